@@ -28,9 +28,9 @@ void gemv_batched<T>::check(checker& check) const {
   known(check, trans);
   equally_long(check, a, x, y);
   holds_matrix(check, a, {m, n}, lda);
-  const bool turned = trans != op::none;
-  vectors(check, x, turned ? m : n, incx);
-  vectors(check, y, turned ? n : m, incy);
+  const bool transposed = trans != op::none;
+  vectors(check, x, transposed ? m : n, incx);
+  vectors(check, y, transposed ? n : m, incy);
   check.number(alpha);
   check.number(beta);
   if (beta.is(0))
@@ -42,9 +42,9 @@ void gemv_strided_batched<T>::check(checker& check) const {
   positive(check, m, n, batch);
   known(check, trans);
   matrices(check, a, {m, n}, check.leading(lda, m), batch, stride_a);
-  const bool turned = trans != op::none;
-  vectors(check, x, turned ? m : n, incx, batch, stride_x);
-  vectors(check, y, turned ? n : m, incy, batch, stride_y);
+  const bool transposed = trans != op::none;
+  vectors(check, x, transposed ? m : n, incx, batch, stride_x);
+  vectors(check, y, transposed ? n : m, incy, batch, stride_y);
   factors(check, *this, y);
 }
 

@@ -66,7 +66,7 @@ using compute_of = typename detail::compute<T, C>::type;
 template <class T, class C = T>
 inline constexpr bool has_product = !std::is_void_v<compute_of<T, C>>;
 
-/// Whether the matrix of a request is Hermitian, by the name of the request: `hemv`, `her2k`.
+/// True if the matrix of a request is Hermitian, by the name of the request: `hemv`, `her2k`.
 template <class R>
 inline constexpr bool is_hermitian = R::request_name.starts_with("blas.h");
 

@@ -9,19 +9,19 @@ class checker;
 /// The checks that requests with the same fields share. Each checks the fields that its request has.
 namespace troupe::blas::detail {
 
-/// Of vectors, and of reductions to a number.
+/// Checks operations on vectors, and reductions to a number.
 template <class R>
 void check_vectors(const R& r, checker& check);
-/// Of products of a matrix and a vector, packed or not.
+/// Checks products of a matrix and a vector, packed or not.
 template <class R>
 void check_vector_product(const R& r, checker& check);
-/// Of triangular matrices and a vector.
+/// Checks operations on a triangular matrix and a vector.
 template <class R>
 void check_triangular(const R& r, checker& check);
-/// Of updates of a matrix by vectors, packed or not.
+/// Checks updates of a matrix by vectors, packed or not.
 template <class R>
 void check_update(const R& r, checker& check);
-/// Of level 3, rank-k updates included.
+/// Checks operations of level 3, including rank-k updates.
 template <class R>
 void check_product(const R& r, checker& check);
 

@@ -8,21 +8,21 @@
 /// Choices in requests of blas.
 namespace troupe::blas {
 
-/// How a matrix enters a product. The matrix in memory does not change.
+/// The operation on a matrix in a product. The matrix in memory does not change.
 enum class op : std::uint8_t {
   none = 0,
   transpose = 1,
   conjugate_transpose = 2,  ///< the same as `transpose` for real elements
 };
 
-/// Which half of a symmetric, Hermitian or triangular matrix is stored, diagonal included. The other half is never
+/// The half of a symmetric, Hermitian or triangular matrix that is stored, diagonal included. The other half is never
 /// touched.
 enum class triangle : std::uint8_t { lower = 0, upper = 1 };
 
 /// On which side of the other matrix the special one is.
 enum class side : std::uint8_t { left = 0, right = 1 };
 
-/// Whether the diagonal of a triangular matrix is stored, or is 1 and not read.
+/// The diagonal of a triangular matrix: stored, or 1 and not read.
 enum class diagonal : std::uint8_t { stored = 0, unit = 1 };
 
 /// The least precision that products of float may have. An engine may be more precise: the host engine computes in

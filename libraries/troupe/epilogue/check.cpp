@@ -26,7 +26,7 @@ class epilogue_check {
     const auto all = expression_.nodes();
     const bool uses_all = std::any_of(all.begin(), all.end(), [](const node& n) { return n.what == op::accumulator; });
     if (uses_all && is_paired(expression_.nodes()))
-      return refuse("has acc beside left or right", "either the whole product, or its halves");
+      return refuse("has acc beside left or right", "either acc, or left and right");
     std::array<bool, most_memory> written{};
     for (const node& n : expression_.nodes()) {
       check_types(n);
@@ -44,7 +44,7 @@ class epilogue_check {
     const bool complex = is_complex(result_.sums);
     if (complex && !is_linear(n.what))
       return refuse(cat("has ", to_string(n.what), " of complex numbers"),
-                    "sums, differences, products and quotients, which are all that complex results have");
+                    "only sums, differences, products and quotients");
     if (n.what == op::convert && (complex ? !is_complex(n.type) : !is_real(n.type)))
       refuse(cat("converts to ", to_string(n.type)), complex ? "c64 or c128" : "a type of real numbers");
   }
@@ -103,8 +103,8 @@ class epilogue_check {
       return check_.refuse(
           &m, cat("holds ", to_string(m.type)),
           result_.sums == dtype::f64 ? "f32 or f64" : "f32, the type in which the values are combined");
-    if (n.over == span_of::row) return vector(m, m.shape.rows, result_.rows, "row");
-    if (n.over == span_of::column) return vector(m, m.shape.columns, result_.columns, "column");
+    if (n.over == reduction_scope::row) return vector(m, m.shape.rows, result_.rows, "row");
+    if (n.over == reduction_scope::column) return vector(m, m.shape.columns, result_.columns, "column");
     first_element(m);
   }
 

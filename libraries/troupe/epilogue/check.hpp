@@ -7,18 +7,18 @@
 
 namespace troupe::epilogue {
 
-/// What an epilogue is applied to: the extents of the result, the number of products, and the type they are summed in.
+/// The product that an epilogue is applied to: extents of the result, number of products, and type of their sums.
 struct result_of_product {
   extent rows, columns, batch;
   dtype sums;         ///< f32, f64, i32, c64 or c128
-  extent groups = 1;  ///< of rows: what is not as tall as the result may have a part for each
+  extent groups = 1;  ///< groups of rows: an operand that is not as tall as the result may have a part for each
 };
 
-/// Checks the epilogue `e`, a field of a request: its operations, and the extents and types of its operands.
+/// Checks the epilogue `e` of a request: its operations, and the extents and types of its operands.
 void check(checker& c, const expression& e, const result_of_product& result);
 
-/// Allows the result to be what the epilogue loads: each element is read before it is written. It is `count` matrices
-/// that lie `stride` elements apart.
+/// Allows the epilogue to load the result: each element is read before it is written. The result is `count` matrices,
+/// `stride` elements apart.
 template <class D>
 void allow_in_place(checker& c, const expression& e, const D& result, const matrix_shape& one, std::int64_t count,
                     std::int64_t stride) {

@@ -8,9 +8,9 @@
 
 namespace troupe::epilogue {
 
-/// Part of `value_of`: the operations behind `reduce`.
+/// Returns the value of an operation that is listed after `op::reduce`; part of `value_of`.
 template <class N>
-TROUPE_EVERYWHERE_APART N elementary_value_of(op what, N x, N y) noexcept {
+TROUPE_HOST_DEVICE_NOINLINE N elementary_value_of(op what, N x, N y) noexcept {
   switch (what) {
     case op::square_root:
       return std::sqrt(x);
@@ -29,7 +29,7 @@ TROUPE_EVERYWHERE_APART N elementary_value_of(op what, N x, N y) noexcept {
     case op::ceiling:
       return std::ceil(x);
     case op::nearest_whole:
-      return std::nearbyint(x);  // half way: to even
+      return std::nearbyint(x);  // ties to even
     case op::power:
       return std::pow(x, y);
     case op::modulo:

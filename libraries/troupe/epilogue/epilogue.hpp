@@ -5,19 +5,19 @@
 #include <troupe/epilogue/expression.hpp>
 #include <troupe/memory/tensor.hpp>
 
-/// The language of epilogues: what is computed from the result of a product, or of a convolution, before it is stored.
+/// Expressions for epilogues: computations on the result of a product or a convolution before it is stored.
 ///   relu(acc + row(bias))                       // a bias for each column
 ///   0.5 * acc + load(c)                         // alpha and beta
 ///   store(before, acc + row(bias))              // also writes the matrix `before`
 ///   silu(left) * right                          // a gated pair
 ///   convert<float8_e4m3>(acc * number(scale))   // a scale in memory, read when the request runs
-/// Everything is computed in the type that products are summed in, float at least; the result is rounded once, when it
-/// is stored.
+/// Everything is computed in the type of the sums of products, at least float; the result is rounded once, when it is
+/// stored.
 namespace troupe::epilogue {
 
 /// The product.
 inline constexpr product_part acc{op::accumulator};
-/// The left and the right half of the product's columns. The result has half as many columns.
+/// The left and the right half of the product's columns; the result has half as many columns.
 inline constexpr product_part left{op::left}, right{op::right};
 
 namespace detail {
@@ -31,7 +31,7 @@ template <class T>
 expression::memory_operand matrix_of(const tensor<T>& t) {
   return matrix_of(t.memory().memory(), t.shape(), dtype_of<T>);
 }
-/// The elements of a buffer as one row, or one column.
+/// Returns the elements of a buffer as one row, or one column.
 template <class T>
 expression::memory_operand row_of(const buffer<T>& b) {
   const auto n = static_cast<std::int64_t>(b.size());
@@ -43,7 +43,7 @@ expression::memory_operand column_of(const buffer<T>& b) {
   out.shape = out.shape.transposed();
   return out;
 }
-/// The rows of a matrix, one for each product of a batch, as one row or one column each.
+/// Returns the rows of a matrix, one for each product of a batch, as one row or one column each.
 template <class T>
 expression::memory_operand row_of(const matrix<T>& m) {
   const matrix_shape& s = m.shape();
@@ -67,73 +67,74 @@ expression make(op what, const E&... arguments) {
 
 }  // namespace detail
 
-/// A number in memory, read when the request runs: the first element of a buffer. Like all operands in memory it is the
-/// same for each product of a batch, unless it has one index more, first: a matrix whose first column has the numbers.
+/// A number in memory, read when the request runs: the first element of a buffer. Like any operand in memory, it is
+/// shared by all products of a batch unless it has one more axis, the first: a matrix whose first column has the
+/// numbers.
 template <class B>
 expression number(const B& b) {
   return expression::reading(op::load_number, detail::row_of(b));
 }
-/// A row in memory, combined with each row of the result: a buffer with one element for each column.
+/// A row in memory, broadcast to all rows of the result: a buffer with one element for each column.
 template <class B>
 expression row(const B& b) {
   return expression::reading(op::load_row, detail::row_of(b));
 }
-/// A column in memory: a buffer with one element for each row.
+/// A column in memory, broadcast to all columns: a buffer with one element for each row.
 template <class B>
 expression column(const B& b) {
   return expression::reading(op::load_column, detail::column_of(b));
 }
-/// A matrix in memory, of the shape of the result; a tensor for batches.
+/// A matrix in memory with the shape of the result, or a tensor for a batch.
 template <class M>
 expression load(const M& m) {
   return expression::reading(op::load, detail::matrix_of(m));
 }
 
-/// Writes the value to a matrix of the shape of the result, rounded to its type, and passes it on unrounded.
+/// Writes x to a matrix with the shape of the result, rounded to its type, and returns x unrounded.
 template <class M>
 expression store(const M& to, const expression& x) {
   return expression::writing(x, detail::matrix_of(to));
 }
 
-// These write what values add up to, as f32, or as f64 where the product is f64, and pass the values on.
-/// The sum of each row, of each column, and of all.
+// These write a reduction of x, as f32, or as f64 if the product is f64, and return x.
+/// Write the sum of each row, of each column, or of all values.
 template <class B>
 expression sum_rows(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::sum, span_of::row, detail::column_of(to));
+  return expression::reducing(x, reduction::sum, reduction_scope::row, detail::column_of(to));
 }
 template <class B>
 expression sum_columns(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::sum, span_of::column, detail::row_of(to));
+  return expression::reducing(x, reduction::sum, reduction_scope::column, detail::row_of(to));
 }
 template <class B>
 expression sum_all(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::sum, span_of::all, detail::row_of(to));
+  return expression::reducing(x, reduction::sum, reduction_scope::all, detail::row_of(to));
 }
-/// The largest value.
+/// Write the largest value.
 template <class B>
 expression max_rows(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::maximum, span_of::row, detail::column_of(to));
+  return expression::reducing(x, reduction::maximum, reduction_scope::row, detail::column_of(to));
 }
 template <class B>
 expression max_columns(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::maximum, span_of::column, detail::row_of(to));
+  return expression::reducing(x, reduction::maximum, reduction_scope::column, detail::row_of(to));
 }
 template <class B>
 expression max_all(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::maximum, span_of::all, detail::row_of(to));
+  return expression::reducing(x, reduction::maximum, reduction_scope::all, detail::row_of(to));
 }
-/// The largest magnitude.
+/// Write the largest magnitude.
 template <class B>
 expression absmax_rows(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::absolute_maximum, span_of::row, detail::column_of(to));
+  return expression::reducing(x, reduction::absolute_maximum, reduction_scope::row, detail::column_of(to));
 }
 template <class B>
 expression absmax_columns(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::absolute_maximum, span_of::column, detail::row_of(to));
+  return expression::reducing(x, reduction::absolute_maximum, reduction_scope::column, detail::row_of(to));
 }
 template <class B>
 expression absmax_all(const B& to, const expression& x) {
-  return expression::reducing(x, reduction::absolute_maximum, span_of::all, detail::row_of(to));
+  return expression::reducing(x, reduction::absolute_maximum, reduction_scope::all, detail::row_of(to));
 }
 
 inline expression operator-(const expression& x) { return detail::make(op::negate, x); }
@@ -141,7 +142,7 @@ inline expression operator+(const expression& x, const expression& y) { return d
 inline expression operator-(const expression& x, const expression& y) { return detail::make(op::subtract, x, y); }
 inline expression operator*(const expression& x, const expression& y) { return detail::make(op::multiply, x, y); }
 inline expression operator/(const expression& x, const expression& y) { return detail::make(op::divide, x, y); }
-/// Comparisons are 1 where they hold, and 0 elsewhere.
+/// Comparisons are 1 where they are true, and 0 elsewhere.
 inline expression operator==(const expression& x, const expression& y) { return detail::make(op::equal, x, y); }
 inline expression operator!=(const expression& x, const expression& y) { return 1 - (x == y); }
 inline expression operator<(const expression& x, const expression& y) { return detail::make(op::less, x, y); }
@@ -157,7 +158,7 @@ inline expression clamp(const expression& x, const expression& low, const expres
 inline expression select(const expression& condition, const expression& x, const expression& y) {
   return detail::make(op::select, condition, x, y);
 }
-/// 1 where both, one, or none of them is not 0, as NaN is not; otherwise 0.
+/// Logical operations on truth values; the result is 1 or 0. Only 0 is false; NaN is true.
 inline expression logical_and(const expression& x, const expression& y) { return detail::make(op::logical_and, x, y); }
 inline expression logical_or(const expression& x, const expression& y) { return detail::make(op::logical_or, x, y); }
 inline expression logical_not(const expression& x) { return x == 0; }
@@ -174,11 +175,11 @@ inline expression tan(const expression& x) { return detail::make(op::tangent, x)
 inline expression atan2(const expression& y, const expression& x) { return detail::make(op::arctangent, y, x); }
 inline expression erf(const expression& x) { return detail::make(op::error_function, x); }
 inline expression pow(const expression& x, const expression& exponent) { return detail::make(op::power, x, exponent); }
-/// What remains of x when whole multiples of y are taken away. It has the sign of x.
+/// The remainder of x / y, with the quotient rounded toward zero. It has the sign of x.
 inline expression fmod(const expression& x, const expression& y) { return detail::make(op::modulo, x, y); }
 inline expression floor(const expression& x) { return detail::make(op::floor, x); }
 inline expression ceil(const expression& x) { return detail::make(op::ceiling, x); }
-/// The nearest whole number, half way the even one.
+/// Rounds to the nearest integer, ties to even.
 inline expression nearest(const expression& x) { return detail::make(op::nearest_whole, x); }
 inline expression relu(const expression& x) { return detail::make(op::relu, x); }
 /// `x` where it is positive, and `slope * x` elsewhere.
@@ -187,7 +188,7 @@ inline expression leaky_relu(const expression& x, const expression& slope) {
 }
 /// `x` where it is positive, and `alpha * (exp(x) - 1)` elsewhere.
 inline expression elu(const expression& x, const expression& alpha) { return detail::make(op::elu, x, alpha); }
-/// x times the normal distribution up to x; `gelu_tanh` is the approximation by tanh.
+/// x times the normal distribution function at x; `gelu_tanh` is its approximation by tanh.
 inline expression gelu(const expression& x) { return detail::make(op::gelu, x); }
 inline expression gelu_tanh(const expression& x) { return detail::make(op::gelu_tanh, x); }
 /// x * sigmoid(x), also called swish.
@@ -199,7 +200,7 @@ inline expression softplus(const expression& x) { return detail::make(op::softpl
 /// x * clamp(x + 3, 0, 6) / 6
 inline expression hard_swish(const expression& x) { return detail::make(op::hard_swish, x); }
 
-// The derivatives at x, the argument of the activation: the gradient of `gelu(x)` is `acc * d_gelu(load(x))`.
+// Derivatives at x, the argument of the activation: the gradient of `gelu(x)` is `acc * d_gelu(load(x))`.
 inline expression d_relu(const expression& x) { return detail::make(op::d_relu, x); }
 inline expression d_leaky_relu(const expression& x, const expression& slope) {
   return detail::make(op::d_leaky_relu, x, slope);

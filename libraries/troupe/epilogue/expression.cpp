@@ -7,7 +7,7 @@
 #include <cstring>
 #include <troupe/base/cat.hpp>
 #include <troupe/epilogue/epilogue.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/tree.hpp>
 
 namespace troupe::epilogue {
@@ -45,7 +45,7 @@ std::uint8_t expression::add(const node& n) {
   return find_or_add(parts_->nodes, n, most_nodes, parts_->too_large, std::equal_to<>{});
 }
 std::uint8_t expression::add_number(double value) {
-  // By their bits, so that the zeros differ and a NaN equals itself.
+  // Compared by their bits, so that 0 and -0 differ and a NaN equals itself.
   return find_or_add(parts_->numbers, value, most_numbers, parts_->too_large, [](double a, double b) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
   });
@@ -54,24 +54,24 @@ std::uint8_t expression::add_memory(const memory_operand& m) {
   return find_or_add(parts_->memory, m, most_memory, parts_->too_large, same);
 }
 
-// Adds all nodes of another expression, and returns the index of its result.
+// Adds all nodes of another expression. Returns the index of its result.
 std::uint8_t expression::add_all(const expression& other) {
-  std::array<std::uint8_t, most_nodes> now{};
+  std::array<std::uint8_t, most_nodes> new_index{};
   std::uint8_t last = 0;
   parts_->too_large |= other.parts_->too_large;
   for (std::size_t i = 0; i < other.nodes().size(); ++i) {
     node n = other.nodes()[i];
-    for (std::size_t a = 0; a < info(n.what).arguments; ++a) n.arguments[a] = now[n.arguments[a]];
+    for (std::size_t a = 0; a < info(n.what).arguments; ++a) n.arguments[a] = new_index[n.arguments[a]];
     if (n.what == op::number)
       n.operand = add_number(other.numbers()[n.operand]);
     else if (has_memory(n.what))
       n.operand = add_memory(other.memory()[n.operand]);
-    last = now[i] = add(n);
+    last = new_index[i] = add(n);
   }
   return last;
 }
 
-// Returns the number, if the expression is one that is given by value.
+// Returns the number if the expression is a number by value, or null.
 const double* expression::constant() const noexcept {
   const auto all = nodes();
   return all.size() == 1 && all[0].what == op::number ? &numbers()[all[0].operand] : nullptr;
@@ -129,7 +129,7 @@ expression expression::writing(const expression& x, memory_operand to) {
   return out;
 }
 
-expression expression::reducing(const expression& x, reduction how, span_of over, memory_operand to) {
+expression expression::reducing(const expression& x, reduction how, reduction_scope over, memory_operand to) {
   expression out = x;
   const auto last = static_cast<std::uint8_t>(out.nodes().size() - 1);
   to.mode = access_mode::write;
@@ -167,10 +167,10 @@ void expression::encode(std::byte* to) const noexcept {
   put_records(to, nodes());
   put_records(to, numbers());
   for (const memory_operand& m : memory()) {
-    // One operand for all products of a batch, whatever its own stride.
+    // A single operand is shared by all products of a batch, whatever its own stride.
     const std::int64_t stride = m.batch == 1 ? 0 : m.batch_stride;
-    const tree_memory seen{m.range.address, m.shape, stride, m.type, m.mode, {}};
-    put_records(to, std::span(&seen, 1));
+    const tree_memory operand{m.range.address, m.shape, stride, m.type, m.mode, {}};
+    put_records(to, std::span(&operand, 1));
   }
 }
 

@@ -20,17 +20,17 @@ struct product_part {
 };
 
 /// An expression that is computed for each element of a product's result: a tree of operations on the product, on
-/// numbers, and on rows, columns and matrices in memory. Made by the functions of <troupe/epilogue/epilogue.hpp>. Equal
+/// numbers, and on rows, columns and matrices in memory. The functions of <troupe/epilogue/epilogue.hpp> make it. Equal
 /// parts are computed once. As a field of a request, it keeps its memory alive.
 class expression {
  public:
-  /// One operand in memory.
+  /// An operand in memory.
   struct memory_operand {
     memory_range range;
     matrix_shape shape;
     dtype type;
     access_mode mode = access_mode::read;
-    std::int64_t batch = 1, batch_stride = 0;  ///< one for each product of a batch, and their distance in elements
+    std::int64_t batch = 1, batch_stride = 0;  ///< number of matrices, 1 or one for each product, and their stride
   };
 
   expression(product_part part);
@@ -39,13 +39,14 @@ class expression {
     requires std::is_arithmetic_v<N>
   expression(N number) : expression(static_cast<double>(number)) {}
 
-  /// Returns the operation on these arguments. Numbers are combined at once; a factor of 1 and a term of 0 are left
-  /// out, and a factor of 0 makes the product 0, whatever the other is.
+  /// Returns the operation on these arguments. Operations on numbers by value are evaluated at once; a factor of 1 and
+  /// a summand of 0 are left out, and a factor of 0 makes the product 0, whatever the other factor is.
   static expression of(op what, std::span<const expression* const> arguments);
+  /// Return a conversion, a load, a store and a reduction.
   static expression converted(const expression& x, dtype to);
   static expression reading(op what, memory_operand from);
   static expression writing(const expression& x, memory_operand to);
-  static expression reducing(const expression& x, reduction how, span_of over, memory_operand to);
+  static expression reducing(const expression& x, reduction how, reduction_scope over, memory_operand to);
 
   /// Returns the same expression with all of its memory only read, for a request that prepares its plan.
   expression without_writes() const;
@@ -58,9 +59,9 @@ class expression {
   void visit_memory(F&& f) {
     for (memory_operand& m : parts_->memory) f(m.range);
   }
-  /// Returns true if it was made with more operations or operands than there may be: it is refused.
+  /// Returns true if it has too many operations or operands. Requests with it are refused.
   bool is_too_large() const noexcept { return parts_->too_large; }
-  /// Returns the tree that the worker sees.
+  /// Returns the encoded tree. For engines only.
   tree encoded() const noexcept;
 
   // For the codec.
@@ -87,7 +88,7 @@ class expression {
   const std::byte* encoded_ = nullptr;  // used in the worker; null if it is damaged
 };
 
-/// Returns the expression as it can be written: "relu((acc + row[0]))".
+/// Returns the expression as text: "relu((acc + row[0]))".
 std::string to_string(const expression& e);
 
 }  // namespace troupe::epilogue

@@ -12,7 +12,7 @@
 namespace troupe::epilogue {
 namespace {
 
-// Memory of this process, without a device.
+// Returns memory of this process, without a device.
 template <class T, std::size_t N>
 memory_range range_of(std::array<T, N>& x) {
   return {{}, reinterpret_cast<std::uint64_t>(x.data()), sizeof x};
@@ -22,7 +22,7 @@ buffer<T> buffer_of(std::array<T, N>& x) {
   return buffer<T>(range_of(x));
 }
 
-TEST(epilogue_expression, is_the_tree_of_what_is_written) {
+TEST(epilogue_expression, an_expression_prints_its_tree) {
   std::array<float, 4> bias{};
   EXPECT_EQ(to_string(acc), "acc");
   EXPECT_EQ(to_string(relu(acc + row(buffer_of(bias)))), "relu((acc + row[0]))");
@@ -36,7 +36,7 @@ TEST(epilogue_expression, is_the_tree_of_what_is_written) {
   EXPECT_EQ(to_string(leaky_relu(acc, 0.1)), "leaky_relu(acc, 0.1)");
 }
 
-TEST(epilogue_expression, computes_equal_parts_once) {
+TEST(epilogue_expression, equal_parts_are_computed_once) {
   std::array<float, 4> bias{}, other{};
   const expression x = acc + row(buffer_of(bias));
   EXPECT_EQ((x * sigmoid(x)).nodes().size(), 5u);
@@ -46,7 +46,7 @@ TEST(epilogue_expression, computes_equal_parts_once) {
   EXPECT_EQ((row(buffer_of(bias)) + column(buffer_of(bias))).memory().size(), 2u) << "of another shape";
 }
 
-TEST(epilogue_expression, leaves_out_what_changes_nothing) {
+TEST(epilogue_expression, neutral_operations_are_left_out) {
   EXPECT_EQ(to_string(1 * acc + 0), "acc");
   EXPECT_EQ(to_string(0 + acc * 1 - 0), "acc");
   EXPECT_EQ(to_string(acc / 1), "acc");
@@ -58,7 +58,7 @@ TEST(epilogue_expression, leaves_out_what_changes_nothing) {
   EXPECT_NE(to_string(acc - acc), "0") << "infinity minus infinity is not 0";
 }
 
-TEST(epilogue_expression, keeps_what_is_written_beside_a_factor_of_zero) {
+TEST(epilogue_expression, outputs_are_kept_beside_a_factor_of_zero) {
   std::array<float, 4> sums{};
   const expression e = 0 * sum_columns(buffer_of(sums), acc);
   EXPECT_EQ(to_string(e), "(0 * reduce[0] = acc)");
@@ -66,7 +66,7 @@ TEST(epilogue_expression, keeps_what_is_written_beside_a_factor_of_zero) {
   EXPECT_EQ(e.memory()[0].mode, access_mode::write);
 }
 
-TEST(epilogue_expression, arrives_in_the_worker_as_it_was_sent) {
+TEST(epilogue_expression, decoding_returns_what_was_encoded) {
   std::array<float, 6> bias{}, sums{};
   const expression sent = sum_rows(buffer_of(sums), relu(0.25 * acc + row(buffer_of(bias))));
   std::vector<std::byte> bytes(sent.encoded_bytes());
@@ -85,7 +85,7 @@ TEST(epilogue_expression, arrives_in_the_worker_as_it_was_sent) {
   EXPECT_FALSE(got.is_paired());
 }
 
-TEST(epilogue_expression, has_an_operand_for_each_product_of_a_batch_or_one_for_all) {
+TEST(epilogue_expression, an_operand_has_a_part_for_each_product_of_a_batch_or_one_for_all) {
   std::array<float, 24> values{};
   const auto stride_of = [&](extent count) {
     const expression e = acc + load(tensor<float>(buffer_of(values).slice(0, count * 6), {count, 2, 3}));
@@ -97,7 +97,7 @@ TEST(epilogue_expression, has_an_operand_for_each_product_of_a_batch_or_one_for_
   EXPECT_EQ(stride_of(1), 0);
 }
 
-TEST(epilogue_expression, that_is_damaged_is_empty) {
+TEST(epilogue_expression, a_damaged_encoding_decodes_to_an_empty_tree) {
   const expression sent = relu(0.25 * acc);
   std::vector<std::byte> bytes(sent.encoded_bytes());
   sent.encode(bytes.data());
@@ -113,7 +113,7 @@ TEST(epilogue_expression, that_is_damaged_is_empty) {
     }
 }
 
-TEST(epilogue_expression, that_is_too_large_says_so) {
+TEST(epilogue_expression, a_too_large_expression_is_marked) {
   expression e = acc;
   for (int i = 0; i < 25; ++i) e = e + static_cast<double>(i + 1) * e;
   EXPECT_TRUE(e.is_too_large());
@@ -121,7 +121,7 @@ TEST(epilogue_expression, that_is_too_large_says_so) {
   EXPECT_TRUE((relu(e) + 1).is_too_large());
 }
 
-TEST(epilogue_expression, names_its_operands_by_kind_and_number) {
+TEST(epilogue_expression, operands_are_named_by_kind_and_number) {
   std::array<float, 4> a{}, b{}, c{};
   const expression e = sum_all(buffer_of(c), acc + row(buffer_of(a)) * row(buffer_of(b)) + column(buffer_of(a)));
   const auto name = [&e](std::size_t i) { return operands_in<expression>::text_of(e, &e.memory()[i]); };

@@ -4,15 +4,16 @@
 
 #include <troupe/base/for_each_processor.hpp>
 
-/// For functions that kernels call, too.
+/// Declares functions for host and device code.
 #ifdef __CUDACC__
-#define TROUPE_EVERYWHERE __host__ __device__ inline
-/// Before a template that calls what it is given, on the side on which that exists.
+#define TROUPE_HOST_DEVICE __host__ __device__ inline
+/// Silences nvcc's warning that a `__host__ __device__` template may call a host-only callable. Place it before the
+/// template.
 #define TROUPE_FOR_ANY_CALLABLE _Pragma("nv_exec_check_disable")
-/// The same, for what few kernels compute: not inlined there, so that its registers burden no others.
-#define TROUPE_EVERYWHERE_APART __host__ __device__ __noinline__
+/// The same for functions that few kernels call. Not inlined in kernels, so that it does not cost the others registers.
+#define TROUPE_HOST_DEVICE_NOINLINE __host__ __device__ __noinline__
 #else
-#define TROUPE_EVERYWHERE TROUPE_INLINE
-#define TROUPE_EVERYWHERE_APART TROUPE_INLINE
+#define TROUPE_HOST_DEVICE TROUPE_INLINE
+#define TROUPE_HOST_DEVICE_NOINLINE TROUPE_INLINE
 #define TROUPE_FOR_ANY_CALLABLE
 #endif

@@ -18,21 +18,21 @@
 /// Real numbers in memory, of a type that is known at run time.
 namespace troupe::epilogue {
 
-/// A truth value as it is in memory: byte 1 is true and byte 0 false. A byte that is neither counts as true, too.
+/// A truth value in memory, written as byte 1 for true and 0 for false. Any other byte is read as true.
 struct stored_bool {
   std::uint8_t byte;
 
   template <class N>
-  TROUPE_EVERYWHERE explicit operator N() const noexcept {
+  TROUPE_HOST_DEVICE explicit operator N() const noexcept {
     return byte != 0 ? N(1) : N(0);
   }
 };
 
-/// Calls `f(T{})` for the C++ type of real elements of this type. Returns false, without a call, for another type:
-/// complex ones, and two numbers in a byte.
+/// Calls `f(T{})` with the C++ type of real elements of this type. Returns false, without a call, for other types:
+/// complex ones, and pairs of numbers in a byte.
 TROUPE_FOR_ANY_CALLABLE
 template <class F>
-TROUPE_EVERYWHERE bool with_real_type(dtype t, F&& f) {
+TROUPE_HOST_DEVICE bool with_real_type(dtype t, F&& f) {
   switch (t) {
     case dtype::f16:
       return f(half{}), true;
@@ -72,15 +72,16 @@ TROUPE_EVERYWHERE bool with_real_type(dtype t, F&& f) {
       return false;
   }
 }
+/// Returns true for types of one real number in each element.
 inline bool is_real(dtype t) noexcept {
   return with_real_type(t, [](auto) {});
 }
 
 constexpr bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
 
-/// Rounds as `convert` and the storing of a result do. A number that is not 0 is true: NaN is, too.
+/// Rounds as `convert` and the storing of a result do. As a truth value, only 0 is false; NaN is true.
 template <class T, class N>
-TROUPE_EVERYWHERE T rounded_to(N x) noexcept {
+TROUPE_HOST_DEVICE T rounded_to(N x) noexcept {
   if constexpr (std::is_same_v<T, stored_bool>) {
     return {static_cast<std::uint8_t>(x != 0)};
   } else if constexpr (std::is_integral_v<T>) {
@@ -114,7 +115,7 @@ inline void put_number(void* place, dtype t, double value) noexcept {
     std::memcpy(place, &x, sizeof x);
   });
 }
-/// Returns the number nearest to `value` that the type has.
+/// Returns the value of the type that is nearest to `value`.
 inline double nearest_of(dtype t, double value) noexcept {
   with_real_type(t, [&](auto x) { value = static_cast<double>(rounded_to<decltype(x)>(value)); });
   return value;

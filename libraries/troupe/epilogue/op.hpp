@@ -7,23 +7,23 @@
 #include <string_view>
 #include <troupe/base/dtype.hpp>
 
-/// What is computed from the result of a product before it is stored.
+/// Computations on the result of a product before it is stored.
 namespace troupe::epilogue {
 
-/// What a node of an epilogue computes. The numbers are sent between processes and stored with plans: add at the end.
+/// The operation of a node of an epilogue. Its values are sent between processes and stored with plans: add at the end.
 enum class op : std::uint8_t {
   none = 0,
-  // Of the product: all of it, or the left or right half of its columns.
+  // Reads of the product: all of it, or the left or right half of its columns.
   accumulator,
   left,
   right,
-  // Given: by value; the first element of memory; a row, a column or a matrix in memory.
+  // Operands: a number by value; the first element of memory; a row, a column or a matrix in memory.
   number,
   load_number,
   load_row,
   load_column,
   load,
-  // Of one argument.
+  // Operations with one argument.
   negate,
   absolute,
   sign,
@@ -44,7 +44,7 @@ enum class op : std::uint8_t {
   d_sigmoid,
   d_softplus,
   d_hard_swish,
-  // Of two.
+  // Operations with two arguments.
   add,
   subtract,
   multiply,
@@ -56,14 +56,14 @@ enum class op : std::uint8_t {
   equal,
   less,
   less_equal,
-  // Of three.
+  // Operations with three arguments.
   select,
-  // Of one, with a type: rounds to it, and saturates.
+  // Rounds one argument to a type, and saturates.
   convert,
-  // Of one, which they pass on: write it, or what it adds up to, to memory.
+  // Return their argument, and write it, or a reduction of it, to memory.
   store,
   reduce,
-  // Of one argument.
+  // Operations with one argument.
   square_root,
   logarithm,
   sine,
@@ -73,7 +73,7 @@ enum class op : std::uint8_t {
   floor,
   ceiling,
   nearest_whole,
-  // Of two.
+  // Operations with two arguments.
   power,
   modulo,
   arctangent,
@@ -83,12 +83,12 @@ enum class op : std::uint8_t {
   logical_or,
 };
 
-/// How a `reduce` combines values.
+/// The combining function of a `reduce`.
 enum class reduction : std::uint8_t { sum, maximum, absolute_maximum };
-/// Which values a `reduce` combines: those of each row, of each column, or all.
-enum class span_of : std::uint8_t { row, column, all };
+/// The values that a `reduce` combines: those of each row, of each column, or all.
+enum class reduction_scope : std::uint8_t { row, column, all };
 
-/// Name and number of arguments of an operation.
+/// The name and number of arguments of an operation.
 struct op_info {
   std::string_view name;
   std::uint8_t arguments;
@@ -107,7 +107,7 @@ inline constexpr op_info op_table[] = {
     {"fmod", 2},         {"atan2", 2},    {"elu", 2},        {"d_elu", 2},      {"logical_and", 2},  {"logical_or", 2},
 };
 
-/// Returns true if the value, which can come from another process, is one of the operations.
+/// Returns true if the value, which may come from another process, is an operation.
 constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::logical_or; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
@@ -120,31 +120,31 @@ constexpr bool is_function(op o) noexcept {
 constexpr bool has_memory(op o) noexcept {
   return (o >= op::load_number && o <= op::load) || o == op::store || o == op::reduce;
 }
-/// Returns true if the operation has a meaning for complex numbers.
+/// Returns true if the operation is defined for complex numbers.
 constexpr bool is_linear(op o) noexcept {
   return o <= op::negate || (o >= op::add && o <= op::divide) || o == op::convert || o == op::store;
 }
 
-/// Returns true if the operation's value is its argument.
+/// Returns true if the operation returns its argument.
 constexpr bool passes_on(op o) noexcept { return o == op::store || o == op::reduce; }
 
-/// The most operations, different numbers and operands in memory of an epilogue.
+/// The largest numbers of operations, different numbers and operands in memory of an epilogue.
 inline constexpr std::size_t most_nodes = 64, most_numbers = 32, most_memory = 16;
 
-/// One operation of an epilogue. Its arguments are nodes before it.
+/// One operation of an epilogue. Its arguments are earlier nodes.
 struct node {
   op what = op::none;
-  dtype type{};                        ///< of `convert`
-  reduction combine = reduction::sum;  ///< of `reduce`
-  span_of over = span_of::row;         ///< of `reduce`
-  std::uint8_t operand = 0;            ///< which number or which memory
+  dtype type{};                        ///< for `convert`
+  reduction combine = reduction::sum;  ///< for `reduce`
+  reduction_scope over = reduction_scope::row;         ///< for `reduce`
+  std::uint8_t operand = 0;            ///< index of a number or of memory
   std::uint8_t arguments[3] = {0, 0, 0};
 
   friend bool operator==(const node&, const node&) = default;
 };
 static_assert(sizeof(node) == 8 && std::has_unique_object_representations_v<node>);
 
-/// Returns true if these use the halves of the product, so that the result has half as many columns.
+/// Returns true if the nodes use the halves of the product, so that the result has half as many columns.
 constexpr bool is_paired(std::span<const node> nodes) noexcept {
   for (const node& n : nodes)
     if (n.what == op::left || n.what == op::right) return true;

@@ -10,9 +10,9 @@
 
 namespace troupe::epilogue {
 
-/// Returns the derivative that an operation computes, at x.
+/// Returns the value at x of an operation that computes a derivative.
 template <class N>
-TROUPE_EVERYWHERE N derivative_of(op what, N x) noexcept {
+TROUPE_HOST_DEVICE N derivative_of(op what, N x) noexcept {
   constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
               cubic = N(0.044715), density = N(0.39894228040143267794);
   const auto sigmoid = [](N v) { return N(1) / (N(1) + std::exp(-v)); };
@@ -46,10 +46,10 @@ TROUPE_EVERYWHERE N derivative_of(op what, N x) noexcept {
   }
 }
 
-/// Returns what an operation makes of its arguments: the definition of each. N is float or double. NaN arguments of a
-/// comparison make it false; any other operation passes NaN on.
+/// Returns the value of an operation: this is the definition of each. N is float or double. A comparison with NaN is
+/// false; any other operation propagates NaN.
 template <class N>
-TROUPE_EVERYWHERE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
+TROUPE_HOST_DEVICE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
   constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
               cubic = N(0.044715);
   switch (what) {
@@ -104,12 +104,12 @@ TROUPE_EVERYWHERE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
     default:
       if (what >= op::d_relu && what <= op::d_hard_swish) return derivative_of(what, x);
       if (what > op::reduce) return elementary_value_of(what, x, y);
-      return x;  // what passes its argument on
+      return x;  // store, reduce and the like return their argument
   }
 }
 
-/// The value of a reduction of nothing.
-TROUPE_EVERYWHERE double start_of(reduction how) noexcept {
+/// Returns the initial value of a reduction, which is its result for no values.
+TROUPE_HOST_DEVICE double start_of(reduction how) noexcept {
   return how == reduction::maximum ? -std::numeric_limits<double>::infinity() : 0;
 }
 

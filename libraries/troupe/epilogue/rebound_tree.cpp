@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/epilogue/moved_tree.hpp>
+#include <troupe/epilogue/rebound_tree.hpp>
 #include <troupe/request/records.hpp>
 
 namespace troupe::epilogue {

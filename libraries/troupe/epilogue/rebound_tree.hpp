@@ -7,17 +7,17 @@
 
 namespace troupe::epilogue {
 
-/// Returns the encoding of an epilogue of these parts, as `tree` reads it.
+/// Returns the encoding of an epilogue, as `tree` reads it.
 std::vector<std::byte> encode_tree(std::span<const node> nodes, std::span<const double> numbers,
                                    std::span<const tree_memory> memory);
 
-/// A copy of an epilogue whose operands lie elsewhere.
-class moved_tree {
+/// A copy of an epilogue with other operands in memory.
+class rebound_tree {
  public:
-  /// `memory` has an entry for each of the tree's.
-  moved_tree(const tree& from, std::span<const tree_memory> memory)
+  /// `memory` has an entry for each operand in memory of the tree.
+  rebound_tree(const tree& from, std::span<const tree_memory> memory)
       : encoded_(encode_tree(from.nodes(), from.numbers(), memory)), tree_(encoded_.data(), encoded_.size()) {}
-  moved_tree(moved_tree&&) noexcept = default;
+  rebound_tree(rebound_tree&&) noexcept = default;
   const tree& get() const noexcept { return tree_; }
 
  private:

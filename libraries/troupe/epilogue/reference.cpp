@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/reference.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 std::size_t elements_of(const node& n, std::int64_t rows, std::int64_t columns) noexcept {
   if (n.what == op::store) return static_cast<std::size_t>(rows * columns);
-  return static_cast<std::size_t>(n.over == span_of::row ? rows : n.over == span_of::column ? columns : 1);
+  return static_cast<std::size_t>(n.over == reduction_scope::row ? rows : n.over == reduction_scope::column ? columns : 1);
 }
 
 double combined(reduction how, double so_far, double x) noexcept {
@@ -26,7 +26,7 @@ double combined(reduction how, double so_far, double x) noexcept {
   return x;
 }
 
-// The nodes at one element.
+// Computes the nodes at one element.
 class at_element {
  public:
   at_element(const tree& t, std::int64_t rows, std::int64_t columns, std::int64_t which, evaluated& out) noexcept
@@ -41,8 +41,8 @@ class at_element {
       values[k++] = value(n, i, j, product, values);
       if (n.what == op::store) out_.written[n.operand][static_cast<std::size_t>(i + j * rows_)] = x;
       if (n.what == op::reduce) {
-        const std::int64_t place = n.over == span_of::row ? i : n.over == span_of::column ? j : 0;
-        double& so_far = out_.written[n.operand][static_cast<std::size_t>(place)];
+        const std::int64_t index = n.over == reduction_scope::row ? i : n.over == reduction_scope::column ? j : 0;
+        double& so_far = out_.written[n.operand][static_cast<std::size_t>(index)];
         so_far = combined(n.combine, so_far, x);
       }
     }

@@ -8,7 +8,7 @@
 #include <troupe/base/float8.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/epilogue/epilogue.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/reference.hpp>
 
@@ -39,7 +39,7 @@ double at(const expression& e, double product) {
   return of(e, 1, 1, [product](auto, auto) { return product; }).result[0];
 }
 
-TEST(epilogue_reference, knows_each_activation) {
+TEST(epilogue_reference, activations_match_their_formulas) {
   for (const double x : {-30.0, -4.0, -3.0, -1.5, -0.3, 0.0, 0.2, 1.0, 2.9, 3.0, 7.0, 40.0}) {
     const double s = 1 / (1 + std::exp(-x)), pi = std::acos(-1.0);
     const auto expect = [x](const expression& e, double expected) {
@@ -63,7 +63,7 @@ TEST(epilogue_reference, knows_each_activation) {
   }
 }
 
-TEST(epilogue_reference, has_the_derivative_of_each_activation) {
+TEST(epilogue_reference, derivatives_match_finite_differences) {
   constexpr double h = 1e-6;
   const std::pair<expression, expression> pairs[] = {{relu(acc), d_relu(acc)},
                                                      {leaky_relu(acc, 0.2), d_leaky_relu(acc, 0.2)},
@@ -85,7 +85,7 @@ TEST(epilogue_reference, has_the_derivative_of_each_activation) {
           << to_string(d.nodes().back().what) << " at " << x;
 }
 
-TEST(epilogue_reference, has_the_derivative_of_each_function_of_positive_numbers) {
+TEST(epilogue_reference, derivatives_at_positive_numbers_match_finite_differences) {
   constexpr double h = 1e-6;
   const std::pair<expression, expression> pairs[] = {{log(acc), 1 / acc},
                                                      {sqrt(acc), 0.5 / sqrt(acc)},
@@ -98,7 +98,7 @@ TEST(epilogue_reference, has_the_derivative_of_each_function_of_positive_numbers
       EXPECT_NEAR(at(d, x), (at(f, x + h) - at(f, x - h)) / (2 * h), 1e-7) << to_string(f.nodes().back().what);
 }
 
-TEST(epilogue_reference, knows_each_function) {
+TEST(epilogue_reference, functions_have_their_known_values) {
   EXPECT_EQ(at(sqrt(acc), 9), 3);
   EXPECT_EQ(at(log(acc), 1), 0);
   EXPECT_EQ(at(sin(acc), 0), 0);
@@ -122,7 +122,7 @@ TEST(epilogue_reference, knows_each_function) {
     }
 }
 
-TEST(epilogue_reference, computes_and_compares) {
+TEST(epilogue_reference, arithmetic_and_comparisons_are_exact) {
   EXPECT_EQ(at(2 * acc + 1, 3), 7);
   EXPECT_EQ(at(1 - acc / 4, 2), 0.5);
   EXPECT_EQ(at(-acc, 2), -2);
@@ -138,7 +138,7 @@ TEST(epilogue_reference, computes_and_compares) {
   }
 }
 
-TEST(epilogue_reference, passes_nan_on) {
+TEST(epilogue_reference, nan_is_propagated) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const expression all[] = {relu(acc),
                             leaky_relu(acc, 0.1),
@@ -182,7 +182,7 @@ TEST(epilogue_reference, passes_nan_on) {
   EXPECT_EQ(at(acc == acc, nan), 0);
 }
 
-TEST(epilogue_reference, reads_rows_columns_matrices_and_numbers_in_memory) {
+TEST(epilogue_reference, rows_columns_matrices_and_numbers_are_read_from_memory) {
   std::array<float, 3> bias{1, 2, 3};
   std::array<half, 2> scale{half(10.0f), half(100.0f)};
   std::array<double, 1> one{0.5};
@@ -196,7 +196,7 @@ TEST(epilogue_reference, reads_rows_columns_matrices_and_numbers_in_memory) {
                 (i + 2 * j) * (i == 0 ? 10.0 : 100.0) + j + 1 + 0.5 * c[static_cast<std::size_t>(3 * i + j)]);
 }
 
-TEST(epilogue_reference, writes_what_it_is_told_beside_the_result) {
+TEST(epilogue_reference, stores_and_reductions_are_written_beside_the_result) {
   std::array<float, 6> before{};
   std::array<float, 2> of_rows{};
   std::array<float, 3> of_columns{};
@@ -214,12 +214,12 @@ TEST(epilogue_reference, writes_what_it_is_told_beside_the_result) {
   EXPECT_EQ(got.result, (std::vector<double>{-4, -8, -2, -10, 0, -12}));
 }
 
-TEST(epilogue_reference, pairs_the_halves_of_the_product) {
+TEST(epilogue_reference, the_halves_of_the_product_are_paired) {
   const auto got = of(left * right, 1, 2, [](auto, auto j) { return static_cast<double>(j + 1); });  // 1 2 | 3 4
   EXPECT_EQ(got.result, (std::vector<double>{3, 8}));
 }
 
-TEST(epilogue_reference, reads_what_belongs_to_one_product_of_a_batch) {
+TEST(epilogue_reference, each_product_of_a_batch_reads_its_own_operands) {
   std::array<float, 4> rows{1, 2, 3, 4};
   expression::memory_operand m = matrix_of(rows, 1, 2);
   m.batch = 2, m.batch_stride = 2;
@@ -231,7 +231,7 @@ TEST(epilogue_reference, reads_what_belongs_to_one_product_of_a_batch) {
   EXPECT_EQ(evaluate(t, 1, 2, [](auto, auto) { return 10.0; }, 1).result, (std::vector<double>{13, 14}));
 }
 
-TEST(epilogue_reference, stores_truth_values_as_0_and_1_and_reads_every_other_byte_as_1) {
+TEST(epilogue_reference, truth_values_are_stored_as_0_and_1_and_other_bytes_are_read_as_1) {
   const std::array<std::uint8_t, 6> stored{0, 1, 2, 3, 128, 255}, read{0, 1, 1, 1, 1, 1};
   for (std::size_t i = 0; i < stored.size(); ++i) EXPECT_EQ(number_at(&stored[i], dtype::boolean), read[i]);
   for (const double x : {0.0, 0.4, -1.0, 255.0, infinite, std::nan("")}) {
@@ -241,8 +241,8 @@ TEST(epilogue_reference, stores_truth_values_as_0_and_1_and_reads_every_other_by
   }
 }
 
-TEST(epilogue_reference, converts_by_rounding_once) {
-  EXPECT_EQ(at(convert<half>(acc), 1.0 + 0x1p-11), 1.0) << "half way: to even";
+TEST(epilogue_reference, conversion_rounds_once) {
+  EXPECT_EQ(at(convert<half>(acc), 1.0 + 0x1p-11), 1.0) << "ties to even";
   EXPECT_EQ(at(convert<half>(acc), 1.0 + 0x1p-11 + 0x1p-40), 1.0 + 0x1p-10) << "float would have lost the last bit";
   EXPECT_EQ(at(convert<half>(acc), 1e6), infinite);
   EXPECT_EQ(at(convert<float8_e4m3>(acc), 1e6), 448);

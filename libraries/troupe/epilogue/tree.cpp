@@ -29,7 +29,7 @@ tree::tree(const std::byte* encoded) noexcept {
 bool tree::is_sound() const noexcept {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const node& n = nodes_[i];
-    if (!is_known(n.what) || n.combine > reduction::absolute_maximum || n.over > span_of::all) return false;
+    if (!is_known(n.what) || n.combine > reduction::absolute_maximum || n.over > reduction_scope::all) return false;
     if (n.what == op::convert && !is_known(n.type)) return false;
     if (n.what == op::number && n.operand >= numbers_.size()) return false;
     if (has_memory(n.what) && n.operand >= memory_.size()) return false;

@@ -10,41 +10,40 @@
 
 namespace troupe::epilogue {
 
-/// An operand of an epilogue, as an engine sees it. A number, a row and a column are matrices with one element, one row
-/// or one column.
+/// An operand of an epilogue in memory, for engines. A number, a row and a column are matrices with one element, one
+/// row or one column.
 struct tree_memory {
   std::uint64_t address;
   matrix_shape shape;
-  std::int64_t batch_stride;  ///< 0: the same for all products of a batch
+  std::int64_t batch_stride;  ///< in elements; 0: all products of a batch share it
   dtype type;
   access_mode mode;
   std::uint8_t unused[6];
 
-  /// Returns the place of an element, for the product `which` of a batch. Only where the memory can be reached.
+  /// Returns the address of an element, for product `which` of a batch. Only if the memory can be accessed here.
   void* at(std::int64_t which, std::int64_t row, std::int64_t column) const noexcept {
     const std::int64_t index = which * batch_stride + row * shape.row_stride + column * shape.column_stride;
     return reinterpret_cast<std::byte*>(address) + index * static_cast<std::int64_t>(bytes_of(type));
   }
 };
 
-/// Returns true if the node's memory has something for each row of the result, or for each column.
+/// Returns true if the node's memory has an element for each row of the result, or for each column.
 constexpr bool is_tall(const node& n) noexcept {
   return n.what == op::load_column || n.what == op::load || n.what == op::store ||
-         (n.what == op::reduce && n.over == span_of::row);
+         (n.what == op::reduce && n.over == reduction_scope::row);
 }
 constexpr bool is_wide(const node& n) noexcept {
   return n.what == op::load_row || n.what == op::load || n.what == op::store ||
-         (n.what == op::reduce && n.over == span_of::column);
+         (n.what == op::reduce && n.over == reduction_scope::column);
 }
 
-/// An encoded epilogue: for engines, and for the reference that defines what each operation means. The last node is the
-/// result.
+/// An encoded epilogue, for engines and for the reference that defines each operation. The last node is the result.
 class tree {
  public:
   tree() noexcept = default;
-  /// Reads an encoded tree in place. One that is damaged has no nodes.
+  /// Reads an encoded tree without copying it. A damaged one has no nodes.
   tree(const std::byte* encoded, std::size_t bytes) noexcept;
-  /// The same, of one that is known not to be damaged.
+  /// The same for an encoding that is known to be valid.
   explicit tree(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
@@ -56,7 +55,7 @@ class tree {
   bool is_plain() const noexcept { return nodes_.size() == 1 && root().what == op::accumulator; }
   bool is_paired() const noexcept { return epilogue::is_paired(nodes_); }
 
-  /// The encoding: this, then nodes, numbers and memory.
+  /// The header of the encoding; nodes, numbers and memory follow.
   struct head {
     std::uint32_t nodes, numbers, memory, reserved;
   };

@@ -30,13 +30,13 @@ TEST(placement, can_be_a_part_of_a_larger_array) {
   EXPECT_TRUE(p.separated);
 }
 
-TEST(placement, of_interleaved_channels_is_dense) {
+TEST(placement, interleaved_channels_are_dense) {
   const placement p = placement_of({.stride = 3, .distance = 1}, 100, 3);
   EXPECT_EQ(p.reach, 300);
   EXPECT_TRUE(p.dense);
 }
 
-TEST(placement, of_windows_that_overlap_is_not_separated) {
+TEST(placement, overlapping_windows_are_not_separated) {
   EXPECT_FALSE(placement_of({.distance = 16}, 64, 9).separated);
   EXPECT_TRUE(placement_of({.distance = 16}, 64, 1).separated) << "one window";
 }

@@ -97,7 +97,7 @@ void memory(checker& check, const R& r, const sides& s) {
   if (r.store_data) check.elements(*r.store_data, r.store_data->size());
 }
 
-// For a real transform. A real side without padding for the complex one is the most common mistake.
+// Checks a real transform in place. A real side without padding for the complex one is the most common mistake.
 template <class R, class Real>
 void real_in_place(checker& check, const R& r, const placement& real, const placement& complex,
                    const Real& real_layout) {

@@ -83,7 +83,7 @@ struct c2r {
   extent batch = 1;
   fft::normalization normalization = fft::normalization::none;
   layout input_layout = {}, output_layout = {};
-  /// Whether the input may be overwritten, which saves a copy of it in 2 and 3 dimensions on GPUs.
+  /// True if the input may be overwritten, which saves a copy of it in 2 and 3 dimensions on GPUs.
   bool consumes_input = false;
   fft::callbacks<basic_complex<T>, T> callbacks = {};  ///< none: elements are read and written unchanged
   std::optional<in<std::byte>> load_data = {};         ///< for the load callback: `x.as<std::byte>()`

@@ -34,9 +34,9 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
   if (!(r.dimensions >= 0) || r.dimensions > static_cast<std::int64_t>(std::min<std::uint64_t>(in.rank, shape::most)) ||
       (r.dimensions == 0 && in.rank > shape::most)) [[unlikely]] {
     check.refuse(&r.dimensions,
-                 r.dimensions == 0 ? cat("is 0, all ", in.rank, " indexes of input")
+                 r.dimensions == 0 ? cat("is 0, all ", in.rank, " axes of input")
                                    : cat("is ", troupe::detail::text(r.dimensions)),
-                 cat("1 to 3, and at most the ", in.rank, " indexes of input"));
+                 cat("1 to 3, and at most the ", in.rank, " axes of input"));
     return false;
   }
   if (!same_size(out, output_size)) [[unlikely]] {
@@ -52,15 +52,15 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
 
 template <class V>
 std::optional<placement> side(checker& check, const V& view, const index_order& order) {
-  const auto laid = lay_out(view.shape(), order);
-  if (!laid) [[unlikely]] {
+  const auto located = lay_out(view.shape(), order);
+  if (!located) [[unlikely]] {
     check.refuse(&view, "is " + troupe::detail::text(view.shape()),
                  "strides that are multiples of each other, in the same order in both tensors, as slices and "
                  "permutations of a tensor without gaps have them, and one distance for the whole batch");
     return std::nullopt;
   }
   check.view(view);
-  return placement_of(laid->where, laid->n, laid->batch);
+  return placement_of(located->where, located->n, located->batch);
 }
 
 // `real` and `complex` are the two sides.

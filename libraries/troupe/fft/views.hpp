@@ -8,7 +8,7 @@
 #include <troupe/request/for_device.hpp>
 #include <troupe/request/view_operand.hpp>
 
-/// Transforms of tensors, which bring their extents and strides along. The last `dimensions` indexes are transformed,
+/// Transforms of tensors, which bring their extents and strides along. The last `dimensions` axes are transformed,
 /// 1 to 3 of them; the others number the transforms of a batch. Callbacks, and input that overlaps itself, need the
 /// requests on plain buffers: c2c, r2c, c2r.
 ///   fft::transform(gpu, spectra, signals, {.dimensions = 1});

@@ -35,7 +35,7 @@ TEST(tensors_in_transforms, without_gaps_have_the_default_layout) {
   expect_laid_out(shaped({3, 1, 1, 8}, {8, 77, 99, 1}), 3, {1, 1, 8}, 3, {});
 }
 
-TEST(tensors_in_transforms, with_gaps_are_parts_of_a_larger_array) {
+TEST(tensors_in_transforms, gaps_make_a_tensor_part_of_a_larger_array) {
   expect_laid_out(shaped({4, 5}, {8, 1}), 2, {4, 5}, 1, {.embed = {4, 8}});
   expect_laid_out(shaped({4, 5}, {16, 2}), 2, {4, 5}, 1, {.embed = {4, 8}, .stride = 2});
   expect_laid_out(shaped({3, 4, 5}, {100, 8, 1}), 2, {4, 5}, 3, {.embed = {4, 8}, .distance = 100});
@@ -50,7 +50,7 @@ TEST(tensors_in_transforms, may_have_their_indexes_in_any_order) {
   expect_laid_out(shaped({2, 3, 5}, {5, 10, 1}), 1, 5, 6, {});
 }
 
-TEST(tensors_in_transforms, are_not_taken_with_strides_that_no_layout_has) {
+TEST(tensors_in_transforms, strides_that_no_layout_has_are_refused) {
   const auto taken = [](const tensor_shape& s, std::size_t dimensions) {
     return lay_out(s, index_order(s, dimensions, false)).has_value();
   };
@@ -81,9 +81,9 @@ TEST_F(refusals_of_tensors, name_sizes_dimensions_and_strides) {
   expect_refused(good, "");
   auto bad = good;
   bad.dimensions = 3;
-  expect_refused(bad, "dimensions is 3; expected 1 to 3, and at most the 2 indexes of input");
+  expect_refused(bad, "dimensions is 3; expected 1 to 3, and at most the 2 axes of input");
   bad.dimensions = -1;
-  expect_refused(bad, "dimensions is -1; expected 1 to 3, and at most the 2 indexes of input");
+  expect_refused(bad, "dimensions is -1; expected 1 to 3, and at most the 2 axes of input");
   bad = good;
   bad.input = at<in_tensor<C>>(0, tensor_shape{.rank = 2, .extents = {0, 8}, .strides = {8, 1}});
   expect_refused(bad, "input is 0 x 8; expected at least 1 in each place");
@@ -100,7 +100,7 @@ TEST_F(refusals_of_tensors, name_sizes_dimensions_and_strides) {
                  "the whole batch");
   const tensor_shape four = shaped({2, 2, 2, 2}, {8, 4, 2, 1});
   expect_refused(complex_transform<C>{.input = at<in_tensor<C>>(0, four), .output = at<out_tensor<C>>(100, four)},
-                 "dimensions is 0, all 4 indexes of input; expected 1 to 3, and at most the 4 indexes of input");
+                 "dimensions is 0, all 4 axes of input; expected 1 to 3, and at most the 4 axes of input");
 
   const real_transform<float> forward{.input = at<in_tensor<float>>(0, square), .output = at<out_tensor<C>>(100, half)};
   expect_refused(forward, "");

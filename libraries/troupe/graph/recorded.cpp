@@ -263,7 +263,7 @@ std::optional<error> snapshot::wrong() const {
 
 }  // namespace troupe::graph
 
-// What the worker has written is copied once, and then checked.
+// Data that the worker has written is copied once, and then checked.
 void troupe::encoded_field<troupe::graph::snapshot>::add_name(const std::byte* at, const encoded_request& r,
                                                               std::string& to) {
   std::uint64_t raw[2];  // as field_codec<snapshot> writes them

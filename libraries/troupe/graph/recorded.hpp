@@ -88,7 +88,7 @@ class graph {
 class snapshot {
  public:
   snapshot(const graph& g);
-  /// For the worker.
+  /// Makes the worker's snapshot.
   snapshot(std::uint64_t root, std::uint64_t recipe) noexcept : root_(root), recipe_(recipe) {}
 
   /// A stretch of memory that a launch reads or writes, and the first node that writes it, or else reads it.
@@ -97,7 +97,7 @@ class snapshot {
     access_mode mode;
     std::string node;
   };
-  /// For the application. Empty for an empty graph, and if `wrong` returns an error.
+  /// Used by the application. Empty for an empty graph, and if `wrong` returns an error.
   const std::vector<use>& uses() const noexcept;
   /// Returns why the graph cannot be launched, or nothing.
   std::optional<error> wrong() const;

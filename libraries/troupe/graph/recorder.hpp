@@ -7,11 +7,11 @@
 
 namespace troupe::graph {
 
-/// How to record a graph.
+/// Options of a recording.
 struct options {
   text name = "graph";
-  /// How many independent nodes can run at the same time, on a GPU. 1: all run in the order of recording. A child graph
-  /// has its own number.
+  /// Number of independent nodes that can run at the same time, on a GPU. 1: all run in the order of recording. A child
+  /// graph has its own number.
   std::uint32_t branches = 4;
 };
 

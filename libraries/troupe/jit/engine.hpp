@@ -28,7 +28,7 @@ typename Programs::made make_program(builder& with, const kernel::program_root& 
       });
 }
 
-/// What the engines of jit have in common. `Programs` runs the kernels.
+/// The base of the engines of jit. `Programs` runs the kernels.
 template <class Programs>
 class engine_with : public kernel::program_engine<"jit", Programs> {
   using base = kernel::program_engine<"jit", Programs>;

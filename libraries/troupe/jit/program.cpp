@@ -17,11 +17,11 @@ void fetch_image(const program& p, const result<kernel::build_summary>& summary,
   // The program may have been unloaded meanwhile.
   if (auto why = kernel::why_unusable(p, name_of<read_image>())) return void(answer->set(*why));
   const device& gpu = p.core()->gpu();
-  auto room = gpu.alloc_host<std::byte>(std::max<std::uint64_t>(summary->image_bytes, 1));
-  gpu.ask(read_image{.root = in<std::byte>(p.core()->root()), .target = room})
-      .then([answer, room](const result<std::uint64_t>& bytes) {
+  auto memory = gpu.alloc_host<std::byte>(std::max<std::uint64_t>(summary->image_bytes, 1));
+  gpu.ask(read_image{.root = in<std::byte>(p.core()->root()), .target = memory})
+      .then([answer, memory](const result<std::uint64_t>& bytes) {
         if (!bytes) return void(answer->set(bytes.error()));
-        answer->set(std::vector<std::byte>(room.begin(), room.begin() + std::min(*bytes, room.bytes())));
+        answer->set(std::vector<std::byte>(memory.begin(), memory.begin() + std::min(*bytes, memory.bytes())));
       });
 }
 

@@ -12,7 +12,7 @@
 
 namespace troupe::jit {
 
-/// Which cached results may be used, and where this result is kept.
+/// The caches in which a result may be found, and in which this one is stored.
 enum class cache_use : std::uint8_t {
   disk,    ///< shared with other programs: see docs/jit.md
   memory,  ///< of this device's worker only
@@ -29,8 +29,8 @@ struct unit {
   list<std::byte> image = {};  ///< LTO IR, PTX, relocatable machine code (cubin, fatbin), or an archive of these
 };
 
-/// How to build a program: its CUDA C++ source, and how to compile it. The recipe alone determines the program, so any
-/// worker can build it again.
+/// The recipe of a program: its CUDA C++ source and the options of its compile. The recipe alone determines the
+/// program, so any worker can build it again.
 struct recipe {
   text source;               ///< CUDA C++
   text name = "program.cu";  ///< the source's name in messages
@@ -47,9 +47,9 @@ struct recipe {
   bool flush_to_zero = false;     ///< flush subnormal numbers to 0
   bool fuse_multiply_add = true;  ///< round a * b + c once
   int optimisation = 3;           ///< 0 to 3
-  /// For debuggers and profilers: maps code to lines.
+  /// Maps code to lines, for debuggers and profilers.
   bool debug_information = false;
-  /// Of a thread; 0: the compiler decides. Not on the host engine.
+  /// Limit for each thread; 0: the compiler decides. Not on the host engine.
   int max_registers = 0;
   text architecture = {};  ///< "": the device's own; otherwise "sm_90a" … on a GPU
   list<unit> units = {};   ///< linked with the source. GPU only
@@ -63,7 +63,7 @@ struct recipe {
   text compiler = {};
   time_span timeout = time_span::of_seconds(60);  ///< for the compiler
   cache_use cache = cache_use::disk;
-  std::uint64_t log_bytes = 64 << 10;  ///< how much of the compiler's messages is kept
+  std::uint64_t log_bytes = 64 << 10;  ///< limit of the stored messages of the compiler
 };
 
 /// Checks a recipe. Fails with a `caller_bug` that names the field if a field is wrong.

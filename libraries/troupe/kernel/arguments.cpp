@@ -39,11 +39,11 @@ void arguments::encode(std::byte* to) const noexcept {
   }
 }
 
-arguments::seen arguments::next(const std::byte*& at) noexcept {
+arguments::decoded arguments::next(const std::byte*& at) noexcept {
   head h;
   std::memcpy(&h, at, sizeof h);
   at += sizeof h;
-  seen s{h.is, h.type, h.alignment, h.bytes, 0, at, h.mode, nullptr};
+  decoded s{h.is, h.type, h.alignment, h.bytes, 0, at, h.mode, nullptr};
   if (h.is == argument::kind::value || h.is == argument::kind::null) {
     at += padded(h.bytes);
   } else {
@@ -61,7 +61,7 @@ arguments::seen arguments::next(const std::byte*& at) noexcept {
 
 void troupe::encoded_field<troupe::kernel::arguments>::list_operands(const std::byte* at, std::string_view,
                                                                      std::vector<encoded_operand>& to) {
-  field_codec<kernel::arguments>::decode(at).for_each([&, i = 0](const kernel::arguments::seen& a) mutable {
+  field_codec<kernel::arguments>::decode(at).for_each([&, i = 0](const kernel::arguments::decoded& a) mutable {
     const int position = i++;
     if (a.is == kernel::argument::kind::value || a.is == kernel::argument::kind::null) return;
     std::uint64_t address;

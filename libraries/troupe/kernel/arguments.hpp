@@ -25,14 +25,14 @@ class arguments {
     list_->emplace_back(first);
     (list_->emplace_back(rest), ...);
   }
-  /// For programs that know the number of arguments only at run time.
+  /// Makes a list for programs that know the number of arguments only at run time.
   explicit arguments(std::vector<argument> list) noexcept : list_(std::move(list)) {}
 
   const std::vector<argument>& list() const noexcept { return *list_; }
   std::size_t size() const noexcept { return list_->empty() ? seen_count_ : list_->size(); }
 
   /// One argument as the worker sees it.
-  struct seen {
+  struct decoded {
     argument::kind is;
     dtype type;
     std::uint32_t alignment;
@@ -42,14 +42,14 @@ class arguments {
     access_mode mode;          ///< of the buffer
     const tensor_layout* map;  ///< of a tensor map
   };
-  /// Calls `f(const seen&)` for each argument. For the worker.
+  /// Calls `f(const decoded&)` for each argument. For the worker.
   template <class F>
   void for_each(F&& f) const {
     const std::byte* at = seen_;
     for (std::uint32_t i = 0; i < seen_count_; ++i) f(next(at));
   }
 
-  // For the codec.
+  // Used by the codec.
   std::size_t encoded_bytes() const noexcept;
   void encode(std::byte* to) const noexcept;
   static arguments view(const std::byte* encoded, std::uint32_t count) noexcept {
@@ -67,7 +67,7 @@ class arguments {
     access_mode mode;
     std::uint32_t bytes;
   };
-  static seen next(const std::byte*& at) noexcept;
+  static decoded next(const std::byte*& at) noexcept;
 
   placed<std::vector<argument>> list_;  // used in the application
   const std::byte* seen_ = nullptr;     // used in the worker

@@ -14,20 +14,21 @@ struct large {
 };
 
 // Returns the arguments as the worker sees them.
-std::vector<arguments::seen> sent(const arguments& a, std::vector<std::byte>& payload, std::vector<std::byte>& blob) {
+std::vector<arguments::decoded> sent(const arguments& a, std::vector<std::byte>& payload,
+                                     std::vector<std::byte>& blob) {
   using codec = field_codec<arguments>;
   payload.resize(codec::size);
   blob.resize(codec::blob_bytes(a) + 1);
   blob_cursor cursor{blob.data(), reinterpret_cast<std::uintptr_t>(blob.data())};
   codec::encode(a, payload.data(), cursor);
   const arguments there = codec::decode(payload.data());
-  std::vector<arguments::seen> out;
-  there.for_each([&](const arguments::seen& s) { out.push_back(s); });
+  std::vector<arguments::decoded> out;
+  there.for_each([&](const arguments::decoded& s) { out.push_back(s); });
   EXPECT_EQ(there.size(), a.size());
   return out;
 }
 template <class T>
-T value(const arguments::seen& s) {
+T value(const arguments::decoded& s) {
   T v;
   std::memcpy(&v, s.content, sizeof v);
   return v;

@@ -9,7 +9,7 @@
 
 namespace troupe::kernel {
 
-/// How a kernel takes an argument.
+/// The kind of a kernel's parameter.
 enum class passing : std::uint8_t {
   value,          ///< by value
   const_pointer,  ///< a buffer that it reads: `in`
@@ -22,12 +22,12 @@ struct parameter_attributes {
   std::string type;  ///< as spelt in C++; empty if only the size is known
   enum passing passing = passing::value;
   dtype element{};  ///< of the value or of the buffer's elements; `dtype{}` for a struct or void
-  /// Of the value or element; 0 for a pointer to void, or if only the compiler knows.
+  /// Size of the value or element; 0 for a pointer to void, or if only the compiler knows.
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;  ///< of the value or element; 0 if unknown
 };
 
-/// What is known about a kernel of a loaded program.   cuFuncGetAttribute
+/// Properties of a kernel of a loaded program.   cuFuncGetAttribute
 struct attributes {
   std::string name;
   std::uint32_t max_threads = 0;          ///< threads of a block
@@ -39,7 +39,7 @@ struct attributes {
   std::vector<parameter_attributes> parameters;
 };
 
-/// How much of a kernel runs at the same time, for the block and shared memory in question.
+/// The occupancy of a kernel, for a block size and an amount of shared memory.
 struct occupancy {
   std::uint32_t blocks = 0;               ///< on each multiprocessor; 0: such a block does not fit
   std::uint32_t processors = 0;           ///< multiprocessors, or threads of the host engine

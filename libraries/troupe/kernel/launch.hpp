@@ -7,7 +7,7 @@
 #include <troupe/kernel/program.hpp>
 #include <troupe/request/checker.hpp>
 
-/// What the launches of all libraries with kernels share.
+/// The common part of the launches of all libraries with kernels.
 namespace troupe::kernel {
 
 /// Reason why a request that makes or unloads a program cannot be part of a graph.

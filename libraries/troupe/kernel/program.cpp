@@ -24,7 +24,7 @@ memory_range part(const memory_range& all, std::uint64_t at, std::uint64_t bytes
 
 }  // namespace
 
-// What field_codec<symbol> has encoded. The lists of the request are not where workers have them.
+// A symbol that field_codec<symbol> has encoded. The lists of the request are not where workers have them.
 void encoded_symbol::add_name(const std::byte* at, const encoded_request& r, std::string& to) {
   std::uint64_t raw[3];
   std::memcpy(raw, at, sizeof raw);
@@ -111,9 +111,9 @@ std::string program_core::log() const {
   const build_summary s = summary();
   if (s.written != 1) return {};
   // A worker can write this memory, so nothing in it is trusted.
-  const std::uint64_t room = state_and_log_.bytes - program_root::state_bytes;
+  const std::uint64_t capacity = state_and_log_.bytes - program_root::state_bytes;
   const auto* at = reinterpret_cast<const char*>(state_.owner->host + program_root::state_bytes);
-  std::string text(at, std::min(s.log_bytes, room));
+  std::string text(at, std::min(s.log_bytes, capacity));
   for (char& c : text)
     if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f) c = '?';
   return text;

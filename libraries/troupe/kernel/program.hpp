@@ -19,7 +19,7 @@ class program {
   /// An empty handle, which every request refuses.
   program() noexcept = default;
   explicit program(std::shared_ptr<program_core> core) noexcept : core_(std::move(core)) {}
-  /// For the worker.
+  /// Used by the worker.
   static program at(std::uint64_t address) noexcept {
     program p;
     p.address_ = address;
@@ -28,7 +28,7 @@ class program {
 
   explicit operator bool() const noexcept { return *core_ != nullptr; }
   const std::shared_ptr<program_core>& core() const noexcept { return *core_; }
-  /// For the worker.
+  /// Used by the worker.
   const program_root& root() const noexcept {
     return *reinterpret_cast<const program_root*>(static_cast<std::uintptr_t>(address_));
   }
@@ -44,7 +44,7 @@ class symbol {
  public:
   symbol(program of, std::string name)
       : program_(std::move(of)), name_(std::make_shared<std::string>(std::move(name))) {}
-  /// For the worker.
+  /// Used by the worker.
   symbol(program of, std::string_view name) noexcept : program_(std::move(of)), seen_name_(name) {}
 
   const program& of() const noexcept { return program_; }

@@ -24,7 +24,7 @@ struct program_root {
 };
 static_assert(sizeof(program_root) == program_root::bytes);
 
-/// Where an image came from.
+/// The origin of an image.
 enum class image_source : std::uint8_t {
   unknown = 0,
   compiled = 1,  ///< the compiler ran

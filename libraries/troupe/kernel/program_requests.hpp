@@ -62,18 +62,18 @@ pending<void> program_of<Library>::ready() const {
   });
 }
 
-/// Asks once more, with more room, if the reply did not fit. Every worker returns the same size.
+/// Asks once more, with a larger buffer, if the reply did not fit. Every worker returns the same size.
 template <class Request>
-void ask_attributes(const program& p, const std::string& kernel, extent room, promise<attributes> answer,
+void ask_attributes(const program& p, const std::string& kernel, extent capacity, promise<attributes> answer,
                     bool last = false) {
   const device& gpu = p.core()->gpu();
-  auto listing = gpu.alloc_host<std::byte>(room);
+  auto listing = gpu.alloc_host<std::byte>(capacity);
   auto asked = gpu.ask(Request{.root = in<std::byte>(p.core()->root()), .kernel = kernel, .listing = listing});
   std::move(asked).then(
-      [p, kernel, room, last, listing,
+      [p, kernel, capacity, last, listing,
        answer = std::make_shared<promise<attributes>>(std::move(answer))](const result<attributes_head>& head) {
         if (!head) return void(answer->set(head.error()));
-        if (extent(head->listing_bytes) > room && !last)
+        if (extent(head->listing_bytes) > capacity && !last)
           return ask_attributes<Request>(p, kernel, head->listing_bytes, std::move(*answer), true);
         auto read = unpack_listing(*head, {reinterpret_cast<const char*>(listing.data()), listing.bytes()});
         if (!read)

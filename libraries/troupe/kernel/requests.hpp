@@ -72,7 +72,7 @@ struct read_global {
 
 // The requests below are built from parts of a program by the functions of its handle.
 
-/// Whether the library compiles programs, which its recipes limit in time.
+/// True if the library compiles programs, for which its recipes set a time limit.
 template <fixed_string Library>
 inline constexpr bool compiles = std::string_view(static_text<Library>) != "module";
 

@@ -85,7 +85,7 @@ class tensor_checker {
     for (const auto question :
          {&tensor_checker::choices, &tensor_checker::rank, &tensor_checker::type, &tensor_checker::address,
           &tensor_checker::sizes, &tensor_checker::strides, &tensor_checker::box, &tensor_checker::steps,
-          &tensor_checker::swizzle, &tensor_checker::fill, &tensor_checker::room})
+          &tensor_checker::swizzle, &tensor_checker::fill, &tensor_checker::check_extent})
       if (auto found = (this->*question)()) return found;
     return std::nullopt;
   }
@@ -116,10 +116,10 @@ class tensor_checker {
     if (rank < least || rank > tensor_layout::most_rank)
       return tensor_complaint{cat("sizes has ", rank, " dimensions"),
                               cat(least, " to 5", least == 3 ? ", because it is interleaved" : "")};
-    const auto other = [&](const char* list, std::size_t has, std::size_t wants, bool optional) -> complaint {
-      if (has == wants || (optional && has == 0)) return std::nullopt;
+    const auto other = [&](const char* list, std::size_t has, std::size_t expected, bool optional) -> complaint {
+      if (has == expected || (optional && has == 0)) return std::nullopt;
       return tensor_complaint{cat(list, " has ", has, " numbers"),
-                              cat(wants, optional ? ", or none" : "", ", because sizes has ", rank)};
+                              cat(expected, optional ? ", or none" : "", ", because sizes has ", rank)};
     };
     if (auto c = other("box", t_.box.size(), rank, false)) return c;
     if (auto c = other("strides", t_.strides.size(), rank - 1, true)) return c;
@@ -138,11 +138,11 @@ class tensor_checker {
     type_ = t_.type;
     const bool packed = info_of(type_).packed;
     const std::int64_t has = static_cast<std::int64_t>(bytes_of(element_)),
-                       wants = packed ? 1 : info_of(type_).bits / 8;
-    if (has != wants)
+                       expected = packed ? 1 : info_of(type_).bits / 8;
+    if (has != expected)
       return tensor_complaint{"type is " + std::string(to_string(type_)) + ", but the buffer's elements are " +
                                   std::string(to_string(element_)),
-                              cat("elements of ", wants, wants == 1 ? " byte" : " bytes")};
+                              cat("elements of ", expected, expected == 1 ? " byte" : " bytes")};
     if (type_ == tensor_type::u6x16_align16 && t_.interleave != tensor_interleave::none)
       return tensor_complaint{"type is u6x16_align16, but it is interleaved", "interleave none"};
     return std::nullopt;
@@ -236,7 +236,7 @@ class tensor_checker {
   }
 
   // Without this check, the accelerator would read and write outside the buffer.
-  complaint room() {
+  complaint check_extent() {
     extent last = row_bytes(t_.sizes[0].value()), tight = last;
     for (std::size_t i = 1; i < t_.sizes.size(); ++i) {
       const extent stride = t_.strides.empty() ? tight : t_.strides[i - 1];

@@ -41,7 +41,7 @@ enum class tensor_type : std::uint8_t {
 };
 /// Channel layout of tensors such as NC/8HWC8.   CUtensorMapInterleave
 enum class tensor_interleave : std::uint8_t { none, bytes_16, bytes_32 };
-/// Where in shared memory the parts of a row are placed, to avoid bank conflicts.   CUtensorMapSwizzle
+/// The placement of the parts of a row in shared memory, to avoid bank conflicts.   CUtensorMapSwizzle
 enum class tensor_swizzle : std::uint8_t {
   none,
   bytes_32,

@@ -167,7 +167,7 @@ TEST(a_tensor_map, has_boxes_whose_rows_fit_the_swizzle) {
   EXPECT_EQ(complaint(grouped), "") << "interleaved, any swizzle does";
 }
 
-TEST(a_tensor_map, of_packed_numbers_takes_only_their_swizzles) {
+TEST(a_tensor_map, packed_numbers_allow_only_their_swizzles) {
   using enum tensor_swizzle;
   const auto refused = [](tensor_type type, tensor_swizzle s) {
     tiles t = packed(type);

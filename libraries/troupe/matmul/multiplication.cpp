@@ -15,7 +15,7 @@ using epilogue::is_complex, troupe::detail::text;
 
 constexpr std::int32_t most_measured = 64;
 
-// Of a multiplication, or of one to prepare.
+// Checks a multiplication, or the preparation of one.
 template <class Product>
 class product_check {
  public:
@@ -23,15 +23,15 @@ class product_check {
 
   void run() {
     check_options();
-    const operand_view seen_a(r_.a), seen_b(r_.b), seen_d(r_.d);
-    for (const operand_view* o : {&seen_a, &seen_b, &seen_d})
+    const operand_view view_a(r_.a), view_b(r_.b), view_d(r_.d);
+    for (const operand_view* o : {&view_a, &view_b, &view_d})
       if (!operands_.has_rank(*o)) return;
-    if (!has_types() || !operands_.fits(seen_a, seen_b, seen_d, epilogue::is_paired(r_.epilogue.nodes()))) return;
+    if (!has_types() || !operands_.fits(view_a, view_b, view_d, epilogue::is_paired(r_.epilogue.nodes()))) return;
     const batch_of_matrices a = matrices_of(r_.a.shape()), b = matrices_of(r_.b.shape()), d = matrices_of(r_.d.shape());
-    if (!operands_.has_count(seen_a, d.count, "d") || !operands_.has_count(seen_b, d.count, "d") ||
-        !operands_.fits_sums(seen_a, sums_))
+    if (!operands_.has_count(view_a, d.count, "d") || !operands_.has_count(view_b, d.count, "d") ||
+        !operands_.fits_sums(view_a, sums_))
       return;
-    if (!lies_well(r_.a, a) || !lies_well(r_.b, b) || !lies_well(r_.d, d)) return;
+    if (!has_contiguous_lines(r_.a, a) || !has_contiguous_lines(r_.b, b) || !has_contiguous_lines(r_.d, d)) return;
     check_.view(r_.a);
     check_.view(r_.b);
     check_.view(r_.d);
@@ -51,10 +51,9 @@ class product_check {
   }
 
   template <class F>
-  bool lies_well(const F& field, const batch_of_matrices& m) {
+  bool has_contiguous_lines(const F& field, const batch_of_matrices& m) {
     if (m.count == 0 || m.one.rows == 0 || m.one.columns == 0 || has_lines(m.one)) return true;
-    check_.refuse(&field, "is " + text(field.shape()),
-                  "neighbours in memory: the elements of each row, or of each column");
+    check_.refuse(&field, "is " + text(field.shape()), "contiguous rows or contiguous columns");
     return false;
   }
 
@@ -75,8 +74,8 @@ class product_check {
 
   void check_scales(const batch_of_matrices& a, const batch_of_matrices& b) {
     if (r_.a_scales.has_value() != r_.b_scales.has_value())
-      return check_.refuse(r_.a_scales ? &*r_.a_scales : &*r_.b_scales, "is given alone",
-                           "a_scales and b_scales, or neither");
+      return check_.refuse(r_.a_scales ? &*r_.a_scales : &*r_.b_scales,
+                           r_.a_scales ? "is set without b_scales" : "is set without a_scales", "both, or neither");
     if (!r_.a_scales) {
       if (r_.a.type() == dtype::f4e2m1x2)
         check_.refuse(&r_.a, "holds f4e2m1x2 without scales", "a_scales and b_scales");
@@ -86,27 +85,26 @@ class product_check {
     check_scales_of(r_.b, b, *r_.b_scales, false);
   }
   void check_scales_of(const in_any& factor, const batch_of_matrices& of, const in_any& scales, bool lines_are_rows) {
-    const operand_view seen(scales);
-    if (!operands_.has_rank(seen)) return;
+    const operand_view view(scales);
+    if (!operands_.has_rank(view)) return;
     const scale_block block = block_of(scales.type(), factor.type());
     if (block.terms == 0)
       return check_.refuse(&scales,
                            cat("holds ", to_string(scales.type()), " for elements of ", to_string(factor.type())),
                            "f8e8m0 or f32 for f8e4m3 and f8e5m2, f8e4m3 for f4e2m1x2");
     const batch_of_matrices all = matrices_of(scales.shape());
-    const std::int64_t terms = (lines_are_rows ? of.one.columns : of.one.rows) * terms_in(factor.type()),
+    const std::int64_t k = (lines_are_rows ? of.one.columns : of.one.rows) * terms_in(factor.type()),
                        lines = lines_are_rows ? of.one.rows : of.one.columns,
-                       along = (terms + block.terms - 1) / block.terms,
-                       coarse = (lines + block.terms - 1) / block.terms;
+                       along = (k + block.terms - 1) / block.terms, coarse = (lines + block.terms - 1) / block.terms;
     const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
     const bool may_be_coarse = scales.type() == dtype::f32;
     if (s.columns != along || (s.rows != lines && !(may_be_coarse && s.rows == coarse)))
       return operands_.refuse(
-          seen,
+          view,
           cat(lines_are_rows ? cat(lines, " x ", along) : cat(along, " x ", lines),
               may_be_coarse ? cat(", or ", lines_are_rows ? cat(coarse, " x ", along) : cat(along, " x ", coarse)) : "",
-              ": one for ", block.terms, " terms"));
-    if (all.count != of.count) return operands_.refuse(seen, cat(of.count, " matrices, as its factor"));
+              ": one for each ", block.terms, " elements along k"));
+    if (all.count != of.count) return operands_.refuse(view, cat(of.count, " matrices, as its factor"));
     check_.view(scales);
   }
 
@@ -123,8 +121,8 @@ void multiplication::check(checker& c) const { product_check(c, *this).run(); }
 void prepare::check(checker& c) const {
   product_check(c, *this).run();
   if (measure < 0 || measure > most_measured)
-    c.refuse(&measure, cat("is ", measure), cat("how many algorithms to measure, at most ", most_measured));
-  c.require(measure == 0 || choice.library() == 0, choice, "is given beside measure", "one of them");
+    c.refuse(&measure, cat("is ", measure), cat("0 to ", most_measured, ": the number of algorithms to measure"));
+  c.require(measure == 0 || choice.library() == 0, choice, "is set, and measure is not 0", "one of them");
   if (chosen) c.vector(*chosen, choice::size, 1);
 }
 

@@ -12,32 +12,32 @@
 /// Products of matrices of many types, followed by an epilogue.
 namespace troupe::matmul {
 
-/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; for a batch all have one index more, first, and an A
-/// or B without it is the same for each product. Rows or columns of each must be neighbours in memory.
+/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; a batch has one more axis, the first, and an A or B
+/// without it is shared by all products. The rows or the columns of each matrix must be contiguous.
 ///
 /// A and B have elements of one type, f32, f64, f16, bf16, i8, c64 or c128, or each f8e4m3 or f8e5m2. Products are
 /// summed in f32, or in f64, i32, c64 and c128 for f64, i8 and complex elements. D has any type of real numbers, or the
-/// type of complex elements. D may be a matrix that the epilogue loads, in the same place: C = A * B + C.
+/// type of complex elements. D may be a matrix that the epilogue loads: C = A * B + C.
 struct multiplication {
   in_any a, b;
   out_any d;
   epilogue::expression epilogue = epilogue::product_part{epilogue::op::accumulator};
-  /// One scale for each block of a factor's elements along k: see docs/matmul.md. Given for both factors or neither.
+  /// One scale for each block of a factor's elements along k: see docs/matmul.md. Set for both factors or neither.
   std::optional<in_any> a_scales = {}, b_scales = {};
   matmul::precision precision = matmul::precision::exact;
   matmul::fusion fusion = matmul::fusion::allowed;
   matmul::accumulation accumulation = matmul::accumulation::precise;
   matmul::repeatability repeatability = matmul::repeatability::within_a_process;
-  std::int32_t multiprocessors = 0;      ///< that it may occupy, about; 0: all. The host engine uses the cores it has
+  std::int32_t multiprocessors = 0;      ///< number that it may occupy, roughly; 0: all. The host engine uses its cores
   std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
   using reply = outcome;
-  static constexpr bool reply_informs = true;  ///< no result is in it, so a graph does without
+  static constexpr bool reply_informs = true;  ///< it holds no result, so a graph omits it
   TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, a_scales, b_scales, precision, fusion, accumulation,
                  repeatability, multiprocessors, workspace)
   void check(checker&) const;
 };
 
-/// Options of `multiply`: fields of the request.
+/// Options of `multiply`: fields of `multiplication`.
 struct options {
   std::optional<in_any> a_scales = {}, b_scales = {};
   matmul::precision precision = matmul::precision::exact;
@@ -47,7 +47,7 @@ struct options {
   std::int32_t multiprocessors = 0;
   std::uint64_t workspace = any_amount;
 };
-/// D = epilogue(A * B), of views of matrices or of tensors with three indexes.
+/// Enqueues D = epilogue(A * B) for matrices, or for tensors with three axes.
 ///   matmul::multiply(gpu, d, a, b, relu(epilogue::acc + epilogue::row(bias)));
 template <std::same_as<device> Device>
 accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,

@@ -10,7 +10,7 @@
 
 namespace troupe::matmul {
 
-/// A matrix, or a batch of them, among the operands of a request, whatever its access.
+/// An operand of a request, a matrix or a batch of matrices, that is read or written.
 struct operand_view {
   template <access_mode M>
   explicit operand_view(const any_operand<M>& o) noexcept : place(&o), shape(o.shape()), type(o.type()) {}
@@ -19,29 +19,29 @@ struct operand_view {
   dtype type;
 };
 
-/// Refuses operands of products whose extents are wrong. The functions return false if they have refused. An extent may
-/// be 0.
+/// Refuses operands of products whose extents are wrong. Each function returns false if it has refused one. An extent
+/// may be 0.
 class operand_check {
  public:
   explicit operand_check(checker& c) noexcept : check_(c) {}
 
   void refuse(const operand_view& o, std::string_view expected);
   bool has_rank(const operand_view& o, std::uint64_t least, std::uint64_t most, std::string_view expected);
-  /// Of a matrix or a batch of them.
+  /// Checks the rank of a matrix or a batch of matrices.
   bool has_rank(const operand_view& o);
-  /// Whether the extents of one product fit each other.
+  /// Checks the extents of one product. `pairs`: the epilogue combines the two halves of its columns.
   bool fits(const operand_view& a, const operand_view& b, const operand_view& d, bool pairs);
-  /// Whether there are `count` matrices, or one for all.
+  /// Checks that `o` has `count` matrices, or one that all products share. `as` names the operand that has `count`.
   bool has_count(const operand_view& o, std::int64_t count, std::string_view as);
-  /// Refuses an operand that has another number of matrices than are expected.
+  /// Refuses an operand because of its number of matrices.
   void refuse_count(const operand_view& o, std::string_view expected);
-  /// Refuses a field whose value is none of its type's.
+  /// Refuses an enumeration whose value is not an enumerator.
   template <class Enum>
   void known(const Enum& field, std::string_view expected) {
     if (!is_known(field)) [[unlikely]]
       check_.refuse(&field, cat("is ", static_cast<int>(field)), expected);
   }
-  /// Whether sums of this type hold the products of a row of `a`.
+  /// Checks that sums of this type cannot overflow: at most `longest_int8_sum` columns of `a` if they are i32.
   bool fits_sums(const operand_view& a, dtype sums);
 
  private:

@@ -9,7 +9,7 @@ namespace troupe::matmul {
 
 /// The least precision that products of f32 may have. An engine may be more precise: the host engine always is.
 enum class precision : std::uint8_t {
-  exact = 0,   ///< that of f32
+  exact = 0,   ///< the precision of f32
   tf32 = 1,    ///< factors rounded to 10 bits of mantissa
   bf16 = 2,    ///< factors rounded to bfloat16
   f16 = 3,     ///< factors rounded to half
@@ -21,7 +21,7 @@ constexpr std::string_view to_string(precision p) noexcept {
   return is_known(p) ? names[static_cast<std::uint8_t>(p)] : "unknown";
 }
 
-/// What happens to an epilogue that an engine cannot compute together with its product.
+/// The treatment of an epilogue that an engine cannot compute together with its product.
 enum class fusion : std::uint8_t {
   allowed = 0,   ///< it is computed in a second pass over the result
   required = 1,  ///< the request is refused
@@ -31,20 +31,20 @@ constexpr std::string_view to_string(fusion f) noexcept {
   return !is_known(f) ? "unknown" : f == fusion::allowed ? "allowed" : "required";
 }
 
-/// How products of 8-bit floats are summed. Hopper's tensor cores cut off each product some 14 bits below the largest
-/// of those that they add at once. `precise`: such sums are added as floats; errors are up to 1e-4 of the sum of the
-/// products' magnitudes, or 1e-3 if all products have one sign, because all are cut alike. If d is f64, factors are
-/// widened first, and errors are up to 1e-6. `fast`: all is added in the tensor cores, with errors of up to 1e-3. The
-/// host engine always sums as for f32.
+/// The summation of products of 8-bit floats. Hopper's tensor cores truncate each product about 14 bits below the
+/// largest of those that they add at once. `precise`: their partial sums are added as floats; errors are up to 1e-4 of
+/// the sum of the products' magnitudes, or 1e-3 if all products have one sign, because truncation errors then add up.
+/// If d is f64, factors are widened first, and errors are up to 1e-6. `fast`: the tensor cores add everything, with
+/// errors of up to 1e-3. The host engine always sums as for f32.
 enum class accumulation : std::uint8_t { precise = 0, fast = 1 };
 constexpr bool is_known(accumulation a) noexcept { return a <= accumulation::fast; }
 constexpr std::string_view to_string(accumulation a) noexcept {
   return !is_known(a) ? "unknown" : a == accumulation::precise ? "precise" : "fast";
 }
 
-/// Whether equal requests have equal results in every process with the same library on the same kind of device.
+/// The scope within which equal requests have equal results, with the same library on the same kind of device.
 enum class repeatability : std::uint8_t {
-  within_a_process = 0,   ///< the plan may have been measured, and differ the next time
+  within_a_process = 0,   ///< the plan may have been measured, and differ in the next process
   between_processes = 1,  ///< the plan depends on the request alone, and sums are added in a fixed order
 };
 constexpr bool is_known(repeatability r) noexcept { return r <= repeatability::between_processes; }
@@ -52,12 +52,12 @@ constexpr std::string_view to_string(repeatability r) noexcept {
   return !is_known(r) ? "unknown" : r == repeatability::within_a_process ? "within_a_process" : "between_processes";
 }
 
-/// The limit of memory that is none.
+/// No limit of workspace memory.
 inline constexpr std::uint64_t any_amount = ~std::uint64_t{0};
 
-/// How a product was computed.
+/// The reply of a product: how it was computed.
 struct outcome {
-  bool fused = true;         ///< whether the epilogue was computed together with the product
+  bool fused = true;         ///< true if the epilogue was computed together with the product
   std::uint8_t unused[7]{};  ///< 0
 };
 

@@ -8,42 +8,42 @@
 #include <troupe/matmul/multiplication.hpp>
 #include <troupe/plan/statistics.hpp>
 
-/// The plans of products: how the vendor's library computes each kind.
+/// Plans of products: the algorithm of the vendor's library for each kind.
 namespace troupe::matmul {
 
-/// An algorithm of the vendor's library for one kind of product, as `prepare` writes it: words for a file, or for
-/// `prepare` in another process with the same version of the library on the same kind of GPU.
+/// An algorithm of the vendor's library for one kind of product, as `prepare` writes it. It can be stored in a file and
+/// given to `prepare` in another process with the same version of the library on the same kind of GPU.
 struct choice {
   static constexpr std::size_t size = 10;
-  std::array<std::uint64_t, size> words{};  ///< the algorithm's 8, the bytes that it needs, and the library's version
+  std::array<std::uint64_t, size> words{};  ///< 8 of the algorithm, its workspace bytes, and the library's version
 
   choice() noexcept = default;
   explicit choice(std::span<const std::uint64_t> written) noexcept {
     std::copy_n(written.begin(), std::min(size, written.size()), words.begin());
   }
-  /// Returns the version of the library; 0 if this is no choice.
+  /// Returns the version of the library; 0 if no algorithm was chosen.
   std::uint64_t library() const noexcept { return words[9]; }
   friend bool operator==(const choice&, const choice&) = default;
 };
 
-/// Where a plan comes from.
+/// The origin of a plan.
 enum class plan_source : std::uint8_t {
-  none = 0,      ///< the engine has one way only
-  searched = 1,  ///< the library's heuristic
-  stored = 2,    ///< the disk cache: searched or measured by an earlier process
-  measured = 3,  ///< the fastest of several
+  none = 0,      ///< the engine has one algorithm only
+  searched = 1,  ///< by the library's heuristic
+  stored = 2,    ///< in the disk cache, searched or measured by an earlier process
+  measured = 3,  ///< the fastest of those measured
   given = 4,     ///< by the request
 };
 
-/// What `prepare` found.
+/// The reply of `prepare`.
 struct plan_info {
-  double microseconds = 0;        ///< of the fastest, if measured
-  double first_microseconds = 0;  ///< of the heuristic's first, if measured
+  double microseconds = 0;        ///< time of the fastest algorithm, if measured
+  double first_microseconds = 0;  ///< time of the heuristic's first algorithm, if measured
   std::uint64_t workspace = 0;    ///< bytes of memory that the product uses beside its operands
-  std::int32_t measured = 0;      ///< how many algorithms
-  std::int32_t algorithm = 0, tile = 0, stages = 0, split_k = 0;  ///< numbers of the library
+  std::int32_t measured = 0;      ///< number of measured algorithms
+  std::int32_t algorithm = 0, tile = 0, stages = 0, split_k = 0;  ///< as the library numbers them
   plan_source source = plan_source::none;
-  bool fused = true;         ///< whether the epilogue is computed together with the product
+  bool fused = true;         ///< true if the epilogue is computed together with the product
   std::uint8_t unused[2]{};  ///< 0
 };
 
@@ -60,21 +60,22 @@ struct prepare {
   matmul::repeatability repeatability = matmul::repeatability::within_a_process;
   std::int32_t multiprocessors = 0;
   std::uint64_t workspace = any_amount;
-  std::int32_t measure = 0;    ///< how many algorithms to measure, on the operands; 0: take the heuristic's first
-  matmul::choice choice = {};  ///< if it is one: use it
-  std::optional<out<std::uint64_t>> chosen = {};  ///< where the choice is written: `choice::size` words
+  std::int32_t measure = 0;    ///< number of algorithms to measure, on the operands; 0: use the heuristic's first
+  matmul::choice choice = {};  ///< the algorithm to use, if set
+  std::optional<out<std::uint64_t>> chosen = {};  ///< receives the choice: `choice::size` words
   using reply = plan_info;
   TROUPE_REQUEST("matmul.prepare", a, b, d, epilogue, a_scales, b_scales, precision, fusion, accumulation,
                  repeatability, multiprocessors, workspace, measure, choice, chosen)
+  /// Returns the request that prepares `r`.
   static prepare of(const multiplication& r, std::int32_t measure = 0);
-  /// Returns the product. Only in a worker.
+  /// Returns the product. For engines only.
   multiplication product() const;
   void check(checker&) const;
 };
 
-/// Asks how plans were found since the engine was opened.
+/// Returns statistics of plans since the engine was opened.
 struct read_statistics {
-  bool start_anew = false;  ///< whether to count from 0 afterwards
+  bool start_anew = false;  ///< true: count from 0 afterwards
   using reply = plan::statistics;
   TROUPE_REQUEST("matmul.read_statistics", start_anew)
   void check(checker&) const {}

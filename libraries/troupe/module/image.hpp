@@ -14,7 +14,7 @@ class image : public kernel::program_of<"module"> {
   using program_of::program_of;
 };
 
-/// How to load an image.
+/// Options of loading an image.
 struct load_options {
   text name = "image";  ///< the image's name in messages
   /// Subnormal numbers are flushed to 0. Host engine only: on a GPU, this was decided when the image was compiled.

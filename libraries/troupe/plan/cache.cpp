@@ -8,7 +8,7 @@
 namespace troupe::plan::detail {
 namespace {
 
-// Whether the same attempt would fail in the same way.
+// Returns true if the same attempt would fail in the same way.
 bool is_lasting(const error& e) noexcept {
   return e.reaction() == reaction::unsupported || e.reaction() == reaction::caller_bug;
 }
@@ -27,7 +27,7 @@ std::size_t any_cache::hash::operator()(std::string_view key) const noexcept {
   return fnv1a(h, word);
 }
 
-// Completes the making of a plan, whatever happens: otherwise the threads that wait for it would never wake.
+// Completes the making of a plan, also after an exception: otherwise the threads that wait for it would never wake.
 class any_cache::flight {
  public:
   flight(any_cache& of, entries::iterator at) noexcept : of_(of), at_(at) {}
@@ -39,7 +39,7 @@ class any_cache::flight {
         if (at_->plan == nullptr) of_.move_out(at_, gone);
       });
   }
-  // Returns the plan that counts: one that was put meanwhile, or this.
+  // Returns the valid plan: one that `put` has stored meanwhile, or this.
   any_plan made(any_plan plan) {
     land([&](entries& gone) {
       if (at_->plan == nullptr) at_->plan = std::move(plan), ++of_.counted_.made;
@@ -179,7 +179,7 @@ statistics any_cache::count_anew() {
   return out;
 }
 
-// Stores a plan in the place of any other. An entry whose plan is being made stays where its maker finds it.
+// Replaces any other plan. The entry of a plan that is being made remains in the list, where its maker finds it.
 void any_cache::put(std::string_view key, any_plan plan) {
   entries gone;
   {

@@ -18,16 +18,16 @@ namespace troupe::plan {
 
 namespace detail {
 
-/// What caches of all types have in common.
+/// The base of caches of all types.
 class any_cache {
  public:
   struct settings {
     std::size_t most = 256;                  ///< plans; the least recently used are dropped
-    std::size_t most_failures = 64;          ///< that are remembered
+    std::size_t most_failures = 64;          ///< remembered failures
     std::function<void()> before_drop = {};  ///< called before plans are dropped, which a device may still use
   };
   using any_plan = std::shared_ptr<void>;
-  /// Makes a plan: a function and what it is called with.
+  /// A function that makes a plan, and its argument.
   struct maker {
     result<any_plan> (*make)(void* with);
     void* with;
@@ -46,7 +46,7 @@ class any_cache {
   struct entry {
     std::string key;
     bool being_made = true;
-    any_plan plan = {};  // while another is being made: the one that was put, which counts
+    any_plan plan = {};  // while another is being made: the one that `put` has stored, which replaces it
     std::optional<error> failed = {};
   };
   using entries = std::list<entry>;
@@ -69,10 +69,10 @@ class any_cache {
 
 }  // namespace detail
 
-/// The plans of an engine: what it has made for a problem, and what it knows that it cannot make. Found by the bytes of
-/// the key, which are compared in full. If several threads need the same plan, one makes it and the others wait. An
-/// `unsupported` or `caller_bug` is remembered, because it would be the same again; after any other failure the next
-/// caller tries again. Thread-safe.
+/// The plans of an engine, and the problems for which it cannot make one. They are found by the bytes of their key,
+/// which are compared in full. If several threads need the same plan, one makes it and the others wait. An
+/// `unsupported` or `caller_bug` error is remembered, because the next attempt would have it, too; after any other
+/// failure the next caller tries again. Thread-safe.
 template <class Plan>
 class cache {
  public:
@@ -91,9 +91,9 @@ class cache {
     if (!got) return got.error();
     return std::static_pointer_cast<Plan>(std::move(*got));
   }
-  /// Returns true if `get` would return at once: there is a plan, or a failure that is remembered.
+  /// Returns true if `get` would return at once: there is a plan, or a remembered failure.
   bool has(std::string_view key) const { return any_.has(key); }
-  /// Puts a plan in the place of the one that there is, or that is being made.
+  /// Stores a plan. It replaces an existing one, and one that is being made.
   void put(std::string_view key, std::shared_ptr<Plan> plan) { any_.put(key, std::move(plan)); }
   /// Drops the plans whose keys `unwanted(key)` names.
   void drop_if(const std::function<bool(std::string_view key)>& unwanted) { any_.drop_if(unwanted); }

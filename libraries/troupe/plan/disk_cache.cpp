@@ -175,13 +175,13 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
     if (fd) (void)::unlinkat(folder, unfinished.c_str(), 0);
     return because("cannot write to " + folder_, code);
   }
-  if (room_.fetch_sub(static_cast<std::int64_t>(bytes.size())) < static_cast<std::int64_t>(bytes.size()))
-    make_room(folder);
+  if (allowance_.fetch_sub(static_cast<std::int64_t>(bytes.size())) < static_cast<std::int64_t>(bytes.size()))
+    remove_old_entries(folder);
   return {};
 }
 
-disk_cache::fill disk_cache::look() const {
-  fill out;
+disk_cache::usage disk_cache::measure_usage() const {
+  usage out;
   const file_descriptor fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat s{};
   if (!fd && errno == ENOENT) {
@@ -205,7 +205,7 @@ disk_cache::fill disk_cache::look() const {
   return out;
 }
 
-void disk_cache::make_room(int folder) {
+void disk_cache::remove_old_entries(int folder) {
   std::uint64_t total = 0;
   std::vector<stored_file> files;
   for (stored_file& f : files_in(folder)) {
@@ -225,7 +225,7 @@ void disk_cache::make_room(int folder) {
     }
   }
   // Other processes may be storing, too.
-  room_ = static_cast<std::int64_t>(std::min(most_bytes_ - std::min(total, most_bytes_), most_bytes_ / 16));
+  allowance_ = static_cast<std::int64_t>(std::min(most_bytes_ - std::min(total, most_bytes_), most_bytes_ / 16));
 }
 
 }  // namespace troupe::plan

@@ -15,8 +15,8 @@ namespace troupe::plan {
 
 /// Results of earlier programs on disk, found by their full key. The cache is a folder owned by its user, with one file
 /// for each entry. Any number of processes may use it at the same time, and each may die at any moment. No function
-/// fails: an entry that cannot be read counts as absent, one that cannot be written is not stored, and the caller is
-/// told why. Thread-safe.
+/// fails: an entry that cannot be read counts as absent, one that cannot be written is not stored, and the reason is
+/// returned. Thread-safe.
 class disk_cache {
  public:
   /// Returns $TROUPE_CACHE, else $XDG_CACHE_HOME/troupe, else $HOME/.cache/troupe. Returns "" if none of these is set,
@@ -31,7 +31,7 @@ class disk_cache {
     std::string value;
     manifest made_from;
   };
-  /// Returns what was stored under the key, if everything in its manifest is unchanged. Sets `why_not` if the cache
+  /// Returns the entry of the key, if everything in its manifest is unchanged. Sets `why_not` if the cache
   /// could not be used or an entry was damaged, but not if there is no entry.
   std::optional<found> find(std::string_view key, std::string& why_not);
   /// Stores an entry. Returns the reason if that fails, else "".
@@ -40,27 +40,27 @@ class disk_cache {
   const std::string& folder() const noexcept { return folder_; }
   std::uint64_t most_bytes() const noexcept { return most_bytes_; }
 
-  struct fill {
+  struct usage {
     std::uint64_t entries = 0, bytes = 0;
     std::string why_not;  ///< why the cache cannot be used; "" if it can
   };
-  /// Reports how full the cache is. Creates nothing.
-  fill look() const;
+  /// Returns the number and size of the entries. Creates nothing.
+  usage measure_usage() const;
 
  private:
   using folder_ref = std::shared_ptr<const file_descriptor>;
   folder_ref open_folder(std::string& why_not);
-  void make_room(int folder);
+  void remove_old_entries(int folder);
 
   std::string folder_;
   std::uint64_t most_bytes_;
   std::mutex lock_;
   folder_ref opened_;
-  std::atomic<std::uint64_t> stored_{0};  // numbers the temporary files
-  std::atomic<std::int64_t> room_{0};     // bytes to be stored before the folder is listed again: that takes long
+  std::atomic<std::uint64_t> stored_{0};    // numbers the temporary files
+  std::atomic<std::int64_t> allowance_{0};  // bytes that may be stored before the folder is listed again, which is slow
 };
 
-/// Returns, for `troupe doctor`, where the cache is and how full.
+/// Returns the path and size of the cache, for `troupe doctor`.
 std::string notes_of(const disk_cache& cache);
 
 }  // namespace troupe::plan

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 class the_disk_cache : public testing::Test {
  protected:
-  std::string place(const std::string& name) const { return room_.path() + "/" + name; }
+  std::string place(const std::string& name) const { return folder_.path() + "/" + name; }
   std::string folder() const { return place("cache"); }
   fs::path only_entry() const {
     std::vector<fs::path> all;
@@ -49,7 +49,7 @@ class the_disk_cache : public testing::Test {
   }
   static std::string bytes_of(const fs::path& path) { return read_file(path.string()).value_or("?"); }
 
-  private_folder room_ = private_folder::make().value();
+  private_folder folder_ = private_folder::make().value();
   std::string why_;
 };
 
@@ -263,7 +263,7 @@ TEST_F(the_disk_cache, stays_near_its_limit_while_several_processes_store) {
   std::uint64_t most = 0, least_late = limit;
   for (int i = 0; i < 400; ++i) {
     EXPECT_EQ((i % 2 == 0 ? one : other).store(std::to_string(i), {}, std::string(900, 'x')), "");
-    const std::uint64_t now = one.look().bytes;
+    const std::uint64_t now = one.measure_usage().bytes;
     most = std::max(most, now);
     if (i > 200) least_late = std::min(least_late, now);
   }
@@ -330,8 +330,8 @@ TEST_F(the_disk_cache, never_returns_a_wrong_image_while_processes_are_killed_at
 
 TEST_F(the_disk_cache, reports_how_full_it_is_without_creating_anything) {
   disk_cache cache(folder());
-  EXPECT_EQ(cache.look().entries, 0u);
-  EXPECT_EQ(cache.look().why_not, "");
+  EXPECT_EQ(cache.measure_usage().entries, 0u);
+  EXPECT_EQ(cache.measure_usage().why_not, "");
   EXPECT_FALSE(fs::exists(folder()));
   EXPECT_EQ(cache.store("a", {}, std::string(1000, 'x')), "");
   EXPECT_EQ(cache.store("b", {}, std::string(2000, 'x')), "");
@@ -340,22 +340,23 @@ TEST_F(the_disk_cache, reports_how_full_it_is_without_creating_anything) {
   std::uintmax_t bytes = 0;
   for (const auto& e : fs::directory_iterator(folder()))
     if (e.path().extension() == ".entry") bytes += e.file_size();
-  EXPECT_EQ(cache.look().entries, 2u);
-  EXPECT_EQ(cache.look().bytes, bytes);
+  EXPECT_EQ(cache.measure_usage().entries, 2u);
+  EXPECT_EQ(cache.measure_usage().bytes, bytes);
   EXPECT_GT(bytes, 3000u);
 }
 
 TEST_F(the_disk_cache, reports_why_it_cannot_be_used) {
   write(place("file"), "no folder");
-  EXPECT_EQ(disk_cache(place("file")).look().why_not, "cannot open the folder " + place("file") + ": Not a directory");
+  EXPECT_EQ(disk_cache(place("file")).measure_usage().why_not,
+            "cannot open the folder " + place("file") + ": Not a directory");
   fs::create_directory(folder());
   fs::permissions(folder(), fs::perms::all);
-  EXPECT_EQ(disk_cache(folder()).look().why_not,
+  EXPECT_EQ(disk_cache(folder()).measure_usage().why_not,
             "cannot use the folder " + folder() + ": others may write it (chmod go-w)");
   // Root can create folders anywhere.
   const bool root = ::geteuid() == 0;
   ASSERT_EQ(root ? ::seteuid(65534) : 0, 0);
-  const std::string why = disk_cache("/usr/no/cache").look().why_not;
+  const std::string why = disk_cache("/usr/no/cache").measure_usage().why_not;
   ASSERT_EQ(root ? ::seteuid(0) : 0, 0);
   EXPECT_EQ(why, "cannot make the folder /usr/no/cache: Permission denied");
 }

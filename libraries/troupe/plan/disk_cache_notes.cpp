@@ -14,7 +14,7 @@ std::string cache_text(const disk_cache& cache) {
                ? "off, by TROUPE_CACHE"
                : "none: set TROUPE_CACHE to a folder, as neither XDG_CACHE_HOME nor HOME is set";
   }
-  const disk_cache::fill now = cache.look();
+  const disk_cache::usage now = cache.measure_usage();
   if (!now.why_not.empty()) return "none: " + now.why_not;
   char fill[100];
   const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };

@@ -10,7 +10,7 @@
 
 namespace troupe::plan {
 
-/// What was at a path when a result was made: a file with its content, a folder with its entries, or nothing.
+/// The content of a path when a result was made: a file with its bytes, a folder with its entries, or nothing.
 struct stamp {
   enum class kind : std::uint8_t { nothing, file, folder };
   std::string path;
@@ -23,7 +23,7 @@ struct stamp {
 /// Everything that a compiler read or searched outside its request.
 using manifest = std::vector<stamp>;
 
-/// Returns nothing if the path exists but cannot be read, or is neither a file nor a folder.
+/// Returns the stamp of a path; nothing if it exists but cannot be read, or is neither a file nor a folder.
 std::optional<stamp> stamp_of(const std::string& path);
 /// The same without reading the content.
 std::optional<stamp> stamp_without_content(const std::string& path);

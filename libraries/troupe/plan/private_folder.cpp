@@ -30,9 +30,9 @@ file_descriptor open_folder(const std::string& path) {
 
 bool lock(const file_descriptor& folder) { return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0; }
 
-void remove_stale_folders(const std::string& place) {
+void remove_stale_folders(const std::string& parent) {
   std::error_code ignored;
-  for (std::filesystem::directory_iterator at(place, ignored), end; !ignored && at != end; at.increment(ignored)) {
+  for (std::filesystem::directory_iterator at(parent, ignored), end; !ignored && at != end; at.increment(ignored)) {
     if (!at->path().filename().string().starts_with(folder_prefix)) continue;
     std::error_code failed;
     const file_descriptor folder = open_folder(at->path());
@@ -43,10 +43,10 @@ void remove_stale_folders(const std::string& place) {
 }  // namespace
 
 result<private_folder> private_folder::make() {
-  const std::string place = temporary_folder();
-  remove_stale_folders(place);
+  const std::string parent = temporary_folder();
+  remove_stale_folders(parent);
   while (true) {
-    std::string path = place + "/" + folder_prefix + "XXXXXX";
+    std::string path = parent + "/" + folder_prefix + "XXXXXX";
     if (::mkdtemp(path.data()) == nullptr)
       return error_of_errno("jit", "making a folder for the compiler, " + path + " (TMPDIR sets the place),");
     file_descriptor folder = open_folder(path);

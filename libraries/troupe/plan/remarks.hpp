@@ -11,12 +11,12 @@
 
 namespace troupe::plan {
 
-/// What an engine says of its plans, each once: that a file is damaged, say. Thread-safe.
+/// Logs each distinct message of an engine about its plans once, such as "file is damaged". Thread-safe.
 class remarks {
  public:
   explicit remarks(std::function<void(const std::string&)> say) : say_(std::move(say)) {}
 
-  /// Says it, unless it is empty or was said before; and no more once many different things were said.
+  /// Logs the message unless it is empty or was logged before, or 32 different messages have been logged.
   void once(const std::string& text) {
     constexpr std::size_t most = 32;
     const std::scoped_lock guard(lock_);

@@ -15,15 +15,15 @@ std::string to_string(const per_axis& p) {
 }
 
 std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t width) noexcept {
-  std::int64_t reach = 0, room = 0;
+  std::int64_t reach = 0, largest = 0;
   if (__builtin_mul_overflow(s.dilation, width - 1, &reach) ||
-      __builtin_add_overflow(length, s.padding_before + s.padding_after - 1, &room) || reach > room)
+      __builtin_add_overflow(length, s.padding_before + s.padding_after - 1, &largest) || reach > largest)
     return 0;
-  return (room - reach) / s.stride + 1;
+  return (largest - reach) / s.stride + 1;
 }
 
-std::pair<std::int64_t, std::int64_t> geometry::seen(std::size_t i, std::int64_t f) const noexcept {
-  const std::int64_t shift = f * dilation[i] - padding_before[i];  // the place at position 0
+std::pair<std::int64_t, std::int64_t> geometry::positions_inside(std::size_t i, std::int64_t f) const noexcept {
+  const std::int64_t shift = f * dilation[i] - padding_before[i];  // the coordinate at position 0
   const std::int64_t first = shift >= 0 ? 0 : (-shift + stride[i] - 1) / stride[i];
   const std::int64_t last = in[i] - 1 - shift < 0 ? 0 : (in[i] - 1 - shift) / stride[i] + 1;
   return {std::min(first, out[i]), std::clamp<std::int64_t>(last, std::min(first, out[i]), out[i])};

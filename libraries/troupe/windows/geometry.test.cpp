@@ -8,7 +8,7 @@
 namespace troupe::windows {
 namespace {
 
-TEST(windows, slide_as_often_as_they_fit) {
+TEST(windows, the_number_of_positions_matches_a_count) {
   for (std::int64_t length = 1; length < 12; ++length)
     for (std::int64_t width = 1; width < 5; ++width)
       for (const slide& s : {slide{}, slide{.padding_before = 1, .padding_after = 2}, slide{.stride = 3},
@@ -25,7 +25,7 @@ TEST(windows, slide_as_often_as_they_fit) {
   EXPECT_LT(positions_along({.dilation = INT64_MAX / 2}, 5, 9), 1) << "a reach that overflows";
 }
 
-TEST(windows, see_an_element_at_the_positions_that_a_search_finds) {
+TEST(windows, positions_of_an_element_match_a_search) {
   for (std::int64_t length = 1; length < 9; ++length)
     for (const slide& s : {slide{}, slide{.padding_before = 3, .padding_after = 1},
                            slide{.padding_before = 1, .stride = 2, .dilation = 3},
@@ -35,7 +35,7 @@ TEST(windows, see_an_element_at_the_positions_that_a_search_finds) {
       g.set(1, length, positions_along(s, length, width), width, s);
       if (g.out[1] < 1) continue;
       for (std::int64_t f = 0; f < width; ++f) {
-        const auto [first, last] = g.seen(1, f);
+        const auto [first, last] = g.positions_inside(1, f);
         for (std::int64_t o = 0; o < g.out[1]; ++o)
           EXPECT_EQ(o >= first && o < last, g.at(1, o, f) >= 0 && g.at(1, o, f) < length)
               << length << " " << f << " " << o;
@@ -43,7 +43,7 @@ TEST(windows, see_an_element_at_the_positions_that_a_search_finds) {
     }
 }
 
-TEST(windows, have_numbers_that_can_be_read) {
+TEST(windows, numbers_per_axis_are_printed) {
   EXPECT_EQ(to_string(per_axis(2)), "2");
   EXPECT_EQ(to_string(per_axis{1, 0, 3}), "(1, 0, 3)");
   EXPECT_EQ(to_string(per_axis{1, 2, 3, 4}), "(1, 2, 3, ...)");

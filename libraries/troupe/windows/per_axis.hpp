@@ -8,16 +8,16 @@
 #include <string>
 #include <type_traits>
 
-/// Windows that slide over images: what requests say of them, and where their elements lie.
+/// Windows that slide over images: their fields in requests, and the coordinates of their elements.
 namespace troupe::windows {
 
-/// The most indexes of an image beside its number and its channel.
+/// Maximum number of spatial axes of an image.
 inline constexpr std::size_t most_spatial = 3;
 
-/// A number for each spatial index of an image: one for all, or up to three. A field of requests.
+/// A number for each spatial axis of an image: one for all axes, or up to three. A field of requests.
 class per_axis {
  public:
-  /// Not given.
+  /// Makes an unset value.
   constexpr per_axis() noexcept : count_(not_given) {}
   constexpr per_axis(std::int64_t for_all) noexcept : numbers_{for_all, for_all, for_all} {}
   constexpr per_axis(std::initializer_list<std::int64_t> each) noexcept
@@ -27,7 +27,7 @@ class per_axis {
       if (i < most_spatial) numbers_[i++] = n;
   }
   constexpr bool given() const noexcept { return count_ != not_given; }
-  /// Returns how many were given; 0: one for all, or none.
+  /// Returns the number of values; 0: one for all axes, or unset.
   constexpr std::size_t count() const noexcept { return given() ? static_cast<std::size_t>(count_) : 0; }
   constexpr per_axis or_else(const per_axis& other) const noexcept { return given() ? *this : other; }
   constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }

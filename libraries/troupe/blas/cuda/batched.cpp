@@ -50,11 +50,11 @@ static result<void> enqueue(const gemv_batched<T>& r, job& j) {
 
 template <class T>
 static result<void> enqueue(const gemv_strided_batched<T>& r, job& j) {
-  const bool turned = r.trans != op::none;
+  const bool transposed = r.trans != op::none;
   const std::int64_t batch = r.batch.value(), lda = or_tight(r.lda, r.m).value(), incx = step(r.incx),
                      incy = step(r.incy), a = or_tight(r.stride_a, extent(lda) * r.n).value(),
-                     x = or_tight(r.stride_x, (turned ? r.m : r.n) * std::abs(incx)).value(),
-                     y = or_tight(r.stride_y, (turned ? r.n : r.m) * std::abs(incy)).value();
+                     x = or_tight(r.stride_x, (transposed ? r.m : r.n) * std::abs(incx)).value(),
+                     y = or_tight(r.stride_y, (transposed ? r.n : r.m) * std::abs(incy)).value();
   auto results = vector_region(r.y.data(), length_of_y(r), r.incy);
   results.batch = batch, results.stride = y;
   if (r.alpha.is(T(0))) return scale(j, results, r.beta);

@@ -54,7 +54,7 @@ __device__ void keep(const keeping& k) {
 }
 
 template <class T>
-__device__ T seen(const void* x, int op, i64 i, i64 j, i64 ld) {
+__device__ T element_of_op(const void* x, int op, i64 i, i64 j, i64 ld) {
   const T v = static_cast<const T*>(x)[op == 0 ? i + j * ld : j + i * ld];
   return op == 2 ? conjugate(v) : v;
 }
@@ -65,9 +65,9 @@ __device__ void add_matrices(const sum_of_matrices& s) {
        j += static_cast<i64>(gridDim.y) * blockDim.y)
     for (i64 i = thread_number(); i < s.m; i += threads()) {
       T sum{};
-      if (!is(alpha, 0)) sum = times(alpha, seen<T>(s.a, s.op_a, i, j, s.lda));
+      if (!is(alpha, 0)) sum = times(alpha, element_of_op<T>(s.a, s.op_a, i, j, s.lda));
       if (!is(beta, 0)) {
-        const T other = times(beta, seen<T>(s.b, s.op_b, i, j, s.ldb));
+        const T other = times(beta, element_of_op<T>(s.b, s.op_b, i, j, s.ldb));
         sum = is(alpha, 0) ? other : plus(sum, other);
       }
       static_cast<T*>(s.c)[i + j * s.ldc] = sum;

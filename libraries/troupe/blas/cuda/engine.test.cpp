@@ -135,7 +135,7 @@ TEST_F(blas_cuda, argument_memory_is_reused_only_after_the_gpu_has_read_it) {
   for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 6) << i;
 }
 
-// What a recording asked for; its memory lives until the process ends.
+// The memory that a recording has requested; it lives until the process ends.
 struct asked {
   cuda::testing::fake_driver* driver;
   std::uint64_t scratch = 0, constants = 0;

@@ -105,14 +105,14 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
   });
 }
 
-// For matrices larger than cuBLAS's matinv takes: factors them in scratch memory, then inverts.
+// Inverts matrices that are too large for cuBLAS's matinv: factors them in scratch memory, then inverts.
 template <class T>
 static result<void> invert_in_scratch(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
   const cuda::scratch memory = TROUPE_TRY(j.memory((n * n * sizeof(T) + n * sizeof(int)) * count));
   T* const factors = memory.as<T>();
   int* const pivots = reinterpret_cast<int*>(factors + n * n * count);
-  const auto beside = TROUPE_TRY(j.room<T*>(count));
+  const auto beside = TROUPE_TRY(j.allocate<T*>(count));
   for (std::size_t i = 0; i < count; ++i) beside[i] = factors + n * n * i;
   const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
   const auto c = TROUPE_TRY(j.addresses(r.c, first, count));

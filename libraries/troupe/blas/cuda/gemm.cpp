@@ -166,7 +166,7 @@ class groups_of {
   }
   template <class O>
   result<typename O::pointer const*> addresses(const list<O>& all) {
-    const auto at = TROUPE_TRY(j_.template room<typename O::pointer>(count_of(large_)));
+    const auto at = TROUPE_TRY(j_.template allocate<typename O::pointer>(count_of(large_)));
     std::size_t next = 0;
     for (const part& p : large_)
       for (std::size_t i = 0; i < p.count; ++i) at[next++] = all[p.first + i].data();

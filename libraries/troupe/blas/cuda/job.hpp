@@ -81,13 +81,13 @@ class job {
     result<void> fine;
     const auto place = [&]<class T>(const scalar<T>& s) -> const T* {
       if (!s.by_value()) return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(s.range().address));
-      auto room = on_.memory().claim(sizeof(T));
-      if (!room) {
-        fine = room.error();
+      auto copy = on_.memory().claim(sizeof(T));
+      if (!copy) {
+        fine = copy.error();
         return nullptr;
       }
-      std::memcpy(*room, &s.value(), sizeof(T));
-      return reinterpret_cast<const T*>(*room);
+      std::memcpy(*copy, &s.value(), sizeof(T));
+      return reinterpret_cast<const T*>(*copy);
     };
     std::tuple<const S*...> out{place(all)...};
     if (!fine) return fine.error();
@@ -99,7 +99,7 @@ class job {
 
   /// Returns memory that the GPU reads, valid until the next `next_part`.
   template <class T>
-  result<T*> room(std::size_t count) {
+  result<T*> allocate(std::size_t count) {
     return reinterpret_cast<T*>(TROUPE_TRY(on_.memory().claim(count * sizeof(T))));
   }
   /// Ends a part of a long list, after it has been enqueued.
@@ -110,7 +110,7 @@ class job {
   result<typename operand<T, M>::pointer const*> addresses(const list<operand<T, M>>& all, std::size_t first,
                                                            std::size_t count) {
     using pointer = typename operand<T, M>::pointer;
-    auto at = TROUPE_TRY(room<pointer>(count));
+    auto at = TROUPE_TRY(allocate<pointer>(count));
     for (std::size_t i = 0; i < count; ++i) at[i] = all[first + i].data();
     return static_cast<pointer const*>(at);
   }

@@ -22,14 +22,14 @@ result<std::unique_ptr<lane>> lane::make() {
 result<void> lane::use(const call& c) {
   if (!TROUPE_TRY(memory_.begin(c))) [[likely]]
     return {};
-  const auto told = [&]() -> result<void> {
+  const auto status = [&]() -> result<void> {
     TROUPE_TRY(done(::cublasSetStream(handle_.get(), memory_.stream()), "cublasSetStream", memory_.stream()));
     // Set last, because changing the stream drops the workspace.
     return done(::cublasSetWorkspace(handle_.get(), memory_.workspace(), workspace_bytes), "cublasSetWorkspace",
                 memory_.stream());
   }();
-  if (!told) memory_.forget();
-  return told;
+  if (!status) memory_.forget();
+  return status;
 }
 
 cublasStatus_t lane::set_scalars_in(cublasPointerMode_t where) noexcept {

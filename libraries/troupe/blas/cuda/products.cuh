@@ -29,13 +29,13 @@ __device__ void multiply(const products& all) {
   const T* const a = static_cast<const T*>(p.a);
   const T* const b = static_cast<const T*>(p.b);
   C* const c = static_cast<C*>(p.c);
-  const i64 down = (p.m + tile - 1) / tile, across = (p.n + tile - 1) / tile, terms = is(alpha, 0) ? 0 : p.k;
+  const i64 down = (p.m + tile - 1) / tile, across = (p.n + tile - 1) / tile, k = is(alpha, 0) ? 0 : p.k;
   const bool straight_a = p.op_a == 0 || p.op_a == conjugate_op, straight_b = p.op_b == 0 || p.op_b == conjugate_op;
   const int x = self % 16, y = self / 16;
   for (i64 t = blockIdx.y; t < down * across; t += gridDim.y) {
     const i64 row = t % down * tile, column = t / down * tile;
     S sums[2][2] = {};
-    for (i64 l0 = 0; l0 < terms; l0 += depth) {
+    for (i64 l0 = 0; l0 < k; l0 += depth) {
       for (int e = self; e < tile * depth; e += 256) {
         // Adjacent threads load adjacent elements.
         const int i = straight_a ? e % tile : e / depth, la = straight_a ? e / tile : e % depth;
@@ -50,7 +50,7 @@ __device__ void multiply(const products& all) {
         panel_b[lb][j] = p.op_b >= 2 ? conjugate(vb) : vb;
       }
       __syncthreads();
-      const int most = terms - l0 < depth ? static_cast<int>(terms - l0) : depth;
+      const int most = k - l0 < depth ? static_cast<int>(k - l0) : depth;
       for (int l = 0; l < most; ++l)
         for (int u = 0; u < 2; ++u)
           for (int v = 0; v < 2; ++v) sums[u][v] = fused(panel_a[l][x + 16 * u], panel_b[l][y + 16 * v], sums[u][v]);
@@ -61,10 +61,10 @@ __device__ void multiply(const products& all) {
         const i64 i = row + x + 16 * u, j = column + y + 16 * v;
         if (i >= p.m || j >= p.n) continue;
         C& place = c[i + j * p.ldc];
-        S value = terms == 0 ? S{} : times(alpha, sums[u][v]);
+        S value = k == 0 ? S{} : times(alpha, sums[u][v]);
         if (!is(beta, 0)) {
           const S before = times(beta, widened<S>(place));
-          value = terms == 0 ? before : plus(value, before);
+          value = k == 0 ? before : plus(value, before);
         }
         place = narrowed<C>(value);
       }

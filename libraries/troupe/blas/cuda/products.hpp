@@ -6,7 +6,7 @@
 #include <troupe/blas/cuda/job.hpp>
 #include <troupe/blas/gemm.hpp>
 
-/// What single and batched products share.
+/// The common part of single and batched products.
 namespace troupe::blas {
 
 template <class T>
@@ -46,7 +46,7 @@ constexpr cublasComputeType_t compute_type(math_mode math) noexcept {
   }
 }
 
-/// What all products of a batch share.
+/// The common part of all products of a batch.
 struct product_shape {
   op trans_a, trans_b;
   std::int64_t m, n, k, lda, ldb, ldc;
@@ -109,7 +109,7 @@ result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
   for (std::size_t first = 0; first < count; first += at_once) {
     TROUPE_TRY(j.next_part());
     const std::size_t here = std::min(at_once, count - first);
-    const auto all = TROUPE_TRY(j.room<kernel_arguments::product>(here));
+    const auto all = TROUPE_TRY(j.allocate<kernel_arguments::product>(here));
     std::int64_t tiles = 1;
     for (std::size_t i = 0; i < here; ++i) {
       const kernel_arguments::product p = fill(first + i);

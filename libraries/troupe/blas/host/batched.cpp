@@ -26,8 +26,8 @@ template <class R>
 static result<void> fits_vectors(const R& r) {
   // Strides and the number of products are counted here, not by OpenBLAS.
   TROUPE_TRY(fits_in(r, r.m, r.n, r.lda, r.incx, r.incy));
-  const bool turned = r.trans != op::none;
-  return backward_vectors_fit(r, turned ? r.m : r.n, turned ? r.n : r.m);
+  const bool transposed = r.trans != op::none;
+  return backward_vectors_fit(r, transposed ? r.m : r.n, transposed ? r.n : r.m);
 }
 template <class R>
 static double work_of(const R& r) noexcept {
@@ -51,10 +51,10 @@ template <class T>
 static result<void> compute(const gemv_strided_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits_vectors(r));
   const auto shape = shape_of<T>(r);
-  const bool turned = r.trans != op::none;
+  const bool transposed = r.trans != op::none;
   const std::int64_t a = or_tight(r.stride_a, extent(shape.lda) * r.n).value(),
-                     x = or_tight(r.stride_x, (turned ? r.m : r.n) * std::abs(shape.incx)).value(),
-                     y = or_tight(r.stride_y, (turned ? r.n : r.m) * std::abs(shape.incy)).value();
+                     x = or_tight(r.stride_x, (transposed ? r.m : r.n) * std::abs(shape.incx)).value(),
+                     y = or_tight(r.stride_y, (transposed ? r.n : r.m) * std::abs(shape.incy)).value();
   each_of_batch(all, r.batch.value(), work_of(r), [&](std::int64_t i) {
     auto one = shape;
     one.a = r.a.data() + i * a, one.x = r.x.data() + i * x, one.y = r.y.data() + i * y;

@@ -78,7 +78,7 @@ class openblas {
   }
 
  private:
-  // Whether OpenBLAS may use all its threads: not for requests that are small enough to share a call.
+  // True if OpenBLAS may use all its threads: not for requests that are small enough to share a call.
   template <class R>
   static bool may_be_shared(const R& r) noexcept {
     if constexpr (requires { group_key(r); })
@@ -108,7 +108,7 @@ class openblas {
   static auto compute(const R<T>& r) {                         \
     return TROUPE_FIRST_OF HOW<T>(r, TROUPE_SECOND_OF HOW(R)); \
   }
-/// For requests without an OpenBLAS routine: null.
+/// Null for requests without an OpenBLAS routine.
 #define TROUPE_NO_ROUTINE(NAME) nullptr
 
 }  // namespace troupe::blas

@@ -21,7 +21,7 @@ static void for_each_block(thread_team& all, std::int64_t m, std::int64_t n, F&&
 
 // Returns element (i, j) of op(X).
 template <op Op, class T>
-struct seen {
+struct op_view {
   const T* x;
   std::int64_t ld;
   T operator()(std::int64_t i, std::int64_t j) const noexcept {
@@ -33,12 +33,12 @@ struct seen {
       return conjugate(x[j + i * ld]);
   }
 };
-// Calls f(seen) for an op that is known only at run time.
+// Calls f(op_view) for an op that is known only at run time.
 template <class T, class F>
 static void see(op o, const T* x, std::int64_t ld, F&& f) {
-  if (o == op::none) return f(seen<op::none, T>{x, ld});
-  if (o == op::transpose) return f(seen<op::transpose, T>{x, ld});
-  f(seen<op::conjugate_transpose, T>{x, ld});
+  if (o == op::none) return f(op_view<op::none, T>{x, ld});
+  if (o == op::transpose) return f(op_view<op::transpose, T>{x, ld});
+  f(op_view<op::conjugate_transpose, T>{x, ld});
 }
 
 template <class T>

@@ -181,11 +181,11 @@ static result<void> compute(const geqrf_batched<T>& r, thread_team& all) {
 template <class T>
 static void multiply_by_transposed_q(blasint m, blasint n, blasint nrhs, const T* a, blasint lda, const T* tau, T* c,
                                      blasint ldc) {
-  const char turned = is_real<T> ? 'T' : 'C';
+  const char trans = is_real<T> ? 'T' : 'C';
   blasint info;
   with_workspace<T>(nrhs, [&](T* work, const blasint* size) {
-    of_type<T>(sormqr_, dormqr_, cunmqr_, zunmqr_)("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work, size,
-                                                   &info, 1, 1);
+    of_type<T>(sormqr_, dormqr_, cunmqr_, zunmqr_)("L", &trans, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work, size, &info,
+                                                   1, 1);
   });
 }
 // Not LAPACK's gels, which scales matrices of very small or large numbers and then leaves the factors of the scaled

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels OpenBLAS uses. They are selected when it is loaded, so each case runs in a process of its own.
+// Checks which kernels OpenBLAS uses. They are selected when it is loaded, so each case runs in a process of its own.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

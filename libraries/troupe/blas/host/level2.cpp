@@ -28,8 +28,8 @@ struct lengths {
 };
 template <class R>
 static lengths lengths_of(const R& r) noexcept {
-  const bool turned = r.trans != op::none;
-  return {turned ? r.m : r.n, turned ? r.n : r.m};
+  const bool transposed = r.trans != op::none;
+  return {transposed ? r.m : r.n, transposed ? r.n : r.m};
 }
 
 template <class T>

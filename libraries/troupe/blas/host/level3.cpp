@@ -29,7 +29,7 @@ static result<void> symmetric_product(const R& r, Routine routine) {
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS, symm)
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS_COMPLEX, hemm)
 
-/// What updates of a symmetric or Hermitian C share: C, its triangle, and the factors.
+/// The common part of updates of a symmetric or Hermitian C: C, its triangle, and the factors.
 template <class T, class R>
 struct update {
   using alpha_type = decltype(std::declval<R>().alpha.load());
@@ -86,7 +86,7 @@ template <class T, class R>
 static result<void> triangle_of_product(const R& r, std::nullptr_t) {
   constexpr std::int64_t block = 128;
   const op turn = is_hermitian<R> ? op::conjugate_transpose : op::transpose;
-  const bool turned = r.trans != op::none;
+  const bool transposed = r.trans != op::none;
   return update<T, R>{r}.run([&](const auto& u) {
     // Scale by beta as given, which is real if C is Hermitian: a complex beta with imaginary part 0 would turn
     // infinities into NaN.
@@ -97,15 +97,15 @@ static result<void> triangle_of_product(const R& r, std::nullptr_t) {
     const auto part = [&](std::int64_t i, std::int64_t m, std::int64_t j, std::int64_t n, T beta, T* c,
                           std::int64_t ldc) {
       multiply(matrix_product<T, T>{.trans_a = r.trans,
-                                    .trans_b = turned ? op::none : turn,
+                                    .trans_b = transposed ? op::none : turn,
                                     .m = m,
                                     .n = n,
                                     .k = r.k.value(),
                                     .alpha = u.alpha,
                                     .beta = beta,
-                                    .a = r.a.data() + (turned ? i * lda : i),
+                                    .a = r.a.data() + (transposed ? i * lda : i),
                                     .lda = lda,
-                                    .b = r.b.data() + (turned ? j * ldb : j),
+                                    .b = r.b.data() + (transposed ? j * ldb : j),
                                     .ldb = ldb,
                                     .c = c,
                                     .ldc = ldc});

@@ -107,7 +107,7 @@ class whole_sums {
     add_whole(sums_.get(), part_.get(), m * n);
   }
   void store(std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n) {
-    // As unsigned numbers: overflow wraps around, as on a GPU.
+    // Added as unsigned numbers: overflow wraps around, as on a GPU.
     const auto alpha = static_cast<std::uint32_t>(p_.alpha), beta = static_cast<std::uint32_t>(p_.beta);
     for (std::int64_t j = 0; j < n; ++j) {
       std::int32_t* const c = p_.c + row + (column + j) * p_.ldc;

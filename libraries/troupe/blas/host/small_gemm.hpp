@@ -25,7 +25,7 @@ struct small_product {
   std::int64_t ldc;
 };
 
-/// A small product has no more rows, columns or terms than this.
+/// A small product has no larger m, n or k than this.
 inline constexpr std::int64_t small_extent = 64;
 
 /// Computes the product, or returns false if OpenBLAS with the right kernels for this processor is faster at its shape.

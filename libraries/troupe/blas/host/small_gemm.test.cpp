@@ -51,7 +51,7 @@ class fenced {
   fenced(const fenced&) = delete;
   ~fenced() { ::munmap(space_, mapped_); }
 
-  // As far towards the end as possible, or at the very start.
+  // Placed at the end of the memory, or at its start.
   T* data(bool at_the_end) const { return reinterpret_cast<T*>(at_the_end ? start_ + (inside_ - bytes_) : start_); }
 
  private:

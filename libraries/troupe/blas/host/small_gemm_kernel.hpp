@@ -115,13 +115,13 @@ TROUPE_ALWAYS_INLINE void transpose_rows(const small_product<T>& p, const T* fro
                                          std::int64_t step) noexcept {
   constexpr int all = lanes<T, Bytes>;
   for (std::int64_t l = 0; l < p.k; l += all) {
-    const std::int64_t terms = p.k - l < all ? p.k - l : all;
-    const first_lanes<T, Bytes> these(terms);
+    const std::int64_t count = p.k - l < all ? p.k - l : all;
+    const first_lanes<T, Bytes> these(count);
     vec<T, Bytes> x[Rows];
     TROUPE_UNROLL for (int i = 0; i < Rows; ++i) x[i] = i < rows ? these.load(from + i * p.lda + l) : vec<T, Bytes>{};
     transpose_squares<T, Bytes, Rows>(x);
     TROUPE_UNROLL for (int square = 0; square < all; square += Rows) TROUPE_UNROLL for (int i = 0; i < Rows;
-                                                                                        ++i) if (square + i < terms)
+                                                                                        ++i) if (square + i < count)
         __builtin_memcpy(to + (l + square + i) * step, reinterpret_cast<const T*>(&x[i]) + square, Rows * sizeof(T));
   }
 }
@@ -129,7 +129,7 @@ TROUPE_ALWAYS_INLINE void transpose_rows(const small_product<T>& p, const T* fro
 template <class T, int Bytes, int MostVectors>
 TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
   constexpr int all = lanes<T, Bytes>;
-  alignas(64) T turned[small_extent * all * MostVectors];
+  alignas(64) T transposed[small_extent * all * MostVectors];
   std::int64_t row = 0, vectors_left = (p.m + all - 1) / all;
   for (std::int64_t panels = (vectors_left + MostVectors - 1) / MostVectors; panels > 0; --panels) {
     const std::int64_t vectors = (vectors_left + panels - 1) / panels;
@@ -137,19 +137,19 @@ TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
     const std::int64_t rows = p.m - row < vectors * all ? p.m - row : vectors * all;
     panel<T, Bytes> a{p.a + row, p.lda, first_lanes<T, Bytes>(rows - (vectors - 1) * all), row};
     if (p.turn_a) {
-      a.rows = turned;
+      a.rows = transposed;
       a.step = vectors * all;
       for (std::int64_t i = 0; i < rows; i += all) {
         const std::int64_t here = rows - i < all ? rows - i : all;
         const T* const from = p.a + (row + i) * p.lda;
         if (all > 8 && here > 8)
-          transpose_rows < T, Bytes, all<16 ? all : 16>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<16 ? all : 16>(p, from, here, transposed + i, a.step);
         else if (all > 4 && here > 4)
-          transpose_rows < T, Bytes, all<8 ? all : 8>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<8 ? all : 8>(p, from, here, transposed + i, a.step);
         else if (all > 2 && here > 2)
-          transpose_rows < T, Bytes, all<4 ? all : 4>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<4 ? all : 4>(p, from, here, transposed + i, a.step);
         else
-          transpose_rows<T, Bytes, 2>(p, from, here, turned + i, a.step);
+          transpose_rows<T, Bytes, 2>(p, from, here, transposed + i, a.step);
       }
     }
     switch (vectors) {

@@ -54,9 +54,9 @@ gemm<T, C> as_blas(const multiplication<T, C>& r) {
 template <class T>
 geam<T> as_blas(const addition<T>& r) {
   const bool swap = !has_columns(r.c.shape());
-  const auto seen = [swap](const matrix_shape& s) { return swap ? s.transposed() : s; };
-  const matrix_shape c = seen(r.c.shape());
-  const stored_view sa = stored(seen(r.a.shape())), sb = stored(seen(r.b.shape()));
+  const auto oriented = [swap](const matrix_shape& s) { return swap ? s.transposed() : s; };
+  const matrix_shape c = oriented(r.c.shape());
+  const stored_view sa = stored(oriented(r.a.shape())), sb = stored(oriented(r.b.shape()));
   return {.a = r.a,
           .b = r.b,
           .c = r.c,

@@ -17,7 +17,7 @@ TYPED_TEST(batched, gemv_multiplies_matrices_and_vectors_at_any_address) {
     const std::int64_t m = this->size(60), n = this->size(60), lda = this->leading(m), incx = this->increment(),
                        incy = this->increment(), count = this->size(i == 0 ? 300 : 30);
     const op trans = this->any_op();
-    const bool turned = trans != op::none;
+    const bool transposed = trans != op::none;
     const T alpha = this->template factor<T>(), beta = this->template factor<T>();
     gemv_batched<T> r{.a = {},
                       .x = {},
@@ -34,12 +34,12 @@ TYPED_TEST(batched, gemv_multiplies_matrices_and_vectors_at_any_address) {
     std::vector<answers> want;
     for (std::int64_t j = 0; j < count; ++j) {
       a.emplace_back(general(m, n, lda));
-      x.emplace_back(vector_of(turned ? m : n, incx));
-      y.emplace_back(vector_of(turned ? n : m, incy));
+      x.emplace_back(vector_of(transposed ? m : n, incx));
+      y.emplace_back(vector_of(transposed ? n : m, incy));
       if (!(alpha == T(0))) a.back().fill(this->random), x.back().fill(this->random);
       if (!(beta == T(0))) y.back().fill(this->random);
       r.a.push_back(a.back()), r.x.push_back(x.back()), r.y.push_back(y.back());
-      want.push_back(reference::product(alpha, seen(trans, a.back().now()), x.back().now(), beta, y.back().now()));
+      want.push_back(reference::product(alpha, apply_op(trans, a.back().now()), x.back().now(), beta, y.back().now()));
     }
     SCOPED_TRACE(this->story(r));
     this->run(r);
@@ -75,8 +75,8 @@ TYPED_TEST(batched, gemv_supports_strided_interleaved_and_shared_operands) {
     const std::int64_t m = this->size(40), n = this->size(40), lda = this->leading(m), incx = this->increment(),
                        batch = this->size(30);
     const op trans = this->any_op();
-    const bool turned = trans != op::none, interleaved = i % 3 == 0;
-    const std::int64_t nx = turned ? m : n, ny = turned ? n : m,
+    const bool transposed = trans != op::none, interleaved = i % 3 == 0;
+    const std::int64_t nx = transposed ? m : n, ny = transposed ? n : m,
                        incy = interleaved ? batch * (i % 2 == 0 ? 1 : -1) : this->increment(),
                        stride_x = this->random.between(0, 1) * nx * std::abs(incx),
                        stride_y = interleaved ? 1 : ny * std::abs(incy) + this->random.between(0, 2);
@@ -89,8 +89,8 @@ TYPED_TEST(batched, gemv_supports_strided_interleaved_and_shared_operands) {
     if (!(beta == T(0))) y.fill(this->random);
     answers want(ny, batch);
     for (std::int64_t j = 0; j < batch; ++j) {
-      const answers one =
-          reference::product(alpha, seen(trans, matrix(a.now(), j, n)), column(x.now(), j), beta, column(y.now(), j));
+      const answers one = reference::product(alpha, apply_op(trans, matrix(a.now(), j, n)), column(x.now(), j), beta,
+                                             column(y.now(), j));
       for (std::int64_t p = 0; p < ny; ++p) want(p, j) = one(p);
     }
     this->expect(gemv_strided_batched<T>{.a = a,
@@ -151,7 +151,7 @@ TYPED_TEST(batched, trsm_solutions_reproduce_their_right_hand_sides) {
     SCOPED_TRACE(this->story(r));
     this->run(r);
     for (std::size_t l = 0; l < a.size(); ++l) {
-      const dense meant = seen(trans, diag == diagonal::unit ? a[l].now().with_unit_diagonal() : a[l].now());
+      const dense meant = apply_op(trans, diag == diagonal::unit ? a[l].now().with_unit_diagonal() : a[l].now());
       answers back =
           where == side::left ? reference::product(meant, b[l].now()) : reference::product(b[l].now(), meant);
       const dense before = b[l].before();

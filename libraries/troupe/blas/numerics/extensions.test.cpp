@@ -45,7 +45,7 @@ TYPED_TEST(extensions, geam_adds_matrices_into_another_one_or_in_place) {
                          .lda = this->written(lda, rows_a),
                          .ldb = this->written(ldb, rows_b),
                          .ldc = this->written(ldc, m)},
-                 c, reference::sum(alpha, seen(ta, a.now()), beta, seen(tb, b.now())));
+                 c, reference::sum(alpha, apply_op(ta, a.now()), beta, apply_op(tb, b.now())));
     if (over != 1) {
       EXPECT_TRUE(a.untouched());
     }

@@ -147,7 +147,7 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
                                .ldc = this->written(inverse.ld, n)});
     for (std::size_t l = 0; l < a.all.size(); ++l) {
       const dense before = a.all[l].before();
-      EXPECT_TRUE(this->close(reference::product(seen(trans, before), b.all[l].now()), b.all[l].before(), n));
+      EXPECT_TRUE(this->close(reference::product(apply_op(trans, before), b.all[l].now()), b.all[l].before(), n));
       EXPECT_TRUE(this->close(reference::product(before, inverse.all[l].now()), this->identity(n), n));
       EXPECT_TRUE(b.all[l].untouched_outside());
       EXPECT_TRUE(inverse.all[l].untouched_outside());
@@ -389,7 +389,7 @@ TYPED_TEST(factorizations, gels_leaves_a_residual_that_is_orthogonal_to_the_colu
                               .ldc = this->written(c.ld, m)});
     for (std::size_t l = 0; l < a.all.size(); ++l) {
       EXPECT_EQ(info.values[l], 0);
-      const dense before = a.all[l].before(), all = c.all[l].now(), turned = before.transposed().conjugated();
+      const dense before = a.all[l].before(), all = c.all[l].now(), adjoint = before.transposed().conjugated();
       dense x(n, nrhs);
       for (std::int64_t q = 0; q < nrhs; ++q)
         for (std::int64_t p = 0; p < n; ++p) x(p, q) = all(p, q);
@@ -401,7 +401,7 @@ TYPED_TEST(factorizations, gels_leaves_a_residual_that_is_orthogonal_to_the_colu
       dense residual(m, nrhs);
       for (std::int64_t q = 0; q < nrhs; ++q)
         for (std::int64_t p = 0; p < m; ++p) residual(p, q) = ax(p, q).value - right(p, q);
-      answers left = reference::product(turned, residual);
+      answers left = reference::product(adjoint, residual);
       for (std::int64_t q = 0; q < nrhs; ++q) {
         wide sizes = this->length(right, q);
         for (std::int64_t j = 0; j < n; ++j) sizes += this->length(before, j) * x(j, q).size();

@@ -69,7 +69,8 @@ class gemms : public blas_numerics {
     stored<C> c(general(s.m, s.n, s.ldc));
     if (!(s.alpha == S(0))) a.fill(random), b.fill(random);
     if (!(s.beta == S(0))) fill_result(c);
-    answers want = reference::product(s.alpha, seen(s.trans_a, a.now()), seen(s.trans_b, b.now()), s.beta, c.now());
+    answers want =
+        reference::product(s.alpha, apply_op(s.trans_a, a.now()), apply_op(s.trans_b, b.now()), s.beta, c.now());
     return {std::move(a), std::move(b), std::move(c), std::move(want)};
   }
   void expect_right(matrices& m) {
@@ -267,8 +268,8 @@ TYPED_TEST(gemms, agree_with_the_reference_in_strided_interleaved_and_shared_bat
     answers want(s.m, s.n * batch);
     for (std::int64_t j = 0; j < batch; ++j) {
       const answers one =
-          reference::product(s.alpha, seen(s.trans_a, part(a.now(), j, s.columns_a)),
-                             seen(s.trans_b, part(b.now(), j, s.columns_b)), s.beta, part(c.now(), j, s.n));
+          reference::product(s.alpha, apply_op(s.trans_a, part(a.now(), j, s.columns_a)),
+                             apply_op(s.trans_b, part(b.now(), j, s.columns_b)), s.beta, part(c.now(), j, s.n));
       for (std::int64_t q = 0; q < s.n; ++q)
         for (std::int64_t p = 0; p < s.m; ++p) want(p, j * s.n + q) = one(p, q);
     }
@@ -297,7 +298,7 @@ template <class T>
 class gemm_factors : public blas_numerics {};
 TYPED_TEST_SUITE(gemm_factors, real_elements, element_names);
 
-TYPED_TEST(gemm_factors, that_are_nan_or_infinite_follow_the_formula) {
+TYPED_TEST(gemm_factors, nan_and_infinite_factors_follow_the_formula) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T alpha : {nan, inf, -inf, T(0), T(2)})

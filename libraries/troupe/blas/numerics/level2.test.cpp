@@ -14,8 +14,8 @@ class level2 : public blas_numerics {
  protected:
   static constexpr int rounds = 200;
 
-  // What all of them share: x, y and the factors. `multiply(alpha, beta, x, incx, y, incy)` runs the request; `meant`
-  // is the full matrix that `a` represents.
+  // The common part of all tests: x, y and the factors. `multiply(alpha, beta, x, incx, y, incy)` runs the request;
+  // `meant` is the full matrix that `a` represents.
   struct vectors {
     std::int64_t incx, incy;
     stored<T> x, y;
@@ -96,10 +96,10 @@ class level2 : public blas_numerics {
   }
   void expect_gemv(std::int64_t m, std::int64_t n) {
     const op trans = any_op();
-    const bool turned = trans != op::none;
+    const bool transposed = trans != op::none;
     const std::int64_t lda = leading(m);
     stored<T> a(general(m, n, lda));
-    auto v = vectors_for(a, turned ? m : n, turned ? n : m);
+    auto v = vectors_for(a, transposed ? m : n, transposed ? n : m);
     expect_product(gemv<T>{.a = a,
                            .x = v.x,
                            .y = v.y,
@@ -111,7 +111,7 @@ class level2 : public blas_numerics {
                            .lda = written(lda, m),
                            .incx = written(v.incx, 1),
                            .incy = written(v.incy, 1)},
-                   a, seen(trans, a.now()), v);
+                   a, apply_op(trans, a.now()), v);
   }
 };
 TYPED_TEST_SUITE(level2, full_elements, element_names);
@@ -137,9 +137,9 @@ TYPED_TEST(level2, gbmv_multiplies_by_a_band) {
     const std::int64_t m = this->size(60), n = this->size(60), kl = this->random.between(0, m + 2),
                        ku = this->random.between(0, n + 2), lda = this->leading(kl + ku + 1);
     const op trans = this->any_op();
-    const bool turned = trans != op::none;
+    const bool transposed = trans != op::none;
     stored<T> a(band(m, n, kl, ku, lda));
-    auto v = this->vectors_for(a, turned ? m : n, turned ? n : m);
+    auto v = this->vectors_for(a, transposed ? m : n, transposed ? n : m);
     this->expect_product(gbmv<T>{.a = a,
                                  .x = v.x,
                                  .y = v.y,
@@ -153,7 +153,7 @@ TYPED_TEST(level2, gbmv_multiplies_by_a_band) {
                                  .lda = this->written(lda, kl + ku + 1),
                                  .incx = v.incx,
                                  .incy = v.incy},
-                         a, seen(trans, a.now()), v);
+                         a, apply_op(trans, a.now()), v);
   }
 }
 
@@ -194,10 +194,10 @@ TYPED_TEST(level2, requests_have_the_same_bits_together_as_alone) {
     const std::int64_t m = this->size(96), n = this->size(96), lda = this->leading(m), incx = this->increment(),
                        incy = this->increment();
     const op trans = this->any_op();
-    const bool turned = trans != op::none;
+    const bool transposed = trans != op::none;
     const T alpha = this->template factor<T>(), beta = this->template factor<T>();
-    const layout where_y = vector_of(turned ? n : m, incy);
-    auto& v = all.emplace_back(one{stored<T>(general(m, n, lda)), stored<T>(vector_of(turned ? m : n, incx)),
+    const layout where_y = vector_of(transposed ? n : m, incy);
+    auto& v = all.emplace_back(one{stored<T>(general(m, n, lda)), stored<T>(vector_of(transposed ? m : n, incx)),
                                    stored<T>(where_y), stored<T>(where_y), dense(0, 0)});
     v.a.fill(this->random), v.x.fill(this->random), v.y.fill(this->random);
     v.alone = v.y, v.before = v.y.now();
@@ -221,8 +221,9 @@ TYPED_TEST(level2, requests_have_the_same_bits_together_as_alone) {
     auto& v = all[i];
     SCOPED_TRACE(this->story(requests[i]));
     EXPECT_EQ(std::memcmp(v.y.data(), v.alone.data(), sizeof(T) * static_cast<std::size_t>(v.y.where().span)), 0);
-    EXPECT_TRUE(all_agree(v.y, reference::product(number(requests[i].alpha.load()), seen(requests[i].trans, v.a.now()),
-                                                  v.x.now(), number(requests[i].beta.load()), v.before)));
+    EXPECT_TRUE(
+        all_agree(v.y, reference::product(number(requests[i].alpha.load()), apply_op(requests[i].trans, v.a.now()),
+                                          v.x.now(), number(requests[i].beta.load()), v.before)));
     EXPECT_TRUE(v.y.untouched_outside());
   }
 }

@@ -64,15 +64,15 @@ class level3 : public blas_numerics {
       const Beta beta = factor<Beta>();
       if (!(alpha == Alpha(0))) a.fill(random), b.fill(random);
       if (!(beta == Beta(0))) c.fill(random);
-      const dense left = seen(trans, a.now()), right = seen(trans, two ? b.now() : a.now());
-      const auto turned = [](const dense& d) { return Hermitian ? d.transposed().conjugated() : d.transposed(); };
+      const dense left = apply_op(trans, a.now()), right = apply_op(trans, two ? b.now() : a.now());
+      const auto transposed = [](const dense& d) { return Hermitian ? d.transposed().conjugated() : d.transposed(); };
       dense before = c.now();
       if (Hermitian)
         for (std::int64_t j = 0; j < n; ++j) before(j, j).im = 0;
-      answers want = reference::product(alpha, left, turned(right), beta, before);
+      answers want = reference::product(alpha, left, transposed(right), beta, before);
       if (Mirrored) {
         const answers second =
-            reference::product(Hermitian ? number(alpha).conjugated() : number(alpha), right, turned(left));
+            reference::product(Hermitian ? number(alpha).conjugated() : number(alpha), right, transposed(left));
         c.each([&](auto row, auto column) {
           expected& e = want(row, column);
           const expected& f = second(row, column);
@@ -133,7 +133,7 @@ class level3 : public blas_numerics {
         values(i, j) = i == j ? values(i, j) + number(values(i, j).re < 0 ? -1 : 1)
                               : values(i, j) * number(wide(1) / static_cast<wide>(order), 0);
     a.set(values);
-    dense meant = seen(trans, diag == diagonal::unit ? a.now().with_unit_diagonal() : a.now());
+    dense meant = apply_op(trans, diag == diagonal::unit ? a.now().with_unit_diagonal() : a.now());
     return {lda, where, uplo, trans, diag, std::move(a), std::move(meant)};
   }
 };

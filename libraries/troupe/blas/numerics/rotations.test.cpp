@@ -18,14 +18,14 @@ class rotations : public blas_numerics {
     stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
     x.fill(random);
     y.fill(random);
-    // As sums of two products, whatever the factors: rot always multiplies.
+    // Computed as sums of two products, whatever the factors: rot always multiplies.
     dense h(2, 2), both(2, n);
     h(0, 0) = c, h(0, 1) = s, h(1, 0) = number(0) - s.conjugated(), h(1, 1) = c;
     const dense vx = x.now(), vy = y.now();
     for (std::int64_t i = 0; i < n; ++i) both(0, i) = vx(i), both(1, i) = vy(i);
-    const answers turned = reference::product(h, both);
+    const answers rotated = reference::product(h, both);
     answers want_x(n, 1), want_y(n, 1);
-    for (std::int64_t i = 0; i < n; ++i) want_x(i) = turned(0, i), want_y(i) = turned(1, i);
+    for (std::int64_t i = 0; i < n; ++i) want_x(i) = rotated(0, i), want_y(i) = rotated(1, i);
     turn(x, y, n, incx, incy);
     EXPECT_TRUE(all_agree(x, want_x));
     EXPECT_TRUE(all_agree(y, want_y));
@@ -233,9 +233,9 @@ TYPED_TEST(real_rotations, rotm_applies_the_matrix_that_its_flag_selects) {
     dense both(2, n);
     const dense vx = x.now(), vy = y.now();
     for (std::int64_t j = 0; j < n; ++j) both(0, j) = vx(j), both(1, j) = vy(j);
-    const answers turned = reference::product(h, both);
+    const answers rotated = reference::product(h, both);
     answers want_x(n, 1), want_y(n, 1);
-    for (std::int64_t j = 0; j < n; ++j) want_x(j) = turned(0, j), want_y(j) = turned(1, j);
+    for (std::int64_t j = 0; j < n; ++j) want_x(j) = rotated(0, j), want_y(j) = rotated(1, j);
     const rotm<T> r{.x = x, .y = y, .n = n, .param = this->given(p), .incx = incx, .incy = incy};
     this->expect(r, x, want_x);
     EXPECT_TRUE(all_agree(y, want_y));

@@ -38,7 +38,7 @@ class triangular : public blas_numerics {
         values(i, j) = i == j ? values(i, j) + number(values(i, j).re < 0 ? -1 : 1)
                               : values(i, j) * number(wide(1) / static_cast<wide>(n), 0);
     a.set(values);
-    dense meant = seen(trans, unit ? a.now().with_unit_diagonal() : a.now());
+    dense meant = apply_op(trans, unit ? a.now().with_unit_diagonal() : a.now());
     return {n, k, lda, uplo, trans, diag, std::move(a), std::move(meant)};
   }
 

@@ -25,11 +25,11 @@ class views : public blas_numerics {
                       [=](auto i, auto j) { return has(i, j) ? i * s.row_stride + j * s.column_stride : -1; }});
   }
   template <access_mode M>
-  static matrix_operand<T, M> seen(stored<T>& memory, const matrix_shape& s) {
+  static matrix_operand<T, M> view_of(stored<T>& memory, const matrix_shape& s) {
     return {operand<T, M>(memory), s};
   }
-  static auto read(stored<T>& memory, const matrix_shape& s) { return seen<access_mode::read>(memory, s); }
-  static auto change(stored<T>& memory, const matrix_shape& s) { return seen<access_mode::read_write>(memory, s); }
+  static auto read(stored<T>& memory, const matrix_shape& s) { return view_of<access_mode::read>(memory, s); }
+  static auto change(stored<T>& memory, const matrix_shape& s) { return view_of<access_mode::read_write>(memory, s); }
 };
 TYPED_TEST_SUITE(views, full_elements, element_names);
 
@@ -65,7 +65,7 @@ TYPED_TEST(views, addition_adds_matrices_in_either_order_or_in_place) {
     if (!(beta == T(0))) b.fill(this->random);
     this->expect(addition<T>{.a = this->read(a, sa),
                              .b = this->read(b, sb),
-                             .c = this->template seen<access_mode::write>(c, sc),
+                             .c = this->template view_of<access_mode::write>(c, sc),
                              .alpha = this->given(alpha),
                              .beta = this->given(beta)},
                  c, reference::sum(alpha, a.now(), beta, b.now()), b);

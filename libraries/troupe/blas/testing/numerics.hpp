@@ -9,13 +9,13 @@
 #include <tests/numerics/engine_suite.hpp>
 #include <troupe/blas/options.hpp>
 
-/// What the numerics tests of all blas requests share: an engine, random shapes and factors, and the comparison.
+/// The fixture of the numerics tests of all blas requests: an engine, random shapes and factors, and the comparison.
 namespace troupe::blas {
 
 using namespace numerics;
 
 /// Returns op(A).
-inline dense seen(op o, const dense& a) {
+inline dense apply_op(op o, const dense& a) {
   if (o == op::none) return a;
   return o == op::transpose ? a.transposed() : a.transposed().conjugated();
 }
@@ -74,10 +74,10 @@ class blas_numerics : public engine_suite {
   }
 
  private:
-  struct room {
+  struct stored_number {
     alignas(16) std::byte bytes[64];
   };
-  std::deque<room> numbers;
+  std::deque<stored_number> numbers;
 };
 
 template <class T>

@@ -9,8 +9,8 @@
 #include <troupe/base/complex.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
-/// Numbers in memory of a type that is known at run time, for kernels. Frequent types are converted by instructions of
-/// the GPU, the others by the code of the host.
+/// Numbers in memory, of a type that is known at run time, for kernels. Frequent types are converted by instructions of
+/// the GPU, the others by the same code as on the host.
 namespace troupe::epilogue::on_gpu {
 
 using i64 = std::int64_t;
@@ -90,7 +90,8 @@ struct number {
   static __device__ __nv_fp8_storage_t to_float8(double x, __nv_fp8_interpretation_t kind) {
     return __nv_cvt_double_to_fp8(x, __NV_SATFINITE, kind);
   }
-  // These two by hand: the host's code counts leading zeros with a function of <bit> that is wrong on a GPU.
+  // The next two do not use the host's code, which counts leading zeros with a function of <bit> that is wrong on a
+  // GPU.
   static __device__ unsigned char to_scale(double x) {
     std::uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -105,7 +106,7 @@ struct number {
   static __device__ unsigned char to_float4(double x) {
     if (x != x) return 7;
     const double m = fabs(x);
-    const int code = m <= 0.25  ? 0
+    const int code = m <= 0.25   ? 0
                      : m < 0.75  ? 1
                      : m <= 1.25 ? 2
                      : m < 1.75  ? 3
@@ -120,7 +121,7 @@ struct number {
   }
 };
 
-/// The only types are c64 and c128.
+/// Complex numbers: the only types are c64 and c128.
 template <class T>
 struct number<basic_complex<T>> {
   using N = basic_complex<T>;

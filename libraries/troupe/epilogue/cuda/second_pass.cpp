@@ -9,18 +9,19 @@ namespace {
 
 using kernel_arguments::lanes, kernel_arguments::warps;
 
-constexpr std::int64_t most_blocks = 65535;  // in all directions of a grid but the first
+constexpr std::int64_t most_blocks = 65535;  // in all dimensions of a grid but the first
 
-// A row is the same for each row of the result, a column for each column, and a number for all.
+// Returns the shape with stride 0 along broadcast axes: a row for all rows, a column for all columns, a number for
+// both.
 matrix_shape repeated(op what, matrix_shape s) noexcept {
   if (what == op::load_row || what == op::load_number) s.row_stride = 0;
   if (what == op::load_column || what == op::load_number) s.column_stride = 0;
   return s;
 }
 
-span_of turned(span_of s, bool transposed) noexcept {
-  if (!transposed || s == span_of::all) return s;
-  return s == span_of::row ? span_of::column : span_of::row;
+reduction_scope transposed(reduction_scope s, bool is_transposed) noexcept {
+  if (!is_transposed || s == reduction_scope::all) return s;
+  return s == reduction_scope::row ? reduction_scope::column : reduction_scope::row;
 }
 
 bool is_reducing(const tree& t) noexcept {
@@ -45,7 +46,7 @@ second_pass::second_pass(const tree& t, const stored_product& on)
       transposed_(on.transposed) {
   const slots where = slots_of(t.nodes(), [](op) { return true; }, false);
   const std::int64_t rows_of_block = lanes * choose_kernel(where.count, on.product_type);
-  // Each block that reduces leaves partial results, so there are fewer of those.
+  // Each block that reduces writes partial results, so there are fewer blocks with reductions.
   const std::int64_t usual = (is_reducing(t) ? 16 : 4) * std::int64_t{warps};
   const std::int64_t fewest = (on.columns + most_blocks - 1) / most_blocks;
   tail_.columns_of_block = std::max(usual, (fewest + warps - 1) / warps * warps);
@@ -60,7 +61,7 @@ second_pass::second_pass(const tree& t, const stored_product& on)
     s = {.what = is_zero ? op::number : n.what,
          .type = n.type,
          .combine = n.combine,
-         .over = turned(n.over, transposed_),
+         .over = transposed(n.over, transposed_),
          .operand = is_zero ? static_cast<std::uint8_t>(most_numbers) : n.operand,
          .to = where.of[i],
          .arguments = {},
@@ -79,7 +80,7 @@ second_pass::second_pass(const tree& t, const stored_product& on)
   }
 }
 
-// Returns the number of elements that a thread computes at a time.
+// Chooses the kernel. Returns the number of elements that a thread computes at a time.
 unsigned second_pass::choose_kernel(unsigned slots, dtype product) {
   const bool wide = slots > kernel_arguments::ordinary_slots;
   ordinary_ = !wide;
@@ -94,32 +95,32 @@ unsigned second_pass::choose_kernel(unsigned slots, dtype product) {
       return choose(complex64{}, 1);
     case dtype::c128:
       return choose(complex128{}, 1);
-    default:  // f64 and i32, of which a double has every number
+    default:  // f64 and i32: a double holds every value
       return choose(double{}, 2);
   }
 }
 
 void second_pass::add_reduction(const node& n, const tree_memory& to) {
-  const span_of over = turned(n.over, transposed_);
+  const reduction_scope over = transposed(n.over, transposed_);
   const std::int64_t tiles = blocks_.x, groups = std::int64_t{blocks_.y} * warps;
   kernel_arguments::combining c{};
   c.batch = tail_.batch;
   c.combine = n.combine;
-  if (over == span_of::row) {
-    c.parts = groups, c.between_parts = tail_.rows, c.count = tail_.rows, c.between = 1;
+  if (over == reduction_scope::row) {
+    c.parts = groups, c.part_stride = tail_.rows, c.count = tail_.rows, c.result_stride = 1;
   } else {
-    c.parts = over == span_of::all ? tiles * tail_.columns : tiles, c.between_parts = 1;
-    c.count = over == span_of::all ? 1 : tail_.columns, c.between = tiles;
+    c.parts = over == reduction_scope::all ? tiles * tail_.columns : tiles, c.part_stride = 1;
+    c.count = over == reduction_scope::all ? 1 : tail_.columns, c.result_stride = tiles;
   }
-  c.between_batches = over == span_of::row ? groups * tail_.rows : tiles * tail_.columns;
-  if (is_empty()) c.parts = c.between_batches = 0;
-  const std::int64_t step = n.over == span_of::row ? to.shape.row_stride : to.shape.column_stride;
-  c.to = {0, step, 0, to.batch_stride, static_cast<std::uint64_t>(to.type)};
-  reductions_.push_back({c, memory_bytes_, n.operand, over == span_of::all});
-  memory_bytes_ += static_cast<std::uint64_t>(c.between_batches * c.batch) * sizeof(double);
+  c.batch_stride = over == reduction_scope::row ? groups * tail_.rows : tiles * tail_.columns;
+  if (is_empty()) c.parts = c.batch_stride = 0;
+  const std::int64_t stride = n.over == reduction_scope::row ? to.shape.row_stride : to.shape.column_stride;
+  c.to = {0, stride, 0, to.batch_stride, static_cast<std::uint64_t>(to.type)};
+  reductions_.push_back({c, memory_bytes_, n.operand, over == reduction_scope::all});
+  memory_bytes_ += static_cast<std::uint64_t>(c.batch_stride * c.batch) * sizeof(double);
 }
 
-kernel_arguments::tail second_pass::tail_of(const tree& t, const places& at) const noexcept {
+kernel_arguments::tail second_pass::tail_of(const tree& t, const addresses& at) const noexcept {
   kernel_arguments::tail out = tail_;
   out.product.address = at.product, out.result.address = at.result;
   std::copy(t.numbers().begin(), t.numbers().end(), out.numbers);

@@ -13,37 +13,37 @@
 
 namespace troupe::epilogue {
 
-/// A product in the device's memory, and the result of its epilogue. Both are stored column by column: where the result
-/// of the request is stored row by row, this is its transpose.
+/// A product in device memory, and the result of its epilogue. Both are stored column by column: if the result of the
+/// request is stored row by row, this is its transpose.
 struct stored_product {
   dtype product_type, result_type;
   std::int64_t rows, columns, batch;
   std::int64_t product_ld, product_stride, result_ld, result_stride;  ///< in elements
-  std::int64_t right;  ///< from the left half of the product to its right half, in elements
-  bool transposed;     ///< whether it is the transpose of what the epilogue's nodes mean
-  bool is_zero;        ///< there is no product in memory: it has no terms
+  std::int64_t right;  ///< elements from the left half of the product to its right half
+  bool transposed;     ///< true if rows here are columns of the epilogue's nodes
+  bool is_zero;        ///< true if the product is 0 and not in memory: k is 0
 };
 
-/// An epilogue as a pass of its own over the product, by the kernels of tail.cuh. An image that has them includes
-/// tail_kernels.inc in its list. Made once for all epilogues of the same structure.
+/// An epilogue as a second pass over the product, by the kernels of tail.cuh. The kernel list of an engine that uses it
+/// includes tail_kernels.inc. Made once for all epilogues of the same structure.
 class second_pass {
  public:
   second_pass(const tree& t, const stored_product& on);
 
-  /// The device memory that it needs meanwhile.
+  /// Returns the bytes of device memory that it needs while it runs.
   std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
 
-  /// Where it reads and writes, beside the operands of the epilogue.
-  struct places {
+  /// Addresses that it reads and writes, beside the operands of the epilogue.
+  struct addresses {
     std::uint64_t product, result, memory;
   };
-  /// The arguments of its kernel, for one that computes a product and its epilogue together.
-  kernel_arguments::tail tail_of(const tree& t, const places& at) const noexcept;
-  /// Whether kernels for ordinary epilogues, with few slots, have enough.
+  /// Returns the arguments of its kernel, for a kernel that computes a product and its epilogue together.
+  kernel_arguments::tail tail_of(const tree& t, const addresses& at) const noexcept;
+  /// Returns true if the few slots of the kernels for ordinary epilogues suffice.
   bool is_ordinary() const noexcept { return ordinary_; }
-  /// Enqueues it, by `launch(kernel, blocks, threads, arguments)`. `t` has the structure that it was made for.
+  /// Enqueues the pass by `launch(kernel, blocks, threads, arguments)`. `t` has the structure that it was made for.
   template <class Launch>
-  result<void> enqueue(const tree& t, const places& at, Launch&& launch) const {
+  result<void> enqueue(const tree& t, const addresses& at, Launch&& launch) const {
     if (!is_empty()) TROUPE_TRY(launch(kernel_, blocks_, threads(), tail_of(t, at)));
     for (const reduction_pass& r : reductions_) {
       kernel_arguments::combining c = r.arguments;
@@ -61,11 +61,11 @@ class second_pass {
  private:
   struct reduction_pass {
     kernel_arguments::combining arguments;
-    std::uint64_t offset;  // of its partial results
+    std::uint64_t offset;  // of its partial results, in bytes
     std::uint8_t operand;
     bool of_all;
   };
-  // Without elements, reductions are those of no parts.
+  // Returns true without elements: the reductions then have no parts.
   bool is_empty() const noexcept { return tail_.rows == 0 || tail_.columns == 0 || tail_.batch == 0; }
   static cuda::grid threads() noexcept { return {kernel_arguments::lanes, kernel_arguments::warps, 1}; }
   unsigned choose_kernel(unsigned slots, dtype product);

@@ -4,10 +4,10 @@
 
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/cuda/tail_arguments.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
-/// Epilogues as a second pass over a product: an interpreter of the tree, which does each step for several elements at
-/// a time. It is bound by memory, for epilogues of ordinary size.
+/// Computes epilogues as a second pass over a product: an interpreter of the tree, which executes each step for several
+/// elements at a time. Epilogues of ordinary size are bound by memory.
 namespace troupe::epilogue::on_gpu {
 
 using kernel_arguments::lanes, kernel_arguments::warps;
@@ -22,7 +22,7 @@ __device__ N number_of(double x) {
 
 template <class T>
 __device__ basic_complex<T> quotient(basic_complex<T> x, basic_complex<T> y) {
-  // Scaled, so that the squares neither overflow nor vanish.
+  // Scaled, so that the squares neither overflow nor underflow.
   const T scale = T(1) / fmax(fabs(y.real), fabs(y.imag));
   const T c = y.real * scale, d = y.imag * scale, square = c * c + d * d;
   return {(x.real * c + x.imag * d) / square * scale, (x.imag * c - x.real * d) / square * scale};
@@ -104,7 +104,7 @@ inline __device__ double combined(reduction how, double so_far, double x) {
   return value_of(op::maximum, so_far, how == reduction::maximum ? x : fabs(x));
 }
 
-// Combines the numbers of a warp. The first lane has the result.
+// Combines the numbers of a warp. The first lane returns the result.
 inline __device__ double combined_in_warp(reduction how, double x) {
 #ifdef __CUDA_ARCH__
   for (int distance = lanes / 2; distance > 0; distance /= 2)
@@ -123,14 +123,14 @@ inline __device__ double combined_in_warp(reduction how, double x) {
 #endif
 }
 
-/// Computes the epilogue for `Count` elements, whose places and products `part` knows.
+/// Computes the epilogue for `Count` elements. `part` has their positions and products.
 template <class N, int Slots, int Count, class Part>
 __device__ void interpret(const kernel_arguments::tail& t, const Part& part) {
-  const auto load = [&](const kernel_arguments::place& p, const void* memory, N* to) {
+  const auto load = [&](const kernel_arguments::strided_matrix& p, const void* memory, N* to) {
     for (int i = 0; i < Count; ++i)
       to[i] = part.exists(i) ? number<N>::load(static_cast<dtype>(p.type), memory, part.index(p, i)) : N(0);
   };
-  const auto store = [&](const kernel_arguments::place& p, void* memory, const N* x) {
+  const auto store = [&](const kernel_arguments::strided_matrix& p, void* memory, const N* x) {
     for (int i = 0; i < Count; ++i)
       if (part.exists(i)) number<N>::store(static_cast<dtype>(p.type), memory, part.index(p, i), x[i]);
   };
@@ -182,13 +182,13 @@ class column_part {
         first_of_group_(first_of_group) {}
 
   __device__ bool exists(int i) const { return row(i) < t_.rows && column_ < t_.columns; }
-  __device__ i64 index(const kernel_arguments::place& p, int i) const {
-    return which_ * p.batch + row(i) * p.along + column_ * p.across;
+  __device__ i64 index(const kernel_arguments::strided_matrix& p, int i) const {
+    return which_ * p.batch_stride + row(i) * p.row_stride + column_ * p.column_stride;
   }
   __device__ void* memory(unsigned operand) const { return reinterpret_cast<void*>(t_.memory[operand].address); }
   __device__ void* result() const { return reinterpret_cast<void*>(t_.result.address); }
   __device__ void product(bool right, N* to) const {
-    const kernel_arguments::place& p = t_.product;
+    const kernel_arguments::strided_matrix& p = t_.product;
     for (int i = 0; i < Count; ++i)
       to[i] = exists(i) ? number<N>::load(static_cast<dtype>(p.type), reinterpret_cast<const void*>(p.address),
                                           index(p, i) + (right ? t_.right : 0))
@@ -198,8 +198,8 @@ class column_part {
     if constexpr (std::is_floating_point_v<N>) {  // complex numbers have no reductions
       auto* const partial = static_cast<double*>(memory(s.operand));
       const double start = start_of(s.combine);
-      if (s.over == span_of::row) {
-        // Only this thread has this group of this row.
+      if (s.over == reduction_scope::row) {
+        // No other thread writes this group of this row.
         const i64 groups = static_cast<i64>(gridDim.y) * warps,
                   group = static_cast<i64>(blockIdx.y) * warps + threadIdx.y;
         for (int i = 0; i < Count; ++i) {
@@ -231,29 +231,29 @@ __device__ void run_tail(const kernel_arguments::tail& t) {
   const i64 first = static_cast<i64>(blockIdx.y) * t.columns_of_block;
   for (i64 which = blockIdx.z; which < t.batch; which += gridDim.z)
     for (i64 j = 0; j < t.columns_of_block && first + j < t.columns; j += warps)
-      // Whether or not the column exists: a warp reduces together.
+      // Called even if the column does not exist, because a warp reduces together.
       interpret<N, Slots, Count>(t, column_part<N, Count>(t, which, first + j + threadIdx.y, j == 0));
 }
 
-/// One thread for each result.
+/// Combines partial results, with one thread for each result.
 inline __device__ void combine_each(const kernel_arguments::combining& c) {
   for (i64 b = blockIdx.z; b < c.batch; b += gridDim.z)
     for (i64 r = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; r < c.count;
          r += static_cast<i64>(gridDim.x) * blockDim.x) {
       double all = start_of(c.combine);
-      const double* const from = c.partial + b * c.between_batches + r * c.between;
-      for (i64 p = 0; p < c.parts; ++p) all = combined(c.combine, all, from[p * c.between_parts]);
+      const double* const from = c.partial + b * c.batch_stride + r * c.result_stride;
+      for (i64 p = 0; p < c.parts; ++p) all = combined(c.combine, all, from[p * c.part_stride]);
       number<double>::store(static_cast<dtype>(c.to.type), reinterpret_cast<void*>(c.to.address),
-                            b * c.to.batch + r * c.to.along, all);
+                            b * c.to.batch_stride + r * c.to.row_stride, all);
     }
 }
 
-/// One block for each result: there is one for each matrix.
+/// Combines partial results, with one block for each result: one for each matrix.
 inline __device__ void combine_all(const kernel_arguments::combining& c) {
   __shared__ double of_warp[warps];
   const unsigned me = threadIdx.y * lanes + threadIdx.x;
   for (i64 b = blockIdx.z; b < c.batch; b += gridDim.z) {
-    const double* const from = c.partial + b * c.between_batches;
+    const double* const from = c.partial + b * c.batch_stride;
     double mine = start_of(c.combine);
     for (i64 p = me; p < c.parts; p += lanes * warps) mine = combined(c.combine, mine, from[p]);
     mine = combined_in_warp(c.combine, mine);
@@ -262,7 +262,8 @@ inline __device__ void combine_all(const kernel_arguments::combining& c) {
     __syncthreads();
     if (me == 0) {
       for (unsigned w = 1; w < warps; ++w) mine = combined(c.combine, mine, of_warp[w]);
-      number<double>::store(static_cast<dtype>(c.to.type), reinterpret_cast<void*>(c.to.address), b * c.to.batch, mine);
+      number<double>::store(static_cast<dtype>(c.to.type), reinterpret_cast<void*>(c.to.address), b * c.to.batch_stride,
+                            mine);
     }
   }
 }

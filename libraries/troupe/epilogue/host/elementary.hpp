@@ -12,14 +12,14 @@
 /// accurate to a few units in the last place of its result.
 namespace troupe::epilogue::host {
 
-/// The operations that are exact enough only for arguments up to a limit.
+/// Returns true for operations that are accurate only for arguments up to a limit.
 constexpr bool is_limited(op o) noexcept {
   return o == op::sine || o == op::cosine || o == op::tangent || o == op::modulo;
 }
 template <op What>
 TROUPE_INLINE bool is_within_limit(float x, float y) noexcept {
-  // A whole number of quarter turns below 2^20, times the first 33 bits of pi / 2, is exact in double; so is a quotient
-  // below 2^28 times a float.
+  // A number of quarter turns below 2^20 times the first 33 bits of pi / 2 is exact in double. So is a quotient below
+  // 2^28 times a float.
   if constexpr (What == op::modulo) return std::fabs(x) < 0x1p28f * std::fabs(y);
   return std::fabs(x) < 0x1p20f;
 }
@@ -45,11 +45,12 @@ TROUPE_INLINE float fast_log(float x) noexcept {
   return x == 0 ? -infinite : x < 0 ? nan : x < infinite ? y : x;
 }
 
-/// A sine and a cosine of x, |x| < 2^20.
+/// The sine and the cosine of an argument.
 struct sine_and_cosine {
   double sine, cosine;
 };
-TROUPE_INLINE sine_and_cosine turned(float x) noexcept {
+/// Returns the sine and the cosine of x. Precondition: |x| < 2^20.
+TROUPE_INLINE sine_and_cosine sine_cosine(float x) noexcept {
   constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: a sum with it is rounded to a whole number
   constexpr double quarter_high = 1.57079632673412561417, quarter_low = 6.07710050650619224932e-11;
   const double v = x, shifted = v * 0.63661977236758134308 + shift, whole = shifted - shift;
@@ -79,7 +80,7 @@ TROUPE_INLINE float fast_erf(float x) noexcept {
   return magnitude < 1 ? near : x < 0 ? -far : far;
 }
 
-/// 2^(y * log2(x)) for x > 0, in double.
+/// Returns 2^(y * log2(x)) in double. Precondition: x > 0.
 TROUPE_INLINE double positive_power(float x, float y) noexcept {
   constexpr double shift = 6755399441055744.0;
   constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcdu, mantissa = (std::uint64_t{1} << 52) - 1;
@@ -124,7 +125,7 @@ TROUPE_INLINE float fast_power(float x, float y) noexcept {
   return is_one ? 1.0f : out;
 }
 
-/// |x| < 2^28 * |y|.
+/// Returns fmod(x, y). Precondition: |x| < 2^28 * |y|.
 TROUPE_INLINE float fast_modulo(float x, float y) noexcept {
   const double a = std::fabs(x), b = std::fabs(y);
   double rest = a - std::trunc(a / b) * b;
@@ -147,17 +148,17 @@ TROUPE_INLINE float fast_arctangent(float y, float x) noexcept {
   return ((x != x) | (y != y)) ? x + y : std::copysign(angle, y);
 }
 
-/// Like `elementary_value_of`, which defines it.
+/// Returns the value that `elementary_value_of` defines.
 template <op What>
 TROUPE_INLINE float fast_elementary_value(float x, float y) noexcept {
   if constexpr (What == op::logarithm)
     return fast_log(x);
   else if constexpr (What == op::sine)
-    return static_cast<float>(turned(x).sine);
+    return static_cast<float>(sine_cosine(x).sine);
   else if constexpr (What == op::cosine)
-    return static_cast<float>(turned(x).cosine);
+    return static_cast<float>(sine_cosine(x).cosine);
   else if constexpr (What == op::tangent) {
-    const sine_and_cosine at = turned(x);
+    const sine_and_cosine at = sine_cosine(x);
     return static_cast<float>(at.sine / at.cosine);
   } else if constexpr (What == op::error_function)
     return fast_erf(x);

@@ -5,21 +5,21 @@
 #include <bit>
 #include <cstdint>
 #include <troupe/base/for_each_processor.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
-/// The functions of epilogues on floats, without branches or calls, so that loops over them become vector code. Each is
+/// Functions of epilogues on floats, without branches or calls, so that loops over them become vector code. Each is
 /// accurate to a few units in the last place of its result, or of 1 where the result is less.
 namespace troupe::epilogue::host {
 
-/// 2 to the power of a whole number, in two factors, because one would overflow too early.
+/// A power of two with an integer exponent, as two factors, because one would overflow too early.
 struct power_of_two {
   float first, second;
 };
 
-/// x / log(2) as a whole number and a rest: x = whole * log(2) + rest, |rest| <= log(2) / 2. For |x| < 2^20.
+/// Splits x = n * log(2) + rest with an integer n and |rest| <= log(2) / 2; returns 2^n. Precondition: |x| < 2^20.
 TROUPE_INLINE power_of_two split(float x, float& rest) noexcept {
   constexpr float per_log2 = 1.44269504f, log2_high = 0.693359375f, log2_low = -2.12194440e-4f;
-  constexpr float shift = 12582912.0f;  // 1.5 * 2^23: a sum with it is rounded to a whole number, in its low bits
+  constexpr float shift = 12582912.0f;  // 1.5 * 2^23: a sum with it is rounded to an integer, in its low bits
   const float shifted = x * per_log2 + shift;
   const float whole = shifted - shift;
   rest = x - whole * log2_high - whole * log2_low;
@@ -28,7 +28,7 @@ TROUPE_INLINE power_of_two split(float x, float& rest) noexcept {
   return {std::bit_cast<float>((half + 127) << 23), std::bit_cast<float>((n - half + 127) << 23)};
 }
 
-/// exp(x) - 1 for |x| <= log(2) / 2.
+/// Returns exp(x) - 1. Precondition: |x| <= log(2) / 2.
 TROUPE_INLINE float small_expm1(float x) noexcept {
   return x + x * x *
                  (0.5f + x * (1.66666667e-1f +
@@ -46,7 +46,7 @@ TROUPE_INLINE float fast_exp(float x) noexcept {
   return (1 + small_expm1(rest)) * p.first * p.second;
 }
 
-/// For x <= 80.
+/// Returns exp(x) - 1. Precondition: x <= 80.
 TROUPE_INLINE float fast_expm1(float x) noexcept {
   float rest;
   const power_of_two p = split(limited(x, -40, 80), rest);
@@ -63,14 +63,14 @@ TROUPE_INLINE float fast_tanh(float x) noexcept {
 
 /// sigmoid(x) and its derivative, both accurate far from 0.
 struct sigmoid_at {
-  float value, slope;
+  float value, derivative;
 };
 TROUPE_INLINE sigmoid_at steep_sigmoid(float x) noexcept {
   const float e = fast_exp(x < 0 ? x : -x), above = 1 / (1 + e), below = e * above;
   return {x < 0 ? below : above, below * above};
 }
 
-/// log(1 + x) for 0 <= x <= 1, as 2 * atanh(x / (2 + x)).
+/// Returns log(1 + x) as 2 * atanh(x / (2 + x)). Precondition: 0 <= x <= 1.
 TROUPE_INLINE float small_log1p(float x) noexcept {
   const float s = x / (2 + x), q = s * s;
   return 2 * s *
@@ -80,7 +80,7 @@ TROUPE_INLINE float small_log1p(float x) noexcept {
                                          q * (9.09090909e-2f + q * (7.69230769e-2f + q * 6.66666667e-2f)))))));
 }
 
-/// erfc(z) for z >= 0: t * exp(p(t) - z^2) with t = 1 / (1 + z / 2). The polynomial interpolates for z <= 11.
+/// Returns erfc(z) for z >= 0 as t * exp(p(t) - z^2) with t = 1 / (1 + z / 2). The polynomial is fitted for z <= 11.
 TROUPE_INLINE float positive_erfc(float z) noexcept {
   z = limited(z, 0, 11);
   const float t = 1 / (1 + 0.5f * z);
@@ -95,7 +95,7 @@ TROUPE_INLINE float positive_erfc(float z) noexcept {
   return t * fast_exp(p - z * z);
 }
 
-/// The normal distribution up to x.
+/// Returns the normal distribution function at x.
 TROUPE_INLINE float normal_below(float x) noexcept {
   constexpr float root_half = 0.707106781f;
   const float tail = 0.5f * positive_erfc((x < 0 ? -x : x) * root_half);
@@ -104,7 +104,7 @@ TROUPE_INLINE float normal_below(float x) noexcept {
 
 TROUPE_INLINE float gelu_inner(float x) noexcept { return 0.797884561f * (x + 0.044715f * x * x * x); }
 
-/// Like `value_of`, which defines it.
+/// Returns the value that `value_of` defines.
 template <op What>
 TROUPE_INLINE float fast_value(float x, float y, float z) noexcept {
   if constexpr (What == op::exponential)
@@ -127,14 +127,14 @@ TROUPE_INLINE float fast_value(float x, float y, float z) noexcept {
     return normal_below(x) + x * 0.398942280f * fast_exp(-0.5f * x * x);
   else if constexpr (What == op::d_gelu_tanh) {
     const sigmoid_at s = steep_sigmoid(2 * gelu_inner(x));
-    return s.value + x * s.slope * 1.59576912f * (1 + 0.134145f * x * x);
+    return s.value + x * s.derivative * 1.59576912f * (1 + 0.134145f * x * x);
   } else if constexpr (What == op::d_silu) {
     const sigmoid_at s = steep_sigmoid(x);
-    return s.value + x * s.slope;
+    return s.value + x * s.derivative;
   } else if constexpr (What == op::d_tanh) {
-    return 4 * steep_sigmoid(2 * x).slope;
+    return 4 * steep_sigmoid(2 * x).derivative;
   } else if constexpr (What == op::d_sigmoid) {
-    return steep_sigmoid(x).slope;
+    return steep_sigmoid(x).derivative;
   } else if constexpr (What == op::hard_swish) {
     return (x < -3 ? -3 : x) * limited(x + 3, 0, 6) / 6;
   } else if constexpr (What == op::d_hard_swish) {

@@ -8,7 +8,7 @@
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
-// The runs of one operation are the same memory or do not overlap, so no iteration depends on another.
+// The runs of an operation are identical or do not overlap, so iterations are independent.
 #ifdef __clang__
 #define TROUPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -135,7 +135,7 @@ void narrow(const float* from, half* to, std::int64_t n) noexcept {
   troupe::detail::convert_elements(from, to, static_cast<std::size_t>(n));
 }
 
-// The types that have fast conversions of neighbours.
+// Calls `f` for the types with fast conversions of contiguous elements.
 template <class F>
 bool with_fast_type(dtype t, F&& f) {
   if (t == dtype::f16) return f(half{}), true;

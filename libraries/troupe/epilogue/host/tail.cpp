@@ -5,12 +5,12 @@
 #include <memory>
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/host/tail.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::epilogue::host {
 namespace {
 
-// The number of elements at a time: they stay in the first cache, with a few intermediate results.
+// The number of elements at a time: with a few intermediate results, they fit the first-level cache.
 constexpr std::int64_t piece = 512;
 
 template <class N>
@@ -25,7 +25,7 @@ bool computes(op o) noexcept { return o != op::accumulator && o != op::left && o
 
 }  // namespace
 
-// What the nodes compute for one piece of a line.
+// The values of the nodes for one piece of a line.
 template <class N>
 struct tail<N>::scratch {
   std::unique_ptr<N[]> memory;
@@ -38,28 +38,28 @@ tail<N>::tail(const tree& t, const result_place& to, std::int64_t which)
     : tree_(t),
       to_(to),
       columns_(to.shape.rows > 1 && (to.shape.columns == 1 || to.shape.row_stride <= to.shape.column_stride)),
-      result_(place_of(to.data, to.type, to.shape)),
+      result_(operand_of(to.data, to.type, to.shape)),
       slots_(slots_of(t.nodes(), computes, true)) {
-  for (const tree_memory& m : t.memory()) memory_.push_back(place_of(m.at(which, 0, 0), m.type, m.shape));
+  for (const tree_memory& m : t.memory()) memory_.push_back(operand_of(m.at(which, 0, 0), m.type, m.shape));
   for (const node& n : t.nodes()) {
     if (n.what == op::reduce) reductions_.push_back(&n);
-    // A row is the same for each row of the result, a column for each column, and a number for all.
+    // A row is broadcast to all rows of the result, a column to all columns, and a number to both.
     if (!has_memory(n.what)) continue;
-    place& p = memory_[n.operand];
-    if (n.what == op::load_row || n.what == op::load_number) (columns_ ? p.along : p.across) = 0;
-    if (n.what == op::load_column || n.what == op::load_number) (columns_ ? p.across : p.along) = 0;
+    strided_operand& p = memory_[n.operand];
+    if (n.what == op::load_row || n.what == op::load_number) (columns_ ? p.element_stride : p.line_stride) = 0;
+    if (n.what == op::load_column || n.what == op::load_number) (columns_ ? p.line_stride : p.element_stride) = 0;
   }
 }
 
 template <class N>
-auto tail<N>::place_of(void* data, dtype type, const matrix_shape& s) const noexcept -> place {
+auto tail<N>::operand_of(void* data, dtype type, const matrix_shape& s) const noexcept -> strided_operand {
   return {static_cast<std::byte*>(data), type, columns_ ? s.row_stride : s.column_stride,
           columns_ ? s.column_stride : s.row_stride, static_cast<std::int64_t>(bytes_of(type))};
 }
 
 template <class N>
 std::size_t tail<N>::elements_of(const node& reduce, const rectangle& r) const noexcept {
-  if (reduce.over == span_of::all) return 1;
+  if (reduce.over == reduction_scope::all) return 1;
   return static_cast<std::size_t>(is_per_line(reduce) ? r.lines : r.count);
 }
 
@@ -105,13 +105,13 @@ void tail<N>::run_piece(std::int64_t line, std::int64_t first, std::int64_t coun
       case op::load_row:
       case op::load_column:
       case op::load:
-        read(memory_[n.operand].type, memory_[n.operand].at(line, first), memory_[n.operand].along, to, count);
+        read(memory_[n.operand].type, memory_[n.operand].at(line, first), memory_[n.operand].element_stride, to, count);
         break;
       case op::convert:
         round(n.type, x, to, count);
         break;
       case op::store:
-        write(memory_[n.operand].type, x, memory_[n.operand].at(line, first), memory_[n.operand].along, count);
+        write(memory_[n.operand].type, x, memory_[n.operand].at(line, first), memory_[n.operand].element_stride, count);
         s.values[i] = x;
         break;
       case op::reduce:
@@ -124,16 +124,16 @@ void tail<N>::run_piece(std::int64_t line, std::int64_t first, std::int64_t coun
   }
   const N* const result = s.values[nodes.size() - 1];
   void* const stored = result_.at(line, first);
-  if (stored != result) write(result_.type, result, stored, result_.along, count);
+  if (stored != result) write(result_.type, result, stored, result_.element_stride, count);
 }
 
-// `line` and `first` are counted in the part.
+// Adds a piece to a reduction. `line` and `first` are counted from the begin of the part.
 template <class N>
 void tail<N>::reduce(const node& n, const N* x, std::int64_t count, std::int64_t line, std::int64_t first,
                      std::vector<double>& into) const {
   if constexpr (std::is_floating_point_v<N>) {  // complex numbers have no reductions
-    if (n.over != span_of::all && !is_per_line(n)) return combine_each(n.combine, x, count, into.data() + first);
-    double& one = into[n.over == span_of::all ? 0 : static_cast<std::size_t>(line)];
+    if (n.over != reduction_scope::all && !is_per_line(n)) return combine_each(n.combine, x, count, into.data() + first);
+    double& one = into[n.over == reduction_scope::all ? 0 : static_cast<std::size_t>(line)];
     one = combine(n.combine, x, count, one);
   }
 }
@@ -142,17 +142,17 @@ template <class N>
 void tail<N>::finish(std::span<const partial_reductions> parts) const {
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     const node& n = *reductions_[k];
-    const place& to = memory_[n.operand];
-    const bool per_line = n.over != span_of::all && is_per_line(n);
-    std::vector<double> all(n.over == span_of::all ? 1 : static_cast<std::size_t>(per_line ? lines() : line_length()),
+    const strided_operand& to = memory_[n.operand];
+    const bool per_line = n.over != reduction_scope::all && is_per_line(n);
+    std::vector<double> all(n.over == reduction_scope::all ? 1 : static_cast<std::size_t>(per_line ? lines() : line_length()),
                             start_of(n.combine));
     for (const partial_reductions& p : parts) {
-      const std::int64_t first = n.over == span_of::all ? 0 : per_line ? p.where.first_line : p.where.first;
+      const std::int64_t first = n.over == reduction_scope::all ? 0 : per_line ? p.where.first_line : p.where.first;
       combine_each(n.combine, p.values[k].data(), static_cast<std::int64_t>(p.values[k].size()), all.data() + first);
     }
     // A reduction of each line has one element for each line.
-    const std::int64_t step = per_line ? to.across : to.along;
-    write(to.type, all.data(), to.data, step, static_cast<std::int64_t>(all.size()));
+    const std::int64_t stride = per_line ? to.line_stride : to.element_stride;
+    write(to.type, all.data(), to.data, stride, static_cast<std::int64_t>(all.size()));
   }
 }
 

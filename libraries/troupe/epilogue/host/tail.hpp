@@ -10,20 +10,20 @@
 
 namespace troupe::epilogue::host {
 
-/// Where the result of a product is stored.
+/// The memory of the result of a product.
 struct result_place {
   void* data;
   dtype type;
   matrix_shape shape;
 };
 
-/// A part of the result: lines of neighbouring elements. A line is a column if those are stored together, else a row.
+/// A part of the result: lines of contiguous elements. A line is a column if columns are contiguous, else a row.
 struct rectangle {
   std::int64_t first_line, lines;
-  std::int64_t first, count;  ///< which elements of each line
+  std::int64_t first, count;  ///< range of elements of each line
 };
 
-/// The product of such a part, without gaps within a line. `right` is used by an epilogue of pairs.
+/// The product of a part, contiguous within each line. `right` is used by an epilogue of pairs.
 template <class N>
 struct part_of_product {
   const N* left;
@@ -31,19 +31,18 @@ struct part_of_product {
   std::int64_t line_stride;
 };
 
-/// What a part adds to each reduction of the epilogue.
+/// The contribution of a part to each reduction of the epilogue.
 struct partial_reductions {
   rectangle where;
   std::vector<std::vector<double>> values;  ///< one list for each reduction, in the order of the nodes
 };
 
-/// An epilogue on the host: computes parts of a result from parts of a product that is computed in N, float, double,
-/// complex64 or complex128.
-/// Different threads may compute different parts at the same time.
+/// Computes an epilogue on the host: parts of a result from parts of a product. N is the type of the sums: float,
+/// double, complex64 or complex128. Different threads may compute different parts at the same time.
 template <class N>
 class tail {
  public:
-  /// `which` is the number of the product in a batch. The tree must live as long as this.
+  /// `which` is the index of the product in a batch. The tree must outlive this.
   tail(const tree& t, const result_place& to, std::int64_t which = 0);
 
   /// Returns true if a line is a column.
@@ -51,38 +50,38 @@ class tail {
   std::int64_t lines() const noexcept { return columns_ ? to_.shape.columns : to_.shape.rows; }
   std::int64_t line_length() const noexcept { return columns_ ? to_.shape.rows : to_.shape.columns; }
 
-  /// Computes a part, and stores it. The product may be in the place of the result, if both have the same type.
+  /// Computes and stores a part. The product may be in the memory of the result if both have the same type.
   partial_reductions run(const rectangle& where, const part_of_product<N>& product) const;
   /// Combines all parts, in this order, and stores the reductions.
   void finish(std::span<const partial_reductions> parts) const;
 
  private:
-  // An operand in memory: the distances of its elements along a line and from line to line, in elements.
-  struct place {
+  // An operand in memory, with its strides along a line and from line to line, in elements.
+  struct strided_operand {
     std::byte* data;
     dtype type;
-    std::int64_t along, across, bytes;
+    std::int64_t element_stride, line_stride, bytes;
     void* at(std::int64_t line, std::int64_t element) const noexcept {
-      return data + (line * across + element * along) * bytes;
+      return data + (line * line_stride + element * element_stride) * bytes;
     }
   };
   struct scratch;
-  place place_of(void* data, dtype type, const matrix_shape& s) const noexcept;
+  strided_operand operand_of(void* data, dtype type, const matrix_shape& s) const noexcept;
   void run_piece(std::int64_t line, std::int64_t first, std::int64_t count, const part_of_product<N>& product,
                  const rectangle& whole, scratch& s, partial_reductions& out) const;
   void reduce(const node& n, const N* x, std::int64_t count, std::int64_t line, std::int64_t first,
               std::vector<double>& into) const;
   std::size_t elements_of(const node& reduce, const rectangle& r) const noexcept;
   bool is_per_line(const node& reduce) const noexcept {
-    return reduce.over == (columns_ ? span_of::column : span_of::row);
+    return reduce.over == (columns_ ? reduction_scope::column : reduction_scope::row);
   }
 
   const tree& tree_;
   result_place to_;
   bool columns_;
-  place result_;
-  std::vector<place> memory_;
-  slots slots_;  // of scratch memory
+  strided_operand result_;
+  std::vector<strided_operand> memory_;
+  slots slots_;  // in scratch memory
   std::vector<const node*> reductions_;
 };
 

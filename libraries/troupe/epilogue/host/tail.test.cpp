@@ -8,7 +8,7 @@
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/host/tail.hpp>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/reference.hpp>
 #include <troupe/epilogue/testing/poison.hpp>
@@ -58,7 +58,7 @@ void expect_as_defined(const expression& e, std::int64_t rows, std::int64_t colu
 
   const auto expect_near = [&](double got, double want, dtype stored, const char* of) {
     const double scale = std::max(1.0, std::fabs(want));
-    const double step =
+    const double spacing =
         stored == dtype::f64 ? 0 : std::fabs(nearest_of(stored, want * (1 + 0x1p-7)) - nearest_of(stored, want));
     if (std::isnan(want)) {
       EXPECT_TRUE(std::isnan(got) || (got == 0 && stored >= dtype::i8)) << of;
@@ -66,7 +66,7 @@ void expect_as_defined(const expression& e, std::int64_t rows, std::int64_t colu
     }
     const double rounded = nearest_of(stored, want);
     if (got == rounded) return;
-    EXPECT_NEAR(got, rounded, tolerance * scale + (tolerance > 0 ? 1.01 * step : 0)) << of;
+    EXPECT_NEAR(got, rounded, tolerance * scale + (tolerance > 0 ? 1.01 * spacing : 0)) << of;
   };
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -95,7 +95,7 @@ std::vector<op> functions() {
 class epilogue_tail : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(random, epilogue_tail, ::testing::Range(0, 200));
 
-TEST_P(epilogue_tail, computes_random_trees_as_the_reference_does) {
+TEST_P(epilogue_tail, random_trees_match_the_reference) {
   std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
   const auto below = [&](std::int64_t n) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
@@ -108,7 +108,7 @@ TEST_P(epilogue_tail, computes_random_trees_as_the_reference_does) {
   expect_as_defined<double>(e, rows, columns, by_rows, dtype::f64, part, 1e-11);
 }
 
-TEST(epilogue_tail_of_floats, is_accurate_for_each_function) {
+TEST(epilogue_float_functions, each_function_is_accurate) {
   for (const op what : functions()) {
     const expression x = acc, y = 0.25, z = 2;
     const expression* const all[] = {&x, &y, &z};
@@ -117,7 +117,7 @@ TEST(epilogue_tail_of_floats, is_accurate_for_each_function) {
   }
 }
 
-TEST(epilogue_tail_of_floats, is_accurate_over_the_whole_range) {
+TEST(epilogue_float_functions, functions_are_accurate_over_the_whole_range) {
   std::vector<float> x, out;
   for (double v = -120; v < 120; v += 0.0171) x.push_back(static_cast<float>(v));
   for (double v = -40; v < 7; v += 0.01)
@@ -138,10 +138,10 @@ TEST(epilogue_tail_of_floats, is_accurate_over_the_whole_range) {
   }
 }
 
-// Reports the most that `what` errs, in units of the last place of float.
+// Expects that the largest error of `what` is at most `units` in the last place of float.
 void expect_accurate(op what, const std::vector<float>& x, const std::vector<float>& y, double units) {
   std::vector<float> out(x.size());
-  // In pieces, as an engine does: large arguments are computed in another way, with all others of a piece.
+  // In pieces, as an engine does: a large argument changes the algorithm for all arguments of its piece.
   for (std::size_t i = 0; i < x.size(); i += 64)
     apply(what, out.data() + i, x.data() + i, y.data() + i, y.data() + i,
           static_cast<std::int64_t>(std::min<std::size_t>(64, x.size() - i)));
@@ -160,7 +160,7 @@ void expect_accurate(op what, const std::vector<float>& x, const std::vector<flo
   EXPECT_LE(most, units) << to_string(what) << " of " << x[at] << " and " << y[at] << " is " << out[at];
 }
 
-TEST(epilogue_tail_of_floats, has_elementary_functions_within_a_few_units_in_the_last_place) {
+TEST(epilogue_float_functions, elementary_functions_are_within_a_few_units_in_the_last_place) {
   std::mt19937_64 random(11);
   const auto any = [&](double least, double most) {
     std::vector<float> out(20000);
@@ -192,7 +192,7 @@ TEST(epilogue_tail_of_floats, has_elementary_functions_within_a_few_units_in_the
   expect_accurate(op::power, any(-149, -120), any(-3, 1), 1);
 }
 
-TEST(epilogue_tail_of_floats, has_the_special_values_of_functions_of_two) {
+TEST(epilogue_float_functions, functions_of_two_arguments_have_their_special_values) {
   constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const float special[] = {0.0f, -0.0f, 1, -1, 2, -2, 3, -3, 0.5f, -0.5f, 0.25f, 1e10f, -1e10f, inf, -inf, nan, 1e-40f};
   for (const op what : {op::power, op::modulo, op::arctangent, op::logical_and, op::logical_or, op::elu, op::d_elu})
@@ -223,7 +223,7 @@ TEST(epilogue_tail_of_floats, has_the_special_values_of_functions_of_two) {
   EXPECT_TRUE(std::isnan(out[6]));
 }
 
-TEST(epilogue_tail_of_floats, keeps_nan_and_infinities) {
+TEST(epilogue_float_functions, nan_and_infinities_are_kept) {
   const float special[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity(), -0.0f};
   const float y[] = {0.5f, 0.5f, 0.5f, 0.5f};
@@ -244,7 +244,7 @@ TEST(epilogue_tail_of_floats, keeps_nan_and_infinities) {
   }
 }
 
-TEST(epilogue_tail_of_floats, writes_in_place_and_rounds_to_each_type) {
+TEST(epilogue_float_functions, results_are_rounded_to_each_type_and_may_be_in_place) {
   for (const dtype type :
        {dtype::f32, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8, dtype::i32, dtype::f64})
     for (const bool by_rows : {false, true}) {

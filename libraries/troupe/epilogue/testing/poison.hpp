@@ -9,8 +9,8 @@
 
 namespace troupe::epilogue::testing {
 
-/// Writes an element that must not be read, nor be left where a result belongs: NaN, which no product with 0 hides; in
-/// a type without NaN, bytes that are not 0.
+/// Writes an element that must neither be read nor remain in a result: NaN, which a product with 0 does not hide; in a
+/// type without NaN, bytes that are not 0.
 inline void put_poison(void* place, dtype t) noexcept {
   const std::size_t bytes = bytes_of(t);
   const auto put_parts = [&](dtype part) {

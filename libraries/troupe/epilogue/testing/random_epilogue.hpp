@@ -9,7 +9,7 @@
 
 namespace troupe::epilogue::testing {
 
-/// Makes random epilogues of real numbers, with memory of this process for their operands.
+/// Makes random epilogues of real numbers. Their operands are in memory of this process.
 class random_epilogue {
  public:
   random_epilogue(std::uint64_t seed, std::int64_t rows, std::int64_t columns)
@@ -97,11 +97,11 @@ class random_epilogue {
     const auto how = static_cast<reduction>(below(3));
     switch (below(4)) {
       case 0:
-        return expression::reducing(x, how, span_of::row, operand(rows_, 1, dtype::f64));
+        return expression::reducing(x, how, reduction_scope::row, operand(rows_, 1, dtype::f64));
       case 1:
-        return expression::reducing(x, how, span_of::column, operand(1, columns_, dtype::f64));
+        return expression::reducing(x, how, reduction_scope::column, operand(1, columns_, dtype::f64));
       case 2:
-        return expression::reducing(x, how, span_of::all, operand(1, 1, dtype::f64));
+        return expression::reducing(x, how, reduction_scope::all, operand(1, 1, dtype::f64));
       default:
         return expression::writing(x, operand(rows_, columns_, pick({dtype::f32, dtype::f16, dtype::i8})));
     }

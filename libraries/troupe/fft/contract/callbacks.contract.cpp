@@ -174,7 +174,7 @@ TEST_F(fft_callbacks, store_nothing_in_the_padding_of_rows) {
   }
 }
 
-TEST_F(fft_callbacks, that_are_invalid_are_refused_with_the_reason) {
+TEST_F(fft_callbacks, invalid_callbacks_are_refused_with_the_reason) {
   runtime rt;
   const device gpu = rt.open_device(options());
   const auto x = signal(gpu), y = gpu.alloc<complex64>(size);

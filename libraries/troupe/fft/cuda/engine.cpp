@@ -69,13 +69,13 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
   const double factor = factor_of(r.normalization, forward, r.n);
 
   const gpu_callbacks::ref code = TROUPE_TRY(callbacks_of(r, c));
-  // Whether cuFFT writes to scratch memory first. A store callback writes where it wants to.
+  // True if cuFFT writes to scratch memory first. A store callback chooses its own addresses.
   const bool callback_stores = code != nullptr && code->image().stores();
-  const bool aside =
+  const bool scratch_first =
       is_narrow<Out> || (!is_complex_element<Out> && !over && !callback_stores && writes_between_rows(to));
   const layout tight{};
   plan_key key = key_of(r.n, is_narrow<In> ? tight : r.input_layout, in_n, type_of<in_wide>(),
-                        aside ? tight : r.output_layout, out_n, type_of<out_wide>(), r.batch);
+                        scratch_first ? tight : r.output_layout, out_n, type_of<out_wide>(), r.batch);
   if (code != nullptr) {
     key.callbacks = static_cast<std::int64_t>(r.callbacks.root().id);
     key.lane = c.lane + 1;
@@ -85,7 +85,7 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
 
   std::optional<cuda::scratch> in_side, out_side;
   const auto elements = [](const placement& p) { return static_cast<std::uint64_t>((p.n.count() * p.batch).value()); };
-  const auto room = [&](std::optional<cuda::scratch>& side, std::uint64_t bytes) -> result<void> {
+  const auto allocate = [&](std::optional<cuda::scratch>& side, std::uint64_t bytes) -> result<void> {
     auto made = TROUPE_TRY(cuda::scratch::make(c, "fft", bytes));
     side.emplace(std::move(made));
     return {};
@@ -93,7 +93,7 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
   const void* from = r.input.data();
   void* into = r.output.data();
   if constexpr (is_narrow<In>) {
-    TROUPE_TRY(room(in_side, elements(in) * sizeof(in_wide)));
+    TROUPE_TRY(allocate(in_side, elements(in) * sizeof(in_wide)));
     from = in_side->as<void>();
     TROUPE_TRY(launch(cuda::kernel<"gather", In>, elements(in), 1, stream,
                       kernel_arguments::gathering{r.input.data(), in_side->as<void>(), in_kernel(in)}));
@@ -101,14 +101,14 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
     // cuFFT may use the input of a transform to real elements as a work area. Callbacks may read all of it.
     const std::uint64_t bytes =
         (code != nullptr ? r.input.size() : static_cast<std::uint64_t>(in.reach.value())) * sizeof(In);
-    TROUPE_TRY(room(in_side, bytes));
+    TROUPE_TRY(allocate(in_side, bytes));
     TROUPE_TRY(
         cuda::done_on(stream, "fft", "cuMemcpyDtoDAsync",
                       ::cuMemcpyDtoDAsync(in_side->address(), reinterpret_cast<CUdeviceptr>(from), bytes, stream)));
     from = in_side->as<void>();
   }
-  if (aside) {
-    TROUPE_TRY(room(out_side, elements(to) * sizeof(out_wide)));
+  if (scratch_first) {
+    TROUPE_TRY(allocate(out_side, elements(to) * sizeof(out_wide)));
     into = out_side->as<void>();
   }
   if (code != nullptr) {
@@ -120,7 +120,7 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
   }
   TROUPE_TRY(plan->run(stream, work, const_cast<void*>(from), into, forward, c.library_is_broken));
   if constexpr (is_narrow<Out> || !is_complex_element<Out>) {
-    if (aside)
+    if (scratch_first)
       return launch(cuda::kernel<"scatter", Out>, elements(to), 1, stream,
                     kernel_arguments::scattering{into, r.output.data(), in_kernel(to), factor});
   }

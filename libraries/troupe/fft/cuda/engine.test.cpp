@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What transforms that share a call enqueue, on a driver and a cuFFT that only record their calls.
+// The work that transforms that share a call enqueue, on a driver and a cuFFT that only record their calls.
 
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ class grouped_transforms : public ::testing::Test {
   strings enqueued;
 };
 
-TEST_F(grouped_transforms, that_are_adjacent_take_a_call_for_each_power_of_two) {
+TEST_F(grouped_transforms, adjacent_transforms_take_a_call_for_each_power_of_two) {
   ASSERT_TRUE(run(7, false, normalization::none));
   ASSERT_EQ(enqueued.size(), 3u);
   for (const std::string& one : enqueued) EXPECT_TRUE(one.starts_with("cufftXtExec")) << one;
@@ -103,7 +103,7 @@ TEST_F(grouped_transforms, write_members_in_place_by_the_last_launch_only) {
     }
 }
 
-TEST_F(grouped_transforms, that_fail_have_enqueued_nothing_behind) {
+TEST_F(grouped_transforms, a_failed_group_has_enqueued_nothing) {
   driver.fail("cufftXtExec", CUFFT_EXEC_FAILED, 1);
   EXPECT_FALSE(run(7, true, normalization::none));
   ASSERT_EQ(enqueued.size(), 2u);

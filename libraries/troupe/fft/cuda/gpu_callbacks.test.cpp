@@ -78,7 +78,7 @@ TEST(gpu_callbacks, can_be_one_of_the_two) {
   EXPECT_TRUE(code.forwarder().empty());
 }
 
-TEST(gpu_callbacks, with_a_wrong_signature_are_refused_with_the_compilers_messages) {
+TEST(gpu_callbacks, a_wrong_signature_is_refused_with_the_compilers_messages) {
   gpu_callbacks all(90);
   program_memory wrong(1, load_of("float"), {.load = "get"}, dtype::c64, dtype::c64);
   const auto done = all.make(wrong.root());
@@ -90,7 +90,7 @@ TEST(gpu_callbacks, with_a_wrong_signature_are_refused_with_the_compilers_messag
   EXPECT_EQ(all.find(wrong.root(), "test").error().text(), done.error().text());
 }
 
-TEST(gpu_callbacks, that_were_unloaded_cannot_be_used_again) {
+TEST(gpu_callbacks, unloaded_callbacks_cannot_be_used_again) {
   gpu_callbacks all(90);
   program_memory one(1, load_of("float2"), {.load = "get"}, dtype::c64, dtype::c64);
   ASSERT_TRUE(all.make(one.root()));

@@ -44,7 +44,7 @@ class plan {
   result<void> run(CUstream stream, void* work, void* input, void* output, bool forward, bool& broken);
 
  private:
-  // How cuFFT gets a load function and a store function of one source.
+  // Passes a load function and a store function of one source to cuFFT.
   enum class linking : std::uint8_t { together, apart };
   plan() = default;
   result<void> set_callbacks(const plan_key& k, const link_time_code& code, linking how);

@@ -79,7 +79,7 @@ TEST_F(gpu_plans, beyond_the_limit_are_destroyed_once_the_gpu_has_finished) {
   EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
 }
 
-TEST_F(gpu_plans, that_cannot_be_made_leave_nothing_behind) {
+TEST_F(gpu_plans, a_plan_that_cannot_be_made_leaves_nothing_behind) {
   plans all;
   std::int64_t n = 8;
   for (const auto& [call, status, how] :
@@ -97,7 +97,7 @@ TEST_F(gpu_plans, that_cannot_be_made_leave_nothing_behind) {
     EXPECT_NE(made.error().text().find(call), std::string::npos) << made.error().text();
     EXPECT_EQ(driver.count("cufftDestroy"), call == std::string_view("cufftCreate") ? 0u : 1u);
     EXPECT_EQ(all.count().plans, 0u);
-    // What cuFFT does not support is not tried again; anything else is.
+    // A transform that cuFFT does not support is not tried again; other failures are.
     EXPECT_EQ(all.find(key(n), nullptr).has_value(), how != reaction::unsupported);
     all.forget(0);
   }
@@ -126,7 +126,7 @@ TEST_F(gpu_plans, a_status_is_trusted_only_with_a_context_and_free_memory) {
 }
 
 // Links as cuFFT does: two functions of one image in one kernel, or in two.
-TEST_F(gpu_plans, with_both_callbacks_are_linked_into_one_kernel_or_two) {
+TEST_F(gpu_plans, both_callbacks_are_linked_into_one_kernel_or_two) {
   const auto image = std::make_shared<const std::string>("image"),
              beside = std::make_shared<const std::string>("other");
   const link_time_code code({.loads = true, .stores = true, .in = dtype::c64, .out = dtype::c64, .encoded = {}}, image,

@@ -39,9 +39,9 @@ struct transforms {
   const char* family;
   const char* version;
   void (*use)(const crew* c);  ///< called once before anything else; the crew must stay valid
-  outcome (*c2c)(const transform_job*, char* why, std::size_t room);
-  outcome (*r2c)(const transform_job*, char* why, std::size_t room);
-  outcome (*c2r)(const transform_job*, char* why, std::size_t room);
+  outcome (*c2c)(const transform_job*, char* why, std::size_t bytes);
+  outcome (*r2c)(const transform_job*, char* why, std::size_t bytes);
+  outcome (*c2r)(const transform_job*, char* why, std::size_t bytes);
 };
 
 /// Exported by each such library.

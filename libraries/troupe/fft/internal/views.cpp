@@ -7,19 +7,19 @@
 namespace troupe::fft {
 namespace {
 
-shape shape_of(const tensor_shape& s, std::span<const std::size_t> indexes) noexcept {
-  const auto n = [&](std::size_t i) { return extent(s.extents[indexes[i]]); };
-  if (indexes.size() == 1) return n(0);
-  if (indexes.size() == 2) return {n(0), n(1)};
+shape shape_of(const tensor_shape& s, std::span<const std::size_t> axes) noexcept {
+  const auto n = [&](std::size_t i) { return extent(s.extents[axes[i]]); };
+  if (axes.size() == 1) return n(0);
+  if (axes.size() == 2) return {n(0), n(1)};
   return {n(0), n(1), n(2)};
 }
 
 // The strides of a transform as those of an array that it is a part of. Returns the step from the whole array to the
 // next one, or nothing if a stride is no multiple of the next one.
-std::optional<extent> embed(const tensor_shape& s, std::span<const std::size_t> indexes, laid_out& out) noexcept {
+std::optional<extent> embed(const tensor_shape& s, std::span<const std::size_t> axes, laid_out& out) noexcept {
   std::array<extent, shape::most> sizes{1, 1, 1};
-  const auto stride = [&](std::size_t i) { return extent(s.strides[indexes[i]]); };
-  const std::size_t last = indexes.size() - 1;
+  const auto stride = [&](std::size_t i) { return extent(s.strides[axes[i]]); };
+  const std::size_t last = axes.size() - 1;
   out.where.stride = out.n[last] > 1 ? stride(last) : extent(1);
   extent step = out.where.stride;
   for (std::size_t i = last + 1; i-- > 0;) {
@@ -30,9 +30,9 @@ std::optional<extent> embed(const tensor_shape& s, std::span<const std::size_t> 
     if (sizes[i] < out.n[i]) return std::nullopt;
     step = step * sizes[i];
   }
-  const shape all = indexes.size() == 1   ? shape(sizes[0])
-                    : indexes.size() == 2 ? shape(sizes[0], sizes[1])
-                                          : shape(sizes[0], sizes[1], sizes[2]);
+  const shape all = axes.size() == 1   ? shape(sizes[0])
+                    : axes.size() == 2 ? shape(sizes[0], sizes[1])
+                                       : shape(sizes[0], sizes[1], sizes[2]);
   if (all != out.n) out.where.embed = all;
   return step;
 }
@@ -50,8 +50,8 @@ index_order::index_order(const tensor_shape& s, std::size_t dimensions, bool kee
 }
 
 std::optional<laid_out> lay_out(const tensor_shape& s, const index_order& order) noexcept {
-  const auto indexes = order.all();
-  const auto own = indexes.last(order.dimensions()), others = indexes.first(indexes.size() - order.dimensions());
+  const auto axes = order.all();
+  const auto own = axes.last(order.dimensions()), others = axes.first(axes.size() - order.dimensions());
   laid_out out{.n = shape_of(s, own), .batch = 1, .where = {}};
   const auto step = embed(s, own, out);
   if (!step) return std::nullopt;

@@ -18,8 +18,8 @@ struct laid_out {
   layout where;
 };
 
-/// How the indexes of two tensors are put in order: those of the batch first, then those of the transform, each group
-/// by its strides, so that both tensors may be stored in any order. The last index of a real side is special and stays.
+/// The order of the axes of two tensors: those of the batch first, then those of the transform, each group by its
+/// strides, so that both tensors may be stored in any order. The last axis of a real side keeps its position.
 class index_order {
  public:
   /// Precondition: 1 <= dimensions <= 3, and dimensions <= the rank.
@@ -51,7 +51,7 @@ std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
   return {*lay_out(r.input.shape(), order), *lay_out(r.output.shape(), order)};
 }
 
-/// For valid requests.
+/// Convert valid requests for views to transforms.
 template <class T>
 c2c<T> as_transform(const complex_transform<T>& r) {
   const auto [in, out] = sides_of(r);

@@ -111,7 +111,7 @@ TYPED_TEST(real_transforms, inverse_reproduce_the_signal_and_keep_their_input) {
 
 // Rows with the padding of an in-place transform, but separate from their input: the padding does not change. cuFFT
 // itself writes to it.
-TYPED_TEST(real_transforms, with_separate_output_do_not_write_the_padding_of_rows) {
+TYPED_TEST(real_transforms, separate_output_leaves_the_padding_of_rows_unchanged) {
   using T = TypeParam;
   using C = basic_complex<T>;
   for (const shape& n : {shape(31), shape(10), shape(1), shape{14, 11}, shape{5, 10}, shape{1, 7}, shape{3, 1, 11},
@@ -155,8 +155,8 @@ TYPED_TEST(real_transforms, work_in_place_with_padded_rows) {
     const std::uint64_t elements = static_cast<std::uint64_t>(memory.places().reach.value());
     memory.fill(this->random);
     std::vector<wide_complex> signal;
-    side<T> seen(real);
-    seen.each([&](auto, auto, auto, auto, std::size_t at) { signal.push_back(widened(memory.data()[at])); });
+    side<T> layout(real);
+    layout.each([&](auto, auto, auto, auto, std::size_t at) { signal.push_back(widened(memory.data()[at])); });
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
     const r2c<T> there{.input = in<T>(address, elements),
                        .output = out<C>(address, elements / 2),
@@ -178,7 +178,7 @@ TYPED_TEST(real_transforms, work_in_place_with_padded_rows) {
                       .output_layout = rows};
     this->run(back);
     got.clear();
-    seen.each([&](auto, auto, auto, auto, std::size_t at) { got.push_back(widened(memory.data()[at])); });
+    layout.each([&](auto, auto, auto, auto, std::size_t at) { got.push_back(widened(memory.data()[at])); });
     this->template expect_close<T>(got, signal, bound * 2 / std::sqrt(static_cast<wide_real>(n.count().value())));
   }
 }
@@ -199,7 +199,7 @@ TYPED_TEST(real_transforms, accept_overlapping_windows) {
                                  tolerance<C>(before, n, 1));
 }
 
-TYPED_TEST(complex_transforms, of_an_impulse_are_flat_at_any_length) {
+TYPED_TEST(complex_transforms, the_transform_of_an_impulse_is_flat_at_any_length) {
   using T = TypeParam;
   // Primes, including some that need Bluestein's algorithm, powers, and large lengths.
   for (const std::int64_t n :

@@ -24,8 +24,8 @@ tensor_shape stored_as(const placement& p) {
   }
   return s;
 }
-// The first two indexes of each transform in the other order.
-tensor_shape turned(tensor_shape s) {
+// The first two axes of each transform in the other order.
+tensor_shape transposed(tensor_shape s) {
   std::swap(s.extents[1], s.extents[2]);
   std::swap(s.strides[1], s.strides[2]);
   return s;
@@ -42,7 +42,7 @@ TYPED_TEST(complex_tensors, agree_with_the_definition) {
     input.fill(this->random);
     const auto before = input.values();
     tensor_shape from = stored_as(input.places()), to = stored_as(output.places());
-    if (turns) from = turned(from), to = turned(to);
+    if (turns) from = transposed(from), to = transposed(to);
     const complex_transform<T> r{.input = in_tensor<T>(in<T>(input), from),
                                  .output = out_tensor<T>(out<T>(output), to),
                                  .dimensions = n.rank(),

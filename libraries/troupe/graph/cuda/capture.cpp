@@ -16,8 +16,8 @@ namespace {
 using cuda::done;
 
 error unsupported(const std::string& text) { return error(reaction::unsupported, "graph", text); }
-// Whether the context itself is lost. After a failed recording an engine may wrongly conclude that from the errors of
-// the stream.
+// Returns true if the context itself is lost. After a failed recording an engine may wrongly conclude that from the
+// errors of the stream.
 bool is_lost(const error& why) {
   return why.reaction() == reaction::context_lost && cuda::is_sticky(static_cast<CUresult>(why.code()));
 }

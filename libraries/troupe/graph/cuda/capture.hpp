@@ -28,7 +28,7 @@ class condition_kernel {
 struct captured_graph {
   cuda::graph graph;
   recorded_constants constants;
-  /// For error texts: the recipe node that a driver node ends.
+  /// The recipe node that a driver node ends, for error texts.
   std::unordered_map<CUgraphNode, std::uint32_t> last_of;
 };
 

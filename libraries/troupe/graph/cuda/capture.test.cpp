@@ -159,7 +159,7 @@ TEST_F(a_capture, evaluates_the_flag_before_a_condition_and_at_the_end_of_a_loop
   EXPECT_TRUE(is_before(repeat, step(top(), 7)));
 }
 
-TEST_F(a_capture, that_fails_names_the_failed_node) {
+TEST_F(a_capture, a_failed_capture_names_the_failed_node) {
   const auto failed = record({request({{0, 1, w}}, kind::fails)});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().text(), "node 0 (testing.numbered): it fails");
@@ -174,7 +174,7 @@ TEST_F(a_capture, that_fails_names_the_failed_node) {
   EXPECT_TRUE(record({request({{0, 1, w}})})) << "the failed recording leaves nothing behind";
 }
 
-TEST_F(a_capture, that_is_invalidated_is_unsupported_whatever_the_engine_reports) {
+TEST_F(a_capture, an_invalidated_capture_is_unsupported_whatever_the_engine_reports) {
   const auto spoiled = record({request({{0, 1, w}}, kind::fails_while_invalid)});
   ASSERT_FALSE(spoiled);
   EXPECT_EQ(spoiled.error().reaction(), reaction::unsupported);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a graph holds while it is changed and launched.
+// The resources of a graph while it is changed and launched.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class an_executable_graph : public recorded_steps {
   executable graph_;
 };
 
-TEST_F(an_executable_graph, that_is_updated_keeps_its_scratch_however_many_launches_are_in_flight) {
+TEST_F(an_executable_graph, an_updated_graph_keeps_its_scratch_however_many_launches_are_in_flight) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::vector<void*> first = scratch_;
@@ -82,7 +82,7 @@ TEST_F(an_executable_graph, frees_scratch_that_a_change_does_not_need_after_the_
   EXPECT_EQ(driver.device_pieces(), pieces);
 }
 
-TEST_F(an_executable_graph, that_cannot_be_updated_is_replaced_by_one_with_its_own_scratch) {
+TEST_F(an_executable_graph, a_graph_that_cannot_be_updated_is_replaced_by_one_with_its_own_scratch) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::vector<void*> first = scratch_;

@@ -9,7 +9,7 @@
 
 namespace troupe::graph {
 
-/// What a node does with memory, and the first node within it that reads what was there before, or writes; null if none
+/// An access of a node to memory, and the first node within it that reads the earlier content, or writes; null if none
 /// does.
 struct node_access {
   memory_range where;
@@ -21,8 +21,8 @@ using node_names = std::map<const tree_node*, std::string>;
 /// Returns the names of all nodes, those in bodies and child graphs included.
 node_names names_of(const tree_body& all);
 
-/// How a sequence of accesses treats each byte, seen from outside: it only reads it, replaces it before reading it,
-/// both reads and writes it, or may replace it and never reads what was there before.
+/// The effect of a sequence of accesses on each byte: it only reads it, replaces it before reading it, both reads and
+/// writes it, or may replace it and never reads its earlier content.
 class access_summary {
  public:
   /// Adds the accesses of one node, which are unordered.

@@ -20,7 +20,7 @@ struct version {
   std::vector<program_use> programs;  ///< each once
 };
 
-/// What all handles to a graph share, in the application.
+/// The state that all handles to a graph share, in the application.
 class core {
  public:
   core(const device& gpu, std::string name, std::uint32_t branches, std::uint64_t id, tree_body all,

@@ -47,7 +47,7 @@ struct recipe_node {
   std::uint8_t reserved[3];
 };
 
-/// Where a launch is, in its reply: the host engine writes it before each node, for the case that it is the last one.
+/// The position of a launch, in its reply: the host engine writes it before each node, in case that node is the last.
 struct launch_position {
   std::uint64_t ticket;  ///< of the launch
   std::uint64_t node;    ///< index into the list of nodes

@@ -64,8 +64,8 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
   const auto with = parts_.find(r.full, disk);
   if (!with) return failed_with(with.error());
   const std::string key = key_of(parts_.engine, r, *with);
-  bool gave_up = false;
-  if (r.full.cache == cache_use::none) return from_compiler(r, *with, "", how_long, "", gave_up);
+  bool was_stopped = false;
+  if (r.full.cache == cache_use::none) return from_compiler(r, *with, "", how_long, "", was_stopped);
 
   std::shared_ptr<flight> mine;
   while (!mine) {
@@ -84,7 +84,7 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
     while (!other->over && !how_long.over()) flight_over_.wait_for(guard, glance);
     if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
     if (!other->over) return failed_with(out_of_time(r.full, "an equal program was still being compiled after "));
-    if (other->gave_up && !how_long.timed_out()) continue;  // that one's deadline was earlier
+    if (other->was_stopped && !how_long.timed_out()) continue;  // that one's deadline was earlier
     build same = other->outcome;
     same.source = image_source::memory;
     return same;
@@ -93,12 +93,12 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
   std::string note;
   std::optional<build> made;
   if (disk != nullptr) made = from_disk(key, note);
-  if (!made) made = from_compiler(r, *with, key, how_long, note, gave_up);
+  if (!made) made = from_compiler(r, *with, key, how_long, note, was_stopped);
   // No other thread reads the outcome before the flight is over. It is copied first, so that an exception cannot leave
   // a partial copy.
   build same = *made;
   mine->outcome = std::move(same);
-  mine->gave_up = gave_up;
+  mine->was_stopped = was_stopped;
   return std::move(*made);
 }
 
@@ -144,9 +144,9 @@ std::optional<build> builder::from_disk(const std::string& key, std::string& not
 }
 
 build builder::from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key,
-                             const compile_deadline& how_long, const std::string& note, bool& gave_up) {
+                             const compile_deadline& how_long, const std::string& note, bool& was_stopped) {
   compiled c = parts_.compile(r.full, with, how_long);
-  gave_up = c.gave_up;
+  was_stopped = c.was_stopped;
   build b{.failed = std::move(c.failed), .image = {}, .log = std::move(c.log), .source = image_source::compiled};
   if (!b.failed) b.image = std::make_shared<const std::string>(std::move(c.image));
   const std::string said = b.log;  // notes about this run are not cached

@@ -56,7 +56,7 @@ class builder {
     std::uint64_t bytes() const noexcept;
   };
   struct flight {
-    bool over = false, gave_up = false;
+    bool over = false, was_stopped = false;
     build outcome;
   };
   class flight_guard;
@@ -64,7 +64,7 @@ class builder {
   std::optional<build> from_memory(const std::string& key);
   std::optional<build> from_disk(const std::string& key, std::string& note);
   build from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key,
-                      const compile_deadline& how_long, const std::string& note, bool& gave_up);
+                      const compile_deadline& how_long, const std::string& note, bool& was_stopped);
   void keep(kept k);
   void drop(std::list<kept>::iterator at);
 

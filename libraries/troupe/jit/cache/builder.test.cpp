@@ -90,13 +90,13 @@ TEST_F(a_builder, ignores_timeouts_and_log_limits_when_comparing_recipes) {
 }
 
 TEST_F(a_builder, compiles_again_if_a_file_that_the_compiler_read_has_changed) {
-  plan::private_folder room = plan::private_folder::make().value();
-  const std::string header = room.path() + "/h";
+  plan::private_folder folder = plan::private_folder::make().value();
+  const std::string header = folder.path() + "/h";
   std::ofstream(header) << "one";
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {*plan::stamp_of(header)}, .lasting = true};
   };
-  plan::disk_cache disk(room.path() + "/cache");
+  plan::disk_cache disk(folder.path() + "/cache");
   auto b = make_builder(&disk);
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
@@ -114,8 +114,8 @@ TEST_F(a_builder, does_not_keep_images_that_may_differ_next_time) {
 }
 
 TEST_F(a_builder, finds_images_and_messages_of_other_builders_on_disk) {
-  plan::private_folder room = plan::private_folder::make().value();
-  plan::disk_cache disk(room.path() + "/cache");
+  plan::private_folder folder = plan::private_folder::make().value();
+  plan::disk_cache disk(folder.path() + "/cache");
   auto one = make_builder(&disk), other = make_builder(&disk);
   EXPECT_EQ(make(one, {.source = "a"}).source, image_source::compiled);
   const build found = make(other, {.source = "a"});
@@ -129,20 +129,20 @@ TEST_F(a_builder, finds_images_and_messages_of_other_builders_on_disk) {
 }
 
 TEST_F(a_builder, uses_only_the_caches_that_the_recipe_allows) {
-  plan::private_folder room = plan::private_folder::make().value();
-  plan::disk_cache disk(room.path() + "/cache");
+  plan::private_folder folder = plan::private_folder::make().value();
+  plan::disk_cache disk(folder.path() + "/cache");
   auto b = make_builder(&disk);
   EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::none}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::none}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::memory}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::memory}).source, image_source::memory);
-  EXPECT_FALSE(std::filesystem::exists(room.path() + "/cache"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/cache"));
 }
 
 TEST_F(a_builder, compiles_without_an_unusable_cache_and_reports_it_once) {
-  plan::private_folder room = plan::private_folder::make().value();
-  std::ofstream(room.path() + "/file") << "";
-  plan::disk_cache disk(room.path() + "/file/cache");
+  plan::private_folder folder = plan::private_folder::make().value();
+  std::ofstream(folder.path() + "/file") << "";
+  plan::disk_cache disk(folder.path() + "/file/cache");
   auto b = make_builder(&disk);
   const build made = make(b, {.source = "a"});
   EXPECT_FALSE(made.failed);
@@ -194,7 +194,7 @@ TEST_F(a_builder, compiles_again_for_a_waiter_whose_timeout_is_longer_than_the_f
     if (r.timeout == time_span::of_seconds(1)) {
       first_runs = true;
       while (!second_waits) std::this_thread::yield();
-      return compiled{.failed = error(reaction::caller_bug, "jit", "time"), .gave_up = true, .made_from = {}};
+      return compiled{.failed = error(reaction::caller_bug, "jit", "time"), .was_stopped = true, .made_from = {}};
     }
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = true};
   };
@@ -225,7 +225,7 @@ TEST_F(a_builder, compiles_for_waiters_if_the_first_request_is_cancelled) {
     if (first_runs.exchange(true))
       return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = true};
     while (!how_long.cancelled()) std::this_thread::yield();
-    return compiled{.failed = was_cancelled(r), .gave_up = true, .made_from = {}};
+    return compiled{.failed = was_cancelled(r), .was_stopped = true, .made_from = {}};
   };
   auto b = make_builder();
   std::thread first([&] { EXPECT_TRUE(make(b, {.source = "a"}, [&] { return second_waits.load(); }).failed); });

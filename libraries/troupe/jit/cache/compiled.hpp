@@ -23,10 +23,10 @@ struct compiler {
 struct compiled {
   std::optional<error> failed;
   /// It failed because it timed out or was cancelled: a request with more time may succeed.
-  bool gave_up = false;
+  bool was_stopped = false;
   std::string image;
   std::string log;
-  /// For the log, about this run only: not stored with the image.
+  /// Text for the log about this run only: not stored with the image.
   std::string remarks = {};
   plan::manifest made_from;  ///< the files that were read, and the folders that were searched
   bool lasting = false;      ///< another run would yield the same: the result may be cached

@@ -22,7 +22,7 @@ std::string list(const std::vector<capability>& known) {
 }  // namespace
 
 result<target> target_for(const std::string& asked, capability gpu, const std::vector<capability>& known) {
-  const auto knows = [&](capability c) { return std::find(known.begin(), known.end(), c) != known.end(); };
+  const auto is_known = [&](capability c) { return std::find(known.begin(), known.end(), c) != known.end(); };
   if (!asked.empty()) {
     const std::size_t digits = asked.starts_with("sm_") ? 3 : asked.starts_with("compute_") ? 8 : asked.size();
     capability number = 0;
@@ -32,12 +32,12 @@ result<target> target_for(const std::string& asked, capability gpu, const std::v
       return refusal(reaction::caller_bug, "architecture is \"" + asked +
                                                "\"; expected sm_90a or similar, compute_90 for PTX, or nothing for "
                                                "the device's own");
-    if (!knows(number))
+    if (!is_known(number))
       return refusal(reaction::unsupported,
                      "architecture is \"" + asked + "\"; the installed NVRTC compiles for " + list(known));
     return target{asked};
   }
-  if (knows(gpu)) return target{cat("sm_", gpu, gpu >= first_with_own_code ? "a" : "")};
+  if (is_known(gpu)) return target{cat("sm_", gpu, gpu >= first_with_own_code ? "a" : "")};
   const auto above = std::upper_bound(known.begin(), known.end(), gpu);
   if (above == known.begin())
     return refusal(reaction::unsupported,

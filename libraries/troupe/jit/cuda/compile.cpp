@@ -130,7 +130,7 @@ class job {
       order.parts.push_back({u.name, kernel::without_names(image)});
     }
     if (how_long_.over()) {  // the linker cannot be interrupted
-      out_.gave_up = true;
+      out_.was_stopped = true;
       return how_long_.cancelled() ? was_cancelled(recipe_) : out_of_time(recipe_, "linking it had not ended after ");
     }
     auto image = TROUPE_TRY(with_.links->link(order, recipe_.name, out_.log));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How NVRTC compiles recipes. The tests need no GPU.
+// Compiling recipes with NVRTC. The tests need no GPU.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -111,33 +111,33 @@ TEST(nvrtc_with_a_recipe, honours_every_field) {
 }
 
 TEST(nvrtc_with_a_recipe, finds_cudas_headers_and_the_users_folders) {
-  const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-" + std::to_string(::getpid()));
-  fs::create_directories(room);
-  std::ofstream(room / "there.h") << "#define THERE 1\n";
-  fs::last_write_time(room / "there.h", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "there.h") << "#define THERE 1\n";
+  fs::last_write_time(folder / "there.h", fs::file_time_type::clock::now() - std::chrono::hours(1));
   const std::string source =
       "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include \"there.h\"\n"
       "__global__ void k(__half* x) { x[0] = __half(THERE); }";
-  const compiled c = compile_for({.source = source, .include_paths = {room.string()}});
+  const compiled c = compile_for({.source = source, .include_paths = {folder.string()}});
   EXPECT_FALSE(c.failed) << why(c) << c.log;
   ASSERT_EQ(c.made_from.size(), 3u);
-  EXPECT_EQ(c.made_from[2].path, (room / "there.h").string());
+  EXPECT_EQ(c.made_from[2].path, (folder / "there.h").string());
   EXPECT_EQ(c.made_from[2].is, plan::stamp::kind::file);
-  fs::remove_all(room);
+  fs::remove_all(folder);
   const compiled without = compile_for({.source = source});
   ASSERT_TRUE(without.failed);
   EXPECT_NE(why(without).find("TROUPE_CUDA_INCLUDE"), std::string::npos) << why(without);
 }
 
 TEST(nvrtc_with_a_recipe, does_not_search_the_workers_current_folder_for_headers) {
-  const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-here-" + std::to_string(::getpid())),
+  const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-here-" + std::to_string(::getpid())),
                  before = fs::current_path();
-  fs::create_directories(room);
-  std::ofstream(room / "there.h") << "\n";
-  fs::current_path(room);
+  fs::create_directories(folder);
+  std::ofstream(folder / "there.h") << "\n";
+  fs::current_path(folder);
   const compiled c = compile_for({.source = "#include \"there.h\"\n__global__ void k() {}"});
   fs::current_path(before);
-  fs::remove_all(room);
+  fs::remove_all(folder);
   ASSERT_TRUE(c.failed);
   EXPECT_NE(why(c).find("program.cu(1): "), std::string::npos) << why(c);
   EXPECT_EQ(why(c).find("troupe-source"), std::string::npos) << why(c);
@@ -217,20 +217,20 @@ TEST(nvrtc_with_a_recipe, provides_what_nvcc_includes_by_default_unless_the_sour
 }
 
 TEST(nvrtc_with_a_recipe, finds_c_and_cpp_headers_unless_the_user_has_one_of_that_name) {
-  const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-own-" + std::to_string(::getpid()));
-  fs::create_directories(room / "deep");
-  std::ofstream(room / "limits.h") << "#define INT_MAX 11\n";
-  std::ofstream(room / "deep" / "stdio.h") << "#define BESIDE 12\n";
-  std::ofstream(room / "deep" / "user.h") << "#include \"stdio.h\"\n";
+  const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-own-" + std::to_string(::getpid()));
+  fs::create_directories(folder / "deep");
+  std::ofstream(folder / "limits.h") << "#define INT_MAX 11\n";
+  std::ofstream(folder / "deep" / "stdio.h") << "#define BESIDE 12\n";
+  std::ofstream(folder / "deep" / "user.h") << "#include \"stdio.h\"\n";
   const recipe mine{.source =
                         "#include <limits.h>\n#include \"deep/user.h\"\n#include <math.h>\n#include <algorithm>\n"
                         "static_assert(INT_MAX == 11 && BESIDE == 12 && FROM_MEMORY == 13 && std::min(1, 2) == 1);\n"
                         "__global__ void k() {}",
                     .headers = {{"math.h", "#define FROM_MEMORY 13\n"}},
-                    .include_paths = {room.string()}};
+                    .include_paths = {folder.string()}};
   const compiled c = compile_for(mine);
   EXPECT_FALSE(c.failed) << why(c) << c.log;
-  fs::remove_all(room);
+  fs::remove_all(folder);
 }
 
 TEST(nvrtc_with_a_recipe, reports_where_the_source_uses_a_host_only_class) {
@@ -286,11 +286,11 @@ TEST(nvrtc_with_a_recipe, refuses_fields_that_it_does_not_support) {
 
 // NVRTC would obey most of these options, but the cache and the linker would not know.
 TEST(nvrtc_with_a_recipe, gets_no_option_that_names_a_file_or_duplicates_a_field) {
-  const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-options-" + std::to_string(::getpid()));
-  fs::create_directories(room);
-  std::ofstream(room / "there.h") << "#define THERE 1\n";
-  std::ofstream(room / "ptxas") << "-O0\n";
-  const std::string in = room.string(), before = "jit.compile: options[1] is \"",
+  const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-options-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "there.h") << "#define THERE 1\n";
+  std::ofstream(folder / "ptxas") << "-O0\n";
+  const std::string in = folder.string(), before = "jit.compile: options[1] is \"",
                     after = ", which is not passed to NVRTC; ";
   for (const auto& [option, instead] :
        {std::pair("-I" + in, "use recipe::include_paths"),
@@ -310,15 +310,15 @@ TEST(nvrtc_with_a_recipe, gets_no_option_that_names_a_file_or_duplicates_a_field
     EXPECT_TRUE(why(c).starts_with(before + option.substr(0, 8))) << why(c);
     EXPECT_TRUE(why(c).ends_with(after + instead)) << why(c);
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(room), {}), 2) << "nothing was written";
-  fs::remove_all(room);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2) << "nothing was written";
+  fs::remove_all(folder);
 }
 
 TEST(nvrtc_with_a_recipe, is_stopped_at_the_deadline) {
   recipe r{.source = text_of(fs::path(TROUPE_TEST_CUDA_SOURCES) / "reduce.cu"), .timeout = time_span::of_seconds(1)};
   const compiled c = compile_for(r, 80, now_ns() - 1);
   ASSERT_TRUE(c.failed);
-  EXPECT_TRUE(c.gave_up);
+  EXPECT_TRUE(c.was_stopped);
   EXPECT_FALSE(c.lasting);
   EXPECT_NE(why(c).find("NVRTC had not ended after 1 s and was stopped; raise the recipe's timeout"), std::string::npos)
       << why(c);

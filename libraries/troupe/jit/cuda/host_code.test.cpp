@@ -80,16 +80,16 @@ TEST(code_of_the_host, is_kept_if_a_macro_may_have_made_it_a_kernel) {
                               "#include <there.h>\n#define QUALIFIER __global__\n"
                               "float helper(float x) { return x; }\n#define FUNCTION(x) in_main(x)\n"}},
                  .definitions = {{"OPTION(x)", "helper(x)"}}};
-  const fs::path room = fs::temp_directory_path() / ("troupe-host-code-" + std::to_string(::getpid()));
-  fs::create_directories(room);
-  std::ofstream(room / "there.h") << "#define IN_FOLDER __global__\n";
+  const fs::path folder = fs::temp_directory_path() / ("troupe-host-code-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "there.h") << "#define IN_FOLDER __global__\n";
   recipe with_folder = r;
   with_folder.source = "float in_main(float x) { return x; }\n" + r.source;
-  with_folder.include_paths = {room.string()};
+  with_folder.include_paths = {folder.string()};
   const std::string made = ptx(with_folder);
   for (const char* entry : {".entry second(", ".entry _Z5thirdPf(", ".entry _Z6fourthPf(", ".entry _Z1kPf("})
     EXPECT_TRUE(has(made, entry)) << entry << "\n" << made;
-  fs::remove_all(room);
+  fs::remove_all(folder);
 }
 
 TEST(code_of_the_host, does_not_hide_errors_in_kernels) {

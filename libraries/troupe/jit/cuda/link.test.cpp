@@ -204,7 +204,7 @@ TEST(a_unit, may_be_a_fatbin_whose_names_are_checked_if_it_is_not_compressed) {
   for (std::size_t n = 0; n < 200; ++n) strong_symbols(fatbin_of(fatbin.substr(0, n)));
 }
 
-TEST(a_unit, for_another_gpu_is_refused) {
+TEST(a_unit, a_unit_for_another_gpu_is_refused) {
   recipe r = of_two(false);
   r.units = {{.name = "callee", .image = bytes_of(callee_for("sm_80").image)}};
   const std::string text = why(made_from(r));
@@ -264,7 +264,7 @@ TEST(a_link, reports_missing_and_duplicate_names) {
   }
 }
 
-TEST(a_link, of_ptx_needs_link_time_optimisation) {
+TEST(a_link, ptx_needs_link_time_optimisation) {
   recipe r = of_two(false);
   r.architecture = "compute_90";
   const compiled c = made_from(r);
@@ -298,7 +298,7 @@ TEST(a_link, does_not_start_after_the_deadline_or_if_cancelled) {
   ASSERT_TRUE(c.failed);
   EXPECT_EQ(c.failed->reaction(), reaction::retry_later);
   EXPECT_EQ(why(c), "jit.compile: caller.cu: compiling was cancelled");
-  EXPECT_TRUE(c.gave_up);
+  EXPECT_TRUE(c.was_stopped);
 }
 
 TEST(a_link, is_unsupported_without_the_library_and_names_the_package) {

@@ -64,18 +64,18 @@ bool is_archive(std::string_view bytes) noexcept { return bytes.starts_with("!<a
 // Returns the type of a part for nvJitLink. The error says what is expected.
 result<nvJitLinkInputType> type_of(const linker::part& p, bool lto) {
   if (is_archive(p.bytes)) return NVJITLINK_INPUT_LIBRARY;
-  const kernel::image_format seen = kernel::inspect_image(p.bytes);
-  if (seen.is == container::lto_ir) {
+  const kernel::image_format format = kernel::inspect_image(p.bytes);
+  if (format.is == container::lto_ir) {
     if (lto) return NVJITLINK_INPUT_LTOIR;
     return failure(reaction::caller_bug,
                    p.name + " is LTO IR, but link_time_optimisation is false; expected true if a part is LTO IR");
   }
-  if (!seen.wrong.empty())
-    return failure(reaction::caller_bug,
-                   p.name + " " + seen.wrong + "; expected LTO IR, PTX, a relocatable cubin, a fatbin, or an archive");
-  return seen.is == container::machine_code ? NVJITLINK_INPUT_CUBIN
-         : seen.is == container::fat        ? NVJITLINK_INPUT_FATBIN
-                                            : NVJITLINK_INPUT_PTX;
+  if (!format.wrong.empty())
+    return failure(reaction::caller_bug, p.name + " " + format.wrong +
+                                             "; expected LTO IR, PTX, a relocatable cubin, a fatbin, or an archive");
+  return format.is == container::machine_code ? NVJITLINK_INPUT_CUBIN
+         : format.is == container::fat        ? NVJITLINK_INPUT_FATBIN
+                                              : NVJITLINK_INPUT_PTX;
 }
 
 // nvJitLink 13.0 crashes if two parts of machine code define the same name.

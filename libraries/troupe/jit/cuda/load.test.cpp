@@ -58,7 +58,7 @@ std::string loading(const std::map<CUjit_option, int>& options) {
   return "cuModuleLoadDataEx(" + list + ")";
 }
 
-TEST(a_program, that_is_ptx_is_compiled_by_the_driver_with_the_recipes_options) {
+TEST(a_program, ptx_is_compiled_by_the_driver_with_the_recipes_options) {
   const auto told_of = [](const recipe& r) {
     (void)loaded_from(r);
     return driver.calls().at(0);
@@ -82,14 +82,14 @@ std::shared_ptr<const std::string> machine_code_of(const recipe& r) {
   return std::make_shared<const std::string>(std::move(made.image));
 }
 
-TEST(a_program, that_is_machine_code_is_loaded_unchanged) {
+TEST(a_program, machine_code_is_loaded_unchanged) {
   const recipe r{.source = "__global__ void k() {}", .optimisation = 1, .debug_information = true, .max_registers = 32};
   driver.reset();
   ASSERT_TRUE(load(r, machine_code_of(r), h100));
   EXPECT_EQ(driver.calls().at(0), loading({}));
 }
 
-TEST(a_program, that_has_only_templates_has_no_kernels_although_the_driver_refuses_it) {
+TEST(a_program, a_program_of_templates_only_has_no_kernels_although_the_driver_refuses_it) {
   const recipe r{.source = "template <class T> __global__ void k(T* x) { *x = 1; }", .name = "mine.cu"};
   const auto nothing_to_run = machine_code_of(r), something = machine_code_of({.source = "__global__ void k() {}"});
   driver.fail("cuModuleLoadDataEx", CUDA_ERROR_INVALID_VALUE);

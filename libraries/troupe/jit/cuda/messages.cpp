@@ -85,7 +85,7 @@ class reader {
     out_.errors.insert(std::move(error));
   }
 
-  // For an error in one of our headers: returns the line of the user's source that led to it.
+  // Returns the line of the user's source that led to an error in one of our headers.
   std::string place_of_use(std::size_t begin, std::size_t end) const {
     if (!lines_[begin].starts_with(headers_)) return {};
     for (std::size_t i = end; i-- > begin + 1;) {

@@ -45,14 +45,14 @@ result<std::optional<precompiled::turn>> precompiled::begin(std::string key, con
   std::unique_lock held(lock_, std::defer_lock);
   while (!held.try_lock_for(std::chrono::milliseconds(20)))
     if (how_long.over()) return std::optional<turn>();
-  if (!room_) {
-    room_ = TROUPE_TRY(plan::private_folder::make());
+  if (!folder_) {
+    folder_ = TROUPE_TRY(plan::private_folder::make());
   }
   const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const kept& k) { return k.key == key; });
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);
   } else {
-    const std::string folder = cat(room_->path(), "/", ++made_);
+    const std::string folder = cat(folder_->path(), "/", ++made_);
     std::error_code failed;
     if (!std::filesystem::create_directory(folder, failed))
       return error_of_errno("jit", "jit.compile: making " + folder, failed.value());

@@ -61,7 +61,7 @@ class precompiled {
   std::string grow(std::size_t bytes);
 
   timed_lock lock_;
-  std::optional<plan::private_folder> room_;
+  std::optional<plan::private_folder> folder_;
   std::list<kept> kept_;  // most recently used first
   std::uint64_t made_ = 0;
 };

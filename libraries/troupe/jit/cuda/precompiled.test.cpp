@@ -56,16 +56,16 @@ TEST(precompiled_headers, are_made_again_if_a_header_in_memory_or_on_disk_has_ch
   EXPECT_EQ(memory.remarks, made);
   EXPECT_EQ(memory.image, without(with_headers("22", "a")));
 
-  const std::filesystem::path room =
+  const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("troupe-pch-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(room);
+  std::filesystem::create_directories(folder);
   recipe r{.source = "#include <cuda_fp16.h>\n#include \"disk.h\"\n__global__ void k(float* x) { x[0] = DISK; }",
-           .include_paths = {room.string()},
+           .include_paths = {folder.string()},
            .precompiled_headers = true};
   const auto write = [&](const char* text) {
-    std::ofstream(room / "disk.h") << text;
+    std::ofstream(folder / "disk.h") << text;
     // Make the file look old enough to trust its time.
-    std::filesystem::last_write_time(room / "disk.h",
+    std::filesystem::last_write_time(folder / "disk.h",
                                      std::filesystem::file_time_type::clock::now() - std::chrono::seconds(10));
   };
   write("#define DISK 1\n");
@@ -75,7 +75,7 @@ TEST(precompiled_headers, are_made_again_if_a_header_in_memory_or_on_disk_has_ch
   const compiled changed = made_from(r);
   EXPECT_EQ(changed.remarks, made);
   EXPECT_EQ(changed.image, without(r));
-  std::filesystem::remove_all(room);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(precompiled_headers, are_not_used_if_their_inputs_are_unknown) {

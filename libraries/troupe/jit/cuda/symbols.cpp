@@ -117,17 +117,17 @@ std::vector<std::string_view> images_in_fatbin(std::string_view bytes) {
   return out;
 }
 
-std::vector<std::string> symbols_of(std::string_view image, const kernel::image_format& seen) {
-  if (!seen.wrong.empty()) return {};
-  if (seen.is == kernel::container::machine_code) return symbols_of_elf(image);
-  return seen.is == kernel::container::ptx ? symbols_of_ptx(image) : std::vector<std::string>();
+std::vector<std::string> symbols_of(std::string_view image, const kernel::image_format& format) {
+  if (!format.wrong.empty()) return {};
+  if (format.is == kernel::container::machine_code) return symbols_of_elf(image);
+  return format.is == kernel::container::ptx ? symbols_of_ptx(image) : std::vector<std::string>();
 }
 
 }  // namespace
 
 std::vector<std::string> strong_symbols(std::string_view image) {
-  const kernel::image_format seen = kernel::inspect_image(image);
-  if (seen.is != kernel::container::fat || !seen.wrong.empty()) return symbols_of(image, seen);
+  const kernel::image_format format = kernel::inspect_image(image);
+  if (format.is != kernel::container::fat || !format.wrong.empty()) return symbols_of(image, format);
   std::vector<std::string> out;
   for (const std::string_view one : images_in_fatbin(image))
     for (std::string& name : symbols_of(one, kernel::inspect_image(one))) out.push_back(std::move(name));

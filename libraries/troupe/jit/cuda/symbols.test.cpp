@@ -35,11 +35,11 @@ names found_in(code what, const char* architecture) {
   return out;
 }
 
-TEST(strong_symbols, of_a_cubin_are_the_names_that_it_defines_for_other_parts) {
+TEST(strong_symbols, a_cubin_has_the_names_that_it_defines_for_other_parts) {
   EXPECT_EQ(found_in(code::relocatable_code, "sm_90a"), (names{"_Z1ff", "_Z1kPi", "shared_by_all"}));
 }
 
-TEST(strong_symbols, of_ptx_are_the_names_declared_visible) {
+TEST(strong_symbols, ptx_has_the_names_declared_visible) {
   EXPECT_EQ(strong_symbols("// .visible .func no(\n.version 9.0\n.target sm_90\n/* .visible .func nor(); */\n"
                            ".visible .func  (.param .b32 func_retval0) _Z1ff(\n.param .b32 x)\n{ ret; }\n"
                            ".visible .entry _Z1kPi(\n)\n{ ret; }\n.visible .global .align 4 .b8 table[16];\n"
@@ -47,7 +47,7 @@ TEST(strong_symbols, of_ptx_are_the_names_declared_visible) {
             (names{"_Z1ff", "_Z1kPi", "table", "$c"}));
 }
 
-TEST(strong_symbols, of_other_bytes_are_none) {
+TEST(strong_symbols, other_bytes_have_none) {
   for (const char* bytes : {"", "\x7f",
                             "\x7f"
                             "ELF",

@@ -48,20 +48,20 @@ class translation {
       : with_(with), recipe_(r), source_(source), target_(to), what_(what), how_long_(how_long), said_(said) {}
 
   result<translated> run() {
-    auto seen = attempt(source_.text, false);
+    auto attempted = attempt(source_.text, false);
     // Sources rely on what nvcc includes before them. It is added only if NVRTC refuses the source: otherwise it would
     // cost time, and its names would conflict with the source's.
-    if (seen && is_refused(*seen)) seen = attempt(source_.text, true);
+    if (attempted && is_refused(*attempted)) attempted = attempt(source_.text, true);
     // Finally try without the host code, much of which NVRTC refuses. This is not the first attempt, because names
     // alone decide what is left out, and device code may call host code that compiles.
-    if (seen && is_refused(*seen)) {
+    if (attempted && is_refused(*attempted)) {
       const std::optional<std::string> rest = without_host_code(recipe_, source_);
-      if (rest) seen = better(*std::move(seen), attempt(*rest, true));
+      if (rest) attempted = better(*std::move(attempted), attempt(*rest, true));
     }
-    if (!seen) return seen.error();
-    said_.log += seen->said.log;
-    said_.remarks += seen->remarks;
-    if (seen->code != NVRTC_SUCCESS) return why(seen->code, seen->said.first_error);
+    if (!attempted) return attempted.error();
+    said_.log += attempted->said.log;
+    said_.remarks += attempted->remarks;
+    if (attempted->code != NVRTC_SUCCESS) return why(attempted->code, attempted->said.first_error);
     return take_image();
   }
 
@@ -148,13 +148,13 @@ class translation {
     std::string key = key_of_headers(given, remarks);
     if (key.empty()) return std::optional<precompiled::turn>();
     auto mine = TROUPE_TRY(with_.headers->begin(std::move(key), how_long_));
-    if (!mine) return gave_up();
+    if (!mine) return was_stopped();
     given.insert(given.end(), {"--pch", "--pch-dir=" + mine->folder(), "--pch-verbose=false"});
     return mine;
   }
 
-  error gave_up() {
-    said_.gave_up = true;
+  error was_stopped() {
+    said_.was_stopped = true;
     if (how_long_.cancelled()) return was_cancelled(recipe_);
     return out_of_time(recipe_, "NVRTC had not ended after ", " and was stopped");
   }
@@ -200,7 +200,7 @@ class translation {
     out.said = messages_for_user(source_, log, nowhere, with_.own_headers);
     if (!until.over) return out;
     said_.log += out.said.log;
-    return gave_up();
+    return was_stopped();
   }
 
   std::string read_log() const {

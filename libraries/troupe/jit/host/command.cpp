@@ -38,27 +38,27 @@ bool read_messages(int fd, std::size_t most, command_outcome& out) {
   std::array<char, 16 << 10> part;
   const ssize_t n = ::read(fd, part.data(), part.size());
   if (n < 0) return errno == EINTR || errno == EAGAIN;
-  const std::size_t kept = std::min(static_cast<std::size_t>(n), most - out.messages.size());
-  out.messages.append(part.data(), kept);
-  out.cut_bytes += static_cast<std::size_t>(n) - kept;
+  const std::size_t taken = std::min(static_cast<std::size_t>(n), most - out.messages.size());
+  out.messages.append(part.data(), taken);
+  out.cut_bytes += static_cast<std::size_t>(n) - taken;
   return n > 0;
 }
 
 bool wait_readable(int fd, const compile_deadline& how_long) {
-  constexpr std::int64_t glance_ms = 20;
+  constexpr std::int64_t poll_ms = 20;
   pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
   while (true) {
     const std::int64_t left = std::max<std::int64_t>(how_long.deadline_ns() - now_ns(), 0) / 1'000'000;
-    if (::poll(&p, 1, static_cast<int>(std::min(left, glance_ms))) > 0) return true;
+    if (::poll(&p, 1, static_cast<int>(std::min(left, poll_ms))) > 0) return true;
     if (how_long.over()) return false;
   }
 }
 
-// The keeper, started by this process, or by its launcher if it is confined.
-class kept_program {
+// The compiler guard, started by this process, or by its launcher if this process is confined.
+class guarded_program {
  public:
-  static result<kept_program> start(launch_options options) {
-    kept_program out;
+  static result<guarded_program> start(launch_options options) {
+    guarded_program out;
     if (launcher_pid() != 0) {
       out.job_ = TROUPE_TRY(launch_by_launcher(options));
       return out;
@@ -91,33 +91,33 @@ class kept_program {
 
 }  // namespace
 
-result<command_outcome> run_command(const std::string& keeper, const command& c) {
+result<command_outcome> run_command(const std::string& compiler_guard, const command& c) {
   const std::int64_t left = std::max<std::int64_t>(c.how_long.deadline_ns() - now_ns(), 0);
-  // A second line of defence, in case the keeper is killed.
+  // A second limit, in case the guard is killed.
   const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, a_day);
   launch_options options{
-      .path = keeper,
-      .args = {std::to_string(kept_program::parent()), std::to_string(c.memory_bytes), std::to_string(cpu_seconds),
+      .path = compiler_guard,
+      .args = {std::to_string(guarded_program::parent()), std::to_string(c.memory_bytes), std::to_string(cpu_seconds),
                std::to_string(c.file_bytes), c.folder, c.place, c.output},
       .environment = environment_for(c.folder)};
   options.args.insert(options.args.end(), c.line.begin(), c.line.end());
-  auto kept = TROUPE_TRY(kept_program::start(std::move(options)));
+  auto program = TROUPE_TRY(guarded_program::start(std::move(options)));
 
   command_outcome out;
   compile_deadline how_long = c.how_long;
   while (true) {
-    if (wait_readable(kept.messages(), how_long)) {
-      if (!read_messages(kept.messages(), c.message_bytes, out)) break;
-    } else if (!out.gave_up) {
-      out.gave_up = true;
-      kept.stop();  // the keeper kills all descendants
+    if (wait_readable(program.messages(), how_long)) {
+      if (!read_messages(program.messages(), c.message_bytes, out)) break;
+    } else if (!out.was_stopped) {
+      out.was_stopped = true;
+      program.stop();  // the guard kills all descendants
       how_long = compile_deadline(now_ns() + grace_ns);
     } else {
       break;
     }
   }
   const auto end =
-      kept.wait(out.gave_up ? how_long.deadline_ns() : std::max(now_ns() + grace_ns, c.how_long.deadline_ns()));
+      program.wait(out.was_stopped ? how_long.deadline_ns() : std::max(now_ns() + grace_ns, c.how_long.deadline_ns()));
   if (!end) return end.error();
   out.exit_code = end->how == exit_status::ending::exited ? end->value : 128 + end->value;
   make_printable(out.messages);

@@ -14,26 +14,27 @@ namespace troupe::jit {
 /// One run of a compiler.
 struct command {
   std::vector<std::string> line;  ///< the program's path and its arguments
-  std::string folder;             ///< for its temporary files; removed if this process dies meanwhile
+  std::string folder;             ///< for its temporary files; removed if this process dies while it runs
   std::string place = ".";        ///< its working directory, in that folder
   /// a new file for its standard output, relative to `place`; empty: standard output goes to the messages
   std::string output = {};
   compile_deadline how_long = {};
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  ///< address space of each of its processes
   std::uint64_t file_bytes = std::uint64_t{1} << 30;    ///< of each file that it writes
-  std::size_t message_bytes = 256 << 10;                ///< how much of its messages is kept
+  std::size_t message_bytes = 256 << 10;                ///< limit of the stored messages
 };
 
+/// The outcome of a command.
 struct command_outcome {
   int exit_code = 0;            ///< or 128 plus the signal's number if a signal killed it
-  bool gave_up = false;         ///< it was killed, because it timed out or was cancelled
+  bool was_stopped = false;     ///< true if it was killed because it timed out or was cancelled
   std::string messages;         ///< standard error, as UTF-8 without control characters
-  std::uint64_t cut_bytes = 0;  ///< how many bytes of messages were dropped
+  std::uint64_t cut_bytes = 0;  ///< bytes of messages that were dropped
 };
 
 /// Runs a program and waits until it exits. It and its children get no descriptors, no input, and an environment of a
-/// few variables. They are killed when the time is over, and when this process dies for any reason. Fails only if the
-/// program cannot be started. `keeper` is the path of troupe-keeper.
-result<command_outcome> run_command(const std::string& keeper, const command& c);
+/// few variables. They are killed at the deadline, and when this process dies for any reason. Fails only if the
+/// program cannot be started. `compiler_guard` is the path of troupe-keeper.
+result<command_outcome> run_command(const std::string& compiler_guard, const command& c);
 
 }  // namespace troupe::jit

@@ -21,7 +21,7 @@ constexpr std::int64_t second = 1'000'000'000;
 class a_command : public testing::Test {
  protected:
   command shell(const std::string& script) const {
-    return {.line = {"/bin/sh", "-c", script}, .folder = room_.path(), .how_long = now_ns() + 60 * second};
+    return {.line = {"/bin/sh", "-c", script}, .folder = folder_.path(), .how_long = now_ns() + 60 * second};
   }
   command_outcome run(const command& c) const {
     auto r = run_command(TROUPE_KEEPER, c);
@@ -29,16 +29,16 @@ class a_command : public testing::Test {
     return r ? *r : command_outcome{};
   }
   std::string in_folder(const std::string& name) const {
-    return plan::read_file(room_.path() + "/" + name).value_or("?");
+    return plan::read_file(folder_.path() + "/" + name).value_or("?");
   }
-  plan::private_folder room_ = plan::private_folder::make().value();
+  plan::private_folder folder_ = plan::private_folder::make().value();
 };
 
 bool exists(int pid) { return ::kill(pid, 0) == 0; }
 
-// Waits for a condition that must eventually hold.
+// Returns true once the condition holds, or false after 30 s.
 template <class F>
-bool comes(F&& f) {
+bool eventually(F&& f) {
   for (const std::int64_t end = now_ns() + 30 * second; now_ns() < end; std::this_thread::yield())
     if (f()) return true;
   return false;
@@ -49,7 +49,7 @@ TEST_F(a_command, returns_its_exit_code_and_messages_and_writes_its_output_to_a_
   c.output = "out";
   const command_outcome o = run(c);
   EXPECT_EQ(o.exit_code, 3);
-  EXPECT_FALSE(o.gave_up);
+  EXPECT_FALSE(o.was_stopped);
   EXPECT_EQ(o.messages, "wrong\n");
   EXPECT_EQ(in_folder("out"), "made\n");
 }
@@ -61,7 +61,7 @@ TEST_F(a_command, reports_a_fatal_signal_and_a_program_that_cannot_be_started) {
   const command_outcome o = run(c);
   EXPECT_EQ(o.exit_code, 127);
   EXPECT_NE(o.messages.find("cannot run /no/such/compiler: No such file"), std::string::npos) << o.messages;
-  EXPECT_FALSE(run_command("/no/such/keeper", c));
+  EXPECT_FALSE(run_command("/no/such/guard", c));
 }
 
 TEST_F(a_command, gets_no_input_no_descriptors_and_a_minimal_environment) {
@@ -72,7 +72,7 @@ TEST_F(a_command, gets_no_input_no_descriptors_and_a_minimal_environment) {
   EXPECT_TRUE(o.messages.starts_with("0\n1\n2\n3\n")) << o.messages;  // 3 is opened by ls itself
   EXPECT_EQ(o.messages.find("\n4\n"), std::string::npos) << o.messages;
   EXPECT_NE(o.messages.find("LC_ALL\n"), std::string::npos) << o.messages;
-  EXPECT_NE(o.messages.find(fs::canonical(room_.path()).string()), std::string::npos) << o.messages;
+  EXPECT_NE(o.messages.find(fs::canonical(folder_.path()).string()), std::string::npos) << o.messages;
 }
 
 TEST_F(a_command, has_its_messages_truncated_and_made_printable) {
@@ -90,24 +90,24 @@ TEST_F(a_command, is_killed_at_its_deadline_with_all_children_even_if_they_ignor
   c.how_long = now_ns() + second / 2;
   const std::int64_t begin = now_ns();
   const command_outcome o = run(c);
-  EXPECT_TRUE(o.gave_up);
+  EXPECT_TRUE(o.was_stopped);
   EXPECT_LT(now_ns() - begin, 20 * second);
   const int pid = std::stoi(in_folder("child"));
-  EXPECT_TRUE(comes([&] { return !exists(pid); }));
+  EXPECT_TRUE(eventually([&] { return !exists(pid); }));
 }
 
 TEST_F(a_command, is_killed_when_it_is_cancelled) {
   command c = shell("echo $$ > child; sleep 1000; :");
-  c.how_long = compile_deadline(INT64_MAX, [this] { return fs::exists(room_.path() + "/child"); });
+  c.how_long = compile_deadline(INT64_MAX, [this] { return fs::exists(folder_.path() + "/child"); });
   const command_outcome o = run(c);
-  EXPECT_TRUE(o.gave_up);
+  EXPECT_TRUE(o.was_stopped);
   EXPECT_TRUE(c.how_long.cancelled());
 }
 
 TEST_F(a_command, leaves_no_child_that_outlives_it) {
   EXPECT_EQ(run(shell("sleep 1000 & echo $! > child")).exit_code, 0);
   const int pid = std::stoi(in_folder("child"));
-  EXPECT_TRUE(comes([&] { return !exists(pid); }));
+  EXPECT_TRUE(eventually([&] { return !exists(pid); }));
 }
 
 TEST_F(a_command, kills_children_that_left_its_session_and_does_not_wait_for_them) {
@@ -119,18 +119,18 @@ TEST_F(a_command, kills_children_that_left_its_session_and_does_not_wait_for_the
   const auto expect_gone = [&] {
     for (const char* name : {"child", "grandchild"}) {
       const int pid = std::stoi(in_folder(name));
-      EXPECT_TRUE(comes([&] { return !exists(pid); })) << name;
-      fs::remove(room_.path() + "/" + name);
+      EXPECT_TRUE(eventually([&] { return !exists(pid); })) << name;
+      fs::remove(folder_.path() + "/" + name);
     }
   };
   const command_outcome fine = run(shell(daemon + "echo fine >&2"));
   EXPECT_EQ(fine.exit_code, 0);
-  EXPECT_FALSE(fine.gave_up);
+  EXPECT_FALSE(fine.was_stopped);
   EXPECT_EQ(fine.messages, "fine\n");
   expect_gone();
   command c = shell(daemon + "sleep 1000; :");
   c.how_long = now_ns() + 2 * second;
-  EXPECT_TRUE(run(c).gave_up);
+  EXPECT_TRUE(run(c).was_stopped);
   expect_gone();
 }
 
@@ -141,12 +141,12 @@ TEST_F(a_command, is_limited_in_memory_and_file_size) {
   c = shell("head -c 1000000 /dev/zero > file");
   c.file_bytes = 5000;
   EXPECT_NE(run(c).exit_code, 0);
-  EXPECT_LE(fs::file_size(room_.path() + "/file"), 5000u);
+  EXPECT_LE(fs::file_size(folder_.path() + "/file"), 5000u);
 }
 
 TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
-  plan::private_folder room = plan::private_folder::make().value();
-  const std::string folder = room.path();
+  plan::private_folder owned = plan::private_folder::make().value();
+  const std::string folder = owned.path();
   const pid_t parent = ::fork();
   if (parent == 0) {
     command c{.line = {"/bin/sh", "-c", "(sleep 1000) & echo $! > child.new; mv child.new child; sleep 1000"},
@@ -155,12 +155,12 @@ TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
     (void)run_command(TROUPE_KEEPER, c);
     std::_Exit(1);
   }
-  ASSERT_TRUE(comes([&] { return fs::exists(folder + "/child"); }));
+  ASSERT_TRUE(eventually([&] { return fs::exists(folder + "/child"); }));
   const int pid = std::stoi(plan::read_file(folder + "/child").value());
   ASSERT_EQ(::kill(parent, SIGKILL), 0);
   ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
-  EXPECT_TRUE(comes([&] { return !exists(pid); }));
-  EXPECT_TRUE(comes([&] { return !fs::exists(folder); }));
+  EXPECT_TRUE(eventually([&] { return !exists(pid); }));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(folder); }));
 }
 
 TEST(a_private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_content) {
@@ -176,10 +176,10 @@ TEST(a_private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_co
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(a_private_folder, of_a_killed_process_is_removed_when_the_next_is_made) {
-  const plan::private_folder place = plan::private_folder::make().value();
+TEST(a_private_folder, a_killed_process_has_its_folder_removed_when_the_next_is_made) {
+  const plan::private_folder parent = plan::private_folder::make().value();
   const std::string before = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
-  ::setenv("TMPDIR", place.path().c_str(), 1);
+  ::setenv("TMPDIR", parent.path().c_str(), 1);
   const plan::private_folder living = plan::private_folder::make().value();
   const pid_t killed = ::fork();
   if (killed == 0) {
@@ -188,14 +188,14 @@ TEST(a_private_folder, of_a_killed_process_is_removed_when_the_next_is_made) {
     ::kill(::getpid(), SIGKILL);
   }
   ASSERT_EQ(::waitpid(killed, nullptr, 0), killed);
-  const auto entries = [&] { return std::distance(fs::directory_iterator(place.path()), fs::directory_iterator()); };
+  const auto entries = [&] { return std::distance(fs::directory_iterator(parent.path()), fs::directory_iterator()); };
   EXPECT_EQ(entries(), 2);
-  fs::create_directory(place.path() + "/somebody_elses");
+  fs::create_directory(parent.path() + "/somebody_elses");
   const plan::private_folder next = plan::private_folder::make().value();
   EXPECT_EQ(entries(), 3);
   EXPECT_TRUE(fs::exists(living.path()));
   EXPECT_TRUE(fs::exists(next.path()));
-  EXPECT_TRUE(fs::exists(place.path() + "/somebody_elses"));
+  EXPECT_TRUE(fs::exists(parent.path() + "/somebody_elses"));
   ::setenv("TMPDIR", before.c_str(), 1);
 }
 

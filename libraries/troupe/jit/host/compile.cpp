@@ -117,23 +117,23 @@ class job {
               .how_long = how_long_,
               .file_bytes = file_bytes};
     c.line.insert(c.line.end(), arguments.begin(), arguments.end());
-    auto said = run_command(at_.keeper, c);
-    if (!said) return stop(said.error());
-    replace_all(said->messages, folder_->path() + "/", "");
-    replace_all(said->messages, at_.cuda_folder + "/", "");
+    auto outcome = run_command(at_.compiler_guard, c);
+    if (!outcome) return stop(outcome.error());
+    replace_all(outcome->messages, folder_->path() + "/", "");
+    replace_all(outcome->messages, at_.cuda_folder + "/", "");
     for (const char* ours : {definitions, translated, image})
-      replace_all(said->messages, ours, std::string_view(ours).substr(3));
-    name_headers(said->messages);
-    out_.log += said->messages;
-    if (said->cut_bytes != 0) out_.log += cat("\n… (", said->cut_bytes, " bytes more)\n");
-    if (said->gave_up) {
-      out_.gave_up = true;
+      replace_all(outcome->messages, ours, std::string_view(ours).substr(3));
+    name_headers(outcome->messages);
+    out_.log += outcome->messages;
+    if (outcome->cut_bytes != 0) out_.log += cat("\n… (", outcome->cut_bytes, " bytes more)\n");
+    if (outcome->was_stopped) {
+      out_.was_stopped = true;
       return stop(how_long_.cancelled() ? was_cancelled(recipe_)
                                         : out_of_time(recipe_, "the compiler had not ended after ", " and was killed"));
     }
-    if (said->exit_code == 0) return true;
+    if (outcome->exit_code == 0) return true;
     return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " +
-                                                  diagnosis(said->messages, said->exit_code, with_.version)));
+                                                  diagnosis(outcome->messages, outcome->exit_code, with_.version)));
   }
   bool stop(error why) {
     out_.failed = std::move(why);
@@ -148,17 +148,17 @@ class job {
     const bool fine = step(std::move(arguments), preprocessed, most_preprocessed_bytes + 1);
     std::error_code unknown;
     const auto bytes = std::filesystem::file_size(folder_->path() + "/" + place + "/" + preprocessed, unknown);
-    if (out_.gave_up || unknown || bytes <= most_preprocessed_bytes) return fine;
+    if (out_.was_stopped || unknown || bytes <= most_preprocessed_bytes) return fine;
     out_.log.clear();  // the preprocessor's message that its output was too large
     return stop(failure(reaction::caller_bug,
                         cat(recipe_.name, " is more than ", most_preprocessed_bytes,
                             " bytes after preprocessing; include less, or look for macros that expand without end")));
   }
 
-  // For the steps in this process, which no time-out kills.
+  // Returns false after the deadline. For the steps in this process, which no time-out kills.
   bool in_time() {
     if (!how_long_.over()) return true;
-    out_.gave_up = true;
+    out_.was_stopped = true;
     return stop(how_long_.cancelled() ? was_cancelled(recipe_)
                                       : out_of_time(recipe_, "translating it had not ended after "));
   }

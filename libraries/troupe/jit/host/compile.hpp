@@ -9,10 +9,10 @@
 
 namespace troupe::jit {
 
-/// Where the engine's files are.
+/// The paths of the engine's files.
 struct installation {
-  std::string keeper;       ///< troupe-keeper
-  std::string cuda_folder;  ///< headers that replace CUDA's
+  std::string compiler_guard;  ///< path of troupe-keeper
+  std::string cuda_folder;     ///< headers that replace CUDA's
 };
 
 /// Preprocesses, translates and compiles a recipe.

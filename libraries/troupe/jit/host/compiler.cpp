@@ -31,7 +31,7 @@ std::string in_path(const std::string& name) {
   return {};
 }
 
-// Whether the file's mode allows to read it, but the worker's confinement does not.
+// Returns true if the mode of the file permits reading it, but the worker's confinement does not.
 bool is_hidden(const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0) return false;
   const file_descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -92,23 +92,23 @@ result<std::string> find_compiler(const recipe& r) {
                      remedy);
 }
 
-result<known_compilers::known> known_compilers::ask(const std::string& keeper, const std::string& path,
-                                                    time_span patience) {
-  const std::int64_t deadline = patience.after(now_ns());
+result<known_compilers::known> known_compilers::ask(const std::string& compiler_guard, const std::string& path,
+                                                    time_span timeout) {
+  const std::int64_t deadline = timeout.after(now_ns());
   auto folder = TROUPE_TRY(plan::private_folder::make());
   const auto run = [&](const std::string& option) {
-    return run_command(keeper,
+    return run_command(compiler_guard,
                        {.line = {path, option}, .folder = folder.path(), .how_long = deadline, .message_bytes = 4096});
   };
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   const auto said = TROUPE_TRY(run("--version"));
-  if (said.exit_code != 0 || said.gave_up)
+  if (said.exit_code != 0 || said.was_stopped)
     return unsupported("the compiler " + path + " does not report its version: " +
-                       (said.gave_up ? "it does not finish" : said.messages) + remedy);
+                       (said.was_stopped ? "it does not finish" : said.messages) + remedy);
   known out{.version = first_line(said.messages), .programs = {}};
   for (const char* name : {"cc1plus", "clang", "as", "ld"}) {
     const auto where = TROUPE_TRY(run(std::string("-print-prog-name=") + name));
-    if (where.gave_up)
+    if (where.was_stopped)
       return unsupported("the compiler " + path + " does not report the programs it runs: it does not finish" + remedy);
     std::string program = first_line(where.messages);
     if (!program.starts_with('/')) program = in_path(program);  // searched as the compiler searches for it
@@ -120,8 +120,8 @@ result<known_compilers::known> known_compilers::ask(const std::string& keeper, c
   return out;
 }
 
-result<compiler> known_compilers::identify(const std::string& keeper, const std::string& path, plan::disk_cache* cache,
-                                           time_span patience) {
+result<compiler> known_compilers::identify(const std::string& compiler_guard, const std::string& path,
+                                           plan::disk_cache* cache, time_span timeout) {
   std::error_code failed;
   const std::string real = std::filesystem::canonical(path, failed).string();
   const auto file = plan::stamp_without_content(failed ? path : real);
@@ -144,7 +144,7 @@ result<compiler> known_compilers::identify(const std::string& keeper, const std:
     if (auto kept = cache->find(key.bytes(), ignored))
       found = known{.version = std::move(kept->value), .programs = std::move(kept->made_from)};
   if (!found) {
-    found = TROUPE_TRY(ask(keeper, path, patience));
+    found = TROUPE_TRY(ask(compiler_guard, path, timeout));
     if (cache != nullptr) (void)cache->store(key.bytes(), found->programs, found->version);
   }
   {

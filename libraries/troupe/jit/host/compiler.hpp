@@ -25,15 +25,15 @@ class known_compilers {
  public:
   /// Asks the compiler, unless the answer for these very files is known, here or in `cache`, which may be null. A
   /// compiler that does not answer in time is refused.
-  result<compiler> identify(const std::string& keeper, const std::string& path, plan::disk_cache* cache,
-                            time_span patience = time_span::of_seconds(10));
+  result<compiler> identify(const std::string& compiler_guard, const std::string& path, plan::disk_cache* cache,
+                            time_span timeout = time_span::of_seconds(10));
 
  private:
   struct known {
     std::string version;
     plan::manifest programs;
   };
-  static result<known> ask(const std::string& keeper, const std::string& path, time_span patience);
+  static result<known> ask(const std::string& compiler_guard, const std::string& path, time_span timeout);
 
   std::mutex lock_;
   std::map<std::string, known> known_;

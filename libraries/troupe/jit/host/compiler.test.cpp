@@ -18,7 +18,7 @@ class the_compiler : public testing::Test {
  protected:
   the_compiler() : path_before_(std::getenv("PATH")) {
     ::unsetenv("TROUPE_CXX");
-    ::setenv("PATH", (room_.path() + "/none:" + room_.path()).c_str(), 1);
+    ::setenv("PATH", (folder_.path() + "/none:" + folder_.path()).c_str(), 1);
   }
   ~the_compiler() override {
     ::setenv("PATH", path_before_.c_str(), 1);
@@ -26,26 +26,26 @@ class the_compiler : public testing::Test {
   }
   // Writes a program that prints `text`, counts its runs, and delegates its work to other programs.
   std::string program(const std::string& name, const std::string& text) {
-    const std::string path = room_.path() + "/" + name;
+    const std::string path = folder_.path() + "/" + name;
     std::ofstream(path) << "#!/bin/sh\ncase $1 in\n"
-                        << "-print-prog-name=cc1plus) echo " << room_.path() << "/cc1plus ;;\n"
+                        << "-print-prog-name=cc1plus) echo " << folder_.path() << "/cc1plus ;;\n"
                         << "-print-prog-name=ld) echo ld ;;\n"
-                        << "-*) echo asked >> " << room_.path() << "/asked; echo '" << text << "' ;;\nesac\n";
+                        << "-*) echo asked >> " << folder_.path() << "/asked; echo '" << text << "' ;;\nesac\n";
     fs::permissions(path, fs::perms::owner_all);
     return path;
   }
   int times_asked() const {
-    std::ifstream f(room_.path() + "/asked");
+    std::ifstream f(folder_.path() + "/asked");
     return static_cast<int>(std::count(std::istreambuf_iterator<char>(f), {}, '\n'));
   }
   static std::string text_of(const result<std::string>& r) { return r ? *r : r.error().text(); }
 
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(room_.path() + "/" + name) << text;
-    fs::permissions(room_.path() + "/" + name, fs::perms::owner_all);
+    std::ofstream(folder_.path() + "/" + name) << text;
+    fs::permissions(folder_.path() + "/" + name, fs::perms::owner_all);
   }
 
-  plan::private_folder room_ = plan::private_folder::make().value();
+  plan::private_folder folder_ = plan::private_folder::make().value();
   std::string path_before_;
   known_compilers compilers_;
 };
@@ -82,15 +82,16 @@ TEST_F(the_compiler, refuses_options_that_make_no_sense_for_a_processor) {
   EXPECT_EQ(registers.error().text(),
             "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers are not "
             "shared: leave it 0");
-  const auto wants = [](const recipe& r) {
+  const auto refusal = [](const recipe& r) {
     const auto fine = check_for_host(r);
     EXPECT_TRUE(!fine && fine.error().reaction() == reaction::unsupported);
     return fine ? std::string() : fine.error().text();
   };
-  EXPECT_NE(wants({.source = "a", .units = {{.name = "b.cu", .source = "b"}}}).find("units has \"b.cu\""),
+  EXPECT_NE(refusal({.source = "a", .units = {{.name = "b.cu", .source = "b"}}}).find("units has \"b.cu\""),
             std::string::npos);
-  EXPECT_NE(wants({.source = "a", .relocatable = true}).find("relocatable is true"), std::string::npos);
-  EXPECT_NE(wants({.source = "a", .precompiled_headers = true}).find("precompiled_headers is true"), std::string::npos);
+  EXPECT_NE(refusal({.source = "a", .relocatable = true}).find("relocatable is true"), std::string::npos);
+  EXPECT_NE(refusal({.source = "a", .precompiled_headers = true}).find("precompiled_headers is true"),
+            std::string::npos);
   EXPECT_TRUE(check_for_host({.source = "a", .link_time_optimisation = true})) << "of one source, that is what it does";
   const auto architecture = check_for_host({.source = "a", .architecture = "sm_90a"});
   ASSERT_FALSE(architecture);
@@ -115,7 +116,7 @@ TEST_F(the_compiler, gets_a_new_identity_if_its_file_or_its_version_text_changes
 
 TEST_F(the_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged) {
   const std::string path = program("c++", "c++ 1");
-  plan::disk_cache cache(room_.path() + "/cache");
+  plan::disk_cache cache(folder_.path() + "/cache");
   const std::string first = compilers_.identify(TROUPE_KEEPER, path, &cache)->identity;
   const int once = times_asked();
   EXPECT_EQ(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, first);
@@ -131,7 +132,7 @@ TEST_F(the_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes
   const std::string path = program("c++", "c++ 1");
   write("cc1plus", "the compiler");
   write("ld", "the linker");  // found in PATH
-  plan::disk_cache cache(room_.path() + "/cache");
+  plan::disk_cache cache(folder_.path() + "/cache");
   std::vector<std::string> identities{compilers_.identify(TROUPE_KEEPER, path, &cache)->identity};
   for (const char* name : {"cc1plus", "ld"}) {
     write(name, "a newer one");
@@ -143,7 +144,7 @@ TEST_F(the_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes
 }
 
 TEST_F(the_compiler, is_refused_if_it_does_not_report_its_version) {
-  const std::string path = room_.path() + "/c++";
+  const std::string path = folder_.path() + "/c++";
   std::ofstream(path) << "#!/bin/sh\necho 'no licence' >&2\nexit 1\n";
   fs::permissions(path, fs::perms::owner_all);
   const auto bad = compilers_.identify(TROUPE_KEEPER, path, nullptr);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one program for a worker, in a folder of its own, and makes sure that neither outlives the worker or its
 // deadline. The kernel notifies a process when its parent dies, but not when its parent's parent does, and a compiler
-// starts further processes. Started by `run_command`, never by hand:
-// its messages.
+// starts further processes. Started by `run_command`, never by hand. Arguments: the parent's process id, limits of
+// memory in bytes, CPU time in seconds and file size in bytes, the folder, the working directory in it, the file for
+// standard output (empty: it goes to the messages), the program, and its arguments.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -35,10 +36,10 @@ void limit(__rlimit_resource what, unsigned long long most) {
   (void)::setrlimit(what, &both);
 }
 
-[[noreturn]] void become(char** argv, pid_t keeper) {
+[[noreturn]] void become(char** argv, pid_t guard) {
   (void)::setpgid(0, 0);
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != keeper) std::_Exit(could_not_run);
+  if (::getppid() != guard) std::_Exit(could_not_run);
   limit(RLIMIT_AS, std::strtoull(argv[2], nullptr, 10));
   limit(RLIMIT_CPU, std::strtoull(argv[3], nullptr, 10));
   limit(RLIMIT_FSIZE, std::strtoull(argv[4], nullptr, 10));
@@ -53,7 +54,7 @@ void limit(__rlimit_resource what, unsigned long long most) {
   fail("cannot run", argv[8]);
 }
 
-// Waits until the program exits or the keeper is told to stop.
+// Waits until the program exits or the guard receives SIGTERM.
 int await(pid_t child, const sigset_t& signals) {
   while (true) {
     const int got = ::sigwaitinfo(&signals, nullptr);

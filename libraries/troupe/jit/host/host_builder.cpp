@@ -16,7 +16,7 @@ std::filesystem::path engine_file() { return file_of_code(reinterpret_cast<const
 // The engine's files are in the parent of its folder.
 installation find_installation() {
   const std::filesystem::path folder = engine_file().parent_path().parent_path();
-  return {.keeper = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
+  return {.compiler_guard = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
 }
 
 // Included in keys, because another build of the engine may translate differently, and code is compiled for this
@@ -41,7 +41,7 @@ host_builder::host_builder(bool may_compile)
           {.find = [this](const recipe& r, plan::disk_cache* cache) -> result<compiler> {
              TROUPE_TRY(check_for_host(r));
              auto path = TROUPE_TRY(find_compiler(r));
-             return compilers_.identify(installation_.keeper, path, cache);
+             return compilers_.identify(installation_.compiler_guard, path, cache);
            },
            .compile = [this](const recipe& r, const compiler& with,
                              const compile_deadline& how_long) { return compile(installation_, with, r, how_long); },

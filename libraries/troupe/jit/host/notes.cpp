@@ -16,7 +16,7 @@ std::string compiler_text(const installation& at) {
   if (!path) return why_none(path.error());
   // Ask the compiler itself, because a compiler that the cache knows may no longer run. If it hangs, the engine must
   // not seem to hang.
-  const auto found = known_compilers().identify(at.keeper, *path, nullptr, time_span::of_seconds(3));
+  const auto found = known_compilers().identify(at.compiler_guard, *path, nullptr, time_span::of_seconds(3));
   if (!found) return why_none(found.error());
   return found->path + ", " + found->version;
 }

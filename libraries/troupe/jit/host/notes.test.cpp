@@ -14,31 +14,31 @@ namespace {
 
 class the_notes : public testing::Test {
  protected:
-  the_notes() { ::setenv("TROUPE_CXX", (room_.path() + "/c++").c_str(), 1); }
+  the_notes() { ::setenv("TROUPE_CXX", (folder_.path() + "/c++").c_str(), 1); }
   ~the_notes() override {
     ::unsetenv("TROUPE_CXX");
     ::unsetenv("TROUPE_CACHE");
   }
   void compiler_that(const std::string& does) const {
-    const std::string path = room_.path() + "/c++";
+    const std::string path = folder_.path() + "/c++";
     std::ofstream(path) << "#!/bin/sh\n" << does << "\n";
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
   // Returns the line with this key, or all lines if there is none.
   std::string note(const std::string& key, const plan::disk_cache& cache) const {
-    const std::string all = notes_of({.keeper = TROUPE_KEEPER, .cuda_folder = {}}, cache);
+    const std::string all = notes_of({.compiler_guard = TROUPE_KEEPER, .cuda_folder = {}}, cache);
     std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);)
       if (line.starts_with(key + ": ")) return line.substr(key.size() + 2);
     return "no line " + key + " in " + all;
   }
 
-  plan::private_folder room_ = plan::private_folder::make().value();
+  plan::private_folder folder_ = plan::private_folder::make().value();
 };
 
 TEST_F(the_notes, name_the_compiler_and_its_version) {
   compiler_that("echo 'c++ 12.2\nCopyright'");
-  EXPECT_EQ(note("compiler", plan::disk_cache("")), room_.path() + "/c++, c++ 12.2");
+  EXPECT_EQ(note("compiler", plan::disk_cache("")), folder_.path() + "/c++, c++ 12.2");
 }
 
 TEST_F(the_notes, say_why_no_compiler_was_found) {
@@ -52,8 +52,8 @@ TEST_F(the_notes, say_why_no_compiler_was_found) {
 
 TEST_F(the_notes, say_where_the_cache_is_and_how_full) {
   compiler_that("echo c++ 12.2");
-  plan::disk_cache cache(room_.path() + "/cache", 8 << 20);
-  EXPECT_EQ(note("cache", cache), room_.path() + "/cache");
+  plan::disk_cache cache(folder_.path() + "/cache", 8 << 20);
+  EXPECT_EQ(note("cache", cache), folder_.path() + "/cache");
   EXPECT_EQ(note("cache size", cache), "0 entries, 0.0 of at most 8 MiB");
   ASSERT_EQ(cache.store("a", {}, std::string(3 << 19, 'x')), "");
   EXPECT_EQ(note("cache size", cache), "1 entry, 1.5 of at most 8 MiB");
@@ -65,8 +65,8 @@ TEST_F(the_notes, say_why_no_cache_is_used) {
       << note("cache", plan::disk_cache(""));
   ::setenv("TROUPE_CACHE", "off", 1);
   EXPECT_EQ(note("cache", plan::disk_cache("")), "off, by TROUPE_CACHE");
-  EXPECT_EQ(note("cache", plan::disk_cache(room_.path() + "/c++")),
-            "none: cannot open the folder " + room_.path() + "/c++: Not a directory");
+  EXPECT_EQ(note("cache", plan::disk_cache(folder_.path() + "/c++")),
+            "none: cannot open the folder " + folder_.path() + "/c++: Not a directory");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ constexpr std::string_view  // Options of NVRTC that the host's compilers reject
         "--device-float128 --display-error-number --no-display-error-number --diag-error= "
         "--diag-suppress= --diag-warn= --brief-diagnostics= --split-compile= --minimal "
         "--no-cache ";
-// Those that may make the compiler or the linker read files, but run none. Each is followed by its value.
+// Options that may make the compiler or the linker read files, but run none. Each is followed by its value.
 constexpr std::string_view reads_files =
     "-I -L -l -isystem -iquote -idirafter -include -fsanitize= -fno-sanitize= -fsanitize-recover= -fsanitize-trap= "
     "-fsanitize-ignorelist= -flto= -stdlib= --stdlib= --sysroot= ";

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// What is known about the options of C++ compilers.
+/// Properties of the options of C++ compilers.
 namespace troupe::jit {
 
 /// Returns true if a recipe may have the option, as docs/jit.md lists them: one that affects only the code, the

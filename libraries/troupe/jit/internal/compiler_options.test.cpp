@@ -6,7 +6,7 @@
 namespace troupe::jit {
 namespace {
 
-TEST(compiler_options, of_nvrtc_are_accepted_if_they_affect_only_the_code) {
+TEST(compiler_options, options_of_nvrtc_are_accepted_if_they_affect_only_the_code) {
   for (const char* option : {"--prec-div=false", "--ptxas-options=-v", "--restrict", "--split-compile=2"})
     EXPECT_TRUE(is_allowed_option(option)) << option;
   for (const char* option : {"--gpu-architecture=sm_80", "--include-path=/x", "--pch", "--use-pch=x", "--time=x", "-dc",
@@ -14,7 +14,7 @@ TEST(compiler_options, of_nvrtc_are_accepted_if_they_affect_only_the_code) {
     EXPECT_FALSE(is_allowed_option(option)) << option;
 }
 
-TEST(compiler_options, for_code_messages_and_libraries_are_allowed) {
+TEST(compiler_options, options_for_code_messages_and_libraries_are_allowed) {
   for (const char* option : {"-O3",
                              "-Ofast",
                              "-g",
@@ -56,7 +56,7 @@ TEST(compiler_options, for_code_messages_and_libraries_are_allowed) {
     EXPECT_FALSE(is_allowed_option(option)) << option;
 }
 
-TEST(compiler_options, for_nvrtc_must_be_long_names_and_must_not_name_files) {
+TEST(compiler_options, options_for_nvrtc_must_be_long_names_and_must_not_name_files) {
   for (const char* option :
        {"--prec-div=false", "--ptxas-options=-v", "--restrict", "--split-compile=2", "--diag-suppress=177,550"})
     EXPECT_TRUE(is_allowed_for_nvrtc(option)) << option;
@@ -84,7 +84,7 @@ TEST(compiler_options, for_nvrtc_must_be_long_names_and_must_not_name_files) {
     EXPECT_FALSE(is_allowed_for_nvrtc(option)) << option;
 }
 
-TEST(compiler_options, that_nvrtc_must_not_get_are_refused_with_an_alternative) {
+TEST(compiler_options, options_that_nvrtc_must_not_get_are_refused_with_an_alternative) {
   EXPECT_EQ(alternative_to("-I/x"), "use recipe::include_paths");
   EXPECT_EQ(alternative_to("-DX=1"), "use recipe::definitions");
   EXPECT_EQ(alternative_to("-include=/x"), "write #include into the source");

@@ -27,7 +27,7 @@ std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) 
 }
 
 // "inout(f32[100])", "f32[100]", "i32"
-std::string text_of(const arguments::seen& a) {
+std::string text_of(const arguments::decoded& a) {
   if (a.is == kind::value) return type_text(a.type, a.bytes, a.alignment);
   if (a.is == kind::map) return "a tensor map";
   if (a.is == kind::null) return "a null pointer";
@@ -45,7 +45,7 @@ std::string spelling(const parameter_attributes& p) {
   return "`" + s + "`";
 }
 
-bool same_type(const arguments::seen& a, const parameter_attributes& p) noexcept {
+bool same_type(const arguments::decoded& a, const parameter_attributes& p) noexcept {
   if (is_known(a.type) && is_known(p.element)) return a.type == p.element;
   if (a.bytes != p.bytes) return false;
   return is_known(a.type) || is_known(p.element) || a.is != kind::value || p.alignment == 0 ||
@@ -58,7 +58,7 @@ bool takes_any_element(const parameter_attributes& p) noexcept {
 
 // Returns what is wrong with passing `a` for `p`, worded to follow "but parameter 1 of saxpy is `float*`", or an empty
 // text.
-std::string mismatch(const arguments::seen& a, const parameter_attributes& p) {
+std::string mismatch(const arguments::decoded& a, const parameter_attributes& p) {
   if (a.is == kind::map) {
     const bool by_value = p.passing == passing::value || p.passing == passing::unknown;
     if (by_value && p.bytes == tensor_descriptor_bytes && !is_known(p.element)) return "";
@@ -97,7 +97,7 @@ std::string parameter_list(const std::vector<parameter_attributes>& parameters) 
 std::optional<std::size_t> first_map_in(const arguments& given) {
   std::size_t i = 0;
   std::optional<std::size_t> found;
-  given.for_each([&](const arguments::seen& a) {
+  given.for_each([&](const arguments::decoded& a) {
     if (a.is == kind::map && !found) found = i;
     ++i;
   });
@@ -130,7 +130,7 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
   make_room(parameters);
   std::size_t i = 0, at = 0;
   std::string wrong;
-  given.for_each([&](const arguments::seen& a) {
+  given.for_each([&](const arguments::decoded& a) {
     const parameter_attributes& p = parameters[i];
     if (wrong.empty()) {
       wrong = mismatch(a, p);

@@ -30,7 +30,7 @@ typename Programs::made built(Build&& build) {
 template <class Programs>
 concept puts_launches_together = Programs::puts_together;
 
-/// What the engines of all libraries with kernels have in common. `Programs` runs the kernels.
+/// The base of the engines of all libraries with kernels. `Programs` runs the kernels.
 template <fixed_string Library, class Programs>
 class program_engine {
  public:

@@ -11,7 +11,7 @@ namespace troupe::kernel {
 namespace {
 
 // The state and the log of a program, as laid out in memory.
-struct told {
+struct program_memory {
   build_summary summary;
   char padding[program_root::state_bytes - sizeof(build_summary)];
   char log[32];
@@ -23,10 +23,10 @@ class programs_of_a_worker : public testing::Test {
     ++made_;
     return {error(reaction::caller_bug, "test", "cannot be built"), {.duration_ns = made_}, "the log"};
   };
-  told told_{};
+  program_memory memory_{};
   program_root root_{.id = 7,
-                     .state = reinterpret_cast<std::uintptr_t>(&told_),
-                     .log_bytes = sizeof told_.log,
+                     .state = reinterpret_cast<std::uintptr_t>(&memory_),
+                     .log_bytes = sizeof memory_.log,
                      .recipe_at = 0,
                      .recipe_bytes = 0,
                      .unloaded = 0,
@@ -60,15 +60,15 @@ TEST_F(programs_of_a_worker, are_known_if_nothing_need_be_built) {
 TEST_F(programs_of_a_worker, report_their_build_only_if_asked_to) {
   host_programs all(make_);
   EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
-  EXPECT_EQ(told_.summary.written, 0) << "no request asked for a report";
+  EXPECT_EQ(memory_.summary.written, 0) << "no request asked for a report";
   EXPECT_EQ(all.make(root_).error().text(), "cannot be built");
-  EXPECT_EQ(told_.summary.written, 1);
-  EXPECT_EQ(told_.summary.duration_ns, 2);
-  EXPECT_EQ(told_.summary.log_bytes, 7u);
-  EXPECT_EQ(std::memcmp(told_.log, "the log", 7), 0);
+  EXPECT_EQ(memory_.summary.written, 1);
+  EXPECT_EQ(memory_.summary.duration_ns, 2);
+  EXPECT_EQ(memory_.summary.log_bytes, 7u);
+  EXPECT_EQ(std::memcmp(memory_.log, "the log", 7), 0);
 }
 
-TEST_F(programs_of_a_worker, that_failed_to_build_are_not_built_again_unless_that_may_help) {
+TEST_F(programs_of_a_worker, failed_builds_are_not_repeated_unless_that_may_help) {
   host_programs all(make_);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
   EXPECT_EQ(made_, 1);
@@ -130,7 +130,7 @@ TEST_F(programs_of_a_worker, find_the_right_kernel_whatever_was_launched_before)
   }
 }
 
-TEST_F(programs_of_a_worker, that_failed_to_build_are_used_once_a_later_build_succeeds) {
+TEST_F(programs_of_a_worker, a_program_is_used_once_a_later_build_succeeds) {
   bool works = false;
   store_of_two all([&](const program_root& root) -> store_of_two::made {
     if (works) return two(root);

@@ -36,18 +36,19 @@ error unloaded_before(std::string_view request) {
   return caller_bug(request, "the program was unloaded; compile or load it again");
 }
 
-result<void> check_room(const std::string& kernel, const block_room& room, std::uint64_t threads,
-                        std::uint64_t shared_bytes, std::string_view request) {
+result<void> check_limits(const std::string& kernel, const block_limits& limits, std::uint64_t threads,
+                          std::uint64_t shared_bytes, std::string_view request) {
   const std::string which = " (kernel " + kernel + ")";
-  if (threads > room.max_threads) [[unlikely]]
-    return caller_bug(request, cat("block has ", threads, " threads; expected at most ", room.max_threads,
+  if (threads > limits.max_threads) [[unlikely]]
+    return caller_bug(request, cat("block has ", threads, " threads; expected at most ", limits.max_threads,
                                    ", because of the kernel's __launch_bounds__ or registers", which));
-  const std::uint64_t left = room.shared_bytes - std::min<std::uint64_t>(room.shared_bytes, room.static_shared_bytes);
+  const std::uint64_t left =
+      limits.shared_bytes - std::min<std::uint64_t>(limits.shared_bytes, limits.static_shared_bytes);
   if (shared_bytes > left) [[unlikely]]
-    return caller_bug(request,
-                      cat("shared_bytes is ", shared_bytes, "; expected at most ", left, ", because a block has ",
-                          room.shared_bytes, " bytes of shared memory and this kernel uses ", room.static_shared_bytes,
-                          " of them for its own variables", which));
+    return caller_bug(
+        request, cat("shared_bytes is ", shared_bytes, "; expected at most ", left, ", because a block has ",
+                     limits.shared_bytes, " bytes of shared memory and this kernel uses ", limits.static_shared_bytes,
+                     " of them for its own variables", which));
   return {};
 }
 

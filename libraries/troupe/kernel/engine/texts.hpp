@@ -31,15 +31,15 @@ std::string names_of(const List& list) {
 }
 
 /// Limits of a kernel's blocks.
-struct block_room {
+struct block_limits {
   std::uint32_t max_threads;          ///< threads, as the kernel was compiled
   std::uint64_t static_shared_bytes;  ///< of the kernel's own variables
   std::uint64_t shared_bytes;         ///< in total
 };
 
 /// Refuses a block that is too large for its kernel. Extents were checked before the request was queued.
-result<void> check_room(const std::string& kernel, const block_room& room, std::uint64_t threads,
-                        std::uint64_t shared_bytes, std::string_view request);
+result<void> check_limits(const std::string& kernel, const block_limits& limits, std::uint64_t threads,
+                          std::uint64_t shared_bytes, std::string_view request);
 
 /// A kernel's attributes in the form of a reply: the fixed part, and the part that varies in size.
 struct described {

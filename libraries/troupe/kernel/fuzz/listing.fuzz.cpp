@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a worker reports about a kernel: arbitrary bytes.
+// Parses the report of a worker about a kernel, from arbitrary bytes.
 #include <cstdlib>
 #include <cstring>
 #include <troupe/kernel/internal/listing.hpp>

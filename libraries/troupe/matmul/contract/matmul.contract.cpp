@@ -12,7 +12,7 @@ namespace {
 
 using epilogue::acc, epilogue::row;
 
-// D = relu(A * B + bias), of 2 x 3 and 3 x 2 elements of T.
+// D = relu(A * B + bias) for 2 x 3 and 3 x 2 elements of T.
 template <class T>
 struct multiplication {
   using request = matmul::multiplication;
@@ -65,7 +65,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(matmul, products, of_matmul);
 
 class matmul_products : public products<of_matmul> {};
 
-TEST_F(matmul_products, have_choices_that_can_be_kept_and_given) {
+TEST_F(matmul_products, choices_can_be_stored_and_given_again) {
   const auto values = gpu.upload(std::vector<half>(300 * 300, half(1.0f)));
   const matmul::multiplication r{
       .a = matrix(values, 300, 300), .b = matrix(values, 300, 300), .d = matrix(gpu.alloc<float>(300 * 300), 300, 300)};
@@ -88,7 +88,7 @@ TEST_F(matmul_products, have_choices_that_can_be_kept_and_given) {
   EXPECT_EQ(gpu.download(buffer<float>(r.d.range())).get().value(), std::vector<float>(300 * 300, 300.0f));
 }
 
-TEST_F(matmul_products, may_be_scaled_by_blocks) {
+TEST_F(matmul_products, factors_may_have_block_scales) {
   const matrix a(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(1.0f))), 1, 64),
       b(gpu.upload(std::vector<float8_e4m3>(64, float8_e4m3(2.0f))), 64, 1);
   const std::vector<float8_e8m0> scales{float8_e8m0(1.0f), float8_e8m0(4.0f)};

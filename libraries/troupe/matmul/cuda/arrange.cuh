@@ -6,14 +6,14 @@
 
 #include "kernel_arguments.hpp"
 
-/// Operands as tensor cores need them, where they are stored otherwise.
+/// Copies operands into the layout that tensor cores need.
 namespace troupe::matmul::on_gpu {
 
 using kernel_arguments::arranging, kernel_arguments::scaling;
 using i64 = std::int64_t;
 
-/// Blocks of 32 x 8 threads; a tile of 32 x 32 elements at a time, so that both sides are read and written in order.
-/// load(matrix of the batch, line, element) returns what to store.
+/// Copies tiles of 32 x 32 elements with blocks of 32 x 8 threads, so that reads and writes are both coalesced.
+/// load(matrix of the batch, line, element) returns the element to store.
 template <class Out, class Load>
 __device__ void arrange_by(const arranging& a, const Load& load) {
   constexpr unsigned width = 32, height = 8;
@@ -24,7 +24,7 @@ __device__ void arrange_by(const arranging& a, const Load& load) {
       Out* const to = static_cast<Out*>(a.to) + b * a.lines * a.padded;
       const bool in_order = a.along == 1;
       for (unsigned i = threadIdx.y; i < width; i += height) {
-        // Neighbouring threads read neighbours: of a line, or of an element's place in several lines.
+        // Neighbouring threads read neighbouring elements: of one line, or of several lines at one position.
         const unsigned e = in_order ? threadIdx.x : i, line = in_order ? i : threadIdx.x;
         const bool exists = first + e < a.length && l + line < a.lines;
         tile[line][e] = exists ? load(b, l + line, first + e) : static_cast<Out>(0);
@@ -44,7 +44,7 @@ __device__ void arrange(const arranging& a) {
   });
 }
 
-/// The scaled elements are those of Out, or rounded to float.
+/// Copies elements times their scales. The products are exact in Out, or rounded to float.
 template <class Out>
 __device__ void scale(const scaling& s) {
   using number = epilogue::on_gpu::number<float>;
@@ -52,7 +52,7 @@ __device__ void scale(const scaling& s) {
   const bool pairs = static_cast<dtype>(s.type) == dtype::f4e2m1x2;
   arrange_by<Out>(a, [&](i64 b, i64 line, i64 e) {
     const i64 at = b * a.from_stride + line * a.across + (pairs ? e / 2 : e) * a.along,
-              scale_at = b * s.stride + line / s.lines_of_block * s.across + e / s.terms_of_block * s.along;
+              scale_at = b * s.stride + line / s.lines_of_block * s.across + e / s.k_of_block * s.along;
     float x;
     if (pairs) {
       const unsigned code = static_cast<const std::uint8_t*>(a.from)[at] >> (e % 2 * 4);

@@ -7,16 +7,16 @@
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cuda/scratch.hpp>
+#include <troupe/matmul/cuda/execution_plan.hpp>
 #include <troupe/matmul/cuda/group.hpp>
 #include <troupe/matmul/cuda/kernels.hpp>
 #include <troupe/matmul/cuda/lane.hpp>
-#include <troupe/matmul/cuda/route.hpp>
 #include <troupe/plan/cache.hpp>
 
 namespace troupe::matmul {
 
-/// The CUDA engine of matmul: cuBLASLt with cached plans, which computes many epilogues together with the product; and
-/// kernels of our own for the others, and for operands that it does not take as they are stored.
+/// The CUDA engine of matmul: cuBLASLt with cached plans, which computes many epilogues together with the product. Our
+/// own kernels compute the others, and copy operands whose layout it does not support.
 class cublaslt {
  public:
   static constexpr bool recordable = true;
@@ -27,7 +27,7 @@ class cublaslt {
   result<outcome> run(const multiplication& r, call& c);
   result<plan_info> run(const prepare& r, call& c);
   result<plan::statistics> run(const read_statistics& r, call&) {
-    return r.start_anew ? routes_.count_anew() : routes_.count();
+    return r.start_anew ? plans_.count_anew() : plans_.count();
   }
 
   static std::uint64_t group_of(const multiplication& r) noexcept { return group_number(r); }
@@ -35,24 +35,25 @@ class cublaslt {
 
  private:
   using library = unique_handle<cuda::handle_traits<cublasLtHandle_t, ::cublasLtDestroy>>;
-  cublaslt(library l, cuda::kernel_set kernels, cuda::per_lane<lane> lanes, chip on, const engine_context& context)
+  cublaslt(library l, cuda::kernel_set kernels, cuda::per_lane<lane> lanes, gpu_properties on,
+           const engine_context& context)
       : library_(std::move(l)),
         kernels_(std::move(kernels)),
         lanes_(std::move(lanes)),
-        chip_(std::move(on)),
+        gpu_(std::move(on)),
         remarks_([context](const std::string& text) { remark(context, "matmul: " + text); }) {}
-  choosing choosing_with_disk() noexcept {
+  selection_options selection_with_disk() noexcept {
     return {.disk = disk_.folder().empty() ? nullptr : &disk_, .remarks = &remarks_};
   }
-  result<std::shared_ptr<const route>> route_of(const multiplication& r, const problem& p, lane& on);
-  result<void> multiply(const multiplication& r, const problem& p, const route& way, std::uint64_t memory, lane& on,
-                        call& c);
-  result<product_arguments> product_of(const multiplication& r, const problem& p, const route& way, const fused_form& f,
-                                       std::uint64_t memory, lane& on) const;
-  result<void> multiply_small(const multiplication& r, const problem& p, const route& way,
+  result<std::shared_ptr<const execution_plan>> execution_plan_of(const multiplication& r, const problem& p, lane& on);
+  result<void> multiply(const multiplication& r, const problem& p, const execution_plan& plan, std::uint64_t memory,
+                        lane& on, call& c);
+  result<product_arguments> prepare_arguments(const multiplication& r, const problem& p, const execution_plan& plan,
+                                              const fused_epilogue& f, std::uint64_t memory, lane& on) const;
+  result<void> multiply_small(const multiplication& r, const problem& p, const execution_plan& plan,
                               const std::uint64_t* addresses, std::size_t count, CUstream stream) const;
-  struct side;
-  result<void> arrange(const side& s, const problem& p, const route& way, CUstream stream) const;
+  struct copied_factor;
+  result<void> arrange(const copied_factor& s, const problem& p, const execution_plan& plan, CUstream stream) const;
   result<void> arrange_scales(const block_scales& s, std::int64_t lines, std::uint64_t to, CUstream stream) const;
   template <class A>
   result<void> launch(cuda::kernel_id which, cuda::grid blocks, cuda::grid threads, CUstream stream,
@@ -62,11 +63,11 @@ class cublaslt {
   library library_;
   cuda::kernel_set kernels_;
   cuda::per_lane<lane> lanes_;
-  const chip chip_;
+  const gpu_properties gpu_;
   plan::disk_cache disk_{plan::disk_cache::default_folder()};
   plan::remarks remarks_;
-  plan::cache<route> routes_{{.most = 4096}};
-  std::atomic<std::uint64_t> replaced_{0};  // how often a route took the place of another
+  plan::cache<execution_plan> plans_{{.most = 4096}};
+  std::atomic<std::uint64_t> replaced_{0};  // number of times that a plan replaced another
 };
 
 }  // namespace troupe::matmul

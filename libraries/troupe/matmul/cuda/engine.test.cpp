@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA engine computes together with a product, what in a second pass, and what it copies first. The tests run
-// on a fake driver and a fake cuBLASLt that compute at once on the processor; the suites of the requests run on them
-// too.
+// Which epilogues the CUDA engine fuses or computes in a second pass, and which operands it copies first. The tests run
+// on a fake driver and a fake cuBLASLt that compute at once on the processor, as the suites of the requests do too.
 #include <cublas_api.h>
 #include <gtest/gtest.h>
 
@@ -22,14 +21,14 @@
 namespace troupe::matmul {
 namespace {
 
-using epilogue::acc, epilogue::expression, epilogue::op, epilogue::span_of, epilogue::reduction;
+using epilogue::acc, epilogue::expression, epilogue::op, epilogue::reduction_scope, epilogue::reduction;
 
-// Before the engine is loaded. Tests of the disk cache have a folder of their own.
+// Set before the engine is loaded. Tests of the disk cache have their own folder.
 [[maybe_unused]] const int without_disk_cache = ::setenv("TROUPE_CACHE", "off", 1);
 
 class matmul_cuda : public ::testing::Test {
  protected:
-  static constexpr std::int64_t m = 16, n = 48, k = 512;  // beyond what is small
+  static constexpr std::int64_t m = 16, n = 48, k = 512;  // beyond the limits of small products
 
   matmul_cuda() {
     driver.notes_calls = true;
@@ -40,7 +39,7 @@ class matmul_cuda : public ::testing::Test {
     driver.computes = true, driver.notes_calls = false;
   }
 
-  // Memory that is aligned as a device's.
+  // Returns memory with the alignment of device memory.
   std::uint64_t memory(std::size_t bytes) {
     auto& all = memory_.emplace_back(bytes + 256);
     return (reinterpret_cast<std::uint64_t>(all.data()) + 255) / 256 * 256;
@@ -88,7 +87,7 @@ class matmul_cuda : public ::testing::Test {
   std::deque<std::vector<std::byte>> memory_;
 };
 
-TEST_F(matmul_cuda, fuses_what_cublaslt_has) {
+TEST_F(matmul_cuda, epilogues_of_cublaslt_are_fused) {
   const auto bias = [&](dtype t) { return read(op::load_row, t, 1, n); };
   const auto matrix = [&](dtype t) { return read(op::load, t, m, n); };
   const dtype t = dtype::bf16;
@@ -129,16 +128,16 @@ TEST_F(matmul_cuda, fuses_what_cublaslt_has) {
       relu(expression::writing(acc, operand(t, m, n))),
       gelu_tanh(expression::writing(acc, operand(dtype::f32, m, n))),
       acc * d_gelu(matrix(t)),
-      expression::reducing(acc, reduction::sum, span_of::column, operand(dtype::f32, 1, n)),
-      expression::reducing(acc, reduction::absolute_maximum, span_of::all, operand(dtype::f32, 1, 1)),
+      expression::reducing(acc, reduction::sum, reduction_scope::column, operand(dtype::f32, 1, n)),
+      expression::reducing(acc, reduction::absolute_maximum, reduction_scope::all, operand(dtype::f32, 1, 1)),
       silu(epilogue::acc) * 2};
   for (const expression& e : others) EXPECT_FALSE(is_fused(product(t, t, e))) << to_string(e);
 }
 
-TEST_F(matmul_cuda, fuses_the_scales_of_narrow_floats) {
+TEST_F(matmul_cuda, scales_of_8_bit_floats_are_fused) {
   const auto scale = [&] { return read(op::load_number, dtype::f32, 1, 1); };
   const auto largest = [&](const expression& x) {
-    return expression::reducing(x, reduction::absolute_maximum, span_of::all, operand(dtype::f32, 1, 1));
+    return expression::reducing(x, reduction::absolute_maximum, reduction_scope::all, operand(dtype::f32, 1, 1));
   };
   const dtype t = dtype::f8e4m3;
   for (const expression& e : {scale() * acc, scale() * scale() * acc, 0.5 * (scale() * (scale() * acc)),
@@ -154,7 +153,7 @@ TEST_F(matmul_cuda, fuses_the_scales_of_narrow_floats) {
   EXPECT_FALSE(is_fused(product(t, dtype::bf16, read(op::load_column, dtype::f32, m, 1) * acc)));
 }
 
-TEST_F(matmul_cuda, refuses_what_must_be_fused_and_cannot_by_the_name_of_the_node) {
+TEST_F(matmul_cuda, required_fusion_error_names_the_node) {
   multiplication r = product(dtype::f16, dtype::f16, silu(acc));
   r.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("cuBLASLt does not compute silu together with a product"), std::string::npos) << refusal(r);
@@ -164,7 +163,7 @@ TEST_F(matmul_cuda, refuses_what_must_be_fused_and_cannot_by_the_name_of_the_nod
   EXPECT_NE(refusal(r).find("fusion::allowed"), std::string::npos);
 }
 
-TEST_F(matmul_cuda, respects_the_limit_of_memory) {
+TEST_F(matmul_cuda, the_workspace_limit_is_respected) {
   multiplication r = product(dtype::f16, dtype::f16, silu(acc));
   r.workspace = 1024;
   EXPECT_NE(refusal(r).find("workspace is 1024; this product needs at least 3072 bytes"), std::string::npos)
@@ -176,7 +175,7 @@ TEST_F(matmul_cuda, respects_the_limit_of_memory) {
   EXPECT_EQ(refusal(r), "");
 }
 
-TEST_F(matmul_cuda, searches_once_for_requests_of_one_structure) {
+TEST_F(matmul_cuda, requests_of_one_structure_share_a_search) {
   const auto make = [&](double alpha) { return product(dtype::f32, dtype::f32, alpha * acc); };
   EXPECT_TRUE(is_fused(make(2)));
   const std::size_t before = searches();
@@ -188,7 +187,7 @@ TEST_F(matmul_cuda, searches_once_for_requests_of_one_structure) {
   EXPECT_GT(searches(), before) << "a limit is part of a plan's key";
 }
 
-TEST_F(matmul_cuda, tells_cublaslt_every_option) {
+TEST_F(matmul_cuda, every_option_is_passed_to_cublaslt) {
   const auto asked = [&](dtype t, auto&& change) {
     multiplication r = product(t, t == dtype::f8e4m3 ? dtype::bf16 : t, acc);
     change(r);
@@ -207,12 +206,12 @@ TEST_F(matmul_cuda, tells_cublaslt_every_option) {
             asked(dtype::f8e4m3, [](auto&) {}));
 }
 
-TEST_F(matmul_cuda, measures_as_many_algorithms_as_it_is_told_and_takes_the_fastest) {
-  const auto turn = [&](float first, float second, float third) {
+TEST_F(matmul_cuda, the_fastest_of_the_measured_algorithms_is_used) {
+  const auto push_times = [&](float first, float second, float third) {
     for (const float ms : {first, second, third})
       for (int i = 0; i < 3; ++i) driver.elapsed_ms.push_back(ms);  // to warm up, to estimate, and to measure
   };
-  for (int i = 0; i < 4; ++i) turn(9, 7, 8);
+  for (int i = 0; i < 4; ++i) push_times(9, 7, 8);
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   const auto info = engine->run(prepare::of(r, 3));
   ASSERT_TRUE(info) << info.error().to_string();
@@ -221,18 +220,18 @@ TEST_F(matmul_cuda, measures_as_many_algorithms_as_it_is_told_and_takes_the_fast
   EXPECT_EQ(info->source, plan_source::measured);
   EXPECT_LT(info->microseconds, info->first_microseconds);
   driver.elapsed_ms.clear();
-  for (int i = 0; i < 4; ++i) turn(9, 8.95f, 9);
+  for (int i = 0; i < 4; ++i) push_times(9, 8.95f, 9);
   EXPECT_EQ(engine->run(prepare::of(r, 3))->algorithm, 0) << "the other is faster by chance";
 }
 
-// A folder for the disk cache of engines that are opened in the meantime.
-class matmul_on_disk : public matmul_cuda {
+// Sets a folder for the disk cache of the engines that its tests open.
+class matmul_disk_cache : public matmul_cuda {
  protected:
-  matmul_on_disk() {
+  matmul_disk_cache() {
     ::setenv("TROUPE_CACHE", path_.c_str(), 1);
     open();
   }
-  ~matmul_on_disk() override { ::setenv("TROUPE_CACHE", "off", 1); }
+  ~matmul_disk_cache() override { ::setenv("TROUPE_CACHE", "off", 1); }
   void open() { engine.emplace(TROUPE_ENGINE_UNDER_TEST); }
   template <class F>
   void each_entry(F&& f) {
@@ -251,11 +250,11 @@ class matmul_on_disk : public matmul_cuda {
     EXPECT_TRUE(is_fused(r));
     return searches() - before;
   }
-  const plan::private_folder room_ = plan::private_folder::make().value();
-  const std::filesystem::path path_ = room_.path() + "/cache";
+  const plan::private_folder folder_ = plan::private_folder::make().value();
+  const std::filesystem::path path_ = folder_.path() + "/cache";
 };
 
-TEST_F(matmul_on_disk, finds_the_plans_of_earlier_processes) {
+TEST_F(matmul_disk_cache, plans_of_earlier_processes_are_found) {
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   EXPECT_EQ(searches_of(r), 1u);
   open();
@@ -265,7 +264,7 @@ TEST_F(matmul_on_disk, finds_the_plans_of_earlier_processes) {
   EXPECT_EQ(counted->plans, 1u);
 }
 
-TEST_F(matmul_on_disk, plans_of_another_kind_of_gpu_are_not_used) {
+TEST_F(matmul_disk_cache, plans_of_another_kind_of_gpu_are_not_used) {
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   EXPECT_EQ(searches_of(r), 1u);
   const std::string name = driver.name;
@@ -281,8 +280,8 @@ TEST_F(matmul_on_disk, plans_of_another_kind_of_gpu_are_not_used) {
   EXPECT_EQ(searches_of(r), 0u);
 }
 
-TEST_F(matmul_on_disk, keeps_what_was_measured_unless_results_must_repeat) {
-  for (int turn = 0; turn < 4; ++turn)
+TEST_F(matmul_disk_cache, measured_plans_are_stored_unless_results_must_repeat) {
+  for (int i = 0; i < 4; ++i)
     for (const float ms : {9, 9, 9, 7, 7, 7}) driver.elapsed_ms.push_back(ms);
   multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   EXPECT_EQ(engine->run(prepare::of(r, 2))->algorithm, 1);
@@ -292,7 +291,7 @@ TEST_F(matmul_on_disk, keeps_what_was_measured_unless_results_must_repeat) {
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 0);
 }
 
-TEST_F(matmul_on_disk, keeps_what_was_given) {
+TEST_F(matmul_disk_cache, given_plans_are_stored) {
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   std::vector<std::uint64_t> words(choice::size);
   prepare p = prepare::of(r);
@@ -306,13 +305,13 @@ TEST_F(matmul_on_disk, keeps_what_was_given) {
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 2);
 }
 
-TEST_F(matmul_cuda, refuses_a_choice_that_needs_more_alignment) {
+TEST_F(matmul_cuda, a_choice_that_needs_more_alignment_is_refused) {
   multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   std::vector<std::uint64_t> words(choice::size);
   prepare p = prepare::of(r);
   p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
   EXPECT_TRUE(engine->run(p));
-  words[1] = matmul::testing::demanding_algorithm;
+  words[1] = matmul::testing::aligned_algorithm;
   p = prepare::of(r);
   p.choice = choice(words);
   EXPECT_TRUE(engine->run(p));
@@ -322,7 +321,7 @@ TEST_F(matmul_cuda, refuses_a_choice_that_needs_more_alignment) {
   EXPECT_FALSE(engine->run(p)) << "its address is a multiple of 2 only";
 }
 
-TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them_anew) {
+TEST_F(matmul_disk_cache, damaged_and_foreign_files_are_ignored_and_rewritten) {
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   EXPECT_EQ(searches_of(r), 1u);
   const auto damage = [&](std::size_t from_end, char with) {
@@ -338,7 +337,7 @@ TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them
     EXPECT_EQ(searches_of(r), 1u) << "a byte was changed, " << from_end << " from the end";
     expect_one_remark("it is damaged");
     open();
-    EXPECT_EQ(searches_of(r), 0u) << "it was not written anew";
+    EXPECT_EQ(searches_of(r), 0u) << "it was not rewritten";
     EXPECT_TRUE(engine->remarks().empty());
   }
   each_entry([](const std::filesystem::path& file) { std::filesystem::resize_file(file, 10); });
@@ -350,7 +349,7 @@ TEST_F(matmul_on_disk, ignores_files_that_are_damaged_or_foreign_and_writes_them
   expect_one_remark("which cuBLASLt does not accept");
 }
 
-TEST_F(matmul_on_disk, says_once_that_it_cannot_write) {
+TEST_F(matmul_disk_cache, a_folder_that_cannot_be_written_is_reported_once) {
   std::ofstream(path_) << "not a folder";
   open();
   EXPECT_TRUE(is_fused(product(dtype::f16, dtype::f16, relu(acc))));
@@ -358,7 +357,7 @@ TEST_F(matmul_on_disk, says_once_that_it_cannot_write) {
   expect_one_remark("cannot open the folder");
 }
 
-TEST_F(matmul_cuda, widens_8_bit_floats_whose_sums_are_stored_as_double) {
+TEST_F(matmul_cuda, float8_factors_are_widened_if_sums_are_stored_as_f64) {
   const auto sums_of_bytes = [&](dtype d, accumulation how) {
     multiplication r = product(dtype::f8e4m3, d, acc);
     r.b = any_operand<access_mode::read>(r.b.range(), r.b.shape(), dtype::f8e5m2);
@@ -373,7 +372,7 @@ TEST_F(matmul_cuda, widens_8_bit_floats_whose_sums_are_stored_as_double) {
   EXPECT_EQ(sums_of_bytes(dtype::f32, accumulation::precise), 0u);
 }
 
-TEST_F(matmul_cuda, copies_operands_that_tensor_cores_do_not_take) {
+TEST_F(matmul_cuda, operands_that_tensor_cores_cannot_read_are_copied) {
   multiplication r = product(dtype::f8e4m3, dtype::bf16, acc);
   EXPECT_TRUE(is_fused(r));
   EXPECT_EQ(launches(), 0u);

@@ -7,16 +7,16 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/matmul/cuda/execution_plan.hpp>
 #include <troupe/matmul/cuda/lane.hpp>
-#include <troupe/matmul/cuda/route.hpp>
 
 namespace troupe::matmul {
 namespace {
 
 using epilogue::tree, epilogue::tree_memory;
-using arrangement = route::arrangement;
+using arrangement = execution_plan::arrangement;
 
-constexpr std::int64_t terms_together = 16;  // the lines of copies are a multiple of it, in elements
+constexpr std::int64_t k_alignment = 16;  // the lines of copies are padded to a multiple of it, in elements
 
 std::int64_t rounded_up(std::int64_t n, std::uint64_t to) noexcept {
   return static_cast<std::int64_t>(round_up(static_cast<std::uint64_t>(n), to));
@@ -49,7 +49,7 @@ cublasComputeType_t compute_type(const multiplication& r, dtype sums) noexcept {
   }
 }
 
-// Of every line of every matrix.
+// Returns the alignment of every line of every matrix of a batch, in bytes.
 std::int64_t line_alignment(const product_spec::matrix& m, dtype t) noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(t));
   return alignment_of(static_cast<std::uint64_t>(m.alignment | m.ld * bytes | m.stride * bytes));
@@ -59,8 +59,8 @@ product_spec::matrix spec_of(const stored_matrix& m) noexcept {
   return {type_of(m.type), m.rows, m.columns, m.ld, m.stride, alignment_of(m.address)};
 }
 
-epilogue::stored_product stored_product_of(const route& r, const problem& p) noexcept {
-  // The right half of a pair is further columns of the request's product: rows where this is the transpose.
+epilogue::stored_product stored_product_of(const execution_plan& r, const problem& p) noexcept {
+  // The right half is further columns of the request's product, which are rows if this is the transpose.
   const std::int64_t right = !p.paired ? 0 : p.transposed ? p.d.rows : p.d.columns * r.sums_ld;
   return {.product_type = r.sums,
           .result_type = p.d.type,
@@ -78,146 +78,146 @@ epilogue::stored_product stored_product_of(const route& r, const problem& p) noe
 
 class search {
  public:
-  search(cublasLtHandle_t library, const multiplication& r, const problem& p, const chip& on, const choosing& how)
-      : library_(library), r_(r), problem_(p), tree_(r.epilogue.encoded()), chip_(on), how_(how) {
+  search(cublasLtHandle_t library, const multiplication& r, const problem& p, const gpu_properties& gpu,
+         const selection_options& options)
+      : library_(library), r_(r), problem_(p), tree_(r.epilogue.encoded()), gpu_(gpu), options_(options) {
     sums_ = sums_of(r.a.type(), r.b.type());
   }
 
-  result<std::shared_ptr<route>> run() {
+  result<std::shared_ptr<execution_plan>> run() {
     const auto nodes = tree_.nodes();
-    route_.sums = sums_;
-    const bool has_terms = problem_.k != 0 && problem_.m != 0 && problem_.n != 0 && problem_.batch != 0;
-    route_.multiplies =
-        has_terms && std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
+    plan_.sums = sums_;
+    const bool has_products = problem_.k != 0 && problem_.m != 0 && problem_.n != 0 && problem_.batch != 0;
+    plan_.multiplies =
+        has_products && std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
           return n.what == epilogue::op::accumulator || n.what == epilogue::op::left || n.what == epilogue::op::right;
         });
     if (is_small(r_)) {
-      route_.pass.emplace(tree_, stored_product_of(route_, problem_));
-      route_.small = route_.fused = route_.pass->is_ordinary();
-      if (route_.small) return finished();
+      plan_.pass.emplace(tree_, stored_product_of(plan_, problem_));
+      plan_.small = plan_.fused = plan_.pass->is_ordinary();
+      if (plan_.small) return finished();
     }
-    if (!route_.multiplies) {
-      route_.sums_ld = problem_.m, route_.sums_stride = 0;
+    if (!plan_.multiplies) {
+      plan_.sums_ld = problem_.m, plan_.sums_stride = 0;
       return finished();
     }
     const fusion_match found = match(tree_, problem_, sums_);
     if (found.fits) {
-      route_.fused = true;
-      route_.form = found.form;
+      plan_.fused = true;
+      plan_.epilogue = found.epilogue;
       for (const arrangement how : arrangements())
         if (TROUPE_TRY(try_arranged(how, false))) return finished();
-      route_.fused = false;
+      plan_.fused = false;
     }
     if (r_.fusion == fusion::required) return not_fused(found);
     for (const arrangement how : arrangements())
-      for (const bool aside : {false, true})
-        if (aside || sums_fit_in_d())
-          if (TROUPE_TRY(try_arranged(how, aside))) return finished();
-    if (too_small_) return *too_small_;
-    if (how_.given != nullptr)
-      return error(
-          reaction::caller_bug, "matmul",
-          cat("matmul.prepare: choice is of cuBLASLt ", how_.given->library(), " and does not compute this product on ",
-              chip_.name, "; ask prepare for one, without a choice"));
+      for (const bool sums_in_workspace : {false, true})
+        if (sums_in_workspace || sums_fit_in_d())
+          if (TROUPE_TRY(try_arranged(how, sums_in_workspace))) return finished();
+    if (workspace_error) return *workspace_error;
+    if (options_.given != nullptr)
+      return error(reaction::caller_bug, "matmul",
+                   cat("matmul.prepare: choice is of cuBLASLt ", options_.given->library(),
+                       " and does not compute this product on ", gpu_.name, "; prepare without a choice to get one"));
     return error(reaction::unsupported, "matmul",
                  cat("matmul.multiplication: cuBLASLt has no product of ", to_string(r_.a.type()), " and ",
-                     to_string(r_.b.type()), " with these extents and strides on ", chip_.name,
+                     to_string(r_.b.type()), " with these extents and strides on ", gpu_.name,
                      "; wider element types, or smaller matrices, may work"));
   }
 
  private:
-  result<std::shared_ptr<route>> not_fused(const fusion_match& found) {
-    if (too_small_) return *too_small_;
+  result<std::shared_ptr<execution_plan>> not_fused(const fusion_match& found) {
+    if (workspace_error) return *workspace_error;
     const std::string why =
         found.fits ? cat("cuBLASLt has no kernel that computes it together with a product of ", to_string(r_.a.type()),
-                         " and ", to_string(r_.b.type()), " stored as ", to_string(r_.d.type()), " on ", chip_.name)
+                         " and ", to_string(r_.b.type()), " stored as ", to_string(r_.d.type()), " on ", gpu_.name)
                    : cat("cuBLASLt does not compute ", found.obstacle, " together with a product");
     return error(reaction::unsupported, "matmul",
                  cat("matmul.multiplication: epilogue: ", why, "; with fusion::allowed it takes a second pass"));
   }
 
-  result<std::shared_ptr<route>> finished() {
-    if (!route_.fused) {
-      route_.pass.emplace(tree_, stored_product_of(route_, problem_));
-      route_.bytes_partial = whole_lines(route_.pass->memory_bytes());
+  result<std::shared_ptr<execution_plan>> finished() {
+    if (!plan_.fused) {
+      plan_.pass.emplace(tree_, stored_product_of(plan_, problem_));
+      plan_.bytes_partial = padded_bytes(plan_.pass->memory_bytes());
     }
-    const std::uint64_t needs = route_.scratch_bytes() + (route_.plan ? route_.plan->workspace_bytes() : 0);
-    if (how_.info != nullptr) {
-      how_.info->workspace = needs;
-      how_.info->fused = route_.fused || !route_.multiplies;
-      if (route_.plan) route_.plan->describe(*how_.info);
+    const std::uint64_t needs = plan_.scratch_bytes() + (plan_.product ? plan_.product->workspace_bytes() : 0);
+    if (options_.info != nullptr) {
+      options_.info->workspace = needs;
+      options_.info->fused = plan_.fused || !plan_.multiplies;
+      if (plan_.product) plan_.product->describe(*options_.info);
     }
     if (needs > r_.workspace)
       return error(reaction::unsupported, "matmul",
                    cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs ", needs,
-                       " bytes beside its operands", route_.fused ? "" : ", because its epilogue takes a second pass"));
-    return std::make_shared<route>(route_);
+                       " bytes of workspace", plan_.fused ? "" : ", because its epilogue takes a second pass"));
+    return std::make_shared<execution_plan>(plan_);
   }
 
   std::span<const arrangement> arrangements() const noexcept {
     static constexpr arrangement plain[] = {arrangement::none, arrangement::bytes, arrangement::halves},
-                                 of_scales[] = {arrangement::block_scaled, arrangement::scaled};
-    // The last of each: who stores 8-bit floats' sums in f64 wants what cuBLASLt's own sums on Hopper are not.
+                                 with_scales[] = {arrangement::block_scaled, arrangement::scaled};
+    // The last of each widens: f64 results of 8-bit floats need more precision than cuBLASLt's own sums on Hopper have.
     const bool widens = is_float8(r_.a.type()) && r_.d.type() == dtype::f64 && r_.accumulation == accumulation::precise;
     const std::span<const arrangement> all =
-        problem_.has_scales() ? std::span<const arrangement>(of_scales) : std::span<const arrangement>(plain);
+        problem_.has_scales() ? std::span<const arrangement>(with_scales) : std::span<const arrangement>(plain);
     return widens ? all.last(1) : all;
   }
 
-  // The sums can be in the place of D if they have its type, and the epilogue does not need what was there.
+  // Returns true if D can hold the sums: they have its type, and the epilogue does not load D.
   bool sums_fit_in_d() const noexcept {
     return r_.d.type() == sums_ && !problem_.paired &&
            std::none_of(tree_.memory().begin(), tree_.memory().end(),
                         [this](const tree_memory& m) { return m.address == problem_.d.address; });
   }
 
-  // Whether an operand must be copied: `lines_together` says whether the terms of a sum are neighbours.
-  bool must_copy(const stored_matrix& m, bool lines_together) const noexcept {
+  // Returns true if an operand must be copied. `k_is_contiguous`: its elements along k are contiguous.
+  bool must_copy(const stored_matrix& m, bool k_is_contiguous) const noexcept {
     const std::int64_t bytes = static_cast<std::int64_t>(bytes_of(m.type));
-    return !lines_together || problem_.k % terms_together != 0 || alignment_of(m.address) < 16 ||
+    return !k_is_contiguous || problem_.k % k_alignment != 0 || alignment_of(m.address) < 16 ||
            m.ld * bytes % 16 != 0 || m.stride * bytes % 16 != 0 || m.ld < m.rows;
   }
 
   dtype arranged_type(const stored_matrix& m) const noexcept {
-    if (route_.arranged == arrangement::halves) return dtype::f16;
-    return route_.arranged == arrangement::scaled ? scaled_type(problem_.a_scales) : m.type;
+    if (plan_.arranged == arrangement::halves) return dtype::f16;
+    return plan_.arranged == arrangement::scaled ? scaled_type(problem_.a_scales) : m.type;
   }
 
-  // Sets what the arrangement needs. Returns false if it is none for these types.
+  // Sets the copies that the arrangement needs. Returns false if it does not apply to these types.
   bool arrange(arrangement how) {
-    route_.arranged = how;
-    route_.k = problem_.k;
-    route_.bytes_a = route_.bytes_b = route_.bytes_scales_a = route_.bytes_scales_b = 0;
-    route_.copies_a = route_.copies_b = false;
+    plan_.arranged = how;
+    plan_.k = problem_.k;
+    plan_.bytes_a = plan_.bytes_b = plan_.bytes_scales_a = plan_.bytes_scales_b = 0;
+    plan_.copies_a = plan_.copies_b = false;
     if (how == arrangement::none) return true;
     const bool floats = is_float8(r_.a.type());
     if (!is_8_bit(r_.a.type()) || (how == arrangement::halves && !floats)) return false;
-    if (how == arrangement::bytes && floats && !chip_.has_float8()) return false;
+    if (how == arrangement::bytes && floats && !gpu_.has_float8()) return false;
     if (how == arrangement::block_scaled && !arrange_scales()) return false;
     const bool always = how == arrangement::halves || how == arrangement::scaled;
-    route_.copies_a = always || must_copy(problem_.a, problem_.a.transposed);
-    route_.copies_b = always || must_copy(problem_.b, !problem_.b.transposed);
-    route_.k = rounded_up(problem_.k, terms_together);
+    plan_.copies_a = always || must_copy(problem_.a, problem_.a.transposed);
+    plan_.copies_b = always || must_copy(problem_.b, !problem_.b.transposed);
+    plan_.k = rounded_up(problem_.k, k_alignment);
     const auto bytes = [&](const stored_matrix& m, std::int64_t lines) {
       const std::int64_t each = static_cast<std::int64_t>(bytes_of(arranged_type(m)));
-      return whole_lines(static_cast<std::uint64_t>(route_.k * lines * each * copies_of(m)));
+      return padded_bytes(static_cast<std::uint64_t>(plan_.k * lines * each * copies_of(m)));
     };
-    if (route_.copies_a) route_.bytes_a = bytes(problem_.a, problem_.m);
-    if (route_.copies_b) route_.bytes_b = bytes(problem_.b, problem_.n);
+    if (plan_.copies_a) plan_.bytes_a = bytes(problem_.a, problem_.m);
+    if (plan_.copies_b) plan_.bytes_b = bytes(problem_.b, problem_.n);
     return true;
   }
   std::int64_t copies_of(const stored_matrix& m) const noexcept { return m.stride == 0 ? 1 : problem_.batch; }
 
-  // The scales of blocks are copied as cuBLASLt wants them. It multiplies by those in float only, on Hopper.
+  // Sets the copies of block scales in cuBLASLt's layout. It applies scales in float only, and only on Hopper.
   bool arrange_scales() noexcept {
 #if CUBLAS_VERSION >= 120900
-    if (problem_.a_scales.type != dtype::f32 || problem_.batch != 1 || chip_.capability != 90) return false;
+    if (problem_.a_scales.type != dtype::f32 || problem_.batch != 1 || gpu_.capability != 90) return false;
     const auto bytes = [](const block_scales& s, std::int64_t lines) {
       const stored_scales to = scales_for_library(s, lines);
-      return whole_lines(static_cast<std::uint64_t>(to.lines * to.padded) * sizeof(float));
+      return padded_bytes(static_cast<std::uint64_t>(to.lines * to.padded) * sizeof(float));
     };
-    route_.bytes_scales_a = bytes(problem_.a_scales, problem_.m);
-    route_.bytes_scales_b = bytes(problem_.b_scales, problem_.n);
+    plan_.bytes_scales_a = bytes(problem_.a_scales, problem_.m);
+    plan_.bytes_scales_b = bytes(problem_.b_scales, problem_.n);
     return true;
 #else
     return false;
@@ -228,17 +228,17 @@ class search {
     stored_matrix out = m;
     out.address = 256;  // aligned
     out.type = arranged_type(m);
-    out.rows = out.ld = route_.k, out.columns = lines;
-    out.stride = m.stride == 0 ? 0 : route_.k * lines;
+    out.rows = out.ld = plan_.k, out.columns = lines;
+    out.stride = m.stride == 0 ? 0 : plan_.k * lines;
     out.transposed = transposed;
     return out;
   }
 
-  result<bool> try_arranged(arrangement how, bool aside) {
-    if (!arrange(how) || !(aside || has_type(r_.d.type()))) return false;
+  result<bool> try_arranged(arrangement how, bool sums_in_workspace) {
+    if (!arrange(how) || !(sums_in_workspace || has_type(r_.d.type()))) return false;
     product_spec s{};
-    const stored_matrix a = route_.copies_a ? arranged(problem_.a, problem_.m, true) : problem_.a,
-                        b = route_.copies_b ? arranged(problem_.b, problem_.n, false) : problem_.b;
+    const stored_matrix a = plan_.copies_a ? arranged(problem_.a, problem_.m, true) : problem_.a,
+                        b = plan_.copies_b ? arranged(problem_.b, problem_.n, false) : problem_.b;
     s.a = spec_of(a), s.b = spec_of(b);
     s.transpose_a = a.transposed, s.transpose_b = b.transposed;
     s.batch = problem_.batch;
@@ -246,19 +246,19 @@ class search {
     s.scale = type_of(sums_);
     s.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
     s.d = spec_of(problem_.d);
-    route_.aside = aside;
-    route_.bytes_sums = 0;
-    route_.sums_ld = problem_.d.ld, route_.sums_stride = problem_.d.stride;
-    if (aside) {
+    plan_.sums_in_workspace = sums_in_workspace;
+    plan_.bytes_sums = 0;
+    plan_.sums_ld = problem_.d.ld, plan_.sums_stride = problem_.d.stride;
+    if (sums_in_workspace) {
       const auto bytes = static_cast<std::int64_t>(bytes_of(sums_));
-      route_.sums_ld = rounded_up(problem_.m, std::max<std::uint64_t>(1, 16 / bytes_of(sums_)));
-      route_.sums_stride = route_.sums_ld * problem_.n;
-      route_.bytes_sums = whole_lines(static_cast<std::uint64_t>(route_.sums_stride * problem_.batch * bytes));
-      s.d = {type_of(sums_), problem_.m, problem_.n, route_.sums_ld, route_.sums_stride, 256};
+      plan_.sums_ld = rounded_up(problem_.m, std::max<std::uint64_t>(1, 16 / bytes_of(sums_)));
+      plan_.sums_stride = plan_.sums_ld * problem_.n;
+      plan_.bytes_sums = padded_bytes(static_cast<std::uint64_t>(plan_.sums_stride * problem_.batch * bytes));
+      s.d = {type_of(sums_), problem_.m, problem_.n, plan_.sums_ld, plan_.sums_stride, 256};
     }
     s.c = s.d;
     if (s.c.type == CUDA_R_8F_E4M3 || s.c.type == CUDA_R_8F_E5M2) s.c.type = CUDA_R_16BF;
-    if (route_.fused && !describe_form(s, how)) return false;
+    if (plan_.fused && !describe_epilogue(s, how)) return false;
 #if CUBLAS_VERSION >= 120900
     if (how == arrangement::block_scaled) {
       const auto mode = [](const block_scales& b) {
@@ -270,126 +270,129 @@ class search {
     }
 #endif
     s.reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
-    // Narrower results are rounded once. So sums that several blocks share are not added in the result's type; and not
-    // at all before more is computed of them, because cuBLASLt then rounds before that, too (measured on an H100).
+    // Narrower results are rounded once. So split sums are not added in the result's type; and there are none before a
+    // fused epilogue, because cuBLASLt then rounds before it, too (measured on an H100).
     if (s.d.type != s.scale)
-      s.reductions = s.epilogue == CUBLASLT_EPILOGUE_DEFAULT && !route_.form.has_beta()
+      s.reductions = s.epilogue == CUBLASLT_EPILOGUE_DEFAULT && !plan_.epilogue.has_beta()
                          ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
                          : CUBLASLT_REDUCTION_SCHEME_NONE;
     if (r_.repeatability == repeatability::between_processes) s.reductions &= ~CUBLASLT_REDUCTION_SCHEME_INPLACE;
     s.fast_accumulation =
         r_.accumulation == accumulation::fast && (s.a.type == CUDA_R_8F_E4M3 || s.a.type == CUDA_R_8F_E5M2);
-    s.multiprocessors = r_.multiprocessors >= chip_.multiprocessors ? 0 : r_.multiprocessors;
-    if (route_.scratch_bytes() > r_.workspace) {
-      too_small_ = error(reaction::unsupported, "matmul",
-                         cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs at least ",
-                             route_.scratch_bytes(), " bytes beside its operands on this GPU"));
+    s.multiprocessors = r_.multiprocessors >= gpu_.multiprocessors ? 0 : r_.multiprocessors;
+    if (plan_.scratch_bytes() > r_.workspace) {
+      workspace_error =
+          error(reaction::unsupported, "matmul",
+                cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs at least ",
+                    plan_.scratch_bytes(), " bytes of workspace on this GPU"));
       return false;
     }
-    s.workspace = static_cast<std::int64_t>(
-        std::min<std::uint64_t>(lane::workspace_bytes, r_.workspace - route_.scratch_bytes()));
+    s.workspace =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(lane::workspace_bytes, r_.workspace - plan_.scratch_bytes()));
     s.repeatable = r_.repeatability == repeatability::between_processes;
     TROUPE_TRY(choose(s));
-    if (!route_.plan && r_.precision == precision::bf16x9) {
-      s.compute = CUBLAS_COMPUTE_32F;  // which is as precise
+    if (!plan_.product && r_.precision == precision::bf16x9) {
+      s.compute = CUBLAS_COMPUTE_32F;  // as precise as bf16x9
       TROUPE_TRY(choose(s));
     }
-    return route_.plan.has_value();
+    return plan_.product.has_value();
   }
 
-  // Sets the plan of the route; to nothing if there is none.
+  // Sets the algorithm of the plan; resets it if there is none.
   result<void> choose(const product_spec& s) {
-    route_.plan.reset();
+    plan_.product.reset();
     plan_info unused;
-    plan_info& info = how_.info != nullptr ? *how_.info : unused;
-    // What repeats in other processes depends on the request alone: on no file that has more than the first choice.
-    const auto keep = [&] {
-      if (route_.plan && how_.disk != nullptr) how_.remarks->once(route_.plan->store(*how_.disk, s, chip_.name));
+    plan_info& info = options_.info != nullptr ? *options_.info : unused;
+    // A repeatable plan depends on the request alone, so measured and given choices are not stored under its key.
+    const auto store = [&] {
+      if (plan_.product && options_.disk != nullptr)
+        options_.remarks->once(plan_.product->store(*options_.disk, s, gpu_.name));
     };
-    if (how_.given != nullptr) {
-      route_.plan = TROUPE_TRY(product_plan::from(library_, s, *how_.given));
+    if (options_.given != nullptr) {
+      plan_.product = TROUPE_TRY(product_plan::from(library_, s, *options_.given));
       info.source = plan_source::given;
-      if (s.repeatable == 0) keep();
-    } else if (how_.measure > 0) {
-      TROUPE_TRY(measure(TROUPE_TRY(product_plan::search(library_, s, how_.measure)), info));
+      if (s.repeatable == 0) store();
+    } else if (options_.measure > 0) {
+      TROUPE_TRY(measure(TROUPE_TRY(product_plan::search(library_, s, options_.measure)), info));
       info.source = plan_source::measured;
-      if (s.repeatable == 0) keep();
+      if (s.repeatable == 0) store();
     } else {
       std::string why_not;
-      if (how_.disk != nullptr) {
-        route_.plan = product_plan::stored(library_, s, *how_.disk, chip_.name, why_not);
-        how_.remarks->once(why_not);
+      if (options_.disk != nullptr) {
+        plan_.product = product_plan::stored(library_, s, *options_.disk, gpu_.name, why_not);
+        options_.remarks->once(why_not);
       }
       info.source = plan_source::stored;
-      if (!route_.plan) {
+      if (!plan_.product) {
         const auto all = TROUPE_TRY(product_plan::search(library_, s, 1));
         info.source = plan_source::searched;
-        if (!all.empty()) route_.plan = all.front();
-        keep();
+        if (!all.empty()) plan_.product = all.front();
+        store();
       }
     }
     return {};
   }
 
-  // Times all, then the best in turns with the first, because the clock of a GPU changes meanwhile. The first is what
-  // its maker recommends: another must be faster by more than chance.
+  // Times all algorithms, then the best alternately with the first, because the clock of a GPU changes meanwhile. The
+  // first is the vendor's recommendation: another must be faster by more than chance.
   result<void> measure(const std::vector<product_plan>& all, plan_info& info) {
     constexpr std::size_t finalists = 4;
-    constexpr int turns = 3;
-    constexpr double by_chance = 0.99;
+    constexpr int rounds = 3;
+    constexpr double beyond_chance = 0.99;
     struct candidate {
       const product_plan* plan;
       double us;
     };
     if (all.empty()) return {};
-    std::vector<candidate> rivals;
-    for (const product_plan& one : all) rivals.push_back({&one, TROUPE_TRY(how_.time(route_, one))});
-    info.measured = static_cast<std::int32_t>(rivals.size());
-    std::sort(rivals.begin() + 1, rivals.end(), [](const candidate& x, const candidate& y) { return x.us < y.us; });
-    if (rivals.size() > finalists) rivals.resize(finalists);
-    for (candidate& c : rivals) c.us = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < turns; ++i)
-      for (candidate& c : rivals) c.us = std::min(c.us, TROUPE_TRY(how_.time(route_, *c.plan)));
-    const candidate* best = &rivals.front();
-    for (const candidate& c : rivals)
-      if (c.us < by_chance * rivals.front().us && c.us < best->us) best = &c;
-    info.first_microseconds = rivals.front().us, info.microseconds = best->us;
-    route_.plan = *best->plan;
+    std::vector<candidate> candidates;
+    for (const product_plan& one : all) candidates.push_back({&one, TROUPE_TRY(options_.time(plan_, one))});
+    info.measured = static_cast<std::int32_t>(candidates.size());
+    std::sort(candidates.begin() + 1, candidates.end(),
+              [](const candidate& x, const candidate& y) { return x.us < y.us; });
+    if (candidates.size() > finalists) candidates.resize(finalists);
+    for (candidate& c : candidates) c.us = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < rounds; ++i)
+      for (candidate& c : candidates) c.us = std::min(c.us, TROUPE_TRY(options_.time(plan_, *c.plan)));
+    const candidate* best = &candidates.front();
+    for (const candidate& c : candidates)
+      if (c.us < beyond_chance * candidates.front().us && c.us < best->us) best = &c;
+    info.first_microseconds = candidates.front().us, info.microseconds = best->us;
+    plan_.product = *best->plan;
     return {};
   }
 
-  // Describes the epilogue. Returns false if it does not go together with the arrangement.
-  bool describe_form(product_spec& s, arrangement how) const {
-    const fused_form& f = route_.form;
+  // Describes the epilogue to cuBLASLt. Returns false if it cannot be combined with the arrangement.
+  bool describe_epilogue(product_spec& s, arrangement how) const {
+    const fused_epilogue& f = plan_.epilogue;
     const bool scales = f.a_scale != none || f.b_scale != none || f.row_scales != none;
     const bool wide = how == arrangement::halves || how == arrangement::scaled;
     if (wide && (scales || f.d_scale != none || f.amax != none)) return false;
-    const auto seen = [&](operand_index i) -> const tree_memory& {
+    const auto memory_of = [&](operand_index i) -> const tree_memory& {
       return tree_.memory()[static_cast<std::size_t>(i)];
     };
     const auto matrix = [&](operand_index i) {
-      const tree_memory& m = seen(i);
+      const tree_memory& m = memory_of(i);
       const std::int64_t ld = problem_.d.columns == 1 ? problem_.d.rows : problem_.across(m.shape);
       return product_spec::matrix{type_of(m.type), problem_.d.rows,        problem_.d.columns, ld,
                                   m.batch_stride,  alignment_of(m.address)};
     };
     const auto fits = [](dtype t) { return t == dtype::f32 || t == dtype::f64 || t == dtype::f16 || t == dtype::bf16; };
     if (f.c != none) {
-      const dtype c = seen(f.c).type, d = r_.d.type();
+      const dtype c = memory_of(f.c).type, d = r_.d.type();
       if (is_float8(d) ? c != dtype::f16 && c != dtype::bf16 : c != d) return false;
       s.c = matrix(f.c);
-      // cuBLASLt 13.1 looks at the lines of C alone, and its kernels then fail at a D whose lines are less aligned
-      // (CUDA_ERROR_MISALIGNED_ADDRESS on an H100), unless it is told.
-      const std::int64_t of_d = line_alignment(s.d, d);
-      if (line_alignment(s.c, c) > of_d) s.d.alignment = std::min(s.d.alignment, of_d);
+      // cuBLASLt 13.1 checks the lines of C alone. Its kernels then fail with CUDA_ERROR_MISALIGNED_ADDRESS (on an
+      // H100) if the lines of D are less aligned, unless the alignment of D says so.
+      const std::int64_t d_alignment = line_alignment(s.d, d);
+      if (line_alignment(s.c, c) > d_alignment) s.d.alignment = std::min(s.d.alignment, d_alignment);
     }
     s.numbers_in_memory = f.alpha_in_memory != none || f.beta_in_memory != none;
     std::int64_t kind = 0;
-    if (f.activation == fused_form::activation::relu) kind = CUBLASLT_EPILOGUE_RELU;
-    if (f.activation == fused_form::activation::gelu) kind = CUBLASLT_EPILOGUE_GELU;
+    if (f.activation == fused_epilogue::activation::relu) kind = CUBLASLT_EPILOGUE_RELU;
+    if (f.activation == fused_epilogue::activation::gelu) kind = CUBLASLT_EPILOGUE_GELU;
     const operand_index bias = f.bias != none ? f.bias : f.bias_gradient;
     if (bias != none) {
-      const tree_memory& m = seen(bias);
+      const tree_memory& m = memory_of(bias);
       if (!fits(m.type)) return false;
       s.bias_type = type_of(m.type), s.bias_stride = m.batch_stride, s.bias_alignment = alignment_of(m.address);
       kind |= f.bias != none ? std::int64_t{CUBLASLT_EPILOGUE_BIAS} : epilogue_part::bias_gradient;
@@ -397,7 +400,7 @@ class search {
     const operand_index aux = f.aux != none ? f.aux : f.derivative_at;
     if (aux != none) {
       const product_spec::matrix m = matrix(aux);
-      if (m.ld % 8 != 0 || m.stride % 8 != 0 || m.alignment < 16 || !fits(seen(aux).type)) return false;
+      if (m.ld % 8 != 0 || m.stride % 8 != 0 || m.alignment < 16 || !fits(memory_of(aux).type)) return false;
       s.aux_type = m.type, s.aux_ld = m.ld, s.aux_stride = m.stride, s.aux_alignment = m.alignment;
       kind |= f.aux != none ? epilogue_part::aux : std::int64_t{CUBLASLT_EPILOGUE_DGELU};
     }
@@ -406,7 +409,7 @@ class search {
                (f.b_scale != none || f.column_scales != none ? s.scales_b : 0) | (f.d_scale != none ? s.scales_d : 0) |
                (f.amax != none ? s.finds_largest : 0);
     if (f.row_scales != none) {
-      if (seen(f.row_scales).type != dtype::f32 || seen(f.column_scales).type != dtype::f32) return false;
+      if (memory_of(f.row_scales).type != dtype::f32 || memory_of(f.column_scales).type != dtype::f32) return false;
 #if CUBLAS_VERSION >= 120900
       s.a_scale_mode = s.b_scale_mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
 #else
@@ -420,11 +423,11 @@ class search {
   const multiplication& r_;
   const problem& problem_;
   const tree tree_;
-  const chip& chip_;
-  const choosing& how_;
+  const gpu_properties& gpu_;
+  const selection_options& options_;
   dtype sums_{};
-  route route_;
-  std::optional<error> too_small_;
+  execution_plan plan_;
+  std::optional<error> workspace_error;
 };
 
 }  // namespace
@@ -467,9 +470,10 @@ void write_key(std::string& to, const multiplication& r, const problem& p) {
                                            static_cast<std::int64_t>(m.mode)});
 }
 
-result<std::shared_ptr<route>> find_route(cublasLtHandle_t library, const multiplication& r, const problem& p,
-                                          const chip& on, const choosing& how) {
-  return search(library, r, p, on, how).run();
+result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const multiplication& r,
+                                                            const problem& p, const gpu_properties& gpu,
+                                                            const selection_options& options) {
+  return search(library, r, p, gpu, options).run();
 }
 
 }  // namespace troupe::matmul

@@ -12,41 +12,41 @@
 
 namespace troupe::matmul {
 
-/// Memory is divided at multiples of this.
-inline std::uint64_t whole_lines(std::uint64_t bytes) noexcept { return round_up(bytes, 256); }
+/// Rounds up to 256: each part of workspace memory begins at a multiple of it.
+inline std::uint64_t padded_bytes(std::uint64_t bytes) noexcept { return round_up(bytes, 256); }
 
-/// What a GPU is, as far as plans depend on it.
-struct chip {
+/// The properties of a GPU that plans depend on.
+struct gpu_properties {
   std::string name;    ///< with the library's version: part of keys on disk
   int capability = 0;  ///< 90 for 9.0
   int multiprocessors = 0;
   bool has_float8() const noexcept { return capability >= 89; }
 };
 
-/// How a request is computed.
-struct route {
-  /// Operands that are copied first, so that the terms of a sum are neighbours and aligned.
+/// The way in which a request is computed: copies, cuBLASLt's algorithm, and a second pass.
+struct execution_plan {
+  /// Copies of operands that are made first, so that their elements along k are contiguous and aligned.
   enum class arrangement : std::uint8_t {
     none,
     bytes,         ///< copies where needed
-    halves,        ///< 8-bit floats as half, which has all of them
-    block_scaled,  ///< copies where needed, and the scales of blocks as cuBLASLt wants them
-    scaled,        ///< elements times their scales, as bfloat16 or float
+    halves,        ///< copies 8-bit floats as half, which has all their values
+    block_scaled,  ///< copies where needed, and block scales in cuBLASLt's layout
+    scaled,        ///< copies elements times their scales, as bfloat16 or float
   };
 
   bool multiplies = true;  ///< false if the epilogue uses no product
-  bool small = false;      ///< whether our own kernel computes all of it, for any number of such requests together
+  bool small = false;      ///< true: our own kernel computes any number of such requests together
   bool fused = false;
-  fused_form form;  ///< if it is fused
-  std::optional<product_plan> plan;
+  fused_epilogue epilogue;  ///< if it is fused
+  std::optional<product_plan> product;
   std::optional<epilogue::second_pass> pass;  ///< if it is not fused
   arrangement arranged = arrangement::none;
   bool copies_a = false, copies_b = false;
-  std::int64_t k = 0;  ///< of what is multiplied: arranged operands are longer
+  std::int64_t k = 0;  ///< k of the product that is computed: copies are padded
   dtype sums{};
-  bool aside = false;  ///< whether the sums go to memory of their own, and not to D
+  bool sums_in_workspace = false;  ///< true: the sums go to workspace memory, and not to D
   std::int64_t sums_ld = 0, sums_stride = 0;
-  // Memory for the duration of the request: bytes.
+  // Bytes of workspace for the duration of the request.
   std::uint64_t bytes_a = 0, bytes_b = 0, bytes_scales_a = 0, bytes_scales_b = 0, bytes_sums = 0, bytes_partial = 0;
   std::uint64_t offset_b() const noexcept { return bytes_a; }
   std::uint64_t offset_scales_a() const noexcept { return offset_b() + bytes_b; }
@@ -56,36 +56,38 @@ struct route {
   std::uint64_t scratch_bytes() const noexcept { return offset_partial() + bytes_partial; }
 };
 
-/// How copies of scales are stored for cuBLASLt: lines, each of `length` scales, `padded` from one to the next. Those
-/// of 1 x 128 elements: a line for each block along k; those of 128 x 128: a line for each block across.
+/// The layout of copied scales for cuBLASLt: `lines` of `length` scales each, `padded` scales from one line to the
+/// next. Blocks of 1 x 128 elements have a line for each block along k, blocks of 128 x 128 one for each block of
+/// lines.
 struct stored_scales {
   std::int64_t lines, length, padded, along, across;
 };
 stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noexcept;
 
-/// The type of elements times their scales: bfloat16 has the products with scales of 8 bits.
+/// Returns the type of elements times their scales. Products with scales of 8 bits are exact in bfloat16.
 inline dtype scaled_type(const block_scales& s) noexcept { return s.type == dtype::f32 ? dtype::f32 : dtype::bf16; }
 
-/// Whether requests are computed by our own kernel, which has the same bits for one alone and for many together.
+/// Returns true if our own kernel computes the request, with the same bits for one alone and for many together.
 bool is_small(const multiplication& r) noexcept;
 
-/// All that a route depends on, as bytes: shapes, strides, alignments, types, the epilogue's structure, and options.
+/// Writes all that a plan depends on: shapes, strides, alignments, types, the epilogue's structure, and options.
 void write_key(std::string& to, const multiplication& r, const problem& p);
 
-/// How to choose among cuBLASLt's algorithms.
-struct choosing {
+/// Options of the choice among cuBLASLt's algorithms.
+struct selection_options {
   plan::disk_cache* disk = nullptr;
-  plan::remarks* remarks = nullptr;  ///< what is said of `disk`; not null if there is one
-  std::int32_t measure = 0;          ///< how many; 0: the first
+  plan::remarks* remarks = nullptr;  ///< receives messages about `disk`; not null if `disk` is not
+  std::int32_t measure = 0;          ///< number of algorithms to measure; 0: use the first
   const choice* given = nullptr;
-  /// Measures a plan of the route: microseconds.
-  std::function<result<double>(const route&, const product_plan&)> time = {};
-  plan_info* info = nullptr;  ///< gets what was found, if not null
+  /// Measures an algorithm for the plan; returns microseconds.
+  std::function<result<double>(const execution_plan&, const product_plan&)> time = {};
+  plan_info* info = nullptr;  ///< receives what was found, if not null
 };
 
-/// Finds the best way that there is on this chip: the epilogue together with the product before a pass of its own, and
-/// operands as they are before copies of them.
-result<std::shared_ptr<route>> find_route(cublasLtHandle_t library, const multiplication& r, const problem& p,
-                                          const chip& on, const choosing& how);
+/// Finds the best plan that there is on this gpu_properties: the epilogue together with the product before a pass of
+/// its own, and operands as they are before copies of them.
+result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const multiplication& r,
+                                                            const problem& p, const gpu_properties& gpu,
+                                                            const selection_options& options);
 
 }  // namespace troupe::matmul

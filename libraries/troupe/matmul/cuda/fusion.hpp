@@ -8,17 +8,17 @@
 
 namespace troupe::matmul {
 
-/// Which operand of an epilogue; `none` if there is none.
+/// The index of an operand of an epilogue; `none` if there is none.
 using operand_index = std::int8_t;
 inline constexpr operand_index none = -1;
 
-/// An epilogue in cuBLASLt's terms, with D stored column by column:
+/// An epilogue that cuBLASLt computes, with D stored column by column:
 ///   x = alpha * (scales) * A * B + beta * C + bias         aux = x
 ///   D = activation(x) * d_scale                            amax = largest magnitude of activation(x)
 /// or
 ///   D = alpha * (scales) * A * B * derivative of gelu(aux) bias gradient = sum of each row of D
-/// Numbers are those of a request: they are no part of its structure.
-struct fused_form {
+/// Numbers are those of one request; they are not part of its structure.
+struct fused_epilogue {
   enum class activation : std::uint8_t { none, relu, gelu };
   double alpha = 1, beta = 0;
   operand_index alpha_in_memory = none, beta_in_memory = none;
@@ -30,12 +30,13 @@ struct fused_form {
   bool has_beta() const noexcept { return c != none; }
 };
 
-/// The form of an epilogue, or what cuBLASLt does not compute together with a product: "silu".
+/// The fused epilogue, or the operation that cuBLASLt does not compute together with a product, such as "silu".
 struct fusion_match {
   bool fits = false;
-  fused_form form = {};
+  fused_epilogue epilogue = {};
   std::string obstacle = {};
 };
+/// Matches an epilogue with those that cuBLASLt computes.
 fusion_match match(const epilogue::tree& t, const problem& p, dtype sums);
 
 }  // namespace troupe::matmul

@@ -2,22 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <troupe/matmul/cuda/execution_plan.hpp>
 #include <troupe/matmul/cuda/group.hpp>
-#include <troupe/matmul/cuda/route.hpp>
 
 namespace troupe::matmul {
 namespace {
 
 using epilogue::tree, epilogue::tree_memory;
 
-// Not fnv1a, which takes a byte at a time: this runs for each request in the mailbox.
-class mixer {
+// Hashes words. Not fnv1a, which takes a byte at a time: this runs for each request in the mailbox.
+class hasher {
  public:
   void add(std::uint64_t word) noexcept { h_ = (std::rotl(h_, 23) ^ word) * 0x9e3779b97f4a7c15; }
   void add(const matrix_shape& s) noexcept {
     for (const std::int64_t n : {s.rows, s.columns, s.row_stride, s.column_stride}) add(static_cast<std::uint64_t>(n));
   }
-  // Of a matrix.
+  // Adds the shape of a matrix.
   void add(const tensor_shape& s) noexcept {
     for (const std::size_t i : {0, 1}) {
       add(static_cast<std::uint64_t>(s.extents[i]));
@@ -52,7 +52,7 @@ bool same_numbers(std::span<const double> x, std::span<const double> y) noexcept
 std::uint64_t group_number(const multiplication& r) noexcept {
   const tree& t = r.epilogue.encoded();
   if (t.empty() || !is_small(r)) return 0;
-  mixer h;
+  hasher h;
   h.add(options_of(r));
   h.add(static_cast<std::uint64_t>(r.a.type()) | static_cast<std::uint64_t>(r.b.type()) << 8 |
         static_cast<std::uint64_t>(r.d.type()) << 16);
@@ -65,7 +65,7 @@ std::uint64_t group_number(const multiplication& r) noexcept {
   return std::max<std::uint64_t>(1, h.number());
 }
 
-bool are_of_one_kind(const multiplication& one, const multiplication& other) noexcept {
+bool differ_in_addresses_only(const multiplication& one, const multiplication& other) noexcept {
   const tree &t = one.epilogue.encoded(), &u = other.epilogue.encoded();
   return options_of(one) == options_of(other) && one.workspace == other.workspace && same_shape(one.a, other.a) &&
          same_shape(one.b, other.b) && same_shape(one.d, other.d) &&

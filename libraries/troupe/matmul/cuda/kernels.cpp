@@ -3,7 +3,7 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/matmul/cuda/kernels.hpp>
 
-// The fatbin made of kernels.cu.
+// The fatbin of kernels.cu.
 TROUPE_EMBEDDED(troupe_matmul_kernels, TROUPE_KERNELS);
 
 namespace troupe::matmul {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What cuBLASLt lacks: epilogues that it does not compute, operands that it does not take as they are stored, and many
-// small products in one call.
+// Kernels for what cuBLASLt lacks: other epilogues, copies of operands into a layout that it supports, and many small
+// products in one call.
 #include "arrange.cuh"
 #include "small.cuh"
 

@@ -10,7 +10,7 @@
 
 namespace troupe::matmul {
 
-struct route;
+struct execution_plan;
 
 /// The state of one lane of the worker. Used by one thread at a time.
 class lane {
@@ -18,8 +18,8 @@ class lane {
   static result<std::unique_ptr<lane>> make() {
     return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("matmul", workspace_bytes))));
   }
-  /// Must be called before any other use. The lanes of helpers have no stream: they get one of their own, which is
-  /// nobody's to wait for.
+  /// Must be called before any other use. The lanes of helpers have no stream and make their own, which no other
+  /// thread waits for.
   result<void> use(const call& c) {
     call here = c;
     if (here.stream == nullptr) here.stream = TROUPE_TRY(own_stream());
@@ -29,13 +29,13 @@ class lane {
   cuda::lane_memory& memory() noexcept { return memory_; }
   CUstream stream() const noexcept { return memory_.stream(); }
 
-  /// NVIDIA's recommendation for Hopper and later; with less, some algorithms are left out.
+  /// NVIDIA's recommendation for Hopper and later; with less, some algorithms cannot be used.
   static constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
 
-  /// The last request's route and its key: the next request often has the same.
+  /// The last request's plan and its key: the next request often has the same.
   std::string last_key, next_key;
-  std::shared_ptr<const route> last_route;
-  std::uint64_t known_since = 0;  ///< when, counted in routes that took the place of others
+  std::shared_ptr<const execution_plan> last_plan;
+  std::uint64_t known_since = 0;  ///< number of plans that had replaced others by then
 
  private:
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}
@@ -48,7 +48,7 @@ class lane {
     return own_.get();
   }
 
-  cuda::stream own_;  // before the memory, which may be freed in its order
+  cuda::stream own_;  // declared before the memory, which may be freed in stream order
   cuda::lane_memory memory_;
 };
 

@@ -7,7 +7,7 @@
 namespace troupe::matmul {
 namespace {
 
-// A matrix whose rows are stored one after the other is the transpose of one whose columns are. One line can be both.
+// A matrix that is stored row by row is the transpose of one stored column by column. A single line can be both.
 stored_matrix stored(std::uint64_t address, dtype type, const batch_of_matrices& all, bool by_rows) noexcept {
   const matrix_shape s = by_rows ? all.one.transposed() : all.one;
   const std::int64_t ld = s.columns == 1 ? s.rows : s.column_stride;
@@ -30,7 +30,7 @@ problem problem_of(const multiplication& r) noexcept {
   out.paired = r.epilogue.encoded().is_paired();
   out.batch = d.count;
   out.d = stored(address_of(r.d), r.d.type(), d, out.transposed);
-  // Where there is a choice, the terms of a sum are neighbours: tensor cores prefer it, or need it.
+  // If both are possible, elements along k are contiguous: tensor cores prefer it, or need it.
   const stored_matrix left = stored(address_of(r.a), r.a.type(), a, has_rows(a.one)),
                       right = stored(address_of(r.b), r.b.type(), b, !has_columns(b.one));
   out.m = a.one.rows, out.n = b.one.columns, out.k = a.one.columns * terms_in(r.a.type());

@@ -10,7 +10,7 @@
 namespace troupe::matmul {
 namespace {
 
-// Collects the first status that is no success.
+// Sets attributes of a description, and keeps the first status that is no success.
 class settings {
  public:
   explicit settings(cublasLtMatmulDescOpaque_t& d) noexcept : description_(&d) {}
@@ -40,7 +40,7 @@ cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& out, const product_spec::m
                                             sizeof m.stride);
 }
 
-// An address of the alignment, which cuBLASLt only looks at.
+// Returns an address with this alignment, which cuBLASLt examines but does not read.
 const void* any_address(std::int64_t alignment) noexcept {
   return reinterpret_cast<const void*>(std::uintptr_t{1} << 30 | static_cast<std::uintptr_t>(alignment));
 }
@@ -50,9 +50,9 @@ bool has_bias(std::int64_t epilogue) noexcept {
 }
 bool has_aux(std::int64_t epilogue) noexcept { return (epilogue & epilogue_part::aux) != 0; }
 
-std::string key_on_disk(const product_spec& s, std::string_view chip) {
+std::string key_on_disk(const product_spec& s, std::string_view gpu_name) {
   std::string key = "troupe matmul 1 ";
-  key.append(chip).append(1, '\0').append(reinterpret_cast<const char*>(&s), sizeof s);
+  key.append(gpu_name).append(1, '\0').append(reinterpret_cast<const char*>(&s), sizeof s);
   return key;
 }
 
@@ -140,7 +140,7 @@ cublasStatus_t product_plan::describe(const product_spec& s) noexcept {
   return to.status();
 }
 
-// Takes an algorithm, if it computes this within the limit of memory, with operands that are aligned like this.
+// Adopts an algorithm if it computes this product within the workspace limit, with operands of this alignment.
 bool product_plan::accepts(cublasLtHandle_t library, const choice& c, const product_spec& s) noexcept {
   if (c.library() != ::cublasLtGetVersion()) return false;
   std::memcpy(&algorithm_, c.words.data(), sizeof algorithm_);
@@ -162,8 +162,9 @@ bool product_plan::accepts(cublasLtHandle_t library, const choice& c, const prod
 }
 
 std::optional<product_plan> product_plan::stored(cublasLtHandle_t library, const product_spec& s,
-                                                 plan::disk_cache& disk, std::string_view chip, std::string& why_not) {
-  const auto found = disk.find(key_on_disk(s, chip), why_not);
+                                                 plan::disk_cache& disk, std::string_view gpu_name,
+                                                 std::string& why_not) {
+  const auto found = disk.find(key_on_disk(s, gpu_name), why_not);
   if (!found) return std::nullopt;
   choice c;
   product_plan out;
@@ -175,9 +176,9 @@ std::optional<product_plan> product_plan::stored(cublasLtHandle_t library, const
   return std::nullopt;
 }
 
-std::string product_plan::store(plan::disk_cache& disk, const product_spec& s, std::string_view chip) const {
+std::string product_plan::store(plan::disk_cache& disk, const product_spec& s, std::string_view gpu_name) const {
   const choice c = chosen();
-  return disk.store(key_on_disk(s, chip), {}, {reinterpret_cast<const char*>(&c), sizeof c});
+  return disk.store(key_on_disk(s, gpu_name), {}, {reinterpret_cast<const char*>(&c), sizeof c});
 }
 
 result<std::optional<product_plan>> product_plan::from(cublasLtHandle_t library, const product_spec& s,
@@ -212,24 +213,24 @@ result<std::vector<product_plan>> product_plan::search(cublasLtHandle_t library,
   product_plan out;
   if (const cublasStatus_t status = out.describe(s); status != CUBLAS_STATUS_SUCCESS)
     return failed("cublasLtMatmulDescSetAttribute", status);
-  cublasLtMatmulPreferenceOpaque_t wishes;
-  cublasStatus_t status = ::cublasLtMatmulPreferenceInit(&wishes);
-  const auto wish = [&](cublasLtMatmulPreferenceAttributes_t which, auto value) {
+  cublasLtMatmulPreferenceOpaque_t plan_constraints;
+  cublasStatus_t status = ::cublasLtMatmulPreferenceInit(&plan_constraints);
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t which, auto value) {
     if (status == CUBLAS_STATUS_SUCCESS)
-      status = ::cublasLtMatmulPreferenceSetAttribute(&wishes, which, &value, sizeof value);
+      status = ::cublasLtMatmulPreferenceSetAttribute(&plan_constraints, which, &value, sizeof value);
   };
-  wish(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(s.workspace));
-  wish(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(s.reductions));
-  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<std::uint32_t>(s.a.alignment));
-  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<std::uint32_t>(s.b.alignment));
-  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(s.c.alignment));
-  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(s.d.alignment));
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(s.workspace));
+  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(s.reductions));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<std::uint32_t>(s.a.alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<std::uint32_t>(s.b.alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(s.c.alignment));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(s.d.alignment));
   if (status != CUBLAS_STATUS_SUCCESS) return failed("cublasLtMatmulPreferenceSetAttribute", status);
   std::vector<cublasLtMatmulHeuristicResult_t> all(static_cast<std::size_t>(most));
   int found = 0;
-  status = ::cublasLtMatmulAlgoGetHeuristic(library, &out.product_, &out.a_, &out.b_, &out.c_, &out.d_, &wishes, most,
-                                            all.data(), &found);
-  // It calls a combination that it does not have invalid, too.
+  status = ::cublasLtMatmulAlgoGetHeuristic(library, &out.product_, &out.a_, &out.b_, &out.c_, &out.d_,
+                                            &plan_constraints, most, all.data(), &found);
+  // INVALID_VALUE, too, is returned for a combination that it does not have.
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
     return std::vector<product_plan>();
   if (status != CUBLAS_STATUS_SUCCESS) return failed("cublasLtMatmulAlgoGetHeuristic", status);
@@ -244,20 +245,20 @@ result<std::vector<product_plan>> product_plan::search(cublasLtHandle_t library,
 
 cublasStatus_t product_plan::enqueue(cublasLtHandle_t library, const product_arguments& a, void* workspace,
                                      CUstream stream) const noexcept {
-  // Its description with the addresses of this call. The struct is cuBLASLt's, made to be copied.
+  // The description with the addresses of this call. The struct is cuBLASLt's, and may be copied.
   cublasLtMatmulDescOpaque_t product = product_;
   settings to(product);
-  const auto place = [&to](cublasLtMatmulDescAttributes_t which, const void* address) {
+  const auto set_address = [&to](cublasLtMatmulDescAttributes_t which, const void* address) {
     if (address != nullptr) to.set(which, address);
   };
-  place(CUBLASLT_MATMUL_DESC_BIAS_POINTER, a.bias);
-  place(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, a.aux);
-  place(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, a.a_scale);
-  place(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, a.b_scale);
-  place(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, a.d_scale);
-  place(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, a.amax);
+  set_address(CUBLASLT_MATMUL_DESC_BIAS_POINTER, a.bias);
+  set_address(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, a.aux);
+  set_address(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, a.a_scale);
+  set_address(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, a.b_scale);
+  set_address(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, a.d_scale);
+  set_address(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, a.amax);
   if (to.status() != CUBLAS_STATUS_SUCCESS) return to.status();
-  // Not null, though it is not read.
+  // Must not be null, although it is not read.
   const void* const c = a.c != nullptr ? a.c : c_is_like_d_ ? a.d : workspace;
   auto layout = [](const cublasLtMatrixLayoutOpaque_t& l) { return const_cast<cublasLtMatrixLayoutOpaque_t*>(&l); };
   return ::cublasLtMatmul(library, &product, a.alpha, a.a, layout(a_), a.b, layout(b_), a.beta, c, layout(c_), a.d,

@@ -6,8 +6,8 @@
 
 #include "kernel_arguments.hpp"
 
-/// Products that are so small that a call of cuBLASLt costs as much as the product, with their epilogues, any number in
-/// one launch.
+/// Computes any number of small products with their epilogues in one launch. A call of cuBLASLt costs as much as such a
+/// product.
 namespace troupe::matmul::on_gpu {
 
 using kernel_arguments::small_products;
@@ -29,8 +29,8 @@ class tile_part {
   __device__ tile_part(const small_products& all, const std::uint64_t* addresses, i64 row, i64 column, const N* sums)
       : all_(all), addresses_(addresses), row_(row), column_(column), sums_(sums) {}
   __device__ bool exists(int i) const { return row_ < all_.epilogue.rows && column(i) < all_.epilogue.columns; }
-  __device__ i64 index(const epilogue::kernel_arguments::place& p, int i) const {
-    return row_ * p.along + column(i) * p.across;
+  __device__ i64 index(const epilogue::kernel_arguments::strided_matrix& p, int i) const {
+    return row_ * p.row_stride + column(i) * p.column_stride;
   }
   __device__ void* memory(unsigned operand) const {
     return reinterpret_cast<void*>(addresses_ != nullptr ? addresses_[3 + operand]
@@ -42,7 +42,8 @@ class tile_part {
   __device__ void product(bool, N* to) const {
     for (int i = 0; i < columns_of_thread; ++i) to[i] = sums_[i];
   }
-  __device__ void reduce(const epilogue::kernel_arguments::step&, const N*) const {}  // such epilogues come elsewhere
+  // Small products have no reductions.
+  __device__ void reduce(const epilogue::kernel_arguments::step&, const N*) const {}
 
  private:
   __device__ i64 column(int i) const { return column_ + i * 8; }
@@ -52,12 +53,12 @@ class tile_part {
   const N* const sums_;
 };
 
-/// Each element is one chain of fused additions in the order of k, whatever else runs: a product has the same bits alone
+/// Computes each element as one chain of fused additions in the order of k, so that a product has the same bits alone
 /// and with others.
 template <class N>
 __device__ void multiply_small(const small_products& all) {
   using number = epilogue::on_gpu::number<N>;
-  __shared__ N panel_a[tile][tile + 1], panel_b[tile][tile + 1];  // by term and line
+  __shared__ N panel_a[tile][tile + 1], panel_b[tile][tile + 1];  // indexed by k and line
   const std::uint64_t* const addresses =
       all.addresses != nullptr ? all.addresses + blockIdx.x * (3 + all.operands) : nullptr;
   const void* const a = reinterpret_cast<const void*>(addresses != nullptr ? addresses[0] : all.a.address);
@@ -69,15 +70,15 @@ __device__ void multiply_small(const small_products& all) {
   N sums[columns_of_thread] = {};
   for (i64 first = 0; first < all.k; first += tile) {
     for (int i = y; i < tile; i += 8) {
-      // Neighbouring threads read neighbours.
-      const int line_a = all.a.across == 1 ? x : i, term_a = all.a.across == 1 ? i : x;
-      const bool in_a = row + line_a < all.epilogue.rows && first + term_a < all.k;
-      panel_a[term_a][line_a] =
-          in_a ? number::load(type_a, a, (row + line_a) * all.a.across + (first + term_a) * all.a.along) : N(0);
-      const int line_b = all.b.across == 1 ? x : i, term_b = all.b.across == 1 ? i : x;
-      const bool in_b = column + line_b < all.epilogue.columns && first + term_b < all.k;
-      panel_b[term_b][line_b] =
-          in_b ? number::load(type_b, b, (column + line_b) * all.b.across + (first + term_b) * all.b.along) : N(0);
+      // Neighbouring threads read neighbouring elements.
+      const int line_a = all.a.across == 1 ? x : i, k_a = all.a.across == 1 ? i : x;
+      const bool in_a = row + line_a < all.epilogue.rows && first + k_a < all.k;
+      panel_a[k_a][line_a] =
+          in_a ? number::load(type_a, a, (row + line_a) * all.a.across + (first + k_a) * all.a.along) : N(0);
+      const int line_b = all.b.across == 1 ? x : i, k_b = all.b.across == 1 ? i : x;
+      const bool in_b = column + line_b < all.epilogue.columns && first + k_b < all.k;
+      panel_b[k_b][line_b] =
+          in_b ? number::load(type_b, b, (column + line_b) * all.b.across + (first + k_b) * all.b.along) : N(0);
     }
     __syncthreads();
     const int most = all.k - first < tile ? static_cast<int>(all.k - first) : tile;

@@ -6,13 +6,14 @@
 
 #include <troupe/cuda/cublas_status.hpp>
 
-/// cuBLASLt's statuses as errors.
+/// Converts cuBLASLt's statuses to errors.
 namespace troupe::matmul {
 
+/// Returns the error of a failed call.
 inline error failed(const char* call, cublasStatus_t status, CUstream stream, bool& library_is_broken) {
   return cuda::cublas_failed("matmul", call, status, ::cublasLtGetStatusName(status), stream, library_is_broken);
 }
-/// The same for calls outside requests.
+/// The same for a call outside requests.
 inline error failed(const char* call, cublasStatus_t status) {
   bool broken = false;
   return failed(call, status, nullptr, broken);

@@ -4,33 +4,34 @@
 
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/scratch.hpp>
-#include <troupe/matmul/cuda/route.hpp>
+#include <troupe/matmul/cuda/execution_plan.hpp>
 #include <vector>
 
 namespace troupe::matmul {
 
-/// Times algorithms for a product on copies of its factors, as many as the GPU's cache does not hold. What the product
-/// writes goes to memory of its own. Waits for the GPU.
-class rehearsal {
+/// Times algorithms for a product on copies of its factors, so many that the GPU's cache cannot hold them. Results are
+/// written to separate memory. Waits for the GPU.
+class timing_run {
  public:
-  /// The bytes of what a product reads and writes.
-  struct extents {
+  /// The bytes of each operand that a product reads or writes.
+  struct operand_bytes {
     std::uint64_t a = 0, b = 0, d = 0;
-    std::uint64_t aux = 0, bias = 0;  ///< if it writes them
+    std::uint64_t aux = 0, bias = 0;  ///< 0 if the product does not write them
   };
-  static extents extents_of(const multiplication& r, const problem& p, const route& way, const fused_form& f) noexcept;
-  /// `arranged` is the memory that the route's copies of the factors are in.
-  static result<rehearsal> make(const call& c, const product_arguments& a, const number& alpha, const number& beta,
-                                const extents& e, cuda::scratch arranged);
-  /// Returns the microseconds that the product takes, on average.
+  static operand_bytes operand_bytes_of(const multiplication& r, const problem& p, const execution_plan& plan,
+                                        const fused_epilogue& f) noexcept;
+  /// `arranged` is the memory of the plan's copies of the factors.
+  static result<timing_run> make(const call& c, const product_arguments& a, const number& alpha, const number& beta,
+                                 const operand_bytes& e, cuda::scratch arranged);
+  /// Returns the average time of the product in microseconds.
   result<double> time(cublasLtHandle_t library, const product_plan& plan, void* workspace, CUstream stream);
 
  private:
-  rehearsal(std::vector<product_arguments> turns, const number& alpha, const number& beta, cuda::scratch arranged,
-            cuda::scratch copies, cuda::event begin, cuda::event end) noexcept;
+  timing_run(std::vector<product_arguments> argument_sets, const number& alpha, const number& beta,
+             cuda::scratch arranged, cuda::scratch copies, cuda::event begin, cuda::event end) noexcept;
   result<double> run(cublasLtHandle_t library, const product_plan& plan, int times, void* workspace, CUstream stream);
 
-  std::vector<product_arguments> turns_;
+  std::vector<product_arguments> argument_sets_;
   number alpha_, beta_;
   bool numbers_in_memory_;
   cuda::scratch arranged_, copies_;

@@ -23,11 +23,12 @@ class host_matmul {
     return cat("threads: ", openblas_threads(), "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one");
   }
 
-  // There is one way to compute a product.
+  // The host engine has one algorithm for each product.
   result<plan_info> run(const prepare& r, call&) {
     if (r.choice.library() != 0)
-      return error(reaction::unsupported, "matmul",
-                   "matmul.prepare: choice is of cuBLASLt, which the host engine does not use; give none");
+      return error(
+          reaction::unsupported, "matmul",
+          "matmul.prepare: choice is of cuBLASLt, which the host engine does not use; prepare without a choice");
     if (r.chosen) std::fill_n(r.chosen->data(), choice::size, 0);
     return plan_info{};
   }
@@ -59,7 +60,7 @@ class host_matmul {
     return static_cast<const std::byte*>(view.data()) +
            (m.count == 1 ? 0 : i * m.stride) * static_cast<std::int64_t>(bytes_of(view.type()));
   }
-  // `s` has the lines as rows.
+  // Returns product i's factor. The rows of `s` are its lines.
   static host_factor factor_of(const in_any& view, const matrix_shape& s, const batch_of_matrices& all,
                                std::int64_t i) noexcept {
     return {place_of(view, all, i), view.type(),    s.rows, s.columns * terms_in(view.type()),

@@ -12,12 +12,12 @@
 namespace troupe::matmul {
 namespace {
 
-constexpr std::int64_t part_elements = 1 << 15;  // of a copy, for one thread
+constexpr std::int64_t part_elements = 1 << 15;  // elements of a copy for one thread
 
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 
 bool has_codes(dtype t) noexcept { return bytes_of(t) == 1; }
-// The number of each code of 8 bits, twice; or both numbers of a pair of 4 bits.
+// The value of each 8-bit code, twice; or both values of a pair of 4-bit codes.
 template <class T>
 using code_table = std::array<std::array<T, 2>, 256>;
 template <class T>
@@ -53,7 +53,7 @@ void look_up(const code_table<T>& table, const std::byte* from, std::int64_t str
              std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i) to[i] = table[static_cast<std::uint8_t>(from[i * stride])][half];
 }
-// A line of pairs, whose last may be half used.
+// Reads a line of pairs. Only the first half of the last pair may be used.
 template <class T>
 void look_up_pairs(const code_table<T>& table, const std::byte* from, std::int64_t stride, T* to,
                    std::int64_t n) noexcept {
@@ -66,7 +66,7 @@ dtype multiplied_in(dtype a, dtype b, bool scaled) noexcept {
   if (scaled) return dtype::f32;
   if (is_half(a)) return a;
   if (is_half(b)) return b;
-  // Half has every number of either.
+  // Half has every value of both 8-bit floats.
   return bytes_of(a) == 1 && a != dtype::i8 ? dtype::f16 : a;
 }
 
@@ -80,9 +80,9 @@ ordered_factor::ordered_factor(const host_factor& f, const host_scales& s, dtype
     : from_(f),
       scales_(s),
       type_(type),
-      along_terms_(f.lines == 1 || (f.terms > 1 && f.term <= f.line)),
-      runs_(along_terms_ ? f.lines : f.terms),
-      length_(along_terms_ ? f.terms : f.lines),
+      along_k_(f.lines == 1 || (f.terms > 1 && f.term <= f.line)),
+      runs_(along_k_ ? f.lines : f.terms),
+      length_(along_k_ ? f.terms : f.lines),
       all_(new std::byte[bytes(f, type)]) {
   copy_all(team);
 }
@@ -107,14 +107,14 @@ void ordered_factor::copy_all(thread_team& team) {
 }
 
 host_factor ordered_factor::get() const noexcept {
-  return {all_.get(), type_, from_.lines, from_.terms, along_terms_ ? length_ : 1, along_terms_ ? 1 : length_};
+  return {all_.get(), type_, from_.lines, from_.terms, along_k_ ? length_ : 1, along_k_ ? 1 : length_};
 }
 
 ordered_factor::run ordered_factor::run_of(std::int64_t i) const noexcept {
   const bool pairs = from_.type == dtype::f4e2m1x2;
   const auto bytes = static_cast<std::int64_t>(bytes_of(from_.type));
   const auto* const data = static_cast<const std::byte*>(from_.data);
-  if (along_terms_) return {data + i * from_.line * bytes, from_.term, 0};
+  if (along_k_) return {data + i * from_.line * bytes, from_.term, 0};
   return {data + i / (pairs ? 2 : 1) * from_.term * bytes, from_.line, static_cast<std::size_t>(pairs ? i % 2 : 0)};
 }
 
@@ -126,7 +126,7 @@ void ordered_factor::for_each_run(thread_team& team, F&& f) const {
 template <class T>
 void ordered_factor::copy(thread_team& team) {
   T* const all = reinterpret_cast<T*>(all_.get());
-  const bool same = from_.type == type_, by_pairs = from_.type == dtype::f4e2m1x2 && along_terms_;
+  const bool same = from_.type == type_, by_pairs = from_.type == dtype::f4e2m1x2 && along_k_;
   for_each_run(team, [&](std::int64_t i, const run& r) {
     T* const to = all + i * length_;
     constexpr bool widens = std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
@@ -145,19 +145,15 @@ void ordered_factor::copy(thread_team& team) {
 }
 
 void ordered_factor::scale(std::int64_t i, float* to) const {
-  const std::int64_t block = along_terms_ ? scales_.terms : scales_.lines,
-                     across = i / (along_terms_ ? scales_.lines : scales_.terms), count = (length_ + block - 1) / block;
-  const std::int64_t first = across * (along_terms_ ? scales_.line : scales_.term);
+  const std::int64_t block = along_k_ ? scales_.terms : scales_.lines,
+                     across = i / (along_k_ ? scales_.lines : scales_.terms), count = (length_ + block - 1) / block;
+  const std::int64_t first = across * (along_k_ ? scales_.line : scales_.term);
   const auto* const from =
       static_cast<const std::byte*>(scales_.data) + first * static_cast<std::int64_t>(bytes_of(scales_.type));
   thread_local std::vector<float> all;
   all.resize(static_cast<std::size_t>(count));
-  // A single scale may have any distance to the next.
-  epilogue::host::read(scales_.type, from,
-                       count == 1     ? 1
-                       : along_terms_ ? scales_.term
-                                      : scales_.line,
-                       all.data(), count);
+  // A single scale may have any stride.
+  epilogue::host::read(scales_.type, from, count == 1 ? 1 : along_k_ ? scales_.term : scales_.line, all.data(), count);
   if (block == 1) {
     for (std::int64_t j = 0; j < length_; ++j) to[j] *= all[static_cast<std::size_t>(j)];
     return;

@@ -17,10 +17,10 @@ namespace {
 
 namespace host = epilogue::host;
 
-constexpr std::int64_t largest_panel = 4 << 20;   // bytes of sums, which stay in the cache of a core or two
-constexpr std::int64_t part_elements = 1 << 15;   // of a panel, for one thread
-constexpr double least_for_all = 64.0 * 64 * 64;  // multiplications of a product that takes all cores
-constexpr double least_for_a_thread = 100'000;    // multiplications that are worth waking one
+constexpr std::int64_t largest_panel = 4 << 20;   // bytes of sums; they fit the cache of one or two cores
+constexpr std::int64_t part_elements = 1 << 15;   // elements of a panel for one thread
+constexpr double least_for_all = 64.0 * 64 * 64;  // multiplications; a larger product uses all cores
+constexpr double least_for_a_thread = 100'000;    // multiplications that are worth waking a thread
 constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
 
 template <class T>
@@ -31,7 +31,7 @@ struct memory {
 };
 
 host_matrix transposed(const host_matrix& m) noexcept { return {m.data, m.type, m.shape.transposed()}; }
-// Columns [first, first + count).
+// Returns columns [first, first + count).
 host_matrix columns_of(const host_matrix& m, std::int64_t first, std::int64_t count) noexcept {
   matrix_shape s = m.shape;
   s.columns = count;
@@ -43,7 +43,7 @@ host_matrix with_lines_as_rows(const host_factor& f) noexcept {
   return {f.data, f.type, {f.lines, f.terms, f.line, f.term}};
 }
 
-// One product of ordered factors. Sums is the type of the sums, N that in which the epilogue is computed.
+// Computes one product of ordered factors. Sums is the type of the sums, N that of the epilogue's computations.
 template <class Sums, class N>
 class one_product {
  public:
@@ -55,12 +55,12 @@ class one_product {
         panel_bytes_(static_cast<std::int64_t>(std::min<std::uint64_t>(largest_panel, most_bytes))),
         tail_(*p.tree, p.to, p.which),
         team_(team) {
-    // Lines of the result are columns of the sums, so a result that is stored by rows is computed as its transpose.
+    // Lines of the result are columns of the sums, so a result that is stored row by row is computed as its transpose.
     a_ = tail_.lines_are_columns() ? a : transposed(b);
     b_ = tail_.lines_are_columns() ? b : transposed(a);
   }
 
-  /// The memory that it uses, for one line of sums at least, unless they take the place of the result.
+  /// Returns the bytes that it uses: at least one line of sums, unless they are computed in place.
   std::int64_t bytes() const noexcept { return in_place() ? 0 : bytes_of_line() * panel_width(); }
 
   void compute() {
@@ -85,7 +85,7 @@ class one_product {
           std::copy_n(sums.data(), length * width * halves, converted->data());
           left = converted->data();
         }
-        // The other half lies in the next panel, or in the second half of each line.
+        // The right half is in the next panel, or in the second half of each line.
         const N* const right = halves == 2 ? left + length * width : left + tail_.line_length() * tree_.is_paired();
         spread(l, lines, left, right, length);
       }
@@ -104,12 +104,12 @@ class one_product {
     return std::min(std::max<std::int64_t>(1, panel_bytes_ / bytes_of_line()), tail_.lines());
   }
 
-  // The only line may have any distance to the next.
+  // A single line may have any stride.
   std::int64_t line_stride_in_place() const noexcept {
     if (tail_.lines() == 1) return tail_.line_length();
     return tail_.lines_are_columns() ? to_.shape.column_stride : to_.shape.row_stride;
   }
-  // The sums can take the place of the result, if it has their type and the epilogue does not need what was there.
+  // Returns true if the result can hold the sums: it has their type, and the epilogue does not load it.
   bool in_place() const noexcept {
     if (!std::is_same_v<Sums, N> || to_.type != dtype_of<N> || tree_.is_paired()) return false;
     const auto lines = tail_.lines_are_columns() ? to_.shape : to_.shape.transposed();
@@ -141,7 +141,7 @@ class one_product {
   std::vector<host::partial_reductions> parts_;
 };
 
-// Sums of integers that are only stored stay what they are.
+// Returns true if integer sums are stored unchanged.
 bool stores_sums(const host_product& p) noexcept {
   const matrix_shape& s = p.to.shape;
   return p.sums == dtype::i32 && p.tree->is_plain() && p.to.type == dtype::i32 && has_lines(s) &&
@@ -157,7 +157,7 @@ void store_sums(const host_matrix& a, const host_matrix& b, const host::result_p
     sum_products(transposed(b), transposed(a), sums, s.rows == 1 ? s.columns : s.row_stride);
 }
 
-// A product whose factors are in order, or will be.
+// A product that copies those of its factors that are not in order.
 class prepared_product {
  public:
   explicit prepared_product(const host_product& p)
@@ -166,7 +166,7 @@ class prepared_product {
         copies_a_(p.a.terms != 0 && !is_ordered(p.a, p.a_scales, type_)),
         copies_b_(p.b.terms != 0 && !is_ordered(p.b, p.b_scales, type_)) {}
 
-  // How much memory it uses, of at most so much unless it needs more.
+  // Returns the bytes that it uses: at most `most_bytes`, unless it needs more.
   std::uint64_t bytes(std::uint64_t most_bytes, thread_team& team) const {
     if (is_empty()) return 0;
     const std::uint64_t copied = copied_bytes(), rest = most_bytes > copied ? most_bytes - copied : 0;
@@ -193,7 +193,7 @@ class prepared_product {
 
  private:
   bool is_empty() const noexcept { return product_.a.lines == 0 || product_.b.lines == 0; }
-  // There are no elements, but there are reductions of no values.
+  // The result has no elements, but reductions still store their values for none.
   void finish_without_elements() const {
     with_types<int>([&](auto, auto number) {
       host::tail<decltype(number)>(*product_.tree, product_.to, product_.which).finish({});
@@ -213,7 +213,7 @@ class prepared_product {
         return f(complex64(), complex64());
       case dtype::c128:
         return f(complex128(), complex128());
-      case dtype::i32:  // a double has every sum exactly
+      case dtype::i32:  // a double holds every sum exactly
         return stores_sums(product_) ? Out() : f(std::int32_t(), double());
       default:
         return f(float(), float());
@@ -233,7 +233,7 @@ error refusal(std::string_view request, std::string_view why) {
   return error(reaction::unsupported, std::string(request.substr(0, request.find('.'))), cat(request, ": ", why));
 }
 
-// Returns the least memory that each of the products can be computed with.
+// Returns the bytes that suffice for each of the products.
 result<std::uint64_t> check(std::string_view request, const host_products& all, std::uint64_t workspace,
                             thread_team& team) {
   std::uint64_t fewest = 0;
@@ -252,7 +252,7 @@ result<std::uint64_t> check(std::string_view request, const host_products& all, 
   return fewest;
 }
 
-// Each core has memory of its own: the limit is for all.
+// Returns the share of one core. The limit is for all cores, each of which has its own memory.
 std::uint64_t share_of_a_core(std::uint64_t workspace, std::uint64_t fewest, const thread_team& team) noexcept {
   return std::max(fewest, workspace / std::max<std::size_t>(1, team.threads()));
 }

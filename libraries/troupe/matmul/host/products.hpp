@@ -8,30 +8,30 @@
 #include <troupe/epilogue/host/tail.hpp>
 #include <troupe/matmul/host/ordered_factor.hpp>
 
-/// Products with epilogues on the processor: OpenBLAS computes a panel of the product at a time, and the epilogue turns
-/// it into the result while it is in the cache.
+/// Computes products with epilogues on the processor: OpenBLAS computes a panel of the product at a time, and the
+/// epilogue is applied to it while it is in the cache.
 namespace troupe::matmul {
 
-/// One product: its factors with their scales, the type of its sums, and what is done with them. Extents may be 0.
+/// One product: its factors with their scales, the type of its sums, its epilogue and its result. Extents may be 0.
 struct host_product {
   host_factor a, b;
   host_scales a_scales = {}, b_scales = {};
   dtype sums{};
-  const epilogue::tree* tree = nullptr;  ///< must live as long as this
+  const epilogue::tree* tree = nullptr;  ///< must outlive this
   epilogue::host::result_place to{};
-  std::int64_t which = 0;  ///< number of the product, for operands of the epilogue that have a part for each
+  std::int64_t which = 0;  ///< index in the batch, for operands of the epilogue that have a part for each product
 };
 
-/// Products that do not depend on each other. `at` may be called for each of them several times, by several threads.
+/// Independent products. `at` may be called several times for each of them, by several threads.
 struct host_products {
   std::int64_t count = 0;
   std::function<host_product(std::int64_t)> at;
 };
 
-/// Computes them for the request of this name. Small ones take one core each, larger ones all cores. They use at most
-/// `workspace` bytes of memory beside the operands; fails with `unsupported` if one needs more.
+/// Computes the products for the request of this name. Small ones use one core each, larger ones all cores. They use at
+/// most `workspace` bytes of memory beside the operands; fails with `unsupported` if one needs more.
 result<void> compute(std::string_view request, const host_products& all, std::uint64_t workspace, thread_team& team);
-/// Returns how many bytes that computation uses beside the operands.
+/// Returns the bytes that this computation uses beside the operands.
 result<std::uint64_t> memory_for(std::string_view request, const host_products& all, std::uint64_t workspace,
                                  thread_team& team);
 

@@ -7,7 +7,7 @@
 namespace troupe::matmul {
 namespace {
 
-// A matrix as BLAS sees it: op(X), where X is stored column by column.
+// A matrix for BLAS: op(X), where X is stored column by column.
 struct stored_matrix {
   blas::op trans;
   std::int64_t ld;

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Epilogues that every engine computes together with the product, for operands that are stored as all of them want
-// them.
+// Epilogues that every engine computes together with the product, for operands in a layout that all engines support.
 #include <functional>
 #include <troupe/matmul/testing/numerics.hpp>
 
@@ -9,7 +8,7 @@ namespace troupe::matmul {
 namespace {
 
 using namespace testing;
-using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
 using enum stored_matrices::storing;
 
 struct kinds {
@@ -22,7 +21,7 @@ constexpr kinds of_all[] = {{dtype::f32, dtype::f32, dtype::f32},   {dtype::f64,
 
 class fused_products : public matmul_numerics {
  protected:
-  // Neither so small that they are computed otherwise, nor odd.
+  // Returns aligned extents that are too large for the kernels of small products.
   static problem tidy(const kinds& t, std::int64_t batch = 1) {
     return {{.a = t.factors,
              .b = t.factors,
@@ -39,11 +38,11 @@ class fused_products : public matmul_numerics {
   expression read(op what, dtype t, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
     return expression::reading(what, operand(t, batch, rows, columns, tidy_rows));
   }
-  // Approximations of vendors are better than that.
+  // Vendors' approximations are within this tolerance.
   static double activation_tolerance(const problem& p) { return 2e-5 + rounding_of(p, 0.4); }
 };
 
-TEST_F(fused_products, with_factors_a_matrix_a_bias_and_relu) {
+TEST_F(fused_products, scaling_c_bias_and_relu_match_the_reference) {
   for (const kinds& t : of_all)
     for (const std::int64_t batch : {1, 3}) {
       const problem p = tidy(t, batch);
@@ -57,7 +56,7 @@ TEST_F(fused_products, with_factors_a_matrix_a_bias_and_relu) {
     }
 }
 
-TEST_F(fused_products, with_gelu_its_argument_and_its_gradient) {
+TEST_F(fused_products, gelu_its_argument_and_its_gradient_match_the_reference) {
   for (const kinds& t : of_all)
     for (const std::int64_t batch : {1, 2}) {
       const problem p = tidy(t, batch);
@@ -78,14 +77,14 @@ TEST_F(fused_products, with_gelu_its_argument_and_its_gradient) {
             p,
             [&](auto, auto) {
               return expression::reducing(0.05 * acc * d_gelu_tanh(read(op::load, t.d, 1, p.m, p.n)), reduction::sum,
-                                          span_of::column, operand(dtype::f32, 1, 1, p.n, tidy_rows));
+                                          reduction_scope::column, operand(dtype::f32, 1, 1, p.n, tidy_rows));
             },
             8 * activation_tolerance(p));
       if (HasFailure()) return;
     }
 }
 
-TEST_F(fused_products, of_narrow_floats_with_their_scales) {
+TEST_F(fused_products, scaled_float8_products_match_the_reference) {
   const auto number = [&] { return read(op::load_number, dtype::f32, 1, 1, 1); };
   problem p = tidy({dtype::f8e4m3, dtype::bf16, dtype::bf16});
   expect_as_defined(p, [&](auto, auto) { return number() * number() * acc; }, rounding_of(p, 8));
@@ -102,7 +101,7 @@ TEST_F(fused_products, of_narrow_floats_with_their_scales) {
         p,
         [&](auto, auto) {
           const expression x = relu(0.05 * number() * acc);
-          return number() * expression::reducing(x, reduction::absolute_maximum, span_of::all,
+          return number() * expression::reducing(x, reduction::absolute_maximum, reduction_scope::all,
                                                  operand(dtype::f32, 1, 1, 1, tidy_rows));
         },
         rounding_of(p, 8));

@@ -29,9 +29,9 @@ TEST_F(matmul_numerics, products_of_all_types_are_exact_where_the_sums_are) {
         expect_as_defined(any_problem(t.a, t.b, d), [](auto, auto) { return expression(acc); }, 0);
 }
 
-// Without elements nothing is computed but reductions of nothing; without terms, the epilogue of sums of nothing.
+// Without elements only reductions are stored, of no values. If k is 0, the epilogue is applied to sums of 0.
 TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
-  using epilogue::op, epilogue::reduction, epilogue::span_of;
+  using epilogue::op, epilogue::reduction, epilogue::reduction_scope;
   for (const types t : {of_reals[0], of_reals[1], of_reals[3], of_reals[4], of_reals[6]})
     for (int which = 0; which < 4; ++which)
       for (const std::int64_t large : {20, 300}) {
@@ -39,9 +39,9 @@ TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
         p.batch = random.between(1, 3);
         *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(which)] = 0;
         const dtype sums = t.a == dtype::f64 ? dtype::f64 : dtype::f32;
-        const auto reduced = [&](const expression& x, reduction how, span_of over) {
+        const auto reduced = [&](const expression& x, reduction how, reduction_scope over) {
           return expression::reducing(
-              x, how, over, operand(sums, p.batch, over == span_of::row ? p.m : 1, over == span_of::column ? p.n : 1));
+              x, how, over, operand(sums, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
         };
         expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
         expect_as_defined(
@@ -56,7 +56,7 @@ TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
               p,
               [&](auto rows, auto) {
                 const expression x = acc + loaded(op::load_column, dtype::f32, p.batch, rows, 1);
-                return reduced(reduced(reduced(x, how, span_of::row), how, span_of::column), how, span_of::all);
+                return reduced(reduced(reduced(x, how, reduction_scope::row), how, reduction_scope::column), how, reduction_scope::all);
               },
               1e-5);
         expect_as_defined(p, [](auto, auto) { return epilogue::left * epilogue::right + 1; }, 0, true);
@@ -64,7 +64,7 @@ TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
       }
 }
 
-TEST_F(matmul_numerics, complex_products_without_terms_are_0) {
+TEST_F(matmul_numerics, complex_products_with_k_0_are_0) {
   problem p{{dtype::c64, dtype::c64, dtype::c64, 30, 40, 0}};
   expect_as_defined(p, [](auto, auto) { return 2 * acc + 1; }, 0);
 }
@@ -130,7 +130,7 @@ TEST_F(matmul_numerics, bias_activation_and_outputs_of_every_kind_are_as_defined
           [&](auto rows, auto columns) {
             expression x = 0.05 * acc + loaded(op::load_row, p.d, p.batch, 1, columns);
             x = expression::writing(x, operand(dtype::bf16, p.batch, rows, columns));
-            return expression::reducing(f(x), epilogue::reduction::absolute_maximum, epilogue::span_of::all,
+            return expression::reducing(f(x), epilogue::reduction::absolute_maximum, epilogue::reduction_scope::all,
                                         operand(dtype::f32, p.batch, 1, 1));
           },
           rounding_of(p, 0.05 * 8));  // exp has a slope of up to 8
@@ -147,9 +147,9 @@ TEST_F(matmul_numerics, gradients_and_their_sums_are_as_defined) {
           p,
           [&](auto rows, auto columns) {
             const expression g = 0.05 * acc * d(loaded(op::load, dtype::bf16, p.batch, rows, columns));
-            const expression s = expression::reducing(g, epilogue::reduction::sum, epilogue::span_of::column,
+            const expression s = expression::reducing(g, epilogue::reduction::sum, epilogue::reduction_scope::column,
                                                       operand(dtype::f32, p.batch, 1, columns));
-            return expression::reducing(s, epilogue::reduction::maximum, epilogue::span_of::row,
+            return expression::reducing(s, epilogue::reduction::maximum, epilogue::reduction_scope::row,
                                         operand(dtype::f32, p.batch, rows, 1));
           },
           rounding_of(p, 0.05 * std::sqrt(static_cast<double>(std::max(p.m, p.n)))));
@@ -237,8 +237,8 @@ TEST_F(matmul_numerics, complex_products_and_their_linear_epilogues_are_as_defin
                          .epilogue = 0.5 * acc * expression::reading(epilogue::op::load_column, column) -
                                      expression::reading(epilogue::op::load, c)});
       const auto at = [&](const expression::memory_operand& m, std::int64_t w, std::int64_t row, std::int64_t col) {
-        const epilogue::tree_memory seen{m.range.address, m.shape, m.batch_stride, m.type, m.mode, {}};
-        return read(seen.at(w, row, col), m.type);
+        const epilogue::tree_memory memory{m.range.address, m.shape, m.batch_stride, m.type, m.mode, {}};
+        return read(memory.at(w, row, col), m.type);
       };
       for (std::int64_t w = 0; w < p.batch; ++w)
         for (std::int64_t r = 0; r < p.m; ++r)

@@ -17,7 +17,7 @@ struct narrow_case {
 
 class narrow_sums : public matmul_numerics {
  protected:
-  // Of the sum of the products' magnitudes.
+  // Returns the tolerance relative to the sum of the products' magnitudes.
   static double tolerance_of(const narrow_case& c) {
     if (c.accumulation == accumulation::fast) return 1e-3;
     return c.d == dtype::f64 ? 1e-6 : 1e-4;
@@ -58,8 +58,8 @@ class narrow_sums : public matmul_numerics {
           const double x = a.at(0, i, l) * b.at(0, j, l);
           sum += x, magnitude += std::fabs(x);
         }
-        const auto check = [&](std::string_view what, double got, double want, double slope, double function) {
-          const double allowed = slope * tolerance_of(c) * magnitude + function * std::max(1.0, std::fabs(want));
+        const auto check = [&](std::string_view what, double got, double want, double derivative, double function) {
+          const double allowed = derivative * tolerance_of(c) * magnitude + function * std::max(1.0, std::fabs(want));
           if (!(std::fabs(got - want) <= allowed) && ++wrong < 4)
             ADD_FAILURE() << what << "(" << i << ", " << j << ") is " << got << ", expected " << want << ", within "
                           << allowed;
@@ -78,7 +78,7 @@ class narrow_sums : public matmul_numerics {
   }
 };
 
-TEST_F(narrow_sums, are_within_the_tolerance_that_the_page_states) {
+TEST_F(narrow_sums, errors_are_within_the_documented_tolerance) {
   constexpr dtype types[] = {dtype::f8e4m3, dtype::f8e5m2};
   for (const dtype a : types)
     for (const dtype b : types)
@@ -87,7 +87,7 @@ TEST_F(narrow_sums, are_within_the_tolerance_that_the_page_states) {
           for (const bool stores_argument : {false, true})
             for (const auto how : {accumulation::precise, accumulation::fast}) {
               const narrow_case c{a, b, d, has_scales, stores_argument, how};
-              // Odd extents, beyond what is small, and all multiples of 16.
+              // Odd extents beyond the limits of small products, and multiples of 16.
               expect_within_tolerance(c, 2 * random.between(20, 80) + 1, 2 * random.between(20, 80) + 1,
                                       2 * random.between(200, 600) + 1);
               expect_within_tolerance(c, 16 * random.between(2, 8), 16 * random.between(2, 8),

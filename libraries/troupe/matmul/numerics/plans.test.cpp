@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The requests for plans, and products that share a call.
+// Requests for plans, and products that share a call.
 #include <troupe/base/half.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 
@@ -31,8 +31,8 @@ class matmul_plans : public matmul_numerics {
     run(product());
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        const epilogue::tree_memory seen{bias.range.address, bias.shape, bias.batch_stride, bias.type, bias.mode, {}};
-        double sum = epilogue::number_at(seen.at(0, 0, j), bias.type);
+        const epilogue::tree_memory memory{bias.range.address, bias.shape, bias.batch_stride, bias.type, bias.mode, {}};
+        double sum = epilogue::number_at(memory.at(0, 0, j), bias.type);
         for (std::int64_t l = 0; l < k; ++l) sum += a.get(0, i, l).real * b.get(0, l, j).real;
         ASSERT_NEAR(d.get(0, i, j).real, std::max(0.0, sum), 0x1p-10 * std::fabs(sum) + 1e-3);
       }
@@ -42,7 +42,7 @@ class matmul_plans : public matmul_numerics {
   expression::memory_operand bias = operand(dtype::f16, 1, 1, n, tidy_rows);
 };
 
-TEST_F(matmul_plans, are_prepared_measured_given_and_told_without_writing_the_operands) {
+TEST_F(matmul_plans, preparing_and_measuring_do_not_write_the_operands) {
   prepare p = prepare::of(product());
   const auto found = engine->run(p);
   ASSERT_TRUE(found) << found.error().to_string();
@@ -58,7 +58,7 @@ TEST_F(matmul_plans, are_prepared_measured_given_and_told_without_writing_the_op
   if (!engine->is_cuda()) {
     EXPECT_EQ(found->source, plan_source::none);
     EXPECT_EQ(measured->measured, 0);
-    EXPECT_EQ(chosen, choice()) << "the host engine has one way";
+    EXPECT_EQ(chosen, choice()) << "the host engine has one algorithm";
   } else {
     EXPECT_NE(found->source, plan_source::none);
     EXPECT_EQ(measured->source, plan_source::measured);
@@ -85,7 +85,7 @@ TEST_F(matmul_plans, are_prepared_measured_given_and_told_without_writing_the_op
   expect_product();
 }
 
-TEST_F(matmul_plans, of_products_alone_are_told_too) {
+TEST_F(matmul_plans, choices_are_written_for_products_without_an_epilogue) {
   multiplication r = product();
   r.epilogue = acc;
   std::vector<std::uint64_t> words(choice::size, 99);
@@ -95,7 +95,7 @@ TEST_F(matmul_plans, of_products_alone_are_told_too) {
   EXPECT_EQ(choice{words}.library() != 0, engine->is_cuda());
 }
 
-TEST_F(matmul_plans, are_counted) {
+TEST_F(matmul_plans, statistics_count_plans) {
   const auto before = engine->run(read_statistics{.start_anew = true});
   ASSERT_TRUE(before);
   expect_product();
@@ -106,7 +106,7 @@ TEST_F(matmul_plans, are_counted) {
   EXPECT_GE(after->plans, engine->is_cuda() ? 1u : 0u);
 }
 
-TEST_F(matmul_plans, of_small_products_serve_many_at_once_with_the_same_bits) {
+TEST_F(matmul_plans, small_products_have_the_same_bits_alone_and_together) {
   constexpr std::int64_t size = 24;
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16, dtype::i8, dtype::f8e5m2}) {
     std::vector<std::unique_ptr<stored_matrices>> all;

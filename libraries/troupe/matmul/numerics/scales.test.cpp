@@ -12,18 +12,18 @@ using enum stored_matrices::storing;
 
 struct scaled_kind {
   dtype elements, scales;
-  bool coarse_a = false, coarse_b = false;  // one scale for 128 lines
+  bool coarse_a = false, coarse_b = false;  // true: 128 lines share a scale
 };
 
 class scaled_products : public matmul_numerics {
  protected:
-  // One factor with its scales.
-  test_factor factor(const scaled_kind& kind, bool coarse, std::int64_t batch, std::int64_t lines, std::int64_t terms,
+  // Returns a factor with its scales.
+  test_factor factor(const scaled_kind& kind, bool coarse, std::int64_t batch, std::int64_t lines, std::int64_t k,
                      bool by_rows, bool tidy) {
     scale_block block = block_of(kind.scales, kind.elements);
     if (coarse) block.lines = block.terms;
     const auto how = !tidy ? anyhow : by_rows ? tidy_rows : tidy_columns;
-    return {{kind.elements, batch, lines, terms, by_rows, how, scale_form{kind.scales, block}}, random};
+    return {{kind.elements, batch, lines, k, by_rows, how, scale_form{kind.scales, block}}, random};
   }
 
   void expect_scaled(const scaled_kind& kind, dtype type, std::int64_t batch, std::int64_t m, std::int64_t n,
@@ -50,8 +50,9 @@ class scaled_products : public matmul_numerics {
             const double x = a.at(w, i, l) * b.at(w, j, l);
             sum += x, magnitude += std::fabs(x);
           }
-          const epilogue::tree_memory seen{bias.range.address, bias.shape, bias.batch_stride, bias.type, bias.mode, {}};
-          const double want = 0.5 * sum + epilogue::number_at(seen.at(0, 0, j), bias.type), got = d.get(w, i, j).real;
+          const epilogue::tree_memory memory{bias.range.address, bias.shape, bias.batch_stride,
+                                             bias.type,          bias.mode,  {}};
+          const double want = 0.5 * sum + epilogue::number_at(memory.at(0, 0, j), bias.type), got = d.get(w, i, j).real;
           const double rounding = type == dtype::f32 ? 1e-6 : 0x1p-8;
           if (!(std::fabs(got - want) <= 1e-5 * magnitude + rounding * std::fabs(want)) && ++wrong < 4)
             ADD_FAILURE() << "d(" << w << ", " << i << ", " << j << ") is " << got << ", expected " << want;
@@ -66,7 +67,7 @@ constexpr scaled_kind of_all[] = {{dtype::f8e4m3, dtype::f8e8m0},           {dty
                                   {dtype::f8e4m3, dtype::f32, true, false}, {dtype::f8e4m3, dtype::f32, false, true},
                                   {dtype::f8e4m3, dtype::f32, true, true},  {dtype::f8e5m2, dtype::f32, false, true}};
 
-TEST_F(scaled_products, of_odd_extents_are_as_defined) {
+TEST_F(scaled_products, odd_extents_match_the_reference) {
   for (const scaled_kind& kind : of_all)
     for (const dtype d : {dtype::f32, dtype::bf16})
       for (int i = 0; i < 4 && !HasFailure(); ++i)
@@ -74,7 +75,7 @@ TEST_F(scaled_products, of_odd_extents_are_as_defined) {
                       2 * random.between(1, 200), false);
 }
 
-TEST_F(scaled_products, of_tidy_extents_are_as_defined) {
+TEST_F(scaled_products, aligned_extents_match_the_reference) {
   for (const scaled_kind& kind : of_all)
     for (const dtype d : {dtype::f32, dtype::bf16})
       for (int i = 0; i < 2 && !HasFailure(); ++i)

@@ -10,12 +10,12 @@
 #include <troupe/epilogue/reference.hpp>
 #include <troupe/matmul/testing/stored_matrices.hpp>
 
-/// What the results of products are compared with.
+/// Compares the results of products with the reference.
 namespace troupe::matmul::testing {
 
 using epilogue::expression, epilogue::is_complex, epilogue::tree;
 
-/// An epilogue as engines see it.
+/// An encoded epilogue, as engines receive it.
 class encoded_tree {
  public:
   explicit encoded_tree(const expression& e) : bytes_(e.encoded_bytes()) {
@@ -29,9 +29,9 @@ class encoded_tree {
   tree tree_;
 };
 
-/// Compares numbers with what they should be, and reports the first few that are wrong. `tolerance` is relative to the
-/// number, or to 1 if that is more. One that is not 0 also allows a number to be rounded to its neighbour in a type of
-/// fewer bits than f32, because a value half way may be off by little.
+/// Compares numbers with the expected ones, and reports the first few that are wrong. `tolerance` is relative to the
+/// number, or to 1 if that is more. If it is not 0, a number in a type of fewer bits than f32 may also be off by one
+/// spacing, because a value near the midpoint may be rounded either way.
 class comparison {
  public:
   explicit comparison(double tolerance) : tolerance_(tolerance) {}
@@ -41,15 +41,15 @@ class comparison {
   void expect_near(double got, double want, dtype stored, Where&& where) {
     const double rounded = epilogue::nearest_of(stored, want);
     if (got == rounded || (std::isnan(want) && (std::isnan(got) || got == 0))) return;
-    const double step = std::fabs(epilogue::nearest_of(stored, want * (1 + 0x1p-7)) -
-                                  epilogue::nearest_of(stored, want * (1 - 0x1p-7)));
+    const double spacing = std::fabs(epilogue::nearest_of(stored, want * (1 + 0x1p-7)) -
+                                     epilogue::nearest_of(stored, want * (1 - 0x1p-7)));
     const bool is_narrow = stored != dtype::f64 && stored != dtype::f32;
     const double allowed = tolerance_ * std::max(1.0, std::fabs(want)) +
-                           (tolerance_ > 0 && is_narrow ? 1.01 * step + (stored >= dtype::i8 ? 1.0 : 0.0) : 0);
+                           (tolerance_ > 0 && is_narrow ? 1.01 * spacing + (stored >= dtype::i8 ? 1.0 : 0.0) : 0);
     if (!(std::fabs(got - rounded) <= allowed) && ++wrong_ < 4)
       ADD_FAILURE() << where() << " is " << got << ", expected " << want << " as " << to_string(stored);
   }
-  /// The result `d`, number `w` of a batch, from row `first` on, and everything that its epilogue writes.
+  /// Compares matrix `w` of `d` from row `first` on, and everything that its epilogue writes for product `which`.
   void expect(const epilogue::evaluated& e, stored_matrices& d, std::int64_t w, std::int64_t rows, std::int64_t columns,
               const tree& t, std::int64_t which, std::int64_t first = 0) {
     for (std::int64_t j = 0; j < columns; ++j)

@@ -6,13 +6,14 @@
 #include <troupe/base/complex.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
-/// Elements in memory of a test, of a type that is known at run time.
+/// Elements in the memory of a test, of a type that is known at run time.
 namespace troupe::matmul::testing {
 
 /// A real or a complex number.
 struct element_value {
   double real = 0, imag = 0;
 };
+/// Reads an element.
 inline element_value read(const void* place, dtype t) {
   if (t == dtype::c64) {
     complex64 z;
@@ -26,6 +27,7 @@ inline element_value read(const void* place, dtype t) {
   }
   return {epilogue::number_at(place, t), 0};
 }
+/// Rounds a value to the type and writes it.
 inline void write(void* place, dtype t, element_value v) {
   if (t == dtype::c64) {
     const complex64 z(static_cast<float>(v.real), static_cast<float>(v.imag));

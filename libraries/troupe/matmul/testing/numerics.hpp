@@ -16,7 +16,7 @@ class matmul_numerics : public product_suite {
  protected:
   problem any_problem(dtype a, dtype b, dtype d) { return {any_form(a, b, d)}; }
 
-  // Runs the product, with `make(rows, columns)` for its epilogue, and compares everything that it writes.
+  // Runs the product with the epilogue `make(rows, columns)`, and compares everything that it writes.
   template <class Make>
   void expect_as_defined(const problem& p, Make&& make, double tolerance, bool pairs = false) {
     expect_right(

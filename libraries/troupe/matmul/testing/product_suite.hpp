@@ -10,7 +10,7 @@
 #include <troupe/matmul/testing/comparison.hpp>
 #include <troupe/matmul/testing/test_factor.hpp>
 
-/// Products in memory of the test, and what they are compared with.
+/// Products in the memory of a test, compared with the reference.
 namespace troupe::matmul::testing {
 
 /// The base of suites that compare an engine's products with the reference in double precision.
@@ -19,7 +19,7 @@ class product_suite : public numerics::engine_suite {
   static constexpr int rounds = 60;
   using storing = stored_matrices::storing;
 
-  // Whole numbers, so small that every sum of their products is exact in every type of sums.
+  // Returns a small integer: every sum of products of such numbers is exact in every type of sums.
   element_value whole(dtype t) {
     return {static_cast<double>(random.between(-3, 3)), is_complex(t) ? static_cast<double>(random.between(-3, 3)) : 0};
   }
@@ -28,7 +28,7 @@ class product_suite : public numerics::engine_suite {
     const bool is_large = random.between(0, 9) == 0;
     const std::int64_t most = is_large ? 300 : 40;
     product_form p{a, b, d, random.between(1, most), random.between(1, most), random.between(1, most)};
-    // Engines may compute small products in a way of their own: one extent is long.
+    // Engines may have special kernels for small products, so one extent is long.
     if (!is_large && random.between(0, 1) == 0)
       *std::array{&p.m, &p.n, &p.k}[static_cast<std::size_t>(random.between(0, 2))] = random.between(257, 300);
     if (random.between(0, 2) == 0) {
@@ -70,7 +70,7 @@ class product_suite : public numerics::engine_suite {
         t, p.m, p.n, [&](std::int64_t i, std::int64_t j) { return sum_of_products(x, i, y, j, p.k); }, w);
   }
 
-  // The sum of products of line `i` of one factor and line `j` of the other.
+  // Returns the sum of products of line `i` of one factor and line `j` of the other.
   static double sum_of_products(const std::vector<double>& x, std::int64_t i, const std::vector<double>& y,
                                 std::int64_t j, std::int64_t k) {
     double sum = 0;
@@ -79,13 +79,13 @@ class product_suite : public numerics::engine_suite {
     return sum;
   }
 
-  // How far a result may be off, relative to itself or 1: floats of the size of the sums, times `factor`, cancel.
+  // Returns the tolerance of a result relative to itself or 1: floats of the size of the sums, times `factor`, cancel.
   static double rounding_of(const product_form& p, double factor) {
     constexpr double largest_product = 9, eps = 1.2e-7;
     return 1e-6 + 2 * eps * factor * largest_product * static_cast<double>(p.k);
   }
 
-  // The derivatives of all activations.
+  // Returns the derivatives of all activations.
   static std::vector<std::function<expression(const expression&)>> derivatives() {
     return {
         [](const expression& x) { return d_relu(x); },           [](const expression& x) { return d_gelu(x); },
@@ -95,7 +95,7 @@ class product_suite : public numerics::engine_suite {
         [](const expression& x) { return d_leaky_relu(x, 0.1); }};
   }
 
-  // Memory for an operand of an epilogue, one for each product of a batch.
+  // Makes an operand of an epilogue, one for each product of a batch.
   expression::memory_operand operand(dtype type, std::int64_t batch, std::int64_t rows, std::int64_t columns,
                                      storing how = storing::anyhow) {
     stored_matrices& m =

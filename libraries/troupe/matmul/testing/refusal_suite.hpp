@@ -17,10 +17,10 @@ namespace troupe::matmul::testing {
 
 using epilogue::acc, epilogue::expression, epilogue::left, epilogue::load, epilogue::right;
 
-/// Matrices in memory that no request ever runs on.
+/// The base of suites for checks of requests. Its matrices are in memory that no request ever runs on.
 class refusal_suite : public ::testing::Test {
  protected:
-  /// Stored row by row, at elements [first, ...) of the memory.
+  /// Returns a matrix stored row by row, at elements [first, ...) of the memory.
   template <class T>
   matrix<T> at(std::uint64_t first, std::int64_t rows, std::int64_t columns) {
     return matrix<T>(vector_at<T>(first, static_cast<std::uint64_t>(rows * columns)), rows, columns);

@@ -11,29 +11,29 @@
 #include <troupe/request/any_operand.hpp>
 #include <vector>
 
-/// Matrices in memory of a test.
+/// Matrices in the memory of a test.
 namespace troupe::matmul::testing {
 
-/// A matrix or a batch in memory; all that is no element is poisoned.
+/// A matrix or a batch in memory; all memory outside its elements is poisoned.
 class stored_matrices {
  public:
   enum class storing : std::uint8_t {
-    anyhow,     ///< rows or columns are neighbours, with gaps
+    anyhow,     ///< rows or columns are contiguous, with gaps between them
     tidy_rows,  ///< no gaps, and aligned
     tidy_columns,
-    shifted,    ///< anyhow, from any element on
-    scattered,  ///< neither rows nor columns are neighbours
+    shifted,    ///< anyhow, and not aligned
+    scattered,  ///< neither rows nor columns are contiguous
   };
   stored_matrices(dtype type, std::int64_t count, std::int64_t rows, std::int64_t columns,
                   numerics::random_source& random, storing how = storing::anyhow)
       : type_(type), rows_(rows), columns_(columns), count_(count) {
     const bool tidy = how == storing::tidy_rows || how == storing::tidy_columns;
     const std::int64_t gap = tidy ? 0 : random.between(0, 3), between = tidy ? 0 : random.between(0, 2),
-                       step = how == storing::scattered ? random.between(2, 3) : 1;
+                       stride = how == storing::scattered ? random.between(2, 3) : 1;
     const bool by_rows = tidy ? how == storing::tidy_rows : random.between(0, 1) == 0;
     shape_.rank = 3;
     shape_.extents = {count, rows, columns};
-    shape_.strides = {0, by_rows ? step * columns + gap : step, by_rows ? step : step * rows + gap};
+    shape_.strides = {0, by_rows ? stride * columns + gap : stride, by_rows ? stride : stride * rows + gap};
     shape_.strides[0] = (by_rows ? rows * shape_.strides[1] : columns * shape_.strides[2]) + between;
     const std::size_t bytes = static_cast<std::size_t>(count * shape_.strides[0] + gap + 8) * bytes_of(type);
     bytes_.resize(bytes + alignment);
@@ -51,7 +51,7 @@ class stored_matrices {
   element_value get(std::int64_t w, std::int64_t i, std::int64_t j) {
     return read(place(count_ == 1 ? 0 : w, i, j), type_);
   }
-  /// Whether nobody has written the element.
+  /// Returns true if the element has not been written.
   bool is_poisoned(std::int64_t w, std::int64_t i, std::int64_t j) {
     return epilogue::testing::is_poison(place(count_ == 1 ? 0 : w, i, j), type_);
   }
@@ -74,7 +74,7 @@ class stored_matrices {
     return {memory_range{{}, reinterpret_cast<std::uint64_t>(bytes_.data() + begin_), bytes_.size() - begin_}, s,
             type_};
   }
-  /// Whether all memory that is no element is as it was.
+  /// Checks that the memory outside the elements is unchanged.
   ::testing::AssertionResult untouched_outside() {
     std::vector<std::byte> now = bytes_;
     for (std::int64_t w = 0; w < count_; ++w)

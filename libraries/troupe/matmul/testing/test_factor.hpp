@@ -10,15 +10,15 @@
 
 namespace troupe::matmul::testing {
 
-/// The scales of a factor: one for so many lines and terms.
+/// The type of the scales of a factor, and the block of elements that shares one.
 struct scale_form {
   dtype type;
   scale_block block;
 };
 
-/// A factor of a product in memory of a test, or a batch of them: lines of terms, which are the rows of A or the
-/// columns of B. Filled with whole numbers so small that every sum of their products is exact in every type of sums, or
-/// with all numbers of 4 bits; scales are powers of 2.
+/// A factor of a product in the memory of a test, or a batch of factors. Its lines along k are the rows of A or the
+/// columns of B. Filled with small integers, so that every sum of their products is exact in every type of sums, or
+/// with random 4-bit numbers; scales are powers of 2.
 class test_factor {
  public:
   struct form {
@@ -51,7 +51,7 @@ class test_factor {
   void make_random(numerics::random_source& random) {
     elements_.fill([&] { return element_value{random.value(), 0}; });
   }
-  /// Returns a term, times its scale.
+  /// Returns element `term` along k of a line, times its scale.
   double at(std::int64_t w, std::int64_t line, std::int64_t term) {
     w = form_.count == 1 ? 0 : w;
     void* const from = place(w, line, term / terms_in(form_.type));
@@ -66,14 +66,14 @@ class test_factor {
     const std::int64_t l = line / form_.scales->block.lines, t = term / form_.scales->block.terms;
     return out * (form_.lines_are_rows ? scales_->get(w, l, t) : scales_->get(w, t, l)).real;
   }
-  /// Returns all terms of a factor, line by line.
+  /// Returns all elements of a factor times their scales, line by line.
   std::vector<double> values(std::int64_t w) {
     std::vector<double> out;
     for (std::int64_t l = 0; l < form_.lines; ++l)
       for (std::int64_t t = 0; t < form_.terms; ++t) out.push_back(at(w, l, t));
     return out;
   }
-  /// Returns the operands, with an index for the batch if there is one.
+  /// Returns the operand, with an axis for the batch if `as_batch`.
   in_any elements(bool as_batch) { return elements_.operand<access_mode::read>(as_batch); }
   std::optional<in_any> scales(bool as_batch) {
     return scales_ ? std::optional(scales_->operand<access_mode::read>(as_batch)) : std::nullopt;
@@ -92,7 +92,7 @@ class test_factor {
   std::optional<stored_matrices> scales_;
 };
 
-/// The extents and types of a product, and how its matrices are stored.
+/// The extents, types and storage of a product.
 struct product_form {
   using storing = stored_matrices::storing;
   dtype a, b, d;

@@ -8,7 +8,7 @@
 
 namespace troupe::module {
 
-/// What the engines of module have in common. `Programs` runs the kernels.
+/// The base of the engines of module. `Programs` runs the kernels.
 template <class Programs>
 class engine_with : public kernel::program_engine<"module", Programs> {
   using base = kernel::program_engine<"module", Programs>;

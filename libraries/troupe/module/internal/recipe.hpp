@@ -9,7 +9,7 @@
 
 namespace troupe::module {
 
-/// How to load an image: everything that a worker needs to know.
+/// The recipe of an image: everything that a worker needs to load it.
 struct recipe {
   load_options options;
   std::span<const std::byte> bytes;

@@ -41,8 +41,8 @@ void solve_lu(cublasOperation_t o, int n, int columns, const E* a, int lda, cons
     if (pivots[i] < i + 1 || pivots[i] > n) wrong("a pivot points outside its matrix");
     for (int j = 0; j < columns; ++j) std::swap(b[i + j * ldb], b[pivots[i] - 1 + j * ldb]);
   };
-  const auto lower = seen(o, triangular(full(a, lda), true, true)),
-             upper = seen(o, triangular(full(a, lda), false, false));
+  const auto lower = apply_op(o, triangular(full(a, lda), true, true)),
+             upper = apply_op(o, triangular(full(a, lda), false, false));
   const auto each = [&](auto&& matrix, bool is_lower_now, bool unit) {
     for (int j = 0; j < columns; ++j) solve(n, matrix, is_lower_now, unit, [&](i64 i) -> E& { return b[i + j * ldb]; });
   };

@@ -21,7 +21,7 @@ static cublasStatus_t apply(cublasHandle_t h, i64 m, i64 n, const V* alpha, A a,
 template <class V, class A>
 static cublasStatus_t apply(cublasHandle_t h, cublasOperation_t o, i64 m, i64 n, const V* alpha, A a, const V* x,
                             i64 incx, const V* beta, V* y, i64 incy) {
-  return apply(h, o == CUBLAS_OP_N ? m : n, o == CUBLAS_OP_N ? n : m, alpha, seen(o, a), x, incx, beta, y, incy);
+  return apply(h, o == CUBLAS_OP_N ? m : n, o == CUBLAS_OP_N ? n : m, alpha, apply_op(o, a), x, incx, beta, y, incy);
 }
 template <class V, class A>
 static void multiply_in_place(i64 n, A a, V* x, i64 incx) {
@@ -48,13 +48,13 @@ static void add_terms(i64 m, i64 n, S at, T term, W wanted) {
   FAKE(cublas##P##NAME##mv_64, cublasFillMode_t f, cublasOperation_t o, cublasDiagType_t d, i64 n, PARAMETERS, V* x, \
        i64 incx) {                                                                                                   \
     (void)h;                                                                                                         \
-    multiply_in_place(n, seen(o, triangular(STORAGE, is_lower(f), d == CUBLAS_DIAG_UNIT)), x, incx);                 \
+    multiply_in_place(n, apply_op(o, triangular(STORAGE, is_lower(f), d == CUBLAS_DIAG_UNIT)), x, incx);             \
     DONE;                                                                                                            \
   }                                                                                                                  \
   FAKE(cublas##P##NAME##sv_64, cublasFillMode_t f, cublasOperation_t o, cublasDiagType_t d, i64 n, PARAMETERS, V* x, \
        i64 incx) {                                                                                                   \
     (void)h;                                                                                                         \
-    solve_in_place(n, seen(o, triangular(STORAGE, is_lower(f), d == CUBLAS_DIAG_UNIT)), f, o, d, x, incx);           \
+    solve_in_place(n, apply_op(o, triangular(STORAGE, is_lower(f), d == CUBLAS_DIAG_UNIT)), f, o, d, x, incx);       \
     DONE;                                                                                                            \
   }
 #define LIST(...) __VA_ARGS__

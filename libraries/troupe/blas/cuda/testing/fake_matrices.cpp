@@ -20,7 +20,7 @@ static cublasStatus_t on_side(cublasSideMode_t side, i64 m, i64 n, known<E> alph
 }
 // The second factor of a symmetric or Hermitian product.
 template <bool Hermitian, class M>
-static auto turned(M m) {
+static auto transposed(M m) {
   if constexpr (Hermitian)
     return conjugate_transposed(m);
   else
@@ -30,8 +30,8 @@ template <bool Hermitian, class E, class A, class B>
 static cublasStatus_t update_triangle(cublasFillMode_t f, cublasOperation_t o, i64 n, i64 k, known<A> alpha, const E* a,
                                       i64 lda, const E* b, i64 ldb, known<B> beta, E* c, i64 ldc) {
   if (o == (Hermitian ? CUBLAS_OP_T : CUBLAS_OP_C) && is_complex_number<E>) return CUBLAS_STATUS_INVALID_VALUE;
-  multiply<E>(n, n, k, alpha, seen(o, general(full(a, lda))), turned<Hermitian>(seen(o, general(full(b, ldb)))), beta,
-              full(c, ldc), within(is_lower(f)));
+  multiply<E>(n, n, k, alpha, apply_op(o, general(full(a, lda))),
+              transposed<Hermitian>(apply_op(o, general(full(b, ldb)))), beta, full(c, ldc), within(is_lower(f)));
   DONE;
 }
 template <bool Hermitian, class E, class B>
@@ -48,12 +48,12 @@ static void solve_matrix(cublasSideMode_t side, cublasFillMode_t f, cublasOperat
   const bool unit = d == CUBLAS_DIAG_UNIT;
   for (i64 j = 0; j < n; ++j)
     for (i64 i = 0; i < m; ++i) b[i + j * ldb] = times(alpha.value, b[i + j * ldb]);
-  const auto seen_a = seen(o, triangular(full(a, lda), is_lower(f), unit));
+  const auto op_a = apply_op(o, triangular(full(a, lda), is_lower(f), unit));
   const bool lower = lower_as_seen(f, o);
   if (side == CUBLAS_SIDE_LEFT)
-    for (i64 j = 0; j < n; ++j) solve(m, seen_a, lower, unit, [&](i64 i) -> E& { return b[i + j * ldb]; });
+    for (i64 j = 0; j < n; ++j) solve(m, op_a, lower, unit, [&](i64 i) -> E& { return b[i + j * ldb]; });
   else  // X * A = B means A' * X' = B'
-    for (i64 i = 0; i < m; ++i) solve(n, transposed(seen_a), !lower, unit, [&](i64 j) -> E& { return b[i + j * ldb]; });
+    for (i64 i = 0; i < m; ++i) solve(n, transposed(op_a), !lower, unit, [&](i64 j) -> E& { return b[i + j * ldb]; });
 }
 template <class E>
 static cublasStatus_t multiply_triangular(cublasSideMode_t side, cublasFillMode_t f, cublasOperation_t o,
@@ -62,20 +62,20 @@ static cublasStatus_t multiply_triangular(cublasSideMode_t side, cublasFillMode_
   std::vector<E> copy(static_cast<std::size_t>(m * n));
   for (i64 j = 0; j < n; ++j)
     for (i64 i = 0; i < m; ++i) copy[static_cast<std::size_t>(i + j * m)] = b[i + j * ldb];
-  return on_side(side, m, n, alpha, seen(o, triangular(full(a, lda), is_lower(f), d == CUBLAS_DIAG_UNIT)),
+  return on_side(side, m, n, alpha, apply_op(o, triangular(full(a, lda), is_lower(f), d == CUBLAS_DIAG_UNIT)),
                  general(full(static_cast<const E*>(copy.data()), m)), known<E>{E(0), true}, c, ldc);
 }
 // C = alpha * op(A) + beta * op(B); C may be A or B.
 template <class E>
 static cublasStatus_t add_matrices(cublasOperation_t oa, cublasOperation_t ob, i64 m, i64 n, known<E> alpha, const E* a,
                                    i64 lda, known<E> beta, const E* b, i64 ldb, E* c, i64 ldc) {
-  const auto seen_a = seen(oa, general(full(a, lda))), seen_b = seen(ob, general(full(b, ldb)));
+  const auto op_a = apply_op(oa, general(full(a, lda))), op_b = apply_op(ob, general(full(b, ldb)));
   for (i64 j = 0; j < n; ++j)
     for (i64 i = 0; i < m; ++i) {
       if (!alpha.to_host || !beta.to_host) wrong("its factors are in memory");
       E sum(0);
-      if (alpha.value != E(0)) sum += times(alpha.value, seen_a(i, j));
-      if (beta.value != E(0)) sum += times(beta.value, seen_b(i, j));
+      if (alpha.value != E(0)) sum += times(alpha.value, op_a(i, j));
+      if (beta.value != E(0)) sum += times(beta.value, op_b(i, j));
       c[i + j * ldc] = sum;
     }
   DONE;

@@ -32,14 +32,14 @@ cublasStatus_t run(const product& p, bool known_to_host) {
   const auto* const b = static_cast<const T*>(p.b);
   auto* const c = static_cast<C*>(p.c);
   const S alpha = *static_cast<const S*>(p.alpha), beta = *static_cast<const S*>(p.beta);
-  const auto seen_a = seen(p.op_a, [=, &p](i64 i, i64 j) { return static_cast<S>(a[i + j * p.lda]); });
-  const auto seen_b = seen(p.op_b, [=, &p](i64 i, i64 j) { return static_cast<S>(b[i + j * p.ldb]); });
+  const auto op_a = apply_op(p.op_a, [=, &p](i64 i, i64 j) { return static_cast<S>(a[i + j * p.lda]); });
+  const auto op_b = apply_op(p.op_b, [=, &p](i64 i, i64 j) { return static_cast<S>(b[i + j * p.ldb]); });
   const bool multiplies = !known_to_host || alpha != S(0);
   for (i64 j = 0; j < p.n; ++j)
     for (i64 i = 0; i < p.m; ++i) {
       C& place = c[i + j * p.ldc];
       S sum{}, out{};
-      for (i64 l = 0; l < p.k && multiplies; ++l) sum += times(seen_a(i, l), seen_b(l, j));
+      for (i64 l = 0; l < p.k && multiplies; ++l) sum += times(op_a(i, l), op_b(l, j));
       if (multiplies) out = times(alpha, sum);
       if (beta != S(0)) out += times(beta, static_cast<S>(place));
       place = static_cast<C>(out);

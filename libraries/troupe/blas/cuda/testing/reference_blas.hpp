@@ -95,7 +95,7 @@ auto triangular(S at, bool lower, bool unit) {
 }
 /// Returns op(M).
 template <class M>
-auto seen(cublasOperation_t o, M m) {
+auto apply_op(cublasOperation_t o, M m) {
   return [=](i64 i, i64 j) { return o == CUBLAS_OP_N ? m(i, j) : o == CUBLAS_OP_T ? m(j, i) : conjugated(m(j, i)); };
 }
 template <class M>

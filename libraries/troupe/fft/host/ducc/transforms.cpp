@@ -73,16 +73,16 @@ ducc::fmav_info::shape_t axes_of(const transform_job& t) {
 }
 
 template <class F>
-outcome guarded(char* why, std::size_t room, F&& f) noexcept {
+outcome guarded(char* why, std::size_t bytes, F&& f) noexcept {
   try {
     f();
     return outcome::done;
   } catch (const std::bad_alloc&) {
     return outcome::out_of_memory;
   } catch (const std::exception& e) {
-    std::snprintf(why, room, "%s", e.what());
+    std::snprintf(why, bytes, "%s", e.what());
   } catch (...) {
-    std::snprintf(why, room, "ducc0 threw something that is not a std::exception");
+    std::snprintf(why, bytes, "ducc0 threw something that is not a std::exception");
   }
   return outcome::failed;
 }
@@ -107,14 +107,14 @@ void complex_to_real(const transform_job& t) {
               t.threads);
 }
 
-outcome c2c(const transform_job* t, char* why, std::size_t room) {
-  return guarded(why, room, [t] { t->is_double ? complex_to_complex<double>(*t) : complex_to_complex<float>(*t); });
+outcome c2c(const transform_job* t, char* why, std::size_t bytes) {
+  return guarded(why, bytes, [t] { t->is_double ? complex_to_complex<double>(*t) : complex_to_complex<float>(*t); });
 }
-outcome r2c(const transform_job* t, char* why, std::size_t room) {
-  return guarded(why, room, [t] { t->is_double ? real_to_complex<double>(*t) : real_to_complex<float>(*t); });
+outcome r2c(const transform_job* t, char* why, std::size_t bytes) {
+  return guarded(why, bytes, [t] { t->is_double ? real_to_complex<double>(*t) : real_to_complex<float>(*t); });
 }
-outcome c2r(const transform_job* t, char* why, std::size_t room) {
-  return guarded(why, room, [t] { t->is_double ? complex_to_real<double>(*t) : complex_to_real<float>(*t); });
+outcome c2r(const transform_job* t, char* why, std::size_t bytes) {
+  return guarded(why, bytes, [t] { t->is_double ? complex_to_real<double>(*t) : complex_to_real<float>(*t); });
 }
 
 constexpr troupe::fft::transforms all{

@@ -63,10 +63,10 @@ image_format inspect_image(std::string_view bytes) {
 }
 
 bool may_have_code(std::string_view image) {
-  const image_format seen = inspect_image(image);
-  if (!seen.wrong.empty()) return true;
-  if (seen.is == container::ptx) return image.find(".entry") != image.npos || image.find(".func") != image.npos;
-  if (seen.is != container::machine_code) return true;
+  const image_format format = inspect_image(image);
+  if (!format.wrong.empty()) return true;
+  if (format.is == container::ptx) return image.find(".entry") != image.npos || image.find(".func") != image.npos;
+  if (format.is != container::machine_code) return true;
   Elf64_Ehdr h{};
   read(image, 0, h);
   Elf64_Shdr s{};

@@ -77,7 +77,7 @@ parameter_attributes parameter_of(std::string_view text) {
   if (text.ends_with(restricted)) text.remove_suffix(restricted.size());
   parameter_attributes p{std::string(text), passing::value, type_of(text), bytes_of(type_of(text)),
                          bytes_of(type_of(text))};
-  // Of "double const (*) [30]", a pointer to arrays, only the constness is known.
+  // For "double const (*) [30]", a pointer to arrays, only the constness is known.
   for (const std::string_view to_arrays : {" (*) [", " (&) ["}) {
     const std::size_t at = text.find(to_arrays);
     if (at == std::string_view::npos || !text.ends_with(']')) continue;

@@ -9,7 +9,7 @@
 
 namespace troupe::kernel {
 
-/// What a kernel's mangled name reveals.
+/// The parameters of a kernel that its mangled name reveals.
 struct demangled_kernel {
   std::string name;  ///< "ns::reduce<float, 256>"
   std::vector<parameter_attributes> parameters;

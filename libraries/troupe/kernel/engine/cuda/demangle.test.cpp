@@ -7,7 +7,7 @@ namespace troupe::kernel {
 namespace {
 
 // "saxpy(float value f32, const float* const_pointer f32)"
-std::string seen(const std::string& mangled) {
+std::string demangled(const std::string& mangled) {
   const auto k = demangle_kernel(mangled);
   if (!k) return "none";
   const char* const kinds[] = {" value ", " const_pointer ", " pointer ", " unknown "};
@@ -18,31 +18,33 @@ std::string seen(const std::string& mangled) {
 }
 
 TEST(a_mangled_kernel, reveals_its_name_and_parameters) {
-  EXPECT_EQ(seen("_Z5saxpyfPKfPfi"),
+  EXPECT_EQ(demangled("_Z5saxpyfPKfPfi"),
             "saxpy(float value f32, const float* const_pointer f32, float* pointer f32, int value i32)");
-  EXPECT_EQ(seen("_ZN2ns6reduceIfLi256EEEvPKT_PS1_m"),
+  EXPECT_EQ(demangled("_ZN2ns6reduceIfLi256EEEvPKT_PS1_m"),
             "ns::reduce<float, 256>(const float* const_pointer f32, float* pointer f32, unsigned long value u64)");
-  EXPECT_EQ(seen("_Z4nonev"), "none()");
+  EXPECT_EQ(demangled("_Z4nonev"), "none()");
 }
 
 TEST(a_mangled_kernel, reveals_structs_and_narrow_types_by_name) {
-  EXPECT_EQ(seen("_Z7attractPK6float4PS_i8settings"),
+  EXPECT_EQ(demangled("_Z7attractPK6float4PS_i8settings"),
             "attract(const float4* const_pointer unknown, float4* pointer unknown, int value i32, settings value "
             "unknown)");
-  EXPECT_EQ(seen("_Z1kPK6__halfP13__nv_bfloat16"), "k(const __half* const_pointer f16, __nv_bfloat16* pointer bf16)");
-  EXPECT_EQ(seen("_Z1kPvPKvPPf"),
+  EXPECT_EQ(demangled("_Z1kPK6__halfP13__nv_bfloat16"),
+            "k(const __half* const_pointer f16, __nv_bfloat16* pointer bf16)");
+  EXPECT_EQ(demangled("_Z1kPvPKvPPf"),
             "k(void* pointer unknown, const void* const_pointer unknown, float** pointer unknown)");
 }
 
 TEST(a_mangled_kernel, may_take_pointers_to_arrays) {
-  EXPECT_EQ(seen("_Z6reducePdPA30_d"), "reduce(double* pointer f64, double (*) [30] pointer unknown)");
-  EXPECT_EQ(seen("_Z1kPA3_A4_KfRA5_i"), "k(float const (*) [3][4] const_pointer unknown, int (&) [5] pointer unknown)");
+  EXPECT_EQ(demangled("_Z6reducePdPA30_d"), "reduce(double* pointer f64, double (*) [30] pointer unknown)");
+  EXPECT_EQ(demangled("_Z1kPA3_A4_KfRA5_i"),
+            "k(float const (*) [3][4] const_pointer unknown, int (&) [5] pointer unknown)");
 }
 
 TEST(a_mangled_kernel, is_distinguished_from_names_that_are_not_mangled) {
-  EXPECT_EQ(seen("saxpy"), "none");
-  EXPECT_EQ(seen("_Znonsense"), "none");
-  EXPECT_EQ(seen("_ZN2ns1xE"), "none");
+  EXPECT_EQ(demangled("saxpy"), "none");
+  EXPECT_EQ(demangled("_Znonsense"), "none");
+  EXPECT_EQ(demangled("_ZN2ns1xE"), "none");
 }
 
 TEST(a_variable, is_found_by_its_name_in_c_plus_plus) {

@@ -104,13 +104,13 @@ result<gpu_limits> gpu_limits::of(int ordinal) {
 
 result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& name, const gpu_limits& limits,
                                   const ptx_options& how) {
-  const image_format seen = inspect_image(bytes);
-  if (!seen.wrong.empty()) return refuse(reaction::caller_bug, CUDA_SUCCESS, name, seen.wrong);
+  const image_format format = inspect_image(bytes);
+  if (!format.wrong.empty()) return refuse(reaction::caller_bug, CUDA_SUCCESS, name, format.wrong);
   std::array<char, 4096> log{};
   jit_options options;
   options.add(CU_JIT_ERROR_LOG_BUFFER, log.data());
   options.add(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log.size() - 1);
-  if (seen.is == container::ptx) options.add(how);
+  if (format.is == container::ptx) options.add(how);
   CUmodule loaded = nullptr;
   if (const CUresult r = options.load(&loaded, bytes.c_str()); r != CUDA_SUCCESS) {
     // Drivers refuse an image without code, such as that of a source whose kernels are templates which no recipe names.

@@ -37,7 +37,7 @@ struct gpu_global {
   std::uint64_t bytes;
 };
 
-/// How the driver compiles an image that is PTX. Machine code is loaded unchanged.
+/// Options of the driver for an image that is PTX. Machine code is loaded unchanged.
 struct ptx_options {
   std::uint32_t optimisation = 3;
   std::uint32_t max_registers = 0;  ///< 0: the driver decides

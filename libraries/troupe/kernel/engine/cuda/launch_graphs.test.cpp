@@ -52,7 +52,7 @@ class launches_in_graphs : public testing::Test {
   launch_graphs graphs_;
 };
 
-TEST_F(launches_in_graphs, are_made_when_launches_have_come_again_the_sooner_the_more_they_are) {
+TEST_F(launches_in_graphs, graphs_are_made_when_launches_repeat_the_sooner_the_more_there_are) {
   EXPECT_EQ(times_until_found(notes(32)), 2);
   EXPECT_EQ(times_until_found(notes(16)), 3);
   EXPECT_EQ(times_until_found(notes(8)), 4);
@@ -78,7 +78,7 @@ TEST_F(launches_in_graphs, keep_their_arguments_until_they_have_run) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(noted_[static_cast<std::size_t>(i) * 32], 100 * i);
 }
 
-TEST_F(launches_in_graphs, are_of_one_kernel_grid_and_block_each) {
+TEST_F(launches_in_graphs, each_graph_has_one_kernel_grid_and_block) {
   times_until_found(notes(32));
   EXPECT_EQ(graphs_.find(notes(32, 2)), nullptr) << "another grid";
   std::vector<launch_shape> other = notes(32);
@@ -106,14 +106,14 @@ TEST_F(launches_in_graphs, make_room_for_others_only_if_they_are_no_longer_used)
   EXPECT_EQ(graphs_.find(notes(32, 1)), nullptr) << "it has made room";
 }
 
-TEST_F(launches_in_graphs, are_not_tried_again_where_the_driver_makes_none) {
+TEST_F(launches_in_graphs, graphs_are_not_tried_again_if_the_driver_makes_none) {
   driver().fail("cuGraphInstantiateWithParams", CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(times_until_found(notes(32)), 100);
   EXPECT_EQ(driver().count("cuGraphInstantiateWithParams"), 1u);
   EXPECT_EQ(times_until_found(notes(32, 70000)), 100) << "and where a launch is impossible";
 }
 
-TEST_F(launches_in_graphs, do_with_fewer_copies_if_memory_is_short) {
+TEST_F(launches_in_graphs, fewer_copies_are_made_if_memory_is_short) {
   times_until_found(notes(32));
   driver().fail("cuGraphInstantiateWithParams", CUDA_ERROR_OUT_OF_MEMORY);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(run(notes(32), i).front(), i);

@@ -138,8 +138,8 @@ result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_o
 result<void> gpu_programs::check_launch_of(const gpu_kernel& k, const launch_order& l) const {
   TROUPE_TRY(check_cluster(l.cluster, l.request));
   const auto threads = static_cast<std::uint64_t>(blocks_of(l.block).value());
-  return check_room(k.name, {k.max_threads, k.static_shared_bytes, limits_.shared_bytes}, threads,
-                    static_cast<std::uint64_t>(l.shared_bytes.value()), l.request);
+  return check_limits(k.name, {k.max_threads, k.static_shared_bytes, limits_.shared_bytes}, threads,
+                      static_cast<std::uint64_t>(l.shared_bytes.value()), l.request);
 }
 
 result<void> gpu_programs::run(const program_root& root, const launch_order& l, call& c) {

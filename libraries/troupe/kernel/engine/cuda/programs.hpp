@@ -40,12 +40,12 @@ class gpu_programs : public program_store<gpu_image> {
   static result<void> put(std::byte* to, std::string_view what, std::string_view request, call& c);
 
  private:
-  /// Of one lane, whose operations run one at a time.
+  /// The state of one lane, whose operations run one at a time.
   struct lane_runs {
     launch_graphs graphs;
     std::vector<launch_shape> shapes;
     std::vector<const gpu_kernel*> kernels;
-    // Where nothing comes again, looking for it costs more than it gains: it is looked for less often.
+    // If launches do not repeat, searching for repetitions costs more than it gains, so it is done less often.
     std::uint32_t in_vain = 0, skipped = 0;
   };
   lane_runs* begin_sequence(std::uint32_t lane, std::size_t count);

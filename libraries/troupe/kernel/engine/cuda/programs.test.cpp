@@ -14,16 +14,16 @@ using cuda::testing::driver;
 
 constexpr gpu_limits h100{.shared_bytes = 227 * 1024, .multiprocessors = 132, .major = 9, .minor = 0};
 
-class launches_of_programs : public testing::Test {
+class program_launches : public testing::Test {
  protected:
-  launches_of_programs() {
+  program_launches() {
     driver().reset();
     driver().computes = true;
     driver().function_attributes = {{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024}};
     driver().kernels = {{"note", sizeof(int), [this](auto, auto, const void* x) { noted_.push_back(value(x)); }},
                         {"less", sizeof(int), [this](auto, auto, const void* x) { noted_.push_back(-value(x)); }}};
   }
-  ~launches_of_programs() override {
+  ~program_launches() override {
     driver().function_attributes.clear();
     driver().kernels.clear();
   }
@@ -39,7 +39,7 @@ class launches_of_programs : public testing::Test {
     for (int i = 0; i < count; ++i) out.push_back({i % 2 == 0 ? "note" : "less", first + i});
     return out;
   }
-  // As a worker sees it.
+  // Calls `f` with the launch as a worker receives it.
   template <class F>
   auto with(const launched& l, F&& f) {
     const std::vector<argument> list{argument(l.argument)};
@@ -98,7 +98,7 @@ class launches_of_programs : public testing::Test {
   std::vector<std::string> errors_;
 };
 
-TEST_F(launches_of_programs, become_one_launch_of_a_graph_when_they_have_come_again) {
+TEST_F(program_launches, become_one_launch_of_a_graph_when_they_have_come_again) {
   EXPECT_FALSE(run(in_turns(32, 0)));
   for (int i = 1; i < 10; ++i) {
     EXPECT_TRUE(run(in_turns(32, 100 * i))) << i;
@@ -108,7 +108,7 @@ TEST_F(launches_of_programs, become_one_launch_of_a_graph_when_they_have_come_ag
   EXPECT_EQ(driver().count("cuGraphLaunch"), 9u);
 }
 
-TEST_F(launches_of_programs, run_one_by_one_if_one_of_them_has_an_error_which_it_alone_gets) {
+TEST_F(program_launches, run_one_by_one_if_one_of_them_has_an_error_which_it_alone_gets) {
   for (int i = 0; i < 3; ++i) run(in_turns(32, i));
   std::vector<launched> all = in_turns(32, 0);
   all[5].threads = 2000;
@@ -125,7 +125,7 @@ TEST_F(launches_of_programs, run_one_by_one_if_one_of_them_has_an_error_which_it
   EXPECT_EQ(noted_, noted_by(in_turns(32, 7)));
 }
 
-TEST_F(launches_of_programs, run_one_by_one_if_the_driver_does_not_start_their_graph) {
+TEST_F(program_launches, run_one_by_one_if_the_driver_does_not_start_their_graph) {
   for (int i = 0; i < 2; ++i) run(in_turns(32, i));
   for (const char* call : {"cuGraphLaunch", "cuGraphExecKernelNodeSetParams"}) {
     driver().fail(call, CUDA_ERROR_UNKNOWN);
@@ -137,7 +137,7 @@ TEST_F(launches_of_programs, run_one_by_one_if_the_driver_does_not_start_their_g
   }
 }
 
-TEST_F(launches_of_programs, of_a_program_that_was_unloaded_are_refused_though_there_is_a_graph_of_them) {
+TEST_F(program_launches, launches_of_an_unloaded_program_are_refused_although_a_graph_has_them) {
   for (int i = 0; i < 3; ++i) run(in_turns(32, i));
   programs_.unload(root_);
   EXPECT_FALSE(run(in_turns(32, 0)));
@@ -145,14 +145,14 @@ TEST_F(launches_of_programs, of_a_program_that_was_unloaded_are_refused_though_t
   EXPECT_EQ(errors_.size(), 32u);
 }
 
-TEST_F(launches_of_programs, have_graphs_of_each_lane) {
+TEST_F(program_launches, each_lane_has_its_own_graphs) {
   EXPECT_FALSE(put_together(in_turns(32, 0), 1));
   EXPECT_FALSE(put_together(in_turns(32, 0), 2)) << "one graph must not run on two streams at a time";
   EXPECT_TRUE(put_together(in_turns(32, 0), 1));
 }
 
 // To look for what never comes again costs time.
-TEST_F(launches_of_programs, that_never_come_again_are_seldom_looked_at) {
+TEST_F(program_launches, one_off_launches_do_not_slow_the_cache_down) {
   const auto different = [](int i) {
     std::vector<launched> out = in_turns(32, 0);
     for (int bit = 0; bit < 20; ++bit) out[static_cast<std::size_t>(bit)].threads = (i >> bit & 1) != 0 ? 64 : 32;

@@ -43,7 +43,7 @@ int bytes_of(int t) {
   }
 }
 
-bool has_types(const described& p) {
+bool has_types(const product_description& p) {
   const int a = p.a.type, b = p.b.type, d = p.d.type;
   const bool same = a == b && p.c.type == d;
   switch (a) {
@@ -73,7 +73,7 @@ bool has_types(const described& p) {
 
 namespace troupe::matmul::testing {
 
-bool forgets_d(const described& p, const wishes& w) {
+bool ignores_alignment_of_d(const product_description& p, const plan_constraints& w) {
   const auto of_lines = [](const layout& l) {
     const std::int64_t bytes = l.ld * bytes_of(l.type) | l.stride * bytes_of(l.type) | 16;
     return bytes & -bytes;
@@ -81,7 +81,7 @@ bool forgets_d(const described& p, const wishes& w) {
   return of_lines(p.c) > of_lines(p.d) && w.alignment_d > of_lines(p.d);
 }
 
-bool is_supported(const described& p, const wishes& w) {
+bool is_supported(const product_description& p, const plan_constraints& w) {
   const int a = p.a.type, d = p.d.type;
   const product& what = p.what;
   if (!has_types(p)) return false;
@@ -99,14 +99,15 @@ bool is_supported(const described& p, const wishes& w) {
   if (scales && !is_float8(a)) return false;
   if ((what.d_scale != nullptr || what.amax != nullptr) && !is_float8(d)) return false;
   if (what.a_scale_mode != what.b_scale_mode || (what.a_scale_mode != 0 && is_float8(d))) return false;
-  const auto lies = [](const layout& l, std::uint32_t alignment, std::uint32_t needs) {
+  const auto is_aligned = [](const layout& l, std::uint32_t alignment, std::uint32_t needs) {
     return alignment % needs == 0 && l.ld * bytes_of(l.type) % needs == 0 && l.stride * bytes_of(l.type) % needs == 0;
   };
   if (is_float8(a))
     return what.transpose_a == CUBLAS_OP_T && what.transpose_b == CUBLAS_OP_N && p.a.rows % 16 == 0 &&
-           lies(p.a, w.alignment_a, 16) && lies(p.b, w.alignment_b, 16) && lies(p.d, w.alignment_d, 16) &&
-           lies(p.c, w.alignment_c, 16);
-  if (a == CUDA_R_8I) return lies(p.a, w.alignment_a, 4) && lies(p.b, w.alignment_b, 4) && lies(p.d, w.alignment_d, 4);
+           is_aligned(p.a, w.alignment_a, 16) && is_aligned(p.b, w.alignment_b, 16) &&
+           is_aligned(p.d, w.alignment_d, 16) && is_aligned(p.c, w.alignment_c, 16);
+  if (a == CUDA_R_8I)
+    return is_aligned(p.a, w.alignment_a, 4) && is_aligned(p.b, w.alignment_b, 4) && is_aligned(p.d, w.alignment_d, 4);
   return true;
 }
 
@@ -188,13 +189,13 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t l, cublas
 }
 
 cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t p, size_t) {
-  as<wishes>(p) = {0, CUBLASLT_REDUCTION_SCHEME_MASK, 256, 256, 256, 256};
+  as<plan_constraints>(p) = {0, CUBLASLT_REDUCTION_SCHEME_MASK, 256, 256, 256, 256};
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p,
                                                     cublasLtMatmulPreferenceAttributes_t which, const void* value,
                                                     size_t size) {
-  auto& w = as<wishes>(p);
+  auto& w = as<plan_constraints>(p);
   const auto to = [&](auto& member) { return put(&member, sizeof member, value, size); };
   switch (which) {
     case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
@@ -216,10 +217,10 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t what, cublasLtMatrixLayout_t a,
                                               cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
-                                              cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t wish, int most,
+                                              cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int most,
                                               cublasLtMatmulHeuristicResult_t* out, int* found) {
-  const described p{as<product>(what), as<layout>(a), as<layout>(b), as<layout>(c), as<layout>(d)};
-  const wishes& w = as<wishes>(wish);
+  const product_description p{as<product>(what), as<layout>(a), as<layout>(b), as<layout>(c), as<layout>(d)};
+  const plan_constraints& w = as<plan_constraints>(preference);
   if (const int s = driver().called("cublasLtMatmulAlgoGetHeuristic", p.what.compute, static_cast<int>(p.what.fast),
                                     p.what.multiprocessors, w.reductions, w.workspace);
       s != 0)
@@ -229,9 +230,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   *found = std::min(most, 3);
   for (int i = 0; i < *found; ++i) {
     out[i] = {};
-    out[i].algo.data[0] = an_algorithm;
+    out[i].algo.data[0] = fake_algorithm;
     out[i].algo.data[1] = static_cast<std::uint64_t>(i);
-    out[i].algo.data[2] = forgets_d(p, w) ? 1 : 0;
+    out[i].algo.data[2] = ignores_alignment_of_d(p, w) ? 1 : 0;
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -245,7 +246,7 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
 
 cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
                                                  cublasLtMatmulAlgoCapAttributes_t, void* value, size_t size, size_t*) {
-  const std::uint32_t needed = algorithm->data[1] == demanding_algorithm ? 16 : 1;
+  const std::uint32_t needed = algorithm->data[1] == aligned_algorithm ? 16 : 1;
   return put(value, size, &needed, sizeof needed);
 }
 
@@ -254,5 +255,5 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t, c
                                        const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* out) {
   if (const int s = driver().called("cublasLtMatmulAlgoCheck"); s != 0) return static_cast<cublasStatus_t>(s);
   *out = {};
-  return algorithm->data[0] == an_algorithm ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+  return algorithm->data[0] == fake_algorithm ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

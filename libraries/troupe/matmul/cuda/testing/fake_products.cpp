@@ -3,7 +3,7 @@
 // cublasLtMatmul, by definition.
 #include <cmath>
 #include <complex>
-#include <troupe/epilogue/meaning.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/matmul/cuda/testing/fakes.hpp>
 
@@ -61,7 +61,7 @@ struct addresses {
 
 class computation {
  public:
-  computation(const described& p, const addresses& at, value alpha, value beta)
+  computation(const product_description& p, const addresses& at, value alpha, value beta)
       : p_(p), at_(at), alpha_(alpha), beta_(beta) {}
 
   void run() {
@@ -107,19 +107,19 @@ class computation {
     store(p_.d.type, at_.d, which_ * p_.d.stride + i + j * p_.d.ld, x * scale(what().d_scale, 0, 0));
     return x;
   }
-  // One scale for all, or for each line.
+  // Returns the scale of all elements, or of line i.
   static value scale(const void* at, std::int64_t i, int mode) {
     return at == nullptr || mode > 3 ? 1 : load(CUDA_R_32F, at, mode == 0 ? 0 : i);
   }
-  // One for each block along k, of a line or of 128.
-  static value of_block(const void* at, std::int64_t line, std::int64_t term, std::int64_t lines, std::int64_t terms,
+  // Returns the scale of a block of 128 along k, of one line or of 128 lines.
+  static value of_block(const void* at, std::int64_t line, std::int64_t index, std::int64_t lines, std::int64_t k,
                         int mode) {
-    const std::int64_t block = term / 128, blocks = (terms + 127) / 128;
+    const std::int64_t block = index / 128, blocks = (k + 127) / 128;
     if (mode == 4) return load(CUDA_R_32F, at, block * lines + line);
     return mode == 5 ? load(CUDA_R_32F, at, line / 128 * ((blocks + 3) / 4 * 4) + block) : 1;
   }
 
-  const described& p_;
+  const product_description& p_;
   const addresses at_;
   const value alpha_, beta_;
   std::int64_t which_ = 0;
@@ -133,10 +133,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t what, const
                               const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algorithm, void*, size_t,
                               cudaStream_t) {
-  const auto seen = [](cublasLtMatrixLayout_t l) { return *reinterpret_cast<const layout*>(l->data); };
-  const described p{*reinterpret_cast<const product*>(what->data), seen(a_layout), seen(b_layout), seen(c_layout),
-                    seen(d_layout)};
-  if (algorithm == nullptr || algorithm->data[0] != an_algorithm) return CUBLAS_STATUS_INVALID_VALUE;
+  const auto layout_of = [](cublasLtMatrixLayout_t l) { return *reinterpret_cast<const layout*>(l->data); };
+  const product_description p{*reinterpret_cast<const product*>(what->data), layout_of(a_layout), layout_of(b_layout),
+                              layout_of(c_layout), layout_of(d_layout)};
+  if (algorithm == nullptr || algorithm->data[0] != fake_algorithm) return CUBLAS_STATUS_INVALID_VALUE;
   if (algorithm->data[2] != 0 && c != d) return CUBLAS_STATUS_EXECUTION_FAILED;  // CUDA_ERROR_MISALIGNED_ADDRESS
   const int scale = p.what.scale;
   const auto compute = [=, at = addresses{a, b, c, d}, x = load(scale, alpha, 0), y = load(scale, beta, 0)] {

@@ -6,13 +6,13 @@
 
 #include <troupe/cuda/testing/fake_driver.hpp>
 
-/// A driver and a cuBLASLt without a GPU, for tests of the engine: products are computed at once on the processor, by
-/// definition. It has the combinations that the library was measured to have on an H100.
+/// A fake driver and a fake cuBLASLt for tests of the engine: products are computed at once on the processor, by their
+/// definition. The fake has the combinations that the library was measured to have on an H100.
 namespace troupe::matmul::testing {
 
 using cuda::testing::driver;
 
-/// What the fake keeps in the library's opaque structs.
+/// The contents of the library's opaque structs in the fake.
 struct product {
   std::int32_t compute, scale;
   std::int32_t transpose_a, transpose_b, numbers_in;
@@ -29,24 +29,25 @@ struct layout {
   std::int32_t type, batch;
 };
 static_assert(sizeof(layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
-struct wishes {
+struct plan_constraints {
   std::uint64_t workspace;
   std::uint32_t reductions, alignment_a, alignment_b, alignment_c, alignment_d;
 };
-static_assert(sizeof(wishes) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
+static_assert(sizeof(plan_constraints) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
 
-/// The first word of an algorithm.
-inline constexpr std::uint64_t an_algorithm = 0xa160;
-/// The second word, its number, of one that needs operands that are 16 bytes aligned.
-inline constexpr std::uint64_t demanding_algorithm = 16;
+/// The first word of each algorithm of the fake.
+inline constexpr std::uint64_t fake_algorithm = 0xa160;
+/// The second word, its number, of the algorithm that needs operands with 16 bytes of alignment.
+inline constexpr std::uint64_t aligned_algorithm = 16;
 
-/// All of a call but its addresses.
-struct described {
+/// A call without its addresses.
+struct product_description {
   product what;
   layout a, b, c, d;
 };
-bool is_supported(const described& p, const wishes& w);
-/// Whether the library chooses by the lines of C what fails at those of D, because it was not told of them.
-bool forgets_d(const described& p, const wishes& w);
+/// Returns true if the library has a kernel for it.
+bool is_supported(const product_description& p, const plan_constraints& w);
+/// Returns true if the library chooses by the alignment of C a kernel that fails for the alignment of D.
+bool ignores_alignment_of_d(const product_description& p, const plan_constraints& w);
 
 }  // namespace troupe::matmul::testing
