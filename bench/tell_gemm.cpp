@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a tell costs its caller. Bursts to a mailbox that never fills while the worker is awake; only the burst is
+// The cost of a tell for its caller. Bursts to a mailbox that never fills while the worker is awake; only the burst is
 // timed. The bare counterpart passes the same plain struct, without validation or ownership, through a queue for one
 // producer and one consumer, which has emptied it once before the burst and runs on the worker's core.
 #include <sys/syscall.h>

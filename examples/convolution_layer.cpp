@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Two convolution layers that learn what two others compute, by the three requests for convolutions. What lies between
+// Two convolution layers that learn what two others compute, by the three requests for convolutions. Everything between
 // the products is in their epilogues: activation, loss, its gradient, and the step of each filter.
 // convolution_layer [picture.svg]
 #include <cstdio>
@@ -18,7 +18,7 @@ constexpr std::int64_t images = 8, size = 16, channels = 2, hidden = 8, outputs 
 constexpr int steps = 200;
 constexpr double rate = 2e-5;
 
-// Images whose channels are neighbours (NHWC), with the indexes image, channel, row, column.
+// Returns images with contiguous channels (NHWC) and the axes image, channel, row, column.
 tensor<float> make_images(const device& gpu, std::int64_t of_channels, const std::vector<float>& values = {}) {
   const std::int64_t n = images * size * size * of_channels;
   const buffer<float> memory = values.empty() ? gpu.alloc<float>(n) : gpu.upload(values);
@@ -58,7 +58,7 @@ struct training_step {
                                    .padding = 1});
     gpu.tell(cutlass::conv_data_gradient{
         .dy = dy, .filters = w.second, .dx = dh, .epilogue = acc * d_relu(load(image_matrices(before))), .padding = 1});
-    // Each gradient is at once the step of the filters that it is the gradient of.
+    // Each request that computes a gradient of filters also updates them.
     gpu.tell(cutlass::conv_weight_gradient{
         .dy = dy, .x = h, .dfilters = w.second, .epilogue = load(filter_matrix(w.second)) - rate * acc, .padding = 1});
     gpu.tell(cutlass::conv_weight_gradient{

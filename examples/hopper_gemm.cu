@@ -7,7 +7,7 @@ R"cuda(
 // `empty`, which the eight warps complete when they have read the stage.
 #include <cuda_fp16.h>
 
-// As in cuda.h, which NVRTC cannot read.
+// The declaration of cuda.h, which NVRTC cannot read.
 struct alignas(128) CUtensorMap {
   unsigned long long opaque[16];
 };

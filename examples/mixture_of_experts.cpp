@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // A layer with a mixture of experts: each token goes through the network of one expert, and experts have very different
-// numbers of tokens. Two grouped products compute all experts at once. Compared with one product for each token.
+// numbers of tokens. Two grouped products compute all experts at once. Compares with one product for each token.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -35,7 +35,7 @@ static std::vector<int> experts_of_tokens() {
   return out;
 }
 
-// Row `r` of a matrix times the matrix of an expert, with `columns` columns.
+// Returns row `r` of a matrix times the matrix of an expert, with `columns` columns.
 static std::vector<float> times(const std::vector<float>& row, const std::vector<bfloat16>& weights, int expert,
                                 int columns) {
   std::vector<float> out(static_cast<std::size_t>(columns), 0.0f);
@@ -54,7 +54,7 @@ int main() {
                               down = random_numbers(experts * inner * width, 0.1f, 3);
   const std::vector<int> expert = experts_of_tokens();
 
-  // Tokens of the same expert become neighbours.
+  // Sorts the tokens by expert.
   std::vector<int> order(tokens);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](int t) { return std::pair(expert[static_cast<std::size_t>(t)], t); });
@@ -73,7 +73,7 @@ int main() {
   gpu.tell(cutlass::gemm_grouped{.a = rows, .b = w1, .d = h, .sizes = sizes, .epilogue = silu(left) * right});
   gpu.tell(cutlass::gemm_grouped{.a = h, .b = w2, .d = y, .sizes = sizes});
 
-  // The same, token by token.
+  // Computes the same, token by token.
   const std::vector<float> got = gpu.download(y.memory()).get().value();
   std::vector<float> apart(experts, 0), largest(experts, 0);
   for (int i = 0; i < tokens; ++i) {
@@ -89,7 +89,7 @@ int main() {
     for (std::size_t j = 0; j < width; ++j) {
       const float difference = std::fabs(got[static_cast<std::size_t>(i) * width + j] - want[j]);
       float& worst = apart[static_cast<std::size_t>(e)];
-      if (!(difference <= worst)) worst = difference;  // NaN stays
+      if (!(difference <= worst)) worst = difference;  // keeps NaN
       largest[static_cast<std::size_t>(e)] = std::max(largest[static_cast<std::size_t>(e)], std::fabs(want[j]));
     }
   }

@@ -7,7 +7,7 @@
 
 using namespace troupe;
 
-// In the format that Prometheus reads. Cheap enough for each scrape: it asks nobody.
+// Returns the metrics in the format that Prometheus reads. Cheap enough for each scrape: it sends no request.
 std::string metrics(const device& gpu) {
   const device_statistics now = gpu.statistics();
   std::string out;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A template of your own, in the way that troupe::cutlass has its templates: the problem says what the code depends on,
-// the plan how it is built, and a launch has the rest. So new sizes and addresses compile nothing.
+// A template of your own, with the same parts as those of troupe::cutlass: the problem is what the code depends on, the
+// plan how it is built, and a launch has the rest. So new sizes and addresses compile nothing.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -34,17 +34,17 @@ __global__ void product(const float* a, const float* b, float* d, int m, int n, 
 }
 )";
 
-// What the code depends on.
+// Properties that the code depends on.
 struct problem {
   std::string tail;  // the text of the class
   friend auto operator<=>(const problem&, const problem&) = default;
 };
-// How it is built.
+// The choices with which it is built.
 struct plan {
   int tile;
   friend auto operator<=>(const plan&, const plan&) = default;
 };
-// What each launch has.
+// The arguments of each launch.
 struct product {
   matrix<float> a, b, d;
 };
@@ -81,7 +81,7 @@ class products {
     return {*std::min_element(tiles.begin(), tiles.end(), [&](int i, int j) { return cost(i) < cost(j); })};
   }
 
-  // Compiled once for a problem and a plan; nobody waits here: launches follow the compiler.
+  // Compiled once for a problem and a plan; no thread waits here: launches follow the compiler.
   const jit::program& program_for(const problem& p, const plan& how) {
     const auto [at, is_new] = programs_.try_emplace({p, how});
     if (is_new)
@@ -98,7 +98,7 @@ int main() {
   runtime rt;
   const device gpu = rt.open_device();
   products all(gpu);
-  // What cutlass has no node for: a result that depends on where it is.
+  // A result that depends on its row and column, for which cutlass has no node.
   const problem banded{R"(
 struct tail {
   float factor;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of 8-bit floats with scales. The fewer terms share a scale, the less a large term costs the small ones
-// beside it. Compared with the product of the original numbers.
+// Products of 8-bit floats with scales. The fewer terms share a scale, the less precision the small terms beside
+// a large one lose. Compares with the product of the original numbers.
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -15,7 +15,7 @@ using namespace troupe;
 constexpr std::int64_t rows = 48, columns = 40, terms = 1024;
 using numbers = std::vector<float>;
 
-// Every 250th number is `peak` times as large as the others, as in what the layers of a language model pass on.
+// Returns numbers of which every 250th is `peak` times as large, as in activations of a language model.
 static numbers random_numbers(std::int64_t count, float size, float peak, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> value(0, size);
@@ -35,7 +35,7 @@ static numbers product_of(const numbers& a, const numbers& b) {
   return out;
 }
 
-// The root of the mean square of the differences, relative to that of the numbers.
+// Returns the root of the mean square of the differences, relative to that of the numbers.
 static double difference(const numbers& is, const numbers& should) {
   double apart = 0, all = 0;
   for (std::size_t i = 0; i < should.size(); ++i) {
@@ -45,7 +45,7 @@ static double difference(const numbers& is, const numbers& should) {
   return std::sqrt(apart / all);
 }
 
-// A matrix of 8-bit floats whose rows lie one after the other, with a scale for each block of a row.
+// A matrix of 8-bit floats with contiguous rows, and a scale for each block of a row.
 struct scaled {
   matrix<float8_e4m3> elements;
   matrix<float> scales;

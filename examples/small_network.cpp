@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Trains a network of two layers to tell upright stripes from lying ones. Each step, forward and backward, is one
-// request.
+// Trains a network of two layers to distinguish vertical stripes from horizontal ones. Each step, forward and backward,
+// is one request.
 #include <cmath>
 #include <cstdio>
 #include <random>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small residual network to tell eight kinds of shapes in noisy images, with stochastic gradient descent. With
+// Trains a small residual network to recognise eight kinds of shapes in noisy images, with stochastic gradient descent.
+// With
 // --faults N, it does so again while the worker is broken N times, and compares all losses and weights.
 //   example_train_images [--device cuda:0] [--steps N] [--faults N] [--picture FILE.svg]
 #include <cmath>
@@ -16,7 +17,7 @@ struct samples {
   std::vector<float> pixels, kinds;
 };
 
-// Whether a shape around the origin, about 1 wide, covers a place.
+// Returns true if a shape around the origin, about 1 wide, covers a place.
 static bool covers(int kind, float x, float y) {
   const float far = std::max(std::fabs(x), std::fabs(y)), round = std::hypot(x, y);
   switch (kind) {
@@ -120,7 +121,7 @@ static dnn::graph descend(const training::memory& m, const tensor<float>& left, 
           write(dnn::read(m.all_weights()) - rate / steps * dnn::read(left) * next, m.all_weights())};
 }
 
-// The share of images that are told right, of some that come in no step.
+// The share of images that are recognised correctly, of some that no step trains on.
 static result<double> accuracy_of(const device& gpu, const network& net, int steps) {
   using enum dnn::reduction_kind;
   constexpr int batches = 8;
@@ -162,7 +163,7 @@ int main(int argc, char** argv) {
     if (!out) return out;
     const auto accuracy = accuracy_of(gpu, net, o.steps);
     if (!accuracy) return accuracy.error();
-    std::printf("  %.1f %% of unseen images are told right\n", 100 * *accuracy);
+    std::printf("  %.1f %% of unseen images are recognised\n", 100 * *accuracy);
     out->accuracy = *accuracy;
     return out;
   });

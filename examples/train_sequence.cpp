@@ -93,9 +93,9 @@ static value one_hot(const tensor<float>& of, const tensor<float>& all_classes) 
 // Replaces the weights by the next ones, by Adam. `count` is the number of steps so far; the rate rises at first.
 static dnn::graph descend(const training::memory& m, const tensor<float>& count) {
   constexpr double rate = 3e-3, rising = 50, beta1 = 0.9, beta2 = 0.99;
-  const value slope = dnn::read(m.gradients()), n = dnn::read(count) + 1;
-  const value mean = beta1 * dnn::read(m.moment(0)) + (1 - beta1) * slope;
-  const value square = beta2 * dnn::read(m.moment(1)) + (1 - beta2) * slope * slope;
+  const value gradient = dnn::read(m.gradients()), n = dnn::read(count) + 1;
+  const value mean = beta1 * dnn::read(m.moment(0)) + (1 - beta1) * gradient;
+  const value square = beta2 * dnn::read(m.moment(1)) + (1 - beta2) * gradient * gradient;
   const value now = rate * min(n / rising, 1) / (1 - pow(beta1, n));
   const value step = now * mean / (sqrt(square / (1 - pow(beta2, n))) + 1e-8);
   return {write(mean, m.moment(0)), write(square, m.moment(1)), write(n, count),

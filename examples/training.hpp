@@ -17,7 +17,7 @@
 
 #include "loss_curve.hpp"
 
-/// What the examples that train share: memory, steps that survive faults, options.
+/// Code that the examples that train share: memory, steps that survive faults, options.
 namespace training {
 
 using namespace troupe;
@@ -51,7 +51,7 @@ class memory {
       : room_(room),
         start_(4 * room),
         all_(gpu.alloc<float>(start_.size())),
-        slopes_(gpu.alloc<float>(room)),
+        gradients_(gpu.alloc<float>(room)),
         saved_{gpu.alloc<float>(start_.size(), {.sealable = true}),
                gpu.alloc<float>(start_.size(), {.sealable = true})} {}
 
@@ -62,7 +62,7 @@ class memory {
     for (std::size_t i = used_[0] - count(t); i < used_[0]; ++i)
       start_[i] = static_cast<float>(deviation == 0 ? mean : numbers(random_));
     trained_.push_back(dnn::read(t));
-    slopes_of_.push_back(tensor<float>(slopes_.slice(used_[0] - count(t), count(t)), extents));
+    gradient_views_.push_back(tensor<float>(gradients_.slice(used_[0] - count(t), count(t)), extents));
     return trained_.back();
   }
   /// Numbers that a step may replace.
@@ -73,13 +73,14 @@ class memory {
   }
   /// Writes the gradients of the loss with respect to all weights.
   void write_gradients(const dnn::value& loss, std::vector<dnn::written>& to) const {
-    const std::vector<dnn::value> slopes = dnn::gradients(loss, trained_);
-    for (std::size_t i = 0; i < slopes.size(); ++i) to.push_back(write(slopes[i], slopes_of_[i]));
+    const std::vector<dnn::value> gradient_values = dnn::gradients(loss, trained_);
+    for (std::size_t i = 0; i < gradient_values.size(); ++i)
+      to.push_back(write(gradient_values[i], gradient_views_[i]));
   }
 
   /// All weights, their gradients, and what an optimizer has for each of them, as vectors.
   buffer<float> all_weights() const { return all_.slice(0, used_[0]); }
-  buffer<float> gradients() const { return slopes_.slice(0, used_[0]); }
+  buffer<float> gradients() const { return gradients_.slice(0, used_[0]); }
   buffer<float> moment(std::size_t which) const { return all_.slice((1 + which) * room_, used_[0]); }
   const buffer<float>& all() const { return all_; }
   const buffer<float>& saved(int which) const { return saved_[which]; }
@@ -96,9 +97,9 @@ class memory {
   std::size_t room_, used_[4] = {};
   std::vector<float> start_;
   std::mt19937 random_{1};
-  buffer<float> all_, slopes_, saved_[2];
+  buffer<float> all_, gradients_, saved_[2];
   std::vector<dnn::value> trained_;
-  std::vector<tensor<float>> slopes_of_;
+  std::vector<tensor<float>> gradient_views_;
 };
 
 /// Breaks the worker, each time in another way.

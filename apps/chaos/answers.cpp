@@ -6,7 +6,7 @@ namespace chaos {
 
 using namespace troupe;
 
-void answers::judge_error(const error& e) {
+void answers::check_error(const error& e) {
   const reaction how = e.reaction();
   // So many requests failed that the worker no longer knows whether one of them should have written an input.
   const bool overtaken = how == reaction::retry_later && e.domain() == "worker";
@@ -19,7 +19,7 @@ void answers::judge_error(const error& e) {
   note(e.to_string());
 }
 
-void answers::judge_text(const std::string& fault) {
+void answers::check_text(const std::string& fault) {
   if (fault.empty()) {
     right_.fetch_add(1, std::memory_order_relaxed);
     return;

@@ -25,7 +25,7 @@ struct answer_counts {
   bool good() const noexcept { return wrong == 0 && unexpected == 0 && twice == 0 && lost == 0; }
 };
 
-/// Collects answers and judges them. Thread-safe.
+/// Collects answers and checks them. Thread-safe.
 class answers {
  public:
   /// An answer that takes longer than `time_limit` is lost. If the device `may_stop`, errors that say so count as
@@ -46,14 +46,14 @@ class answers {
   /// Waits for the answer. `fault_of(value)`, or `fault_of()` for an answer without a value, returns what is wrong with
   /// it; an empty text if it is right.
   template <class T, class F>
-  void judge(troupe::pending<T>& p, F&& fault_of) {
+  void check(troupe::pending<T>& p, F&& fault_of) {
     const auto answer = p.get_for(time_limit_);
     if (!answer) return count_lost();
-    if (!*answer) return judge_error(answer->error());
+    if (!*answer) return check_error(answer->error());
     if constexpr (std::is_void_v<T>)
-      judge_text(fault_of());
+      check_text(fault_of());
     else
-      judge_text(fault_of(**answer));
+      check_text(fault_of(**answer));
   }
 
   answer_counts counts() const noexcept;
@@ -63,8 +63,8 @@ class answers {
 
  private:
   void count_lost();
-  void judge_error(const troupe::error& e);
-  void judge_text(const std::string& fault);
+  void check_error(const troupe::error& e);
+  void check_text(const std::string& fault);
   void note(const std::string& what);
 
   const std::chrono::seconds time_limit_;

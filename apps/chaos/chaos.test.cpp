@@ -15,32 +15,32 @@ namespace {
 
 using namespace troupe;
 
-answer_counts judged(result<int> answer, bool may_stop = false) {
+answer_counts counts_of(result<int> answer, bool may_stop = false) {
   answers a(std::chrono::seconds(0), may_stop);
   auto p = a.watch(make_ready<int>(std::move(answer)));
-  a.judge(p, [](int is) { return is == 1 ? std::string() : "not 1"; });
+  a.check(p, [](int is) { return is == 1 ? std::string() : "not 1"; });
   return a.counts();
 }
 
-TEST(answers, are_judged_one_by_one) {
-  EXPECT_EQ(judged(1).right, 1u);
-  EXPECT_EQ(judged(2).wrong, 1u);
-  EXPECT_EQ(judged(error(reaction::context_lost, "test", "a fault")).failed, 1u);
-  EXPECT_EQ(judged(error(reaction::retry_later, "worker", "ask again")).failed, 1u);
-  EXPECT_EQ(judged(error(reaction::retry_later, "memory", "used up")).unexpected, 1u);
-  EXPECT_EQ(judged(error(reaction::caller_bug, "test", "no fault")).unexpected, 1u);
-  EXPECT_EQ(judged(error(reaction::stopped, "test", "stopped")).unexpected, 1u);
-  EXPECT_EQ(judged(error(reaction::stopped, "test", "stopped"), true).failed, 1u);
-  EXPECT_EQ(judged(error(reaction::fatal, "test", "no program")).unexpected, 1u);
-  EXPECT_EQ(judged(error(reaction::fatal, "test", "no program"), true).failed, 1u);
-  EXPECT_EQ(judged(1).asked, 1u);
+TEST(answers, are_checked_one_by_one) {
+  EXPECT_EQ(counts_of(1).right, 1u);
+  EXPECT_EQ(counts_of(2).wrong, 1u);
+  EXPECT_EQ(counts_of(error(reaction::context_lost, "test", "a fault")).failed, 1u);
+  EXPECT_EQ(counts_of(error(reaction::retry_later, "worker", "ask again")).failed, 1u);
+  EXPECT_EQ(counts_of(error(reaction::retry_later, "memory", "used up")).unexpected, 1u);
+  EXPECT_EQ(counts_of(error(reaction::caller_bug, "test", "no fault")).unexpected, 1u);
+  EXPECT_EQ(counts_of(error(reaction::stopped, "test", "stopped")).unexpected, 1u);
+  EXPECT_EQ(counts_of(error(reaction::stopped, "test", "stopped"), true).failed, 1u);
+  EXPECT_EQ(counts_of(error(reaction::fatal, "test", "no program")).unexpected, 1u);
+  EXPECT_EQ(counts_of(error(reaction::fatal, "test", "no program"), true).failed, 1u);
+  EXPECT_EQ(counts_of(1).asked, 1u);
 }
 
 TEST(answers, count_as_lost_when_they_never_arrive) {
   answers a(std::chrono::seconds(0));
   promise<int> to;
   auto watched = a.watch(to.get_pending());
-  a.judge(watched, [](int) { return std::string(); });
+  a.check(watched, [](int) { return std::string(); });
   EXPECT_EQ(a.counts().lost, 1u);
   EXPECT_FALSE(a.counts().good());
   EXPECT_EQ(a.first_complaint(), "no answer");

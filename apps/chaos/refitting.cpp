@@ -55,7 +55,7 @@ void refitter::refit() {
     const int next = newest_ + 1;
     begun_.store(next);
     auto answer = answers_.watch(weights_->refit(gpu_, all(gpu_, (next - 1) % largest_weight + 1)));
-    answers_.judge(answer, [&] {
+    answers_.check(answer, [&] {
       newest_.store(next);
       refits_.fetch_add(1);
       return std::string();
@@ -78,7 +78,7 @@ void refitter::multiply(std::uint64_t seed) {
     const auto d = gpu_.alloc<float>(static_cast<std::size_t>(rows * columns));
     gpu_.tell(cutlass::gemm{.a = matrix(gpu_.upload(a), rows, terms), .b = now.b, .d = matrix(d, rows, columns)});
     auto answer = answers_.watch(gpu_.download(d));
-    answers_.judge(answer, [&](const std::vector<float>& is) {
+    answers_.check(answer, [&](const std::vector<float>& is) {
       const float weight = is.front() / sums.front();
       bool in_force = false;
       for (int i = before; i <= begun_.load() && !in_force; ++i)
@@ -110,7 +110,7 @@ void refitter::measure_for(std::int64_t rows) {
   const cutlass::gemm product{
       .a = matrix(a, rows, terms), .b = matrix(b, terms, columns), .d = matrix(d, rows, columns)};
   auto answer = answers_.watch(gpu_.ask(cutlass::prepare::of(product, 3)));
-  answers_.judge(answer, [&](const cutlass::plan_info& is) {
+  answers_.check(answer, [&](const cutlass::plan_info& is) {
     if (is.measured > is.candidates) return cat("a plan: ", is.measured, " were measured, of ", is.candidates);
     plans_.fetch_add(1);
     return std::string();

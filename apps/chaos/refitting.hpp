@@ -10,7 +10,7 @@
 
 namespace chaos {
 
-/// What a refitter did.
+/// The counts of a refitter's work.
 struct refit_counts {
   std::uint64_t refits = 0;    ///< complete and in force
   std::uint64_t products = 0;  ///< with weights of one refit, compared

@@ -11,7 +11,7 @@ namespace chaos {
 
 /// The resources of this process that could leak.
 struct resources {
-  int processes = 0;  ///< children, including dead ones that nobody has waited for
+  int processes = 0;  ///< children, including dead ones that are not reaped
   int threads = 0;
   int descriptors = 0;
   int memory_files = 0;  ///< mappings of memory files

@@ -57,8 +57,8 @@ result<void> serves(const device& gpu) {
 
 result<void> storm_over(const device& gpu, const settings& s, report& r,
                         const std::function<void(const standing&)>& watch) {
-  answers told(time_limit);
-  // Replies by value lie in memory that `garbage` overwrites.
+  answers checked_answers(time_limit);
+  // Replies by value are in memory that `garbage` overwrites.
   workload clients(gpu,
                    {.clients = s.clients,
                     .seed = s.seed,
@@ -66,7 +66,7 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
                     .wild_writes = s.kinds.empty(),
                     .training = s.training,
                     .refitting = s.refitting},
-                   told);
+                   checked_answers);
   r.device = gpu.name();
   r.libraries = clients.libraries();
   const std::int64_t began = now_ns();
@@ -79,19 +79,19 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
                             .run_timeout = longest_run});
   while (passed_s() < s.seconds && storm.hits() < s.faults && gpu.state() != device_state::stopped) {
     std::this_thread::sleep_for(moment);
-    const answer_counts now = told.counts();
+    const answer_counts now = checked_answers.counts();
     if (watch) watch({passed_s(), storm.hits(), now.right, now.wrong + now.unexpected + now.twice + now.lost});
   }
   storm.stop();
   clients.stop();
   r.seconds = passed_s();
   sum_up(r, storm.record());
-  r.answered = told.counts();
+  r.answered = checked_answers.counts();
   r.trained = clients.trained();
   r.is_training = s.training;
   r.refitted = clients.refitted();
   r.is_refitting = s.refitting;
-  r.complaint = told.first_complaint();
+  r.complaint = checked_answers.first_complaint();
   return serves(gpu);
 }
 

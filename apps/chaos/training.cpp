@@ -17,7 +17,7 @@ using dnn::value;
 namespace {
 
 constexpr std::int64_t images = 16, size = 8, filters = 8, kinds = 4, steps = 40, between_saves = 2;
-// Where everything lies in the memory that training changes. Momentum lies like the weights.
+// Positions in the memory that training changes. Momentum has the layout of the weights.
 constexpr std::int64_t of_filters = 0, of_scale = of_filters + filters * 9, of_offset = of_scale + filters,
                        of_last = of_offset + filters, weights = of_last + filters * kinds, of_mean = 2 * weights,
                        of_variance = of_mean + filters, of_losses = of_variance + filters, all = of_losses + steps;
@@ -59,7 +59,7 @@ class trainer::course {
       : gpu_(gpu),
         answers_(to),
         all_(gpu.alloc<float>(all)),
-        slopes_(gpu.alloc<float>(weights)),
+        gradients_(gpu.alloc<float>(weights)),
         pixels_(gpu.alloc<float>(images * size * size)),
         kinds_(gpu.alloc<float>(images * kinds)),
         saved_{gpu.alloc<float>(all, {.sealable = true}), gpu.alloc<float>(all, {.sealable = true})} {}
@@ -84,7 +84,7 @@ class trainer::course {
     std::vector<float> got;
     while (got.empty() && gpu_.state() != device_state::stopped) {
       auto answer = answers_.watch(gpu_.download(saved_[newest]));
-      answers_.judge(answer, [&](const std::vector<float>& is) {
+      answers_.check(answer, [&](const std::vector<float>& is) {
         got = is;
         return std::string();
       });
@@ -97,7 +97,7 @@ class trainer::course {
   bool is_right(pending<void> p) {
     bool right = false;
     auto answer = answers_.watch(std::move(p));
-    answers_.judge(answer, [&] {
+    answers_.check(answer, [&] {
       right = true;
       return std::string();
     });
@@ -125,19 +125,20 @@ class trainer::course {
     const value guess =
         log_softmax(product(reshape(reduce(seen, dnn::reduction_kind::mean, {2}), {images, filters}), last), 1);
     const value loss = reduce(-wanted * guess, dnn::reduction_kind::sum, {0, 1}) / images;
-    const std::vector<value> slopes = dnn::gradients(loss, {w, scale, offset, last});
+    const std::vector<value> gradients = dnn::gradients(loss, {w, scale, offset, last});
     gpu_.tell(dnn::computation{
         {write(loss, part(all_, of_losses + step, {1, 1})), write(h.next_mean, mean), write(h.next_variance, variance),
-         write(slopes[0], part(slopes_, of_filters, {filters, 1, 3, 3})), write(slopes[1], vector(slopes_, of_scale)),
-         write(slopes[2], vector(slopes_, of_offset)), write(slopes[3], part(slopes_, of_last, {filters, kinds}))}});
+         write(gradients[0], part(gradients_, of_filters, {filters, 1, 3, 3})),
+         write(gradients[1], vector(gradients_, of_scale)), write(gradients[2], vector(gradients_, of_offset)),
+         write(gradients[3], part(gradients_, of_last, {filters, kinds}))}});
     const buffer<float> now = all_.slice(0, weights), momentum = all_.slice(weights, weights);
-    const value next = 0.9 * dnn::read(momentum) + dnn::read(slopes_);
+    const value next = 0.9 * dnn::read(momentum) + dnn::read(gradients_);
     gpu_.tell(dnn::computation{{write(next, momentum), write(dnn::read(now) - 0.05 * next, now)}});
   }
 
   device gpu_;
   answers& answers_;
-  buffer<float> all_, slopes_, pixels_, kinds_, saved_[2];
+  buffer<float> all_, gradients_, pixels_, kinds_, saved_[2];
 };
 
 trainer::trainer(const device& gpu, answers& to) : gpu_(gpu), answers_(to) {
@@ -171,7 +172,7 @@ void trainer::run() {
     here.workers_lost = gpu_.statistics().generation - before;
     auto answer = answers_.watch(make_ready<bool>(
         is.size() == expected_.size() && std::memcmp(is.data(), expected_.data(), is.size() * sizeof(float)) == 0));
-    answers_.judge(answer, [&](bool same) {
+    answers_.check(answer, [&](bool same) {
       if (same) return std::string();
       const auto at = std::mismatch(is.begin(), is.end(), expected_.begin(), expected_.end()).first - is.begin();
       return cat("a training: number ", at, " of ", is.size(), " differs from that without faults");

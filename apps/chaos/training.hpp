@@ -8,7 +8,7 @@
 
 namespace chaos {
 
-/// What a trainer did.
+/// The counts of a trainer's work.
 struct training_counts {
   std::uint64_t trainings = 0;     ///< completed and compared
   std::uint64_t steps = 0;         ///< of completed trainings

@@ -82,7 +82,7 @@ class client {
   template <class T, class F>
   void look_later(pending<T> p, F fault_of) {
     auto answer = std::make_shared<pending<T>>(answers_.watch(std::move(p)));
-    looks_.push_back([this, answer, fault_of = std::move(fault_of)]() mutable { answers_.judge(*answer, fault_of); });
+    looks_.push_back([this, answer, fault_of = std::move(fault_of)]() mutable { answers_.check(*answer, fault_of); });
   }
   void expect(const buffer<float>& x, numbers should, const char* what) {
     look_later(gpu_.download(x),
@@ -162,7 +162,7 @@ class client {
     sealed_data_ = some(kept_size);
     gpu_.upload(sealed_, sealed_data_);
     auto answer = answers_.watch(troupe::seal(gpu_, sealed_));
-    answers_.judge(answer, [this] {
+    answers_.check(answer, [this] {
       is_sealed_ = true;
       return std::string();
     });

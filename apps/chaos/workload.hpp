@@ -27,7 +27,7 @@ struct load {
   bool refitting = false;
 };
 
-/// Clients that continuously send computations with known results and judge every answer. Each queues a few
+/// Clients that continuously send computations with known results and check every answer. Each queues a few
 /// computations as a whole and checks only their ends; some of them use memory written long before.
 class workload {
  public:

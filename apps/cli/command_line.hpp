@@ -29,7 +29,7 @@ struct option {
   number_range range = {};
 };
 
-/// What a command accepts. `help_text` makes the help from the same grammar.
+/// The arguments that a command accepts. `help_text` makes the help from the same grammar.
 struct grammar {
   std::string_view command;         ///< "troupe doctor"
   std::span<const option> options;  ///< without --help, which every command has; must outlive the command line

@@ -7,7 +7,7 @@
 
 namespace troupe::apps {
 
-/// Where the running program is installed: a build tree or an installation, which look alike.
+/// The place where the running program is installed: a build tree or an installation, which look alike.
 struct installation {
   std::string folder;    ///< the parent of bin/ and libexec/
   std::string programs;  ///< its libexec/troupe: the programs behind commands

@@ -9,8 +9,8 @@
 
 namespace troupe::apps {
 
-/// What may be written to a stream: colours, symbols and lines that are redrawn are for a person at a terminal. All
-/// other output (a pipe, a file, TERM=dumb) is plain ASCII, and so is output with NO_COLOR set.
+/// Decides what may be written to a stream: colours, symbols and lines that are redrawn are for a person at a terminal.
+/// All other output (a pipe, a file, TERM=dumb) is plain ASCII, and so is output with NO_COLOR set.
 class terminal {
  public:
   struct abilities {

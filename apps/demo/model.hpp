@@ -8,8 +8,8 @@
 
 namespace demo {
 
-/// What the service computes: `features` numbers pass through dense layers and yield shares of `classes`, which sum to
-/// 1. The number of classes is a power of two.
+/// The model that the service computes: `features` numbers pass through dense layers and yield shares of `classes`,
+/// which sum to 1. The number of classes is a power of two.
 struct shape {
   static constexpr std::int64_t features = 256, hidden = 512, classes = 32;
   static constexpr std::array<std::int64_t, 4> widths = {features, hidden, hidden, classes};

@@ -200,7 +200,7 @@ void latency_over_time(svg& out, double top, double bottom, const run_record& ru
   time_axis(out, p, run.seconds);
 }
 
-// How rare a latency is: 0 for half of the answers, then one step for each nine.
+// Returns the rareness of a latency: 0 for half of the answers, then one step for each nine.
 double rareness(double share) { return -std::log10(1 - share); }
 
 void latency_by_share(svg& out, double top, double bottom, const run_record& run) {

@@ -80,7 +80,7 @@ TEST(scale, maps_numbers_between_its_ends) {
   EXPECT_DOUBLE_EQ(up(0), 100);
   EXPECT_DOUBLE_EQ(up(2.5), 75);
   EXPECT_DOUBLE_EQ(decades(10), 25);
-  EXPECT_DOUBLE_EQ(decades(0), 0) << "what has no logarithm lies at the edge";
+  EXPECT_DOUBLE_EQ(decades(0), 0) << "a number without a logarithm is at the edge";
 }
 
 TEST(scale, steps_by_round_numbers_up_to_the_highest) {

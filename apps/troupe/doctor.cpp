@@ -88,7 +88,7 @@ gpu_report examine_gpus(const installation& here) {
   return g;
 }
 
-// What runtime::open_device chooses, from what is known already.
+// Returns the engine that runtime::open_device chooses, from what is known already.
 engine_choice default_engine(const gpu_report& g) {
   return choose_engine(0, {.environment = engine_of_environment(),
                            .has_gpu_engines = g.built,

@@ -27,7 +27,7 @@ struct service_report {
 /// An engine of this version that is built only if the vendor's headers are installed.
 struct optional_engine {
   const char *library, *name, *package;
-  /// What was missing, and how to get it.
+  /// Returns the name of what was missing, and how to get it.
   std::string text() const;
 };
 /// Returns the engines that this installation was built without; none if it has no engines at all, which has another

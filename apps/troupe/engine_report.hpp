@@ -10,7 +10,7 @@
 
 namespace troupe::apps {
 
-/// Whether an engine's file is usable here.
+/// Says if an engine's file is usable here.
 struct engine_report {
   enum class condition {
     serves,

@@ -12,7 +12,7 @@
 
 namespace troupe::apps {
 
-/// What Linux shows of NVIDIA's GPUs.
+/// The facts that Linux reports about NVIDIA's GPUs.
 struct gpu_machine {
   std::size_t on_bus = 0;              ///< display and 3D controllers of NVIDIA's among the PCI devices
   std::string kernel_driver;           ///< what the driver in the kernel calls itself; empty if none is loaded
@@ -27,7 +27,7 @@ struct gpu_machine {
 /// `root` is the folder with the machine's dev, proc and sys.
 gpu_machine look_at_gpus(const std::filesystem::path& root = "/");
 
-/// What the driver's library says: `troupe-worker --describe-driver`.
+/// The answer of the driver's library: `troupe-worker --describe-driver`.
 struct driver_answer : protocol::driver_description {
   static constexpr int nobody = 2, one_process = 3;  ///< compute modes of a GPU
   std::string died;                                  ///< how the process that asked the driver ended, if not normally
@@ -51,7 +51,7 @@ struct gpu_report {
   bool usable() const noexcept;
 };
 
-/// Whether a GPU can be used here, and if not, why, and what to do.
+/// Says if a GPU can be used here, and if not, why, and what to do.
 std::vector<finding> findings_of(const gpu_report& g);
 std::string_view to_string(finding::grade g) noexcept;
 

@@ -149,7 +149,7 @@ TEST(gpu_findings, warn_of_compute_modes_that_exclude_standbys_or_all_workers) {
   EXPECT_NE(text.find("bad: cuda:1 is B"), std::string::npos) << text;
 }
 
-TEST(gpu_findings, warn_where_nobody_hears_of_faults_before_the_driver_tells) {
+TEST(gpu_findings, warn_if_faults_are_detected_only_when_the_driver_reports_them) {
   const std::string text = said(healthy(), driver(found + "device 9.0 1 0 A\nunheard cannot load NVML\nend\n", well));
   EXPECT_NE(text.find("noticed only after 0.5 to 1 s: cannot load NVML -> install libnvidia-ml.so.1"),
             std::string::npos)

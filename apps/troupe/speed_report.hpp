@@ -12,11 +12,11 @@
 
 namespace troupe::apps {
 
-/// What share of the processor's peak a matrix product on the host engine reaches, on one core. More cores would
+/// The share of the processor's peak that a matrix product on the host engine reaches, on one core. More cores would
 /// measure the machine and its load rather than the library.
 struct speed_report {
   bool measured = false;
-  std::string why;  ///< why it was not measured; empty if nobody asked for it
+  std::string why;  ///< why it was not measured; empty if it was not requested
   int threads = 0;  ///< of OpenBLAS
   std::int64_t n = 0;
   /// Per second: the best of several products of n x n matrices of double, on a device whose worker has one core

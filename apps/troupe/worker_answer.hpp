@@ -9,7 +9,7 @@
 
 namespace troupe::apps {
 
-/// What a worker program printed about something that it examined, and how it ended.
+/// The text that a worker program printed about something that it examined, and how it ended.
 struct worker_answer {
   std::string not_asked;  ///< why it could not be started; empty if it was
   std::string description, complaints;

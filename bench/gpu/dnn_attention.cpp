@@ -18,7 +18,7 @@ struct shape {
     return 4. * static_cast<double>(elements()) * static_cast<double>(tokens) / (causal ? 2 : 1);
   }
   // The heads of a token are neighbours.
-  tensor<bfloat16> laid(const buffer<bfloat16>& b) const {
+  tensor<bfloat16> tensor_of(const buffer<bfloat16>& b) const {
     return tensor<bfloat16>(b, {batch, heads, tokens, width}, {tokens * heads * width, width, heads * width, 1});
   }
   std::string text() const {
@@ -39,8 +39,8 @@ std::vector<shape> shapes(const settings& s) {
 
 void compare_shape(const settings& s, const dnn_sides& on, const shape& a, case_list& all) {
   const device& gpu = *on.gpu;
-  const auto random = [&](std::uint64_t seed) { return a.laid(random_buffer<bfloat16>(gpu, a.elements(), seed)); };
-  const auto empty = [&] { return a.laid(gpu.alloc<bfloat16>(static_cast<std::size_t>(a.elements()))); };
+  const auto random = [&](std::uint64_t seed) { return a.tensor_of(random_buffer<bfloat16>(gpu, a.elements(), seed)); };
+  const auto empty = [&] { return a.tensor_of(gpu.alloc<bfloat16>(static_cast<std::size_t>(a.elements()))); };
   const auto q = random(1), k = random(2), v = random(3), dy = random(4), y = empty(), dq = empty(), dk = empty(),
              dv = empty();
   const tensor<float> statistics(gpu.alloc<float>(static_cast<std::size_t>(a.batch * a.heads * a.tokens)),

@@ -49,7 +49,7 @@ TEST_F(measures_of_a_gpu, time_small_uploads) {
   EXPECT_EQ(f.objection, "");
 }
 
-TEST_F(measures_of_a_gpu, report_what_a_tell_costs_its_caller) {
+TEST_F(measures_of_a_gpu, report_the_cost_of_a_tell_for_its_caller) {
   const figures f = gpu_stream.run(quick);
   EXPECT_EQ(f.objection, "");
   EXPECT_NE(f.note.find("a tell costs its caller "), std::string::npos) << f.note;

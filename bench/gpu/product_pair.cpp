@@ -45,7 +45,7 @@ product_pair::product_pair(const settings& s, const device& on, const raw_matmul
 }
 
 expression product_pair::epilogue(int which) const {
-  using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::span_of;
+  using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
   const auto bias = [&] { return expression::reading(op::load_row, third_.in_epilogue(0)); };
   switch (problem.epilogue) {
     case kind::none:
@@ -60,10 +60,10 @@ expression product_pair::epilogue(int which) const {
       return silu(epilogue::left) * epilogue::right;
     case kind::sum_rows:
       return expression::reducing(acc + expression::reading(op::load, third_.in_epilogue(which)), reduction::sum,
-                                  span_of::row, second_.in_epilogue(which));
+                                  reduction_scope::row, second_.in_epilogue(which));
     case kind::quantize: {
       const expression noted =
-          expression::reducing(acc, reduction::absolute_maximum, span_of::all, second_.in_epilogue(which));
+          expression::reducing(acc, reduction::absolute_maximum, reduction_scope::all, second_.in_epilogue(which));
       return expression::converted(noted * expression::reading(op::load_number, scale_.in_epilogue(0)), d_.type());
     }
   }

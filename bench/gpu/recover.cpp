@@ -55,17 +55,17 @@ figures run_standby(const settings& s) {
         return all;
       },
       [&] { return raw_side::milliseconds_to_fault(s); }, [&] { since_told.clear(); });
-  const double told = median(since_told), longest = percentile(since_told, 1);
+  const double reported = median(since_told), longest = percentile(since_told, 1);
   figures f{.ours = found.ours, .raw = found.raw};
   char text[160];
   std::snprintf(text, sizeof text,
                 "from the report to the right answer: %.2f ms, longest %.2f ms; the first floor measured: "
                 "%.0f ms",
-                told, longest, floor_once);
+                reported, longest, floor_once);
   f.note = text;
-  // The kernel's log may report it while the GPU still stands still, long before the driver tells a process.
-  if (told > most_since_told_ms && found.ours > found.raw)
-    f.missed = "from the report to the first right answer <= 10 ms, or before raw has heard of the fault";
+  // The kernel's log may report it while the GPU still serves no process, long before the driver reports it.
+  if (reported > most_since_told_ms && found.ours > found.raw)
+    f.missed = "from the report to the first right answer <= 10 ms, or before raw has detected the fault";
   for (const double t : since_told)
     if (t < 0) f.objection = "a recovery without a reported fault";
   if (clients.objectionable()) f.objection = "a client got a wrong answer, or an error that no fault excuses";

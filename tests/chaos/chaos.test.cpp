@@ -49,7 +49,7 @@ class storms : public testing::Test {
   private_folder folder;
 };
 
-TEST_F(storms, of_all_kinds_break_no_answer) {
+TEST_F(storms, break_no_answer_with_all_kinds_of_faults) {
   const report r = expect_good({.seconds = 12, .seed = 20260101});
   std::size_t kinds = 0;
   for (const kind_report& k : r.by_kind) kinds += k.injected > 0;
@@ -57,7 +57,7 @@ TEST_F(storms, of_all_kinds_break_no_answer) {
   std::printf("%s", table(r, apps::terminal()).c_str());
 }
 
-TEST_F(storms, of_all_kinds_change_no_bit_of_a_training) {
+TEST_F(storms, change_no_bit_of_a_training) {
   const report r =
       expect_good({.seconds = 60, .faults = 100, .seed = 12, .per_second = 25, .clients = 1, .training = true});
   EXPECT_GE(r.all().injected, 100u);
@@ -67,45 +67,46 @@ TEST_F(storms, of_all_kinds_change_no_bit_of_a_training) {
   std::printf("%s", table(r, apps::terminal()).c_str());
 }
 
-TEST_F(storms, faster_than_recovery_break_no_answer) {
+TEST_F(storms, break_no_answer_even_if_faster_than_recovery) {
   expect_good({.seconds = 4, .seed = 2, .per_second = 500, .one_at_a_time = false});
 }
 
-TEST_F(storms, without_a_standby_break_no_answer) { expect_good({.seconds = 4, .seed = 3, .device = {.standbys = 0}}); }
+TEST_F(storms, break_no_answer_without_a_standby) { expect_good({.seconds = 4, .seed = 3, .device = {.standbys = 0}}); }
 
-TEST_F(storms, with_many_standbys_break_no_answer) {
+TEST_F(storms, break_no_answer_with_many_standbys) {
   expect_good({.seconds = 3, .seed = 4, .device = {.standbys = 3}});
 }
 
-TEST_F(storms, with_salvage_of_untouched_memory_break_no_answer) {
+TEST_F(storms, break_no_answer_with_salvage_of_untouched_memory) {
   expect_good({.seconds = 4, .seed = 5, .device = {.salvage = salvage::untouched}});
 }
 
-TEST_F(storms, on_a_small_mailbox_break_no_answer) {
+TEST_F(storms, break_no_answer_with_a_small_mailbox) {
   expect_good({.seconds = 3, .seed = 6, .clients = 8, .device = {.mailbox_capacity = 8}});
 }
 
 // Clients of a device that the test itself breaks.
 struct clients_of {
   clients_of(const device& gpu, std::uint64_t seed, bool may_stop = false)
-      : told(60s, may_stop), clients(gpu, {.clients = 3, .seed = seed, .wild_writes = false}, told) {}
+      : checked_answers(60s, may_stop),
+        clients(gpu, {.clients = 3, .seed = seed, .wild_writes = false}, checked_answers) {}
   // Waits until they have received more answers.
   void let_them_be_served() const {
-    const std::uint64_t before = told.right();
-    while (told.right() < before + 20) std::this_thread::yield();
+    const std::uint64_t before = checked_answers.right();
+    while (checked_answers.right() < before + 20) std::this_thread::yield();
   }
   void expect_good() {
     clients.stop();
-    const answer_counts c = told.counts();
-    EXPECT_TRUE(c.good()) << told.first_complaint();
+    const answer_counts c = checked_answers.counts();
+    EXPECT_TRUE(c.good()) << checked_answers.first_complaint();
     EXPECT_EQ(c.asked, c.right + c.failed) << "every question has one answer";
     EXPECT_GT(c.right, 0u);
   }
-  answers told;
+  answers checked_answers;
   workload clients;
 };
 
-TEST_F(storms, on_one_device_do_not_affect_another) {
+TEST_F(storms, do_not_affect_another_device) {
   runtime rt;
   const device broken = rt.open_device({.when_full = when_full::wait, .restarts = 1'000'000}),
                other = rt.open_device({.when_full = when_full::wait});
@@ -117,7 +118,7 @@ TEST_F(storms, on_one_device_do_not_affect_another) {
   two.let_them_be_served();
   one.expect_good();
   two.expect_good();
-  EXPECT_EQ(two.told.counts().failed, 0u);
+  EXPECT_EQ(two.checked_answers.counts().failed, 0u);
   EXPECT_EQ(other.statistics().generation, 1u);
 }
 
@@ -144,7 +145,7 @@ TEST_F(storms, do_not_keep_a_device_from_closing) {
   }
 }
 
-TEST_F(storms, beyond_the_budget_stop_a_device_under_load_until_it_is_reset) {
+TEST_F(storms, stop_a_device_under_load_beyond_its_budget_until_it_is_reset) {
   runtime rt;
   const device gpu = rt.open_device({.when_full = when_full::wait, .restarts = 3});
   clients_of them(gpu, 9, true);
@@ -233,7 +234,7 @@ class full_disk {
   bool mounted_;
 };
 
-TEST_F(storms, on_a_machine_with_a_full_disk_break_no_answer) {
+TEST_F(storms, break_no_answer_on_a_machine_with_a_full_disk) {
   const full_disk disk(folder.cache());
   expect_good({.seconds = 3,
                .seed = 11,

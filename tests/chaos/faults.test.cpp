@@ -60,11 +60,11 @@ TEST_P(injected_fault, loses_the_worker_and_the_buffers_of_the_request) {
   const auto x = gpu.alloc<float>(100);
   gpu.fill(x, 1.f);
   auto answer = GetParam().ask(gpu, x.as<std::byte>());
-  const auto told = answer.get();
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().reaction(), reaction::context_lost) << told.error().to_string();
+  const auto outcome = answer.get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reaction(), reaction::context_lost) << outcome.error().to_string();
   if (!sanitized) {
-    EXPECT_NE(told.error().to_string().find(GetParam().words), std::string::npos) << told.error().to_string();
+    EXPECT_NE(outcome.error().to_string().find(GetParam().words), std::string::npos) << outcome.error().to_string();
   }
   const auto lost = gpu.download(x).get();
   ASSERT_FALSE(lost);
@@ -76,9 +76,9 @@ TEST_P(injected_fault, loses_the_worker_and_the_buffers_of_the_request) {
 
 TEST_P(injected_fault, needs_no_buffer_operands) {
   const device gpu = open();
-  const auto told = GetParam().ask(gpu, {}).get();
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().reaction(), reaction::context_lost) << told.error().to_string();
+  const auto outcome = GetParam().ask(gpu, {}).get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reaction(), reaction::context_lost) << outcome.error().to_string();
   expect_serving(gpu);
 }
 
@@ -100,8 +100,8 @@ TEST_F(fault_injection, a_limited_hang_ends_successfully) {
   const auto x = gpu.alloc<int>(4);
   gpu.fill(x, 3);
   const auto before = std::chrono::steady_clock::now();
-  const auto told = gpu.ask(faults::hang{.through = x.as<std::byte>(), .milliseconds = 30}).get();
-  EXPECT_TRUE(told) << told.error().to_string();
+  const auto outcome = gpu.ask(faults::hang{.through = x.as<std::byte>(), .milliseconds = 30}).get();
+  EXPECT_TRUE(outcome) << outcome.error().to_string();
   EXPECT_GE(std::chrono::steady_clock::now() - before, 30ms);
   EXPECT_EQ(gpu.download(x).get().value(), std::vector<int>(4, 3)) << "the target is unchanged";
 }
@@ -111,9 +111,9 @@ TEST_F(fault_injection, an_unlimited_hang_lasts_until_the_worker_is_killed) {
   auto answer = gpu.ask(faults::hang{});
   EXPECT_FALSE(answer.get_for(50ms));
   EXPECT_EQ(faults::injector(gpu).kill_worker(), 1);
-  const auto told = answer.get();
-  ASSERT_FALSE(told);
-  EXPECT_NE(told.error().to_string().find("SIGKILL"), std::string::npos) << told.error().to_string();
+  const auto outcome = answer.get();
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().to_string().find("SIGKILL"), std::string::npos) << outcome.error().to_string();
   expect_serving(gpu);
 }
 
@@ -121,9 +121,9 @@ TEST_F(fault_injection, exhausting_memory_fails_at_the_limit) {
   if (sanitized) GTEST_SKIP() << "a sanitizer's worker does not start with a limit on its addresses";
   const device gpu = open({.worker_memory_limit = std::uint64_t{1} << 30});
   // Without the limit, this would exhaust the machine's memory.
-  const auto told = gpu.ask(faults::exhaust_memory{.most_bytes = std::int64_t{1} << 50}).get();
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().reaction(), reaction::context_lost) << told.error().to_string();
+  const auto outcome = gpu.ask(faults::exhaust_memory{.most_bytes = std::int64_t{1} << 50}).get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reaction(), reaction::context_lost) << outcome.error().to_string();
   expect_serving(gpu);
 }
 
@@ -145,8 +145,8 @@ TEST_F(fault_injection, garbage_in_shared_memory_is_detected_and_no_answer_is_lo
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const std::uint64_t before = gpu.statistics().generation;
     auto answer = gpu.ask(faults::garbage{.seed = seed});
-    const auto told = answer.get_for(20s);
-    ASSERT_TRUE(told) << "no answer, seed " << seed;
+    const auto outcome = answer.get_for(20s);
+    ASSERT_TRUE(outcome) << "no answer, seed " << seed;
     // The worker is detected by then, or by its next answer.
     std::optional<result<std::uint64_t>> pong;
     for (int i = 0; i < 1000 && gpu.statistics().generation == before; ++i) pong = gpu.ping(seed).get_for(20s);

@@ -299,7 +299,7 @@ std::vector<std::string> unsafe_members(const std::string& header) {
   return out;
 }
 
-// As cmake/troupe_install_headers.cmake prints them.
+// Returns the headers as cmake/troupe_install_headers.cmake prints them.
 std::vector<std::string> installed_headers() {
   std::vector<std::string> out;
   std::FILE* const from = ::popen("cmake -P " TROUPE_TEST_SOURCES "/cmake/troupe_install_headers.cmake", "r");

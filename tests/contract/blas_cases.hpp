@@ -66,7 +66,7 @@ template <class T>
 dense unit_triangle(const layout& where) {
   return known<T>(where).with_unit_diagonal();
 }
-inline dense turned(const dense& d) { return d.transposed(); }
+inline dense transposed(const dense& d) { return d.transposed(); }
 inline dense adjoint(const dense& d) { return d.transposed().conjugated(); }
 
 /// Expects that `operand` contains `want(i, j)` at each element.

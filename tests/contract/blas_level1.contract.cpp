@@ -48,7 +48,7 @@ struct exchange : sized<exchange<T>, blas::swap<T>> {
   static blas::swap<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n};
   }
-  // Whether run once or twenty times, two vectors hold the two contents.
+  // Expects that the two vectors hold the two contents, run once or twenty times.
   static void expect_right(const device& gpu, const blas::swap<T>& r, const result<void>&) {
     const bool swapped = content(gpu, r.x)[0] != content_at<T>(0, 1);
     expect_holds(gpu, r.x, column, known<T>(column, swapped ? 2 : 1));
@@ -125,7 +125,7 @@ struct dot : sized<dot<T>, blas::dot<T>> {
   }
   static void expect_right(const device& gpu, const blas::dot<T>& r,
                            const result<typename blas::dot<T>::reply>& answer) {
-    const number want = numerics::reference::product(turned(known<T>(column)), known<T>(column, 2))(0).value;
+    const number want = numerics::reference::product(transposed(known<T>(column)), known<T>(column, 2))(0).value;
     expect_answer(answer, want);
     expect_elements(gpu, *r.result, single, [&](auto, auto) { return want; });
   }
@@ -138,7 +138,7 @@ struct dotu : sized<dotu<T>, blas::dotu<T>> {
   }
   static void expect_right(const device& gpu, const blas::dotu<T>& r,
                            const result<typename blas::dotu<T>::reply>& answer) {
-    const number want = numerics::reference::product(turned(known<T>(column)), known<T>(column, 2))(0).value;
+    const number want = numerics::reference::product(transposed(known<T>(column)), known<T>(column, 2))(0).value;
     expect_answer(answer, want);
     expect_elements(gpu, *r.result, single, [&](auto, auto) { return want; });
   }

@@ -48,7 +48,7 @@ struct rank_k : sized<rank_k<R, T, other, before>, R> {
   }
 };
 template <class T>
-using syrk = rank_k<blas::syrk<T>, T, turned, symmetric_before<T>>;
+using syrk = rank_k<blas::syrk<T>, T, transposed, symmetric_before<T>>;
 template <class T>
 using herk = rank_k<blas::herk<T>, T, adjoint, hermitian_before<T>>;
 
@@ -77,7 +77,7 @@ struct rank_2k : sized<rank_2k<R, T, other, before>, R> {
   }
 };
 template <class T>
-using syr2k = rank_2k<blas::syr2k<T>, T, turned, symmetric_before<T>>;
+using syr2k = rank_2k<blas::syr2k<T>, T, transposed, symmetric_before<T>>;
 template <class T>
 using her2k = rank_2k<blas::her2k<T>, T, adjoint, hermitian_before<T>>;
 
@@ -91,7 +91,7 @@ struct rank_kx : sized<rank_kx<R, T, first, other, before>, R> {
   }
 };
 template <class T>
-using syrkx = rank_kx<blas::syrkx<T>, T, 2, turned, symmetric_before<T>>;
+using syrkx = rank_kx<blas::syrkx<T>, T, 2, transposed, symmetric_before<T>>;
 template <class T>
 using herkx = rank_kx<blas::herkx<T>, T, 1, adjoint, hermitian_before<T>>;
 
@@ -140,7 +140,7 @@ struct geam : sized<geam<T>, blas::geam<T>> {
             .beta = 3};
   }
   static void expect_right(const device& gpu, const blas::geam<T>& r, const result<typename blas::geam<T>::reply>&) {
-    expect_holds(gpu, r.c, square, numerics::reference::sum(2, known<T>(square), 3, turned(known<T>(square, 2))));
+    expect_holds(gpu, r.c, square, numerics::reference::sum(2, known<T>(square), 3, transposed(known<T>(square, 2))));
   }
 };
 

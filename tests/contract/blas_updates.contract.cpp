@@ -22,9 +22,9 @@ struct outer : sized<outer<R, T, other>, R> {
   }
 };
 template <class T>
-using ger = outer<blas::ger<T>, T, turned>;
+using ger = outer<blas::ger<T>, T, transposed>;
 template <class T>
-using geru = outer<blas::geru<T>, T, turned>;
+using geru = outer<blas::geru<T>, T, transposed>;
 template <class T>
 using gerc = outer<blas::gerc<T>, T, adjoint>;
 
@@ -40,11 +40,11 @@ struct rank_1 : sized<rank_1<R, T, part, other, whole>, R> {
   }
 };
 template <class T>
-using syr = rank_1<blas::syr<T>, T, lower, turned, symmetric<T>>;
+using syr = rank_1<blas::syr<T>, T, lower, transposed, symmetric<T>>;
 template <class T>
 using her = rank_1<blas::her<T>, T, lower, adjoint, hermitian<T>>;
 template <class T>
-using spr = rank_1<blas::spr<T>, T, packed, turned, symmetric<T>>;
+using spr = rank_1<blas::spr<T>, T, packed, transposed, symmetric<T>>;
 template <class T>
 using hpr = rank_1<blas::hpr<T>, T, packed, adjoint, hermitian<T>>;
 
@@ -62,11 +62,11 @@ struct rank_2 : sized<rank_2<R, T, part, other, whole>, R> {
   }
 };
 template <class T>
-using syr2 = rank_2<blas::syr2<T>, T, lower, turned, symmetric<T>>;
+using syr2 = rank_2<blas::syr2<T>, T, lower, transposed, symmetric<T>>;
 template <class T>
 using her2 = rank_2<blas::her2<T>, T, lower, adjoint, hermitian<T>>;
 template <class T>
-using spr2 = rank_2<blas::spr2<T>, T, packed, turned, symmetric<T>>;
+using spr2 = rank_2<blas::spr2<T>, T, packed, transposed, symmetric<T>>;
 template <class T>
 using hpr2 = rank_2<blas::hpr2<T>, T, packed, adjoint, hermitian<T>>;
 

@@ -144,7 +144,7 @@ TEST_P(cancelling, a_queued_transfer_can_be_cancelled) {
   auto down = gpu.download(big);
   down.cancel();
   EXPECT_TRUE(is_error(error_of(down.get()), reaction::retry_later, {"memory.stream_out", "cancelled"}));
-  // The upload blocks its caller until the caller gives up.
+  // The upload blocks its caller until the caller cancels.
   EXPECT_TRUE(is_error(error_of(gpu.upload(big, data, {.timeout = 10ms})), reaction::retry_later,
                        {"memory.stream_in", "time-out"}));
   std::atomic_ref(gate[open]).store(1);

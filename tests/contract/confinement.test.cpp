@@ -58,7 +58,7 @@ TEST_P(confined_device, compiles_computes_and_recovers) {
   EXPECT_EQ(*got, counting(1000));
 }
 
-// A kernel on the host is native code, as that of somebody who has taken over a worker.
+// A kernel on the host is native code, as that of an attacker who has taken over a worker.
 constexpr const char* attack = R"(
 extern "C" int fork(); extern "C" int kill(int, int); extern "C" int getppid(); extern "C" void _exit(int);
 extern "C" int socket(int, int, int); extern "C" int open(const char*, int, ...);
@@ -147,7 +147,7 @@ TEST(confinement, hides_folders_of_headers_that_are_not_named) {
   fs::remove_all(room);
 }
 
-TEST(confinement, that_is_not_possible_is_refused) {
+TEST(confinement, is_refused_if_it_is_not_possible) {
   runtime rt;
   const auto why = [&](device_options o) {
     return error_of(rt.open_device(with_test_engines(std::move(o))).started().get());

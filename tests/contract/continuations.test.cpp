@@ -37,7 +37,7 @@ TEST_P(continuations, may_wait_for_answers_that_arrive_with_their_own) {
   }
 }
 
-TEST_P(continuations, of_sync_may_get_the_downloads_before_it) {
+TEST_P(continuations, may_get_earlier_downloads_after_a_sync) {
   const device gpu = rt.open_device(options());
   for (const std::size_t n : {100u, 1'000'000u}) {
     const auto x = gpu.alloc<float>(n);
@@ -86,7 +86,7 @@ TEST_P(continuations, may_end_the_runtime_while_a_request_is_running) {
   EXPECT_EQ(gpu.state(), device_state::stopped);
 }
 
-TEST_P(continuations, of_stopped_may_end_a_runtime_of_several_devices) {
+TEST_P(continuations, may_end_a_runtime_of_several_devices_when_one_has_stopped) {
   auto own = std::make_shared<runtime>();
   const device first = own->open_device(options()), second = own->open_device(options());
   EXPECT_OK(first.started().get());
@@ -110,7 +110,7 @@ task<void> awaits_temporary_requests(device gpu, buffer<float> x, buffer<float> 
 }
 
 // g++ 12 destroys the members of such temporaries twice.
-TEST_P(continuations, of_temporary_requests_leave_reference_counts_unchanged) {
+TEST_P(continuations, leave_reference_counts_of_temporary_requests_unchanged) {
   const device gpu = rt.open_device(options());
   const auto x = gpu.alloc<float>(4), y = gpu.alloc<float>(4);
   gpu.fill(x, 1.0f);

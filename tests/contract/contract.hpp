@@ -155,8 +155,8 @@ TYPED_TEST_P(library_actor, refuses_a_bad_shape_by_field_without_affecting_other
     const auto bystander = TypeParam::good(gpu);
     EXPECT_TRUE(is_error(error_of(gpu.ask(TypeParam::bad(gpu))), reaction::caller_bug,
                          {name_of<typename TypeParam::request>().data(), TypeParam::bad_field, "expected"}));
-    const accepted told = gpu.tell(TypeParam::bad(gpu));
-    EXPECT_FALSE(told);
+    const accepted sent = gpu.tell(TypeParam::bad(gpu));
+    EXPECT_FALSE(sent);
     const auto answer = gpu.ask(bystander).get();
     ASSERT_OK(answer);
     TypeParam::expect_right(gpu, bystander, answer);

@@ -198,7 +198,7 @@ TEST_P(data_errors, the_earliest_of_several_failures_is_reported) {
       << "it replaced what the first had made stale";
 }
 
-TEST_P(data_errors, a_failure_that_only_a_reply_tells_spreads_to_requests_that_have_run) {
+TEST_P(data_errors, a_failure_known_only_from_a_reply_spreads_to_requests_that_have_run) {
   const auto x = zeros(), y = zeros(), z = zeros(), other = zeros();
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -223,7 +223,7 @@ TEST_P(data_errors, a_failure_that_only_a_reply_tells_spreads_to_requests_that_h
   EXPECT_TRUE(is_error(error_of(gpu.ask(fail_late{.target = other})), reaction::caller_bug, {"found too late"}));
 }
 
-TEST_P(data_errors, a_failure_that_only_a_reply_tells_reaches_dependents_that_run_meanwhile) {
+TEST_P(data_errors, a_failure_known_only_from_a_reply_reaches_dependents_that_run_meanwhile) {
   const auto x = zeros(), y = zeros();
   for (int round = 0; round < 300; ++round) {
     gpu.upload(x, counting(10));

@@ -175,7 +175,7 @@ TEST(events, explain_why_the_host_engine_cannot_share_them) {
   EXPECT_TRUE(is_error(error_of(theirs.record()), reaction::unsupported, {"events.open"}));
 }
 
-TEST(events, of_another_process_cannot_be_recorded_before_they_are_opened) {
+TEST(events, cannot_be_recorded_before_they_are_opened_if_another_process_made_them) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   blockade first(gpu), second(gpu);
@@ -195,7 +195,7 @@ TEST(events, of_another_process_cannot_be_recorded_before_they_are_opened) {
   EXPECT_TRUE(is_error(error_of(theirs.reached()), reaction::retry_later, {"events.open", "open it again"}));
 }
 
-TEST(events, of_another_process_return_the_handle_that_opened_them) {
+TEST(events, return_the_handle_that_opened_them_if_another_process_made_them) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   events::event_handle handle{};

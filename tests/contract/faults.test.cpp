@@ -117,19 +117,19 @@ TEST_F(faults, large_downloads_end_when_the_worker_dies) {
 TEST_F(faults, threads_that_block_for_an_answer_are_woken_by_the_death) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
-  std::atomic<int> asked{0}, told{0};
+  std::atomic<int> asked{0}, lost{0};
   std::vector<std::thread> waiting;
   for (int i = 0; i < 6; ++i) {
     waiting.emplace_back([&] {
       auto answer = gpu.sync();
       asked.fetch_add(1);
-      if (error_of(answer.get()).reaction() == reaction::context_lost) told.fetch_add(1);
+      if (error_of(answer.get()).reaction() == reaction::context_lost) lost.fetch_add(1);
     });
   }
   while (asked != 6) std::this_thread::yield();
   kill_worker(gpu);
   for (auto& w : waiting) w.join();
-  EXPECT_EQ(told, 6);
+  EXPECT_EQ(lost, 6);
 }
 
 TEST_F(faults, coroutines_resume_with_the_error_of_the_death) {

@@ -25,8 +25,8 @@ class faults_and_limits : public testing::Test {
   runtime rt;
 };
 
-// On a GPU all are enqueued at once, and the download waits there for the last of them. Other programs' faults may stop
-// the GPU for longer than the limit, which does not count.
+// All launches are enqueued at once on a GPU, and the download waits there for the last of them. Other programs' faults
+// may stop the GPU for longer than the limit, which does not count.
 TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
   constexpr int launches = 100;
   const device gpu = open();

@@ -22,7 +22,7 @@ using namespace testing_actor;
 
 const fail unsupported{.how = reaction::unsupported, .code = 1, .text = "on purpose"};
 
-// What a child notices: each line says what went differently than it should.
+// The observations of a child: each line says what went differently than it should.
 class notes {
  public:
   void expect(bool right, const std::string& what) {
@@ -195,7 +195,7 @@ TEST_P(forked, a_child_may_destroy_programs_and_graphs_whose_launches_it_is_refu
   EXPECT_EQ(gpu.download(x).get().value(), std::vector<int>{3});
 }
 
-// What exit() does in a child whose runtime, devices and buffers are static, or at the end of main().
+// Does what exit() does in a child whose runtime, devices and buffers are static, or at the end of main().
 TEST_P(forked, a_child_that_destroys_everything_takes_no_failure_from_its_parent) {
   for (int round = 0; round < 10; ++round) {
     std::vector<pending<void>> answers;
@@ -218,7 +218,7 @@ TEST_P(forked, a_child_that_destroys_everything_takes_no_failure_from_its_parent
   }
 }
 
-TEST_P(forked, children_of_a_program_whose_threads_ask_all_the_time_end_and_disturb_nobody) {
+TEST_P(forked, children_end_and_disturb_no_request_while_threads_of_the_program_ask) {
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0}, answered{0};
   std::vector<std::jthread> clients;

@@ -473,7 +473,7 @@ TEST_F(a_graph, exports_itself_for_graphviz) {
   EXPECT_EQ(dot.find("\"1\" -> \"2\""), std::string::npos) << dot;
 }
 
-TEST_F(a_graph, of_thousands_of_nodes_is_one_small_request) {
+TEST_F(a_graph, is_one_small_request_even_with_thousands_of_nodes) {
   const auto x = numbers(1), y = numbers(1);
   graph::recorder rec(gpu_);
   for (int i = 0; i < 1000; ++i) {

@@ -38,8 +38,8 @@ error error_of(pending<T> p) {
   return error_of(p.get());
 }
 
-/// What a program learns from error::code, if the text has these words for a person; 0 if they do not tell.
-inline int code_told_by(std::initializer_list<const char*> words) {
+/// Returns the error::code that corresponds to a text with these words for a person; 0 if there is none.
+inline int code_named_by(std::initializer_list<const char*> words) {
   const auto has = [words](std::initializer_list<std::string_view> any) {
     return std::any_of(words.begin(), words.end(),
                        [any](const char* word) { return std::find(any.begin(), any.end(), word) != any.end(); });
@@ -56,7 +56,7 @@ inline testing::AssertionResult is_error(const error& e, reaction how, std::init
   for (const char* word : words)
     if (e.to_string().find(word) == std::string::npos)
       return testing::AssertionFailure() << "\"" << word << "\" is not in: " << e.to_string();
-  if (const int code = code_told_by(words); how == reaction::retry_later && code != 0 && e.code() != code)
+  if (const int code = code_named_by(words); how == reaction::retry_later && code != 0 && e.code() != code)
     return testing::AssertionFailure() << "the code is " << e.code() << ", expected " << code << ": " << e.to_string();
   return testing::AssertionSuccess();
 }

@@ -47,7 +47,7 @@ TEST_F(hostile, a_lane_log_with_an_unknown_request_is_detected) {
 TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        // A single lie is invisible; the second is impossible.
+        // A single false value is not detectable; the second is impossible.
         const auto [ticket, slot] = *waiting(c).begin();
         c.log(5, 1).store(protocol::log_word(ticket, slot));
         c.log(5, 2).store(protocol::log_word(ticket, slot));

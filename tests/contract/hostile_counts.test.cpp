@@ -12,7 +12,7 @@
 namespace troupe::whole::hostile_tests {
 namespace {
 
-// What the application sees of a report whose first word was overwritten with zeros.
+// The application then reads a report whose first word was overwritten with zeros.
 TEST_F(hostile, a_report_that_is_counted_and_missing_is_detected) {
   with_damage(
       [](const protocol::view& c) {
@@ -119,7 +119,7 @@ staging_header* counts_of_copy() {
   return nullptr;
 }
 
-// If the counts say that all has been copied, it is the turn of neither device.
+// Neither device has a turn if the counts say that all has been copied.
 TEST_F(hostile, a_copy_between_devices_has_a_time_limit_whatever_its_counts_say) {
   const auto open = [this] {
     device_options o = with_test_engines({.restarts = 5, .heartbeat_timeout = time_span::for_ever()});

@@ -54,7 +54,7 @@ class hostile : public testing::Test {
   buffer<float> x = gpu.alloc<float>(1000);
 
   // Queues a hundred requests, none of which progresses by itself, then lets `damage` change the shared memory.
-  void with_damage(const std::function<void(const protocol::view&)>& damage, const char* what, int lies = 0) {
+  void with_damage(const std::function<void(const protocol::view&)>& damage, const char* what, int undetected = 0) {
     EXPECT_OK(gpu.upload(x, counting(1000)).get());
     const channel_of_worker channel(gpu, capacity);
     ASSERT_TRUE(channel.found());
@@ -66,8 +66,8 @@ class hostile : public testing::Test {
     damage(*channel);
     answers.await_all();
     EXPECT_EQ(answers.answered(), 100);
-    EXPECT_EQ(answers.fine(), lies);
-    EXPECT_EQ(answers.failed(reaction::context_lost), 100 - lies);
+    EXPECT_EQ(answers.fine(), undetected);
+    EXPECT_EQ(answers.failed(reaction::context_lost), 100 - undetected);
     EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"testing.hold", "impossible", what}));
     EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"impossible", what}));
     EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::stopped, {"impossible", what}));

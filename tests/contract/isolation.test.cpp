@@ -27,7 +27,7 @@ std::uint64_t resident_bytes() {
 
 class isolation_of_devices : public testing::Test {
  protected:
-  // A device with a worker that does `mode`, beside the innocent one.
+  // A device with a worker that does `mode`, beside the other one.
   device open(const char* mode, device_options o = {}) {
     fake_.behave(mode);
     o.engine = "host";
@@ -36,12 +36,12 @@ class isolation_of_devices : public testing::Test {
     o.runtime_folder = fake_.folder();
     return rt_.open_device(o);
   }
-  // Kills the innocent worker, and returns how long it takes until the device serves again.
+  // Kills the worker of the other device, and returns how long it takes until the device serves again.
   std::chrono::milliseconds recovery() {
-    const auto faults = innocent_.statistics().faults;
-    kill_worker(innocent_);
+    const auto faults = other_.statistics().faults;
+    kill_worker(other_);
     const auto began = clock::now();
-    while (innocent_.statistics().faults == faults || !innocent_.ping(1).get()) std::this_thread::yield();
+    while (other_.statistics().faults == faults || !other_.ping(1).get()) std::this_thread::yield();
     return std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - began);
   }
 
@@ -52,20 +52,20 @@ class isolation_of_devices : public testing::Test {
     const std::scoped_lock guard(lock_);
     lines_.emplace_back(text);
   }}};
-  device innocent_ = rt_.open_device({.engine = "host", .name = "innocent", .restarts = 1000});
+  device other_ = rt_.open_device({.engine = "host", .name = "other", .restarts = 1000});
 };
 
 // 10 s, in which nothing of this runtime would go on.
-TEST_F(isolation_of_devices, a_descriptor_that_takes_long_to_close_holds_up_nobody) {
-  ASSERT_OK(innocent_.started().get());
+TEST_F(isolation_of_devices, a_descriptor_that_takes_long_to_close_delays_no_other_device) {
+  ASSERT_OK(other_.started().get());
   const device hostile = open("ready and lingers", {.restarts = 0});
   EXPECT_TRUE(is_error(error_of(hostile.stopped()), reaction::fatal, {"the worker sent", "descriptors"}));
   EXPECT_LT(recovery(), 5s);
-  ASSERT_OK(innocent_.close().get());
+  ASSERT_OK(other_.close().get());
 }
 
 TEST_F(isolation_of_devices, a_flood_of_messages_ends_the_worker_that_sends_it) {
-  ASSERT_OK(innocent_.started().get());
+  ASSERT_OK(other_.started().get());
   for (const char* what : {"pong", "loaded", "restarted", "remark", "names"}) {
     SCOPED_TRACE(what);
     const fake_runtime fake;
@@ -78,7 +78,7 @@ TEST_F(isolation_of_devices, a_flood_of_messages_ends_the_worker_that_sends_it) 
     EXPECT_LT(clock::now() - began, 5s) << "a second, on a machine with nothing else to do";
     EXPECT_LT(resident_bytes(), before + (8 << 20));
   }
-  EXPECT_OK(innocent_.ping(1).get());
+  EXPECT_OK(other_.ping(1).get());
 }
 
 TEST_F(isolation_of_devices, a_worker_that_says_twice_that_it_is_ready_is_ended) {

@@ -228,7 +228,7 @@ TEST_F(a_program, is_unloaded_once_after_earlier_requests_and_refuses_later_ones
   EXPECT_TRUE(is_error(error_of(p.image()), reaction::caller_bug, {"jit.image", "was unloaded"}));
 }
 
-// Whether the worker maps it: an image is a memory file with the program's name.
+// Returns true if the worker maps the image: it is a memory file with the program's name.
 bool is_in_worker(const device& gpu, const std::string& name) {
   std::ifstream maps("/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/maps");
   const std::string all{std::istreambuf_iterator<char>(maps), {}};
@@ -285,7 +285,7 @@ TEST_F(a_program, refuses_shared_memory_beyond_the_limit_static_or_dynamic) {
   expect_serving();
 }
 
-TEST_F(a_program, with_an_endless_launch_delays_only_dependent_requests) {
+TEST_F(a_program, delays_only_dependent_requests_by_an_endless_launch) {
   for (const bool by_signal : {false, true})
     for (const std::uint64_t inline_bytes : {0, 64 << 10}) {
       const device gpu = runtime_.open_device(
@@ -313,7 +313,7 @@ TEST_F(a_program, with_an_endless_launch_delays_only_dependent_requests) {
     }
 }
 
-TEST_F(a_program, of_a_device_that_has_closed_is_refused) {
+TEST_F(a_program, is_refused_once_its_device_has_closed) {
   const auto p = jit::compile(gpu_, saxpy_recipe());
   EXPECT_OK(p.ready().get());
   EXPECT_OK(gpu_.close().get());

@@ -80,7 +80,7 @@ class launches_together : public testing::TestWithParam<isolation> {};
 INSTANTIATE_TEST_SUITE_P(each, launches_together, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(launches_together, leave_the_numbers_that_they_would_leave_one_by_one) {
+TEST_P(launches_together, compute_the_same_numbers_as_one_by_one) {
   launcher l(GetParam());
   const std::uint32_t launches = engine_under_test() == "cuda" ? 900 : 90;  // until a worker of a GPU lags behind
   for (std::uint32_t again = 0; again < 20; ++again) {
@@ -95,7 +95,7 @@ TEST_P(launches_together, leave_the_numbers_that_they_would_leave_one_by_one) {
     EXPECT_EQ(l.put_together(), 0u) << "a launch costs the host nothing that could be saved";
 }
 
-TEST_P(launches_together, are_told_their_own_errors) {
+TEST_P(launches_together, return_their_own_errors) {
   launcher l(GetParam());
   const auto z = l.gpu.alloc<std::uint32_t>(width, {.zeroed = true});
   for (int again = 0; again < 8; ++again) {
@@ -144,7 +144,7 @@ TEST_P(launches_together, are_one_by_one_where_each_has_a_time_limit_or_the_devi
   }
 }
 
-TEST_P(launches_together, of_programs_that_were_compiled_anew_are_those_of_the_new_ones) {
+TEST_P(launches_together, are_those_of_the_new_programs_after_a_new_compile) {
   launcher l(GetParam());
   for (std::uint32_t version = 1; version < 6; ++version) {
     const auto p =
@@ -163,7 +163,7 @@ TEST_P(launches_together, of_programs_that_were_compiled_anew_are_those_of_the_n
   }
 }
 
-// A launch that a fault overtakes may be done, though nobody knows, and its input replaced.
+// A launch that a fault overtakes may be done without a report, and its input replaced.
 TEST_P(launches_together, are_not_run_again_on_what_a_later_one_wrote) {
   if (GetParam() == isolation::thread) return;  // its process would end
   launcher l(GetParam(), {.restarts = 10, .quarantine_after = 0, .salvage = salvage::untouched});

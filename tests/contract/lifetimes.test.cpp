@@ -108,18 +108,18 @@ TEST_P(lifetimes, a_dropped_pending_is_answered_and_its_memory_kept_until_then) 
 
 TEST_P(lifetimes, the_last_handle_may_be_destroyed_in_a_continuation_of_stopped) {
   for (int round = 0; round < 20; ++round) {
-    std::atomic<bool> told{false};
+    std::atomic<bool> reported{false};
     {
       runtime rt;
       auto gpu = std::make_shared<device>(rt.open_device(options()));
-      gpu->stopped().then([gpu, &told](const result<void>&) mutable {
+      gpu->stopped().then([gpu, &reported](const result<void>&) mutable {
         gpu.reset();
-        told = true;
-        told.notify_all();
+        reported = true;
+        reported.notify_all();
       });
       gpu->tell(nap{.microseconds = 10});
     }
-    told.wait(false);
+    reported.wait(false);
   }
 }
 

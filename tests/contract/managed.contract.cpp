@@ -88,7 +88,7 @@ TEST(managed_memory, accepts_every_advice_and_reports_the_advice_in_force) {
   EXPECT_EQ(now().prefetched, place::host);
 }
 
-TEST(managed_memory, alone_accepts_prefetch_and_advice) {
+TEST(managed_memory, is_the_only_memory_that_accepts_prefetch_and_advice) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(10, {.zeroed = true});

@@ -11,10 +11,10 @@ namespace {
 
 using namespace testing_actor;
 
-class managed_memory_of : public with_standbys {};
-TROUPE_WITH_STANDBYS(managed_memory_of);
+class lost_managed_memory : public with_standbys {};
+TROUPE_WITH_STANDBYS(lost_managed_memory);
 
-TEST_P(managed_memory_of, a_dead_worker_is_not_used_by_requests_of_the_next_one) {
+TEST_P(lost_managed_memory, is_not_used_by_requests_of_the_next_worker) {
   const device gpu = open({.inline_bytes = 0, .salvage = salvage::untouched});
   const auto x = alloc_managed<float>(gpu, 100), y = gpu.alloc<float>(100), z = gpu.alloc<float>(100);
   gpu.fill(y, 1.f);

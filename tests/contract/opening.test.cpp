@@ -98,7 +98,7 @@ TEST(opening, a_worker_of_another_version_is_refused_with_its_own_message) {
                       {"protocol 1", "99", "same version"});
 }
 
-TEST(opening, a_silent_worker_is_given_up_after_the_start_timeout) {
+TEST(opening, a_silent_worker_is_abandoned_after_the_start_timeout) {
   for (const char* mode : {"silent", "deaf"}) {
     SCOPED_TRACE(mode);
     const fake_runtime folder;
@@ -216,7 +216,7 @@ TEST(opening, an_engine_of_another_interface_version_is_refused_without_calling_
 TEST(opening, an_engine_with_indistinguishable_requests_is_refused) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.libraries = {"twins"}})), reaction::unsupported,
-                      {"twins", "cannot be told apart", "twins.look<bytes>"});
+                      {"twins", "cannot be distinguished", "twins.look<bytes>"});
 }
 
 TEST(opening, an_engine_that_cannot_start_gives_its_own_reason) {
@@ -397,7 +397,7 @@ TEST(opening, the_runtime_folder_defaults_to_the_environment) {
   ::unsetenv("TROUPE_RUNTIME");
 }
 
-// If the test runs on the host, it must agree with the system's figures.
+// Must agree with the system's figures if the test runs on the host.
 TEST(opening, a_device_describes_its_hardware) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
@@ -435,15 +435,15 @@ TEST(opening, the_free_memory_of_the_host_is_current) {
     return kib << 10;
   };
   bool agreed = false;
-  std::uint64_t before = 0, told = 0, after = 0;
+  std::uint64_t before = 0, reported = 0, after = 0;
   for (int i = 0; i < 100 && !agreed; ++i) {
     before = available();
-    told = gpu.statistics().hardware.free_bytes;
+    reported = gpu.statistics().hardware.free_bytes;
     after = available();
-    agreed = told + slack >= std::min(before, after) && told <= std::max(before, after) + slack;
+    agreed = reported + slack >= std::min(before, after) && reported <= std::max(before, after) + slack;
     std::this_thread::sleep_for(11ms);  // longer than a figure counts as current
   }
-  EXPECT_TRUE(agreed) << told << " between " << before << " and " << after;
+  EXPECT_TRUE(agreed) << reported << " between " << before << " and " << after;
 }
 
 TEST(opening, a_device_reports_its_lanes) {

@@ -47,7 +47,7 @@ TEST_P(operand_lists, are_refused_with_too_many_separate_ranges) {
   EXPECT_EQ(gpu.ask(sum_of{.parts = {all.slice(0, 1)}, .target = target}).get().value(), 1u);
 }
 
-TEST_P(operand_lists, of_slices_are_kept_alive_and_ordered_like_any_operand) {
+TEST_P(operand_lists, keep_slices_alive_and_ordered_like_any_operand) {
   constexpr int n = 3000;
   auto all = gpu.alloc<float>(n);
   const auto target = gpu.alloc<float>(1);

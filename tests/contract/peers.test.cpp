@@ -49,7 +49,7 @@ TEST_P(copies_between_devices, work_with_worker_threads) {
   EXPECT_EQ(here.download(to).get().value(), counting(300000));
 }
 
-TEST_P(copies_between_devices, within_one_device_are_ordinary_copies) {
+TEST_P(copies_between_devices, are_ordinary_copies_within_one_device) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
   gpu.upload(x, counting(10));
@@ -172,7 +172,7 @@ TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_becomes_stale
   EXPECT_EQ(here.statistics().faults, 0u);
 }
 
-TEST_P(copies_between_devices, fail_when_the_source_dies_and_the_target_goes_on) {
+TEST_P(copies_between_devices, fail_when_the_source_dies_and_the_target_continues) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   ASSERT_OK(there.sync().get());  // unstarted requests run on the next worker, and nothing would be lost
@@ -215,7 +215,7 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_while_the_target_is_bus
 }
 
 // Repeats until it dies after its half has begun: before that, the half is kept for the next worker.
-TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_goes_on) {
+TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_continues) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10), to = here.alloc<float>(10, {.zeroed = true});
   bool lost = false;
@@ -262,7 +262,7 @@ TEST_P(copies_between_devices, are_kept_for_the_next_worker_if_the_target_dies_b
   EXPECT_EQ(here.download(gate).get().value(), counting(2));
 }
 
-TEST_P(copies_between_devices, of_sealed_buffers_are_kept_when_the_source_dies) {
+TEST_P(copies_between_devices, copy_sealed_buffers_after_the_source_died) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.sealable = true}), to = here.alloc<float>(10, {.zeroed = true});
   there.upload(from, counting(10));

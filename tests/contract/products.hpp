@@ -7,7 +7,7 @@
 
 #include "contract.hpp"
 
-/// What the libraries for products have in common. A library joins with a struct:
+/// The common tests of the libraries for products. A library joins with a struct:
 ///
 ///   struct of_matmul {
 ///     using request = matmul::multiplication;
@@ -31,7 +31,7 @@ class products : public testing::Test {
 };
 TYPED_TEST_SUITE_P(products);
 
-TYPED_TEST_P(products, of_a_chain_feed_each_other_and_carry_errors_along) {
+TYPED_TEST_P(products, feed_each_other_in_a_chain_and_pass_errors_on) {
   const auto x = this->uploaded({1, 2, 3, 4}), w = this->uploaded({0, 1, 1, 0}), h = this->allocated(),
              y = this->allocated();
   EXPECT_TRUE(TypeParam::multiply(this->gpu, h, x, w, 2 * epilogue::acc));
@@ -60,7 +60,7 @@ TYPED_TEST_P(products, have_plans_that_are_counted) {
   EXPECT_LE(counted->made, 1u);
 }
 
-TYPED_TEST_P(products, of_batches_share_a_factor) {
+TYPED_TEST_P(products, share_a_factor_in_batches) {
   const tensor a(this->gpu.upload(std::vector<float>{1, 0, 0, 1, 2, 0, 0, 2, 3, 0, 0, 3}), {3, 2, 2});
   const tensor d(this->gpu.template alloc<float>(12), {3, 2, 2});
   EXPECT_TRUE(TypeParam::multiply(this->gpu, d, a, this->uploaded({1, 2, 3, 4})));
@@ -82,8 +82,8 @@ TYPED_TEST_P(products, are_recorded_in_graphs_and_rebound) {
   EXPECT_EQ(this->content(d), (std::vector<float>{800, 1200, 1600, 2400}));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(products, of_a_chain_feed_each_other_and_carry_errors_along,
+REGISTER_TYPED_TEST_SUITE_P(products, feed_each_other_in_a_chain_and_pass_errors_on,
                             may_be_given_away_in_place_and_under_call_options, have_plans_that_are_counted,
-                            of_batches_share_a_factor, are_recorded_in_graphs_and_rebound);
+                            share_a_factor_in_batches, are_recorded_in_graphs_and_rebound);
 
 }  // namespace troupe::whole

@@ -66,8 +66,8 @@ TEST_P(recovery, a_request_that_reads_a_cancelled_output_does_not_run) {
   kill_worker(gpu);
   EXPECT_OK(before.get());
   EXPECT_TRUE(is_error(error_of(std::move(cancelled)), reaction::retry_later, {"cancelled"}));
-  const auto told = read.get();
-  EXPECT_FALSE(told) << "it saw " << (*told)[0];
+  const auto answer = read.get();
+  EXPECT_FALSE(answer) << "it saw " << (*answer)[0];
 }
 
 TEST_P(recovery, a_request_that_reads_a_lost_output_does_not_run_while_closing) {
@@ -84,8 +84,8 @@ TEST_P(recovery, a_request_that_reads_a_lost_output_does_not_run_while_closing) 
   kill_worker(gpu);
   EXPECT_OK(before.get());
   EXPECT_TRUE(is_error(error_of(std::move(cannot)), reaction::context_lost, {"SIGKILL"}));
-  const auto told = read.get();
-  EXPECT_FALSE(told) << "it saw " << (*told)[0];
+  const auto answer = read.get();
+  EXPECT_FALSE(answer) << "it saw " << (*answer)[0];
   (void)closed.get();
 }
 
@@ -164,7 +164,7 @@ TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
 }
 
 // The loop of docs/when-things-fail.md: what is lost to a fault says so, wherever the fault comes between.
-TEST_P(recovery, whatever_a_fault_costs_is_context_lost) {
+TEST_P(recovery, everything_that_a_fault_ends_is_context_lost) {
   const device gpu =
       rt.open_device(with_test_engines({.standbys = GetParam(), .restarts = 100'000, .quarantine_after = 0}));
   std::atomic<bool> over{false};

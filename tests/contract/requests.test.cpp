@@ -195,7 +195,7 @@ TEST_P(requests, empty_buffers_are_refused_by_every_request) {
   EXPECT_FALSE(none.slice(0, 1).readable());
 }
 
-TEST_P(requests, that_move_nothing_succeed) {
+TEST_P(requests, succeed_if_they_move_nothing) {
   const auto x = gpu.upload(counting(10)), none = gpu.alloc<float>(0), end = x.slice(10);
   EXPECT_TRUE(none.readable());
   EXPECT_TRUE(gpu.alloc<float>(0, {.zeroed = true}).readable());
@@ -257,10 +257,10 @@ TEST(mailbox, refuses_requests_when_full_and_accepts_them_again_later) {
     tally queued;
     for (int i = 0; i < 7; ++i) queued.watch(gpu.ask(nap{.microseconds = 0}));
     EXPECT_EQ(gpu.statistics().depth, 8u);
-    const accepted told = gpu.tell(increment{.x = x, .n = 4});
-    ASSERT_FALSE(told);
-    EXPECT_EQ(told.ticket(), 0u);
-    EXPECT_TRUE(is_error(told.error(), reaction::retry_later,
+    const accepted sent = gpu.tell(increment{.x = x, .n = 4});
+    ASSERT_FALSE(sent);
+    EXPECT_EQ(sent.ticket(), 0u);
+    EXPECT_TRUE(is_error(sent.error(), reaction::retry_later,
                          {"testing.increment", "mailbox", "full", "8", "mailbox_capacity", "when_full"}));
     EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::retry_later, {"full"}));
     EXPECT_EQ(gpu.statistics().rejected.mailbox_full, 2u);

@@ -30,8 +30,8 @@ class sealed_memory : public testing::Test {
   runtime rt;
 };
 
-class sealed_memory_with : public sealed_memory, public testing::WithParamInterface<isolation> {};
-TEST_P(sealed_memory_with, lets_earlier_readers_finish_before_unsealing) {
+class sealed_memory_in_isolation : public sealed_memory, public testing::WithParamInterface<isolation> {};
+TEST_P(sealed_memory_in_isolation, lets_earlier_readers_finish_before_unsealing) {
   constexpr int words = 4096, readers = 6, rounds = 200, times = 10;
   const device gpu = open(GetParam());
   const auto p = slow_reader(gpu);
@@ -79,7 +79,7 @@ TEST_F(sealed_memory, outlives_its_worker_and_is_writable_after_unsealing) {
   EXPECT_TRUE(is_error(error_of(gpu.download(kept)), reaction::context_lost, {}));
 }
 
-INSTANTIATE_TEST_SUITE_P(isolation, sealed_memory_with, testing::Values(isolation::process, isolation::thread),
+INSTANTIATE_TEST_SUITE_P(isolation, sealed_memory_in_isolation, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "a_process" : "a_thread"; });
 
 }  // namespace

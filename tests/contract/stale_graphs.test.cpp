@@ -25,7 +25,7 @@ class stale_graphs : public testing::Test {
   graph_kernels k_{gpu_};
 };
 
-TEST_F(stale_graphs, leaves_stale_what_a_body_may_not_have_replaced) {
+TEST_F(stale_graphs, leave_stale_what_a_body_may_not_have_replaced) {
   const auto x = gpu_.alloc<float>(64);
   const auto f = uploaded<std::uint32_t>(gpu_, {1});
   graph::recorder rec(gpu_);
@@ -43,7 +43,7 @@ TEST_F(stale_graphs, leaves_stale_what_a_body_may_not_have_replaced) {
   EXPECT_EQ(content(x), std::vector<float>(64, 3));
 }
 
-TEST_F(stale_graphs, names_the_node_and_the_buffer_if_it_reads_stale_memory) {
+TEST_F(stale_graphs, name_the_node_and_the_buffer_of_a_stale_read) {
   const auto x = uploaded(gpu_, counting(64, 1)), y = gpu_.alloc<float>(64);
   const auto f = uploaded<std::uint32_t>(gpu_, {2});
   graph::recorder rec(gpu_);
@@ -66,7 +66,7 @@ TEST_F(stale_graphs, names_the_node_and_the_buffer_if_it_reads_stale_memory) {
   EXPECT_EQ(content(y)[0], 1);
 }
 
-TEST_F(stale_graphs, with_a_refused_node_is_refused_with_its_label) {
+TEST_F(stale_graphs, are_refused_with_the_label_of_a_refused_node) {
   const auto x = gpu_.alloc<float>(64);
   graph::recorder rec(gpu_, {.name = "two steps"});
   rec.fill(x, 1);

@@ -21,8 +21,8 @@ class uploads_together : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, uploads_together, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-// Of any size around the limit of an engine, at any address, many over others.
-TEST_P(uploads_together, leave_what_they_leave_one_by_one) {
+// Uploads have any size around the limit of an engine and any address; many overwrite others.
+TEST_P(uploads_together, leave_the_same_bytes_as_one_by_one) {
   constexpr std::size_t room = 256 << 10;
   const auto x = gpu.alloc<std::uint8_t>(room, {.zeroed = true});
   bytes expected(room);
@@ -42,7 +42,7 @@ TEST_P(uploads_together, leave_what_they_leave_one_by_one) {
   }
 }
 
-// As many as share a call, each to a place of its own with other bytes between.
+// Sends as many as share a call, each to a place of its own with other bytes between.
 TEST_P(uploads_together, write_nothing_beside_their_targets) {
   constexpr std::size_t stride = 5000, count = 64;
   for (const std::size_t n : {std::size_t{1}, std::size_t{3}, std::size_t{16}, std::size_t{4095}, std::size_t{4096}}) {

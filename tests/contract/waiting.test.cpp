@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A thread that waits for one answer sleeps through others, and nobody waits longer because of that.
+// A thread that waits for one answer sleeps through others, and no thread waits longer because of that.
 #include <sys/resource.h>
 #include <thread>
 #include <troupe/memory/staging.hpp>
@@ -15,7 +15,7 @@ using clock = std::chrono::steady_clock;
 
 class waiting : public testing::TestWithParam<isolation> {
  protected:
-  // How often the calling thread has slept so far.
+  // Returns how often the calling thread has slept so far.
   static long sleeps() {
     rusage used{};
     EXPECT_EQ(::getrusage(RUSAGE_THREAD, &used), 0);
@@ -28,7 +28,7 @@ class waiting : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, waiting, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(waiting, for_the_last_of_many_requests_does_not_wake_for_each) {
+TEST_P(waiting, wakes_once_for_the_last_of_many_requests) {
   constexpr int requests = 300;
   ASSERT_OK(gpu.sync().get());
   const long before = sleeps();
@@ -37,7 +37,7 @@ TEST_P(waiting, for_the_last_of_many_requests_does_not_wake_for_each) {
   EXPECT_LT(sleeps() - before, requests / 10);
 }
 
-TEST_P(waiting, for_a_download_does_not_wake_for_each_chunk) {
+TEST_P(waiting, does_not_wake_for_each_chunk_of_a_download) {
   constexpr std::size_t bytes = std::size_t{64} << 20;
   const long chunks = static_cast<long>(staging_plan::for_bytes(bytes).count());
   const auto from = gpu.alloc<std::byte>(bytes, {.zeroed = true});
@@ -48,8 +48,8 @@ TEST_P(waiting, for_a_download_does_not_wake_for_each_chunk) {
   EXPECT_EQ(to, std::vector<std::byte>(bytes));
 }
 
-// What a waiting thread collects too late would come after a second, when it looks again.
-TEST_P(waiting, for_a_later_answer_does_not_delay_what_continues_an_earlier_one) {
+// An answer that the waiting thread collects too late would arrive after a second, when it looks again.
+TEST_P(waiting, does_not_delay_continuations_of_earlier_answers) {
   constexpr int rounds = 20;
   const auto began = clock::now();
   for (int i = 0; i < rounds; ++i) {
@@ -75,7 +75,7 @@ TEST_P(waiting, for_a_later_answer_does_not_delay_what_continues_an_earlier_one)
   EXPECT_LT(clock::now() - began, std::chrono::milliseconds(500) * rounds);
 }
 
-TEST_P(waiting, for_one_answer_does_not_keep_the_memory_of_others) {
+TEST_P(waiting, does_not_keep_the_memory_of_other_answers) {
   constexpr int rounds = 20;
   const memory_quota ours(1 << 20);
   const auto began = clock::now();

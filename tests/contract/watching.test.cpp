@@ -186,7 +186,7 @@ TEST_F(watching, a_request_is_recognised_whatever_its_slot_held_before) {
   EXPECT_EQ(kill_with(4).reaction(), reaction::context_lost);
 }
 
-TEST_F(watching, no_request_is_blamed_for_a_worker_killed_from_outside) {
+TEST_F(watching, no_request_is_named_for_a_worker_killed_from_outside) {
   const device gpu = open({.restarts = 10});
   for (int i = 0; i < 3; ++i) {
     blockade b(gpu);

@@ -44,7 +44,7 @@ void give_away(const control_socket::received& hello, std::span<const std::byte>
   (void)asked->send(protocol::packet_of(made));
 }
 
-// Says that it has loaded engines, one of which exists, and writes down which ones it is told to load.
+// Says that it has loaded engines, one of which exists, and writes down which ones it is ordered to load.
 int boast(control_socket& to, const std::filesystem::path& folder) {
   say(to, protocol::message::ready, 0, "");
   for (const char* library : {"nonesuch", "real"}) say(to, protocol::message::loaded, 0, library);

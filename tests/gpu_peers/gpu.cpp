@@ -18,7 +18,7 @@ using namespace whole;
 enum class path { direct, staged };
 struct place {
   std::uint32_t second;  // ordinal of the other device's GPU; the first one is 0
-  path way;
+  path how;
 };
 
 bool on_host() { return std::getenv("TROUPE_TEST_ENGINE") != nullptr && engine_under_test() == "host"; }
@@ -46,11 +46,11 @@ class peers_on_gpus : public testing::TestWithParam<place> {
   device open(std::uint32_t ordinal) {
     return rt.open_device({.engine = on_host() ? "host" : "cuda",
                            .ordinal = ordinal,
-                           .peer_access = GetParam().way == path::direct,
+                           .peer_access = GetParam().how == path::direct,
                            .restarts = 20});
   }
-  // On one GPU all memory is accessible; on another, if the driver says so.
-  bool expects_direct() const { return GetParam().way == path::direct && peer(*here, *there)->access; }
+  // Returns true if the copy must be direct: on one GPU always; between two, if the driver says so.
+  bool expects_direct() const { return GetParam().how == path::direct && peer(*here, *there)->access; }
   static std::vector<int> noise(std::size_t n, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<int> out(n);
@@ -66,7 +66,7 @@ class peers_on_gpus : public testing::TestWithParam<place> {
 };
 
 std::string name_of(const testing::TestParamInfo<place>& i) {
-  return i.param.way == path::direct ? "direct" : "staged";
+  return i.param.how == path::direct ? "direct" : "staged";
 }
 INSTANTIATE_TEST_SUITE_P(one_gpu, peers_on_gpus, testing::Values(place{0, path::direct}, place{0, path::staged}),
                          name_of);

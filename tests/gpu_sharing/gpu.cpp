@@ -24,7 +24,7 @@ using namespace whole;
 
 constexpr std::uint64_t granule = 2 << 20;
 
-// What another program does with a descriptor.
+// Opens a descriptor as another program does.
 class opened {
  public:
   opened(const shared_memory& m, CUdevice device) : bytes_(m.allocation_bytes) {
@@ -207,7 +207,7 @@ TEST_F(sharing_with_cuda, reports_the_drivers_figures_in_statistics) {
   must(::cuDeviceGetPCIBusId(bus, sizeof bus, device_));
   must(::cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_));
   must(::cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
-  // Others may use the GPU at the same time: the device's figure must lie between the driver's figures before and
+  // Others may use the GPU at the same time: the device's figure must be between the driver's figures before and
   // after, once the others hold still for that long.
   const auto compare = [&] {
     constexpr std::size_t close = std::size_t{64} << 20;
@@ -285,7 +285,7 @@ TEST_F(sharing_with_cuda, measures_time_on_the_gpu_by_events) {
   EXPECT_TRUE(after.query());
 }
 
-// As another process would.
+// Opens an event as another process would.
 events::event opened_on(const device& other, const events::event& e) {
   const auto handle = e.handle().get();
   EXPECT_TRUE(handle) << error_text(handle);

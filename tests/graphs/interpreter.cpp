@@ -147,7 +147,7 @@ bool interpreter::explains(const place& p, const troupe::error& e) const {
   return std::any_of(s.causes.begin(), s.causes.end(), [&](const failure_id& c) { return same(c, id_of(e)); });
 }
 
-// Whether the step fails by itself with good inputs.
+// Returns true if the step fails by itself with good inputs.
 bool interpreter::own_failure(const step& s) const {
   return s.what == kind::fail || s.what == kind::unknown || s.what == kind::outside || overlaps(s);
 }

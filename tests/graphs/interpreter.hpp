@@ -20,7 +20,7 @@ struct outcome {
   std::uint64_t reply = 0;           ///< of hash and ping; for look, whether the buffer was valid
 };
 
-/// What is known of a failure: enough to recognise it anywhere.
+/// The facts about a failure that identify it anywhere.
 struct failure_id {
   std::string text, name;
   std::uint64_t ticket = 0;
@@ -57,7 +57,7 @@ class interpreter {
       f(i, end - i, c);
     }
   }
-  /// Whether this is one of the failures that spoiled the place.
+  /// Returns true if this is one of the failures that spoiled the place.
   bool explains(const place& p, const troupe::error& e) const;
 
  private:

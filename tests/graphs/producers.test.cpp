@@ -136,14 +136,14 @@ void many_producers(const device_options& o) {
   EXPECT_EQ(c.values_wrong, 0u);
   EXPECT_EQ(c.failures_wrong, 0u);
   std::set<std::uint64_t> different;
-  std::size_t told = 0;
+  std::size_t count = 0;
   for (const auto& mine : tickets) {
     EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end()));
     different.insert(mine.begin(), mine.end());
-    told += mine.size();
+    count += mine.size();
   }
-  EXPECT_EQ(different.size(), told) << "two requests had the same place in the mailbox";
-  EXPECT_EQ(told + c.refused, std::uint64_t{producers} * rounds / 5);
+  EXPECT_EQ(different.size(), count) << "two requests had the same place in the mailbox";
+  EXPECT_EQ(count + c.refused, std::uint64_t{producers} * rounds / 5);
   if (o.when_full == when_full::wait) {
     EXPECT_EQ(c.refused, 0u);
   }

@@ -28,7 +28,7 @@ enum class kind : std::uint8_t {
   tile,     ///< this and those above: see engine/requests.hpp; they write b
   fail,     ///< reads a, writes b (inout) and c (out), and fails
   unknown,  ///< reads a, writes b, in an engine that does not know it (element 1) or that does not exist (element 2)
-  outside,  ///< copies a slice that lies outside its buffer to b
+  outside,  ///< copies a slice that is outside its buffer to b
   look,     ///< examines a in the application; everything before has been answered
   sync,
   ping,
@@ -70,7 +70,7 @@ struct use {
   std::uint64_t row_bytes = 0, pitch = 0;
 };
 std::vector<use> uses_of(const step& s);
-/// Whether the step writes something that it also uses in another place. Such a request is refused.
+/// Returns true if the step writes something that it also uses in another place. Such a request is refused.
 bool overlaps(const step& s);
 /// Returns the name of the step's request; empty if there is none.
 std::string request_name(const step& s, bool from_host, bool to_host);

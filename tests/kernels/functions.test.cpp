@@ -68,7 +68,7 @@ extern "C" __global__ void f(double x, double* y) {
   EXPECT_NEAR(all(20.3)[3] * 20.3 * std::sqrt(pi) / series, 1, 1e-14);
 }
 
-// For each operation, the results rounded down and up enclose the exact one and are neighbours; the one rounded towards
+// The results of each operation, rounded down and up, enclose the exact one and are neighbours; the one rounded towards
 // zero is one of them.
 TEST(functions, round_in_the_direction_of_their_name) {
   const loaded_image image = load_text(R"(

@@ -142,7 +142,7 @@ TEST(images, a_sealed_image_with_a_changed_bit_is_refused_before_any_code_runs) 
             "caller_bug: image 'sample' is damaged: the end of its seal is missing; make it again");
 }
 
-// Of faulty.cpp.
+// Returns an image of faulty.cpp.
 std::vector<std::byte> faulty(int fault) {
   return read_file((TROUPE_TEST_FAULTY_IMAGES + std::to_string(fault) + ".so").c_str());
 }

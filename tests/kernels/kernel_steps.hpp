@@ -26,7 +26,7 @@ struct own_block {
   std::vector<unsigned> shared, buffers[2];
   unsigned index = 0;
 };
-// What an expression or statement may access.
+// The data that an expression or statement may access.
 struct view {
   own_block& block;
   own_thread& own;
@@ -43,7 +43,7 @@ using steps = std::shared_ptr<std::vector<step>>;
 inline void run_all(const steps& what, own_block& b) {
   for (const step& s : *what) s(b);
 }
-// Of any remaining thread: conditions around barriers are the same for all.
+// Returns the condition of any remaining thread: conditions around barriers are the same for all.
 inline bool holds(const expression& condition, own_block& b) {
   for (own_thread& t : b.all)
     if (t.is_alive) return condition.value({b, t}) != 0;

@@ -80,7 +80,7 @@ long double product_and_sum(long double a, long double b, long double c) {
   const long double larger = std::fabs(product) > std::fabs(c) ? product : c, smaller = larger == product ? c : product;
   const long double lost = smaller - (sum - larger);
   if (!std::isfinite(sum) || lost == 0) return sum;
-  // The exact one lies between these two, of which the odd one is on no boundary.
+  // The exact one is between these two, of which the odd one is on no boundary.
   const long double infinity = std::numeric_limits<long double>::infinity();
   const long double other = std::nextafter(sum, lost > 0 ? infinity : -infinity);
   int exponent = 0;

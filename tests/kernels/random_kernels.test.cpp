@@ -49,12 +49,12 @@ void expect_results(style s, const char* how) {
 
 }  // namespace
 
-TEST(random_kernels, of_simple_statements_are_split_and_compute_the_right_result) {
+TEST(random_kernels, are_split_and_compute_the_right_result_from_simple_statements) {
   expect_results(style::simple, "split (its barriers are statements of the kernel)");
 }
 
-TEST(random_kernels, with_pointers_casts_and_structs_compute_the_right_result) { expect_results(style::odd, nullptr); }
+TEST(random_kernels, compute_the_right_result_with_pointers_casts_and_structs) { expect_results(style::odd, nullptr); }
 
-TEST(random_kernels, without_barriers_compute_the_right_result) { expect_results(style::loop, "loop"); }
+TEST(random_kernels, compute_the_right_result_without_barriers) { expect_results(style::loop, "loop"); }
 
 }  // namespace troupe::cuda_on_host::testing

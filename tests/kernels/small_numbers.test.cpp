@@ -72,7 +72,7 @@ std::vector<float> floats_near(random_source& random, int lowest, int highest) {
   for (float& f : out) f = static_cast<float>(random.value() * std::exp2(double(random.between(lowest, highest))));
   for (std::size_t i = 0; i < 20'000; ++i)
     out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(random.between(0, 0xffffffff)));
-  for (std::size_t i = 20'000; i < 30'000; ++i)  // many lie half way between two codes
+  for (std::size_t i = 20'000; i < 30'000; ++i)  // many are half way between two codes
     out[i] = std::ldexp(static_cast<float>(random.between(-64, 64)), static_cast<int>(random.between(lowest, highest)));
   const float limit = std::numeric_limits<float>::infinity();
   for (const float f : {limit, -limit, 0.0f, -0.0f, 448.0f, 464.0f, 465.0f, 57344.0f, 61439.0f, 61440.0f, 6.0f, 1e9f})

@@ -31,7 +31,7 @@ wide tolerance(const expected& e) {
   return out;
 }
 
-/// Whether `e` allows `got`. NaN must meet NaN, an infinity the same infinity.
+/// Returns true if `e` allows `got`. NaN must meet NaN, an infinity the same infinity.
 template <class Stored, class Compute = Stored>
 bool agrees(const Stored& got, const expected& e) {
   const auto part_agrees = [&](wide value, wide want) {

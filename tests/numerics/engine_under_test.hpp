@@ -46,7 +46,7 @@ class engine_under_test {
   }
 
   const troupe_engine& interface() const noexcept { return *engine_; }
-  /// What it has said: see troupe::remark. From the test's own thread.
+  /// Returns the engine's remarks (see troupe::remark) from the test's own thread.
   std::vector<std::string>& remarks() noexcept { return remarks_; }
   bool is_cuda() const { return std::string_view(engine_->backend) == "cuda"; }
 

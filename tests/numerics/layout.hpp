@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-/// Where the elements of a matrix are in memory, for every form of storage in BLAS.
+/// The positions of a matrix's elements in memory, for every form of storage in BLAS.
 namespace troupe::numerics {
 
 struct layout {

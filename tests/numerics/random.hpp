@@ -34,7 +34,7 @@ class random_source {
     const auto from = static_cast<std::uint64_t>(low);  // unsigned: the distance may exceed a signed number
     return static_cast<std::int64_t>(from + engine_() % (static_cast<std::uint64_t>(high) - from + 1));
   }
-  /// In (-1, 1).
+  /// Returns a number in (-1, 1).
   double value() { return (static_cast<double>(engine_() >> 11) * 0x1p-53) * 2 - 1; }
   template <class T>
   T one_of(std::initializer_list<T> choices) {

@@ -20,7 +20,7 @@ const jit::nvrtc& installed() {
   return with;
 }
 
-// In the form in which sources name them.
+// Returns our headers in the form in which sources name them.
 std::vector<std::string> own_headers() {
   std::vector<std::string> out;
   const fs::path folder = installed().own_headers;
@@ -53,7 +53,7 @@ std::string includes_of(const std::vector<std::string>& headers) {
   return out;
 }
 
-class headers_for : public ::testing::TestWithParam<std::tuple<const char*, int>> {
+class own_headers_by_architecture : public ::testing::TestWithParam<std::tuple<const char*, int>> {
  protected:
   // Without any message of NVRTC.
   void expect_silence(jit::recipe r, const std::string& where) const {
@@ -68,9 +68,9 @@ class headers_for : public ::testing::TestWithParam<std::tuple<const char*, int>
 };
 
 // One by one for one architecture of each standard alone: none of the headers looks at the architecture.
-using each_header_for = headers_for;
+using each_own_header = own_headers_by_architecture;
 
-TEST_P(each_header_for, compiles_alone_and_when_included_twice) {
+TEST_P(each_own_header, compiles_alone_and_when_included_twice) {
   const std::vector<std::string> all = own_headers();
   EXPECT_GT(all.size(), 150u);
   for (const std::string& h : all) expect_silence({.source = includes_of({h, h})}, h);
@@ -81,21 +81,21 @@ TEST(own_headers, depend_on_no_architecture) {
     EXPECT_EQ(text_of(fs::path(installed().own_headers) / h).find("__CUDA_ARCH"), std::string::npos) << h;
 }
 
-TEST_P(headers_for, compile_together_in_any_order) {
+TEST_P(own_headers_by_architecture, compile_together_in_any_order) {
   std::vector<std::string> all = own_headers();
   expect_silence({.source = includes_of(all)}, "in order");
   std::reverse(all.begin(), all.end());
   expect_silence({.source = includes_of(all)}, "backwards");
 }
 
-TEST_P(headers_for, compile_together_with_those_of_cuda) {
+TEST_P(own_headers_by_architecture, compile_together_with_those_of_cuda) {
   const std::string ours = includes_of(own_headers()), theirs = includes_of(cudas);
   expect_silence({.source = theirs + ours}, "theirs first");
   expect_silence({.source = ours + theirs}, "ours first");
 }
 
 // The C++ names of C headers.
-TEST_P(headers_for, compile_in_an_extern_c_block) {
+TEST_P(own_headers_by_architecture, compile_in_an_extern_c_block) {
   std::vector<std::string> of_c = own_headers();
   std::erase_if(of_c, [](const std::string& h) { return !h.ends_with(".h") || h.starts_with("troupe_device/"); });
   EXPECT_GT(of_c.size(), 80u);
@@ -104,9 +104,9 @@ TEST_P(headers_for, compile_in_an_extern_c_block) {
   expect_silence({.source = "extern \"C\" {\n" + includes_of(of_c) + "}\n"}, "backwards");
 }
 
-INSTANTIATE_TEST_SUITE_P(, each_header_for, ::testing::Values(std::tuple("sm_80", 17), std::tuple("sm_90a", 20)),
+INSTANTIATE_TEST_SUITE_P(, each_own_header, ::testing::Values(std::tuple("sm_80", 17), std::tuple("sm_90a", 20)),
                          [](const auto& i) { return std::string(std::get<0>(i.param)); });
-INSTANTIATE_TEST_SUITE_P(, headers_for,
+INSTANTIATE_TEST_SUITE_P(, own_headers_by_architecture,
                          ::testing::Values(std::tuple("sm_80", 17), std::tuple("sm_90a", 20), std::tuple("sm_100", 20),
                                            std::tuple("sm_120", 20)),
                          [](const auto& i) { return std::string(std::get<0>(i.param)); });

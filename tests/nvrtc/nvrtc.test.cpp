@@ -122,7 +122,7 @@ bool has_kernel_template(const std::string& text) {
   return false;
 }
 
-class nvrtc_for : public ::testing::TestWithParam<const char*> {
+class nvrtc_compiler : public ::testing::TestWithParam<const char*> {
  protected:
   jit::compiled compiled(jit::recipe r) const {
     r.architecture = GetParam();
@@ -141,7 +141,7 @@ class nvrtc_for : public ::testing::TestWithParam<const char*> {
   const jit::nvrtc with_ = jit::nvrtc::find().value();
 };
 
-TEST_P(nvrtc_for, compiles_the_kernels_built_into_engines) {
+TEST_P(nvrtc_compiler, compiles_the_kernels_built_into_engines) {
   const std::string all = TROUPE_TEST_BUILT_IN_KERNELS;
   std::size_t count = 0;
   for (std::size_t at = 0; at < all.size(); ++count) {
@@ -154,7 +154,7 @@ TEST_P(nvrtc_for, compiles_the_kernels_built_into_engines) {
   EXPECT_GE(count, 2u) << "blas and graph have kernels of their own";
 }
 
-TEST_P(nvrtc_for, compiles_the_kernels_of_the_tests) {
+TEST_P(nvrtc_compiler, compiles_the_kernels_of_the_tests) {
   std::size_t count = 0;
   for (const auto& entry : fs::directory_iterator(root / "tests/kernels/cuda")) {
     if (entry.path().extension() != ".cu") continue;
@@ -164,7 +164,7 @@ TEST_P(nvrtc_for, compiles_the_kernels_of_the_tests) {
   EXPECT_GE(count, 15u);
 }
 
-TEST_P(nvrtc_for, compiles_kernels_that_use_the_headers_of_c_and_cpp) {
+TEST_P(nvrtc_compiler, compiles_kernels_that_use_the_headers_of_c_and_cpp) {
   std::size_t count = 0;
   for (const auto& entry : fs::directory_iterator(root / "tests/contract/headers")) {
     ++count;
@@ -173,7 +173,7 @@ TEST_P(nvrtc_for, compiles_kernels_that_use_the_headers_of_c_and_cpp) {
   EXPECT_EQ(count, 2u);
 }
 
-TEST_P(nvrtc_for, compiles_every_source_text_given_to_jit) {
+TEST_P(nvrtc_compiler, compiles_every_source_text_given_to_jit) {
   std::vector<known_text> all = known_texts();
   std::size_t count = 0;
   for (const fs::path& path : files_with_kernels()) {
@@ -211,7 +211,7 @@ TEST_P(nvrtc_for, compiles_every_source_text_given_to_jit) {
 
 #ifdef TROUPE_TEST_PTXAS
 // Text in the GPU's own language is for drivers, whose compiler is also the toolkit's ptxas.
-TEST_P(nvrtc_for, leaves_kernels_written_in_ptx_to_ptxas) {
+TEST_P(nvrtc_compiler, leaves_kernels_written_in_ptx_to_ptxas) {
   const fs::path written = fs::temp_directory_path() / ("troupe-ptx-" + std::to_string(::getpid()));
   std::size_t count = 0;
   for (const char* file : {"libraries/troupe/faults/cuda/faults.cpp", "bench/raw/cuda.cpp"})
@@ -227,7 +227,7 @@ TEST_P(nvrtc_for, leaves_kernels_written_in_ptx_to_ptxas) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(, nvrtc_for, ::testing::Values("sm_80", "sm_90a", "sm_100", "sm_120"),
+INSTANTIATE_TEST_SUITE_P(, nvrtc_compiler, ::testing::Values("sm_80", "sm_90a", "sm_100", "sm_120"),
                          [](const auto& i) { return std::string(i.param); });
 
 TEST(kernel_texts, are_found_in_all_kinds_of_strings_and_joined) {

@@ -63,8 +63,8 @@ task<result<int>> all(device gpu, thread_pool& pool) {
   auto asked = start(pool, patient(gpu, x));
   asked.cancel();
   wrong += !later(co_await as_result(std::move(asked)));
-  auto told = start(pool, patient(gpu, x), stop.get_token());  // already stopped
-  const auto too_late = co_await as_result(std::move(told));
+  auto answer = start(pool, patient(gpu, x), stop.get_token());  // already stopped
+  const auto too_late = co_await as_result(std::move(answer));
   wrong += !later(too_late) && !(too_late && *too_late == n);
   wrong += co_await start(pool, patient(gpu, x)) != n;
 

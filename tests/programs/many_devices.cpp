@@ -43,6 +43,6 @@ int main() {
     for (auto& t : threads) t.join();
     for (const device& gpu : devices) wrong += gpu.state() != device_state::stopped;
   }
-  std::printf("%d served, %d told that it is stopped, %d wrong\n", served.load(), stopped.load(), wrong.load());
+  std::printf("%d served, %d answer that it is stopped, %d wrong\n", served.load(), stopped.load(), wrong.load());
   return served == 2 * 8 * 40 && stopped == 2 * 8 * 8 && wrong == 0 ? 0 : 1;
 }

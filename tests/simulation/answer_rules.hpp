@@ -7,7 +7,7 @@
 
 namespace troupe::simulation {
 
-/// Judges answers: a success must be what execution in the order of the requests gives, and a failure or a refusal
+/// Checks answers: a success must be what execution in the order of the requests gives, and a failure or a refusal
 /// needs a reason.
 class answer_rules {
  public:
@@ -17,7 +17,7 @@ class answer_rules {
   void judge_success(client_request& q);
   void judge_failure(client_request& q);
   void judge_refusal(client_request& q);
-  /// Judges refusals for quarantine, once the data of the request are known: when all before it are answered.
+  /// Checks refusals for quarantine, once the data of the request are known: when all before it are answered.
   void check_quarantine();
 
  private:
@@ -33,7 +33,7 @@ class answer_rules {
   run_state& run_;
   const device_under_test& device_;
   request_log& log_;
-  std::vector<const client_request*> in_quarantine_;  // refused for that, and not judged yet
+  std::vector<const client_request*> in_quarantine_;  // refused for that, and not checked yet
 };
 
 }  // namespace troupe::simulation

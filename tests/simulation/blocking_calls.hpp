@@ -24,7 +24,7 @@ class blocking_calls {
   bool resume_any(random_bits& r);
   bool empty() const noexcept { return calls_.empty(); }
 
-  /// On the thread of a call: blocks until the scheduler resumes it, which it does once `answer` is done or the call is
+  /// Blocks the thread of a call until the scheduler resumes it, which it does once `answer` is done or the call is
   /// `ready`.
   void block(pending_core& answer, const std::function<bool()>& ready);
   /// The request of the call whose thread this is.

@@ -76,7 +76,7 @@ struct client_request {
   void (*collect)(pending_core&, client_request&) = nullptr;
   bool answered = false;   ///< the client has collected the answer
   bool continued = false;  ///< a continuation collects it
-  bool judged = false;
+  bool is_checked = false;
   verdict outcome = verdict::waiting;
   std::optional<error> cause;
   std::uint64_t reply = 0;
@@ -84,7 +84,8 @@ struct client_request {
 
   // What workers did with it.
   std::uint32_t starts = 0;
-  std::uint32_t presumed_starts = 0;     ///< starts only the device believes in: of a shared call, or claimed by a liar
+  std::uint32_t presumed_starts =
+      0;  ///< starts that only the device assumes: of a shared call, or reported by a dishonest worker
   std::uint64_t started_generation = 0;  ///< of the device, at the last start
   simulated_worker* started_by = nullptr;
   simulated_worker* finished_by = nullptr;
@@ -97,7 +98,7 @@ struct client_request {
   std::vector<word> words_at_start;  ///< in its inputs, at the last start
 
   void will_read(const client_buffer& from, std::uint32_t count);
-  /// If `to` is sealed, the device must refuse the request instead.
+  /// Expects a write. If `to` is sealed, the device must refuse the request instead.
   void will_write(const client_buffer& to, std::uint32_t count);
   /// Expects the write whether sealed or not.
   void expect_write(const client_buffer& to, std::uint32_t count);

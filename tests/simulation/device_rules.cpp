@@ -29,7 +29,7 @@ bool device_rules::deserved_to_die(const simulated_worker& w) const {
     if (!q.has_run_timeout) return false;
     // A call that several requests share is finished when the last of them is.
     if (q.started_by == &w) return q.finished_by != &w || q.joined_call;
-    return !q.judged && o.start_timeout.after(q.sent_ns) <= now;
+    return !q.is_checked && o.start_timeout.after(q.sent_ns) <= now;
   });
 }
 

@@ -40,7 +40,7 @@ void execution_rules::request_started(std::uint64_t ticket, simulated_worker& w)
   if (++q.starts > 1 + q.retries && !q.suspect)
     run_.violated(q.name() + " was started too often, at last by workers " + std::to_string(q.started_by->id) +
                   " and " + std::to_string(w.id));
-  if (!q.suspect && q.judged) run_.violated(q.name() + " started after it was answered");
+  if (!q.suspect && q.is_checked) run_.violated(q.name() + " started after it was answered");
   q.inputs_before_loss.clear();
   q.words_at_start = input_words(q, w);
   note_start(q, w);

@@ -17,7 +17,7 @@ class model_buffer {
     known,
     any,       ///< valid but unknown: fresh memory, or written by a worker that cannot be trusted
     pending,   ///< by a request that has not been answered
-    doubtful,  ///< by a request whose answer nobody collected: valid or not
+    doubtful,  ///< by a request whose answer was not collected: valid or not
     lost,
   };
   struct cell {

@@ -8,8 +8,8 @@
 
 namespace troupe::simulation {
 
-/// What remains of a run when its process is gone: memory shared by the process that runs schedules and the one that
-/// watches it. Nothing in it is allocated.
+/// The record of a run that remains when its process is gone: memory shared by the process that runs schedules and the
+/// one that watches it. Nothing in it is allocated.
 struct run_record {
   struct event {
     const char* what;  ///< a literal, at the same address in both processes
@@ -26,7 +26,7 @@ struct run_record {
   std::uint32_t events = 0;
   std::uint64_t recoveries = 0, garbage = 0, kept_requests = 0, answers = 0, failures = 0;  ///< over all runs
   bool violated = false;
-  bool aborts = false;  ///< a broken rule is printed and aborts, as a fuzzer wants it
+  bool aborts = false;  ///< a broken rule is printed and aborts, as a fuzzer requires
   char violation[512] = {};
   std::array<event, kept> last{};
 

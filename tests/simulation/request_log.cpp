@@ -7,7 +7,7 @@
 namespace troupe::simulation {
 namespace {
 
-bool is_closed(const client_request& q) { return q.judged || !q.answer; }
+bool is_closed(const client_request& q) { return q.is_checked || !q.answer; }
 
 }  // namespace
 

@@ -25,7 +25,7 @@ class request_log {
   void for_each_open(F&& f) {
     for (std::size_t i = first_open_; i < requests_.size(); ++i) f(requests_[i]);
   }
-  /// Returns true if every answer has been judged.
+  /// Returns true if every answer has been checked.
   bool all_judged() const;
   /// Returns true if `skip_judged` has left no request.
   bool none_open() const noexcept { return first_open_ == requests_.size(); }
@@ -39,7 +39,7 @@ class request_log {
 
  private:
   std::deque<client_request> requests_;
-  std::size_t first_open_ = 0;  // all before have been judged, or get no answer
+  std::size_t first_open_ = 0;  // all before have been checked, or get no answer
   std::uint32_t numbers_ = 0;
   std::uint64_t generation_ = 1;
   std::map<std::uint64_t, client_request*> by_ticket_;

@@ -18,16 +18,16 @@ void rules::check() {
   distrust_ = device_.is_current_dishonest();
 }
 
-// Judges the answers of one step in the order in which they came about: finished requests, the loss, failures caused by
+// Checks the answers of one step in the order in which they came about: finished requests, the loss, failures caused by
 // it. Returns true if there were any.
 bool rules::judge_answers(bool distrust) {
   bool some = false;
   const auto begin_judging = [&some](client_request& q) {
     if (q.kind >= request_kind::seal) --q.reads.front().of->seal.under_way;
-    q.judged = some = true;
+    q.is_checked = some = true;
   };
   log_.for_each_open([&](client_request& q) {
-    if (!q.answer || q.judged) return;
+    if (!q.answer || q.is_checked) return;
     if (!q.answered && !q.continued && q.answer->done()) q.collect(*q.answer, q);
     // A download that is decided about may still wait for its data, and a fence for a download.
     if (distrust && (q.answered || q.kind == request_kind::fence)) q.suspect = true;
@@ -44,7 +44,7 @@ bool rules::judge_answers(bool distrust) {
     of_device_.begin_generation(generation);
   }
   log_.for_each_open([&](client_request& q) {
-    if (!q.answer || q.judged || !q.answered) return;
+    if (!q.answer || q.is_checked || !q.answered) return;
     begin_judging(q);
     if (q.ticket != 0)
       of_answers_.judge_failure(q);

@@ -32,7 +32,7 @@ class rules {
   client_buffers& buffers_;
   device_rules& of_device_;
   answer_rules of_answers_;
-  bool distrust_ = false;  // the device may have believed a dishonest worker in this step
+  bool distrust_ = false;  // the device may have trusted a dishonest worker in this step
 };
 
 }  // namespace troupe::simulation

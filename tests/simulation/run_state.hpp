@@ -13,7 +13,7 @@
 
 namespace troupe::simulation {
 
-/// What the seed chooses before a run begins.
+/// The settings that the seed chooses before a run begins.
 struct run_settings {
   device_options options;
   staging_sizes staging;
@@ -35,7 +35,7 @@ run_settings draw_settings_for_damage(random_bits& r);
 /// A purpose with its own random numbers, which do not depend on how many the other purposes draw.
 enum class stream : std::uint64_t { step, setup, worker, end, inside_request, follow_up, deadly_request };
 
-/// What all parts of a run share.
+/// The state that all parts of a run share.
 struct run_state {
   /// Each byte of `choices`, if there are any, changes what one step does, in this order.
   run_state(std::uint64_t seed, run_record& record, std::span<const std::uint8_t> choices = {});

@@ -102,7 +102,7 @@ void schedule::inject_fault(random_bits& r) {
     }
     w.write_garbage(r);
     if (!r.percent(30)) return;
-    device_.core().completion.drive();  // the garbage is believed, and the worker dies of something else
+    device_.core().completion.drive();  // the garbage is accepted, and the worker dies of something else
     return w.die({exit_status::ending::signalled, SIGKILL});
   }
   if (run_.settings.wild && roll < 40) return w.write_wildly(r);
@@ -145,7 +145,7 @@ void schedule::run_meanwhile(simulated_worker& w) {
 void schedule::await_application(std::uint64_t ticket, simulated_worker& w) {
   if (step()) return;
   const client_request* const q = log_.find(ticket);
-  const bool in_vain = q != nullptr && q->judged;
+  const bool in_vain = q != nullptr && q->is_checked;
   const bool noticed_by_test = !run_.damage && (w.frozen || w.dishonest);
   if (in_vain || noticed_by_test || w.kill_wanted) return w.die({exit_status::ending::signalled, SIGKILL});
   if (++idle_waits_ > 4000) run_.violated("a transfer makes no progress");

@@ -243,7 +243,7 @@ bool run_adds(void* state, const void* const* payloads, const troupe_engine_call
               troupe_engine_failure* failure) {
   return run_all<simulated::add>(state, payloads, calls, count, failure, false);
 }
-// So that calls are cut at different places.
+// Returns different numbers, so that calls are cut at different places.
 std::uint64_t kind_of_combine(const void* payload) {
   return 1 + static_cast<std::uint64_t>(decode<simulated::combine>(static_cast<const std::byte*>(payload)).n.value());
 }

@@ -35,7 +35,7 @@ TEST_P(simulation_of_a_device, answers_every_request_once_and_correctly) {
 }
 
 // Samples the damage, or tries all of it for a number of runs: TROUPE_DAMAGED_RUNS.
-TEST_P(simulation_of_a_device, is_not_deceived_by_a_damaged_word) {
+TEST_P(simulation_of_a_device, obeys_its_rules_despite_a_damaged_word) {
   const std::uint64_t all_of = given("TROUPE_DAMAGED_RUNS", 0),
                       samples = given("TROUPE_DAMAGES", TROUPE_DEFAULT_DAMAGES);
   constexpr std::uint64_t each = damaged_word::all * damaged_word::steps;

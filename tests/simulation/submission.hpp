@@ -22,7 +22,7 @@ class submission {
     const std::uint64_t ticket = static_cast<detail::asked<T>*>(p.state().get())->link.ticket;
     sent(q, std::move(p), ticket, r);
   }
-  /// For answers that do not know their ticket.
+  /// Records a request whose answer does not know its ticket.
   template <class T>
   void sent(client_request& q, pending<T> p, std::uint64_t ticket, random_bits& r) {
     q.sent_ns = device_.loop().time;
@@ -35,7 +35,7 @@ class submission {
       after_answer_(q);
     });
   }
-  /// For a call that blocks: it has sent the request, and will return `answer` later.
+  /// Records a call that blocks: it has sent the request, and will return `answer` later.
   void sent_by_blocked_call(client_request& q, pending_core& answer) {
     accept<void>(q, answer, static_cast<detail::asked<void>&>(answer).link.ticket);
   }

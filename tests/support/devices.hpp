@@ -13,7 +13,7 @@
 #include <troupe/troupe.hpp>
 #include <vector>
 
-/// What all tests of whole devices share, on the host and on GPUs.
+/// Code that all tests of whole devices share, on the host and on GPUs.
 namespace troupe::whole {
 
 using namespace std::chrono_literals;

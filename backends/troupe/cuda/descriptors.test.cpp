@@ -14,7 +14,7 @@ namespace {
 
 std::string_view what_is(const file_descriptor& d) { return kind_if_not_gpu_memory(d.get()); }
 
-TEST(descriptors_of_gpu_memory, are_told_from_files_folders_pipes_sockets_and_memory_devices) {
+TEST(descriptors_of_gpu_memory, are_distinguished_from_files_folders_pipes_sockets_and_memory_devices) {
   EXPECT_EQ(kind_if_not_gpu_memory(-1), "nothing that is open");
   EXPECT_EQ(what_is(file_descriptor(::memfd_create("host", MFD_CLOEXEC))), "a file, or memory of the host");
   EXPECT_EQ(what_is(file_descriptor(::open("/", O_RDONLY | O_CLOEXEC))), "a folder");

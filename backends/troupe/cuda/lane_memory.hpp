@@ -7,8 +7,8 @@
 
 namespace troupe::cuda {
 
-/// What a lane of the worker owns, whichever vendor's library runs on it: its stream, a workspace, and host memory for
-/// arguments. While a graph records, all of these belong to the graph. Not thread-safe.
+/// The resources that a lane of the worker owns, whichever vendor's library runs on it: its stream, a workspace, and
+/// host memory for arguments. While a graph records, all of these belong to the graph. Not thread-safe.
 class lane_memory {
  public:
   static result<lane_memory> make(std::string_view domain, std::size_t workspace_bytes);

@@ -116,7 +116,7 @@ class gpu final : public platform {
 };
 
 // Applies to all contexts of the process and must precede the first one. The driver ends the process after writing the
-// file. It could be told not to, but the stream would then go on past the broken kernel and report it as done.
+// file. An option prevents that, but the stream would then continue past the broken kernel and report it as done.
 result<void> enable_core_dump(const std::string& file) {
   const auto set = [](CUcoredumpSettings what, const void* value, std::size_t bytes) {
     return done(::cuCoredumpSetAttributeGlobal(what, const_cast<void*>(value), &bytes),
@@ -375,7 +375,7 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   return done(r, "cuMemHostRegister");
 }
 
-// Smaller numbers have priority. Normal streams lie in the middle, because otherwise no stream could be lower.
+// Smaller numbers have priority. Normal streams are in the middle, because otherwise no stream could be lower.
 result<void*> gpu::make_stream(priority urgency, std::int32_t& counts) {
   int least = 0, greatest = 0;
   TROUPE_TRY(done(::cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange"));

@@ -48,7 +48,7 @@ class scratch {
 /// between two launches would keep them from overlapping, and costs some microseconds.
 class kept_scratch {
  public:
-  /// How much a lane may keep.
+  /// The most bytes that a lane may keep.
   static constexpr std::size_t most = std::size_t{64} << 20;
 
   static result<std::unique_ptr<kept_scratch>> make() { return std::make_unique<kept_scratch>(); }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <troupe/base/result.hpp>
 
-/// Errors of calls made for an engine. The stream tells more about a failure than the status alone.
+/// Errors of calls made for an engine. The stream has more information about a failure than the status alone.
 namespace troupe::cuda {
 
 /// Makes the error of a failed driver call. `domain` is the library that made the call.

@@ -28,12 +28,12 @@ std::vector<std::string> preprocessor_arguments(const compiler_settings& s, cons
   for (const std::string& d : s.definitions) out.push_back("-D" + d);
   // Ours precedes all other folders, because a toolkit among them has headers of the same names for its own compiler.
   // Headers in the source's own folder still come first.
-  bool ours = false;
+  bool has_own_folder = false;
   for (const std::string& folder : s.include_folders) {
-    if (folder != "." && !std::exchange(ours, true)) out.push_back("-I" + s.cuda_folder);
+    if (folder != "." && !std::exchange(has_own_folder, true)) out.push_back("-I" + s.cuda_folder);
     out.push_back("-I" + folder);
   }
-  if (!ours) out.push_back("-I" + s.cuda_folder);
+  if (!has_own_folder) out.push_back("-I" + s.cuda_folder);
   out.insert(out.end(), {"-include", "troupe_cuda.h", source, "-o", "-"});
   return out;
 }

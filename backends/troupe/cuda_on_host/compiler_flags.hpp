@@ -8,7 +8,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// How to call the system's compiler (g++ 12 and later, clang++ 14 and later). The defaults are NVRTC's.
+/// Settings for the system's compiler (g++ 12 and later, clang++ 14 and later). The defaults are NVRTC's.
 struct compiler_settings {
   std::string cuda_folder;               ///< folder of our cuda/ headers: libexec/troupe/cuda
   int standard = 20;                     ///< of C++: 17, 20, 23

@@ -7,7 +7,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// How the threads of a block run on the host.
+/// The way in which the threads of a block run on the host.
 enum class execution : std::uint8_t {
   loop,    ///< one after the other or in vector lanes
   split,   ///< in such loops between barriers

@@ -81,7 +81,7 @@ typedef struct troupe_host_services {
   /* Only inside run_threads: returns the threads of this warp that call it before any of them continues. */
   uint32_t (*converged)(troupe_host_block*, const char* file, uint32_t line);
   /* Only inside run_threads: this thread has reached the end of the kernel instead of returning early. */
-  void (*fell_off)(troupe_host_block*, uint32_t line);
+  void (*reached_end)(troupe_host_block*, uint32_t line);
   /* Ends the block with a status other than TROUPE_HOST_OK. Does not return. No destructor runs. */
   void (*leave)(troupe_host_block*, uint32_t status);
   /* Only inside run_threads: a shuffle, which is a `meet` whose operation the launcher provides. Each lane of `mask`

@@ -17,7 +17,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// What is known about a kernel, as CUDA's function attributes.
+/// The attributes of a kernel, as CUDA's function attributes.
 struct kernel_attributes {
   std::uint32_t max_threads;  ///< of a block
   std::uint32_t static_shared_bytes;

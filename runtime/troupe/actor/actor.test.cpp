@@ -100,7 +100,7 @@ struct sends_to_itself {
   int handled = 0;
 };
 
-TEST(an_actor, that_sends_to_itself_on_the_inline_executor_does_not_grow_the_stack) {
+TEST(an_actor, can_send_to_itself_on_the_inline_executor_without_growing_the_stack) {
   auto ref = spawn<sends_to_itself>({});
   ref.tell(add{200'000});
   EXPECT_EQ(ref.ask(get{}).get().value(), 200'001);
@@ -153,13 +153,13 @@ TEST(an_empty_reference, refuses_with_an_error) {
   none.kill();
 }
 
-TEST(a_handler, that_returns_an_ordinary_error_answers_with_it_and_the_actor_continues) {
+TEST(a_handler, can_return_an_ordinary_error_and_its_actor_continues) {
   auto ref = spawn<counter>({});
   EXPECT_EQ(ref.ask(refuse_politely{}).get().error().text(), "not now");
   EXPECT_TRUE(ref.ask(get{}).get());
 }
 
-TEST(a_handler, that_throws_answers_with_a_fatal_error_and_the_actor_crashes) {
+TEST(a_handler, answers_with_a_fatal_error_and_crashes_the_actor_if_it_throws) {
   manual_executor manual;
   auto ref = spawn<counter>({.on = manual, .name = "printer"});
   auto ended = ref.watch();
@@ -181,7 +181,7 @@ TEST(a_handler, that_throws_answers_with_a_fatal_error_and_the_actor_crashes) {
   EXPECT_EQ(ref.ask(get{}).get().error().reaction(), reaction::stopped);
 }
 
-TEST(a_handler, that_throws_on_a_tell_or_returns_a_fatal_error_crashes_the_actor) {
+TEST(a_handler, crashes_the_actor_if_it_throws_on_a_tell_or_returns_a_fatal_error) {
   auto told = spawn<counter>({});
   told.tell(fail{});
   EXPECT_EQ(told.watch().get().value().kind, exit_kind::crashed);
@@ -285,7 +285,7 @@ struct throws_ordinary_errors {
   }
 };
 
-TEST(a_handler_that_is_a_task, without_a_result_crashes_the_actor_even_if_it_throws_an_ordinary_error) {
+TEST(a_handler_that_is_a_task, crashes_the_actor_if_it_has_no_result_and_throws_even_an_ordinary_error) {
   auto told = spawn<throws_ordinary_errors>({});
   told.tell(fail{});
   EXPECT_TRUE(told.ended());

@@ -29,8 +29,8 @@ class spawner {
   actor_origin origin_;
 };
 
-/// What an actor of class A can do as itself. Use it only in the actor's constructor, handlers and tasks; it lives as
-/// long as the actor.
+/// The operations of an actor of class A on itself. Use it only in the actor's constructor, handlers and tasks; it
+/// lives as long as the actor.
 template <class A>
 class actor_context {
  public:
@@ -46,7 +46,7 @@ class actor_context {
 
   /// Ends the actor after the messages that are queued now.
   void stop() noexcept { core_.stop(exit_kind::normal); }
-  /// Whether a stop or kill was ordered.
+  /// Returns true if a stop or kill was ordered.
   bool stopping() const noexcept { return core_.stopping(); }
   /// Ends the actor after the current handler, which can be a task; queued messages are refused. Call it in the
   /// constructor and in handlers. A task that the actor only started runs beside them and must send a message instead.

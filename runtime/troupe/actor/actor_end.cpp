@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actor/actor_core.hpp>
 
-// How an actor ends: the orders, and the steps that follow.
+// The end of an actor: the orders, and the steps that follow.
 namespace troupe {
 
 using detail::exit_phase;

@@ -111,7 +111,7 @@ TEST(a_kill, asks_a_waiting_task_to_stop_and_does_not_wait_for_it) {
   EXPECT_EQ(diary, (log{"a waited", "a destroyed"}));
 }
 
-TEST(a_kill, from_inside_a_handler_ends_the_actor_before_the_handler_returns) {
+TEST(a_kill, ends_the_actor_before_the_handler_that_ordered_it_returns) {
   log diary;
   auto ref = spawn<recorder>({}, diary, "a");
   auto answer = ref.ask(call{[&] {
@@ -137,7 +137,7 @@ TEST(a_kill, asks_a_task_to_stop_that_has_not_suspended_yet) {
   EXPECT_TRUE(told);
 }
 
-TEST(a_kill, during_a_blocked_handler_reports_the_end_at_once_and_destroys_the_object_later) {
+TEST(a_kill, reports_the_end_at_once_and_destroys_the_object_after_a_blocked_handler) {
   log diary;
   promise<void> entered, go_on;
   pending<void> may_go_on = go_on.get_pending();
@@ -176,7 +176,7 @@ struct leaves_in_constructor {
   void handle(crash) {}
 };
 
-TEST(an_actor_that_leaves, in_its_constructor_has_ended_after_spawn) {
+TEST(an_actor_that_leaves, has_ended_after_spawn_if_it_leaves_in_its_constructor) {
   auto ref = spawn<leaves_in_constructor>({});
   EXPECT_TRUE(ref.ended());
   EXPECT_EQ(ref.tell(crash{}).error().reaction(), reaction::stopped);
@@ -213,7 +213,7 @@ TEST(children, are_stopped_youngest_first_before_their_parents_end_is_reported) 
   EXPECT_EQ(first.watch().get().value().kind, exit_kind::shutdown);
 }
 
-TEST(children, that_stop_slowly_are_waited_for) {
+TEST(children, are_waited_for_if_they_stop_slowly) {
   log diary;
   promise<void> slowly;
   auto parent = spawn<recorder>({}, diary, "parent");
@@ -226,7 +226,7 @@ TEST(children, that_stop_slowly_are_waited_for) {
   EXPECT_TRUE(busy.get());
 }
 
-TEST(children, of_a_killed_parent_are_killed_even_while_it_is_stopping) {
+TEST(children, are_killed_with_their_parent_even_while_it_is_stopping) {
   log diary;
   promise<void> slowly;
   auto parent = spawn<recorder>({}, diary, "parent");
@@ -241,7 +241,7 @@ TEST(children, of_a_killed_parent_are_killed_even_while_it_is_stopping) {
   slowly.set();
 }
 
-TEST(children, that_crash_do_not_affect_their_parent) {
+TEST(children, do_not_affect_their_parent_if_they_crash) {
   log diary;
   auto parent = spawn<recorder>({}, diary, "parent");
   auto child = parent.ask(std::string("child")).get().value();

@@ -19,7 +19,7 @@ class executor_ref {
   executor* where_ = nullptr;
 };
 
-/// How to spawn an actor.
+/// Options of an actor's spawn.
 struct actor_options {
   std::size_t mailbox = 1024;  ///< the most messages it holds, including the one being handled; 64 bytes each
   /// Must outlive the actor. By default the parent's or the stage's; without either, the sender runs the handler.

@@ -7,17 +7,17 @@
 
 namespace troupe::detail {
 
-/// What `actor_orders::kill` did.
+/// The effect of `actor_orders::kill`.
 enum class kill_outcome : std::uint8_t {
   nothing,            ///< the actor was killed before, or has ended
   ordered,            ///< the turn's owner will see it: wake the actor
   handler_abandoned,  ///< a handler runs: the caller owns the turn from now on
 };
 
-/// What an actor is ordered to do, and whether a handler runs: one word that several threads change.
+/// The orders to an actor, and whether a handler runs: one word that several threads change.
 ///
-/// The orders (stop, kill) are bits that are never cleared. The turn's owner reads them at each step; `actor_core` has
-/// the argument why it misses none.
+/// The orders (stop, kill) are bits that are never cleared. The turn's owner reads them at each step; `actor_core`
+/// explains why it misses none.
 ///
 /// **A kill does not wait for a handler.** The owner sets `running` before it runs a handler and clears it afterwards;
 /// `kill` sets its bit at any time. Each is one read-modify-write of this word, so they have an order:

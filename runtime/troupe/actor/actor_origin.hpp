@@ -29,7 +29,7 @@ class object_count {
   std::atomic<std::uint32_t> refs_{1};
 };
 
-/// What an actor inherits from the stage or actor that spawns it.
+/// The properties that an actor inherits from the stage or actor that spawns it.
 struct actor_origin {
   executor* where = nullptr;       ///< for actors whose options name none; null: the thread that sends
   alarm_clock* clock = nullptr;    ///< null: none

@@ -86,9 +86,9 @@ TEST(many_senders, are_handled_in_order_and_each_accepted_message_exactly_once) 
 }
 
 enum class ending { stop, kill, crash, drop };
-class asks_during : public ::testing::TestWithParam<ending> {};
+class asks_of_an_ending_actor : public ::testing::TestWithParam<ending> {};
 
-TEST_P(asks_during, the_end_of_an_actor_are_answered_exactly_once) {
+TEST_P(asks_of_an_ending_actor, are_answered_exactly_once) {
   constexpr int senders = 3, each = 200, rounds = 40;
   stage s({.threads = 2});
   for (int round = 0; round < rounds; ++round) {
@@ -139,7 +139,7 @@ TEST_P(asks_during, the_end_of_an_actor_are_answered_exactly_once) {
     helper.stop().detach();
   }
 }
-INSTANTIATE_TEST_SUITE_P(of_kind, asks_during,
+INSTANTIATE_TEST_SUITE_P(of_kind, asks_of_an_ending_actor,
                          ::testing::Values(ending::stop, ending::kill, ending::crash, ending::drop));
 
 TEST(simultaneous_stops_kills_and_crashes, end_an_actor_once) {

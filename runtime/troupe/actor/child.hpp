@@ -42,7 +42,7 @@ class child_starter {
   virtual result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t owner) = 0;
   /// The supervisor `owner` starts no further incarnation unless a command asks for one.
   virtual void retire([[maybe_unused]] std::uint64_t owner) noexcept {}
-  /// For lookup by id; null for children that are not actors.
+  /// Returns the slot for lookup by id; null for children that are not actors.
   virtual child_slot* slot() noexcept { return nullptr; }
 };
 
@@ -93,8 +93,8 @@ result<std::shared_ptr<child_handle>> as_child(result<X> made) {
 
 }  // namespace detail
 
-/// How a child is started: a callable that takes a `const spawner&` or nothing, and returns an `actor_ref`, a smart
-/// pointer to a `child_handle`, or a result of these. An exception counts as an error.
+/// Starts a child: a callable that takes a `const spawner&` or nothing, and returns an `actor_ref`, a smart pointer to
+/// a `child_handle`, or a result of these. An exception counts as an error.
 class child_start {
  public:
   child_start(std::shared_ptr<child_starter> starter) noexcept : starter_(std::move(starter)) {}

@@ -46,7 +46,7 @@ class current_message {
 
  private:
   envelope* message_ = nullptr;
-  std::unique_ptr<envelope> owned_;  // null: it lies in the mailbox
+  std::unique_ptr<envelope> owned_;  // null: it is in the mailbox
 };
 
 }  // namespace troupe::detail

@@ -12,7 +12,7 @@ class actor_core;
 
 namespace detail {
 
-/// What happened to a delivered message.
+/// The outcome of a message's delivery.
 enum class handled : std::uint8_t {
   ended,      ///< the handler is done, and the message is destroyed
   suspended,  ///< the handler is a task that waits and calls `actor_core::take_turn` when it ends: touch nothing

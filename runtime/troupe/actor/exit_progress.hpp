@@ -11,7 +11,7 @@ namespace troupe::detail {
 /// The steps in which an actor ends, in order.
 enum class exit_phase : std::uint8_t { alive, refusing, terminating, stopping_children, destroying, ended };
 
-/// How far an actor has come in ending, and why it ends. For the turn's owner; `request` is for the thread that runs a
+/// The progress of an actor's end, and its reason. For the turn's owner; `request` is for the thread that runs a
 /// handler, which is another one after a kill.
 class exit_progress {
  public:

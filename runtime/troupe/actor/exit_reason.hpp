@@ -10,24 +10,24 @@
 
 namespace troupe {
 
-/// How an actor ended.
+/// The kind of an actor's end.
 enum class exit_kind : std::uint8_t {
   normal,    ///< it was asked to stop, or the last reference to it was destroyed
-  shutdown,  ///< its supervisor, parent or stage stopped it, or a supervisor gave up
+  shutdown,  ///< its supervisor, parent or stage stopped it, or it had too many restarts
   killed,    ///< `kill`
   crashed,   ///< a handler failed
 };
 
 std::string_view to_string(exit_kind k) noexcept;
 
-/// How and why an actor ended, for its watchers and its `terminate` hook.
+/// The kind and the cause of an actor's end, for its watchers and its `terminate` hook.
 struct exit_reason {
   exit_kind kind = exit_kind::normal;
   std::string actor = {};           ///< its name
   std::uint64_t id = 0;             ///< unique among the actors of this process
-  std::optional<error> cause = {};  ///< of a crash, or of the shutdown of a supervisor that gave up
+  std::optional<error> cause = {};  ///< of a crash, or of the shutdown of a supervisor after too many restarts
 
-  /// Whether a transient child is restarted: after a kill or a crash.
+  /// Returns true after a kill or a crash: a transient child is then restarted.
   bool abnormal() const noexcept { return kind == exit_kind::killed || kind == exit_kind::crashed; }
   /// Returns, for example, "counter #7 crashed: fatal [actor]: ...".
   std::string to_string() const;

@@ -21,8 +21,7 @@ class watcher {
   ~watcher() = default;
 };
 
-/// What happens at an actor's end: watchers are notified, and pendings that only the actor needs are cancelled.
-/// Thread-safe.
+/// Notifies watchers at an actor's end, and cancels pendings that only the actor needs. Thread-safe.
 class exit_watchers {
  public:
   exit_watchers() noexcept = default;

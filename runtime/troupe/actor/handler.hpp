@@ -35,7 +35,7 @@ template <class A>
 decltype(auto) dispatch(A& actor, terminate_message&& message) {
   return actor.terminate(std::move(message.reason));
 }
-/// Whether the class has a `terminate` hook, or a member of that name that cannot be one.
+/// True if the class has a `terminate` hook, or a member of that name that cannot be one.
 template <class A>
 concept has_terminate = requires(A& actor, exit_reason reason) { actor.terminate(std::move(reason)); };
 template <class A>
@@ -45,7 +45,7 @@ template <class A, class M>
 using handler_return = decltype(dispatch(std::declval<A&>(), std::declval<M>()));
 }  // namespace detail
 
-/// Whether the actor class A has a handler for the message M.
+/// True if the actor class A has a handler for the message M.
 template <class A, class M>
 concept handles = requires(A& actor, std::remove_cvref_t<M> message) { actor.handle(std::move(message)); };
 

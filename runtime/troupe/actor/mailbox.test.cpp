@@ -55,7 +55,7 @@ TEST_P(a_mailbox, holds_as_many_messages_as_its_capacity_and_keeps_their_order_o
 }
 INSTANTIATE_TEST_SUITE_P(of_capacity, a_mailbox, ::testing::Values(1, 2, 3, 4, 5, 7, 8, 1000));
 
-TEST(a_mailbox_, is_drained_only_once_it_is_closed_and_empty) {
+TEST(an_actor_mailbox, is_drained_only_once_it_is_closed_and_empty) {
   mailbox box(4);
   EXPECT_EQ(box.push<number>(1), refusal::none);
   EXPECT_FALSE(box.drained());
@@ -66,7 +66,7 @@ TEST(a_mailbox_, is_drained_only_once_it_is_closed_and_empty) {
   EXPECT_TRUE(box.drained());
 }
 
-TEST(a_mailbox_, keeps_large_messages_on_the_heap_and_forwards_calls_to_them) {
+TEST(an_actor_mailbox, keeps_large_messages_on_the_heap_and_forwards_calls_to_them) {
   mailbox box(2);
   ASSERT_EQ(box.push<large>(7), refusal::none);
   box.front()->refuse(empty_reference());
@@ -74,7 +74,7 @@ TEST(a_mailbox_, keeps_large_messages_on_the_heap_and_forwards_calls_to_them) {
   box.pop();
 }
 
-TEST(a_mailbox_, survives_a_message_whose_constructor_throws) {
+TEST(an_actor_mailbox, survives_a_message_whose_constructor_throws) {
   mailbox box(2);
   EXPECT_THROW((void)box.push<thrower>(1), int);
   EXPECT_EQ(box.push<number>(3), refusal::none);
@@ -84,7 +84,7 @@ TEST(a_mailbox_, survives_a_message_whose_constructor_throws) {
   box.pop();
 }
 
-TEST(a_mailbox_, loses_and_duplicates_no_message_of_many_producers) {
+TEST(an_actor_mailbox, loses_and_duplicates_no_message_of_many_producers) {
   constexpr int producers = 4, each = 20'000;
   mailbox box(37);
   std::vector<std::thread> threads;

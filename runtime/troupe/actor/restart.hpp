@@ -19,7 +19,7 @@ enum class restart : std::uint8_t {
   temporary,  ///< never; its specification is forgotten when it ends
 };
 
-/// Which children are restarted when one fails.
+/// Selects the children that are restarted when one fails.
 enum class strategy : std::uint8_t {
   one_for_one,   ///< that child
   one_for_all,   ///< all children
@@ -37,7 +37,7 @@ struct child_state {
   bool running = true;
 };
 
-/// What to do about a failed child, as indices into the children in start order. Carried out list by list.
+/// The actions after a child's failure, as indices into the children in start order. Carried out list by list.
 struct restart_plan {
   std::vector<std::size_t> stop;   ///< running children in the order in which they are stopped: last started first
   std::vector<std::size_t> start;  ///< in the order in which they are started

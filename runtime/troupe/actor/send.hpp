@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// Which envelope a message M to an A travels in. A handler that is a task always gets an ask.
+/// True if A handles the message M in a task: the message is then always sent in the envelope of an ask.
 template <class A, class M>
 inline constexpr bool handled_by_task = is_task<handler_return<A, M>>;
 template <class A, class M>

@@ -7,12 +7,12 @@
 
 namespace troupe {
 
-/// How a supervisor stops a child.
+/// The way in which a supervisor stops a child.
 class shutdown_policy {
  public:
   enum class kind : std::uint8_t { by_type, brutal_kill, timeout, infinity };
 
-  /// For a worker 5 s. For a supervisor no limit: it has time limits for its own children.
+  /// A limit of 5 s for a worker, none for a supervisor, which has time limits for its own children.
   constexpr shutdown_policy() noexcept = default;
   /// An orderly stop, and a kill if the child has not ended in time.
   constexpr shutdown_policy(time_span timeout) noexcept : kind_(kind::timeout), timeout_(timeout) {}

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// How to create a stage.
+/// Options of a stage.
 struct stage_options {
   int threads = 0;                                  ///< of the stage's own pool; 0: one per usable core
   executor_ref on = {};                             ///< an executor to use instead of a pool; must outlive the stage

@@ -15,7 +15,7 @@ class alarm_clock;
 struct supervisor_options {
   enum strategy strategy = strategy::one_for_one;
   std::uint32_t restarts = 3;                            ///< tolerated within `restart_window`
-  time_span restart_window = time_span::of_seconds(60);  ///< the supervisor gives up at one more restart within it
+  time_span restart_window = time_span::of_seconds(60);  ///< the supervisor ends at one more restart within it
   alarm_clock* clock = nullptr;                          ///< must outlive the supervisor; by default the stage's
 };
 
@@ -54,7 +54,7 @@ struct child_info {
   std::optional<exit_reason> last_exit = {};
 };
 
-/// How many children a supervisor has.
+/// The numbers of children that a supervisor has.
 struct child_counts {
   std::size_t specs = 0;        ///< children known, running or not
   std::size_t active = 0;       ///< running

@@ -84,7 +84,7 @@ TEST(brutal_kill, kills_without_a_stop_and_infinity_waits_without_a_limit) {
   never.set();
 }
 
-TEST(a_supervisor, that_is_killed_while_it_stops_its_children_ends_at_once) {
+TEST(a_supervisor, ends_at_once_if_it_is_killed_while_it_stops_its_children) {
   trio t(strategy::one_for_one);
   promise<void> never;
   t.refs[1].tell(hang{never.get_pending()});

@@ -14,7 +14,7 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
   using state = started_task<returned>;
 
  public:
-  /// For a tell: an ask whose answer is not read.
+  /// Constructs the call for a tell: an ask whose answer is not read.
   template <class U>
   explicit task_call(U&& message)
       : task_call(ref<ask_state<reply>>::adopt(new ask_state<reply>), std::forward<U>(message)) {}

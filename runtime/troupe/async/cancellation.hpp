@@ -62,7 +62,7 @@ class cancel_slot {
   std::atomic<hook*> hook_{nullptr};  // null, a hook, cancelled() or closed()
 };
 
-/// Returns the error for work that was given up because its consumer cancelled it (`retry_later`).
+/// Returns the error for work that ended because its consumer cancelled it (`retry_later`).
 error cancelled(std::string_view what);
 
 }  // namespace troupe

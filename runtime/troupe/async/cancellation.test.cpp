@@ -90,7 +90,7 @@ task<result<int>> stoppable(pending<int> q) {
 }
 task<result<int>> parent_of_stoppable(pending<int> q) { co_return co_await stoppable(std::move(q)); }
 
-TEST(cancellation, of_a_started_task_reaches_the_pendings_its_children_wait_for) {
+TEST(cancellation, reaches_the_pendings_that_the_children_of_a_started_task_wait_for) {
   promise<int> p;
   p.on_cancel([&] { p.set(cancelled("the work")); });
   auto q = start(parent_of_stoppable(p.get_pending()));
@@ -99,7 +99,7 @@ TEST(cancellation, of_a_started_task_reaches_the_pendings_its_children_wait_for)
   EXPECT_EQ(q.get().error().reaction(), reaction::retry_later);
 }
 
-TEST(cancellation, of_a_task_follows_the_token_passed_to_start) {
+TEST(cancellation, follows_the_token_passed_to_the_start_of_a_task) {
   for (bool stopped_before : {false, true}) {
     std::stop_source stop;
     promise<int> p;
@@ -112,7 +112,7 @@ TEST(cancellation, of_a_task_follows_the_token_passed_to_start) {
   }
 }
 
-TEST(cancellation, and_an_answer_at_the_same_time_end_the_task_once) {
+TEST(cancellation, ends_the_task_once_together_with_a_simultaneous_answer) {
   for (int round = 0; round < 2000; ++round) {
     std::stop_source stop;
     promise<int> p;

@@ -19,7 +19,7 @@ class deferred_continuations {
   /// Returns the kept continuations, in order and linked by `next`. The caller must post each to its `home`.
   job* take() noexcept { return std::exchange(first_, nullptr); }
 
-  /// Whether an object of this class lives on this thread.
+  /// Returns true if an object of this class lives on this thread.
   static bool active() noexcept { return innermost_ != nullptr; }
   /// Posts the job to its `home`, or keeps it if an object of this class lives on this thread.
   static void post(job& continuation) noexcept;

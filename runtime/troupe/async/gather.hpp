@@ -5,7 +5,7 @@
 #include <troupe/async/task.hpp>
 #include <vector>
 
-// What when_all and when_any have in common.
+// The common part of when_all and when_any.
 namespace troupe::detail {
 
 template <class T>

@@ -49,7 +49,7 @@ class pending {
   }
 
   bool valid() const noexcept { return static_cast<bool>(state_); }
-  /// Whether taking the answer does not block.
+  /// Returns true if taking the answer does not block.
   bool ready() const noexcept { return !state_ || state_->done(); }
 
   /// Blocks until the answer arrives. Fails with `caller_bug` if the answer was taken before.
@@ -88,7 +88,7 @@ class pending {
     return std::move(*this).then(inline_executor(), std::forward<F>(f));
   }
 
-  /// Asks the producer to give up. An answer still arrives: an error, or the result if it was too late to cancel.
+  /// Asks the producer to stop the work. An answer still arrives: an error, or the result if it was too late to cancel.
   void cancel() noexcept {
     if (const auto keep = state_) keep->cancel();  // which can run a continuation that destroys this pending
   }
@@ -107,7 +107,7 @@ class pending {
   pending_awaiter<T> operator co_await() && noexcept { return pending_awaiter<T>(std::move(*this)); }
   pending_awaiter<T> operator co_await() & noexcept { return pending_awaiter<T>(pending(state_)); }
 
-  /// For adapters that attach their own `job`. Null when empty.
+  /// Returns the state, for adapters that attach their own `job`. Null when empty.
   const ref<pending_state<T>>& state() const noexcept { return state_; }
 
  private:

@@ -31,14 +31,14 @@ struct waiter {
   ~waiter() = default;
 };
 
-/// Which request an answer comes from, in the numbers of its producer.
+/// The request that an answer comes from, in the numbers of its producer.
 struct answer_source {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
   std::uint32_t place = nowhere;  ///< nowhere: not said
   std::uint64_t number = 0;
 };
 
-/// What `pending_core::attach` did.
+/// The effect of `pending_core::attach`.
 enum class attach_outcome : std::uint8_t {
   attached,      ///< the job will be posted when the answer arrives
   already_done,  ///< the answer is there; the job will not be posted, the caller continues itself
@@ -66,11 +66,11 @@ class pending_core {
   pending_core(const pending_core&) = delete;
   pending_core& operator=(const pending_core&) = delete;
 
-  /// Whether the answer is there.
+  /// Returns true if the answer has arrived.
   bool done() const noexcept { return (phase_.load(std::memory_order_acquire) & done_bit) != 0; }
-  /// Whether a continuation is attached.
+  /// Returns true if a continuation is attached.
   bool has_continuation() const noexcept { return (phase_.load() & continued_bit) != 0; }
-  /// Whether at least one thread blocks for the answer.
+  /// Returns true if at least one thread blocks for the answer.
   bool has_blocked_waiter() const noexcept { return phase_.load() >= one_blocked; }
 
   /// Blocks until the core is done or the deadline (monotonic clock) has passed; returns `done()`.
@@ -80,9 +80,9 @@ class pending_core {
   /// caller must not touch the job, which may have run.
   attach_outcome attach(executor& where, job& continuation) noexcept;
 
-  /// Asks the producer to give up. The producer must still answer, with a result or an error.
+  /// Asks the producer to stop the work. The producer must still answer, with a result or an error.
   virtual void cancel() noexcept {}
-  /// For the waiter: which request's end leads to the answer.
+  /// Returns the request whose end leads to the answer; for the waiter.
   virtual answer_source source() const noexcept { return {}; }
 
   /// Sleeps until done, a spurious wake, or the deadline; for waiters that have no word of their own to sleep on. Call
@@ -92,7 +92,7 @@ class pending_core {
   void wake_sleepers() const noexcept { futex_wake(phase_, futex_scope::process); }
 
   void add_ref() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
-  /// Whether only the caller has a reference.
+  /// Returns true if only the caller has a reference.
   bool unshared() const noexcept { return refs_.load(std::memory_order_acquire) == 1; }
   void release() noexcept {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();

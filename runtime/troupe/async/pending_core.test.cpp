@@ -150,7 +150,7 @@ class start_barrier {
 
 constexpr int rounds = 1000;
 
-TEST(pending_race, between_many_answers_sets_one_and_runs_the_continuation_once) {
+TEST(pending_race, sets_one_of_many_answers_and_runs_the_continuation_once) {
   for (int round = 0; round < rounds; ++round) {
     promise<int> p;
     auto q = p.get_pending();
@@ -175,7 +175,7 @@ TEST(pending_race, between_many_answers_sets_one_and_runs_the_continuation_once)
   }
 }
 
-TEST(pending_race, between_an_answer_and_a_destruction_leaks_nothing) {
+TEST(pending_race, leaks_nothing_if_an_answer_meets_a_destruction) {
   std::atomic<int> alive = 0;
   for (int round = 0; round < rounds; ++round) {
     auto core = ref<pending_state<int>>::adopt(new counted_state(nullptr, alive));
@@ -191,7 +191,7 @@ TEST(pending_race, between_an_answer_and_a_destruction_leaks_nothing) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(pending_race, between_many_gets_lets_one_take_the_answer) {
+TEST(pending_race, lets_one_of_many_gets_take_the_answer) {
   for (int round = 0; round < rounds / 3; ++round) {
     promise<int> p;
     auto q = p.get_pending();
@@ -213,7 +213,7 @@ TEST(pending_race, between_many_gets_lets_one_take_the_answer) {
   }
 }
 
-TEST(pending_race, between_a_cancel_an_answer_and_a_late_hook_runs_the_hook_at_most_once) {
+TEST(pending_race, runs_a_late_hook_at_most_once_after_a_cancel_and_an_answer) {
   for (int round = 0; round < rounds; ++round) {
     promise<int> p;
     auto q = p.get_pending();
@@ -237,7 +237,7 @@ TEST(pending_race, between_a_cancel_an_answer_and_a_late_hook_runs_the_hook_at_m
   }
 }
 
-TEST(pending_race, between_a_timed_get_and_an_answer_loses_no_answer) {
+TEST(pending_race, loses_no_answer_to_a_timed_get) {
   for (int round = 0; round < rounds; ++round) {
     promise<int> p;
     auto q = p.get_pending();

@@ -48,7 +48,7 @@ class promise {
     return set(result<void>());
   }
 
-  /// Whether the consumer has cancelled. Answer soon then, usually with `cancelled(what)`.
+  /// Returns true if the consumer has cancelled. Answer soon then, usually with `cancelled(what)`.
   bool cancel_requested() const noexcept { return state_ && state_->hook.requested(); }
   /// Calls `hook()` once if the consumer cancels before the promise is answered: on the consumer's thread, or at once
   /// if it has cancelled already. If both happen at the same time, the hook can still run after `set` has returned and

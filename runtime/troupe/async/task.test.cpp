@@ -118,7 +118,7 @@ TEST(task, ends_at_an_awaited_error_and_destroys_its_locals) {
   }
 }
 
-TEST(task, with_an_error_ends_all_its_parents_and_destroys_innermost_locals_first) {
+TEST(task, ends_all_its_parents_on_an_error_and_destroys_innermost_locals_first) {
   struct note {
     std::vector<int>* out;
     int depth;
@@ -154,7 +154,7 @@ TEST(task, ends_at_an_awaited_result_that_holds_an_error) {
   EXPECT_EQ(sync_wait(body()).error().text(), "closed");
 }
 
-TEST(task, that_returns_no_result_gets_results_from_co_await) {
+TEST(task, gets_results_from_co_await_if_it_returns_no_result) {
   auto body = [](pending<int> q) -> task<std::string> {
     const result<int> a = co_await std::move(q);
     const result<int> b = co_await bad();

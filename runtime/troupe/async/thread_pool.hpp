@@ -10,7 +10,8 @@ namespace troupe {
 /// Threads that run jobs first in, first out. Idle threads sleep.
 class thread_pool final : public executor {
  public:
-  /// For 0, starts one thread per usable core. Throws `std::system_error` if the system starts no thread at all.
+  /// Starts `threads` threads; for 0, one per usable core. Throws `std::system_error` if the system starts no thread at
+  /// all.
   explicit thread_pool(int threads = 0);
   /// Closes.
   ~thread_pool();

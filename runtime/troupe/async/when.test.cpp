@@ -55,7 +55,7 @@ TEST(when_all, takes_a_vector_and_keeps_its_order) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(*answers[static_cast<std::size_t>(i)], i);
 }
 
-TEST(when_all, of_no_pendings_is_answered_at_once) {
+TEST(when_all, is_answered_at_once_for_no_pendings) {
   EXPECT_TRUE(when_all(std::vector<pending<int>>()).get()->empty());
 }
 
@@ -91,7 +91,7 @@ TEST(when_any, prefers_the_earlier_of_two_that_are_ready) {
   EXPECT_EQ(*first.answer, 1);
 }
 
-TEST(when_any, of_no_pendings_is_a_caller_bug) {
+TEST(when_any, fails_with_a_caller_bug_for_no_pendings) {
   EXPECT_EQ(when_any(std::vector<pending<int>>()).get().error().reaction(), reaction::caller_bug);
 }
 

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Which source was answered first, and its answer.
+/// The source that was answered first, and its answer.
 template <class T>
 struct first_answer {
   std::size_t index;

@@ -7,12 +7,12 @@
 
 namespace troupe {
 
-/// A count, below 2^47, in memory that a broken program may overwrite: a check of 16 bits below it tells most accidents
-/// from a count. A word of zeros is none, so the memory must be initialized. Words compare like their counts, also as
-/// signed numbers, so a GPU can write them and wait for them.
+/// A count, below 2^47, in memory that a broken program may overwrite: a check of 16 bits below it detects most
+/// accidents from a count. A word of zeros is none, so the memory must be initialized. Words compare like their counts,
+/// also as signed numbers, so a GPU can write them and wait for them.
 class checked_count {
  public:
-  /// What `load` returns for a word that is not a count.
+  /// The result of `load` for a word that is not a count.
   static constexpr std::uint64_t damaged = UINT64_MAX;
 
   static constexpr std::uint64_t word_of(std::uint64_t count) noexcept { return count << bits | check_of(count); }

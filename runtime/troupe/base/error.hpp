@@ -13,13 +13,13 @@
 
 namespace troupe {
 
-/// What the receiver of an error should do about it. Supervisors decide by this alone.
+/// The action that the receiver of an error should take. Supervisors decide by this alone.
 enum class reaction : std::uint8_t {
   caller_bug,    ///< fix the call: shape, bounds, stale buffer
   retry_later,   ///< the call is correct: full mailbox, out of memory, deadline missed, cancelled
   context_lost,  ///< the worker died: upload again and continue
   unsupported,   ///< this engine or hardware cannot; the text says what can
-  stopped,       ///< the receiver was closed or gave up
+  stopped,       ///< the receiver was closed or has stopped
   fatal,         ///< a defect in the answering code (exception, dropped promise), in Troupe, or in its environment
 };
 

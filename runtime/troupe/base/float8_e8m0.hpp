@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// Which power of two a value is rounded to.
+/// Selects the power of two that a value is rounded to.
 enum class scale_rounding : std::uint8_t {
   nearest_even,  ///< the nearest; half way between two, the one with the even code
   up,            ///< the next one not below (CUDA's `cvt.rp`): scaled values cannot overflow

@@ -16,7 +16,7 @@ enum class on_overflow : std::uint8_t {
   saturate,  ///< the largest finite value of the same sign (CUDA's `satfinite`, OCP's saturating mode); NaN stays NaN
 };
 
-/// Which codes of a format are not finite numbers.
+/// The codes of a format that are not finite numbers.
 enum class special_codes : std::uint8_t {
   ieee,      ///< the highest exponent holds infinity and NaN
   nan_only,  ///< all bits set is NaN; no infinity (the `FN` of OCP's E4M3)

@@ -22,7 +22,7 @@ class helper_places {
   /// Moves helpers away from the processor on which the caller is now; a system call for each that must move, mostly
   /// none. `helpers`: identifiers of threads of this process (gettid), the same in each call.
   void place(std::span<const pid_t> helpers);
-  /// Whether helpers have processors of their own.
+  /// Returns true if helpers have processors of their own.
   bool are_placed() const noexcept { return of_caller_ >= 0; }
 
  private:
@@ -33,8 +33,8 @@ class helper_places {
   std::vector<int> of_helpers_;
 };
 
-/// Whether all of these threads are of this process. Identifiers of ended threads are used again, by other processes,
-/// too.
+/// Returns true if all of these threads are of this process. Identifiers of ended threads are used again, by other
+/// processes, too.
 bool are_of_this_process(std::span<const pid_t> threads) noexcept;
 
 /// Keeps the calling thread on the processor on which it is: a thread that waits for another one often wakes on that

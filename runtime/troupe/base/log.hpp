@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// How much a message matters.
+/// The importance of a message.
 enum class log_level : std::uint8_t {
   info,     ///< normal operation: a worker serves, a device closes
   warning,  ///< the device continues: a worker has died, a request is quarantined, a record could not be written

@@ -46,7 +46,7 @@ TEST(result, can_be_assigned_a_value_and_then_an_error) {
   EXPECT_EQ(*copy, "back");
 }
 
-TEST(result, of_void_holds_an_error) {
+TEST(result, holds_an_error_if_its_value_is_void) {
   result<void> ok;
   EXPECT_TRUE(ok);
   ok = error(reaction::fatal, "test", "broken");
@@ -172,7 +172,7 @@ TEST(error, text_ends_with_an_ellipsis_if_the_chain_is_full) {
   EXPECT_EQ(e.to_string(), "unsupported [test] a #1: no (reached through b #2 to #17 (16 times), …)");
 }
 
-TEST(error, without_a_request_names_the_first_request_it_reaches) {
+TEST(error, names_the_first_request_it_reaches_if_it_has_none) {
   const error e = error(reaction::stopped, "device", "closed").passed_on_to({"blas.scal<f64>", 0});
   EXPECT_EQ(e.to_string(), "stopped [device] blas.scal<f64>: closed");
   EXPECT_EQ(e.passed_on_to({"memory.download", 7}).to_string(),

@@ -26,7 +26,7 @@ class thread_team {
   class work {
    public:
     virtual ~work() = default;
-    /// Whether parts are left that no thread has taken.
+    /// Returns true if parts are left that no thread has taken.
     virtual bool is_open() const noexcept = 0;
     /// Takes parts until none is left. Called by several threads at once. `member` is 0 for the thread that shares, and
     /// otherwise the number of the helper, so each can have its own scratch data.

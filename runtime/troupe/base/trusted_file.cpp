@@ -70,8 +70,8 @@ const std::string& replaceable_program() {
   return path;
 }
 
-// From the root down: nobody else can change what a name in a trusted folder stands for, so each name that was checked
-// still stands for the same when the next one is.
+// From the root down: no other user can change what a name in a trusted folder stands for, so each name that was
+// checked still stands for the same when the next one is.
 result<trusted_file> open_trusted(const std::string& path, const std::string& domain, const std::string& program) {
   char* const real = ::realpath(path.c_str(), nullptr);
   if (real == nullptr) return error_of_errno(domain, "finding '" + path + "'");

@@ -11,7 +11,7 @@ struct stat;
 
 namespace troupe {
 
-/// Who may be able to write a file that this process relies on.
+/// The users who may be able to write a file that this process relies on.
 enum class trusted_writers : std::uint8_t {
   /// The effective user. For what this process has written itself.
   user,
@@ -34,8 +34,8 @@ std::string path_of_this_program();
 /// Returns the same; empty if it has more rights than its caller, since what replaces it has not.
 const std::string& replaceable_program();
 
-/// Opens a file if nobody but trusted_writers::program can write it, replace it, or rename a folder above it. A folder
-/// that everybody may write is accepted if its sticky bit is set, as that of /tmp is: others cannot replace what is in
+/// Opens a file if only trusted_writers::program can write it, replace it, or rename a folder above it. A folder
+/// that all users may write is accepted if its sticky bit is set, as that of /tmp is: others cannot replace what is in
 /// it. Folders above `program`, the path of this program, are accepted as they are, because who can write them can
 /// replace the program as well. If the file cannot be opened at all, the error's code is that of the system.
 result<trusted_file> open_trusted(const std::string& path, const std::string& domain,

@@ -69,7 +69,7 @@ TEST_F(trusted_file_test, is_refused_if_a_folder_above_it_may_be_written_by_ever
   }
 }
 
-TEST_F(trusted_file_test, may_lie_below_any_folder_that_the_program_lies_below) {
+TEST_F(trusted_file_test, may_be_below_any_folder_that_contains_the_program) {
   ::chmod(root_.c_str(), 0777);
   const std::string program = root_ / "bin/program";
   EXPECT_FALSE(open_trusted(file(), "test", root_.string() + "-other/program"));
@@ -114,7 +114,7 @@ TEST_F(trusted_file_test, must_belong_to_root_this_user_or_the_owner_of_the_prog
   expect_refused({"the folder '" + folder() + "' above it: it belongs to user 12345"});
 }
 
-TEST_F(trusted_file_test, is_judged_where_symbolic_links_lead) {
+TEST_F(trusted_file_test, is_checked_at_the_target_of_symbolic_links) {
   const std::string link = root_ / "current";
   fs::create_directory_symlink(root_ / "libexec", link);
   const auto opened = open_trusted(link + "/troupe/worker", "test");
@@ -125,7 +125,7 @@ TEST_F(trusted_file_test, is_judged_where_symbolic_links_lead) {
             std::string::npos);
 }
 
-TEST_F(trusted_file_test, that_does_not_exist_is_told_apart_from_one_that_is_refused) {
+TEST_F(trusted_file_test, is_distinguished_from_a_refused_one_if_it_does_not_exist) {
   const auto nothing = open_trusted(folder() + "/nothing", "test");
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().code(), ENOENT);

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// How much a worker's process may do on the system: see docs/security.md.
+/// The rights of a worker's process on the system: see docs/security.md.
 enum class confinement : std::uint8_t {
   off,       ///< all that your user may do
   standard,  ///< as far as the system and the GPU's driver allow without harm

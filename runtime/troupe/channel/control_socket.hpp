@@ -49,8 +49,8 @@ class control_socket {
   /// Closes the connection for threads that wait at either end. Any thread.
   void shut_down() noexcept;
 
-  /// Closes this end on a thread of its own: the descriptors of messages that nobody has received are closed with it,
-  /// which may take as long as their sender wants. Only if there is no thread, it stays open, shut down.
+  /// Closes this end on a thread of its own: the descriptors of messages that were not received are closed with it,
+  /// which may take as long as their sender chooses. Only if there is no thread, it stays open, shut down.
   void close_elsewhere() noexcept;
 
   int fd() const noexcept { return fd_.get(); }

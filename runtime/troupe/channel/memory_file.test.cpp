@@ -46,7 +46,7 @@ TEST(memory_file, can_never_become_executable_where_the_kernel_knows_that) {
   EXPECT_EQ(::fchmod(file.fd(), 0700), known ? -1 : 0);
 }
 
-TEST(memory_file, beyond_the_limit_on_file_sizes_is_an_error_that_names_it_and_no_signal) {
+TEST(memory_file, fails_with_an_error_and_no_signal_beyond_the_limit_on_file_sizes) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit few{.rlim_cur = 8192, .rlim_max = before.rlim_max};
@@ -86,7 +86,7 @@ TEST(memory_file, overcommitting_is_off_only_in_mode_2) {
   EXPECT_FALSE(is_overcommitting_off(path)) << "there is no such file";
 }
 
-TEST(memory_file, of_no_bytes_or_too_many_is_refused) {
+TEST(memory_file, is_refused_if_it_has_no_bytes_or_too_many) {
   EXPECT_EQ(memory_file::create("test", 0).error().reaction(), reaction::caller_bug);
   EXPECT_EQ(memory_file::create("test", SIZE_MAX).error().text(),
             "memory file 'test' of 18446744073709551615 bytes; expected at least 1 byte and less than half the address "

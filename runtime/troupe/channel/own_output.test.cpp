@@ -20,7 +20,7 @@ std::string read_all(int fd) {
   return {text, n > 0 ? static_cast<std::size_t>(n) : 0};
 }
 
-TEST(own_output, of_a_pipe_keeps_its_flags_apart_and_its_text_in_order) {
+TEST(own_output, has_flags_of_its_own_and_keeps_the_order_of_text_on_a_pipe) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const file_descriptor out(ends[0]), in(ends[1]);
@@ -35,7 +35,7 @@ TEST(own_output, of_a_pipe_keeps_its_flags_apart_and_its_text_in_order) {
   EXPECT_EQ(read_all(out.get()), "one two three");
 }
 
-TEST(own_output, of_a_file_is_separate_only_if_both_append) {
+TEST(own_output, is_separate_for_a_file_only_if_both_append) {
   char name[] = "/tmp/troupe-output-XXXXXX";
   const file_descriptor by_position(::mkostemp(name, O_CLOEXEC));
   ASSERT_TRUE(by_position);
@@ -50,7 +50,7 @@ TEST(own_output, of_a_file_is_separate_only_if_both_append) {
   ::unlink(name);
 }
 
-TEST(own_output, of_a_socket_or_of_nothing_is_none) {
+TEST(own_output, is_none_for_a_socket_or_a_closed_descriptor) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const file_descriptor one(ends[0]), other(ends[1]);
@@ -58,7 +58,7 @@ TEST(own_output, of_a_socket_or_of_nothing_is_none) {
   EXPECT_FALSE(open_output_again(-1));
 }
 
-TEST(own_output, of_a_descriptor_that_children_must_not_get_is_none) {
+TEST(own_output, is_none_for_a_descriptor_that_children_must_not_get) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const file_descriptor out(ends[0]), in(ends[1]);

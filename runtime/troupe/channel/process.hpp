@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// How a process ended.
+/// The end of a process.
 struct exit_status {
   enum class ending : std::uint8_t {
     running,
@@ -90,7 +90,7 @@ class process {
   exit_status status_;
 };
 
-/// For the child: asks the kernel to kill it (SIGKILL) when its parent ends. Fails with `context_lost` if the parent
+/// Asks the kernel to kill the calling child (SIGKILL) when its parent ends. Fails with `context_lost` if the parent
 /// has ended already. Linux ties this to the *thread* that launched the child: the child dies when that thread ends,
 /// even if its process lives on.
 result<void> die_with_parent(int expected_parent_pid);

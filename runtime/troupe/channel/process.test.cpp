@@ -312,7 +312,7 @@ TEST(process, a_status_that_other_code_collected_is_unknown) {
   EXPECT_EQ(l.child.wait(now_ns() + 30 * second).value().how, exit_status::ending::unknown);
 }
 
-// As when a child has ended, other code has reaped it, and another process has got its number.
+// Covers a child that has ended and that other code has reaped: another process may have got its number.
 TEST(process, only_a_child_that_leads_its_group_is_opened_by_its_number) {
   launched l({"hang"});
   EXPECT_TRUE(open_child(l.child.pid()));

@@ -119,7 +119,7 @@ class ring_reader {
   ring_record peek() noexcept;
   /// Frees the record that `peek` has returned.
   void pop() noexcept;
-  /// Copies the next record out, once, and frees it. For producers that are not trusted: `payload` lies in `into`.
+  /// Copies the next record out, once, and frees it. For producers that are not trusted: `payload` is in `into`.
   ring_record read(std::span<std::byte> into) noexcept;
 
   /// Announces sleep. Returns false, and announces nothing, if something has arrived. After true the caller checks,

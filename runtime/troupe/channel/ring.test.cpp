@@ -55,7 +55,7 @@ TEST(ring, records_arrive_in_the_order_of_their_tickets) {
   EXPECT_EQ(ring.reader.peek().status, read_status::none);
 }
 
-TEST(ring, the_newest_ticket_lies_between_the_last_claim_and_the_next) {
+TEST(ring, the_newest_ticket_is_between_the_last_claim_and_the_next) {
   local_ring ring(4096);
   EXPECT_EQ(ring.writer.newest_ticket(), 0u);
   for (std::size_t bytes : {0, 1, 100, 1000, 30}) {

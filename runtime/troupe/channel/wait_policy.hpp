@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// How a thread waits for the other side: for early answers, or for little processor time.
+/// Selects whether a thread that waits for the other side gets answers early or uses little processor time.
 enum class wait_policy : std::uint8_t {
   latency,    ///< spin long (0.5 ms; 20 ms for work of a GPU) before sleeping, unless spinning delays the other side
   balanced,   ///< spin briefly (at most 20 µs), less while spinning does not pay
@@ -19,10 +19,10 @@ enum class wait_policy : std::uint8_t {
 
 std::string_view to_string(wait_policy policy) noexcept;
 
-/// Who does the work that a thread waits for: threads on these processors, which spinning takes from them, or a GPU.
+/// The place of the work that a thread waits for: these processors, which spinning takes from it, or a GPU.
 enum class work_by : std::uint8_t { processors, gpu };
 
-/// What the threads that wait for the same other side have learned about spinning. Thread-safe.
+/// The results of spinning so far, shared by the threads that wait for the same other side. Thread-safe.
 class spin_experience {
  public:
   using clock = std::int64_t (*)() noexcept;
@@ -45,7 +45,8 @@ class spin_experience {
   std::atomic<std::int64_t> budget_ns_{0}, next_pause_{least_pause}, pauses_until_{0};
 };
 
-/// The spinning part of a wait: the thread calls `spin`, and sleeps if that gives up. One for each waiting thread.
+/// The spinning part of a wait: the thread calls `spin`, and sleeps if that returns without success. One for each
+/// waiting thread.
 ///
 /// Never spins if the process has one core, because then only the sleep lets the other side run. With more cores, both
 /// sides may still share one, and then each spin delays the other side. A caller that knows this says so by `in_vain`.

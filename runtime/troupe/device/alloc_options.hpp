@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// How to allocate.
+/// Options of an allocation.
 struct alloc_options {
   std::uint64_t alignment = 256;  ///< bytes; a power of two; at most 2 MiB for `sealable` memory of a GPU
   bool zeroed = false;            ///< fills the memory with zeros; otherwise its content is undefined

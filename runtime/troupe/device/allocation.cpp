@@ -46,7 +46,7 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
   if (bytes < 0) return refused("alloc: " + too_few(count, element_bytes, 0));
   const auto n = static_cast<std::uint64_t>(bytes.value());
   if (core.admission.refusing())
-    return {memory.failed_buffer(n, core.admission.refusal()), 0, n};  // nobody could ever use it
+    return {memory.failed_buffer(n, core.admission.refusal()), 0, n};  // no request could use it
   if (o.sealable && kind != memory_kind::device)
     return refused(
         "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "

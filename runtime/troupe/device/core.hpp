@@ -28,8 +28,8 @@ namespace troupe {
 struct device_environment {
   std::shared_ptr<control_loop> loop;
   worker_link_maker make_worker;
-  /// If false, the device has no reactor thread: the owner calls `drive` whenever there may be answers, and the thread
-  /// that completes an answer posts its continuations.
+  /// True if the device has a reactor thread. Otherwise the owner calls `drive` whenever there may be answers, and the
+  /// thread that completes an answer posts its continuations.
   bool has_reactor_thread = true;
   /// Called instead of sleeping by a call that waits for the worker. Returns when `ready` or when `of` is answered.
   std::function<void(pending_core& of, const std::function<bool()>& ready)> wait_in_call = {};

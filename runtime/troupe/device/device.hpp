@@ -178,7 +178,7 @@ class device {
   [[nodiscard]] pending<void> reset() const;
 
   device_state state() const noexcept;
-  /// Whether a worker is there that would serve a request sent now: for health checks.
+  /// Returns true if a worker would serve a request sent now: for health checks.
   bool ready() const noexcept { return state() == device_state::ready; }
   /// Returns the events from now on: restarts, their causes and durations.
   device_watch watch() const;

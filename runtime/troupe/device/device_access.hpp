@@ -7,7 +7,7 @@
 
 namespace troupe::detail {
 
-/// What the sources of this component need of a handle.
+/// Gives the sources of this component access to a handle's core.
 struct device_access {
   static const std::shared_ptr<device_core>& core(const device& gpu) noexcept { return gpu.core_; }
   static const std::shared_ptr<request_scope>& scope(const device& gpu) noexcept { return gpu.scope_; }

@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// How a worker failed.
+/// The kind of a worker's failure.
 enum class fault_kind : std::uint8_t {
   ended,       ///< its process ended by a signal or an unexpected exit
   gave_up,     ///< it reported that it cannot go on
@@ -26,7 +26,7 @@ enum class fault_kind : std::uint8_t {
 
 std::string_view to_string(fault_kind k) noexcept;
 
-/// What became of a request when a worker died.
+/// The outcome of a request when a worker died.
 enum class request_fate : std::uint8_t {
   finished,  ///< it had succeeded before the fault
   lost,      ///< it had started; it fails with `context_lost`
@@ -58,7 +58,7 @@ struct fault_record {
   time_span quarantine = {};       ///< how long it is refused if no other worker dies of its kind, or until reset()
   int signal = 0;                  ///< the signal that ended the worker; 0 if none did
   std::optional<std::uint64_t> address = {};  ///< of the invalid access, if the signal reports one
-  /// What the GPU reported within two seconds before the worker gave up, as NVIDIA counts (Xid), if the worker
+  /// What the GPU reported within two seconds before the worker ended, as NVIDIA counts (Xid), if the worker
   /// listened: see docs/gpu-faults.md. It may have been about another program. 0: nothing.
   std::uint32_t xid = 0;
   std::string gpu_core = {};  ///< the core file in device_options::gpu_core_folder; empty if there is none

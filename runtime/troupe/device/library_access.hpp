@@ -13,7 +13,7 @@ struct checked_access {
   access_mode mode;
 };
 
-/// What library actors need of a device, and programs do not.
+/// The functions of a device that library actors need, and programs do not.
 class library_access {
  public:
   explicit library_access(const device& gpu) noexcept : device_(gpu) {}

@@ -35,8 +35,8 @@ pending<void> prefetch(const device& gpu, const buffer<T>& b, managed_place to, 
   return detail::prefetch(gpu, b.memory(), to, o);
 }
 
-/// Tells the driver how managed memory will be used. `where` is the place that `preferred_location`, `accessed_by` and
-/// their opposites are about.   cuMemAdvise
+/// Informs the driver how managed memory will be used. `where` is the place that `preferred_location`, `accessed_by`
+/// and their opposites are about.   cuMemAdvise
 template <class T>
 pending<void> advise(const device& gpu, const buffer<T>& b, managed_advice what,
                      managed_place where = managed_place::device, const call_options& o = {}) {

@@ -14,13 +14,13 @@
 
 namespace troupe {
 
-/// Where the worker of a device runs.
+/// The place where the worker of a device runs.
 enum class isolation : std::uint8_t {
   process,  ///< in its own process: whatever happens to the worker, the application goes on
   thread,   ///< in a thread of the application, for debugging or to share a context: a crash ends the application too
 };
 
-/// What happens to a request while `mailbox_capacity` requests are unanswered.
+/// The treatment of a request while `mailbox_capacity` requests are unanswered.
 enum class when_full : std::uint8_t {
   refuse,  ///< it fails with retry_later
   wait,    ///< the calling thread waits until there is room, and drives the device meanwhile; see also device::room
@@ -54,7 +54,7 @@ struct device_options {
   std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 8
   std::uint32_t helpers = 2;    ///< threads for slow work such as compiling; 1 to 4
   wait_policy wait = wait_policy::balanced;
-  /// Whether copies between this device and another may read the source's memory directly. If false, they go through
+  /// True if copies between this device and another may read the source's memory directly. Otherwise they go through
   /// host memory, as they do if the hardware allows nothing else.
   bool peer_access = true;
   std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes uses no other thread
@@ -103,16 +103,17 @@ struct call_options {
   /// A request that still runs this long after it has started fails with `context_lost`: its worker is replaced, as
   /// after any other fault. The device checks a few times within the limit, so this is a few per cent late.
   time_span run_timeout = time_span::for_ever();
-  /// How many times the next worker may run the request again if the worker dies while running it. It runs again only
-  /// if the data that it reads has survived, which excludes data that it both reads and writes. Otherwise it fails with
-  /// `context_lost`.
+  /// The number of times that the next worker may run the request again if the worker dies while running it. It runs
+  /// again only if the data that it reads has survived, which excludes data that it both reads and writes. Otherwise it
+  /// fails with `context_lost`.
   std::uint8_t retries = 0;
-  /// Whether it may share one library call with its neighbours in the mailbox; see device_options::coalesce.
+  /// True if it may share one library call with its neighbours in the mailbox; see device_options::coalesce.
   bool coalesce = true;
   /// Selects its lane. On a GPU, the lane is a stream of this priority. On the host, low-priority work begins while
   /// nothing else computes, or after 100 ms. See docs/performance.md.
   enum priority priority = priority::normal;
-  /// If false, the request is refused at once while the mailbox is full, regardless of device_options::when_full.
+  /// True if the request may wait while the mailbox is full. Otherwise it is refused at once, regardless of
+  /// device_options::when_full.
   bool waits_for_room = true;
   /// A name for this request in errors and in the black box, such as "layer 7". It is copied before the call returns.
   std::string_view label = {};

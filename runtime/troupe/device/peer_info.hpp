@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// What lies between two devices, from far to near.
+/// The connection between two devices, from far to near.
 enum class peer_link : std::uint8_t {
   unknown,      ///< the system does not say
   none,         ///< they have no memory in common: a GPU and the host engine
@@ -22,7 +22,7 @@ enum class peer_link : std::uint8_t {
 };
 std::string_view to_string(peer_link l) noexcept;
 
-/// How one device sees another.
+/// The access that one device has to another.
 struct peer_info {
   bool access = false;  ///< its workers read the other's memory directly; else copies go through host memory
   peer_link link = peer_link::unknown;
@@ -30,7 +30,7 @@ struct peer_info {
   std::int32_t performance_rank = 0;  ///< of the link, as the driver counts: less is faster. 0 where nothing is ranked
 };
 
-/// What the driver says of another GPU of the machine.
+/// The driver's description of another GPU of the machine.
 struct hardware_peer {
   std::string pci;  ///< which one it is
   peer_info seen;

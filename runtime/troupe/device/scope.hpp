@@ -16,7 +16,7 @@ struct scope_options {
   time_span timeout = time_span::for_ever();
   /// Once a stop is requested, requests that have not started fail with `retry_later` and never run.
   placed<std::stop_token> stop = {};
-  /// For each request, as call_options::run_timeout: the shortest limit counts.
+  /// Limit for each request, as call_options::run_timeout: the shortest limit counts.
   time_span run_timeout = time_span::for_ever();
 };
 

@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// How memory with a descriptor is opened.
+/// The way in which memory with a descriptor is opened.
 enum class memory_form : std::uint8_t {
   file,  ///< mmap: a memfd whose size is sealed; of the host engine, and of every host_buffer
   cuda,  ///< cuMemImportFromShareableHandle with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, cuMemMap, cuMemSetAccess

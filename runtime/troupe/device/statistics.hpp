@@ -34,7 +34,7 @@ struct lane_statistics {
   std::int32_t priority = 0;  ///< of its stream, as the driver counts: a smaller number goes first; 0 on the host
   /// Requests completed since this worker began to serve, including failed and skipped ones.
   std::uint64_t completed = 0;
-  /// How many of them shared a call with others: see coalescing in docs/concepts.md.
+  /// The number of them that shared a call with others: see coalescing in docs/concepts.md.
   std::uint64_t together = 0;
 };
 

@@ -36,8 +36,8 @@ class tensor {
 
   /// Returns a new structure that the receiver owns; its deleter releases it. May be called any number of times.
   ::DLManagedTensorVersioned* managed() const;
-  /// For receivers that only know DLPack before 1.0. Returns null if the memory is read-only, which that version cannot
-  /// express.
+  /// Returns the tensor for receivers that only know DLPack before 1.0, or null if the memory is read-only, which that
+  /// version cannot express.
   ::DLManagedTensor* managed_unversioned() const;
   explicit operator bool() const noexcept { return exported_ != nullptr; }
 

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Which blocks of a device's memory are read-only, and which may not become read-only because others can write them.
+/// The blocks of a device's memory that are read-only, and those that may not become so because others can write them.
 class block_seals {
  public:
   /// `lock` is that of the device's memory.
@@ -15,7 +15,7 @@ class block_seals {
               std::mutex& lock) noexcept
       : memory_(memory), generation_(generation), pools_(pools), lock_(lock) {}
 
-  /// What the worker must do to seal or unseal a block.
+  /// The worker's task in sealing or unsealing a block.
   struct request {
     std::uint64_t bytes;   ///< from the block's address on; 0: nothing
     std::uint32_t number;  ///< to be passed to `end`
@@ -42,7 +42,7 @@ class block_seals {
   bool begin_address(block& b) noexcept;
   void end_address(block& b) noexcept;
 
-  /// Changes the protection in all workers, if it is not as wanted. Requires the lock.
+  /// Changes the protection in all workers, if it is not as required. Requires the lock.
   void protect(owned_block& b, bool read_only, std::uint32_t by = 0) noexcept;
   /// Requires the lock.
   std::uint64_t sealed_bytes() const noexcept { return sealed_bytes_; }

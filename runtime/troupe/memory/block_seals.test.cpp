@@ -84,7 +84,7 @@ TEST_F(sealing_memory, a_refused_unseal_leaves_the_seal_in_its_present_or_coming
   }
 }
 
-TEST_F(sealing_memory, a_worker_that_seals_by_a_request_is_not_told_unless_that_was_lost) {
+TEST_F(sealing_memory, a_worker_that_seals_by_a_request_gets_no_message_unless_that_was_lost) {
   const block_ref b = sealable(100);
   memory_->seals().end(*b.get(), memory_->seals().begin(all_of(b))->number, true, 3);
   EXPECT_EQ(source_.done_by, 3u);
@@ -107,7 +107,7 @@ TEST_F(sealing_memory, releasing_the_last_handle_ends_the_seal) {
   EXPECT_EQ(next->seal.load(), seal_state::open);
 }
 
-TEST_F(sealing_memory, a_sealable_block_lies_in_a_segment_whose_descriptor_is_never_given_out) {
+TEST_F(sealing_memory, the_segment_of_a_sealable_block_never_shares_its_descriptor) {
   const block_ref b = sealable(100), plain = take(100);
   expect_refused(memory_->seals().begin_export(*b.get()),
                  "export: the buffer shares its descriptor with others that may be sealed, and its holder can write "
@@ -181,7 +181,7 @@ TEST_F(sealing_memory, sent_and_host_memory_share_a_limit) {
   EXPECT_EQ(s.live_buffers, 2u);
 }
 
-// As on a GPU.
+// Memory that is sealed in whole segments, as on a GPU.
 class sealing_whole_segments : public sealing_memory {
  protected:
   sealing_whole_segments() {
@@ -307,7 +307,7 @@ TEST_F(foreign_memory, cannot_be_sealed) {
   memory_->abandon();
 }
 
-TEST_F(foreign_memory, that_is_mapped_already_is_neither_opened_nor_closed) {
+TEST_F(foreign_memory, is_neither_opened_nor_closed_if_it_is_mapped_already) {
   const auto share = std::make_shared<int>();
   {
     const memory_range r = memory_->adopt(4096, 100, share);
@@ -320,7 +320,7 @@ TEST_F(foreign_memory, that_is_mapped_already_is_neither_opened_nor_closed) {
   memory_->abandon();
 }
 
-TEST_F(device_blocks, of_other_devices_exist_while_they_are_referenced_and_count_against_no_limit) {
+TEST_F(device_blocks, of_other_devices_live_while_referenced_and_count_against_no_limit) {
   const memory_statistics before = now();
   auto theirs = memory_->attach(memory_kind::host, 3 * mib, {}, true);
   ASSERT_TRUE(theirs) << theirs.error().to_string();
@@ -334,7 +334,7 @@ TEST_F(device_blocks, of_other_devices_exist_while_they_are_referenced_and_count
   EXPECT_EQ(now().imported_bytes, before.imported_bytes);
 }
 
-TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_lost_with_it_for_good) {
+TEST_F(device_blocks, are_lost_for_good_with_a_worker_that_has_made_them_for_itself) {
   const auto keep = std::make_shared<int>(1);
   const memory_quota quota(1 << 20);
   {
@@ -361,7 +361,7 @@ TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_lost_with_it_for_goo
   EXPECT_EQ(now().managed_bytes, 0u);
 }
 
-TEST_F(device_blocks, that_an_earlier_worker_has_made_are_lost_from_the_start) {
+TEST_F(device_blocks, are_lost_from_the_start_if_an_earlier_worker_has_made_them) {
   memory_->lose(salvage::strict, 5, error(reaction::context_lost, "test", "it died"));
   const auto late = memory_->manage(0x7000000, 1000, 1, {}, nullptr),
              good = memory_->manage(0x7000000, 1000, 2, {}, nullptr);

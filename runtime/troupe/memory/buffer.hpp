@@ -9,7 +9,7 @@
 namespace troupe {
 namespace detail {
 
-/// Returns elements [first, first + count) of `range`. If they lie outside, returns a range whose use is refused with
+/// Returns elements [first, first + count) of `range`. If they are outside, returns a range whose use is refused with
 /// the reason.
 memory_range slice_of(const memory_range& range, extent first, extent count, std::size_t element_bytes);
 /// Returns the same bytes as elements of another type. If they do not divide or align, their use is refused.
@@ -38,7 +38,7 @@ class buffer {
   std::uint64_t bytes() const noexcept { return range_.bytes; }
   explicit operator bool() const noexcept { return static_cast<bool>(range_.owner); }
 
-  /// Returns elements [first, first + count), which share the memory. If they lie outside the buffer, every use of the
+  /// Returns elements [first, first + count), which share the memory. If they are outside the buffer, every use of the
   /// result is refused with that reason.
   buffer slice(extent first, extent count) const { return buffer(detail::slice_of(range_, first, count, sizeof(T))); }
   /// Returns the elements from `first` to the end.

@@ -35,7 +35,7 @@ TEST_F(buffers, cannot_be_reinterpreted_as_a_type_that_needs_more_alignment) {
   EXPECT_NE(cause(odd.slice(0, 128).as<page>()), "");
 }
 
-TEST_F(buffers, that_are_refused_have_the_requested_size) {
+TEST_F(buffers, have_the_requested_size_even_if_they_are_refused) {
   const auto floats = alloc<float>(10);
   EXPECT_EQ(floats.slice(5, 100).size(), extent(100));
   EXPECT_EQ(floats.slice(5, -1).size(), extent(0));
@@ -56,7 +56,7 @@ TEST_F(buffers, report_why_a_slice_is_invalid) {
             "slice: count is too large for 64 bits; the buffer has 1000 elements");
 }
 
-TEST_F(buffers, without_elements_are_parts_of_any_buffer) {
+TEST_F(buffers, are_parts_of_any_buffer_if_they_have_no_elements) {
   const auto none = alloc<float>(0), x = alloc<float>(10);
   EXPECT_TRUE(none);
   EXPECT_EQ(none.size(), extent(0));
@@ -68,7 +68,7 @@ TEST_F(buffers, without_elements_are_parts_of_any_buffer) {
   EXPECT_EQ(cause(none.as<float3>()), "");
 }
 
-TEST_F(buffers, without_elements_hold_nothing_that_can_be_stale) {
+TEST_F(buffers, are_never_stale_if_they_have_no_elements) {
   const auto x = alloc<float>(10);
   block& b = *x.memory().owner.get();
   memory_owner& owner = *b.owner;

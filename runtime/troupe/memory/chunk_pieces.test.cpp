@@ -38,7 +38,7 @@ TEST(chunk_pieces, are_not_taken_from_chunks_beyond_the_limit) {
   EXPECT_EQ(all.pieces_of(1), all.next());
 }
 
-TEST(chunk_pieces, of_a_chunk_whose_place_is_in_use_are_not_taken) {
+TEST(chunk_pieces, are_not_taken_from_a_chunk_whose_place_is_in_use) {
   chunk_pieces all({1000, 100, 2}, 100);
   const auto first = all.take(10), second = all.take(10);
   ASSERT_TRUE(first && second);

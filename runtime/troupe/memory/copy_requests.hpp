@@ -48,7 +48,7 @@ struct download {
   void check(checker& c) const;
 };
 
-/// Copies `rows` runs of `width` bytes, which lie `*_pitch` bytes apart in source and target.   cuMemcpy2DAsync
+/// Copies `rows` runs of `width` bytes, which are `*_pitch` bytes apart in source and target.   cuMemcpy2DAsync
 struct copy_2d {
   in<std::byte> source;
   out<std::byte> target;

@@ -33,7 +33,7 @@ class counted_copy final : public shared_copy {
   const std::thread::id owner = std::this_thread::get_id();
 };
 
-// What a caller does with its copy: all pieces become available one by one.
+// Does with a copy what its caller does: all pieces become available one by one.
 void carry_out(copy_threads& helpers, counted_copy& copy) {
   const copy_threads::sharing shared(helpers, copy);
   while (copy.next.load() < copy.done.size()) {
@@ -54,7 +54,7 @@ TEST(copy_threads, do_every_piece_once_with_any_number_of_helpers) {
   }
 }
 
-// A broken worker can make pieces wait that nobody can take.
+// A broken worker can make pieces wait that no thread can take.
 TEST(copy_threads, sleep_if_pieces_wait_that_cannot_be_copied) {
   struct impossible_copy final : shared_copy {
     bool copy_piece() noexcept override { return ++tries, false; }

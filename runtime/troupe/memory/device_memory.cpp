@@ -163,7 +163,7 @@ void device_memory::recycle(block& base) noexcept {
     if (b.address == 0) delete &b;
     return;
   }
-  if (uploads_.keep(b)) return;  // nobody has written or marked it
+  if (uploads_.keep(b)) return;  // it was neither written nor marked
   std::unique_lock guard = lock_soon(lock_);
   const bool last = --blocks_ == 0 && pools_.source() == nullptr;
   std::unique_ptr<segment> foreign = std::move(b.foreign);

@@ -53,7 +53,7 @@ TEST_F(stale_marks, are_replaced_by_newer_ones_of_the_same_bytes) {
 
 // A request may have failed, and its report may have been read, before the thread that submitted it notes what it
 // replaces.
-TEST_F(stale_marks, of_a_request_that_has_failed_stay_when_its_write_is_noted_later) {
+TEST_F(stale_marks, stay_if_the_write_of_the_failed_request_is_noted_later) {
   fails(4);
   fails(5, 0, 128);
   writes(5, 0, 128);
@@ -61,7 +61,7 @@ TEST_F(stale_marks, of_a_request_that_has_failed_stay_when_its_write_is_noted_la
   EXPECT_EQ(cause(128, 256), "request 4");
 }
 
-TEST_F(stale_marks, of_a_refused_request_are_removed_by_the_next_accepted_write) {
+TEST_F(stale_marks, are_removed_by_the_next_accepted_write_if_the_request_was_refused) {
   source_.last = 5;
   refuse();
   writes(5);  // accepted before, and still in flight
@@ -70,7 +70,7 @@ TEST_F(stale_marks, of_a_refused_request_are_removed_by_the_next_accepted_write)
   EXPECT_EQ(cause(), "");
 }
 
-TEST_F(stale_marks, of_refusals_are_removed_when_the_content_is_kept) {
+TEST_F(stale_marks, are_removed_if_they_come_from_refusals_and_the_content_is_kept) {
   refuse();
   refuse(64, 128);
   EXPECT_NE(cause().find("keep_content"), std::string::npos);
@@ -82,7 +82,7 @@ TEST_F(stale_marks, of_refusals_are_removed_when_the_content_is_kept) {
   EXPECT_EQ(block_->stale_marks.load(), 0u);
 }
 
-TEST_F(stale_marks, of_refusals_do_not_hide_a_failure_when_the_content_is_to_be_kept) {
+TEST_F(stale_marks, do_not_hide_a_failure_behind_a_refusal_when_the_content_is_kept) {
   source_.last = 5;
   fails(5, 0, 64);
   refuse();
@@ -94,7 +94,7 @@ TEST_F(stale_marks, of_refusals_do_not_hide_a_failure_when_the_content_is_to_be_
   EXPECT_EQ(cause(0, 64), "refused") << "nothing has changed";
 }
 
-TEST_F(stale_marks, of_a_failure_before_a_refusal_stay_though_they_are_made_later) {
+TEST_F(stale_marks, stay_after_a_failure_before_a_refusal_though_they_are_made_later) {
   source_.last = 5;
   refuse();
   fails(4, 0, 64);
@@ -117,9 +117,9 @@ TEST_F(stale_marks, spare_bytes_that_an_accepted_request_replaces_already) {
   EXPECT_EQ(cause(64, 256), "request 5");
 }
 
-// What a request with ticket 8 has overwritten concerns those before it, too, unless one that runs again writes it
-// anew.
-TEST_F(stale_marks, of_overwritten_bytes_affect_older_requests) {
+// Bytes that a request with ticket 8 has overwritten concern earlier requests too, unless one that runs again writes
+// them anew.
+TEST_F(stale_marks, affect_older_requests_that_read_overwritten_bytes) {
   const error died(reaction::context_lost, "test", "the worker ended");
   {
     device_memory::marking marks(*memory_);
@@ -154,7 +154,7 @@ TEST_F(device_blocks, come_from_few_segments_which_are_released_with_them) {
   EXPECT_EQ(now().reserved_bytes, 0u);
 }
 
-TEST_F(device_blocks, that_are_freed_twice_abort_the_program) {
+TEST_F(device_blocks, abort_the_program_if_they_are_freed_twice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // by a program of its own: a mere child recycles nothing
   const block_ref b = take(256);
   EXPECT_DEATH(
@@ -225,7 +225,7 @@ TEST_F(device_blocks, have_the_requested_alignment_however_large) {
   EXPECT_FALSE(take(1, std::uint64_t{1} << 63));
 }
 
-TEST_F(device_blocks, without_bytes_have_addresses_of_their_own) {
+TEST_F(device_blocks, have_addresses_of_their_own_even_without_bytes) {
   const block_ref one = take(0), other = take(0);
   ASSERT_TRUE(one && other) << why_;
   EXPECT_EQ(one->bytes, 0u);
@@ -233,7 +233,7 @@ TEST_F(device_blocks, without_bytes_have_addresses_of_their_own) {
   EXPECT_NE(one->address, other->address);
 }
 
-TEST_F(device_blocks, of_impossible_sizes_are_refused) {
+TEST_F(device_blocks, are_refused_if_their_size_is_impossible) {
   EXPECT_FALSE(take(UINT64_MAX));
   EXPECT_FALSE(take(UINT64_MAX - 255));
   EXPECT_FALSE(take(std::uint64_t{1} << 62));

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// Where managed memory may be.
+/// The places where managed memory may be.
 enum class managed_place : std::uint8_t {
   device,  ///< the GPU of the device that the request is sent to
   host,

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// How many elements lie between an element of a matrix and the next one below it, or to its right.
+/// The numbers of elements from an element of a matrix to the next one below it, and to the one to its right.
 struct matrix_strides {
   extent row, column;
 };
@@ -44,7 +44,7 @@ class matrix {
   /// The first `rows * columns` elements of `memory`.
   matrix(const buffer<T>& memory, extent rows, extent columns, element_order o = element_order::row_major)
       : view_(detail::view_matrix(memory.memory(), rows, columns, o, sizeof(T))) {}
-  /// Elements of `memory`, from its first on, that lie as far apart as the strides say. Strides must be at least 1, and
+  /// Elements of `memory`, from its first on, that are as far apart as the strides say. Strides must be at least 1, and
   /// no two elements may share a place.
   matrix(const buffer<T>& memory, extent rows, extent columns, const matrix_strides& strides)
       : view_(detail::view_matrix(memory.memory(), rows, columns, strides, sizeof(T))) {}

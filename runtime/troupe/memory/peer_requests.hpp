@@ -38,8 +38,8 @@ struct peer_take {
   TROUPE_REQUEST("memory.copy_between.target", target, bytes, from, staging)
   void check(checker& c) const;
 };
-/// If the target's worker does not see the source: copies it to chunks behind the header, while the other half empties
-/// them.
+/// Copies the source to chunks behind the header, while the other half empties them. Used if the target's worker cannot
+/// access the source.
 struct peer_send {
   in<std::byte> source;
   extent bytes;
@@ -65,7 +65,7 @@ struct peer_receive {
 template <class R>
 inline constexpr bool is_half_of_peer_copy = std::is_same_v<R, peer_show> || std::is_same_v<R, peer_take> ||
                                              std::is_same_v<R, peer_send> || std::is_same_v<R, peer_receive>;
-/// Returns the error of a half whose other half was given up. The application knows the cause and reports that instead.
+/// Returns the error of a half whose other half was abandoned. The application has the cause and reports that instead.
 inline error counts_overwritten() {
   return error(reaction::retry_later, "memory",
                "copy in chunks: the counts of its chunks were overwritten, probably by a kernel that writes past its "

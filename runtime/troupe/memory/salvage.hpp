@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// What a fault of the worker does to buffers that are not sealed: a broken kernel may have written anywhere. Sealed
+/// The effect of a worker's fault on buffers that are not sealed: a broken kernel may have written anywhere. Sealed
 /// buffers stay valid either way, and so does memory that the application has sent and workers can only read.
 enum class salvage : std::uint8_t {
   strict,     ///< all become stale

@@ -38,7 +38,7 @@ class segment_pools {
   /// Returns how much an allocation takes and counts against a limit and a quota; less than `bytes` if that does not
   /// fit 64 bits.
   static std::uint64_t charged_for(std::uint64_t bytes) noexcept;
-  /// How much a block takes, and how it is aligned.
+  /// The size of a block, and its alignment.
   struct shape {
     std::uint64_t size, alignment, charged;
   };

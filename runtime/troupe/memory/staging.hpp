@@ -16,13 +16,13 @@ namespace troupe {
 /// empties them; both counts only grow. The filling side is never more than `chunks` ahead. Each side sleeps on `turn`,
 /// which changes with every step. A download has this header in front of its chunks. An upload has its chunks in memory
 /// that the worker can only read, behind a `sent_header`, and this header in a separate block. A transfer whose counts
-/// are damaged is given up: it must not take a chunk that is not there.
+/// are damaged is abandoned: it must not take a chunk that is not there.
 struct staging_header {
   alignas(64) checked_count filled;  // for a download
   alignas(64) checked_count emptied;
   alignas(64) std::atomic<std::uint32_t> turn{0};
   std::atomic<std::uint32_t> sleepers{0};
-  std::atomic<std::uint32_t> broken{0};  // for a copy between devices: one half was given up
+  std::atomic<std::uint32_t> broken{0};  // for a copy between devices: one half was abandoned
 
   void step(checked_count& count, std::uint64_t value) noexcept {
     count.store(value);
@@ -90,7 +90,7 @@ struct staging_sizes {
   }
 };
 
-/// How a transfer is cut into chunks.
+/// The division of a transfer into chunks.
 struct staging_plan {
   std::uint64_t bytes, chunk_bytes, chunks;
 

@@ -32,7 +32,7 @@ TEST(staging, chunks_grow_with_the_transfer_where_that_is_wanted) {
   EXPECT_EQ(staging_plan::for_bytes(kib << 20).chunk_bytes, 256 * kib) << "on the host they do not";
 }
 
-// Those in flight from one device have 256 MiB.
+// Copies in flight from one device have 256 MiB.
 TEST(staging, is_smaller_for_copies_between_devices) {
   constexpr std::uint64_t mib = 1 << 20;
   const staging_sizes sizes = staging_sizes::for_gpu().between_devices();

@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// Which bytes of a block do not hold what a request should have written, and why. Marks have places in the order of
+/// The bytes of a block that do not hold what a request should have written, and why. Marks have places in the order of
 /// requests: a mark does not affect requests sent before the one that caused it.
 class stale_ranges {
  public:

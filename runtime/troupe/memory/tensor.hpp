@@ -62,7 +62,7 @@ class tensor {
   template <integer_range R>
   tensor(const buffer<T>& memory, const R& extents, element_order o = element_order::row_major)
       : tensor(memory, std::span<const extent>(detail::extents_of(extents)), o) {}
-  /// Elements of `memory`, from its first on, that lie as far apart as the strides say. Strides must be at least 1, and
+  /// Elements of `memory`, from its first on, that are as far apart as the strides say. Strides must be at least 1, and
   /// no two elements may share a place.
   tensor(const buffer<T>& memory, std::span<const extent> extents, std::span<const extent> strides)
       : view_(detail::view_tensor(memory.memory(), extents, strides, sizeof(T))) {}

@@ -28,7 +28,7 @@ class upload_blocks {
   owned_block* take(std::uint64_t bytes) noexcept;
   /// Makes `b`, a new block of `size_for` its bytes, one of this thread's shelf.
   void assign(owned_block& b) noexcept;
-  /// Keeps a block that nobody references. Returns false if the block is none of these, if its shelf is full, or after
+  /// Keeps a block without references. Returns false if the block is none of these, if its shelf is full, or after
   /// `close()`.
   bool keep(owned_block& b) noexcept { return b.shelf != 0 && put_back(b); }
 

@@ -72,7 +72,7 @@ TEST_F(blocks_of_uploads, larger_ones_are_not_kept) {
   EXPECT_EQ(source_.segments, 0);
 }
 
-TEST_F(blocks_of_uploads, make_room_for_whoever_needs_it) {
+TEST_F(blocks_of_uploads, are_freed_when_other_memory_is_needed) {
   std::vector<block_ref> all;
   for (int i = 0; i < 128; ++i) all.push_back(take(16 << 10));
   EXPECT_FALSE(memory_->allocate_for_upload(1)) << "all 2 MiB are in use";
@@ -89,7 +89,7 @@ TEST_F(blocks_of_uploads, take_just_their_bytes_if_there_is_no_more_room) {
   EXPECT_TRUE(b->of_one_upload);
 }
 
-TEST_F(blocks_of_uploads, are_ordinary_memory_once_they_are_given_up) {
+TEST_F(blocks_of_uploads, are_ordinary_memory_once_they_are_released) {
   take(4096).reset();
   memory_->trim();
   EXPECT_EQ(source_.segments, 0);

@@ -79,7 +79,7 @@ TEST_F(views, a_matrix_that_does_not_fit_is_refused_with_its_shape) {
   EXPECT_EQ(why(by_rows.block(2, 0, 3, 6).row(0)), why(by_rows.block(2, 0, 3, 6))) << "the first cause is kept";
 }
 
-TEST_F(views, without_elements_span_nothing_whatever_their_strides) {
+TEST_F(views, span_nothing_without_elements_whatever_their_strides) {
   const auto none = alloc<float>(0);
   for (const auto& m :
        {matrix(none, 0, 6), matrix(none, 6, 0), matrix(none, 0, 0), matrix(memory, 0, 1000), matrix(memory, 1000, 0),
@@ -105,7 +105,7 @@ TEST_F(views, without_elements_span_nothing_whatever_their_strides) {
             "slice: 1 from 0 on in dimension 0 are not all in a tensor of 0 x 3");
 }
 
-TEST_F(views, that_were_never_made_are_refused_as_such_buffers_are) {
+TEST_F(views, are_refused_like_buffers_if_they_were_never_made) {
   EXPECT_EQ(why(matrix<float>()), "an empty buffer (never allocated, or moved from)");
   EXPECT_EQ(why(matrix<float>().row(0)), "an empty buffer (never allocated, or moved from)");
   EXPECT_EQ(why(tensor<float>()), "an empty buffer (never allocated, or moved from)");

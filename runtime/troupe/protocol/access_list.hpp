@@ -36,7 +36,7 @@ struct access_list {
 
   /// Reads what `in_record` returned. Returns nothing if there cannot be such a list.
   static std::optional<access_list> from_record(std::span<const std::byte> access) noexcept;
-  /// Returns true if the list lies between these addresses, where the application's memory is.
+  /// Returns true if the list is between these addresses, where the application's memory is.
   bool is_within(std::uint64_t begin, std::uint64_t end) const noexcept {
     return address >= begin && address <= end && bytes_for(count) <= end - address;
   }

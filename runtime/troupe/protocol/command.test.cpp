@@ -116,7 +116,7 @@ TEST(access_list, is_read_as_it_was_written) {
   EXPECT_FALSE(list.read());
 }
 
-TEST(access_list, lies_within_memory_only_with_all_its_bytes) {
+TEST(access_list, is_within_memory_only_with_all_its_bytes) {
   const std::uint64_t bytes = access_list::bytes_for(2);
   EXPECT_TRUE((access_list{4096, 2}.is_within(4096, 4096 + bytes)));
   EXPECT_FALSE((access_list{4096, 2}.is_within(4096, 4096 + bytes - 1)));

@@ -52,7 +52,7 @@ struct memory_place {
   bool operator==(const memory_place&) const = default;
 };
 
-/// Where a worker takes over the mailbox.
+/// The position at which a worker takes over the mailbox.
 struct service {
   std::uint64_t next_ticket;  ///< first ticket to take from the mailbox
   std::uint64_t last_report;  ///< number of the last failure reported so far

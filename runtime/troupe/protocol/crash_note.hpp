@@ -7,16 +7,16 @@
 
 namespace troupe::protocol {
 
-/// Whether last words name the address that was accessed.
+/// Says if last words name the address that was accessed.
 enum class fault_address : std::uint32_t {
   unknown = 0,
   known = 1,
   no_such_memory = 2,  ///< an impossible address, which the processor does not report
 };
 
-/// What a dying worker says.
+/// The report of a dying worker.
 struct last_words {
-  std::uint32_t signal = 0;   ///< that it dies of; 0: it gives up by itself, or has said nothing
+  std::uint32_t signal = 0;   ///< that it dies of; 0: it ends by itself, or has written nothing
   bool from_outside = false;  ///< another process sent the signal
   fault_address accessed = fault_address::unknown;
   std::uint64_t address = 0;  ///< if known
@@ -27,10 +27,11 @@ struct last_words {
   bool operator==(const last_words&) const = default;
 };
 
-/// Where a worker leaves its last words for the application, which believes only what can be.
+/// The memory in which a worker leaves its last words. The application accepts only possible values.
 class crash_note {
  public:
-  /// The first thread that dies is heard, later ones are not. Neither allocates nor locks: signal handlers call it.
+  /// The note of the first thread that dies counts, later ones do not. Neither allocates nor locks: signal handlers
+  /// call it.
   void write(const last_words& said) noexcept {
     if (begun_.exchange(1) != 0) return;
     from_outside_ = said.from_outside ? 1 : 0;

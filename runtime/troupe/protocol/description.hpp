@@ -12,7 +12,7 @@
 /// description are the text of the whole.
 namespace troupe::protocol {
 
-/// What an engine is:
+/// An engine's description of itself:
 ///   library blas
 ///   backend host
 ///   version OpenBLAS 0.3.21
@@ -35,12 +35,12 @@ struct engine_description {
   bool complete = false;
 };
 
-/// What the NVIDIA driver is:
+/// The description of the NVIDIA driver:
 ///   library /usr/lib/x86_64-linux-gnu/libcuda.so.580.82.07   what the loader found as libcuda.so.1
 ///   version 13000                                            of CUDA, as CUDA counts, that it supports
 ///   refused 100 CUDA_ERROR_NO_DEVICE (...)                   what cuInit returned, unless it succeeded
 ///   device 9.0 150754820096 0 NVIDIA H200                    one line for each: capability, bytes, compute mode, name
-///   unheard cannot load NVML: ...                            why nobody hears of faults before the driver tells
+///   unheard cannot load NVML: ...                            why faults are detected only when the driver reports them
 ///   unnamed cannot read the kernel's log ...                 why reports of faults do not name the process
 ///   end                                                      always last
 ///
@@ -58,7 +58,7 @@ struct driver_description {
   int code = 0;            ///< the result of cuInit; 0: success
   std::string refused;     ///< that result in words
   std::vector<gpu> gpus;
-  std::string unheard;  ///< why nobody hears of faults of the first GPU; empty if workers do, or there is none
+  std::string unheard;  ///< why workers do not detect faults of the first GPU; empty if they do, or there is none
   std::string unnamed;  ///< why those reports do not say whose fault it is; empty if they do, or there is no GPU
   bool complete = false;
 };

@@ -54,7 +54,7 @@ TEST(engine_description, states_why_an_engine_does_not_serve) {
   }
 }
 
-TEST(engine_description, with_an_unknown_reaction_is_fatal) {
+TEST(engine_description, has_the_reaction_fatal_in_place_of_an_unknown_one) {
   EXPECT_EQ(parse_engine_description("refused politely but firmly\n").reaction, reaction::fatal);
 }
 
@@ -98,7 +98,7 @@ TEST(driver_description, written_in_parts_is_read_as_a_whole) {
 
 // A process may write anything before it dies. Parsing must yield no more than it wrote, in a form that can be written
 // again.
-TEST(descriptions, of_damaged_bytes_are_read_without_inventing_anything) {
+TEST(descriptions, contain_nothing_invented_if_their_bytes_are_damaged) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : std::random_device{}();
   SCOPED_TRACE("again with TROUPE_SEED=" + std::to_string(seed));

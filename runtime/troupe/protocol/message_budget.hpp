@@ -27,9 +27,9 @@ class message_budget {
   std::int64_t spent_until_ns_ = INT64_MIN;
 };
 
-/// Of all messages of a worker, except one answer for each ping.
+/// The budget of all messages of a worker, except one answer for each ping.
 inline constexpr message_budget budget_of_worker{1000, 100};
-/// What a worker uses of it for the messages that its engines cause.
+/// The part of it for the messages that a worker's engines cause.
 inline constexpr message_budget budget_of_engines{800, 80};
 
 }  // namespace troupe::protocol

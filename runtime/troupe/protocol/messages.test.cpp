@@ -145,7 +145,7 @@ TEST(version, is_raised_with_each_change_of_a_size) {
   EXPECT_EQ(version, 26u) << "put the new version here";
 }
 
-TEST(wanted, of_a_slot_is_the_latest_request) {
+TEST(wanted, is_the_latest_request_of_a_slot) {
   std::atomic<std::uint64_t> noted{0};
   note_wanted(noted, 5);
   EXPECT_EQ(noted.load(), 5u);
@@ -218,7 +218,7 @@ TEST(greeting, is_read_as_it_was_written) {
   EXPECT_EQ(*got, g);
 }
 
-TEST(greeting, of_another_version_names_both) {
+TEST(greeting, names_both_versions_if_they_differ) {
   greeting g = whole();
   g.settings.version = version + 1;
   const auto got = parse_greeting(g.settings, text_of(g));
@@ -239,7 +239,7 @@ TEST(gpu_core_file, is_empty_without_a_stem) {
   EXPECT_EQ(gpu_core_file("/tmp/x-", 7), "/tmp/x-7.gpucore");
 }
 
-TEST(memory_question, and_its_answer_are_read_as_they_were_written) {
+TEST(memory_question, is_read_as_it_was_written_and_so_is_its_answer) {
   const wanted_memory question{.what = wanted::managed, .bytes = 5, .address = 6, .number = 7};
   const auto asked = parse_question(packet_of(question));
   ASSERT_TRUE(asked);
@@ -252,7 +252,7 @@ TEST(memory_question, and_its_answer_are_read_as_they_were_written) {
   EXPECT_EQ(answer->text, "no room?") << "without control characters";
 }
 
-TEST(memory_question, of_an_unknown_kind_is_refused) {
+TEST(memory_question, is_refused_if_its_kind_is_unknown) {
   EXPECT_FALSE(
       parse_question(packet_of(wanted_memory{.what = static_cast<wanted>(3), .bytes = 1, .address = 0, .number = 1})));
   EXPECT_FALSE(parse_answer(packet_of(made_memory{.made = 2, .reaction = 0, .address = 0, .number = 1})));
@@ -296,7 +296,7 @@ TEST(protected_places, are_read_as_they_were_written) {
   EXPECT_EQ(*got, places);
 }
 
-TEST(protected_places, that_are_truncated_or_exceed_the_file_are_refused) {
+TEST(protected_places, are_refused_if_they_are_truncated_or_exceed_the_file) {
   const auto list = list_of(std::vector<protected_place>{{.address = 4096, .bytes = 1}});
   ASSERT_TRUE(list) << list.error().text();
   EXPECT_TRUE(parse_list(*list, 16));

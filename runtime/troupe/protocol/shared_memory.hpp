@@ -33,7 +33,7 @@ struct alignas(64) lane_counters {
   std::atomic<std::uint64_t> together{0};                 ///< operations that have shared a call
 };
 
-/// How much of the device's memory was free when the worker last looked.
+/// The amount of the device's memory that was free when the worker last asked.
 struct free_memory {
   std::atomic<std::uint64_t> free_bytes{0};  ///< not used by this program or another
   std::atomic<std::uint32_t> looks{0};       ///< how often the worker has looked; a thread that asked sleeps here
@@ -50,12 +50,13 @@ struct progress_page {
   /// The core where the pump ran last, as current_core(): a hint. A thread that spins there keeps it from running.
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
-  /// How many reports this worker has published: written after each, and before the operation counts as complete.
+  /// The number of reports that this worker has published: written after each, and before the operation counts as
+  /// complete.
   alignas(64) checked_count reports;
   alignas(64) crash_note note;
   alignas(64) free_memory free;
-  /// Where a GPU writes when it is asked whether it still works for this worker: the number of the question, and how
-  /// often it has since.
+  /// Written by the GPU when it is probed for this worker: the number of the question, and how often it has completed
+  /// one since.
   alignas(64) std::atomic<std::uint64_t> probe{0};
   std::atomic<std::uint64_t> repeated{0};
 };
@@ -64,27 +65,27 @@ struct progress_page {
 struct application_page {
   std::atomic<std::uint32_t> sleepers{0};       ///< on `epoch`
   std::atomic<std::uint32_t> idle_sleepers{0};  ///< on `idle_epoch`
-  /// How many of `sleepers` want all news; the others want to know of one request, see `view::wanted`.
+  /// The number of `sleepers` that wait for all news; the others wait for one request, see `view::wanted`.
   std::atomic<std::uint32_t> curious{0};
-  /// How many operations of the serving worker the application has retired, so that the worker need not wake it for
-  /// these.
+  /// The number of the serving worker's operations that the application has retired, so that the worker need not wake
+  /// it for these.
   alignas(64) std::atomic<std::uint64_t> retired{0};
   /// The core that a thread that waited for an answer shared with the pump; 0: they ran on different cores. Threads of
   /// a worker that run there sleep instead of spinning.
   alignas(64) std::atomic<std::uint32_t> shared_core{0};
 };
 
-/// Words that the workers of a device tell each other and the application, in a file that outlives them.
+/// Words that the workers of a device write for each other and the application, in a file that outlives them.
 struct workers_page {
-  /// How often somebody has asked whether the GPU works: a worker after a fault that could be anybody's, or the
-  /// application because of a request that runs for too long. All workers sleep here.
+  /// The number of times that a probe of the GPU was requested: by a worker after a fault that names no process, or by
+  /// the application because of a request that runs for too long. All workers sleep here.
   std::atomic<std::uint32_t> questions{0};
-  /// How often a worker that had nothing to do has received a question, and will give signs once the GPU works.
+  /// The number of times that an idle worker has received a question; it counts in `signs` once the GPU works.
   std::atomic<std::uint64_t> asked{0};
-  /// How often it has worked for one that had nothing to do, which tells the others that it does.
+  /// The number of probes that the GPU has completed for an idle worker, which shows the others that it works.
   std::atomic<std::uint64_t> signs{0};
 
-  /// For so long a worker that was asked awaits the GPU, and the application awaits its sign.
+  /// The time for which a worker that was asked waits for the GPU, and the application waits for its sign.
   static constexpr std::int64_t longest_wait_ns = 10'000'000'000;
   static constexpr std::size_t bytes = 4096;
 };

@@ -21,7 +21,7 @@ class any_operand {
   any_operand(const tensor<T>& t) : range_(t.memory().memory()), shape_(t.shape()), type_(dtype_of<T>) {}
   template <class T>
   any_operand(const matrix<T>& m) : any_operand(tensor<T>(m)) {}
-  /// For the worker, and for moving a recorded request to another buffer.
+  /// Constructs an operand for the worker, or to move a recorded request to another buffer.
   any_operand(memory_range range, const tensor_shape& shape, dtype type) noexcept
       : range_(std::move(range)), shape_(shape), type_(type) {}
 

@@ -13,14 +13,14 @@ namespace troupe {
 
 class memory_owner;
 
-/// What a fault of the worker does to the content of a block.
+/// The effect of a worker's fault on the content of a block.
 enum class fate : std::uint8_t {
   by_salvage,  ///< as the device's `salvage` says; it is kept if no worker could write the block
   lost,        ///< it is lost: it represents a thing that only the worker had
   kept,        ///< it is kept: its reader makes sure that a new worker has written it
 };
 
-/// Whether a block may be written. A block that cannot be sealed stays open.
+/// Says if a block may be written. A block that cannot be sealed stays open.
 enum class seal_state : std::uint8_t {
   open,
   sealing,    ///< seal requested: no request may write it, but a fault may still change it
@@ -117,7 +117,7 @@ struct memory_range {
   std::uint64_t bytes = 0;
 };
 
-/// What a request does with a range of memory.
+/// A request's use of a range of memory.
 enum class access_mode : std::uint8_t {
   read = 0,
   write = 1,       ///< replaces all of it, reads none of it

@@ -17,7 +17,7 @@ namespace {
   return rows < 1 || columns < 1 ? extent(0) : (columns - 1) * ld + rows;
 }
 
-// For a `check` that has not called `leading`, which names the field that is wrong.
+// Refuses on behalf of a `check` that has not called `leading`, which names the field that is wrong.
 void refuse_short_columns(checker& c, const void* field, extent ld, extent rows) {
   c.refuse(field, "has a leading dimension of " + detail::text(ld),
            "at least " + detail::text(rows) + " (the rows it must hold)");
@@ -54,7 +54,7 @@ void checker::refuse_range(const void* field, const memory_range& range) {
     refuse(field, "has no memory", "a buffer from this device's alloc()");
 }
 
-// For a range of another generation. Memory that was lost with its worker cannot even be written.
+// Renews a range of another generation. Memory that was lost with its worker cannot even be written.
 void checker::renew(const void* field, const memory_range& range) {
   range.owner->owner->renew(*range.owner.get());
   if (range.owner->gone.load(std::memory_order_acquire)) refuse_range(field, range);
@@ -154,7 +154,7 @@ bool checker::spare_sealed(std::uint64_t ticket) noexcept {
   return any;
 }
 
-// What is wrong with the request itself comes before what is wrong with its data.
+// Reports errors of the request itself before errors of its data.
 const std::optional<error>& checker::finish(bool is_sent_later) {
   if (refusal_) [[unlikely]]
     return refusal_.why();

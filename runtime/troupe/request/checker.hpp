@@ -18,7 +18,7 @@
 namespace troupe {
 
 namespace detail {
-/// Blames a `check` that names a place without an operand. Returns one that nobody reads.
+/// Blames a `check` that names a place without an operand. Returns one that is never read.
 operand_use& no_operand(request_refusal& r);
 }  // namespace detail
 
@@ -97,16 +97,17 @@ class checker {
     if (!field.by_value()) touch(&field, 1, {});
   }
 
-  /// In this call the inout `field` is not read (say, beta is 0): it counts as an output, for order and for retry.
+  /// States that this call does not read the inout `field` (say, beta is 0): it counts as an output, for order and for
+  /// retry.
   template <class T>
   void overwrites(const inout<T>& field) {
     if (!refusal_) use(&field).touched.mode = access_mode::write;
   }
-  /// In this call some elements of the operand at `place`, which is written, may keep what they hold.
+  /// States that in this call some elements of the written operand at `place` may keep their values.
   void leaves_some(const void* place) {
     if (!refusal_) use(place).gaps = true;
   }
-  /// In this call the operand at `place`, which is read, is also written.
+  /// States that this call also writes the operand at `place`, which it reads.
   void also_writes(const void* place) {
     if (!refusal_) use(place).touched.mode = access_mode::read_write;
   }

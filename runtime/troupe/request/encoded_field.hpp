@@ -48,10 +48,10 @@ struct encoded_operand {
 /// Returns "c (f32[100])".
 std::string to_string(const encoded_operand& o);
 
-/// How one kind of field is read back. A specialisation may have either function, both or none:
-/// `add_name(at, request, to)` appends what the request is about, such as a kernel's name, to the request's name;
-/// `list_operands(at, field, to)` appends the field's operands. `at` is the field's place in the payload. Lists in it
-/// refer to memory of the application. Fields with operands list those that `operands_in` knows.
+/// Reads one kind of field back. A specialisation may have either function, both or none: `add_name(at, request, to)`
+/// appends what the request is about, such as a kernel's name, to the request's name; `list_operands(at, field, to)`
+/// appends the field's operands. `at` is the field's place in the payload. Lists in it refer to memory of the
+/// application. Fields with operands list those that `operands_in` knows.
 template <class F>
 struct encoded_field {};
 template <class F>

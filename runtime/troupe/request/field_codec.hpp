@@ -17,7 +17,7 @@
 
 namespace troupe {
 
-/// Where the parts of a request that vary in size are written: memory that both sides see.
+/// The position at which the parts of a request that vary in size are written, in memory that both sides map.
 struct blob_cursor {
   std::byte* host = nullptr;  ///< for this side, to write
   std::uint64_t address = 0;  ///< for the worker, to read
@@ -34,7 +34,7 @@ inline void clear_rest(std::byte* at, std::size_t used, std::size_t size) noexce
   std::memset(at + used, 0, size - used);
 }
 
-/// How one kind of field is encoded: `size` and `align` of its fixed part, what it adds to the blob, and both
+/// The encoding of one kind of field: `size` and `align` of its fixed part, what it adds to the blob, and both
 /// directions. `element` is the type of what it holds, one or many. `encode` writes all of `size`, the unused rest by
 /// `clear_rest`. The primary template is for plain values: numbers, enumerations, small structs.
 template <class F>

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <type_traits>
 
-/// For functions that send requests of a library, whose headers do not include that of the device.
+/// Declarations for functions that send requests of a library, whose headers do not include that of the device.
 namespace troupe {
 
 class device;

@@ -6,18 +6,18 @@
 
 namespace troupe {
 
-/// How work is spread over lanes, which run at the same time. The values are sent to the worker.
+/// The distribution of work over lanes, which run at the same time. The values are sent to the worker.
 enum class lane_policy : std::uint8_t {
   per_actor = 0,  ///< each library actor has its own
   pooled = 1,     ///< `lane_pool` lanes serve all; work goes where it waits least
   single = 2,     ///< one lane serves everything but copies
 };
 
-/// What a lane is for.
+/// The purpose of a lane.
 enum class lane_purpose : std::uint8_t { none, upload, download, compute, high, low, helper };
 
-/// Which of several waiting requests goes first, and which gets more of the device while several run. It changes no
-/// order that data demands. The values are sent to the worker.
+/// Decides which of several waiting requests goes first, and which gets more of the device while several run. It
+/// changes no order that data demands. The values are sent to the worker.
 enum class priority : std::uint8_t {
   normal = 0,
   high = 1,  ///< has its own lane: of lower priority, it waits only for requests that it depends on

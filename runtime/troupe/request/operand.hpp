@@ -29,7 +29,7 @@ class operand {
   operand(const host_buffer<T>& b) : range_(b.memory()) {}
   /// Any memory of a device, whatever its type.
   explicit operand(memory_range range) noexcept : range_(std::move(range)) {}
-  /// For the worker: memory without an owner.
+  /// Constructs an operand for the worker: memory without an owner.
   operand(std::uint64_t address, std::uint64_t elements) noexcept : range_{{}, address, elements * sizeof(T)} {}
 
   const memory_range& range() const noexcept { return range_; }

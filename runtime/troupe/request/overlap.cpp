@@ -19,7 +19,7 @@ bool blocks_meet(const operand_use& a, const operand_use& b) noexcept {
     return (u.touched.end - u.touched.begin - u.row_bytes) / u.pitch + 1;
   };
   const std::uint64_t columns = columns_of(a);
-  // The rows of b start `row` bytes into a column of a. The part beyond the pitch lies at the top of the next column.
+  // The rows of b start `row` bytes into a column of a. The part beyond the pitch is at the top of the next column.
   if (column < columns && row < a.row_bytes) return true;
   return column + 1 < columns && row + b.row_bytes > pitch;
 }

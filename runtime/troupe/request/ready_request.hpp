@@ -9,8 +9,8 @@
 namespace troupe {
 
 /// A struct described by TROUPE_REQUEST that is sent as another request, which its `sent() const` makes of it: a call
-/// that users find by name, of what a general request does. Engines know nothing of it. It is told, asked, and recorded
-/// as the other one; errors, faults and graphs show its own name and fields.
+/// that users find by name, of what a general request does. Engines know nothing of it. It is sent by tell and ask, and
+/// recorded as the other one; errors, faults and graphs show its own name and fields.
 template <class R>
 concept ready_request = !request<R> && requires(const R& r) {
   { R::request_name } -> std::convertible_to<std::string_view>;
@@ -21,7 +21,7 @@ concept ready_request = !request<R> && requires(const R& r) {
 template <class R>
 concept any_request = request<R> || ready_request<R>;
 
-/// What a ready request is sent as.
+/// The type that a ready request is sent as.
 template <ready_request R>
 using sent_as = decltype(std::declval<const R&>().sent());
 
@@ -101,7 +101,7 @@ const void* find_ready_field(const void* both, std::string_view name) {
   return out;
 }
 
-/// What a checker checks, and whose name and fields its texts have.
+/// Returns the request that a checker checks, and whose name and fields appear in its texts.
 template <request R>
 const R& sent_of(const R& r) noexcept {
   return r;

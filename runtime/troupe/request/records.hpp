@@ -22,7 +22,7 @@ std::span<const T> take_records(const std::byte*& at, std::size_t count) noexcep
   return out;
 }
 
-/// The codec of a field that lies in the blob as a whole: `encoded_bytes()` and `encode(to)` write it, and a worker has
+/// The codec of a field that is in the blob as a whole: `encoded_bytes()` and `encode(to)` write it, and a worker has
 /// `F(address, bytes)`.
 template <class F, char Kind>
 struct records_codec {

@@ -5,7 +5,7 @@
 namespace troupe::request_tests {
 namespace {
 
-TEST_F(request_checks, a_valid_request_passes_with_what_it_touches) {
+TEST_F(request_checks, a_valid_request_passes_with_its_accesses) {
   const multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
   EXPECT_EQ(refusal(r), "");
   checker c(r, &owner, 0);

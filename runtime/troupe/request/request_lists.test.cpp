@@ -77,7 +77,7 @@ struct structs {
   void check(checker&) const {}
 };
 
-TEST(request, that_differs_in_any_field_has_its_own_opcode) {
+TEST(request, has_its_own_opcode_if_it_differs_in_any_field) {
   EXPECT_EQ(name_of<map<float>>(), name_of<swapped::map<float>>());
   EXPECT_NE(opcode_of<map<float>>, opcode_of<swapped::map<float>>) << "m and n would be swapped";
   EXPECT_NE(opcode_of<map<float>>, opcode_of<wider::map<float>>);
@@ -244,7 +244,7 @@ struct with_faulty_check {
   }
 };
 
-TEST_F(request_checks, an_invalid_check_is_blamed_itself) {
+TEST_F(request_checks, an_invalid_check_is_reported_as_the_cause) {
   with_faulty_check r{.x = at(0, 1)};
   EXPECT_EQ(refusal(r), "");
   for (r.fault = 1; r.fault < 3; ++r.fault)

@@ -25,7 +25,7 @@ class scalar {
   scalar(buffer<T>&& from) : range_(in<T>(std::move(from)).range()), by_value_(false) {}
   /// The number at the start of this memory.
   explicit scalar(memory_range from) noexcept : range_(std::move(from)), by_value_(false) {}
-  /// For the worker: memory without an owner.
+  /// Returns a scalar for the worker: memory without an owner.
   static scalar at(std::uint64_t address) noexcept {
     scalar out{T{}};
     out.range_.address = address;
@@ -61,7 +61,7 @@ struct operands_in<scalar<T>> {
   }
 };
 
-/// Whether the number is in memory, and the number itself or its address.
+/// Encodes if the number is in memory, and the number itself or its address.
 template <class T>
 struct field_codec<scalar<T>> {
   using element = T;

@@ -22,7 +22,7 @@ class view_operand : public operand<T, Mode> {
   using shape_type = Shape;
 
   view_operand(const View& v) : operand<T, Mode>(v.memory().memory()), shape_(v.shape()) {}
-  /// For the worker, and for moving a recorded request to another buffer.
+  /// Constructs an operand for the worker, or to move a recorded request to another buffer.
   view_operand(operand<T, Mode> memory, const Shape& shape) noexcept
       : operand<T, Mode>(std::move(memory)), shape_(shape) {}
 

@@ -14,7 +14,7 @@ enum class element_order : std::uint8_t {
   column_major,  ///< the first index is the fastest, as in Fortran, BLAS and Eigen
 };
 
-/// Where the elements of a matrix lie: (i, j) at i * row_stride + j * column_stride, counted in elements.
+/// The positions of the elements of a matrix: (i, j) is at i * row_stride + j * column_stride, counted in elements.
 struct matrix_shape {
   std::int64_t rows = 0, columns = 0;
   std::int64_t row_stride = 0, column_stride = 0;
@@ -23,7 +23,8 @@ struct matrix_shape {
   friend constexpr bool operator==(const matrix_shape&, const matrix_shape&) noexcept = default;
 };
 
-/// Where the elements of a tensor lie: (i, j, ...) at i * strides[0] + j * strides[1] + ..., counted in elements.
+/// The positions of the elements of a tensor: (i, j, ...) is at i * strides[0] + j * strides[1] + ..., counted in
+/// elements.
 struct tensor_shape {
   static constexpr std::size_t max_rank = 8;
   std::uint64_t rank = 0;

@@ -16,7 +16,7 @@ struct engine_choice {
   std::string engine, reason;
 };
 
-/// What decides, apart from the options.
+/// The facts that decide the choice, apart from the options.
 struct engine_evidence {
   std::string environment;        ///< the value of TROUPE_ENGINE
   bool has_gpu_engines = false;   ///< whether the engines for GPUs are installed

@@ -27,7 +27,8 @@ struct runtime::state {
   std::uint32_t opened = 0;
   bool closing = false;
 
-  // If the program has closed the library's descriptors, others of its own may have their numbers: nothing is closed.
+  // Forgets descriptors of the library that the program has closed. Others of its own may have their numbers: nothing
+  // is closed.
   void forget_lost_files() {
     if (!loop || !loop->lost()) return;
     process_home::keep(new std::shared_ptr<installed_files>(std::move(files)));

@@ -12,7 +12,7 @@ extern "C" {
 
 inline constexpr std::uint32_t troupe_engine_abi = 11;
 
-/// The lane that an operation wants: its library's, a helper thread's for slow work, or one of the others below.
+/// The lane that an operation requires: its library's, a helper thread's for slow work, or one of the others below.
 enum troupe_lane : std::uint32_t {
   troupe_lane_library,
   troupe_lane_helper,
@@ -47,7 +47,7 @@ struct troupe_engine_neighbours {
   std::uint64_t (*openings)(void* set);
 };
 
-/// What an engine is given when it is opened.
+/// The arguments with which an engine is opened.
 struct troupe_engine_context {
   std::uint32_t abi;
   std::int32_t device;                         ///< ordinal of the device within its backend
@@ -102,9 +102,9 @@ struct troupe_engine_operation {
   std::uint32_t payload_bytes;
   std::uint32_t lane;  ///< troupe_lane
   bool (*run)(void* engine, const void* payload, const troupe_engine_call* call, troupe_engine_failure* failure);
-  /// For coalescing. Requests with the same number, not 0, may run as one call if they wait side by side and none needs
-  /// another's result. If they run `in_order`, all may whose number is not 0: it says what comes again when the request
-  /// does, and a sequence of the same numbers is cut into the same calls. Null: never.
+  /// Returns a number for coalescing. Requests with the same number, not 0, may run as one call if they wait side by
+  /// side and none needs another's result. If they run `in_order`, all may whose number is not 0: it says what comes
+  /// again when the request does, and a sequence of the same numbers is cut into the same calls. Null: never.
   std::uint64_t (*group)(const void* payload);
   /// Runs `count` of them, with bitwise the same results as `run` one after another. Must not fail once it has written
   /// anything: after a failure each request runs alone.
@@ -120,7 +120,7 @@ struct troupe_engine_operation {
   std::uint32_t in_order;
 };
 
-/// What an engine's plug-in returns to the worker.
+/// The result that an engine's plug-in returns to the worker.
 struct troupe_engine {
   std::uint32_t abi;
   const char* library;

@@ -23,8 +23,8 @@ inline void remark(const engine_context& to, const std::string& text) {
 
 /// One operation while it runs.
 struct call : troupe_engine_call {
-  /// For a request that fails because the vendor library's handle is broken while everything else is sound: the engine
-  /// is reopened once the operations queued before have run. The other libraries go on.
+  /// Reopens the engine once the operations queued before have run. Called for a request that fails because the vendor
+  /// library's handle is broken while everything else works. The other libraries go on.
   void restart_library() noexcept { library_is_broken = true; }
   /// The same for the library with this number, one of whose operations this one has run.
   void restart_library(std::uint32_t library) noexcept {

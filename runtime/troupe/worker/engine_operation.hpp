@@ -16,7 +16,7 @@
 #include <troupe/worker/lane_marks.hpp>
 #include <type_traits>
 
-/// How the functions of an engine become the table of operations that a worker calls.
+/// Makes the table of operations that a worker calls from the functions of an engine.
 namespace troupe {
 namespace detail {
 

@@ -7,7 +7,7 @@
 #include <troupe/worker/engine_abi.hpp>
 #include <type_traits>
 
-/// Which lane serves a request, where that is not its library's own: marks in the list of TROUPE_ENGINE.
+/// Marks in the list of TROUPE_ENGINE that select the lane of a request, if it is not its library's own.
 namespace troupe {
 
 namespace detail {

@@ -51,7 +51,7 @@ constexpr int most_tries = 3, was_late = 3;
 int run_here(const strategy& s, const choice& c) {
   ::mallopt(M_ARENA_MAX, 2);  // so that new threads do not look like memory that is lost
   own_output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  int ends[2];  // a pipe that nobody reads
+  int ends[2];  // a pipe that is never read
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0 || ::dup2(ends[1], STDERR_FILENO) < 0)
     return std::perror("pipe"), 2;
   const outcome o = try_strategy(s, c.seconds, c.seed);

@@ -13,12 +13,12 @@
 
 namespace adversary {
 
-/// What honest clients of one device have seen.
+/// The results that honest clients of one device have received.
 struct client_counts {
   std::atomic<std::uint64_t> right{0}, lost{0};  ///< chains with the right result; chains with a typed error
   std::atomic<std::uint64_t> wrong_data{0};      ///< success, and the data is wrong
   std::atomic<std::uint64_t> wrong_success{0};   ///< success of a request that cannot succeed
-  std::atomic<std::uint64_t> stopped{0};         ///< the device had given up
+  std::atomic<std::uint64_t> stopped{0};         ///< the device had stopped
   std::atomic<std::int64_t> longest_ns{0};       ///< the longest part of a chain
 
   /// Remembers the first text, for the report.
@@ -54,7 +54,7 @@ class honest_client {
   std::atomic<std::int64_t> since_ns_{0};
 };
 
-/// Threads that run chains until they are told to end.
+/// Threads that run chains until they are stopped.
 class client_threads {
  public:
   client_threads(const troupe::device& gpu, client_counts& counts, int threads, bool asks_for_memory);

@@ -17,7 +17,7 @@ class stage {
 
   stage_page& page() const noexcept { return *page_; }
   const std::string& path() const noexcept { return path_; }
-  /// Lets this worker attack, or everybody, or nobody.
+  /// Lets this worker attack, or all, or none.
   void set_attacker(std::int32_t who) noexcept;
 
  private:

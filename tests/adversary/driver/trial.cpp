@@ -41,7 +41,7 @@ device_options options(const char* name) {
   return o;
 }
 
-// Kills the innocent's worker again and again, and measures how long the device takes to serve again.
+// Kills the other device's worker again and again, and measures how long the device takes to serve again.
 class recovery_meter {
  public:
   recovery_meter(const device& gpu, std::chrono::milliseconds interval)
@@ -57,7 +57,7 @@ class recovery_meter {
     end_.store(true);
     if (thread_.joinable()) thread_.join();
   }
-  // Of 99 % in a long run. In a short one, the slowest one in ten may be the other programs' fault.
+  // Returns the longest time of 99 % of a long run. In a short one, other programs may cause the slowest tenth.
   double most_ms() const {
     std::vector<double> sorted = times_ms_;
     std::sort(sorted.begin(), sorted.end());
@@ -114,7 +114,7 @@ class trial {
         seconds_(seconds),
         stage_(seed),
         runtime_(std::make_unique<runtime>(runtime_options{.log = log_.sink()})),
-        innocent_(runtime_->open_device(options("innocent"))),
+        other_(runtime_->open_device(options("other"))),
         hostile_(open_hostile()) {}
 
   outcome run();
@@ -135,7 +135,7 @@ class trial {
   void expect_service();
   void end();
   bool is_hanging(const client_threads& clients) const { return ms(clients.waiting_ns()) > longest_wait_ms() + 10'000; }
-  // What is ahead of a request in the mailbox may take as long as the request's own answer after its limit.
+  // Requests ahead of one in the mailbox may take as long as its own answer after its limit.
   double longest_wait_ms() const {
     return 1000.0 * run_limit.count() + (strategy_.delays_start ? 1000.0 * start_limit.count() : 0) +
            2 * promises::answer_after_limit_ms * slowness_;
@@ -147,8 +147,8 @@ class trial {
   stage stage_;
   log_checks log_;
   std::unique_ptr<runtime> runtime_;
-  device innocent_, hostile_;
-  client_counts innocent_counts_, hostile_counts_;
+  device other_, hostile_;
+  client_counts other_counts_, hostile_counts_;
   std::vector<std::string> broken_, late_;
   double slowness_ = 1, usual_cores_ = 0, usual_recovery_ms_ = 0;
   double flood_ms_ = 0;
@@ -157,18 +157,18 @@ class trial {
 };
 
 void trial::control() {
-  (void)innocent_.started().get();
+  (void)other_.started().get();
   (void)hostile_.started().get();
   {  // compiles, and takes memory that stays
     client_counts unused;
-    for (const device& gpu : {innocent_, hostile_}) {
+    for (const device& gpu : {other_, hostile_}) {
       honest_client first(gpu, unused, strategy_.group == std::string_view("memory"));
       for (std::uint64_t i = 0; i < 5; ++i) first.step(i);
     }
     if (unused.right < 10) broke("nothing works before the attack: " + unused.first_error());
   }
-  recovery_meter recoveries(innocent_, 120ms);
-  const client_threads a(innocent_, innocent_counts_, 2, false), b(hostile_, hostile_counts_, 2, false);
+  recovery_meter recoveries(other_, 120ms);
+  const client_threads a(other_, other_counts_, 2, false), b(hostile_, hostile_counts_, 2, false);
   const usage_mark mark;
   const std::int64_t end_ns = now_ns() + static_cast<std::int64_t>(std::clamp(seconds_ / 2, 0.3, 5.0) * 1e9);
   while (now_ns() < end_ns) {
@@ -218,11 +218,11 @@ bool trial::attack_once(const client_threads& clients, std::int64_t end_ns) {
 }
 
 void trial::attack() {
-  recovery_meter recoveries(innocent_, seconds_ > 10 ? 1000ms : 120ms);
+  recovery_meter recoveries(other_, seconds_ > 10 ? 1000ms : 120ms);
   most_bytes_ = bytes_before_;
   double cores = 0;
   {
-    const client_threads a(innocent_, innocent_counts_, 2, false),
+    const client_threads a(other_, other_counts_, 2, false),
         b(hostile_, hostile_counts_, 2, strategy_.group == std::string_view("memory"));
     const usage_mark mark;
     // A flood that is not ended must last long enough to be seen.
@@ -245,14 +245,14 @@ void trial::attack() {
 
 void trial::expect_figures(const recovery_meter& recoveries, double cores) {
   const auto count = [](const std::atomic<std::uint64_t>& n) { return std::to_string(n.load()); };
-  if (innocent_counts_.wrong_data + innocent_counts_.wrong_success != 0)
-    broke("the innocent device: " + count(innocent_counts_.wrong_data) + " results wrong, " +
-          count(innocent_counts_.wrong_success) + " wrong successes");
+  if (other_counts_.wrong_data + other_counts_.wrong_success != 0)
+    broke("the other device: " + count(other_counts_.wrong_data) + " results wrong, " +
+          count(other_counts_.wrong_success) + " wrong successes");
   if (strategy_.is_accident && hostile_counts_.wrong_data + hostile_counts_.wrong_success != 0)
     broke("the damaged device: " + count(hostile_counts_.wrong_data) + " results wrong, " +
           count(hostile_counts_.wrong_success) + " wrong successes");
-  if (innocent_counts_.stopped != 0) broke("the innocent device has stopped: " + innocent_counts_.first_error());
-  const double longest = ms(std::max(innocent_counts_.longest_ns.load(), hostile_counts_.longest_ns.load()));
+  if (other_counts_.stopped != 0) broke("the other device has stopped: " + other_counts_.first_error());
+  const double longest = ms(std::max(other_counts_.longest_ns.load(), hostile_counts_.longest_ns.load()));
   const double recovery = recoveries.most_ms(), growth = static_cast<double>(most_bytes_ - bytes_before_);
   const auto limit = [this](const char* what, double is, double most, const char* unit) {
     if (is <= most) return;
@@ -261,7 +261,7 @@ void trial::expect_figures(const recovery_meter& recoveries, double cores) {
     late_.push_back(text);
   };
   limit("the longest wait for an answer", longest, longest_wait_ms(), "ms");
-  limit("the innocent device's recoveries", recovery, promises::innocent_recovery_ms * slowness_, "ms");
+  limit("the other device's recoveries", recovery, promises::other_recovery_ms * slowness_, "ms");
   limit("processor time of the application", cores, promises::cores * slowness_ + promises::noise * usual_cores_,
         "cores more");
   if (strategy_.is_flood) limit("the end of the flood", flood_ms_, promises::flood_ends_ms * slowness_, "ms");
@@ -278,8 +278,8 @@ void trial::expect_figures(const recovery_meter& recoveries, double cores) {
       text, sizeof text,
       "right %s+%s, longest wait %.0f ms, recovery %.0f ms (%zu; control %.0f), +%.1f MiB, %+.2f cores, attacks "
       "%u, longest %.0f ms, %s log lines",
-      count(innocent_counts_.right).c_str(), count(hostile_counts_.right).c_str(), longest, recovery,
-      recoveries.count(), usual_recovery_ms_, growth / (1 << 20), cores, stage_.page().attacks.load(), flood_ms_,
+      count(other_counts_.right).c_str(), count(hostile_counts_.right).c_str(), longest, recovery, recoveries.count(),
+      usual_recovery_ms_, growth / (1 << 20), cores, stage_.page().attacks.load(), flood_ms_,
       count(log_.lines).c_str());
   figures_ = text;
   if (const auto last = hostile_.last_fault()) figures_ += "; last fault: " + last->cause.text().substr(0, 120);
@@ -307,7 +307,7 @@ void trial::expect_service() {
 void trial::end() {
   const std::int64_t begun = now_ns();
   std::vector<pending<void>> closing;
-  for (const device& gpu : {innocent_, hostile_}) closing.push_back(gpu.close());
+  for (const device& gpu : {other_, hostile_}) closing.push_back(gpu.close());
   for (auto& c : closing)
     if (!c.get_for(10s)) give_up();
   if (const double took = ms(now_ns() - begun); took > 2000 + 1000 * slowness_)

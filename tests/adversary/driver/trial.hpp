@@ -8,13 +8,13 @@
 
 namespace adversary {
 
-/// What is promised while a worker is hostile. Times are for a machine on which an innocent device recovers within
-/// `usual_recovery_ms` when nobody attacks; on a slower or busier one they are longer in proportion, as the control run
+/// The promises while a worker is hostile. Times are for a machine on which a device recovers within
+/// `usual_recovery_ms` without an attack; on a slower or busier one they are longer in proportion, as the control run
 /// of the same process measures it.
 struct promises {
   static constexpr double usual_recovery_ms = 12;
   static constexpr double answer_after_limit_ms = 100;  ///< beyond run_timeout
-  static constexpr double innocent_recovery_ms = 50;    ///< 99 % of them; 90 % in a short run
+  static constexpr double other_recovery_ms = 50;       ///< 99 % of them; 90 % in a short run
   static constexpr double flood_ends_ms = 1000;
   static constexpr double serves_again_ms = 1000;
   static constexpr double growth_bytes = 8 << 20;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// What this process uses.
+/// The resources that this process uses.
 namespace adversary {
 
 double processor_seconds();

@@ -15,7 +15,7 @@
 #include <troupe/troupe.hpp>
 #include <vector>
 
-/// What the unkind programs share. Each returns 0 if all held, 1 if not, and `skipped` if it cannot test here.
+/// Code that the unkind programs share. Each returns 0 if all held, 1 if not, and `skipped` if it cannot test here.
 namespace unkind {
 
 using namespace troupe;
@@ -48,7 +48,7 @@ inline device_options options() {
   return o;
 }
 
-/// For a device that may never start: it gives up soon.
+/// Returns options for a device that may never start: opening it fails soon.
 inline device_options limited_options() {
   device_options o = options();
   o.restarts = 3;

@@ -44,7 +44,7 @@ const char* name_of(call c) noexcept;
 /// Returns the error numbers that are documented for a call that may succeed when it is repeated later.
 std::span<const int> errors_of(call c) noexcept;
 
-/// Which call is to fail, once.
+/// The call that fails, once.
 struct choice {
   call which = call::count;
   int number = 0;  ///< 1 is the first call of this kind

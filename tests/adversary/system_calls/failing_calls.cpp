@@ -24,8 +24,8 @@
 namespace failing {
 namespace {
 
-// What a child tells.
-struct told {
+// The report of a child.
+struct child_report {
   bool failed;
   double armed_ms;
   std::array<int, call_count> counts;
@@ -33,7 +33,7 @@ struct told {
 };
 
 // Runs one case. Returns what does not hold.
-std::string run_case(const choice& c, double probe_ms, told& shared) {
+std::string run_case(const choice& c, double probe_ms, child_report& shared) {
   shared = {};
   std::fflush(stdout);
   const pid_t child = ::fork();
@@ -67,7 +67,7 @@ struct settings {
   choice only;
 };
 
-std::vector<choice> cases_of(const told& control, std::uint64_t seed) {
+std::vector<choice> cases_of(const child_report& control, std::uint64_t seed) {
   constexpr int most_of_a_kind = 60;  // the later ones repeat what the earlier ones do
   std::vector<choice> all;
   for (int i = 0; i < call_count; ++i) {
@@ -83,11 +83,11 @@ std::vector<choice> cases_of(const told& control, std::uint64_t seed) {
   return all;
 }
 
-int run(const settings& s, told& shared) {
+int run(const settings& s, child_report& shared) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(s.seed));
   if (std::string why = run_case({}, 0, shared); !why.empty())
     return std::printf("nothing works without a failing call: %s\n", why.c_str()), 1;
-  const told control = shared;
+  const child_report control = shared;
   // A second, longer where the machine is slow or busy.
   const double probe_ms = 1000 + 5 * control.armed_ms;
   for (int i = 0; i < call_count; ++i)
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     } else
       return std::fputs("failing_calls [--seconds N | --all] [--seed N] [--case CALL NUMBER ERRNO]\n", stderr), 2;
   }
-  void* const at = ::mmap(nullptr, sizeof(told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const at = ::mmap(nullptr, sizeof(child_report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return std::perror("mmap"), 2;
-  return run(s, *static_cast<told*>(at));
+  return run(s, *static_cast<child_report*>(at));
 }

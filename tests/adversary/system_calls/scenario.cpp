@@ -24,7 +24,7 @@ double ms_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// What an error may say while a call to the system fails once: not that the program is wrong.
+// Checks an error that is returned while a call to the system fails once: it must not blame the program.
 std::string check_error(const char* what, const error& e) {
   if (e.text().empty()) return std::string(what) + ": an error without a text";
   if (e.reaction() == reaction::caller_bug && e.text().find("stale") == e.text().npos)

@@ -11,7 +11,7 @@ namespace failing {
 /// if everything was right or failed with an error that says so.
 std::string run_scenario(double probe_ms, double& armed_ms);
 
-/// How long the program waits for one answer. A hang lasts longer.
+/// The time for which the program waits for one answer. A hang lasts longer.
 inline constexpr double longest_answer_ms = 8000;
 
 }  // namespace failing

@@ -34,7 +34,7 @@ bool flip_high_bits(hostile_worker& w) {
 bool count_one_more(hostile_worker& w) { return change_words(w, one_more); }
 
 bool count_all_at_once(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     for (protocol::lane_counters& lane : w.view.page().lanes) lane.done.store(lane.done.load() + w.capacity() - 1);
     w.wake_application();
     pause(std::chrono::microseconds(100));
@@ -44,7 +44,7 @@ bool count_all_at_once(hostile_worker& w) {
 
 // The entries of one lane appear in another, whose counter follows.
 bool copy_logs_between_lanes(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
       const std::uint32_t other = (lane + 1) % max_lanes;
       const std::uint64_t done = w.view.page().lanes[lane].done.load();
@@ -59,7 +59,7 @@ bool copy_logs_between_lanes(hostile_worker& w) {
 }
 
 bool name_wrong_slots(hostile_worker& w) {
-  while (w.told())
+  while (w.must_attack())
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
       w.view.log(lane, w.view.page().lanes[lane].done.load()).store(w.random() % 2 != 0 ? 0xfffff : w.random());
   return false;
@@ -67,7 +67,7 @@ bool name_wrong_slots(hostile_worker& w) {
 
 // Right at one moment and wrong at the next, for a value that is read twice.
 bool flip_while_read(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
       std::atomic<std::uint64_t>& log = w.view.log(lane, w.view.page().lanes[lane].done.load());
       const std::uint64_t right = log.load();
@@ -85,7 +85,7 @@ bool flip_while_read(hostile_worker& w) {
 }
 
 bool change_lane_purposes(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     for (protocol::lane_counters& lane : w.view.page().lanes) {
       lane.purpose.store(static_cast<lane_purpose>(w.random()));
       lane.priority.store(static_cast<std::int32_t>(w.random()));

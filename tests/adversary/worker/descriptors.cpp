@@ -41,7 +41,7 @@ int lingering_socket() {
 }
 bool send_lingering_socket(hostile_worker& w) {
   const int fd = lingering_socket();
-  if (fd < 0 || !w.told()) return false;
+  if (fd < 0 || !w.must_attack()) return false;
   // Keeps the application busy for a moment, so that it does not close its copy before this process does.
   std::string engines;
   while (engines.size() < 15000) engines += "a b c\n";
@@ -53,7 +53,7 @@ bool send_lingering_socket(hostile_worker& w) {
 
 bool send_many_descriptors(hostile_worker& w) {
   const std::vector<int> fds(253, ::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  while (w.told() && send_packet(hostile_worker::control, pong(), fds)) {
+  while (w.must_attack() && send_packet(hostile_worker::control, pong(), fds)) {
   }
   return false;
 }
@@ -64,7 +64,7 @@ bool keep_descriptors_in_flight(hostile_worker& w) {
   const std::vector<int> fds(253, ::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const std::byte one[1] = {};
   std::vector<int> sockets;
-  for (int pairs = 0; w.told() && pairs < 200; ++pairs) {
+  for (int pairs = 0; w.must_attack() && pairs < 200; ++pairs) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) break;
     sockets.insert(sockets.end(), {ends[0], ends[1]});
@@ -73,15 +73,15 @@ bool keep_descriptors_in_flight(hostile_worker& w) {
     while (send_packet(ends[0], one, fds, MSG_DONTWAIT)) {
     }
   }
-  while (w.told()) pause(std::chrono::milliseconds(5));
+  while (w.must_attack()) pause(std::chrono::milliseconds(5));
   for (const int fd : sockets) ::close(fd);
   return false;
 }
 
 bool use_up_descriptors(hostile_worker& w) {
-  while (w.told() && ::dup(0) >= 0) {
+  while (w.must_attack() && ::dup(0) >= 0) {
   }
-  while (w.told()) pause(std::chrono::milliseconds(5));
+  while (w.must_attack()) pause(std::chrono::milliseconds(5));
   return false;
 }
 
@@ -92,7 +92,7 @@ bool is_ours(int fd) {
 }
 // Changes the size and the seals of every memory file that it has or can open.
 bool resize_files(hostile_worker& w) {
-  for (int held = 4; w.told() && held < 256; ++held) {
+  for (int held = 4; w.must_attack() && held < 256; ++held) {
     if (!is_ours(held)) continue;
     const int again = ::open(("/proc/self/fd/" + std::to_string(held)).c_str(), O_RDWR | O_CLOEXEC);
     for (const int fd : {held, again}) {
@@ -106,7 +106,7 @@ bool resize_files(hostile_worker& w) {
   return false;
 }
 bool punch_holes(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     for (int fd = 4; fd < 256; ++fd)
       if (struct stat s{}; is_ours(fd) && ::fstat(fd, &s) == 0)
         ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, s.st_size);
@@ -114,7 +114,7 @@ bool punch_holes(hostile_worker& w) {
   }
   return false;
 }
-// What the application has mapped read-only for it must stay so.
+// Tries to make the mailbox writable: memory that the application has mapped read-only must stay so.
 bool make_mailbox_writable(hostile_worker& w) {
   if (::mprotect(w.view.mailbox, 4096, PROT_READ | PROT_WRITE) == 0) w.succeed();
   return false;
@@ -128,7 +128,7 @@ bool make_output_nonblocking(hostile_worker&) {
 bool fill_output(hostile_worker& w) {
   const std::string text(4096, '.');
   pollfd output{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
-  while (w.told() && ::poll(&output, 1, 0) == 1 && ::write(STDERR_FILENO, text.data(), text.size()) > 0) {
+  while (w.must_attack() && ::poll(&output, 1, 0) == 1 && ::write(STDERR_FILENO, text.data(), text.size()) > 0) {
   }
   return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Workers that die, stop or lie in each phase of their start.
+// Workers that die, stop or send false messages in each phase of their start.
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ bool stop_itself(hostile_worker&) {
   return false;
 }
 bool sleep_without_end(hostile_worker& w) {
-  while (w.told()) pause(std::chrono::milliseconds(5));
+  while (w.must_attack()) pause(std::chrono::milliseconds(5));
   ::_exit(0);
 }
 bool never_ready(hostile_worker&) { return true; }

@@ -70,17 +70,17 @@ void look_at_map(msghdr& header) {
 }
 
 // Begins when the worker is confined, so that this thread is, too.
-void attack_when_told() {
+void attack_when_ordered() {
   while (true) {
     std::int32_t seen = me->stage->attacker.load();
-    if (me->told()) {
+    if (me->must_attack()) {
       me->begin();
       chosen->act(*me);
       me->stage->ended_ns.store(now_ns());
     }
-    while (me->told()) pause(std::chrono::milliseconds(1));
+    while (me->must_attack()) pause(std::chrono::milliseconds(1));
     seen = me->stage->attacker.load();
-    if (!me->told())
+    if (!me->must_attack())
       futex_wait(reinterpret_cast<const std::atomic<std::uint32_t>&>(me->stage->attacker),
                  static_cast<std::uint32_t>(seen), futex_scope::shared);
   }
@@ -138,7 +138,7 @@ extern "C" __attribute__((visibility("default"))) ssize_t sendmsg(int fd, const 
   if (me != nullptr && fd == me->questions && act_at(moment::answer, header)) return 1;
   if (me == nullptr || fd != hostile_worker::control) return real.sendmsg(fd, header, flags);
   if (!is_kind(*header, header->msg_iov->iov_len, protocol::message::ready)) return real.sendmsg(fd, header, flags);
-  if (chosen != nullptr && chosen->when == moment::serving) std::thread(attack_when_told).detach();
+  if (chosen != nullptr && chosen->when == moment::serving) std::thread(attack_when_ordered).detach();
   return act_at(moment::ready, header) ? 1 : real.sendmsg(fd, header, flags);
 }
 

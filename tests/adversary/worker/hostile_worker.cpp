@@ -21,7 +21,7 @@ using namespace troupe;
 
 real_calls real;
 
-bool hostile_worker::told() const noexcept {
+bool hostile_worker::must_attack() const noexcept {
   const std::int32_t who = stage->attacker.load();
   return who == stage_page::everybody || who == ::getpid();
 }

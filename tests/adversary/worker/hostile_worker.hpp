@@ -63,8 +63,8 @@ struct hostile_worker {
   const msghdr* message = nullptr;                  ///< the message of this moment, if it is one
   std::mt19937_64 random{1};
 
-  /// Whether it is still to attack.
-  bool told() const noexcept;
+  /// Returns true if the worker is still to attack.
+  bool must_attack() const noexcept;
   /// Notes that an attack begins.
   void begin() noexcept;
   /// Notes that it found nothing to attack.

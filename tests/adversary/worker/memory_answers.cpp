@@ -16,16 +16,16 @@ namespace {
 using namespace troupe;
 
 bool answer_unasked(hostile_worker& w) {
-  if (w.told()) send_packet(w.questions, random_bytes(w, 64));
+  if (w.must_attack()) send_packet(w.questions, random_bytes(w, 64));
   return false;
 }
 bool flood_answers(hostile_worker& w) {
-  while (w.told() && send_packet(w.questions, random_bytes(w, 4000))) {
+  while (w.must_attack() && send_packet(w.questions, random_bytes(w, 4000))) {
   }
   return false;
 }
 bool close_questions(hostile_worker& w) {
-  if (w.told()) ::shutdown(w.questions, SHUT_RDWR);
+  if (w.must_attack()) ::shutdown(w.questions, SHUT_RDWR);
   return false;
 }
 

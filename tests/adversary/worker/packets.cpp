@@ -13,7 +13,7 @@ using protocol::message;
 
 bool flood(hostile_worker& w, message kind, std::size_t bytes) {
   const std::string text(bytes, 'A');
-  while (w.told() && send_message(kind, text)) {
+  while (w.must_attack() && send_message(kind, text)) {
   }
   return false;
 }
@@ -22,13 +22,13 @@ bool flood_pong(hostile_worker& w) { return flood(w, message::pong, 0); }
 bool flood_ready(hostile_worker& w) { return flood(w, message::ready, 15000); }
 bool flood_remark(hostile_worker& w) { return flood(w, message::remark, 15000); }
 bool flood_loaded(hostile_worker& w) {
-  for (std::uint64_t n = 0; w.told() && send_message(message::loaded, "lib" + std::to_string(n)); ++n) {
+  for (std::uint64_t n = 0; w.must_attack() && send_message(message::loaded, "lib" + std::to_string(n)); ++n) {
   }
   return false;
 }
 
 bool send_random_packets(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     std::vector<std::byte> packet = random_bytes(w, 1 + w.random() % 300);
     if (packet.size() > 4) packet[0] = static_cast<std::byte>(w.random() % 18), packet[1] = packet[2] = packet[3] = {};
     if (!send_packet(hostile_worker::control, packet)) break;
@@ -37,27 +37,28 @@ bool send_random_packets(hostile_worker& w) {
 }
 bool send_unknown_kinds(hostile_worker& w) {
   for (std::uint32_t kind : {0u, 1u, 4u, 7u, 16u, 0x7fffffffu, 0xffffffffu})
-    if (w.told()) send_message(static_cast<message>(kind), "text");
+    if (w.must_attack()) send_message(static_cast<message>(kind), "text");
   return false;
 }
 bool send_empty_packets(hostile_worker& w) {
-  while (w.told() && send_packet(hostile_worker::control, {})) pause(std::chrono::milliseconds(1));
+  while (w.must_attack() && send_packet(hostile_worker::control, {})) pause(std::chrono::milliseconds(1));
   return false;
 }
 bool send_huge_packets(hostile_worker& w) {
   const std::vector<std::byte> packet = random_bytes(w, 100'000);
-  while (w.told() && send_packet(hostile_worker::control, packet)) {
+  while (w.must_attack() && send_packet(hostile_worker::control, packet)) {
   }
   return false;
 }
 // One byte at a time, and never a whole message.
 bool drip_bytes(hostile_worker& w) {
-  while (w.told() && send_packet(hostile_worker::control, random_bytes(w, 1))) pause(std::chrono::milliseconds(5));
+  while (w.must_attack() && send_packet(hostile_worker::control, random_bytes(w, 1)))
+    pause(std::chrono::milliseconds(5));
   return false;
 }
 // Well-formed messages, slow enough to look harmless.
 bool drip_remarks(hostile_worker& w) {
-  while (w.told() && send_message(message::remark, "drip")) pause(std::chrono::milliseconds(2));
+  while (w.must_attack() && send_message(message::remark, "drip")) pause(std::chrono::milliseconds(2));
   return false;
 }
 // Lines of the application's log that the application did not write.
@@ -67,11 +68,11 @@ bool forge_log_lines(hostile_worker& w) {
       "2J\x9b"
       "31m";
   for (const message kind : {message::remark, message::restarted, message::failed})
-    if (w.told()) send_message(kind, text, 1);
+    if (w.must_attack()) send_message(kind, text, 1);
   return false;
 }
 bool claim_to_fail(hostile_worker& w) {
-  if (w.told()) send_message(message::failed, std::string(10'000, '%') + "%s%n", 0xdeadbeef);
+  if (w.must_attack()) send_message(message::failed, std::string(10'000, '%') + "%s%n", 0xdeadbeef);
   return false;
 }
 

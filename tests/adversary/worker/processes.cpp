@@ -36,7 +36,7 @@ bool stop_and_continue(hostile_worker& w) {
   return false;
 }
 bool close_control_socket(hostile_worker& w) {
-  if (w.told()) ::shutdown(hostile_worker::control, SHUT_RDWR);
+  if (w.must_attack()) ::shutdown(hostile_worker::control, SHUT_RDWR);
   return false;
 }
 bool exit_quietly(hostile_worker&) { ::_exit(0); }
@@ -75,7 +75,7 @@ bool leave_silent_child(hostile_worker&) {
   return leave_child([] { std::this_thread::sleep_for(std::chrono::seconds(5)); });
 }
 
-// Nobody else, even if the application has ended.
+// No other process, even if the application has ended.
 void signal_application(const hostile_worker& w, int signal) {
   if (::getppid() == w.stage->application.load()) ::kill(::getppid(), signal);
 }
@@ -105,7 +105,7 @@ bool read_application(hostile_worker& w) {
 }
 bool open_descriptors_of_application(hostile_worker& w) {
   const std::string folder = "/proc/" + std::to_string(w.stage->application.load()) + "/fd/";
-  for (int fd = 3; w.told() && fd < 64; ++fd)
+  for (int fd = 3; w.must_attack() && fd < 64; ++fd)
     if (const int got = ::open((folder + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC); got >= 0) {
       w.succeed();
       ::close(got);
@@ -118,11 +118,11 @@ bool lower_priority_of_application(hostile_worker& w) {
 }
 
 bool compute_without_end(hostile_worker& w) {
-  for (volatile unsigned n = 0; w.told();) n = n + 1;
+  for (volatile unsigned n = 0; w.must_attack();) n = n + 1;
   return false;
 }
 bool fork_without_end(hostile_worker& w) {
-  for (int i = 0; w.told() && i < 200; ++i)
+  for (int i = 0; w.must_attack() && i < 200; ++i)
     if (::fork() == 0) {
       for (int k = 0; k < 500 && w.stage->attacker.load() != stage_page::nobody; ++k)
         pause(std::chrono::milliseconds(10));

@@ -15,7 +15,7 @@ using namespace troupe;
 // Waits for a report that the application has not read, and replaces its first word.
 bool damage_one_stamp(hostile_worker& w, std::uint64_t (*damaged)(const report_ring&, std::uint64_t stamp)) {
   const report_ring ring = w.reports();
-  while (w.told()) {
+  while (w.must_attack()) {
     const std::uint64_t position = ring.tail().load();
     std::uint64_t stamp = position + 1;
     if (ring.stamp(position).compare_exchange_strong(stamp, damaged(ring, stamp))) return false;
@@ -41,7 +41,7 @@ bool fill_one_stamp(hostile_worker& w) {
 
 // A memset that runs too far.
 bool zero_all_reports(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     std::memset(w.reports().records().data(), 0, w.reports().records().size());
     pause(std::chrono::microseconds(20));
   }
@@ -51,7 +51,7 @@ bool zero_all_reports(hostile_worker& w) {
 // One whole report disappears, and those behind it move up.
 bool lose_one_report(hostile_worker& w) {
   const report_ring ring = w.reports();
-  while (w.told()) {
+  while (w.must_attack()) {
     const std::uint64_t position = ring.tail().load();
     if (ring.stamp(position).load() != position + 1) continue;
     std::memset(ring.record(position), 0, 64);
@@ -64,7 +64,7 @@ bool lose_one_report(hostile_worker& w) {
 // Two reports that are both unread change places.
 bool swap_two_reports(hostile_worker& w) {
   const report_ring ring = w.reports();
-  while (w.told()) {
+  while (w.must_attack()) {
     const std::uint64_t first = ring.tail().load();
     std::uint64_t second = first + 1;
     while (second < first + 8 && ring.stamp(second).load() != second + 1) ++second;
@@ -91,15 +91,16 @@ struct written_report {
 bool write_reports(hostile_worker& w, protocol::report_header (*make)(hostile_worker&, std::uint64_t number)) {
   const report_ring ring = w.reports();
   std::uint32_t slot = 0;
-  for (std::uint64_t ticket = 0, before = 1; w.told() && ticket != before; pause(std::chrono::microseconds(300))) {
+  for (std::uint64_t ticket = 0, before = 1; w.must_attack() && ticket != before;
+       pause(std::chrono::microseconds(300))) {
     before = ticket;
     w.find_running(slot, ticket);
     if (ticket == 0) before = 1;
   }
   w.freeze_other_threads();
-  while (w.told() && ring.stamp(ring.tail().load()).load() != 0) w.wake_application();
+  while (w.must_attack() && ring.stamp(ring.tail().load()).load() != 0) w.wake_application();
   std::uint64_t position = ring.tail().load(), number = ring.newest_number(w.capacity());
-  while (w.told()) {
+  while (w.must_attack()) {
     for (int i = 0; i < 1000; ++i) {
       if (position - ring.tail().load() >= ring.granules() - 2) break;
       written_report r{.stamp = 0, .size = 46, .kind = 0, .head = make(w, ++number), .texts = {}};
@@ -128,7 +129,7 @@ bool repeat_report(hostile_worker& w) {
   return write_reports(w, [](hostile_worker& me, std::uint64_t number) {
     std::uint32_t slot = 0;
     std::uint64_t ticket = 0;
-    while (me.told() && !me.find_running(slot, ticket)) pause(std::chrono::microseconds(100));
+    while (me.must_attack() && !me.find_running(slot, ticket)) pause(std::chrono::microseconds(100));
     return header_for(number, ticket, slot);
   });
 }
@@ -144,7 +145,7 @@ bool number_reports_wrongly(hostile_worker& w) {
 // Sizes and kinds beyond the ring.
 bool write_impossible_records(hostile_worker& w) {
   const report_ring ring = w.reports();
-  while (w.told()) {
+  while (w.must_attack()) {
     const std::uint64_t position = ring.tail().load();
     const std::uint64_t size_and_kind = w.random() % 2 != 0 ? UINT64_MAX : w.random();
     std::memcpy(ring.record(position) + 8, &size_and_kind, sizeof size_and_kind);
@@ -158,7 +159,7 @@ bool write_impossible_records(hostile_worker& w) {
 // A valid report whose bytes change while the application reads them.
 bool change_reports_while_read(hostile_worker& w) {
   const report_ring ring = w.reports();
-  while (w.told()) {
+  while (w.must_attack()) {
     std::byte* const record = ring.record(ring.tail().load());
     std::uint64_t right = 0;
     std::memcpy(&right, record + 8, sizeof right);

@@ -16,7 +16,7 @@ namespace {
 using namespace troupe;
 
 bool overwrite_words(hostile_worker& w, std::uint64_t begin, std::uint64_t bytes) {
-  while (w.told())
+  while (w.must_attack())
     for (int i = 0; i < 4096; ++i) {
       std::atomic<std::uint64_t>& word = w.channel_word(begin + w.random() % (bytes / 8) * 8);
       const std::uint64_t values[] = {w.random(), w.random() % 300, word.load() + 1,
@@ -32,7 +32,7 @@ bool overwrite_results(hostile_worker& w) {
 }
 bool overwrite_everything(hostile_worker& w) { return overwrite_words(w, 0, w.view.at.total); }
 
-// For a moment the memory is what it was when the worker started.
+// Returns the memory for a moment to its state when the worker started.
 bool zero_everything_once(hostile_worker& w) {
   std::memset(w.view.base, 0, w.view.at.total);
   w.wake_application();
@@ -60,7 +60,7 @@ bool damage_single_words(hostile_worker& w) {
                                     {at.logs, 8 * w.capacity() * max_lanes},
                                     {at.reports, 8192}};
   std::vector<std::byte> old(w.view.base, w.view.base + at.total);
-  while (w.told()) {
+  while (w.must_attack()) {
     pause(std::chrono::milliseconds(3));
     const auto& [begin, bytes] = parts[w.random() % std::size(parts)];
     const std::uint64_t offset = begin + w.random() % (bytes / 8) * 8;
@@ -76,31 +76,31 @@ bool damage_single_words(hostile_worker& w) {
 // Threads that wait find no change, and wakes are lost.
 bool hold_epochs_back(hostile_worker& w) {
   const std::uint32_t first = w.view.page().epoch.load(), idle = w.view.page().idle_epoch.load();
-  while (w.told()) {
+  while (w.must_attack()) {
     w.view.page().epoch.store(first);
     w.view.page().idle_epoch.store(idle);
   }
   return false;
 }
 bool wake_without_end(hostile_worker& w) {
-  while (w.told()) w.wake_application();
+  while (w.must_attack()) w.wake_application();
   return false;
 }
 bool hide_sleeping_pump(hostile_worker& w) {
-  while (w.told()) w.view.page().pump_sleeps.store(0);
+  while (w.must_attack()) w.view.page().pump_sleeps.store(0);
   return false;
 }
 bool claim_pump_sleeps(hostile_worker& w) {
-  while (w.told()) w.view.page().pump_sleeps.store(1);
+  while (w.must_attack()) w.view.page().pump_sleeps.store(1);
   return false;
 }
 bool move_pump_core(hostile_worker& w) {
-  while (w.told()) w.view.page().pump_core.store(static_cast<std::uint32_t>(w.random()));
+  while (w.must_attack()) w.view.page().pump_core.store(static_cast<std::uint32_t>(w.random()));
   return false;
 }
 
 bool lie_about_memory(hostile_worker& w) {
-  while (w.told()) {
+  while (w.must_attack()) {
     w.view.page().free.free_bytes.store(w.random());
     w.view.page().free.looks.fetch_add(1);
     futex_wake(w.view.page().free.looks, futex_scope::shared);
@@ -109,7 +109,7 @@ bool lie_about_memory(hostile_worker& w) {
 }
 bool lie_about_signs(hostile_worker& w) {
   auto& page = *reinterpret_cast<protocol::workers_page*>(w.workers_page);
-  while (w.told()) {
+  while (w.must_attack()) {
     w.view.page().probe.store(w.random());
     w.view.page().repeated.store(w.random());
     page.questions.fetch_add(1);
@@ -126,7 +126,7 @@ bool leave_absurd_note(hostile_worker& w) {
   std::memcpy(reinterpret_cast<std::byte*>(&w.view.page().note), words, sizeof words);
   ::_exit(3);
 }
-// The request of somebody else is named as the one that killed it.
+// The request of another client is named as the one that killed it.
 bool blame_another_request(hostile_worker& w) {
   std::uint32_t slot = 0;
   std::uint64_t ticket = 0;
@@ -144,11 +144,11 @@ bool change_note_while_read(hostile_worker& w) {
   ::_exit(0);
 }
 
-// Progress words of transfers lie in memory that both sides see, in front of their chunks.
+// Progress words of transfers are in memory that both sides see, in front of their chunks.
 bool overwrite_transfers(hostile_worker& w) {
-  while (w.told())
+  while (w.must_attack())
     for (const std::span<std::byte> segment : w.segments)
-      for (std::size_t at = 0; w.told() && at + sizeof(staging_header) < segment.size(); at += 4096) {
+      for (std::size_t at = 0; w.must_attack() && at + sizeof(staging_header) < segment.size(); at += 4096) {
         auto& header = *reinterpret_cast<staging_header*>(segment.data() + at);
         header.filled.store(w.random() % 2 != 0 ? w.random() : w.random() % 20);
         header.emptied.store(w.random() % 20);

@@ -148,7 +148,7 @@ struct unknown {
   void check(troupe::checker&) const {}
 };
 
-/// Of a library without an engine.
+/// A request of a library without an engine.
 struct elsewhere {
   troupe::in<std::byte> x;
   troupe::out<std::byte> y;

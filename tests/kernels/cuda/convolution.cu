@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A one-dimensional convolution whose coefficients lie in constant memory, with a halo in dynamic shared memory.
+// A one-dimensional convolution whose coefficients are in constant memory, with a halo in dynamic shared memory.
 #define RADIUS 4
 
 __constant__ float coefficients[2 * RADIUS + 1];

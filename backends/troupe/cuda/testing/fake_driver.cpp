@@ -276,11 +276,11 @@ CUresult cuKernelGetName(const char** out, CUkernel kernel) {
   return *out = reinterpret_cast<const fake_kernel*>(kernel)->name.c_str(), CUDA_SUCCESS;
 }
 CUresult cuModuleLoadDataEx(CUmodule* out, const void*, unsigned count, CUjit_option* options, void** values) {
-  std::map<CUjit_option, std::uintptr_t> told;
+  std::map<CUjit_option, std::uintptr_t> noted;
   for (unsigned i = 0; i < count; ++i)
-    if (!is_about_messages(options[i])) told[options[i]] = reinterpret_cast<std::uintptr_t>(values[i]);
+    if (!is_about_messages(options[i])) noted[options[i]] = reinterpret_cast<std::uintptr_t>(values[i]);
   std::string list;
-  for (const auto& [option, value] : told)
+  for (const auto& [option, value] : noted)
     list += (list.empty() ? "" : ", ") + std::to_string(option) + " = " + std::to_string(value);
   NOTE("cuModuleLoadDataEx", list);
   return *out = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;

@@ -144,7 +144,7 @@ void sync(const Group& group, TROUPE_PLACE) {
 // The position of a thread in the grid. The grid cannot synchronise: its blocks do not all run at the same time.
 class grid_group {
  public:
-  // As in a launch that is not cooperative. The host engine refuses cooperative launches.
+  // Returns false, as in a launch that is not cooperative. The host engine refuses cooperative launches.
   static constexpr bool is_valid() { return false; }
   [[noreturn]] static void sync(TROUPE_PLACE) { no_barrier(file, line); }
   [[noreturn]] static unsigned barrier_arrive(TROUPE_PLACE) { no_barrier(file, line); }

@@ -11,7 +11,7 @@ namespace {
 
 // Waking helpers takes some microseconds, so it does not pay if the remaining blocks take less than this.
 constexpr std::int64_t worth_waking_ns = 20'000;
-// How long the caller runs alone before it estimates the remaining time.
+// The time for which the caller runs alone before it estimates the remaining time.
 constexpr std::int64_t estimate_after_ns = 4'000;
 // Work per fetch of a helper: long compared with the cost of fetching, short compared with the whole grid.
 constexpr std::int64_t chunk_ns = 30'000;
@@ -19,7 +19,7 @@ constexpr std::int64_t chunk_ns = 30'000;
 }  // namespace
 
 block_pool::borrowed::borrowed(block_pool& pool)
-    : pool_(pool), runner_(pool.at_hand_.exchange(nullptr, std::memory_order_acquire)) {
+    : pool_(pool), runner_(pool.cached_runner_.exchange(nullptr, std::memory_order_acquire)) {
   if (runner_) return;
   {
     const std::lock_guard lock(pool_.mutex_);
@@ -33,8 +33,8 @@ block_pool::borrowed::borrowed(block_pool& pool)
 
 block_pool::borrowed::~borrowed() {
   block_runner* none = nullptr;
-  if (pool_.at_hand_.compare_exchange_strong(none, runner_.get(), std::memory_order_release,
-                                             std::memory_order_relaxed)) {
+  if (pool_.cached_runner_.compare_exchange_strong(none, runner_.get(), std::memory_order_release,
+                                                   std::memory_order_relaxed)) {
     (void)runner_.release();
     return;
   }
@@ -42,7 +42,7 @@ block_pool::borrowed::~borrowed() {
   pool_.runners_.push_back(std::move(runner_));
 }
 
-block_pool::~block_pool() { delete at_hand_.load(std::memory_order_acquire); }
+block_pool::~block_pool() { delete cached_runner_.load(std::memory_order_acquire); }
 
 grid_fault block_pool::run(const grid_run& g) {
   borrowed runner(*this);

@@ -44,7 +44,7 @@ class block_pool {
 
   grid_fault run_together(const grid_run& g, block_runner& runner, std::uint64_t done, std::int64_t block_ns);
 
-  std::atomic<block_runner*> at_hand_{nullptr};
+  std::atomic<block_runner*> cached_runner_{nullptr};
   std::mutex mutex_;
   std::vector<std::unique_ptr<block_runner>> runners_;  // idle runners
   // indexed by helper; each is made when the helper first runs

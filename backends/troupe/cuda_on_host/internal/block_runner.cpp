@@ -22,15 +22,15 @@ class subnormal_mode {
 #if defined(__x86_64__)
   [[nodiscard]] explicit subnormal_mode(bool flush) noexcept : before_(_mm_getcsr()) {
     constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
-    wanted_ = flush ? before_ | flush_to_zero | denormals_are_zero : before_ & ~(flush_to_zero | denormals_are_zero);
-    if (wanted_ != before_) _mm_setcsr(wanted_);
+    mode_ = flush ? before_ | flush_to_zero | denormals_are_zero : before_ & ~(flush_to_zero | denormals_are_zero);
+    if (mode_ != before_) _mm_setcsr(mode_);
   }
   ~subnormal_mode() {
-    if (wanted_ != before_) _mm_setcsr(before_);
+    if (mode_ != before_) _mm_setcsr(before_);
   }
 
  private:
-  unsigned before_, wanted_;
+  unsigned before_, mode_;
 #elif defined(__aarch64__)
   [[nodiscard]] explicit subnormal_mode(bool flush) noexcept {
     constexpr std::uint64_t flush_to_zero = 1u << 24;
@@ -59,10 +59,10 @@ const troupe_host_services block_runner::services = {
                const char* file, std::uint32_t line) { fibers_of(b, file, line).meet(mask, complete, file, line); },
     .converged = [](troupe_host_block* b, const char* file,
                     std::uint32_t line) { return fibers_of(b, file, line).converged(file, line); },
-    .fell_off =
+    .reached_end =
         [](troupe_host_block* b, std::uint32_t line) {
           (void)line;
-          of(b).fibers_.fell_off();
+          of(b).fibers_.reached_end();
         },
     .leave = leave,
     .shuffle = [](troupe_host_block* b, std::uint32_t mask, const char* file,
@@ -102,7 +102,8 @@ void block_runner::place(std::uint64_t block) noexcept {
   block_.index.z = static_cast<std::uint32_t>(block / block_.grid.y);
 }
 
-// If a block needed several pieces of scratch memory, the next block gets one piece of the total size.
+// Prepares the next block. If the last one needed several pieces of scratch memory, it gets one piece of their total
+// size.
 void block_runner::begin_block() noexcept {
   if (scratch_.size() > 1) scratch_.erase(scratch_.begin(), scratch_.end() - 1);
   block_.scratch = scratch_.empty() ? nullptr : scratch_.back().get();
@@ -145,7 +146,7 @@ fibers& block_runner::fibers_of(troupe_host_block* b, const char* file, std::uin
   return of(b).fibers_;
 }
 
-// The old piece is kept until the block ends, because variables lie in it.
+// Adds a piece. The old one is kept until the block ends, because it contains variables.
 void block_runner::more_scratch(troupe_host_block* b, std::uint64_t bytes) {
   block_runner& self = of(b);
   std::size_t size = self.scratch_.empty() ? first_scratch_bytes : 2 * self.scratch_bytes_;

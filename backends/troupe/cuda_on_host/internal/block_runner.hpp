@@ -14,7 +14,7 @@
 
 namespace troupe::cuda_on_host {
 
-// A launch, as the threads that run its blocks see it.
+// A launch, in the form that the threads that run its blocks use.
 struct grid_run {
   std::uint32_t (*run)(troupe_host_block*);
   dim grid, block;
@@ -25,14 +25,14 @@ struct grid_run {
   std::uint64_t blocks() const noexcept { return std::uint64_t{grid.x} * grid.y * grid.z; }
 };
 
-// Why a grid ended early. The texts in `fault` are owned by the image.
+// The reason why a grid ended early. The texts in `fault` are owned by the image.
 struct grid_fault {
   std::uint32_t status = TROUPE_HOST_OK;
   troupe_host_fault fault{};
   troupe_host_dim index{};
 };
 
-// What one thread needs to run blocks: shared memory, scratch memory, fibers. Not thread-safe.
+// The resources with which one thread runs blocks: shared memory, scratch memory, fibers. Not thread-safe.
 class block_runner {
  public:
   block_runner() noexcept;

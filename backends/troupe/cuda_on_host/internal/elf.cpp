@@ -117,8 +117,8 @@ class reader {
   void read_processor() {
     const std::uint64_t pointer = table_address_ + offsetof(troupe_host_image, processor);
     std::uint64_t address = 0;
-    if (const auto there = content(pointer, sizeof address); there.size() == sizeof address)
-      std::memcpy(&address, there.data(), sizeof address);
+    if (const auto target = content(pointer, sizeof address); target.size() == sizeof address)
+      std::memcpy(&address, target.data(), sizeof address);
     for (const Elf64_Shdr& s : sections_)
       if (s.sh_type == SHT_RELA && s.sh_link < sections_.size()) {
         for (std::uint64_t i = 0; i < s.sh_size / sizeof(Elf64_Rela); ++i) {
@@ -151,7 +151,7 @@ class reader {
 
 // Returns true if a variable's mangled name marks it as local to the function: _ZZ <function> E <variable>, with more Z
 // in front if the variable is in a lambda of the function.
-bool lies_in(std::string_view variable, std::string_view function) {
+bool is_local_to(std::string_view variable, std::string_view function) {
   if (!variable.starts_with("_ZZ")) return false;
   variable.remove_prefix(2);
   while (variable.starts_with('Z')) variable.remove_prefix(1);
@@ -176,7 +176,7 @@ std::vector<std::uint64_t> shared_bytes_of(const elf_facts& facts, std::span<con
     if (v.name.find("troupe_cuda") != std::string_view::npos && !v.name.starts_with("_ZZ")) continue;  // the prelude's
     bool found = false;
     for (std::size_t i = 0; i < names.size() && !found; ++i)
-      if (!names[i].empty() && lies_in(v.name, names[i])) {
+      if (!names[i].empty() && is_local_to(v.name, names[i])) {
         bytes[i] += v.bytes;
         found = true;
       }

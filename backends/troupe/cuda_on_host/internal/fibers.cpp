@@ -31,7 +31,7 @@ std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void
   }
   ready_warps_ = warp_count_ == max_warps ? ~0u : (1u << warp_count_) - 1;
   live_ = count;
-  fell_off_ = arrived_ = counted_ = other_line_ = 0;
+  reached_end_ = arrived_ = counted_ = other_line_ = 0;
   status_ = TROUPE_HOST_OK;
   used_stacks_ = 0;
   free_stacks_.clear();
@@ -81,10 +81,10 @@ void fibers::enter() {
     self.main_bottom_ = bottom;
     self.main_bytes_ = bytes;
   }
-  self.live_on_this_stack();
+  self.run_on_this_stack();
 }
 
-void fibers::live_on_this_stack() {
+void fibers::run_on_this_stack() {
   const std::uint32_t stack = fibers_[block_->thread].stack;
   for (;;) {
     thread_(context_, block_->thread);
@@ -195,7 +195,7 @@ std::uint32_t fibers::next() {
     } else if (live_ == 0) {
       return none;
     } else {
-      stuck();
+      report_deadlock();
     }
     lane_ = lanes - 1;  // lane 0 is the next one
   }
@@ -207,7 +207,7 @@ void fibers::end_thread() {
   w.live &= ~bit;
   if ((w.ready &= ~bit) == 0) ready_warps_ &= ~(1u << warp_);
   --live_;
-  if (arrived_ != 0 && arrived_ == live_) return release_barrier();  // nobody waits in a meeting
+  if (arrived_ != 0 && arrived_ == live_) return release_barrier();  // no lane waits in a meeting
   for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
     const auto index = static_cast<std::uint32_t>(std::countr_zero(rest));
     const meeting& m = w.meeting_of[index];
@@ -215,7 +215,7 @@ void fibers::end_thread() {
   }
 }
 
-void fibers::fell_off() noexcept { ++fell_off_; }
+void fibers::reached_end() noexcept { ++reached_end_; }
 
 std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::uint32_t line) {
   const place at{file, line};
@@ -233,7 +233,7 @@ std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::ui
 // All threads continue, in ascending order, so that s[t] += s[t + 1] reads what was there before the barrier.
 void fibers::release_barrier() {
   if (other_line_ != 0) diverged(barrier_at_, other_line_, block_->thread, nullptr);
-  if (fell_off_ != 0) diverged(barrier_at_, 0, none, "some threads have reached the end of the kernel");
+  if (reached_end_ != 0) diverged(barrier_at_, 0, none, "some threads have reached the end of the kernel");
   barrier_result_ = counted_ | std::uint64_t{counted_ == live_} << 32 | std::uint64_t{counted_ != 0} << 33;
   arrived_ = counted_ = 0;
   for (std::uint32_t w = 0; w < warp_count_; ++w) {
@@ -245,7 +245,7 @@ void fibers::release_barrier() {
 }
 
 // Ends the block: every live thread waits, and none can continue.
-void fibers::stuck() {
+void fibers::report_deadlock() {
   std::uint32_t first = none, other = none;
   for (std::uint32_t t = 0; t < block_->threads; ++t) {
     if ((warps_[t / lanes].live >> t % lanes & 1) == 0) continue;

@@ -36,7 +36,7 @@ class fibers {
   void shuffle(std::uint32_t mask, const char* file, std::uint32_t line);
   void in_step(std::uint32_t step);
   std::uint32_t converged(const char* file, std::uint32_t line);
-  void fell_off() noexcept;
+  void reached_end() noexcept;
   [[noreturn]] void leave(std::uint32_t status);
 
  private:
@@ -82,7 +82,7 @@ class fibers {
 
   static void enter();
   void begin(std::uint32_t thread, std::uint32_t stack) noexcept;
-  void live_on_this_stack();
+  void run_on_this_stack();
   void end_thread();
   void select(std::uint32_t thread) noexcept;
   void sleep_at(place at) noexcept;
@@ -100,7 +100,7 @@ class fibers {
   bool waits_in_shuffle(const warp& w, std::uint32_t lane, place at) const noexcept;
   std::uint32_t take_stack();
   [[noreturn]] void diverged(place at, std::uint32_t other_line, std::uint32_t thread, const char* text);
-  [[noreturn]] void stuck();
+  [[noreturn]] void report_deadlock();
 
   troupe_host_block* block_ = nullptr;
   thread_function thread_ = nullptr;
@@ -109,7 +109,7 @@ class fibers {
   std::uint32_t warp_count_ = 0;
   std::uint32_t ready_warps_ = 0;  // those with a bit set in `ready`
   std::uint32_t live_ = 0;         // threads
-  std::uint32_t fell_off_ = 0;
+  std::uint32_t reached_end_ = 0;
   std::uint32_t arrived_ = 0;  // threads at the barrier
   std::uint32_t counted_ = 0;  // nonzero predicates among theirs
   std::uint64_t barrier_result_ = 0;

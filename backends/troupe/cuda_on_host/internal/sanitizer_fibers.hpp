@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <troupe/base/sanitizers.hpp>
 
-// Sanitizers track the stack and must be told when it is switched. Does nothing in other builds.
+// Reports switches of stacks to sanitizers, which track the stack. Does nothing in other builds.
 #if TROUPE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

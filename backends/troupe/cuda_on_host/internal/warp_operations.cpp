@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the fibers of one warp wait for each other: meetings, shuffles, and places where they continue together.
+// The waits of one warp's fibers for each other: meetings, shuffles, and places where they continue together.
 #include <algorithm>
 #include <bit>
 #include <troupe/cuda_on_host/internal/fibers.hpp>
@@ -58,15 +58,15 @@ void fibers::complete(warp& w, std::uint32_t index) {
   w.released |= m.arrived;
 }
 
-// As on the hardware, reading a lane that is not in a shuffle at this place returns 0.
+// Reads the lanes. Reading a lane that is not in a shuffle at this place returns 0, as on the hardware.
 void fibers::complete_shuffle(warp& w, std::uint32_t index) {
   const meeting& m = w.meeting_of[index];
   troupe_host_warp& x = exchange_[warp_];
   for (std::uint32_t rest = m.arrived; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     const std::uint32_t from = x.argument[lane] & (lanes - 1);
-    const bool there = (m.arrived >> from & 1) != 0 || waits_in_shuffle(w, from, m.at);
-    x.out[lane] = there ? x.in[from] : 0;
+    const bool is_readable = (m.arrived >> from & 1) != 0 || waits_in_shuffle(w, from, m.at);
+    x.out[lane] = is_readable ? x.in[from] : 0;
   }
 }
 

@@ -38,12 +38,12 @@ class tokenizer {
       } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
         ++at_;
       } else if (c == '#' && line_begins) {
-        directive();
+        read_directive();
       } else if (system_) {
         at_ = line_end();
       } else {
         line_begins = false;
-        one();
+        read_token();
       }
     }
     out_.tokens.push_back({token_kind::end, line_, file_, 0, source_.substr(source_.size())});
@@ -78,7 +78,7 @@ class tokenizer {
   }
 
   // A line marker, `# 12 "file.cu" 2 3`, a #pragma, or, in a text that is not preprocessed, any directive.
-  void directive() {
+  void read_directive() {
     const std::string_view text = source_.substr(at_, directive_end() - at_);
     std::size_t i = 1;
     while (i < text.size() && text[i] == ' ') ++i;
@@ -95,8 +95,9 @@ class tokenizer {
         file_ = file_named(text.substr(open + 1, close - open - 1));
         // Decides on entering a file whether it is a system header: later, the 3 may stand for a macro from a system
         // header.
-        const bool ours = !own_folder_.empty() && text.substr(open + 1).starts_with(own_folder_);
-        const bool marked = ours || (close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos);
+        const bool is_own = !own_folder_.empty() && text.substr(open + 1).starts_with(own_folder_);
+        const bool marked =
+            is_own || (close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos);
         if (file_ >= system_files_.size()) system_files_.resize(file_ + 1, marked);
         system_ = system_files_[file_];
       }
@@ -118,10 +119,10 @@ class tokenizer {
     at_ += length;
   }
 
-  void one() {
+  void read_token() {
     const char c = source_[at_];
-    if (begins_identifier(c)) return word();
-    if (is_digit(c) || (c == '.' && at_ + 1 < source_.size() && is_digit(source_[at_ + 1]))) return number();
+    if (begins_identifier(c)) return read_word();
+    if (is_digit(c) || (c == '.' && at_ + 1 < source_.size() && is_digit(source_[at_ + 1]))) return read_number();
     if (c == '"' || c == '\'') return push(token_kind::literal, quoted(at_) - at_);
     const std::string_view rest = source_.substr(at_, 3);
     if (rest.starts_with("//")) {
@@ -143,7 +144,7 @@ class tokenizer {
   }
 
   // An identifier, or the prefix of a literal: u8"...", LR"(...)".
-  void word() {
+  void read_word() {
     std::size_t end = at_ + 1;
     while (end < source_.size() && continues_identifier(source_[end])) ++end;
     const std::string_view text = source_.substr(at_, end - at_);
@@ -156,7 +157,7 @@ class tokenizer {
     push(token_kind::identifier, text.size());
   }
 
-  void number() {
+  void read_number() {
     std::size_t end = at_ + 1;
     while (end < source_.size()) {
       const char c = source_[end], before = source_[end - 1];
@@ -189,19 +190,20 @@ class tokenizer {
     std::vector<std::uint32_t> open;
     for (std::uint32_t i = 0; i < none; ++i) {
       const token& t = out_.tokens[i];
-      if (t.is("__global__") && !out_.alone) find_unclosed_function(open, i);
+      if (t.is("__global__") && !out_.unmatched) find_unclosed_function(open, i);
       if (t.kind != token_kind::punctuator || t.text.size() != 1) continue;
       const char c = t.text[0];
       if (c == '(' || c == '[' || c == '{') open.push_back(i);
       if (c != ')' && c != ']' && c != '}') continue;
       const char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
       if (open.empty()) {
-        lone(i, "this '" + std::string(t.text) + "' closes nothing; remove it, or add the matching '" + wanted + "'");
+        report_unmatched(
+            i, "this '" + std::string(t.text) + "' closes nothing; remove it, or add the matching '" + wanted + "'");
         continue;
       }
       if (out_.tokens[open.back()].text[0] != wanted) {
-        lone(open.back(), cat("this '", out_.tokens[open.back()].text, "' is not closed before the '", t.text,
-                              "' in line ", t.line));
+        report_unmatched(open.back(), cat("this '", out_.tokens[open.back()].text, "' is not closed before the '",
+                                          t.text, "' in line ", t.line));
         continue;
       }
       out_.partner[open.back()] = i;
@@ -209,12 +211,12 @@ class tokenizer {
       open.pop_back();
     }
     if (!open.empty())
-      lone(open.back(),
-           "this '" + std::string(out_.tokens[open.back()].text) + "' is not closed before the end of the source");
+      report_unmatched(open.back(), "this '" + std::string(out_.tokens[open.back()].text) +
+                                        "' is not closed before the end of the source");
   }
 
-  void lone(std::uint32_t at, std::string text) {
-    if (!out_.alone) out_.alone = {at, std::move(text)};
+  void report_unmatched(std::uint32_t at, std::string text) {
+    if (!out_.unmatched) out_.unmatched = {at, std::move(text)};
   }
 
   // Kernels are not declared inside functions, so a } must be missing before a kernel. A { after ) or the like opens a
@@ -224,8 +226,8 @@ class tokenizer {
       const token& before = i == 0 ? out_.tokens.back() : out_.tokens[i - 1];
       if (!out_.tokens[i].is("{") || !(before.is(")") || before.is("const") || before.is("noexcept"))) continue;
       const std::uint32_t last = open.back();
-      return lone(last, cat("this '", out_.tokens[last].text, "' is not closed before the __global__ in line ",
-                            out_.tokens[kernel].line));
+      return report_unmatched(last, cat("this '", out_.tokens[last].text,
+                                        "' is not closed before the __global__ in line ", out_.tokens[kernel].line));
     }
   }
 

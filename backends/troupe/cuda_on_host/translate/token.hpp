@@ -47,11 +47,11 @@ struct token_list {
   std::vector<std::uint32_t> partner;  ///< the matching bracket of each bracket; size() for all other tokens
 
   /// The first bracket without a partner, and the message about it.
-  struct lone_bracket {
+  struct unmatched_bracket {
     std::size_t at;
     std::string text;
   };
-  std::optional<lone_bracket> alone;
+  std::optional<unmatched_bracket> unmatched;
 };
 
 /// Splits a text into tokens. Files in `own_folder`, if it is set, are ours and count as system headers.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How CUDA C++ is turned into C++ whose kernels run whole blocks.
+// Turns CUDA C++ into C++ whose kernels run whole blocks.
 //
 // The text is preprocessed, with our prelude (cuda/troupe_cuda.h) in front. The translator understands only as much C++
 // as it needs: tokens (token.cpp), functions and their bodies (functions.cpp), statements around barriers
@@ -11,7 +11,8 @@
 // A kernel keeps its name and template parameters, and gets the block as an additional first parameter. Its body takes
 // one of three forms:
 //
-// LOOP, if no barrier or warp operation can be reached. Names alone decide which functions reach one (reach.cpp).
+// LOOP, if no barrier or warp operation can be reached. Names alone decide which functions reach one
+// (waiting_names.cpp).
 //
 //   __global__ void scale(int n, float a, float* x) {
 //     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -24,7 +25,7 @@
 //   void scale(block& troupe_b, int n, float a, float* x) {
 //     run_block(troupe_b, [&](frame troupe_f) {
 //       const uint3 blockIdx = troupe_f.index; ...
-//       each_thread(troupe_f, everyone(), [&](const uint3 threadIdx, unsigned troupe_t) {
+//       each_thread(troupe_f, all_threads(), [&](const uint3 threadIdx, unsigned troupe_t) {
 //         int i = blockIdx.x * blockDim.x + threadIdx.x;
 //         if (i >= n) return;
 //         x[i] *= a;
@@ -54,7 +55,7 @@
 //
 //     static thread_local float part[256];
 //     float* v_mine = per_thread<float>(troupe_f);            // an element for each thread, in scratch memory
-//     each_thread(..., { int t = threadIdx.x; float mine = ...; part[t] = mine; keep(v_mine[troupe_t], mine); });
+//     each_thread(..., { int t = threadIdx.x; float mine = ...; part[t] = mine; store(v_mine[troupe_t], mine); });
 //     int s = 128;                                            // the same for all threads: once for the block
 //     for (;;) {
 //       if (!(s > 0)) break;
@@ -85,10 +86,10 @@
 #include <troupe/cuda_on_host/translate/internal/names.hpp>
 #include <troupe/cuda_on_host/translate/internal/needed.hpp>
 #include <troupe/cuda_on_host/translate/internal/own_parameters.hpp>
-#include <troupe/cuda_on_host/translate/internal/reach.hpp>
 #include <troupe/cuda_on_host/translate/internal/split.hpp>
 #include <troupe/cuda_on_host/translate/internal/steps.hpp>
 #include <troupe/cuda_on_host/translate/internal/trailer.hpp>
+#include <troupe/cuda_on_host/translate/internal/waiting_names.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 
 #include <algorithm>
@@ -115,8 +116,8 @@ class translator {
         source_(tokens_),
         options_(options),
         stepping_(find_stepping()),
-        waiting_(
-            find_waiting(tokens_, unit_, options, [this](const definition& d) { return stepping_.contains(&d); })) {}
+        waiting_(find_waiting_names(tokens_, unit_, options,
+                                    [this](const definition& d) { return stepping_.contains(&d); })) {}
 
   translation run() {
     refuse(replace_keywords(source_, unit_));
@@ -134,7 +135,7 @@ class translator {
       if (d.has_body)
         rewrite(d);
       else
-        forget(d);
+        remove_declaration(d);
     }
     aliases_ = add_aliases(source_, tokens_, unit_, options_, out_.findings);
     if (!out_.findings.empty()) return std::move(out_);
@@ -157,8 +158,8 @@ class translator {
   std::unordered_set<std::size_t> shared_steps(const definition& d) const {
     return find_shared_steps(tokens_, unit_, d, [this](std::string_view word) { return waiting_.contains(word); });
   }
-  // For code that runs as fibers. Threads in the kernel's own body rank after threads in a function, which return to
-  // it.
+  // Adds steps to code that runs as fibers. Threads in the kernel's own body rank after threads in a function, which
+  // return to it.
   void keep_in_step(const definition& d) {
     const std::size_t rank = d.is_kernel ? tokens_.size() : 0;
     if (const auto steps = stepping_.find(&d); steps != stepping_.end()) {
@@ -184,11 +185,11 @@ class translator {
     for (const definition& d : unit_.definitions) {
       const auto refused = refused_.find(&d);
       if (refused == refused_.end()) continue;
-      const bool is_wanted = options_.kernels.empty() ? !others && !d.is_template : is_asked_for(d);
-      (is_wanted ? out_.findings : out_.left_out).push_back(refused->second);
+      const bool is_required = options_.kernels.empty() ? !others && !d.is_template : is_requested(d);
+      (is_required ? out_.findings : out_.left_out).push_back(refused->second);
     }
   }
-  bool is_asked_for(const definition& d) const {
+  bool is_requested(const definition& d) const {
     return std::any_of(options_.kernels.begin(), options_.kernels.end(),
                        [&](const std::string& name) { return last_identifier(name) == d.name; });
   }
@@ -214,7 +215,7 @@ class translator {
   }
 
   // A declaration without a body adds nothing to the definition, except in a class, where it is needed.
-  void forget(const definition& d) {
+  void remove_declaration(const definition& d) {
     if (d.in_class)
       add_block_parameter(d);
     else
@@ -231,7 +232,7 @@ class translator {
   // The kernel remains, with all its properties, but its body is removed.
   void rewrite_refused(const definition& d, const finding& why) {
     source_.erase(d.body + 1, d.end - 1);
-    source_.add_behind(d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(tokens_, d), ", ",
+    source_.add_behind(d.body, cat("if (::troupe_cuda::describes_itself(troupe_b, ", launch_bounds(tokens_, d), ", ",
                                    static_cast<int>(execution::never), ", ",
                                    in_quotes(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
     out_.kernels.push_back({.name = d.qualified(), .line = d.line, .how = execution::never, .reason = why.text});
@@ -252,7 +253,7 @@ class translator {
       how = "troupe_simple ? " + how + " : " + number(execution::fibers);
       reason = "troupe_simple ? " + reason + " : " + in_quotes(unknown_types);
     }
-    head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(tokens_, d) + ", " + how + ", " + reason +
+    head += "if (::troupe_cuda::describes_itself(troupe_b, " + launch_bounds(tokens_, d) + ", " + how + ", " + reason +
             ")) return;"
             "::troupe_cuda::run_block(troupe_b, [&](::troupe_cuda::frame troupe_f) __attribute__((always_inline)) {"
             "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
@@ -286,22 +287,22 @@ class translator {
                   const own_parameters& own) {
     const body_outline body = outline(tokens_, d.body);
     const level_variables variables(tokens_, unit_, d, body, parameters);
-    const std::string told = std::string(functions_read_index_ ? "<true, " : "<false, ") +
-                             (variables.is_independent(d.body + 1, d.end - 1) ? "true>" : "false>");
+    const std::string template_arguments = std::string(functions_read_index_ ? "<true, " : "<false, ") +
+                                           (variables.is_independent(d.body + 1, d.end - 1) ? "true>" : "false>");
     const auto g = variables.obstacle().empty() ? find_guard(tokens_, variables, d.body + 1, d.end - 1) : std::nullopt;
     head += own.outside;
     if (g) {
-      head += "::troupe_cuda::each_thread_inside" + told +
-              "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
+      head += "::troupe_cuda::each_thread_inside" + template_arguments +
+              "(troupe_f, ::troupe_cuda::all_threads(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
               "__attribute__((always_inline)) -> bool {" +
               guard_text(source_, *g) +
               "}, [&](const ::uint3 threadIdx, const unsigned troupe_t, const bool troupe_inside) "
               "__attribute__((always_inline)) {" +
               own.begin + source_.marker(d.body);
-      relax(source_, *g);
+      skip_if_inside(source_, *g);
     } else {
-      head += "::troupe_cuda::each_thread" + told +
-              "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
+      head += "::troupe_cuda::each_thread" + template_arguments +
+              "(troupe_f, ::troupe_cuda::all_threads(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
               "__attribute__((always_inline)) {" +
               own.begin;
     }
@@ -319,7 +320,7 @@ class translator {
     if (const auto steps = stepping_.find(&d); steps != stepping_.end())
       return fibers(cat("line ", tokens_[steps->second.stores.front().begin].line,
                         ": threads of a warp write to volatile memory that others read before the next barrier"));
-    if (waiting_.everything) return fibers(waiting_.why);
+    if (waiting_.callers_unknown) return fibers(waiting_.reason);
     bool barriers = false;
     for (std::size_t i = d.body; i < d.end; ++i) {
       if (!tokens_[i].is_identifier()) continue;
@@ -353,9 +354,9 @@ class translator {
 
 }  // namespace
 
-static finding unmatched(const token_list& s) {
-  const token& bracket = s[s.alone->at];
-  return {s.files[bracket.file], bracket.line, s.alone->text};
+static finding unmatched_finding(const token_list& s) {
+  const token& bracket = s[s.unmatched->at];
+  return {s.files[bracket.file], bracket.line, s.unmatched->text};
 }
 
 std::string to_string(const finding& f) { return cat(f.file, ":", f.line, ": error: ", f.text); }
@@ -363,7 +364,7 @@ std::string to_string(const finding& f) { return cat(f.file, ":", f.line, ": err
 translation translate(std::string_view preprocessed, const translate_options& options) {
   const std::string folder = options.own_folder.empty() ? "" : options.own_folder + "/";
   token_list tokens = tokenize(preprocessed, folder);
-  if (tokens.alone && !options.any_brackets) return {.findings = {unmatched(tokens)}};
+  if (tokens.unmatched && !options.any_brackets) return {.findings = {unmatched_finding(tokens)}};
   unit u = find_definitions(tokens);
   if (auto unknown = find_unknown_names(tokens, u, options); !unknown.empty()) return {.findings = std::move(unknown)};
   const auto parse_again = [&](const std::optional<std::string>& text) {

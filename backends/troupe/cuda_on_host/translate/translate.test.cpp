@@ -180,18 +180,18 @@ TEST(translate, keeps_uniform_variables_once_and_recomputes_others) {
 }
 
 TEST(translate, declares_threads_independent_only_if_they_keep_to_registers) {
-  const auto told = [](const std::string& text) {
+  const auto is_independent = [](const std::string& text) {
     return contains(translate(body(text), {}).text, "each_thread<false, true>") ||
            contains(translate(body(text), {}).text, "each_thread_inside<false, true>");
   };
-  EXPECT_TRUE(told("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2.0f * x[i] + y[i];"));
-  EXPECT_TRUE(
-      told("float sum = 0; for (int k = 0; k < n; ++k) sum += x[k] & 1; y[threadIdx.x] = fmaf(sum, sum, 1.0f);"));
+  EXPECT_TRUE(is_independent("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2.0f * x[i] + y[i];"));
+  EXPECT_TRUE(is_independent(
+      "float sum = 0; for (int k = 0; k < n; ++k) sum += x[k] & 1; y[threadIdx.x] = fmaf(sum, sum, 1.0f);"));
   for (const char* text : {"int r[2]; r[n & 1] = 1; y[0] = r[0];", "{ int r[2]; r[n & 1] = 1; y[0] = r[0]; }",
                            "int r = 1; int* p = &r; *p = 2; y[0] = r;", "y[0] = f(n);", "atomicAdd_block(y, 1.0f);",
                            "float4 v; v.x = 1; y[0] = v.x;", "auto g = [=] { return n; }; y[0] = g();",
                            "int r = 1; int& s = r; s = 2; y[0] = r;", "struct s { int v[2]; }; s a; y[0] = a.v[n];"})
-    EXPECT_FALSE(told(text)) << text;
+    EXPECT_FALSE(is_independent(text)) << text;
 }
 
 TEST(translate, distinguishes_writes_from_reads) {

@@ -13,7 +13,7 @@
 namespace troupe::testing {
 
 /// Lets the input play a peer, reader or writer, that writes anything to the ring's memory between this side's calls.
-/// Aborts if a span that this side gets lies outside the ring. The memory ends at an unmapped page.
+/// Aborts if a span that this side gets is outside the ring. The memory ends at an unmapped page.
 class hostile_ring {
  public:
   explicit hostile_ring(std::span<const std::uint8_t> input) : input_(input), memory_(guarded()) {

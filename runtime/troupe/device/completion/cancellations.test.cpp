@@ -41,7 +41,7 @@ TEST_F(cancelled_requests, never_include_one_that_has_started) {
 }
 
 // Otherwise the thread that cancels would never return.
-TEST_F(cancelled_requests, are_given_up_if_a_worker_keeps_changing_their_word) {
+TEST_F(cancelled_requests, are_abandoned_if_a_worker_keeps_changing_their_word) {
   std::atomic<bool> ends{false};
   std::thread worker([&] {
     for (std::uint64_t i = 0; !ends.load(std::memory_order_relaxed); ++i)

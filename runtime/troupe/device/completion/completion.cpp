@@ -255,7 +255,7 @@ class completion::retirement {
 
 void completion::retire_lanes(const lane_counts& done) {
   // All counters first: if one was overwritten, the worker may have run what waited for it too early. One that is ahead
-  // of its log was written by nobody who has run those operations.
+  // of its log was not written by a thread that has run those operations.
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     if (done[lane] - retired_[lane] > requests_.capacity()) return report_violation("a lane's counter");
     if (done[lane] != retired_[lane] && !slot_in_log(requests_, channel_, lane, done[lane]))

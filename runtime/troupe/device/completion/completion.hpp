@@ -73,11 +73,11 @@ class completion {
   /// Lets workers answer requests again. All that were sent before have been answered then; returns the last one's
   /// ticket.
   std::uint64_t revive();
-  /// While set, the supervisor is told, once, that no request is left.
+  /// While set, the supervisor receives one event when no request is left.
   void set_closing(bool on) noexcept { closing_.store(on, std::memory_order_seq_cst); }
   bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
 
-  // For recovery, under the drive lock.
+  // Called by recovery, under the drive lock.
   void collect();
   void take_cancelled();
   void answer_failures();
@@ -115,7 +115,7 @@ class completion {
   void retire_lanes(const lane_counts& done);
   // The answer of a request that may be retired already.
   struct due_answer {
-    pending_core* to;  // null if nobody wants it
+    pending_core* to;  // null if it is not wanted
     const request_info* info;
     std::array<std::byte, max_reply_bytes> reply;
     void give(const error* why) noexcept;

@@ -39,7 +39,7 @@ inline std::optional<std::uint32_t> slot_in_log(const ledger& requests, const sh
 std::uint64_t copied_bytes(const ledger_entry& e) noexcept;
 
 /// Returns true if the serving worker has started the request, as far as is known. Under the drive lock. Nothing that a
-/// worker wrote is believed after a violation: a request that its memory shows as not started may be half done.
+/// worker wrote is trusted after a violation: a request that its memory shows as not started may be half done.
 bool has_started(const shared_channel& channel, const serving_worker& worker, std::uint32_t slot,
                  std::uint64_t ticket) noexcept;
 

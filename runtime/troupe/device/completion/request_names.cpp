@@ -45,7 +45,7 @@ request_id id_of(const shared_channel& channel, const ledger_entry& e, std::uint
 std::string name_of_unsent(const request_info& info, const void* request, std::span<const operand_use> uses,
                            std::string_view label) {
   if (!has_names(info)) return full_name(info, {}, label);
-  // Aligned as in memory that workers see. The lists are read at the address where they lie.
+  // Aligned as in memory that workers see. The lists are read at the address where they are.
   std::vector<std::uint64_t> payload((info.payload_bytes + 7) / 8), blob((info.blob_bytes(request) + 7) / 8);
   const auto lists = std::as_writable_bytes(std::span(blob));
   const std::uint64_t address = reinterpret_cast<std::uintptr_t>(lists.data());

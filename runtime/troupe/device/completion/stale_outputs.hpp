@@ -5,7 +5,7 @@
 #include <troupe/device/mailbox/ledger.hpp>
 #include <troupe/memory/device_memory.hpp>
 
-/// Which memory a request makes stale when it fails, and which it makes valid when it runs.
+/// The memory that a request makes stale when it fails, and valid when it runs.
 namespace troupe {
 
 /// Announces that the request's outputs may be marked, because it or an earlier request fails.

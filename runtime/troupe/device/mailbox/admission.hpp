@@ -9,15 +9,15 @@
 
 namespace troupe {
 
-/// Whether a device accepts requests, and if not, why. Thread-safe.
+/// Records if a device accepts requests, and if not, why. Thread-safe.
 class admission {
  public:
   bool refusing(std::memory_order order = std::memory_order_acquire) const noexcept {
     return refusing_.load(order) || home_.left();
   }
-  /// Whether this process is a child of the one that opened the device: then nothing of it may be used.
+  /// Returns true if this process is a child of the one that opened the device: then nothing of it may be used.
   bool left() const noexcept { return home_.left(); }
-  /// Whether the device's destructor must do nothing: in a child, and after `abandon`.
+  /// Returns true if the device's destructor must do nothing: in a child, and after `abandon`.
   bool abandoned() const noexcept { return home_.left() || abandoned_.load(); }
   /// Precondition: `refusing()`.
   error refusal() const {

@@ -45,7 +45,7 @@ void request_mailbox::cancel_room(const room_answer& answer) noexcept {
 }
 
 // Cancels requests that have not started. Without the lock, a slot could pass from one request to the next meanwhile,
-// and a request that is not in flight yet would be marked: the worker would pass over it, and nobody answer it.
+// and a request that is not in flight yet would be marked: the worker would skip it, and it would never be answered.
 template <class Wanted>
 void request_mailbox::cancel_where(Wanted&& wanted, const char* why, reaction how, int code) noexcept {
   const completion::lock guard(completion_);

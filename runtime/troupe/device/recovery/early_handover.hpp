@@ -8,8 +8,9 @@
 
 namespace troupe {
 
-/// Knows when the memory of a worker that has given up may be used by the next one, although its process has not ended:
-/// once none of its threads is left, and the copies that the GPU still makes for it must be done. For one thread.
+/// Decides when the memory of a worker that ends after a fault may be used by the next one, although its process has
+/// not ended: once none of its threads is left, and the copies that the GPU still makes for it must be done. For one
+/// thread.
 class early_handover {
  public:
   /// `copies_go_on`: how long copies may still be made once the threads are gone.

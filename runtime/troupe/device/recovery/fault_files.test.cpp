@@ -60,7 +60,7 @@ TEST_F(fault_files, never_replace_another_file_or_follow_a_link) {
   EXPECT_FALSE(fs::exists(target));
 }
 
-TEST_F(fault_files, that_exceed_the_limit_on_file_sizes_are_errors_and_end_nobody) {
+TEST_F(fault_files, fail_with_an_error_and_no_signal_beyond_the_limit_on_file_sizes) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit few{.rlim_cur = 8, .rlim_max = before.rlim_max};

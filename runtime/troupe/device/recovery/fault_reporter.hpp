@@ -15,7 +15,7 @@ class completion;
 class device_events;
 class quarantine_guard;
 
-/// How many requests a record lists.
+/// The maximum number of requests that a record lists.
 inline constexpr std::size_t most_listed_requests = 64;
 
 /// Analyses a worker's death: what is known about it, and which request is to blame. Reports it to the watches.

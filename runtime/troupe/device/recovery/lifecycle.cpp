@@ -213,7 +213,8 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
   });
 }
 
-// For a worker of a GPU that was killed: the driver ends its work on the device long before the process is gone.
+// Checks if a killed worker of a GPU has no work left: the driver ends its work on the device long before the process
+// is gone.
 void lifecycle::check_quiesced() {
   const worker_id id = handover_.worker();
   worker_link* const link = workers_.find(id);
@@ -223,7 +224,7 @@ void lifecycle::check_quiesced() {
   report_now({device_supervisor::event_kind::quiesced, id});
 }
 
-// A worker without its sockets can neither be told anything nor make memory. One that ends closes them, too, and how it
+// A worker without its sockets can neither receive messages nor make memory. One that ends closes them, too, and how it
 // ended is the better cause; on a GPU, its process may take long to go. One that was asked to stop has its own time.
 void lifecycle::check_closed(worker_id id) {
   const worker_link* const link = workers_.find(id);
@@ -280,7 +281,7 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       return workers_.warm_up_standbys(n.text);
     case worker_link::message::kind::failed:
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
-      // Where the GPU has ended the worker's kernels already, its process takes much longer to go. Kernels that nobody
+      // Where the GPU has ended the worker's kernels already, its process takes much longer to end. Kernels that nobody
       // has ended may write, until it is gone, into memory that another worker would use.
       if (!gpu_ || n.how != reaction::context_lost || id != supervisor_.serving()) return;
       if (const auto go_on = recovery_.writes_on_for()) {

@@ -42,7 +42,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void close(bool now, ref<pending_state<void>> answer);
   /// Closes the device because no handle is left.
   void close_without_handles();
-  /// Restarts a device that has given up. `answer` completes when the device serves, or with the error that prevents
+  /// Restarts a device that has stopped. `answer` completes when the device serves, or with the error that prevents
   /// it.
   void reset(ref<pending_state<void>> answer);
 

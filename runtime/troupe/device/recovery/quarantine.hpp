@@ -44,7 +44,7 @@ class quarantine {
   const hash_key& key() const noexcept { return key_; }
 
   /// The parts of a request that make up its kind: opcode, payload, and the blob with its variable-size parts, which
-  /// lies at `blob_address`. Addresses in [memory_begin, memory_end) are ignored.
+  /// is at `blob_address`. Addresses in [memory_begin, memory_end) are ignored.
   struct described {
     std::uint64_t opcode;
     std::span<const std::byte> payload, blob;

@@ -42,7 +42,7 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
   content_hash kind(known_.key()), data(known_.key());
   bool known = !brings_data(e.info->opcode);
   if (e.info->opcode == opcode_of<memory::stream_in>) {
-    kind.add(e.info->opcode);  // the rest of the request only says where its chunks lie
+    kind.add(e.info->opcode);  // the rest of the request only says where its chunks are
     // One that was refused after it had its ticket brings nothing.
     const std::uint64_t digest = e.extra ? reinterpret_cast<const sent_header*>(e.extra->host)->digest : 0;
     known = digest != 0;

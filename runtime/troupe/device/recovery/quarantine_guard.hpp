@@ -21,7 +21,7 @@ class quarantine_guard final : public control_loop::handler {
  public:
   quarantine_guard(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
                    device_memory& memory, device_events& events) noexcept;
-  /// Sets the range of addresses that operands lie in, which are ignored when requests are compared.
+  /// Sets the range of addresses that operands are in, which are ignored when requests are compared.
   void set_addresses(std::uint64_t begin, std::uint64_t end) noexcept { memory_begin_ = begin, memory_end_ = end; }
 
   // Any thread.

@@ -85,7 +85,7 @@ std::optional<time_span> recovery::writes_on_for() {
   const completion::lock guard(completion_);
   completion_.collect();
   const open_requests open = open_up_to(requests_, channel_.newest_ticket());
-  if (worker_.violated() || !slot_words_are_valid(open)) return {};  // they do not tell what has started
+  if (worker_.violated() || !slot_words_are_valid(open)) return {};  // they do not show what has started
   std::uint64_t bytes = 0;
   for (const auto& [ticket, slot] : open)
     if (!requests_[slot].answered && has_started(channel_, worker_, slot, ticket))

@@ -34,8 +34,8 @@ class recovery {
   /// started are kept for the next worker if the data that they read has survived or is written again before they run.
   void sort_out(const device_supervisor::action& death);
   /// Returns for how long the GPU may still write for the serving worker when that has left its memory, because copies
-  /// are under way; nothing if nobody can say, because the worker does not know that its kernels have ended, or is not
-  /// to be believed.
+  /// are under way; nothing if this is unknown, because the worker has no proof that its kernels have ended, or is not
+  /// to be trusted.
   std::optional<time_span> writes_on_for();
   /// Fails every request with the cause, because no other worker follows.
   void answer_all(const device_supervisor::action& end);

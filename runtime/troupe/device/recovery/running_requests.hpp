@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// Tells which of the started requests are running at this moment. If lanes are GPU streams, a started request may only
+/// Finds the started requests that are running at this moment. If lanes are GPU streams, a started request may only
 /// have been enqueued.
 class running_requests {
  public:

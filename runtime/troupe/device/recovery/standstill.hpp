@@ -18,7 +18,7 @@ class standstill {
     awaited,      ///< look again after `poll_interval_ns`
     works,        ///< the GPU served the standby promptly
     stood_still,  ///< for `took_ns()`, and works again
-    unknown,      ///< nobody can tell, or the GPU stands still for longer than anybody waits
+    unknown,      ///< no answer: there is no standby, or the GPU stands still for longer than the limit
   };
   /// A standby that was asked says so within this time, unless there is none. So one that has started since is asked.
   static constexpr std::int64_t answer_ns = 50'000'000;
@@ -49,7 +49,7 @@ class standstill {
     asked_ns_ = 0;
     return !is_served ? answer::unknown : took_ns_ > prompt_ns ? answer::stood_still : answer::works;
   }
-  /// How long the answer took, or has been awaited.
+  /// The time that the answer took, or for which it has been awaited.
   std::int64_t took_ns() const noexcept { return took_ns_; }
   /// Must be called when no request runs for long any more.
   void forget() noexcept { asked_ns_ = 0; }

@@ -38,7 +38,7 @@ TEST(standstill, the_time_until_a_standby_is_served_is_known) {
   EXPECT_EQ(s.look(workers, start + 6'001 * ms, false), answer::works);
 }
 
-TEST(standstill, nobody_can_tell_if_no_standby_answers) {
+TEST(standstill, is_undecided_if_no_standby_answers) {
   protocol::workers_page workers;
   workers.asked.store(7);
   workers.signs.store(9);

@@ -46,7 +46,7 @@ TEST(device_supervisor, lets_a_standby_take_over_and_launches_another) {
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 
-TEST(device_supervisor, gives_a_worker_that_cannot_serve_a_moment_to_report_its_own_cause) {
+TEST(device_supervisor, waits_briefly_for_the_cause_that_a_worker_that_cannot_serve_reports) {
   auto d = supervised::ready();
   EXPECT_EQ(d.on(event::cannot_serve, 1), "");
   EXPECT_EQ(d.s.next_tick(), d.now + second / 10);
@@ -102,7 +102,7 @@ TEST(device_supervisor, waits_for_the_end_of_a_misbehaving_worker_before_another
   EXPECT_EQ(supervised::text(out[2]), "serve2");
 }
 
-TEST(device_supervisor, without_standbys_replaces_a_worker_at_once_the_first_time_and_then_after_a_pause) {
+TEST(device_supervisor, replaces_a_worker_without_standbys_at_once_the_first_time_and_then_after_a_pause) {
   auto d = supervised::ready({.standbys = 0});
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,launch2");
   EXPECT_EQ(d.s.state(), device_state::recovering);
@@ -277,7 +277,7 @@ TEST(device_supervisor, cancels_queued_requests_at_close_now_and_kills_a_worker_
   EXPECT_EQ(d.later(2 * second), "kill_worker1,refuse_new,answer_all,tell_stopped(error)");
 }
 
-TEST(device_supervisor, can_be_closed_after_it_has_given_up) {
+TEST(device_supervisor, can_be_closed_after_it_has_stopped_restarting) {
   supervised d;
   d.on(event::opened);
   d.on(event::worker_exited, 1);

@@ -62,14 +62,14 @@ result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> memory_exch
   if (r.owner->address == 0) return *detail::why_stale(r);
   if (r.owner->managed)
     return impossible(begin +
-                      "managed memory has no descriptor, and lies in its worker alone; copy it to a buffer of "
+                      "managed memory has no descriptor, and exists in its worker only; copy it to a buffer of "
                       "alloc()");
   if (const auto at = segments_.find(r.address)) {
     if (at->read_only) return refused(begin + "this is memory that only the application writes; copy it to a buffer");
     return std::pair(at->file, at->offset);
   }
   return impossible(begin +
-                    "the buffer lies in memory that was adopted and has no descriptor; share it as its owner does");
+                    "the buffer is in memory that was adopted and has no descriptor; share it as its owner does");
 }
 
 result<shared_memory> memory_exchange::export_memory(const memory_range& r) const {
@@ -164,7 +164,7 @@ result<addressed_memory> memory_exchange::address_of(const memory_range& r) cons
   const bool direct = options_.isolation == isolation::thread;
   if (gpu_ && !direct)
     return impossible(
-        "address: the buffer lies on a GPU, whose worker is another process. Give others its descriptor "
+        "address: the buffer is on a GPU, whose worker is another process. Give others its descriptor "
         "(export_memory), or open the device with isolation::thread");
   // The worker is a thread of this process, so its address is valid here while it lives.
   const auto as_the_worker = [&] {

@@ -28,7 +28,7 @@ class memory_exchange {
   result<memory_range> adopt_memory(std::byte* data, extent bytes, std::size_t alignment,
                                     std::shared_ptr<const void> keep);
   result<addressed_memory> address_of(const memory_range& r) const;
-  /// Returns the file that the buffer lies in, and its offset there. `what` begins the texts of errors.
+  /// Returns the file that the buffer is in, and its offset there. `what` begins the texts of errors.
   result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> file_of(const memory_range& r,
                                                                                const char* what) const;
 

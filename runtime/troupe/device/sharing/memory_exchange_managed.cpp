@@ -29,7 +29,7 @@ class held_by_worker {
 
 }  // namespace
 
-// If the worker is replaced meanwhile, the memory is of an earlier generation, and gone.
+// Allocates managed memory. If the worker is replaced meanwhile, the memory is of an earlier generation, and gone.
 result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const memory_quota& quota) {
   const std::int64_t deadline = loop_.deadline_after(options_.start_timeout);
   std::uint64_t seen = workers_.changes();

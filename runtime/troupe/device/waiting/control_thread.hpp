@@ -30,7 +30,7 @@ class control_thread final : public control_loop {
   void unwatch(int fd) override;
   void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) override;
   std::int64_t now() const noexcept override { return now_ns(); }
-  /// Whether the program has closed the loop's files: then it has ended by itself, and another one is needed.
+  /// Returns true if the program has closed the loop's files: then the loop has ended by itself, and another is needed.
   bool lost() const noexcept { return lost_.load(); }
   bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 

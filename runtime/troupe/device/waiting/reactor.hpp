@@ -23,8 +23,8 @@ class download_tracker;
 /// answers that no blocked thread waits for, and posts the continuations of all answers.
 class reactor final : public waiter, public process_home {
  public:
-  /// If `own_thread` is false, other threads must drive the device, and each posts the continuations of the answers
-  /// that it completes.
+  /// Prepares the reactor. If `own_thread` is false, other threads must drive the device, and each posts the
+  /// continuations of the answers that it completes.
   reactor(shared_channel& channel, completion& completion, const download_tracker& downloads, wait_policy how,
           int cores, bool gpu, bool own_thread) noexcept;
 
@@ -48,7 +48,7 @@ class reactor final : public waiter, public process_home {
 
   /// Starts the thread, which keeps `device` alive until it ends, or lets one go on that has not ended yet.
   result<void> start(std::shared_ptr<const void> device);
-  /// Tells the thread to end once it has posted all continuations.
+  /// Ends the thread once it has posted all continuations.
   void end() noexcept;
   /// Waits for the thread to end, unless it is the calling thread. Then, if `gives_up` (the device is being destroyed),
   /// detaches it.

@@ -23,7 +23,7 @@ void sleep_for_news(shared_channel& channel, completion& completion, Ready&& rea
   protocol::progress_page& page = channel->page();
   protocol::application_page& application = channel->application();
   const bool is_curious = only.place == answer_source::nowhere;
-  // Before `sleepers`: a worker that sees this thread sees what it wants.
+  // Before `sleepers`: a worker that finds this thread finds what it waits for.
   if (is_curious)
     application.curious.fetch_add(1, std::memory_order_seq_cst);
   else

@@ -34,7 +34,7 @@ class turn {
   bool mine_ = false;
 };
 
-// Closing a socket takes as long as the other process wants, and memory may be released on any thread.
+// Closing a socket takes as long as the other process chooses, and memory may be released on any thread.
 bool is_socket(const file_descriptor& fd) noexcept {
   struct stat status{};
   return ::fstat(fd.get(), &status) != 0 || S_ISSOCK(status.st_mode);
@@ -62,7 +62,7 @@ result<std::uint64_t> allocation_client::make_managed(std::uint64_t bytes, std::
   return made ? result(made->address) : made.error();
 }
 
-// If the message cannot be sent now, it is sent with the next one.
+// Sends the release. A message that cannot be sent now is sent with the next one.
 void allocation_client::release_managed(std::uint64_t address) noexcept {
   const std::scoped_lock guard(sending_);
   to_release_.push_back(address);
@@ -118,7 +118,7 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
     // lock is not held here. The socket cannot go meanwhile: only the thread whose turn it is closes it.
     if (!TROUPE_TRY(worker_.wait_for_room(deadline_ns)) || now_ns() >= deadline_ns) return too_late();
     if (too_many_descriptors)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // no event tells when there are fewer
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // no event reports when there are fewer
   }
   const auto violated = [&](const std::string& how) {
     tell_("the worker that was asked for memory sent an invalid answer" + how);
@@ -141,7 +141,7 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
     if (head.number > wanted.number || head.number <= last_answered_) return violated("");
     last_answered_ = head.number;
     if (head.number == wanted.number) break;
-    // An answer to an earlier question, whose caller has given up.
+    // An answer to an earlier question, whose caller no longer waits.
     if (head.made == 1 && head.address != 0) release_managed(head.address);
   }
   const protocol::made_memory& head = parsed->head;

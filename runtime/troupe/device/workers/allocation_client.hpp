@@ -55,7 +55,7 @@ class allocation_client {
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::mutex sending_;  // held while a message is sent or the socket is closed
   control_socket worker_;
-  std::vector<std::uint64_t> to_release_;  // managed memory that the worker has yet to be told to release
+  std::vector<std::uint64_t> to_release_;  // managed memory whose release has yet to be sent to the worker
 };
 
 }  // namespace troupe

@@ -43,7 +43,7 @@ rlim_t next_descriptor() {
   return static_cast<rlim_t>(file_descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)).get());
 }
 
-TEST_F(an_allocation_client, goes_on_after_the_application_had_no_descriptor_left_for_an_answer) {
+TEST_F(an_allocation_client, continues_after_the_application_had_no_descriptor_left_for_an_answer) {
   answer(1);
   {
     const error known(

@@ -16,7 +16,7 @@ device_hardware hardware_of(const protocol::gpu_description& gpu);
 /// the folder in which Linux shows PCI devices.
 std::string link_of(const std::string& pci, const std::string& devices = "/sys/bus/pci/devices");
 
-/// Returns what lies between two PCI devices, as far as the system says.
+/// Returns the connection of two PCI devices, as far as the system reports it.
 peer_link link_between(const std::string& pci, const std::string& other,
                        const std::string& devices = "/sys/bus/pci/devices");
 

@@ -17,7 +17,7 @@ namespace troupe {
 class device_events;
 class worker_pool;
 
-/// What is known of the hardware, the engines and the worker's lanes, for statistics. Thread-safe.
+/// The known facts about the hardware, the engines and the worker's lanes, for statistics. Thread-safe.
 class hardware_view {
  public:
   hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,

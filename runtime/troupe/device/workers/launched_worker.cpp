@@ -51,7 +51,7 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::shared_ptr<insta
 
 launched_worker::~launched_worker() {
   send_queue_.end();
-  socket_.close_elsewhere();  // tells the worker that the application has ended
+  socket_.close_elsewhere();  // shows the worker that the application has ended
   if (thread_.joinable()) thread_.join();
 }
 

@@ -111,7 +111,7 @@ TEST_F(a_send_queue, can_end_while_it_waits_for_room_for_descriptors) {
   queue.end();
 }
 
-TEST_F(a_send_queue, never_waits_for_a_slow_worker_and_gives_up_after_a_second) {
+TEST_F(a_send_queue, never_waits_for_a_slow_worker_and_fails_after_a_second) {
   ASSERT_TRUE(queue.deliver());
   const std::uint32_t room = fill();
   ASSERT_GT(room, 0u);

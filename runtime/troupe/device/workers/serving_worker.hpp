@@ -11,7 +11,7 @@
 namespace troupe {
 
 /// The serving worker, and what is known about it. The supervisor decides which worker serves; this is the worker that
-/// was last told to serve.
+/// was last ordered to serve.
 class serving_worker {
  public:
   using worker_id = device_supervisor::worker_id;
@@ -21,7 +21,7 @@ class serving_worker {
   /// Returns the id of its process; 0 if there is none yet, or it is a thread. Any thread.
   int pid() const noexcept { return pid_.load(); }
 
-  /// Notes that this worker is told to serve. On the control loop, under the drive lock.
+  /// Notes that this worker is ordered to serve. On the control loop, under the drive lock.
   void begin(worker_id id) noexcept {
     id_.store(id);
     violated_.store(false);
@@ -38,7 +38,7 @@ class serving_worker {
   bool violate() noexcept { return !violated_.exchange(true); }
   bool violated() const noexcept { return violated_.load(std::memory_order_relaxed); }
 
-  /// Notes that it is gone and its requests are being sorted out. `believed` says whether its words about unfinished
+  /// Notes that it is gone and its requests are being sorted out. `believed` says if its words about unfinished
   /// requests are used. Does nothing if no worker has served since the last call of `sorted_out`. Under the drive lock.
   void end(bool believed) noexcept {
     if (!over_) believed_ = believed;

@@ -76,7 +76,7 @@ result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t
       return m.make(round_up(bytes, segment_alignment), deadline);
     });
     if (made || made.error().reaction() != reaction::retry_later || loop_.now() >= until) return made;
-    // No event tells when the driver has reclaimed the memory, so try again after a pause.
+    // No event reports when the driver has reclaimed the memory, so try again after a pause.
     std::uint64_t seen = workers_.changes();
     workers_.wait_for_change(seen, loop_.now() + pause_ns);
   }
@@ -161,9 +161,9 @@ void shared_segments::shrink(memory_kind kind, const segment& s) noexcept {
   if (told && all) addresses_of(kind).give_back(s.address, s.bytes);
 }
 
-// Tells all workers, including standbys. Requests sent later wait until the worker has done it. The worker `by` changes
-// the protection itself when it runs the request, because a GPU may read the memory until then; so its message has 0
-// bytes and only advances the count.
+// Sends the change to all workers, including standbys. Requests sent later wait until the worker has done it. The
+// worker `by` changes the protection itself when it runs the request, because a GPU may read the memory until then; so
+// its message has 0 bytes and only advances the count.
 void shared_segments::protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept {
   const auto guard = workers_.lock();
   if (read_only)

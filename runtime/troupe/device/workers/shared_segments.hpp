@@ -45,17 +45,17 @@ class shared_segments final : public segment_source {
   std::uint32_t sent() const noexcept { return sent_.load(std::memory_order_acquire); }
   /// Sends a new worker all segments and read-only ranges. Under the pool's lock.
   result<void> send_all_to(worker_link& fresh) const;
-  /// The file that an address lies in, and the offset there.
+  /// The file that an address is in, and the offset there.
   struct place {
     std::shared_ptr<const memory_file> file;
     std::uint64_t offset;
     bool read_only;
   };
-  /// Returns nothing if the address lies in no segment.
+  /// Returns nothing if the address is in no segment.
   std::optional<place> find(std::uint64_t address) const;
   /// Returns the files of the device's own device memory, without memory of others.
   std::vector<std::shared_ptr<const memory_file>> own_files() const;
-  /// Registers a channel through which another device maps this one's segments. It is told of each segment that is
+  /// Registers a channel through which another device maps this one's segments. It receives each segment that is
   /// freed.
   void add_peer(const std::shared_ptr<peer_channel>& channel);
   void hide_from_peers() noexcept;

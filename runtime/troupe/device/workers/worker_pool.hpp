@@ -45,7 +45,7 @@ class worker_pool final : public control_loop::handler {
   void prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin);
   const protocol::greeting& greeting() const noexcept { return greeting_; }
 
-  // On the control loop.
+  // Called on the control loop.
   result<void> launch(worker_id id);
   /// Returns null if there is no such worker, or no longer. On other threads only under the lock.
   worker_link* find(worker_id id) noexcept;

@@ -16,12 +16,12 @@
 
 namespace troupe::memory {
 
-/// For each lane, how many chunks of transfers have arrived: a number in pinned memory that the lane's stream writes
-/// behind each chunk. To ask the driver for an event instead is a call of the kernel's driver, which takes tens of
-/// milliseconds while that is busy with the end of another process.
+/// The number of chunks of transfers that have arrived, for each lane: a word in pinned memory that the lane's stream
+/// writes behind each chunk. To ask the driver for an event instead is a call of the kernel's driver, which takes tens
+/// of milliseconds while that is busy with the end of another process.
 class arrivals {
  public:
-  /// Of one lane, whose transfers run one at a time.
+  /// The counters of one lane, whose transfers run one at a time.
   struct lane {
     std::atomic<std::uint64_t>* arrived = nullptr;
     std::uint64_t sent = 0;

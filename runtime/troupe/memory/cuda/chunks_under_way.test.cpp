@@ -41,7 +41,7 @@ TEST_F(chunks, arrive_one_after_another_without_a_question_to_the_driver) {
   EXPECT_EQ(times_called("cuStreamWriteValue64(6"), 1) << "the number goes on with the next transfer";
 }
 
-TEST_F(chunks, of_a_lost_context_are_not_awaited_for_ever) {
+TEST_F(chunks, are_not_awaited_for_ever_in_a_lost_context) {
   arrivals all = arrivals::make(1).value();
   driver.computes = false;  // nothing arrives
   chunks_under_way going(all[0], nullptr);

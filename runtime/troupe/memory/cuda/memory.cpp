@@ -86,7 +86,7 @@ struct cuda_memory {
   static std::uint64_t group_of(const upload& r) {
     return r.bytes != 0 && r.bytes <= small_uploads::most_bytes ? 1 : 0;
   }
-  // If it fails, each upload runs alone, which may write the same bytes again.
+  // Runs uploads together. If this fails, each runs alone, which may write the same bytes again.
   result<void> run_group(const group<upload>& all, call& c) {
     std::array<small_uploads::one, small_uploads::most> list;
     for (std::size_t first = 0; first < all.size(); first += list.size()) {
@@ -175,7 +175,7 @@ struct cuda_memory {
   static bool ready(const R&) noexcept {
     return false;
   }
-  // If the other half fails, this one is not needed, and succeeds.
+  // Runs one half of a copy. If the other half fails, this one is not needed, and succeeds.
   result<void> run(const peer_show& r, call& c) {
     staging_header& h = meeting_of(r);
     chunks_under_way going(arrivals_[c.lane], stream_of(c));

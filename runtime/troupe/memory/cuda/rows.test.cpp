@@ -36,13 +36,13 @@ TEST(rows, are_copied_by_one_call_with_pitches) {
             calls{"cuMemcpy2DAsync(to 2000 by 8, from 1000 by 2147483647, 2 rows of 8)"});
 }
 
-TEST(rows, without_gaps_are_one_copy_of_any_length) {
+TEST(rows, are_one_copy_of_any_length_if_they_have_no_gaps) {
   EXPECT_EQ(copied(8, 3, tight, 8), calls{"cuMemcpyAsync(to 2000, from 1000, 24)"});
   EXPECT_EQ(copied(large, 2, tight, tight), calls{"cuMemcpyAsync(to 2000, from 1000, 6000000000)"});
   EXPECT_EQ(copied(large, 1, large * 2, large * 3), calls{"cuMemcpyAsync(to 2000, from 1000, 3000000000)"});
 }
 
-TEST(rows, further_apart_than_the_drivers_limit_are_copied_one_by_one) {
+TEST(rows, are_copied_one_by_one_if_their_pitch_exceeds_the_drivers_limit) {
   EXPECT_EQ(copied(8, 3, large, 16),
             (calls{"cuMemcpyAsync(to 2000, from 1000, 8)", "cuMemcpyAsync(to 2016, from 3000001000, 8)",
                    "cuMemcpyAsync(to 2032, from 6000001000, 8)"}));

@@ -61,7 +61,7 @@ class uploads : public testing::Test {
   cuda::testing::fake_driver& driver = cuda::testing::driver();
 };
 
-TEST_F(uploads, that_are_many_share_one_launch) {
+TEST_F(uploads, share_one_launch_if_there_are_many) {
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
   EXPECT_TRUE(run(*on, {1, 4095, 4096, 4097, 16384}));
@@ -72,7 +72,7 @@ TEST_F(uploads, that_are_many_share_one_launch) {
   EXPECT_EQ(driver.count("cuMemcpyAsync"), 0u);
 }
 
-TEST_F(uploads, that_are_few_are_copied_by_the_driver) {
+TEST_F(uploads, are_copied_by_the_driver_if_there_are_few) {
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
   EXPECT_TRUE(run(*on, {4096, 4096, 1}));
@@ -80,7 +80,7 @@ TEST_F(uploads, that_are_few_are_copied_by_the_driver) {
   EXPECT_EQ(driver.count("cuLibraryLoadData"), 0u);
 }
 
-TEST_F(uploads, from_memory_that_no_kernel_can_read_are_copied_by_the_driver) {
+TEST_F(uploads, are_copied_by_the_driver_if_no_kernel_can_read_the_source) {
   can(0);
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
@@ -89,7 +89,7 @@ TEST_F(uploads, from_memory_that_no_kernel_can_read_are_copied_by_the_driver) {
   EXPECT_EQ(driver.count("cuLaunchKernel"), 0u);
 }
 
-TEST_F(uploads, to_memory_that_no_kernel_can_write_are_copied_by_the_driver) {
+TEST_F(uploads, are_copied_by_the_driver_if_no_kernel_can_write_the_target) {
   driver.primary_is_active = true;
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
@@ -101,7 +101,7 @@ TEST_F(uploads, to_memory_that_no_kernel_can_write_are_copied_by_the_driver) {
   EXPECT_EQ(driver.count("cuLaunchKernel"), 1u);
 }
 
-TEST_F(uploads, of_a_process_of_the_workers_own_go_to_memory_that_kernels_can_write) {
+TEST_F(uploads, check_no_pointers_in_a_worker_with_its_own_process) {
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
   EXPECT_TRUE(run(*on, {1, 2, 3, 4}));

@@ -73,8 +73,8 @@ struct host_memory {
     return {};
   }
 
-  // If an earlier worker counted chunks as read and failed, the application has overwritten them, and they are lost.
-  // The application announces each chunk before it overwrites its place.
+  // Receives a stream. If an earlier worker counted chunks as read and failed, the application has overwritten them,
+  // and they are lost. The application announces each chunk before it overwrites its place.
   result<void> run(const stream_in& r, call&) {
     auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
@@ -121,7 +121,7 @@ struct host_memory {
   static bool ready(const R&) noexcept {
     return false;
   }
-  // If the other half fails, this one is not needed, and succeeds.
+  // Runs one half of a copy. If the other half fails, this one is not needed, and succeeds.
   result<void> run(const peer_show& r, call&) {
     staging_header& h = meeting_of(r);
     h.step(h.filled, 1);

@@ -77,7 +77,7 @@ struct counting_source final : segment_source {
   std::uint64_t last_ticket() const noexcept override { return ticket; }
   std::map<std::uint64_t, std::uint64_t> sealed;
   std::uint32_t done_by = 0;
-  bool again = false;  // the next worker is told again
+  bool again = false;  // the next worker receives it again
   std::uint64_t ticket = 0;
   std::uint64_t next = std::uint64_t{1} << 40;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> live;

@@ -19,7 +19,7 @@
 #include <troupe/protocol/worker_description.hpp>
 
 /// Each function parses bytes from a process that is not trusted, and aborts if the result breaks a promise. The bytes
-/// lie in an allocation of exactly their size, so that a sanitizer detects every access outside.
+/// are in an allocation of exactly their size, so that a sanitizer detects every access outside.
 namespace troupe::testing {
 
 inline void require_of(const char* function, bool good, const char* what) {

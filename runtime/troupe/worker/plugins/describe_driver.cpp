@@ -87,7 +87,7 @@ driver_description::gpu describe_gpu(const driver_calls& d, int number) {
   return {.name = name, .capability = cat(major, ".", minor), .bytes = bytes, .mode = mode};
 }
 
-// Who hears of faults of this GPU before the driver tells.
+// Describes the alarms that report faults of this GPU before the driver does.
 driver_description describe_alarms(const driver_calls& d, int number) {
   int device = 0;
   char pci[32] = "";

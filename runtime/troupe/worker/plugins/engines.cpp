@@ -174,7 +174,7 @@ result<void> engine_set::add_operations(loaded& e, std::uint32_t number) {
   const auto same =
       std::adjacent_find(all.begin(), all.end(), [](const known& a, const known& b) { return a.opcode == b.opcode; });
   if (same != all.end()) {
-    return missing("library " + e.library + ": " + e.path + " serves two requests that cannot be told apart, " +
+    return missing("library " + e.library + ": " + e.path + " serves two requests that cannot be distinguished, " +
                    same->what.operation->name + " and " + (same + 1)->what.operation->name +
                    "; give one of them another name, or its fields other names");
   }

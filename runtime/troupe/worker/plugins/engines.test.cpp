@@ -75,7 +75,7 @@ TEST(engines, find_each_other_while_more_are_added_and_one_is_reopened) {
   EXPECT_FALSE(seen->find(seen->set, library_code("library 3"), 1003, &found, &why)) << "its engine was closed";
 }
 
-TEST(engines, that_are_missing_are_reported_with_file_folders_and_alternatives) {
+TEST(engines, are_reported_with_file_folders_and_alternatives_if_they_are_missing) {
   char name[] = "/tmp/troupe-engines-XXXXXX";
   const fs::path folder = ::mkdtemp(name);
   for (const char* file : {"memory.host.so", "memory.cuda.so", "late.cuda.so", "libother.so"})

@@ -22,7 +22,7 @@ struct gpu_alarm {
 class alarm_source {
  public:
   virtual ~alarm_source() = default;
-  /// Returns the next alarm, or nothing if there is none in this time. Fails if it will never hear of one again.
+  /// Returns the next alarm, or nothing if there is none in this time. Fails if none can arrive any more.
   virtual result<std::optional<gpu_alarm>> wait(std::chrono::milliseconds at_most) = 0;
 };
 

@@ -30,7 +30,7 @@ class alarms_of_a_gpu : public testing::Test {
   }
 };
 
-TEST_F(alarms_of_a_gpu, are_heard_in_order) {
+TEST_F(alarms_of_a_gpu, are_received_in_order) {
   const auto source = listen_by_nvml("0000:17:00.0");
   ASSERT_TRUE(source) << source.error().text();
   raise(13);
@@ -55,7 +55,7 @@ TEST_F(alarms_of_a_gpu, say_what_they_mean) {
   EXPECT_EQ(protocol::xid_text(999), "Xid 999 (see NVIDIA's list of Xid errors)");
 }
 
-TEST_F(alarms_of_a_gpu, cannot_be_heard_without_the_library_or_the_gpu_and_that_is_said) {
+TEST_F(alarms_of_a_gpu, cannot_be_received_without_the_library_or_the_gpu_which_is_reported) {
   EXPECT_EQ(why_not("0000:18:00.0"), "nvmlDeviceGetHandleByPciBusId_v2: Not Found");
   use("/nowhere/libnvidia-ml.so.1");
   EXPECT_NE(why_not("0000:17:00.0").find("cannot load NVML: /nowhere/libnvidia-ml.so.1"), std::string::npos);

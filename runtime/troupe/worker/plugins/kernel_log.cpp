@@ -64,7 +64,7 @@ bool names_a_channel(std::string_view line) noexcept {
                      [line](std::string_view way) { return line.find(way) != std::string_view::npos; });
 }
 
-// What a line about a multiprocessor of the GPU says was wrong: "Misaligned Address".
+// Returns the error that a line about a multiprocessor of the GPU names: "Misaligned Address".
 std::optional<std::string_view> wrong_access_in(std::string_view line, const std::string& pci) {
   if (!take_until(line, xid_begins)) return {};
   const auto address = take_until(line, "): ");

@@ -21,7 +21,7 @@ const std::string fault =
     "00000000. "
     "MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_8 faulted @ 0x0_00000000";
 
-TEST(alarms_in_the_kernels_log, name_what_happened_and_to_whom) {
+TEST(alarms_in_the_kernels_log, name_the_error_and_the_process) {
   const auto found = alarm_in(fault, pci);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->xid, 31u);
@@ -38,9 +38,9 @@ TEST(alarms_in_the_kernels_log, need_not_name_a_process) {
   EXPECT_TRUE(alarm_in("NVRM: Xid (PCI:0000:17:00): 48, pid='<unknown>'", "00000000:17:00.0"));
 }
 
-// As an H200 reported a kernel of process 755, while another one happened to run on the processor. While the GPU stands
-// still, nobody could show that it is innocent.
-TEST(alarms_in_the_kernels_log, are_not_the_lines_before_that_name_whoever_was_interrupted) {
+// The lines are those with which an H200 reported a kernel of process 755, while another process happened to run on the
+// processor. While the GPU serves no process, no probe could show that this one is not at fault.
+TEST(alarms_in_the_kernels_log, are_not_the_earlier_lines_that_name_the_interrupted_process) {
   const std::string begin = "4,370,33718193,c;NVRM: Xid (PCI:0000:17:00): 13, ";
   for (const char* line : {"Graphics SM Warp Exception on (GPC 1): Misaligned Address",
                            "pid=798, name=troupe-worker, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0): Out Of "
@@ -109,7 +109,7 @@ TEST_F(kernels_log, is_read_line_by_line_however_it_comes) {
   EXPECT_EQ((*second)->process, 1065u);
 }
 
-TEST_F(kernels_log, says_what_was_wrong_though_another_line_says_whose_it_was) {
+TEST_F(kernels_log, names_the_error_though_another_line_names_the_process) {
   const std::string begin = "NVRM: Xid (PCI:0000:17:00): 13, ";
   auto source = read_kernel_log(pci);
   ASSERT_TRUE(source) << source.error().text();
@@ -145,7 +145,7 @@ TEST_F(kernels_log, says_why_it_cannot_be_read) {
   EXPECT_EQ(source.error().text(), "cannot read the kernel's log /nowhere/kmsg: No such file or directory");
 }
 
-TEST_F(kernels_log, that_ends_is_an_error) {
+TEST_F(kernels_log, fails_with_an_error_when_it_ends) {
   const std::string file = path_ + ".txt";
   std::ofstream(file) << fault << "\n";
   ::setenv("TROUPE_KERNEL_LOG", file.c_str(), 1);

@@ -60,7 +60,7 @@ level level_of(const x86_processor& p) noexcept {
   return p.sse4_2 || p.sse4a ? level::sse : level::basic;
 }
 
-// For processors whose model does not decide.
+// Chooses by the instruction sets, for processors whose model does not decide.
 std::string_view by_extensions(const x86_processor& p) noexcept {
   if (p.avx512_vl) return p.avx512_bf16 ? "Cooperlake" : "SkylakeX";
   if (p.avx2) return "Haswell";

@@ -21,13 +21,13 @@ std::string_view best_openblas_kernels(const x86_processor& p) noexcept;
 /// Returns true if kernels leave a part of the processor unused, or need more than it has, which ends the process.
 bool unfit(std::string_view kernels, const x86_processor& p) noexcept;
 
-/// How the kernels of this process are chosen.
+/// The choice of kernels in this process.
 struct kernel_choice {
   enum class chooser : std::uint8_t { user, troupe, openblas };
   chooser by = chooser::openblas;
   std::string users;      ///< the value of OPENBLAS_CORETYPE, if set
   std::string_view own;   ///< the choice of OpenBLAS 0.3.21
-  std::string_view best;  ///< the best for the processor, which Troupe tells OpenBLAS if Troupe chooses
+  std::string_view best;  ///< the best for the processor, which Troupe passes to OpenBLAS if Troupe chooses
   x86_processor processor;
 
   /// Makes the choice for a processor. `setting` is the value of OPENBLAS_CORETYPE; null: not set.

@@ -35,7 +35,7 @@ struct known {
   std::uint32_t signature;
   shows extensions;
   std::string_view own;        // the choice of OpenBLAS 0.3.21
-  std::string_view told = "";  // what Troupe tells it; empty: nothing
+  std::string_view told = "";  // what Troupe passes to it; empty: nothing
 };
 
 // Signatures are those of CPUID. The choices of OpenBLAS are from driver/others/dynamic.c of version 0.3.21.
@@ -69,7 +69,7 @@ constexpr known processors[] = {
     {"Dhyana", hygon, 0x00900f02, avx2, "Zen"},
     {"KX-U6880A", zhaoxin, 0x000307b0, avx, "Nehalem", "Sandybridge"},
 
-    // Processors that it does not know and judges by their extensions, well.
+    // Processors whose model it does not know and for which it chooses well by their extensions.
     {"Core Ultra 7 155H, Meteor Lake", intel, 0x000a06a4, avx2, "Haswell"},
     {"Xeon 6767P, Granite Rapids", intel, 0x000a06d1, avx512_bf16, "Cooperlake"},
     {"Xeon 6780E, Sierra Forest", intel, 0x000a06f3, avx2, "Haswell"},
@@ -119,7 +119,7 @@ TEST(openblas_kernels, are_never_chosen_against_the_users_setting) {
     }
 }
 
-TEST(openblas_kernels, are_described_with_who_chose_them_and_a_remedy_if_they_are_unfit) {
+TEST(openblas_kernels, are_described_with_their_chooser_and_a_remedy_if_they_are_unfit) {
   const x86_processor known = processor(intel, 0x000606a6, avx512);
   const x86_processor unknown = processor(intel, 0x000c06f2, avx512_bf16);
   const auto own = kernel_choice::of(known, nullptr), ours = kernel_choice::of(unknown, nullptr),
@@ -138,7 +138,7 @@ TEST(openblas_kernels, are_described_with_who_chose_them_and_a_remedy_if_they_ar
   EXPECT_EQ(users.remedy("Haswell"), "unset OPENBLAS_CORETYPE");
 }
 
-TEST(openblas_kernels, of_this_machine_are_fit_once_chosen) {
+TEST(openblas_kernels, fit_this_machine_once_chosen) {
   const x86_processor here = x86_processor::of_this_machine();
   const kernel_choice c = kernel_choice::of(here, nullptr);
   EXPECT_EQ(here.vendor.size(), 12u);

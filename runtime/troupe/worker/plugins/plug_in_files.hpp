@@ -16,8 +16,8 @@ struct opened_plug_in {
 };
 
 /// Returns the path from which to load the plug-in that has this path: the one that the application opened, which it
-/// has checked, or else the file that is there now, if nobody else can write it. If there is none, the error's code is
-/// ENOENT.
+/// has checked, or else the file that is there now, if no other user can write it. If there is none, the error's code
+/// is ENOENT.
 result<std::string> find_plug_in(const std::string& path, const std::vector<opened_plug_in>& opened);
 
 }  // namespace troupe

@@ -19,7 +19,7 @@ namespace {
 
 std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
-// On the host: whole pages, and one more that can be read.
+// Returns the size of a mapping on the host: whole pages, and one more that can be read.
 std::uint64_t mapped_bytes(std::uint64_t bytes) noexcept { return round_up(bytes, page_bytes()) + page_bytes(); }
 
 }  // namespace

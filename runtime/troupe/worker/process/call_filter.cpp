@@ -95,8 +95,9 @@ class program {
 constexpr std::uint32_t whole = 0xffffffff;
 using unless_it = program::unless_it;
 
-// What lets a process act on another one of its user, on the terminal, or on what it shares with its starter: the
-// process may signal and limit itself only, and not change the flags and owners of a file that it inherited.
+// Forbids calls by which a process acts on another one of its user, on the terminal, or on what it shares with its
+// starter: the process may signal and limit itself only, and not change the flags and owners of a file that it
+// inherited.
 void forbid_acts_on_others(program& p) {
   const auto self = static_cast<std::uint32_t>(::getpid());
   for (const int call : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo})

@@ -8,7 +8,7 @@
 /// forbidden fails with EPERM; one for another processor's interface ends the process.
 namespace troupe {
 
-/// Whether this system, processor and build can filter calls.
+/// Returns true if this system, processor and build can filter calls.
 bool can_filter_calls() noexcept;
 
 enum class call_filter {

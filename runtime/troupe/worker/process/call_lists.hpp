@@ -9,7 +9,8 @@ namespace troupe::call_lists {
 
 /// Reading and changing other processes, and what the kernel offers to administrators. No GPU's driver uses them.
 std::span<const int> on_other_processes() noexcept;
-/// What no library for computing uses, and has often been a way into the kernel, or reaches others by named objects.
+/// Returns calls that no library for computing uses, and that have often been a way into the kernel, or reach others by
+/// named objects.
 std::span<const int> on_the_system() noexcept;
 /// Starting processes and programs, making and connecting sockets, and signals that a filter cannot look into.
 std::span<const int> processes_and_sockets() noexcept;

@@ -17,7 +17,7 @@ namespace troupe {
 /// them. Returns what this system cannot confine, to be reported; empty if it can do all.
 result<std::string> confine(const protocol::greeting& g, std::span<const opened_plug_in> opened = {});
 
-/// What this system offers for confinement.
+/// The means of confinement that this system has.
 struct confinement_support {
   int landlock = 0;      ///< the version of Landlock's interface; 0: none
   bool filters = false;  ///< of system calls

@@ -34,7 +34,7 @@ namespace {
 
 constexpr uid_t nobody = 65534;
 
-// What a worker tried, and whether it could. In memory that it shares with the test.
+// The acts that a worker tried, and their success, in memory that it shares with the test.
 struct attempts {
   bool confined;  // the worker came to its end
   char why_not[400], reported[400];
@@ -80,7 +80,7 @@ bool can_change_flags_of_output() {
          ::ioctl(STDOUT_FILENO, FIONBIO, &on) == 0;
 }
 
-// Whether a shell that the launcher starts runs the line with success.
+// Returns true if a shell that the launcher starts runs the line with success.
 bool shell_can(const std::string& line) {
   auto job = launch_by_launcher({.path = "/bin/sh", .args = {"-c", line}});
   if (!job) return false;
@@ -218,7 +218,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
   attempts* got_ = nullptr;
 };
 
-TEST_P(a_confined_worker, reaches_nothing_but_what_it_needs) {
+TEST_P(a_confined_worker, reaches_only_the_files_and_processes_that_it_needs) {
   ASSERT_NO_FATAL_FAILURE(run(confinement::standard));
   ASSERT_TRUE(got_->confined) << got_->why_not;
   expect_confined();

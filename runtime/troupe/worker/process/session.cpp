@@ -29,7 +29,7 @@
 namespace troupe {
 namespace {
 
-// For those who must do without, or want to compare.
+// Returns false if the variable disables a feature, for users who must do without it or compare.
 bool is_wanted(const char* variable) {
   const char* const value = ::secure_getenv(variable);
   return value == nullptr || std::string_view(value) != "0";
@@ -302,10 +302,10 @@ void worker_session::serve(const protocol::service& s) {
 
 // Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  // Told by the driver, or in a report that names this process.
+  // Reported by the driver, or in a report that names this process.
   const bool ended = state_->work->device().has_ended_kernels() || (state_->alarms && state_->alarms->is_named());
   state_->work->channel().page().note.write(
-      {.ticket = why.first.ticket, .xid = state_->alarms ? state_->alarms->last_heard() : 0, .work_ended = ended});
+      {.ticket = why.first.ticket, .xid = state_->alarms ? state_->alarms->last_detected() : 0, .work_ended = ended});
   send_failure(
       error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ == home::process) ::_exit(1);

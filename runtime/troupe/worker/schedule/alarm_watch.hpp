@@ -14,50 +14,50 @@
 
 namespace troupe {
 
-/// Gives the worker up as soon as its GPU is known to have broken its work: the driver tells the process of some faults
-/// only after most of a second, but everybody within milliseconds that there is one.
+/// Stops the worker as soon as the GPU reports an error of its work: the driver returns some errors to the process only
+/// after most of a second, but notifies all listeners within milliseconds that there is one.
 ///
-/// If the alarm names this process, the worker is given up at once; if it names another, it does not concern this one.
-/// If it names none, and this worker has work under way, the driver is asked, and a probe is sent: a write behind
-/// nothing, in a stream of its own. A worker whose work makes progress, or whose probe arrives, is innocent. After a
-/// fault the GPU stands still for everybody, the longer, the more programs use it. So the other workers of the device
-/// are asked as well. Those without work, such as standbys, count the probes that arrive as *signs* that all see: a
-/// worker whose own probe is under way and still missing then is the one. Of some faults the driver tells the process
-/// early; only that counts then.
+/// If the report names this process, the worker stops at once; if it names another, it is ignored. If it names none,
+/// and this worker has work in flight, the driver is queried and a probe decides: a write in a stream of its own, with
+/// no work before it. A worker whose work makes progress, or whose probe completes, is unaffected. After an error the
+/// GPU stops for all programs, the longer, the more of them use it. So the other workers of the device send probes as
+/// well. Those without work, such as standbys, count completed probes as *signs* that all workers can read: a worker
+/// whose own probe has been sent but does not complete while others do is at fault. The driver returns some errors
+/// early; for these, only the driver decides.
 ///
-/// The driver itself may be busy with the fault, so a thread of its own sends probes, and the thread that listens never
+/// The driver itself may be busy with the error, so a separate thread sends probes, and the listening thread never
 /// calls the driver.
 class alarm_watch {
  public:
   using opener = std::function<result<std::unique_ptr<alarm_source>>()>;
-  /// How long work and probe may stand still after an alarm that names no process, where no other worker gives signs.
-  /// Beside two programs that computed without a pause, 1 of 8,000 probes took 33 ms, the others 22 at most; beside
-  /// six that did nothing, the GPU stood still for 70 ms.
-  static constexpr std::chrono::milliseconds usual_patience{250};
-  /// How many signs, and for how long, they may be behind: so often has the GPU turned to another program since.
-  static constexpr std::uint64_t most_behind = 10;
-  static constexpr std::int64_t longest_behind_ns = 10'000'000;
+  /// The limit of time without progress or a completed probe after an alarm that names no process, if no other worker
+  /// counts signs. With two other programs that computed without a pause, 1 of 8,000 probes took 33 ms, the others at
+  /// most 22; with six idle ones, the GPU stopped for 70 ms.
+  static constexpr std::chrono::milliseconds usual_probe_timeout{250};
+  /// The limits of signs that others have counted without progress here, and of the time since the first of them: the
+  /// GPU has switched to another program so often.
+  static constexpr std::uint64_t max_missed_signs = 10;
+  static constexpr std::int64_t max_lag_ns = 10'000'000;
 
-  /// `page` is pinned, `all` is shared with the other workers of the device. `open` is called on the thread that
-  /// listens.
+  /// `page` is pinned, `all` is shared with the other workers of the device. `open` is called on the listening thread.
   alarm_watch(device_progress& device, platform& gpu, protocol::progress_page& page, protocol::workers_page& all,
-              opener open, std::chrono::milliseconds patience = usual_patience);
+              opener open, std::chrono::milliseconds probe_timeout = usual_probe_timeout);
   alarm_watch(const alarm_watch&) = delete;
-  /// May take as long as the source waits for an alarm, which is `turn` at most.
+  /// May block for `longest_wait`, while the source waits for an alarm.
   ~alarm_watch();
-  static constexpr std::chrono::milliseconds turn{1000};
+  static constexpr std::chrono::milliseconds longest_wait{1000};
 
-  /// Returns what the GPU has reported in the last two seconds, unless it was about another process; 0: nothing.
-  std::uint32_t last_heard() const noexcept;
-  /// Returns true if the GPU has reported an error of this process that ends its work.
+  /// Returns the Xid that the GPU has reported in the last two seconds, unless it named another process; 0: none.
+  std::uint32_t last_detected() const noexcept;
+  /// Returns true if the GPU has reported an error that names this process and ends its work.
   bool is_named() const noexcept { return named_.load(); }
 
  private:
   void listen() noexcept;
-  void judge(const gpu_alarm& alarm) noexcept;
-  void judge_by_probe(const gpu_alarm& alarm) noexcept;
-  void answer_questions() noexcept;
-  void give_signs() noexcept;
+  void classify_alarm(const gpu_alarm& alarm) noexcept;
+  void classify_by_probe(const gpu_alarm& alarm) noexcept;
+  void send_probes() noexcept;
+  void count_signs() noexcept;
   bool is_over() const noexcept { return device_.is_lost() || ending_.load(); }
 
   device_progress& device_;
@@ -65,12 +65,12 @@ class alarm_watch {
   protocol::progress_page& page_;
   protocol::workers_page& all_;
   const opener open_;
-  const std::int64_t patience_ns_;
+  const std::int64_t probe_timeout_ns_;
   void* stream_ = nullptr;
-  std::atomic<std::uint32_t> sent_;  // the newest question whose probe is under way, or that came before this worker
-  std::uint64_t written_ = 0;        // to page_.repeated
+  std::atomic<std::uint32_t> sent_;  // the newest question whose probe was sent, or that is older than this worker
+  std::uint64_t written_ = 0;        // number of the last write to page_.repeated
   std::atomic<std::uint32_t> xid_{0};
-  std::atomic<std::int64_t> heard_ns_{0};
+  std::atomic<std::int64_t> detected_ns_{0};
   std::atomic<bool> named_{false}, ending_{false};
   std::thread prober_, listener_;
 };

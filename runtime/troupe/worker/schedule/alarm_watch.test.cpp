@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t capacity = 64, lane = 2;
 
-// The test's own alarms; they outlive the source that the watch opens.
+// The alarms of a test; they outlive the source that the watch opens.
 class bell {
  public:
   void ring(const gpu_alarm& alarm) {
@@ -32,7 +32,7 @@ class bell {
     rung_.push_back(alarm);
     changed_.notify_all();
   }
-  // Waits until the watch has judged all that was rung, which it has when it waits again.
+  // Waits until the watch has classified all alarms: then it waits for the next one.
   void await_silence() {
     std::unique_lock guard(lock_);
     changed_.wait(guard, [&] { return rung_.empty() && waits_; });
@@ -50,10 +50,10 @@ class bell {
       of.changed_.notify_all();
       const bool any = of.changed_.wait_for(guard, 20ms, [&] { return !of.rung_.empty(); });
       if (!any) return std::optional<gpu_alarm>();
-      const gpu_alarm heard = of.rung_.front();
+      const gpu_alarm alarm = of.rung_.front();
       of.rung_.pop_front();
       of.waits_ = false;
-      return std::optional(heard);
+      return std::optional(alarm);
     }
     bell& of;
   };
@@ -68,10 +68,10 @@ bool enqueue(void* device, const void*, const troupe_engine_call* c, troupe_engi
   return true;
 }
 
-// Where operations are only enqueued.
+// A worker whose operations are only enqueued.
 struct worker {
-  void watch(protocol::workers_page& all, bell& alarms, std::chrono::milliseconds patience) {
-    listening.emplace(lanes.device(), gpu, channel.view().page(), all, [&] { return alarms.open(); }, patience);
+  void watch(protocol::workers_page& all, bell& alarms, std::chrono::milliseconds probe_timeout) {
+    listening.emplace(lanes.device(), gpu, channel.view().page(), all, [&] { return alarms.open(); }, probe_timeout);
   }
   testing_worker::channel_in_memory channel{capacity};
   ring_region report_memory = channel.reports();
@@ -84,9 +84,9 @@ struct worker {
   std::optional<alarm_watch> listening;
 };
 
-class alarms : public testing::Test {
+class gpu_alarm_watch : public testing::Test {
  protected:
-  alarms() {
+  gpu_alarm_watch() {
     EXPECT_TRUE(lanes_.device().make_streams(chooser_));
     lanes_.when_context_lost([this](const failure& why) {
       const std::scoped_lock guard(lock_);
@@ -94,8 +94,8 @@ class alarms : public testing::Test {
     });
     all_.signs = 1000;
   }
-  void watch(std::chrono::milliseconds patience = 30s) { worker_.watch(all_, bell_, patience); }
-  ~alarms() override {
+  void watch(std::chrono::milliseconds probe_timeout = 30s) { worker_.watch(all_, bell_, probe_timeout); }
+  ~gpu_alarm_watch() override {
     worker_.listening.reset();
     lanes_.device().mark_all();
     device_.finish();
@@ -109,13 +109,13 @@ class alarms : public testing::Test {
     lanes_.issue(op, lane);
     lanes_.run_here(op);
   }
-  // As another worker of the device does.
+  // Asks for probes, as another worker of the device does.
   void ask() {
     all_.questions.fetch_add(1);
     futex_wake(all_.questions, futex_scope::shared);
   }
   protocol::progress_page& page() { return worker_.channel.view().page(); }
-  // The texts with which the device was lost.
+  // Returns the texts with which the device was lost.
   std::vector<std::string> lost() {
     const std::scoped_lock guard(lock_);
     std::vector<std::string> out;
@@ -148,7 +148,7 @@ class alarms : public testing::Test {
 
 using texts = std::vector<std::string>;
 
-TEST_F(alarms, end_a_worker_whose_work_stands_still) {
+TEST_F(gpu_alarm_watch, a_worker_without_progress_is_stopped) {
   watch(50ms);
   run();
   ring_and_wait(43);
@@ -159,16 +159,16 @@ TEST_F(alarms, end_a_worker_whose_work_stands_still) {
   EXPECT_TRUE(lanes_.device().is_lost());
 }
 
-TEST_F(alarms, do_not_end_a_worker_without_work) {
+TEST_F(gpu_alarm_watch, a_worker_without_work_is_not_stopped) {
   watch(50ms);
-  EXPECT_EQ(worker_.listening->last_heard(), 0u);
+  EXPECT_EQ(worker_.listening->last_detected(), 0u);
   const auto signs = others();
   ring_and_wait(43);
   EXPECT_EQ(lost(), texts{});
-  EXPECT_EQ(worker_.listening->last_heard(), 43u);
+  EXPECT_EQ(worker_.listening->last_detected(), 43u);
 }
 
-TEST_F(alarms, that_name_the_worker_end_it_at_once_with_the_drivers_words) {
+TEST_F(gpu_alarm_watch, a_worker_named_by_the_alarm_is_stopped_at_once_with_its_text) {
   watch();
   run();
   ring_and_wait(43, static_cast<std::uint32_t>(::getpid()));
@@ -178,7 +178,7 @@ TEST_F(alarms, that_name_the_worker_end_it_at_once_with_the_drivers_words) {
   EXPECT_EQ(page().probe.load(), 0u);
 }
 
-TEST_F(alarms, that_name_a_worker_without_work_are_not_believed) {
+TEST_F(gpu_alarm_watch, an_alarm_that_names_a_worker_without_work_is_ignored) {
   watch();
   ring_and_wait(43, static_cast<std::uint32_t>(::getpid()));
   EXPECT_EQ(lost(), texts{});
@@ -186,7 +186,7 @@ TEST_F(alarms, that_name_a_worker_without_work_are_not_believed) {
 }
 
 // The driver tells whose fault it is, but not at once.
-TEST_F(alarms, of_invalid_accesses_make_the_worker_ask_the_driver_again_and_again) {
+TEST_F(gpu_alarm_watch, the_driver_is_queried_repeatedly_after_an_invalid_access) {
   watch(50ms);
   run();
   for (const std::uint32_t xid : {13u, 31u}) {
@@ -198,7 +198,7 @@ TEST_F(alarms, of_invalid_accesses_make_the_worker_ask_the_driver_again_and_agai
   EXPECT_EQ(lost(), texts{});
 }
 
-TEST_F(alarms, make_questions_to_the_driver_rare) {
+TEST_F(gpu_alarm_watch, the_driver_is_queried_less_often_while_alarms_are_watched) {
   watch();
   bell_.await_silence();
   run();
@@ -208,17 +208,17 @@ TEST_F(alarms, make_questions_to_the_driver_rare) {
   EXPECT_LE(device_.checks, before + 1) << "one per 100 ms, not one per millisecond";
 }
 
-TEST_F(alarms, that_name_another_process_do_not_concern_the_worker) {
-  watch(alarm_watch::usual_patience);
+TEST_F(gpu_alarm_watch, an_alarm_that_names_another_process_is_ignored) {
+  watch(alarm_watch::usual_probe_timeout);
   run();
   ring_and_wait(43, 1);
   EXPECT_EQ(lost(), texts{});
-  EXPECT_EQ(worker_.listening->last_heard(), 0u);
+  EXPECT_EQ(worker_.listening->last_detected(), 0u);
   EXPECT_EQ(page().probe.load(), 0u);
 }
 
 // Such as a row of memory that was replaced.
-TEST_F(alarms, that_end_no_program_are_judged_by_what_the_gpu_still_does) {
+TEST_F(gpu_alarm_watch, an_alarm_that_ends_no_program_is_classified_by_probe) {
   watch();
   device_.finish();
   run();
@@ -227,7 +227,7 @@ TEST_F(alarms, that_end_no_program_are_judged_by_what_the_gpu_still_does) {
 }
 
 // A long kernel makes no progress.
-TEST_F(alarms, do_not_end_a_worker_whose_probe_arrives) {
+TEST_F(gpu_alarm_watch, a_worker_whose_probe_completes_is_not_stopped) {
   watch();
   run();
   device_.finish_at(page().probe);
@@ -237,17 +237,17 @@ TEST_F(alarms, do_not_end_a_worker_whose_probe_arrives) {
   EXPECT_EQ(page().probe.load(), 1u);
 }
 
-TEST_F(alarms, end_a_worker_that_stands_still_while_the_gpu_gives_others_signs) {
+TEST_F(gpu_alarm_watch, a_worker_without_progress_is_stopped_while_others_count_signs) {
   watch(10min);
   run();
   const auto signs = others();
   ring_and_wait(43);
   EXPECT_EQ(lost().size(), 1u);
-  EXPECT_GE(all_.signs.load(), 1000 + alarm_watch::most_behind);
+  EXPECT_GE(all_.signs.load(), 1000 + alarm_watch::max_missed_signs);
 }
 
 // Such as one that maps memory at that time.
-TEST_F(alarms, do_not_end_a_worker_whose_probe_has_not_been_sent) {
+TEST_F(gpu_alarm_watch, a_worker_whose_probe_has_not_been_sent_is_not_stopped) {
   watch(20ms);
   run();
   device_.driver_is_stuck = true;
@@ -262,17 +262,17 @@ TEST_F(alarms, do_not_end_a_worker_whose_probe_has_not_been_sent) {
 }
 
 // Such as where there are two standbys.
-TEST_F(alarms, give_a_worker_its_time_however_many_signs_others_have) {
+TEST_F(gpu_alarm_watch, a_worker_has_its_minimum_time_however_many_signs_are_counted) {
   watch(10min);
   run();
   const std::int64_t start = now_ns();
   const auto signs = others(0ms);
   ring_and_wait(43);
   EXPECT_EQ(lost().size(), 1u);
-  EXPECT_GE(now_ns() - start, alarm_watch::longest_behind_ns);
+  EXPECT_GE(now_ns() - start, alarm_watch::max_lag_ns);
 }
 
-TEST_F(alarms, of_invalid_accesses_are_not_judged_by_the_signs_of_others) {
+TEST_F(gpu_alarm_watch, invalid_accesses_are_not_classified_by_signs) {
   watch(100ms);
   run();
   const auto signs = others();
@@ -280,7 +280,7 @@ TEST_F(alarms, of_invalid_accesses_are_not_judged_by_the_signs_of_others) {
   EXPECT_EQ(lost(), texts{});
 }
 
-TEST_F(alarms, make_a_standby_tell_that_the_gpu_works_again) {
+TEST_F(gpu_alarm_watch, a_standby_counts_signs_when_the_gpu_works_again) {
   bell silent;
   worker standby;
   EXPECT_TRUE(standby.lanes.device().make_streams(chooser_));
@@ -290,12 +290,12 @@ TEST_F(alarms, make_a_standby_tell_that_the_gpu_works_again) {
   run();
   ring_and_wait(43);
   EXPECT_EQ(lost().size(), 1u);
-  EXPECT_GE(all_.signs.load(), 1000 + alarm_watch::most_behind);
-  EXPECT_GE(standby.channel.view().page().repeated.load(), alarm_watch::most_behind);
+  EXPECT_GE(all_.signs.load(), 1000 + alarm_watch::max_missed_signs);
+  EXPECT_GE(standby.channel.view().page().repeated.load(), alarm_watch::max_missed_signs);
   EXPECT_EQ(page().probe.load(), 0u);
 }
 
-TEST_F(alarms, let_only_idle_workers_give_signs) {
+TEST_F(gpu_alarm_watch, only_idle_workers_count_signs) {
   watch(10min);
   run();
   device_.finish_at(page().probe);
@@ -307,7 +307,7 @@ TEST_F(alarms, let_only_idle_workers_give_signs) {
   EXPECT_EQ(all_.asked.load(), 0u);
 }
 
-TEST_F(alarms, let_no_worker_give_signs_before_the_gpu_works) {
+TEST_F(gpu_alarm_watch, no_worker_counts_signs_before_the_gpu_works) {
   watch(10min);
   ask();
   while (all_.asked.load() == 0) std::this_thread::yield();  // the application knows that it will give signs
@@ -318,7 +318,7 @@ TEST_F(alarms, let_no_worker_give_signs_before_the_gpu_works) {
 }
 
 // A fault of another program has stopped a GPU for 5 s.
-TEST_F(alarms, make_a_standby_wait_for_the_gpu_for_longer_than_a_worker_may_stand_still) {
+TEST_F(gpu_alarm_watch, a_standby_waits_for_the_gpu_longer_than_the_probe_timeout) {
   watch(1ms);
   ask();
   while (all_.asked.load() == 0) std::this_thread::yield();
@@ -332,14 +332,14 @@ TEST_F(alarms, make_a_standby_wait_for_the_gpu_for_longer_than_a_worker_may_stan
   EXPECT_GT(all_.signs.load(), 1000u);
 }
 
-TEST_F(alarms, do_not_end_a_worker_as_long_as_its_work_makes_progress) {
-  constexpr std::chrono::milliseconds patience = 2s;
-  watch(patience);
+TEST_F(gpu_alarm_watch, a_worker_that_makes_progress_is_not_stopped) {
+  constexpr std::chrono::milliseconds probe_timeout = 2s;
+  watch(probe_timeout);
   constexpr int steps = 6;
   for (int i = 0; i < steps; ++i) run();
-  std::thread works([this, patience] {
+  std::thread works([this, probe_timeout] {
     for (std::uint64_t done = 1; done <= steps; ++done) {
-      std::this_thread::sleep_for(patience / 5);
+      std::this_thread::sleep_for(probe_timeout / 5);
       page().lanes[lane].done.store(done);
     }
   });
@@ -348,7 +348,7 @@ TEST_F(alarms, do_not_end_a_worker_as_long_as_its_work_makes_progress) {
   EXPECT_EQ(lost(), texts{});
 }
 
-TEST_F(alarms, pass_on_what_the_driver_says_to_the_probe) {
+TEST_F(gpu_alarm_watch, the_drivers_error_for_the_probe_is_reported) {
   watch();
   run();
   device_.break_down();
@@ -357,7 +357,7 @@ TEST_F(alarms, pass_on_what_the_driver_says_to_the_probe) {
   EXPECT_EQ(lost(), texts{"CUDA_ERROR_ILLEGAL_ADDRESS"});
 }
 
-TEST_F(alarms, are_judged_one_after_another) {
+TEST_F(gpu_alarm_watch, alarms_are_classified_one_after_another) {
   watch();
   device_.finish();  // carries out everything at once
   run();

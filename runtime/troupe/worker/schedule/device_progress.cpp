@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t longest_unmarked_ns = 2'500'000;
 constexpr long nap_ns = 10'000;                       // of the watcher, while the device is busy
 constexpr std::int64_t longest_blind_ns = 1'000'000;  // without progress it looks for overdue marks this often
-// Without progress, the device is asked for errors this often; the second, where somebody reports them.
+// Without progress, the device is asked for errors this often; the second, where another source reports them.
 constexpr std::int64_t silence_ns = 1'000'000, silence_if_told_ns = 100'000'000;
 
 }  // namespace

@@ -16,8 +16,8 @@
 
 namespace troupe {
 
-/// How far the device has come with the lanes that are streams, for the threads that wait for it. Without a platform no
-/// lane is a stream, and only `is_lost` and `lose` matter.
+/// The device's progress in the lanes that are streams, for the threads that wait for it. Without a platform no lane is
+/// a stream, and only `is_lost` and `lose` matter.
 ///
 /// The device writes a lane's counter where it finds a *mark* in the stream. A mark costs it some time, so one is
 /// enqueued only when it is needed: when a lane has nothing more to enqueue, before the lane's thread starts something
@@ -47,7 +47,7 @@ class device_progress {
 
   /// Marks all that the lane, a stream, has enqueued.
   void mark(std::uint32_t lane) noexcept;
-  /// For the pump, before it sleeps: marks each lane whose thread has nothing left to enqueue.
+  /// Marks each lane whose thread has nothing left to enqueue. Called by the pump before it sleeps.
   void mark_all() noexcept;
   /// Has these operations marked as soon as they are enqueued, so that a thread or lane that waits for them need not
   /// wait for what is enqueued behind them.
@@ -69,7 +69,7 @@ class device_progress {
   void lose(const error& why, const operation* reported_by = nullptr) noexcept;
   /// Asks the device for errors, on a thread that may be blocked.
   void ask() noexcept;
-  /// While somebody else reports errors: asks the device by itself only after a long silence. Each question is a call
+  /// While another source reports errors: asks the device by itself only after a long silence. Each question is a call
   /// of the kernel's driver, which others may keep busy, and this process's calls wait for its answer.
   void ask_less_often(bool less = true) noexcept;
   /// Returns true if the device has not done all that was enqueued in streams.
@@ -89,7 +89,7 @@ class device_progress {
     std::atomic<std::uint64_t> wanted{never};  ///< the lowest sequence that a sleeping thread waits for
     std::atomic<std::int64_t> busy_since_ns{0};
   };
-  /// What the watcher knows about a lane.
+  /// The watcher's knowledge of a lane.
   struct pace {
     std::uint64_t done = 0;
     std::int64_t seen_ns = 0;

@@ -226,7 +226,7 @@ TEST_F(gpu_lanes, wake_each_waiting_thread_when_its_own_operation_is_complete) {
   waiting[0].join();
 }
 
-// As it does while it ends another process of the same GPU.
+// Covers the time in which the driver ends another process of the same GPU.
 TEST_F(gpu_lanes, see_what_the_device_has_done_while_the_driver_answers_no_question) {
   run(lane);
   lanes_.device().mark_all();

@@ -33,8 +33,8 @@ bool dispatcher::is_ready(const operation& op) {
   return op.what->ready == nullptr || op.what->ready(op.engine, op.payload);
 }
 
-// Whether the operation may run on the stream of another library. A large copy may not, so that it overlaps with what
-// is computed behind it.
+// Returns true if the operation may run on the stream of another library. A large copy may not, so that it overlaps
+// with what is computed behind it.
 bool dispatcher::suits_any_stream(const operation& op) const noexcept {
   if (op.what == nullptr || !lanes_.device().has_platform()) return false;
   if (op.what->lane == troupe_lane_anywhere) return true;
@@ -160,7 +160,7 @@ void dispatcher::open_group_with(operation& head, std::uint64_t key, priority ur
   cut_.note(key, 1, most);
 }
 
-// Of operations that run in order, some may be left, which begin the next call.
+// Closes a group that is full. Operations that run in order may be left; they begin the next call.
 void dispatcher::close_full_group() {
   open_group rest = group_;
   if (group_.head->what->in_order != 0) group_.count = cut_.place(group_.count);

@@ -42,14 +42,14 @@ class failure_log {
   bool empty() const noexcept { return live_.load(std::memory_order_acquire) == 0; }
   failure_ptr find(position at) const;
 
-  /// For the pump: calls `f(entry)` for each failure that it has not seen. `issued` is how many operations each lane
-  /// has been given so far: later ones never ask `find` for these failures.
+  /// Calls `f(entry)` for each failure that the pump has not seen. `issued` is the number of operations that each lane
+  /// has received so far: later ones never ask `find` for these failures.
   template <class F>
   void harvest(lane_progress issued, F&& f) {
     if (fresh_.load(std::memory_order_acquire) == 0) return;
     for (const entry& e : take_fresh(issued)) f(e);
   }
-  /// For the pump: forgets failures that no incomplete operation can ask for.
+  /// Forgets failures that no incomplete operation can ask for. Called by the pump.
   void prune(lane_progress done);
 
  private:

@@ -14,17 +14,17 @@
 
 namespace troupe {
 
-/// Where an operation runs: it is the `sequence`-th of its lane, counted from 1.
+/// The position of an operation: it is the `sequence`-th of its lane, counted from 1.
 struct position {
   std::uint32_t lane = 0;
   std::uint64_t sequence = 0;
   friend bool operator==(const position&, const position&) = default;
 };
 
-/// How many operations of each lane are complete.
+/// The number of complete operations of each lane.
 using lane_progress = std::span<const std::uint64_t, max_lanes>;
 
-/// What an operation waits for: in each lane, all operations up to some sequence.
+/// The operations that an operation waits for: in each lane, all up to some sequence.
 class wait_list {
  public:
   bool empty() const noexcept { return lanes_ == 0; }
@@ -58,7 +58,7 @@ class wait_list {
   std::uint32_t lanes_ = 0;
 };
 
-/// How failures may reach a request through its inputs.
+/// The ways in which failures may reach a request through its inputs.
 class failure_lookup {
  public:
   /// The incomplete operations whose output the request reads, without duplicates. If one fails, so must the request.
@@ -135,7 +135,7 @@ class hazard_tracker {
   std::size_t intervals() const noexcept;
 
  private:
-  /// What a wait for a lane implies.
+  /// The waits that a wait for a lane implies.
   struct lane_clock {
     std::array<std::uint64_t, max_lanes> reached{};  ///< for each other lane, the sequence waited for
     std::uint64_t changed = 0;  ///< `reached` holds for operations of this lane from this sequence on

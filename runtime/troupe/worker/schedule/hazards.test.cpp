@@ -178,7 +178,7 @@ TEST(hazards, a_late_failure_spoils_only_bytes_not_overwritten_since) {
   EXPECT_EQ(d.failures.poison(), 1u);
 }
 
-TEST(hazards, of_several_failures_the_first_unseen_one_is_reported) {
+TEST(hazards, the_first_unseen_one_of_several_failures_is_reported) {
   desk d;
   for (std::uint64_t n : {3, 1, 2}) {
     d.commit({{n * 10, n * 10 + 10, write}}, {1, n});

@@ -68,7 +68,7 @@ class interval_list {
     return last_[operand % last_.size()] = added;
   }
 
-  /// Replaces all that lies in [begin, end) by one interval and returns it. The caller sets its history.
+  /// Replaces all that is in [begin, end) by one interval and returns it. The caller sets its history.
   interval* replace(std::uint64_t begin, std::uint64_t end, std::size_t operand) {
     interval* first = first_after(begin, operand);
     if (first->begin == begin && first->end == end) return first;

@@ -23,7 +23,7 @@ class lane_chooser {
   std::uint32_t low() const noexcept { return high() + 1; }
   lane_purpose purpose_of(std::uint32_t lane) const noexcept;
 
-  /// What is known of an operation before it has a lane.
+  /// The known facts about an operation before it has a lane.
   struct wish {
     std::uint32_t wanted;  ///< troupe_lane
     priority urgency;

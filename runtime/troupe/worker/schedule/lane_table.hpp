@@ -33,7 +33,7 @@ struct lane_table {
 
   lane_state& operator[](std::uint32_t lane) noexcept { return lanes[lane]; }
   const lane_state& operator[](std::uint32_t lane) const noexcept { return lanes[lane]; }
-  /// How many operations of the lane are complete. None, if the count is damaged: nothing may run too early.
+  /// The number of complete operations of the lane; 0 if the count is damaged, so that nothing runs too early.
   checked_count& counter(std::uint32_t lane) const noexcept { return channel.page().lanes[lane].done; }
   std::uint64_t done(std::uint32_t lane) const noexcept {
     const std::uint64_t found = counter(lane).load(std::memory_order_acquire);

@@ -85,8 +85,8 @@ bool lane_set::step(std::uint32_t number) noexcept {
   return true;
 }
 
-// For the lane of low priority, where lanes are threads: the operations of other lanes have all cores. The lane goes on
-// after a while, and does not yield to an operation that still waits.
+// Yields all cores to the operations of other lanes. Called in the lane of low priority, where lanes are threads. The
+// lane goes on after a while, and does not yield to an operation that still waits.
 void lane_set::yield_to_others() noexcept {
   const std::int64_t deadline = now_ns() + longest_yield_ns;
   const auto alone = [this] {
@@ -267,7 +267,7 @@ failure_ptr lane_set::execute(const operation& op, bool alone) noexcept {
   if (const std::uint32_t whose = f.whose != 0 ? f.whose - 1 : op.library; f.restart_library != 0 && whose < 64)
     broken_.fetch_or(std::uint64_t{1} << whose);
   if (why.reaction == reaction::context_lost) {
-    // The cause may lie in an earlier operation: a device reports its fault from whatever call comes next.
+    // The cause may be in an earlier operation: a device reports its fault from whatever call comes next.
     if (device_.has_platform())
       device_.lose(
           error(error::details{.reaction = why.reaction, .domain = why.domain, .code = why.code, .text = why.text}),

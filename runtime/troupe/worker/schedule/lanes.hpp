@@ -21,7 +21,7 @@ namespace troupe {
 /// written so (device_progress).
 class lane_set {
  public:
-  /// If not `threads`, queued operations run only when `step` is called.
+  /// Prepares the lanes. If not `threads`, queued operations run only when `step` is called.
   lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy,
            bool threads = true, platform* gpu = nullptr);
   /// Sets what each lane is for, before anything is issued.
@@ -30,18 +30,18 @@ class lane_set {
   /// Waits until everything queued is complete, then ends the threads. Without threads, queued operations never run.
   ~lane_set();
 
-  /// For the pump: gives `op` the next place in the lane, `op.at`, and writes the lane's log.
+  /// Gives `op` the next place in the lane, `op.at`, and writes the lane's log. Called by the pump.
   void issue(operation& op, std::uint32_t lane) noexcept;
-  /// For the pump: runs an issued operation, and those `together` with it, on the calling thread. The lane must be
-  /// idle and the operations must have nothing to wait for.
+  /// Runs an issued operation, and those `together` with it, on the calling thread, which is the pump's. The lane must
+  /// be idle and the operations must have nothing to wait for.
   void run_here(operation& op) noexcept { run(op); }
-  /// For the pump: leaves them to the lane's thread.
+  /// Leaves them to the lane's thread. Called by the pump.
   void queue(operation& op);
   /// Without threads: runs the next queued operation of the lane, and those `together` with it. Returns false if none
   /// is queued, or it must wait for another lane.
   bool step(std::uint32_t lane) noexcept;
 
-  /// How many operations of the lane are complete. Counters that only threads of this process move are read from its
+  /// The number of complete operations of the lane. Counters that only threads of this process move are read from its
   /// own memory: those that the application reads may be overwritten by a broken kernel, and a wrong one must not let
   /// an operation run before what it needs.
   std::uint64_t done(std::uint32_t lane) const noexcept {
@@ -49,7 +49,7 @@ class lane_set {
   }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   operation& at(position p) const noexcept { return lanes_.at(p); }
-  /// How many operations the lane's thread has yet to run, with those of the call that it makes.
+  /// The number of operations that the lane's thread has yet to run, with those of the call that it makes.
   std::uint64_t yet_to_run(std::uint32_t lane) const noexcept {
     const std::uint64_t ran = lanes_[lane].ran.load(std::memory_order_acquire),
                         queued = lanes_[lane].queued.load(std::memory_order_relaxed);

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t most_together = 32;
 /// And of those that run in order, for which fewer, larger calls save more.
 inline constexpr std::uint32_t most_in_order = 64;
 
-/// One request inside the worker, from the pump's decision to its completion. It lies in an array by ledger slot, so
+/// One request inside the worker, from the pump's decision to its completion. It is in an array by ledger slot, so
 /// none is ever allocated.
 struct operation {
   std::uint64_t ticket = 0;

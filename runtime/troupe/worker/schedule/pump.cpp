@@ -114,7 +114,7 @@ result<void> pump::run() {
       return here != 0 && parts_.channel.application().shared_core.load(std::memory_order_relaxed) == here;
     };
     if (wait.spin(arrived, in_vain)) continue;
-    if (dispatcher_.has_group()) {  // nobody would close it while this thread sleeps
+    if (dispatcher_.has_group()) {  // it would stay open while this thread sleeps
       dispatcher_.close_group();
       continue;
     }

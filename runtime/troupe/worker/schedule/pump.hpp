@@ -24,14 +24,13 @@ class pump {
     std::uint64_t inline_bytes;
     bool coalesce = true, lanes_have_cores = true;  ///< see dispatcher::settings
     std::uint32_t most_in_order = troupe::most_in_order;
-    /// Where the application's memory is mapped, in which lists of accesses lie.
+    /// The range in which the application's memory is mapped, which contains lists of accesses.
     std::uint64_t memory_begin = 0, memory_end = UINT64_MAX;
-    /// How many failures may spoil memory at a time: older poison is forgotten, since memory that is never written
-    /// again would keep it. By default four times the largest mailbox. Fewer requests than that
-    /// fail between the check of a request and its arrival, unless its caller waited very long for room; then it is
-    /// refused.
+    /// The maximum number of failures that spoil memory at a time: older poison is forgotten, since memory that is
+    /// never written again would keep it. By default four times the largest mailbox. Fewer requests than that fail
+    /// between the check of a request and its arrival, unless its caller waited very long for room; then it is refused.
     std::uint64_t most_poison = std::uint64_t{4} * protocol::most_requests;
-    /// If false, operations that cannot run at once wait for `step_lane`.
+    /// True if lanes have threads. Otherwise operations that cannot run at once wait for `step_lane`.
     bool threads = true;
     /// Null where the lanes run on the host.
     platform* gpu = nullptr;
@@ -46,7 +45,7 @@ class pump {
   result<void> make_streams() {
     return parts_.gpu != nullptr ? lanes().device().make_streams(parts_.lanes) : result<void>();
   }
-  /// Where the lanes' device is watched.
+  /// The watcher of the lanes' device.
   device_progress& device() noexcept { return lanes().device(); }
   /// Sets the generation before `run`: requests that were checked in an earlier one may not read.
   void begin_generation(std::uint32_t generation) noexcept { generation_ = generation; }
@@ -63,7 +62,7 @@ class pump {
   /// Makes `run` return. Thread-safe.
   void stop() noexcept;
   const protocol::view& channel() const noexcept { return parts_.channel; }
-  /// Tells the pump how many memory messages have been carried out. For one thread, any.
+  /// Sets the number of memory messages that have been carried out. For one thread, any.
   void segments_changed(std::uint32_t count) noexcept;
 
  private:

@@ -278,7 +278,7 @@ TEST_F(pumps, run_groups_themselves_if_only_their_members_are_small_and_no_core_
 }
 
 // A GPU's driver takes some microseconds to enqueue: while one thread does that, the pump takes the next requests.
-TEST_F(pumps, of_a_gpu_leave_requests_with_a_long_queue_behind_them_to_the_lane) {
+TEST_F(pumps, leave_requests_of_a_gpu_with_a_long_queue_behind_them_to_the_lane) {
   testing_worker::recording_device gpu;
   counting& what = counting_;
   ASSERT_TRUE(engines_.add("counting", what.engine));
@@ -339,7 +339,7 @@ TEST_F(pumps_with_sequences, leave_operations_alone_that_have_a_time_limit_or_sh
   EXPECT_EQ(what_.ran, 4u);
 }
 
-TEST_F(pumps_with_sequences, run_them_one_by_one_if_the_engine_wishes) {
+TEST_F(pumps_with_sequences, run_operations_one_by_one_if_the_engine_requests_it) {
   what_.refuses = true;
   what_.answered = &channel_.view().page().lanes[lane_chooser::first_compute].done;
   for (int i = 0; i < 4; ++i) change(100);
@@ -361,8 +361,8 @@ TEST_F(pumps_with_sequences, run_nothing_that_needs_what_another_of_the_call_fai
   EXPECT_EQ(next_report().ticket, 3u);
 }
 
-// Those before it need not wait for what only this one waits for.
-TEST_F(pumps_with_sequences, of_a_gpu_begin_anew_with_an_operation_that_waits_for_another_lane) {
+// Earlier operations need not wait for what only this one waits for.
+TEST_F(pumps_with_sequences, begin_a_new_call_on_a_gpu_with_an_operation_that_waits_for_another_lane) {
   testing_worker::recording_device gpu;
   counting other;
   other.operation.opcode = testing_worker::only_opcode + 1;
@@ -379,8 +379,8 @@ TEST_F(pumps_with_sequences, of_a_gpu_begin_anew_with_an_operation_that_waits_fo
   of_gpu.device().mark_all();
 }
 
-// So that an engine sees the same calls again, wherever the first of them began.
-TEST_F(pumps_with_sequences, cut_what_comes_again_at_the_same_places) {
+// An engine then receives the same calls again, wherever the first of them began.
+TEST_F(pumps_with_sequences, cut_a_repeated_sequence_at_the_same_places) {
   static std::uint64_t asked;
   asked = 0;
   what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
@@ -396,7 +396,7 @@ TEST_F(pumps_with_sequences, cut_what_comes_again_at_the_same_places) {
   for (std::uint64_t i = 0; i < all; ++i) EXPECT_EQ(what_.tickets.at(i), i + 1);
 }
 
-// What it has to do first takes longer than the others need to arrive.
+// The lane's earlier work takes longer than the others need to arrive.
 TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
   what_.hold = true;
   write(100, protocol::command_flags{true, priority::normal});  // alone
@@ -418,7 +418,7 @@ TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
 }
 
 // However long they are: the thread of a lane has calls to make that come first.
-TEST_F(pumps_with_sequences, of_a_gpu_leave_all_to_the_lane_with_a_long_queue_behind_them) {
+TEST_F(pumps_with_sequences, leave_all_operations_of_a_gpu_with_a_long_queue_behind_them_to_the_lane) {
   static std::uint64_t asked;
   asked = 0;
   what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
@@ -445,7 +445,7 @@ TEST_F(pumps_with_sequences, of_a_gpu_leave_all_to_the_lane_with_a_long_queue_be
   EXPECT_EQ(what_.ran, 265u);
 }
 
-TEST_F(pumps_with_sequences, of_a_gpu_put_nothing_together_that_takes_long) {
+TEST_F(pumps_with_sequences, put_no_long_operations_of_a_gpu_together) {
   testing_worker::recording_device gpu;
   pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), UINT64_MAX, &gpu));
   ASSERT_TRUE(of_gpu.make_streams());

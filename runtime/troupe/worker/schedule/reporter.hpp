@@ -10,10 +10,10 @@
 
 namespace troupe {
 
-/// Tells the application what happened: writes failures to the report ring, and wakes threads that sleep.
+/// Reports to the application: writes failures to the report ring, and wakes threads that sleep.
 class reporter {
  public:
-  /// If not `owns_process`, the worker is a thread of the application, which it must not end.
+  /// Prepares the reports. If not `owns_process`, the worker is a thread of the application, which it must not end.
   reporter(protocol::view channel, ring_writer& reports, bool owns_process = true) noexcept
       : channel_(channel), ring_(reports), owns_process_(owns_process) {}
 

@@ -38,7 +38,7 @@ TEST_F(reports, are_counted_from_one_for_each_worker) {
 }
 
 // Otherwise a lane would wait for ever, and without its report the request would be answered as a success.
-TEST_F(reports, that_find_no_room_for_long_end_the_process) {
+TEST_F(reports, end_the_process_if_they_find_no_room_for_long) {
   EXPECT_EXIT(
       {
         for (int i = 0; i < 1000; ++i) report();

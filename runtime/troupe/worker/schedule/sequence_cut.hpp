@@ -18,7 +18,8 @@ class sequence_cut {
     const std::uint64_t hash = before_ * multiplier;
     if (count > most / 2 && hash >= highest_) highest_ = hash, place_ = count;
   }
-  /// How many operations of a call of `count` go now. The others begin the next call, for which nothing is noted again.
+  /// Returns the number of operations of a call of `count` that go now. The others begin the next call, for which
+  /// nothing is noted again.
   std::uint32_t place(std::uint32_t count) const noexcept { return place_ != 0 ? place_ : count; }
   /// The next call has begun with what the cut has left.
   void begin() noexcept { place_ = 0, highest_ = 0; }

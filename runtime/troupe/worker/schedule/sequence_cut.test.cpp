@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t most = 32;
 
-// Where in the sequence each call begins, and how many operations it has.
+// The position in the sequence at which each call begins, and the number of its operations.
 using calls = std::vector<std::pair<std::size_t, std::uint32_t>>;
 
 // Cuts what comes again and again, from a place in it on.
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> sequence_of(std::size_t length, std::size_t kinds) {
   return out;
 }
 
-TEST(sequences, that_come_again_are_cut_into_the_same_few_calls_wherever_they_begin) {
+TEST(sequences, are_cut_into_the_same_few_calls_whenever_they_repeat) {
   for (const std::size_t length : {2u, 3u, 10u, 17u, 33u, 64u, 100u, 200u})
     for (const std::size_t kinds : {4u, 1000u}) {
       const auto keys = sequence_of(length, kinds);
@@ -55,7 +55,7 @@ TEST(sequences, that_come_again_are_cut_into_the_same_few_calls_wherever_they_be
     }
 }
 
-TEST(sequences, of_one_kind_are_cut_into_full_calls) {
+TEST(sequences, are_cut_into_full_calls_if_all_operations_are_of_one_kind) {
   EXPECT_EQ(cut({7}, 0, 3), (calls{{0, most}, {0, most}, {0, most}}));
 }
 
@@ -66,7 +66,7 @@ TEST(sequences, are_cut_into_calls_that_are_at_least_half_full) {
   }
 }
 
-TEST(sequences, of_few_operations_are_not_cut) {
+TEST(sequences, are_not_cut_if_they_have_few_operations) {
   sequence_cut c;
   for (std::uint32_t i = 1; i <= most / 2; ++i) c.note(i * 1234567, i, most);
   EXPECT_EQ(c.place(most / 2), most / 2);

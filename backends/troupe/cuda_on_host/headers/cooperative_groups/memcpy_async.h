@@ -22,9 +22,9 @@ void memcpy_async(const Group& group, void* __restrict__ to, const void* __restr
 }
 // Copies as many elements as the shorter of the two has.
 template <class Group, class T, class To, class From>
-void memcpy_async(const Group& group, T* __restrict__ to, const To& room, const T* __restrict__ from,
-                  const From& there) {
-  const size_t elements = static_cast<size_t>(room) < static_cast<size_t>(there) ? room : there;
+void memcpy_async(const Group& group, T* __restrict__ to, const To& capacity, const T* __restrict__ from,
+                  const From& available) {
+  const size_t elements = static_cast<size_t>(capacity) < static_cast<size_t>(available) ? capacity : available;
   memcpy_async(group, to, from, elements * sizeof(T));
 }
 template <class Group>

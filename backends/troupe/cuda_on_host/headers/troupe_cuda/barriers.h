@@ -8,24 +8,24 @@
 namespace troupe_cuda {
 
 // Restores threadIdx of this thread, which other threads change while they run.
-struct index_keeper {
-  [[gnu::always_inline]] index_keeper() {
+struct index_guard {
+  [[gnu::always_inline]] index_guard() {
     if constexpr (index_in_functions) index = threadIdx;
   }
-  [[gnu::always_inline]] ~index_keeper() {
+  [[gnu::always_inline]] ~index_guard() {
     if constexpr (index_in_functions) threadIdx = index;
   }
   uint3 index;
 };
 
 TROUPE_INLINE uint64_t barrier(uint32_t predicate, const char* file, unsigned line) {
-  const index_keeper keep;
+  const index_guard guard;
   return current->services->barrier(current, predicate, file, line);
 }
 
 // The threads of a warp continue together from here; the place with the lowest number continues first.
 TROUPE_INLINE void in_step(unsigned place) {
-  const index_keeper keep;
+  const index_guard guard;
   current->services->in_step(current, place);
 }
 

@@ -15,7 +15,7 @@ TROUPE_MIN_MAX(unsigned long)
 TROUPE_MIN_MAX(long long)
 TROUPE_MIN_MAX(unsigned long long)
 #undef TROUPE_MIN_MAX
-// As in C, the number is preferred to a NaN.
+// Prefers the number to a NaN, as in C.
 TROUPE_INLINE float min(float a, float b) { return __builtin_fminf(a, b); }
 TROUPE_INLINE float max(float a, float b) { return __builtin_fmaxf(a, b); }
 TROUPE_INLINE double min(double a, double b) { return __builtin_fmin(a, b); }

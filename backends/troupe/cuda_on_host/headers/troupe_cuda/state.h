@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code outside of kernels can find out about the running thread. Kernels have constants of the same names instead.
-// Before this text, the translator states whether any function reads thread_in_functions.
+// The data about the running thread that code outside of kernels can read. Kernels have constants of the same names
+// instead. Before this text, the translator sets index_in_functions to true if any function reads threadIdx.
 #pragma once
 #pragma GCC system_header
 
@@ -25,7 +25,7 @@ static thread_local block* current = nullptr;
   __builtin_unreachable();
 }
 
-// Called when code is reached that a processor cannot run.
+// Ends the launch, when code is reached that a processor cannot run.
 [[noreturn, gnu::cold, gnu::noinline]] inline void unsupported(const char* why, const char* file = __builtin_FILE(),
                                                                unsigned line = __builtin_LINE()) {
   leave(TROUPE_HOST_ON_GPUS_ONLY, why, file, line);

@@ -133,7 +133,7 @@ struct entry<State, Kernel> {
     return TROUPE_HOST_OK;
   }
 
-  // The kernel itself describes what depends on its template arguments; see troupe_cuda::asked.
+  // The kernel itself describes what depends on its template arguments; see troupe_cuda::describes_itself.
   static troupe_host_kernel describe_as(const char* name) {
     alignas(128) static char zeros[(sizeof(P) + ... + 128)];
     void* arguments[sizeof...(P) + 1];
@@ -154,7 +154,7 @@ struct entry<State, Kernel> {
 };
 
 // Returns true if the kernel shall describe itself instead of running. No launch has a block without threads.
-TROUPE_INLINE bool asked(block& b, unsigned max_threads, unsigned how, const char* reason) {
+TROUPE_INLINE bool describes_itself(block& b, unsigned max_threads, unsigned how, const char* reason) {
   if (__builtin_expect(b.threads != 0, 1)) return false;
   b.fault = {nullptr, how, max_threads, 0, reason};
   return true;

@@ -10,14 +10,14 @@ namespace troupe_cuda {
 #define TROUPE_ASSUME(condition) \
   if (!(condition)) __builtin_unreachable()
 
-// What a kernel's body knows about its block. These are copies: a store through one of the kernel's pointers cannot
-// change them, so they stay in registers.
+// The data of its block that a kernel's body uses. These are copies: a store through one of the kernel's pointers
+// cannot change them, so they stay in registers.
 struct frame {
   block& b;
   uint3 index;
   dim3 size, grid;
   unsigned threads;
-  // Whether blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. Knowing this, the compiler can treat `int i = ...`
+  // True if blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. Knowing this, the compiler can treat `int i = ...`
   // as consecutive; otherwise i may wrap between threads, and memory accesses become gathers and scatters.
   bool small;
 
@@ -64,11 +64,11 @@ TROUPE_INLINE void run_block(block& b, const Body& body) {
 #endif
 
 // Calls body(threadIdx, linear index) for each thread. The compiler vectorises the loop if threads do not depend on
-// each other. It must prove that by itself, unless the translator knows that a thread has only memory that all threads
+// each other. It must prove that by itself, unless the translator knows that a thread uses only memory that all threads
 // share (`Independent`). If threads hold a local array, or change a sum of their block by a plain addition, that
 // assertion would be wrong.
 template <bool Independent, class Body>
-TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
+TROUPE_INLINE void run_in_lanes(const frame& f, const Body& body) {
   const unsigned width = f.size.x;
   for (unsigned z = 0; z < f.size.z; ++z)
     for (unsigned y = 0; y < f.size.y; ++y) {
@@ -96,77 +96,77 @@ TROUPE_INLINE void one_by_one(const frame& f, const Body& body) {
 }
 
 // All threads: for kernels in which no thread returns before a barrier.
-struct everyone {
+struct all_threads {
   static constexpr bool alive(unsigned) { return true; }
   static constexpr bool all(const frame&) { return true; }
   static constexpr bool none() { return false; }
 };
 
 // The threads that have not returned: for kernels in which threads may return before a barrier.
-struct those_left {
+struct remaining_threads {
   unsigned char* flags;
   unsigned count;
 
-  [[gnu::always_inline]] explicit those_left(frame& f);
+  [[gnu::always_inline]] explicit remaining_threads(frame& f);
   bool alive(unsigned thread) const { return flags[thread]; }
   bool all(const frame& f) const { return count == f.threads; }
   bool none() const { return count == 0; }
 };
 
-// If functions read threadIdx, it is stored for them before each thread.
-template <bool Told>
-TROUPE_INLINE void tell(uint3 index) {
-  if constexpr (Told) threadIdx = index;
+// Stores threadIdx before each thread if functions read it.
+template <bool StoresIndex>
+TROUPE_INLINE void store_index(uint3 index) {
+  if constexpr (StoresIndex) threadIdx = index;
 }
 
 // Runs code between two barriers.
-template <bool Told, bool Independent, class Left, class Body>
+template <bool StoresIndex, bool Independent, class Left, class Body>
 TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1))
-    in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
-      tell<Told>(index);
+    run_in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      store_index<StoresIndex>(index);
       body(index, thread);
     });
   else
     one_by_one(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
       if (!left.alive(thread)) return;
-      tell<Told>(index);
+      store_index<StoresIndex>(index);
       body(index, thread);
     });
 }
 
 // Runs code that is needed only by threads for which guard(threadIdx, linear index) holds. `body` tests the guard
-// itself, unless it is told that all threads pass.
-template <bool Told, bool Independent, class Left, class Guard, class Body>
+// itself, unless its last argument is true: then all threads pass.
+template <bool StoresIndex, bool Independent, class Left, class Guard, class Body>
 TROUPE_INLINE void each_thread_inside(const frame& f, const Left& left, const Guard& guard, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1)) {
     unsigned inside = 0;
-    in_lanes<Independent>(f, [&](uint3 index, unsigned thread)
+    run_in_lanes<Independent>(f, [&](uint3 index, unsigned thread)
                     __attribute__((always_inline)) { inside += guard(index, thread) ? 1u : 0u; });
     if (__builtin_expect(inside == f.threads, 1))
-      each_thread<Told, Independent>(
+      each_thread<StoresIndex, Independent>(
           f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, true); });
     else if (inside != 0)
-      each_thread<Told, Independent>(
+      each_thread<StoresIndex, Independent>(
           f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
   } else {
-    each_thread<Told, Independent>(f, left,
+    each_thread<StoresIndex, Independent>(f, left,
                       [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
   }
 }
 
 // Runs code in which threads may return: `body` returns true if its thread continues.
-template <bool Told, bool Independent, class Body>
-TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const Body& body) {
+template <bool StoresIndex, bool Independent, class Body>
+TROUPE_INLINE void each_thread_or_leaves(const frame& f, remaining_threads& left, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1))
-    in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
-      tell<Told>(index);
+    run_in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      store_index<StoresIndex>(index);
       left.flags[thread] = body(index, thread);
     });
   else
     one_by_one(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
       if (!left.alive(thread)) return;
-      tell<Told>(index);
+      store_index<StoresIndex>(index);
       left.flags[thread] = body(index, thread);
     });
   unsigned count = 0;
@@ -177,25 +177,25 @@ TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const
 // The combined result of a condition around a barrier, evaluated by all threads.
 enum class answer { no, yes, none_left, divided };
 
-template <bool Told, bool Independent, class Left, class Body>
+template <bool StoresIndex, bool Independent, class Left, class Body>
 TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Body& body) {
-  unsigned yes = 0, asked = f.threads;
+  unsigned yes = 0, count = f.threads;
   if (__builtin_expect(f.small && left.all(f), 1)) {
-    in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
-      tell<Told>(index);
+    run_in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      store_index<StoresIndex>(index);
       yes += body(index, thread) ? 1u : 0u;
     });
   } else {
-    asked = 0;
+    count = 0;
     one_by_one(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
       if (!left.alive(thread)) return;
-      ++asked;
-      tell<Told>(index);
+      ++count;
+      store_index<StoresIndex>(index);
       yes += body(index, thread) ? 1u : 0u;
     });
-    if (asked == 0) return answer::none_left;
+    if (count == 0) return answer::none_left;
   }
-  return yes == 0 ? answer::no : yes == asked ? answer::yes : answer::divided;
+  return yes == 0 ? answer::no : yes == count ? answer::yes : answer::divided;
 }
 
 [[gnu::cold, gnu::noinline]] inline void divided(block& b, TROUPE_PLACE) {
@@ -217,7 +217,7 @@ TROUPE_INLINE void as_fibers(frame& f, const Body& body) {
         const dim3 size = c.f.size;
         uint3 index{thread, 0, 0};
         if (size.y * size.z != 1) index = {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
-        tell<index_in_functions>(index);
+        store_index<index_in_functions>(index);
         c.body(index, thread);
       },
       &c);
@@ -225,6 +225,6 @@ TROUPE_INLINE void as_fibers(frame& f, const Body& body) {
 }
 
 // Called when a thread reaches the end of the kernel. This is not the same as a return while others wait at a barrier.
-TROUPE_INLINE void end_of_kernel(block& b, unsigned line = __builtin_LINE()) { b.services->fell_off(&b, line); }
+TROUPE_INLINE void end_of_kernel(block& b, unsigned line = __builtin_LINE()) { b.services->reached_end(&b, line); }
 
 }  // namespace troupe_cuda

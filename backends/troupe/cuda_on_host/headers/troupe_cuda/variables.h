@@ -99,7 +99,7 @@ TROUPE_INLINE T* per_thread(frame& f) {
   return reinterpret_cast<T*>(__builtin_assume_aligned(at, 64));
 }
 
-// At the end of a scope, releases the scratch memory that was taken in it.
+// Releases, at the end of a scope, the scratch memory that was taken in it.
 struct scratch_scope {
   block& b;
   char *at, *end;
@@ -112,28 +112,31 @@ struct scratch_scope {
 
 // A thread's array while the thread runs. A small one is a copy, which can be kept in registers.
 template <class T, bool Small = sizeof(T) <= 1024>
-struct held {
+struct local_copy {
   T value;
-  T& home;
-  [[gnu::always_inline]] explicit held(T& home_) : home(home_) { __builtin_memcpy(&value, &home_, sizeof(T)); }
-  [[gnu::always_inline]] void put_back() { __builtin_memcpy(&home, &value, sizeof(T)); }
+  T& target;
+  [[gnu::always_inline]] explicit local_copy(T& target_) : target(target_) {
+    __builtin_memcpy(&value, &target_, sizeof(T));
+  }
+  [[gnu::always_inline]] void write_back() { __builtin_memcpy(&target, &value, sizeof(T)); }
 };
 template <class T>
-struct held<T, false> {
+struct local_copy<T, false> {
   T& value;
-  [[gnu::always_inline]] explicit held(T& home_) : value(home_) {}
-  [[gnu::always_inline]] void put_back() {}
+  [[gnu::always_inline]] explicit local_copy(T& target_) : value(target_) {}
+  [[gnu::always_inline]] void write_back() {}
 };
 // The value may have a qualifier that the target lacks, as in `float* __restrict__`, which clang removes only by a
 // C-style cast.
 template <class T, class U>
-TROUPE_INLINE void keep(T& home, const U& value) {
+TROUPE_INLINE void store(T& target, const U& value) {
   static_assert(sizeof(T) == sizeof(U));
-  __builtin_memcpy(static_cast<void*>(const_cast<typename plain<T>::type*>(&home)),
+  __builtin_memcpy(static_cast<void*>(const_cast<typename plain<T>::type*>(&target)),
                    (const void*)(&value), sizeof(T));
 }
 
-[[gnu::always_inline]] inline those_left::those_left(frame& f) : flags(per_thread<unsigned char>(f)), count(f.threads) {
+[[gnu::always_inline]] inline remaining_threads::remaining_threads(frame& f)
+    : flags(per_thread<unsigned char>(f)), count(f.threads) {
   __builtin_memset(flags, 1, count);
 }
 

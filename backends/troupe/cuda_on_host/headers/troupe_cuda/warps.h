@@ -10,26 +10,26 @@ namespace troupe_cuda {
 
 using warp = troupe_host_warp;
 
-// Other lanes may not have fetched their previous results yet.
-TROUPE_INLINE void give(warp* w, uint32_t mask, uint32_t lane, uint64_t value) {
+// Sets a lane's result if it is in the mask: other lanes may not have fetched their previous results yet.
+TROUPE_INLINE void set_result(warp* w, uint32_t mask, uint32_t lane, uint64_t value) {
   w->out[lane] = mask >> lane & 1 ? value : w->out[lane];
 }
 
-inline void give_ballot(warp* w, uint32_t mask) {
+inline void set_ballots(warp* w, uint32_t mask) {
   uint32_t votes = 0;
   for (uint32_t lane = 0; lane < 32; ++lane) votes |= (w->in[lane] != 0 ? 1u : 0u) << lane;
   votes &= mask;
-  for (uint32_t lane = 0; lane < 32; ++lane) give(w, mask, lane, votes | uint64_t{mask} << 32);
+  for (uint32_t lane = 0; lane < 32; ++lane) set_result(w, mask, lane, votes | uint64_t{mask} << 32);
 }
-inline void give_equals(warp* w, uint32_t mask) {
+inline void set_matches(warp* w, uint32_t mask) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
     uint32_t equal = 0;
     for (uint32_t other = 0; other < 32; ++other) equal |= (w->in[lane] == w->in[other] ? 1u : 0u) << other;
-    give(w, mask, lane, equal & mask);
+    set_result(w, mask, lane, equal & mask);
   }
 }
 template <class T, class F>
-inline void give_fold(warp* w, uint32_t mask) {
+inline void set_fold(warp* w, uint32_t mask) {
   bool first = true;
   T all{};
   for (uint32_t lane = 0; lane < 32; ++lane)
@@ -38,12 +38,12 @@ inline void give_fold(warp* w, uint32_t mask) {
       all = first ? one : F()(all, one);
       first = false;
     }
-  for (uint32_t lane = 0; lane < 32; ++lane) give(w, mask, lane, static_cast<uint64_t>(all));
+  for (uint32_t lane = 0; lane < 32; ++lane) set_result(w, mask, lane, static_cast<uint64_t>(all));
 }
 
 TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), uint64_t value, unsigned argument,
                             const char* file, unsigned line) {
-  const index_keeper keep;
+  const index_guard guard;
   block& b = *current;
   // Threads that run in loops have no warps; meet() then fails.
   warp* w = b.fibers ? b.warps + b.thread / 32 : nullptr;
@@ -56,9 +56,9 @@ TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), ui
   return w->out[lane];
 }
 
-// Returns the value of lane `from`. The launcher decides the result for a lane that is not there.
+// Returns the value of lane `from`. The launcher decides the result for a lane that takes no part.
 TROUPE_INLINE uint64_t read_lane(unsigned mask, uint64_t value, unsigned from, const char* file, unsigned line) {
-  const index_keeper keep;
+  const index_guard guard;
   block& b = *current;
   warp* w = b.fibers ? b.warps + b.thread / 32 : nullptr;
   const unsigned lane = b.thread % 32;
@@ -130,7 +130,7 @@ struct bit_xor {
 
 template <class T, class F>
 TROUPE_INLINE T fold(unsigned mask, T value, const char* file, unsigned line) {
-  return static_cast<T>(meet(mask, give_fold<T, F>, static_cast<uint64_t>(value), 0, file, line));
+  return static_cast<T>(meet(mask, set_fold<T, F>, static_cast<uint64_t>(value), 0, file, line));
 }
 
 // Small integers are exchanged as int, as in a call of CUDA's functions.
@@ -182,32 +182,32 @@ TROUPE_INLINE S __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 3
 }
 
 TROUPE_INLINE void __syncwarp(unsigned mask = 0xffffffffu, TROUPE_PLACE) {
-  const ::troupe_cuda::index_keeper keep;
+  const ::troupe_cuda::index_guard guard;
   ::troupe_cuda::current->services->meet(::troupe_cuda::current, mask, nullptr, file, line);
 }
 TROUPE_INLINE unsigned __ballot_sync(unsigned mask, int predicate, TROUPE_PLACE) {
-  return static_cast<unsigned>(::troupe_cuda::meet(mask, ::troupe_cuda::give_ballot, predicate != 0, 0, file, line));
+  return static_cast<unsigned>(::troupe_cuda::meet(mask, ::troupe_cuda::set_ballots, predicate != 0, 0, file, line));
 }
 TROUPE_INLINE int __any_sync(unsigned mask, int predicate, TROUPE_PLACE) {
   return __ballot_sync(mask, predicate, file, line) != 0;
 }
 TROUPE_INLINE int __all_sync(unsigned mask, int predicate, TROUPE_PLACE) {
-  const uint64_t votes = ::troupe_cuda::meet(mask, ::troupe_cuda::give_ballot, predicate != 0, 0, file, line);
+  const uint64_t votes = ::troupe_cuda::meet(mask, ::troupe_cuda::set_ballots, predicate != 0, 0, file, line);
   return static_cast<uint32_t>(votes) == static_cast<uint32_t>(votes >> 32);  // among the lanes that took part
 }
 TROUPE_INLINE unsigned __activemask(TROUPE_PLACE) {
-  const ::troupe_cuda::index_keeper keep;
+  const ::troupe_cuda::index_guard guard;
   return ::troupe_cuda::current->services->converged(::troupe_cuda::current, file, line);
 }
 template <class T>
 TROUPE_INLINE unsigned __match_any_sync(unsigned mask, T value, TROUPE_PLACE) {
   return static_cast<unsigned>(
-      ::troupe_cuda::meet(mask, ::troupe_cuda::give_equals, ::troupe_cuda::to_word(value), 0, file, line));
+      ::troupe_cuda::meet(mask, ::troupe_cuda::set_matches, ::troupe_cuda::to_word(value), 0, file, line));
 }
 template <class T>
 TROUPE_INLINE unsigned __match_all_sync(unsigned mask, T value, int* predicate, TROUPE_PLACE) {
   const auto equal = static_cast<unsigned>(
-      ::troupe_cuda::meet(mask, ::troupe_cuda::give_equals, ::troupe_cuda::to_word(value), 0, file, line));
+      ::troupe_cuda::meet(mask, ::troupe_cuda::set_matches, ::troupe_cuda::to_word(value), 0, file, line));
   const unsigned all = __ballot_sync(mask, 1, file, line);
   *predicate = equal == all;
   return *predicate ? all : 0;

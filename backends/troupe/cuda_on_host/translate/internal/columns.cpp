@@ -22,9 +22,9 @@ bool is_word(char c) noexcept {
 }
 
 // The lines of a file, with comments replaced by blanks.
-class lines {
+class source_lines {
  public:
-  explicit lines(std::string text) : text_(std::move(text)) {
+  explicit source_lines(std::string text) : text_(std::move(text)) {
     blank_comments();
     begins_.push_back(0);
     for (std::size_t i = 0; i < text_.size(); ++i)
@@ -61,7 +61,7 @@ class lines {
   std::vector<std::size_t> begins_;
 };
 
-bool stands_at(std::string_view line, std::size_t at, std::string_view token) noexcept {
+bool has_token_at(std::string_view line, std::size_t at, std::string_view token) noexcept {
   if (at > line.size() || line.substr(at, token.size()) != token) return false;
   if (!is_word(token.front())) return true;
   const std::size_t end = at + token.size();
@@ -71,7 +71,7 @@ bool stands_at(std::string_view line, std::size_t at, std::string_view token) no
 // Returns the position of the token in the line, at or after `from`, or npos.
 std::size_t find_token(std::string_view line, std::size_t from, std::string_view token) noexcept {
   for (std::size_t at = line.find(token, from); at != line.npos; at = line.find(token, at + 1))
-    if (stands_at(line, at, token)) return at;
+    if (has_token_at(line, at, token)) return at;
   return line.npos;
 }
 
@@ -79,16 +79,16 @@ std::size_t find_token(std::string_view line, std::size_t from, std::string_view
 
 void find_columns(token_list& s, const source_reader& read) {
   constexpr std::size_t longest = 1000;  // in longer lines, not every token is searched
-  std::vector<std::optional<lines>> files(s.files.size());
-  std::vector<bool> asked(s.files.size(), false);
+  std::vector<std::optional<source_lines>> files(s.files.size());
+  std::vector<bool> was_read(s.files.size(), false);
   std::string_view line;
   std::size_t behind = 0;  // after the last token that was found
   bool in_macro = false;
   for (std::size_t i = 0; i < s.size(); ++i) {
     token& t = s.tokens[i];
     if (t.kind == token_kind::pragma) continue;
-    if (!asked[t.file]) {
-      asked[t.file] = true;
+    if (!was_read[t.file]) {
+      was_read[t.file] = true;
       if (auto text = read(without_escapes(s.files[t.file]))) files[t.file].emplace(std::move(*text));
     }
     if (i == 0 || s.tokens[i - 1].line != t.line || s.tokens[i - 1].file != t.file) {
@@ -98,7 +98,7 @@ void find_columns(token_list& s, const source_reader& read) {
     }
     if (line.empty() || line.size() > longest) continue;
     std::size_t at = t.column - 1;
-    if (at < behind || !stands_at(line, at, t.text)) at = find_token(line, behind, t.text);
+    if (at < behind || !has_token_at(line, at, t.text)) at = find_token(line, behind, t.text);
     if (at != line.npos) {
       behind = at + t.text.size();
       in_macro = false;

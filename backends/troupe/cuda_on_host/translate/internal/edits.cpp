@@ -8,7 +8,7 @@
 namespace troupe::cuda_on_host {
 
 edited_source::edit& edited_source::edit_of(std::size_t token) {
-  if (token >= source_.size()) return nowhere_ = {};
+  if (token >= source_.size()) return discarded_ = {};
   if (which_[token] == 0) {
     edits_.emplace_back();
     which_[token] = static_cast<std::uint32_t>(edits_.size());

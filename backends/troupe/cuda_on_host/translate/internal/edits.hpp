@@ -43,7 +43,7 @@ class edited_source {
   const token_list& source_;
   std::vector<std::uint32_t> which_;  // 0, or 1 + an index into edits_
   std::vector<edit> edits_;
-  edit nowhere_;
+  edit discarded_;
 };
 
 }  // namespace troupe::cuda_on_host

@@ -48,7 +48,7 @@ struct dynamic_array {
 /// Everything that the user's source declares.
 struct unit {
   std::vector<definition> definitions;
-  /// In the order of the text; declarations without an understood name are left out.
+  /// Declarations in the order of the text, except those without an understood name.
   std::vector<outer_declaration> outer;
   std::unordered_set<std::string_view> constants;    ///< constant variables that are numbers, and enumerators
   std::unordered_set<std::string_view> enumerators;  ///< the enumerators among them
@@ -62,10 +62,10 @@ struct unit {
   std::unordered_set<std::string_view> names;  ///< of all functions, variables, classes and aliases
   bool has_operators = false;                  ///< operators such as + may do anything if an operand is not a number
   /// `using` of a namespace that is not the user's: a name may refer to anything
-  bool brings_names = false;
-  /// What happens to variables cannot be seen: an operator or constructor binds references to numbers, or operators are
-  /// spelt as words.
-  bool is_odd = false;
+  bool uses_foreign_namespace = false;
+  /// True if the uses of variables cannot be analysed: an operator or constructor binds references to numbers, or
+  /// operators are spelt as words.
+  bool has_hidden_uses = false;
 
   /// Returns true if a name that no function declares can only mean a number that never changes.
   bool is_constant(std::string_view name) const {

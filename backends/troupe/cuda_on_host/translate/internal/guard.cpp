@@ -25,7 +25,7 @@ std::optional<guard> find_guard(const token_list& s, const level_variables& vari
   std::size_t i = begin;
   for (int d = variables.declared_at(i); d >= 0 && i < end; d = variables.declared_at(i)) {
     const level_declaration& declaration = variables.declarations()[static_cast<std::size_t>(d)];
-    if (declaration.kept == keeping::stored) return {};
+    if (declaration.storage == variable_storage::stored) return {};
     i = declaration.end;
   }
   if (i >= end || !s[i].is("if") || !s[i + 1].is("(")) return {};
@@ -45,7 +45,7 @@ std::string guard_text(const edited_source& source, const guard& g) {
          (g.leaves ? "!" : "") + condition + ";";
 }
 
-void relax(edited_source& source, const guard& g) {
+void skip_if_inside(edited_source& source, const guard& g) {
   source.add_before(g.condition, g.leaves ? "!troupe_inside && (" : "troupe_inside || (");
   source.add_behind(g.condition_end - 1, ")");
 }

@@ -10,7 +10,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// `if (i >= n) return;` or `if (i < n) { the rest }` after declarations without side effects. Nearly all blocks lie
+/// `if (i >= n) return;` or `if (i < n) { the rest }` after declarations without side effects. Nearly all blocks are
 /// entirely within the bounds: testing that first spares the vector code from masking its loads and stores, which is
 /// slow.
 struct guard {
@@ -24,9 +24,9 @@ struct guard {
 std::optional<guard> find_guard(const token_list& source, const level_variables& variables, std::size_t begin,
                                 std::size_t end);
 
-/// Returns the body of a function that tells whether a thread has work. It begins on a line of its own.
+/// Returns the body of a function that returns true if a thread has work. It begins on a line of its own.
 std::string guard_text(const edited_source& source, const guard& g);
 /// Changes the guard in the source so that every thread passes it when `troupe_inside` is true.
-void relax(edited_source& source, const guard& g);
+void skip_if_inside(edited_source& source, const guard& g);
 
 }  // namespace troupe::cuda_on_host

@@ -31,7 +31,7 @@ bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
   const auto is_number = [&](const token& t) {
     return is_number_word(t.text) && !u_.names.contains(t.text) && !declared_.contains(t.text);
   };
-  if (u_.is_odd || u_.brings_names || !obstacle_.empty()) return false;
+  if (u_.has_hidden_uses || u_.uses_foreign_namespace || !obstacle_.empty()) return false;
   std::unordered_map<std::string_view, bool> inner;  // declared in these statements; true for pointers
   for (std::size_t i = begin; i < end; ++i) {
     const token& t = s_[i];
@@ -57,7 +57,7 @@ bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
       continue;
     }
     if (is_number(t) || among(words, t.text)) continue;
-    if (const int v = meaning(t.text, i); v >= 0) {
+    if (const int v = find_variable(t.text, i); v >= 0) {
       const level_variable& variable = variables_[static_cast<std::size_t>(v)];
       const bool is_plain = (variable.form == type_form::number || variable.form == type_form::pointer) &&
                             !variable.shape.is_array && !variable.shape.is_reference;
@@ -77,8 +77,8 @@ bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
       if (!is_in_register(t.text, 0, s_.size(), own->second)) return false;
       continue;
     }
-    if (declared_.contains(t.text) || u_.names.contains(t.text) || given_.types.contains(t.text) ||
-        given_.others.contains(t.text))
+    if (declared_.contains(t.text) || u_.names.contains(t.text) || templates_.types.contains(t.text) ||
+        templates_.others.contains(t.text))
       return false;
     if (is_index(t) || t.is("threadIdx") || t.is("warpSize")) continue;
     if (!s_[i + 1].is("(") || !among(functions, t.text) || is_number(before)) return false;

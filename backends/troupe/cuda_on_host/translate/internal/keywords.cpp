@@ -79,8 +79,8 @@ class replacer {
   }
 
  private:
-  // In functions other than kernels, the use is refused when a kernel reaches it. At namespace scope, mentioning a name
-  // has no effect.
+  // Reports a use. In functions other than kernels, it is refused when a kernel reaches it. At namespace scope,
+  // mentioning a name has no effect.
   void complain(std::size_t i, std::string_view text) {
     const definition* const function = function_at(u_, i);
     const bool is_declared_here = text != ptx && text != textures && text != nested_launch;

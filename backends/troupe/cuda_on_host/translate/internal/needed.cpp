@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CUDA file contains host code beside its kernels: launchers, a main function, classes that own memory. What is
-// needed is decided by names alone, erring on the side of keeping: a declaration is kept if anything that is kept
-// contains one of its names, in whatever meaning.
+// A CUDA file contains host code beside its kernels: launchers, a main function, classes that own memory. Names
+// alone decide which declarations are needed, erring on the side of keeping: a declaration is kept if anything that is
+// kept contains one of its names, in whatever meaning.
 #include <algorithm>
 #include <iterator>
 #include <troupe/cuda_on_host/translate/host_code.hpp>
@@ -61,7 +61,7 @@ class search {
   }
 
   // Returns the first text without the declarations that are not needed.
-  std::optional<std::string> without_the_rest() const {
+  std::optional<std::string> without_unneeded() const {
     const token_list& s = texts_.front().tokens;
     std::optional<std::string> out;
     for (std::size_t n = 0; n < reached_.front().size(); ++n) {
@@ -136,23 +136,23 @@ std::optional<std::string> without_host_code(const token_list& source, const uni
   for (const std::vector<std::string>* names : {&options.kernels, &options.globals})
     for (const std::string& n : *names) needed.mention_in(n);
   needed.finish();
-  return needed.without_the_rest();
+  return needed.without_unneeded();
 }
 
 std::optional<std::string> without_host_code(const written_program& program) {
   std::vector<token_list> tokens;
   std::vector<unit> declared;
   tokens.push_back(tokenize(program.source));
-  if (tokens.front().alone) return {};
+  if (tokens.front().unmatched) return {};
   for (const std::string_view other : program.others) tokens.push_back(tokenize(other));
   // In a text with an unmatched bracket, all words count as mentioned.
-  for (const token_list& t : tokens) declared.push_back(t.alone ? unit{} : find_definitions(t));
+  for (const token_list& t : tokens) declared.push_back(t.unmatched ? unit{} : find_definitions(t));
   std::vector<scanned_text> texts;
   for (std::size_t i = 0; i < tokens.size(); ++i) texts.push_back({tokens[i], declared[i]});
   search needed(std::move(texts), true);
   for (const std::string& n : program.names) needed.mention_in(n);
   needed.finish();
-  return needed.without_the_rest();
+  return needed.without_unneeded();
 }
 
 }  // namespace troupe::cuda_on_host

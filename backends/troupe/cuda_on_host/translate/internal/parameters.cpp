@@ -42,7 +42,7 @@ std::vector<kernel_parameter> read_parameters(const token_list& s, const unit& u
     if (i > begin && !(i == begin + 1 && s[begin].is("void"))) {
       kernel_parameter p{.begin = begin, .end = i};
       std::size_t words = 0;
-      bool is_odd = false;
+      bool has_hidden_uses = false;
       for (std::size_t k = begin; k < i; ++k) {
         p.is_pack |= s[k].is("...");
         if (s[k].is("<")) {  // template arguments do not name the parameter: bool_constant<true>
@@ -50,7 +50,7 @@ std::vector<kernel_parameter> read_parameters(const token_list& s, const unit& u
           if (after != k) k = after - 1;
           continue;
         }
-        is_odd |= s[k].is("&") || s[k].is("&&") || s[k].is("(") || s[k].is("volatile");
+        has_hidden_uses |= s[k].is("&") || s[k].is("&&") || s[k].is("(") || s[k].is("volatile");
         words += s[k].is_identifier() && !is_qualifier(s[k]) && !s[k].is("struct") && !s[k].is("typename") &&
                  !is_member(s, k);
       }
@@ -62,7 +62,7 @@ std::vector<kernel_parameter> read_parameters(const token_list& s, const unit& u
         std::size_t type_end = name;
         while (type_end > begin && is_qualifier(s[type_end - 1])) --type_end;
         const bool is_array = s[name + 1].is("[");
-        if (!is_odd && !p.is_pack) {
+        if (!has_hidden_uses && !p.is_pack) {
           p.is_pointer = s[type_end - 1].is("*") || is_array;
           const std::size_t element = s[type_end - 1].is("*") ? type_end - 1 : type_end;
           p.is_number = !p.is_pointer && is_number_type(s, u, begin, name);

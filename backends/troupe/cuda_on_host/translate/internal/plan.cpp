@@ -27,7 +27,7 @@ class planner {
   }
 
  private:
-  void give_up(std::size_t at, const std::string& what) {
+  void set_obstacle(std::size_t at, const std::string& what) {
     if (out_.obstacle.empty()) out_.obstacle = cat("line ", s_[at].line, ": ", what);
   }
 
@@ -61,9 +61,9 @@ class planner {
   void add_block(std::size_t begin, std::size_t end, std::vector<step>& to) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
-      const int v = v_.meaning(s_[i].text, i);
-      if (v >= 0 && v_.kept(v) != keeping::uniform)
-        give_up(i, "a declaration for the block that depends on a variable of a thread");
+      const int v = v_.find_variable(s_[i].text, i);
+      if (v >= 0 && v_.storage_of(v) != variable_storage::uniform)
+        set_obstacle(i, "a declaration for the block that depends on a variable of a thread");
     }
     step one{.kind = step::form::block_text};
     one.text.emplace_back(begin, end);
@@ -80,16 +80,16 @@ class planner {
     std::set<std::string_view> mentioned;
     for (std::size_t i = begin; i < end; ++i)
       if (s_[i].is_identifier()) mentioned.insert(s_[i].text);
-    std::size_t looked = 0;
+    std::size_t examined = 0;
     for (const token_range& r : region.text) {
       for (const level_declaration& d : v_.declarations()) {
-        if (++looked > 4096) return true;
+        if (++examined > 4096) return true;
         if (d.begin >= r.first && d.end <= r.second)
           for (const declarator& one : d.text.declarators)
             if (mentioned.contains(one.name)) return true;
       }
       for (std::size_t i = r.first; i < r.second; ++i) {
-        if (++looked > 4096) return true;
+        if (++examined > 4096) return true;
         if (s_[i].is_identifier() && here.contains(s_[i].text)) return true;
       }
     }
@@ -167,7 +167,8 @@ class planner {
 
   void add_plain(std::size_t begin, std::size_t end, std::vector<step>& to) {
     if (const int d = v_.declared_at(begin); d >= 0) {
-      if (v_.declarations()[static_cast<std::size_t>(d)].kept == keeping::uniform) return add_block(begin, end, to);
+      if (v_.declarations()[static_cast<std::size_t>(d)].storage == variable_storage::uniform)
+        return add_block(begin, end, to);
       return add_text(begin, end, to);
     }
     if (v_.is_uniform_update(begin, end - 1)) {
@@ -211,7 +212,7 @@ class planner {
     to.is_uniform = s.is_constexpr || s.condition == s.condition_end || v_.is_uniform(s.condition, s.condition_end);
     if (to.is_uniform) return;
     if (classify(s_, s.condition, s.condition_end).kind != statement_kind::expression)
-      give_up(s.begin, "a declaration in the condition of a statement around a barrier");
+      set_obstacle(s.begin, "a declaration in the condition of a statement around a barrier");
     to.segment = new_segment();
     ranges_[static_cast<std::size_t>(to.segment)].emplace_back(s.condition, s.condition_end);
   }
@@ -222,8 +223,8 @@ class planner {
       for (const token_range& r : ranges_[n])
         for (std::size_t i = r.first; i < r.second; ++i) {
           if (!s_[i].is_identifier() || is_member(s_, i)) continue;
-          const int v = v_.meaning(s_[i].text, i);
-          if (v < 0 || v_.kept(v) == keeping::uniform) continue;
+          const int v = v_.find_variable(s_[i].text, i);
+          if (v < 0 || v_.storage_of(v) == variable_storage::uniform) continue;
           const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
           if (variable.shape.name_at == i && !variable.is_parameter) out_.segments[n].declares.insert(v);
           out_.segments[n].uses.insert(v);
@@ -235,33 +236,33 @@ class planner {
         rest.pop_back();
         if (s.declares.contains(v)) continue;
         out_.crossing.insert(v);
-        if (v_.kept(v) == keeping::recomputed)
-          for (const int other : made_of(v))
+        if (v_.storage_of(v) == variable_storage::recomputed)
+          for (const int other : dependencies_of(v))
             if (s.uses.insert(other).second) rest.push_back(other);
       }
     }
     for (const int v : out_.crossing) {
       const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
-      if (variable.is_parameter || v_.kept(v) != keeping::stored) continue;
+      if (variable.is_parameter || v_.storage_of(v) != variable_storage::stored) continue;
       if (is_lambda(variable))
-        give_up(variable.begin, "the lambda '" + std::string(variable.name) + "' lives across a barrier");
+        set_obstacle(variable.begin, "the lambda '" + std::string(variable.name) + "' lives across a barrier");
       for (std::size_t i = variable.shape.begin; i < variable.shape.end; ++i)
         if (s_[i].is_identifier() && i != variable.shape.name_at)
-          if (const int o = v_.meaning(s_[i].text, i); o >= 0 && v_.kept(o) != keeping::uniform)
-            give_up(i, "the size of '" + std::string(variable.name) + "' depends on a variable of a thread");
+          if (const int o = v_.find_variable(s_[i].text, i); o >= 0 && v_.storage_of(o) != variable_storage::uniform)
+            set_obstacle(i, "the size of '" + std::string(variable.name) + "' depends on a variable of a thread");
       if (v_.declarations()[variable.declaration].text.is_auto &&
           (variable.shape.is_array || !variable.shape.is_assigned))
-        give_up(variable.begin, "the type of '" + std::string(variable.name) + "' is not understood");
+        set_obstacle(variable.begin, "the type of '" + std::string(variable.name) + "' is not understood");
     }
   }
 
-  std::vector<int> made_of(int v) const {
+  std::vector<int> dependencies_of(int v) const {
     std::vector<int> out;
     const level_declaration& d = v_.declarations()[v_.all()[static_cast<std::size_t>(v)].declaration];
     for (std::size_t i = d.begin; i < d.end; ++i) {
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
-      const int o = v_.meaning(s_[i].text, i);
-      if (o >= 0 && o != v && v_.kept(o) != keeping::uniform) out.push_back(o);
+      const int o = v_.find_variable(s_[i].text, i);
+      if (o >= 0 && o != v && v_.storage_of(o) != variable_storage::uniform) out.push_back(o);
     }
     return out;
   }
@@ -272,18 +273,19 @@ class planner {
         "decltype", "__decltype",       "typeof",    "__typeof__", "__typeof", "__auto_type", "alloca", "setjmp",
         "try",      "__builtin_alloca", "class",     "struct",     "union",    "operator",    "new",    "delete",
         "static",   "thread_local",     "co_return", "co_await",   "co_yield", "template"};
-    if (u_.is_odd) give_up(kernel.name_at, "operators and constructors of the source take references to numbers");
+    if (u_.has_hidden_uses)
+      set_obstacle(kernel.name_at, "operators and constructors of the source take references to numbers");
     for (std::size_t i = whole.begin; i < whole.end; ++i) {
       if (s_[i].is("[") && !is_subscript(i)) {
         for (std::size_t k = i + 1; k < s_.closing(i) && k < whole.end; ++k)
           if (s_[k].is("&") || s_[k].is("this") || s_[k].is("["))
-            give_up(i, s_[k].is("[") ? "an attribute" : "a lambda that refers to variables");
+            set_obstacle(i, s_[k].is("[") ? "an attribute" : "a lambda that refers to variables");
       }
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
       if (s_[i].is("static") && is_specifier_beside(s_, i, "__shared__")) continue;
       if (std::find(std::begin(words), std::end(words), s_[i].text) != std::end(words))
-        give_up(i, "'" + std::string(s_[i].text) + "' in a kernel with a barrier");
-      if (v_.given().types.contains(s_[i].text)) require(fill_in("::troupe_cuda::data<%1>", {s_[i].text}));
+        set_obstacle(i, "'" + std::string(s_[i].text) + "' in a kernel with a barrier");
+      if (v_.templates().types.contains(s_[i].text)) require(fill_in("::troupe_cuda::data<%1>", {s_[i].text}));
     }
   }
   bool is_subscript(std::size_t i) const {
@@ -303,8 +305,8 @@ class planner {
     if (p.name.empty() || p.is_number || p.is_pointer) return;
     for (const name_use& use : v_.uses().of(p.name))
       if (use.kind != use_kind::read && use.kind != use_kind::assigned && use.pointee == 0)
-        give_up(use.at, "what happens to the parameter '" + std::string(p.name) +
-                            "' is not understood; copy the member that is needed to a local variable");
+        set_obstacle(use.at, "what happens to the parameter '" + std::string(p.name) +
+                                 "' is not understood; copy the member that is needed to a local variable");
     require(fill_in(u_.has_operators ? "::troupe_cuda::number<decltype(%1)>" : "::troupe_cuda::data<decltype(%1)>",
                     {p.name}));
     check_members(p.name, "decltype(" + std::string(p.name) + ")", 0, s_.size());
@@ -312,21 +314,21 @@ class planner {
 
   void check_variable(const level_variable& v) {
     const std::string name(v.name);
-    if (v.shape.is_reference) give_up(v.begin, "the reference '" + name + "' is declared between barriers");
+    if (v.shape.is_reference) set_obstacle(v.begin, "the reference '" + name + "' is declared between barriers");
     if (v.is_parameter || !is_lambda(v)) check_addresses(v);
     if (v.is_parameter || v.form == type_form::number || v.form == type_form::pointer || is_lambda(v)) return;
     const level_declaration& d = v_.declarations()[v.declaration];
     if (d.text.is_auto) {
-      const int index = v_.meaning(v.name, v.shape.name_at);
-      if (index >= 0 && v_.kept(index) != keeping::stored) return;
-      return give_up(v.begin, "the type of '" + name + "' is not understood");
+      const int index = v_.find_variable(v.name, v.shape.name_at);
+      if (index >= 0 && v_.storage_of(index) != variable_storage::stored) return;
+      return set_obstacle(v.begin, "the type of '" + name + "' is not understood");
     }
     if (v.form == type_form::vector && !u_.has_operators) return;
     std::string type;
     for (std::size_t i = d.text.type; i < d.text.type_end; ++i) {
       if (s_[i].kind == token_kind::pragma) continue;
       if (v_.declares(s_[i].text) || s_[i].is("alignas") || s_[i].is("__align__"))
-        return give_up(v.begin, "the type of '" + name + "' is not understood");
+        return set_obstacle(v.begin, "the type of '" + name + "' is not understood");
       if (!s_[i].is("const") && !s_[i].is("__device__") && !s_[i].is("register")) type += std::string(s_[i].text) + " ";
     }
     require(fill_in(u_.has_operators ? "::troupe_cuda::number<%1>" : "::troupe_cuda::data<%1>", {type}));
@@ -345,7 +347,7 @@ class planner {
         } else if (s_[i].is(".") || s_[i].is_identifier()) {
           chain += s_[i].text;
         } else {
-          return give_up(use.at, "what happens to a member of '" + std::string(name) + "' is not understood");
+          return set_obstacle(use.at, "what happens to a member of '" + std::string(name) + "' is not understood");
         }
       }
       const std::string trait = use.pointee != 0 ? "pointer" : "member";
@@ -359,10 +361,10 @@ class planner {
     for (const name_use& use : v_.uses().of(v.name)) {
       if (use.at < v.begin || use.at >= v.end || use.at == v.shape.name_at) continue;
       if (is_pointer && use.leaves_pointer()) continue;
-      if (use.kind == use_kind::handed || (v.shape.is_array && use.is_argument)) continue;
+      if (use.kind == use_kind::lent || (v.shape.is_array && use.is_argument)) continue;
       const bool whole = v.shape.is_array && use.subscripts < v.shape.dimensions;
       if (use.kind == use_kind::leaked || whole)
-        give_up(use.at, "what happens to '" + std::string(v.name) + "' is not understood");
+        set_obstacle(use.at, "what happens to '" + std::string(v.name) + "' is not understood");
     }
   }
 

@@ -41,7 +41,7 @@ struct segment {
   std::set<int> declares;  ///< the variables among them that it declares
 };
 
-/// How a kernel's body runs between barriers.
+/// The steps in which a kernel's body runs between barriers.
 struct split_plan {
   std::vector<step> steps;
   std::vector<segment> segments;

@@ -18,7 +18,8 @@ constexpr const char* lambda_head =
 class writer {
  public:
   writer(edited_source& source, const unit& u, const definition& kernel,
-         const std::vector<kernel_parameter>& parameters, bool told, const std::unordered_set<std::size_t>& steps)
+         const std::vector<kernel_parameter>& parameters, bool functions_read_index,
+         const std::unordered_set<std::size_t>& steps)
       : e_(source),
         s_(source.tokens()),
         u_(u),
@@ -26,7 +27,7 @@ class writer {
         body_(outline(s_, kernel.body)),
         v_(s_, u, kernel, body_, parameters),
         parameters_(parameters),
-        told_(told),
+        functions_read_index_(functions_read_index),
         steps_(steps) {}
 
   split_body run() {
@@ -37,7 +38,7 @@ class writer {
     plan_ = make_plan(s_, u_, kernel_, body_, v_, parameters_, steps_);
     if (!plan_.obstacle.empty()) return {.obstacle = plan_.obstacle};
     for (const std::size_t r : returns_) e_.replace(r, "return false");
-    if (!returns_.empty()) out_ += "::troupe_cuda::those_left troupe_left(troupe_f);";
+    if (!returns_.empty()) out_ += "::troupe_cuda::remaining_threads troupe_left(troupe_f);";
     own_parameters();
     write(plan_.steps);
     std::string condition;
@@ -47,7 +48,7 @@ class writer {
 
  private:
   bool leaves_early() const noexcept { return !returns_.empty(); }
-  const char* left() const noexcept { return leaves_early() ? "troupe_left" : "::troupe_cuda::everyone()"; }
+  const char* left() const noexcept { return leaves_early() ? "troupe_left" : "::troupe_cuda::all_threads()"; }
   std::string call(const char* function, int segment, const std::vector<token_range>& text) const {
     bool independent = true;
     for (const token_range& r : text) independent = independent && v_.is_independent(r.first, r.second);
@@ -56,7 +57,7 @@ class writer {
       independent = independent && !variable.shape.is_array &&
                     (variable.form == type_form::number || variable.form == type_form::pointer);
     }
-    return std::string("::troupe_cuda::") + function + (told_ ? "<true, " : "<false, ") +
+    return std::string("::troupe_cuda::") + function + (functions_read_index_ ? "<true, " : "<false, ") +
            (independent ? "true" : "false") + ">(troupe_f, ";
   }
 
@@ -68,12 +69,12 @@ class writer {
       if (s.kind != statement::form::plain) last = s.end;
     for (std::size_t i = body_.whole.begin; i < body_.whole.end; ++i) {
       if (s_[i].is("goto") || s_[i].is("asm") || s_[i].is("__asm__"))
-        give_up(i, std::string(s_[i].text) + " in a kernel with a barrier");
+        set_obstacle(i, std::string(s_[i].text) + " in a kernel with a barrier");
       const bool subscript =
           (s_[i - 1].is_identifier() && !s_[i - 1].is("return")) || s_[i - 1].is(")") || s_[i - 1].is("]");
       if (s_[i].is("[") && !subscript) i = behind_lambda(i);
       if (!s_[i].is("return")) continue;
-      if (!s_[i + 1].is(";")) give_up(i, "a return with a value in a kernel with a barrier");
+      if (!s_[i + 1].is(";")) set_obstacle(i, "a return with a value in a kernel with a barrier");
       if (i < last) returns_.push_back(i);
     }
   }
@@ -94,7 +95,7 @@ class writer {
     return i;
   }
 
-  void give_up(std::size_t at, const std::string& what) {
+  void set_obstacle(std::size_t at, const std::string& what) {
     if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
   }
 
@@ -107,7 +108,7 @@ class writer {
           "using troupe_T%1 = typename ::troupe_cuda::plain<decltype(%2)>::type;"
           "troupe_T%1* const troupe_v%1 = ::troupe_cuda::per_thread<troupe_T%1>(troupe_f);"
           "for (unsigned troupe_t = 0; troupe_t < troupe_f.threads; ++troupe_t) "
-          "::troupe_cuda::keep(troupe_v%1[troupe_t], %2);",
+          "::troupe_cuda::store(troupe_v%1[troupe_t], %2);",
           {n, name});
     }
   }
@@ -184,7 +185,7 @@ class writer {
             lambda_head + " -> bool {";
     fetch(s.segment);
     out_ += e_.marker(begin) + "const bool troupe_c = static_cast<bool>(" + e_.slice(begin, end) + ");";
-    put_back(s.segment, {s.condition});
+    write_back(s.segment, {s.condition});
     out_ += "return troupe_c; });";
     out_ += "if (troupe_a == ::troupe_cuda::answer::divided) ::troupe_cuda::divided(troupe_b);";
     out_ += "if (troupe_a == ::troupe_cuda::answer::none_left) return;";
@@ -207,7 +208,7 @@ class writer {
       out_ += guard_text(e_, *g) +
               "}, [&](const ::uint3 threadIdx, const unsigned troupe_t, const bool troupe_inside) "
               "__attribute__((always_inline)) {";
-      relax(e_, *g);
+      skip_if_inside(e_, *g);
     } else {
       out_ += call(may_leave ? "each_thread_or_leaves" : "each_thread", s.segment, s.text) + left() + ", " +
               lambda_head + (may_leave ? " -> bool {" : " {");
@@ -217,7 +218,7 @@ class writer {
       out_ += e_.marker(r.first) + e_.slice(r.first, r.second);
       if (!s_[r.second - 1].is(";") && !s_[r.second - 1].is("}")) out_ += ";";  // a part of a for
     }
-    put_back(s.segment, s.text);
+    write_back(s.segment, s.text);
     out_ += may_leave ? "return true; }); if (troupe_left.none()) return;" : "});";
   }
 
@@ -227,7 +228,7 @@ class writer {
     return false;
   }
 
-  bool is_stored(int v) const { return plan_.crossing.contains(v) && v_.kept(v) == keeping::stored; }
+  bool is_stored(int v) const { return plan_.crossing.contains(v) && v_.storage_of(v) == variable_storage::stored; }
 
   // Writes the array that holds a variable across barriers.
   void write_storage(int v, const step& s) {
@@ -260,22 +261,22 @@ class writer {
       if (declares.contains(v)) continue;
       const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
       const std::string n = std::to_string(v), name(variable.name);
-      if (v_.kept(v) == keeping::recomputed) {
+      if (v_.storage_of(v) == variable_storage::recomputed) {
         if (written == static_cast<int>(variable.declaration)) continue;
         written = static_cast<int>(variable.declaration);
         const level_declaration& d = v_.declarations()[variable.declaration];
         out_ += e_.marker(d.begin) + e_.slice(d.begin, d.end);
       } else if (variable.shape.is_array) {
-        out_ +=
-            fill_in("::troupe_cuda::held<troupe_T%1> troupe_h%1(troupe_v%1[troupe_t]); auto& %2 = troupe_h%1.value;",
-                    {n, name});
+        out_ += fill_in(
+            "::troupe_cuda::local_copy<troupe_T%1> troupe_h%1(troupe_v%1[troupe_t]); auto& %2 = troupe_h%1.value;",
+            {n, name});
       } else {
         out_ += fill_in("troupe_T%1 %2 = troupe_v%1[troupe_t];", {n, name});
       }
     }
   }
 
-  void put_back(int segment, const std::vector<token_range>& text) {
+  void write_back(int segment, const std::vector<token_range>& text) {
     const auto& [uses, declares] = plan_.segments[static_cast<std::size_t>(segment)];
     for (const int v : uses) {
       if (!is_stored(v)) continue;
@@ -284,9 +285,9 @@ class writer {
       bool written = declares.contains(v);
       for (const token_range& r : text) written |= v_.is_written_between(v, r.first, r.second);
       if (variable.shape.is_array && !declares.contains(v))
-        out_ += fill_in("troupe_h%1.put_back();", {n});
+        out_ += fill_in("troupe_h%1.write_back();", {n});
       else if (written)
-        out_ += fill_in("::troupe_cuda::keep(troupe_v%1[troupe_t], %2);", {n, name});
+        out_ += fill_in("::troupe_cuda::store(troupe_v%1[troupe_t], %2);", {n, name});
     }
   }
 
@@ -297,7 +298,7 @@ class writer {
   const body_outline body_;
   const level_variables v_;
   const std::vector<kernel_parameter>& parameters_;
-  const bool told_;
+  const bool functions_read_index_;
   const std::unordered_set<std::size_t>& steps_;
   split_plan plan_;
   std::vector<std::size_t> returns_;
@@ -307,9 +308,9 @@ class writer {
 }  // namespace
 
 split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
-                             const std::vector<kernel_parameter>& parameters, bool told,
+                             const std::vector<kernel_parameter>& parameters, bool functions_read_index,
                              const std::unordered_set<std::size_t>& steps) {
-  return writer(source, u, kernel, parameters, told, steps).run();
+  return writer(source, u, kernel, parameters, functions_read_index, steps).run();
 }
 
 }  // namespace troupe::cuda_on_host

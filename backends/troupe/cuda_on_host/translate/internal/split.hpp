@@ -15,10 +15,10 @@ struct split_body {
   std::string obstacle;   ///< why the kernel cannot be split
 };
 
-/// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, so it must be stored for them.
+/// Splits a kernel at its barriers: see translate.cpp. `functions_read_index`: threadIdx must be stored for them.
 /// `steps`: the kernel is also split before these statements, if they are between barriers.
 split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
-                             const std::vector<kernel_parameter>& parameters, bool told,
+                             const std::vector<kernel_parameter>& parameters, bool functions_read_index,
                              const std::unordered_set<std::size_t>& steps);
 
 }  // namespace troupe::cuda_on_host

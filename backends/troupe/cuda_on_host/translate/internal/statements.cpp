@@ -72,7 +72,7 @@ class parser {
     return begin < end && before_[end - open_] != before_[begin - open_];
   }
 
-  statement give_up(std::size_t at, const std::string& what) {
+  statement set_obstacle(std::size_t at, const std::string& what) {
     if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
     statement rest{.begin = at, .end = close_};
     return rest;
@@ -89,11 +89,11 @@ class parser {
   }
 
   statement one(std::size_t i, std::size_t depth) {
-    if (depth > deepest) return give_up(i, "a barrier is nested too deeply");
+    if (depth > deepest) return set_obstacle(i, "a barrier is nested too deeply");
     const std::size_t begin = i;
     while (s_[i].kind == token_kind::pragma) ++i;
     std::size_t end = skip(i);
-    if (end == i || end > close_) return give_up(i, "a statement that is not understood");
+    if (end == i || end > close_) return set_obstacle(i, "a statement that is not understood");
     if (!has_barrier(begin, end)) return {.begin = begin, .end = end};
 
     const token& t = s_[i];
@@ -113,14 +113,15 @@ class parser {
       statement out{.kind = statement::form::do_loop, .begin = i};
       out.inner.push_back(one(i + 1, depth + 1));
       const std::size_t after = out.inner.back().end;
-      if (!s_[after].is("while") || !s_[after + 1].is("(")) return give_up(after, "a statement that is not understood");
+      if (!s_[after].is("while") || !s_[after + 1].is("("))
+        return set_obstacle(after, "a statement that is not understood");
       out.condition = after + 2;
       out.condition_end = s_.closing(after + 1);
       out.end = out.condition_end + 2;
       return checked(out);
     }
-    return give_up(i, "a barrier inside of " +
-                          (t.is_identifier() ? "'" + std::string(t.text) + "'" : std::string("an expression")));
+    return set_obstacle(i, "a barrier inside of " +
+                               (t.is_identifier() ? "'" + std::string(t.text) + "'" : std::string("an expression")));
   }
 
   statement branch(std::size_t i, std::size_t depth) {
@@ -130,7 +131,7 @@ class parser {
       out.is_constexpr = true;
       ++i;
     }
-    if (!s_[i].is("(")) return give_up(i, "a statement that is not understood");
+    if (!s_[i].is("(")) return set_obstacle(i, "a statement that is not understood");
     out.condition = i + 1;
     out.condition_end = s_.closing(i);
     out.inner.push_back(one(out.condition_end + 1, depth + 1));
@@ -140,7 +141,7 @@ class parser {
   }
 
   statement for_loop(std::size_t i, std::size_t depth) {
-    if (!s_[i + 1].is("(")) return give_up(i, "a statement that is not understood");
+    if (!s_[i + 1].is("(")) return set_obstacle(i, "a statement that is not understood");
     const std::size_t close = s_.closing(i + 1);
     std::size_t semicolons[2] = {0, 0}, found = 0;
     for (std::size_t k = i + 2; k < close; ++k) {
@@ -149,7 +150,7 @@ class parser {
       else if (s_[k].is(";") && found < 2)
         semicolons[found++] = k;
     }
-    if (found != 2) return give_up(i, "a barrier inside of a loop over a range");
+    if (found != 2) return set_obstacle(i, "a barrier inside of a loop over a range");
     statement out{.kind = statement::form::for_loop, .begin = i};
     out.start = i + 2;
     out.start_end = semicolons[0];
@@ -166,20 +167,20 @@ class parser {
   statement checked(statement out) {
     if (has_barrier(out.condition, out.condition_end) || has_barrier(out.start, out.start_end) ||
         has_barrier(out.step, out.step_end))
-      return give_up(out.begin, "a barrier in a condition");
+      return set_obstacle(out.begin, "a barrier in a condition");
     if (out.kind == statement::form::branch || !obstacle_.empty()) return out;
     std::size_t jumps = 0;
     for (std::size_t i = out.inner[0].begin; i < out.inner[0].end; ++i) {
       const bool jump = s_[i].is("break") || s_[i].is("continue");
-      if (jump && ++jumps > most_jumps) return give_up(i, "too many jumps in a loop around a barrier");
+      if (jump && ++jumps > most_jumps) return set_obstacle(i, "too many jumps in a loop around a barrier");
       if ((s_[i].is("break") || s_[i].is("continue")) && belongs_to(out.inner[0], i))
-        return give_up(i, "'" + std::string(s_[i].text) + "' in a loop around a barrier");
+        return set_obstacle(i, "'" + std::string(s_[i].text) + "' in a loop around a barrier");
     }
     return out;
   }
 
   // Returns true if a jump at `at` belongs to the loop with this body, that is, if no other loop or switch is in
-  // between. Plain statements are judged as a whole, which errs towards true.
+  // between. Plain statements are searched as a whole, which errs towards true.
   bool belongs_to(const statement& body, std::size_t at) const {
     if (body.kind == statement::form::plain) {
       for (std::size_t i = body.begin; i < at; ++i) {

@@ -7,9 +7,9 @@
 #include <troupe/cuda_on_host/translate/internal/declaration.hpp>
 #include <troupe/cuda_on_host/translate/internal/parameters.hpp>
 #include <troupe/cuda_on_host/translate/internal/pattern.hpp>
-#include <troupe/cuda_on_host/translate/internal/reach.hpp>
 #include <troupe/cuda_on_host/translate/internal/statements.hpp>
 #include <troupe/cuda_on_host/translate/internal/steps.hpp>
+#include <troupe/cuda_on_host/translate/internal/waiting_names.hpp>
 #include <troupe/cuda_on_host/translate/internal/words.hpp>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ watched_names volatile_names(const token_list& s, const unit& u, const definitio
 }
 
 // Finds functions and classes that return shared memory: SharedMemory<T>().
-std::unordered_set<std::string_view> sources_of_shared_memory(const token_list& s, const unit& u) {
+std::unordered_set<std::string_view> find_shared_memory_functions(const token_list& s, const unit& u) {
   std::unordered_set<std::string_view> out;
   for (const definition& d : u.definitions) {
     if (d.is_kernel || !d.is_function() || !d.has_body) continue;
@@ -86,12 +86,12 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
   for (const dynamic_array& a : u.dynamic_arrays) out.emplace(a.name, watched{false, a.begin});
   if (!d.is_kernel)
     for (const kernel_parameter& p : read_parameters(s, u, d.parameters)) {
-      bool promises = false;  // that no other thread writes to it
+      bool is_unaliased = false;  // that no other thread writes to it
       for (std::size_t i = p.begin; i < p.end; ++i)
-        promises |= s[i].is("const") || s[i].is("__restrict__") || s[i].is("__restrict");
-      if (p.is_pointer && !promises) out.emplace(p.name, watched{false, p.name_at});
+        is_unaliased |= s[i].is("const") || s[i].is("__restrict__") || s[i].is("__restrict");
+      if (p.is_pointer && !is_unaliased) out.emplace(p.name, watched{false, p.name_at});
     }
-  const std::unordered_set<std::string_view> givers = sources_of_shared_memory(s, u);
+  const std::unordered_set<std::string_view> shared_memory_functions = find_shared_memory_functions(s, u);
   std::size_t begin = d.body + 1;
   for (std::size_t i = d.body; i < d.end; ++i) {
     if (s[i].is(";") || s[i].is("{") || s[i].is("}")) begin = i + 1;
@@ -113,19 +113,21 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
     const bool assigned = s[i + 1].is("=") || s[i + 1].is("{") || s[i + 1].is("(");
     if (!s[i].is_identifier() || !assigned || i <= begin || !is_declared_as_pointer(s, i)) continue;
     for (std::size_t k = i + 2; k < d.end && !s[k].is(";") && !s[k].is(","); ++k)
-      if (s[k].is_identifier() && !is_member(s, k) && (out.contains(s[k].text) || givers.contains(s[k].text)))
+      if (s[k].is_identifier() && !is_member(s, k) &&
+          (out.contains(s[k].text) || shared_memory_functions.contains(s[k].text)))
         out.emplace(s[i].text, watched{false, i});
   }
   return out;
 }
 
 // Visits statements in the order in which a thread executes them.
-class walker {
+class statement_visitor {
  public:
   // `deep`: also visits statements without a barrier. `found` gets the first token of each statement that accesses
   // memory that an earlier statement accessed in another way.
-  walker(const token_list& source, const definition& d, const watched_names& names,
-         const std::function<bool(std::string_view)>& waits, bool deep, const std::function<void(std::size_t)>& found)
+  statement_visitor(const token_list& source, const definition& d, const watched_names& names,
+                    const std::function<bool(std::string_view)>& waits, bool deep,
+                    const std::function<void(std::size_t)>& found)
       : s_(source), names_(names), found_(found), deep_(deep), first_(d.body), budget_(64 * (d.end - d.body)) {
     before_.push_back(0);
     for (std::size_t i = d.body; i < d.end; ++i)
@@ -142,7 +144,7 @@ class walker {
     std::set<std::string> loads, stores;
   };
   using uses = std::unordered_map<std::string_view, use>;
-  static constexpr std::size_t nowhere = SIZE_MAX;
+  static constexpr std::size_t no_statement = SIZE_MAX;
 
   bool waits(std::size_t begin, std::size_t end) const { return before_[end - first_] != before_[begin - first_]; }
 
@@ -161,7 +163,7 @@ class walker {
 
   // `listed`: a step may be inserted before the statement.
   void statement(std::size_t i, std::size_t end, uses& so_far, bool listed) {
-    const std::size_t begin = listed ? i : nowhere;
+    const std::size_t begin = listed ? i : no_statement;
     while (i < end && s_[i].kind == token_kind::pragma) ++i;
     if (budget_ < end - i) return;
     budget_ -= end - i;
@@ -351,7 +353,7 @@ volatile_steps find_volatile_steps(const token_list& s, const unit& u, const def
     return waits_for_others(word) || word == "sync";
   };
   const std::function<void(std::size_t)> found = [&](std::size_t) { races = true; };
-  walker(s, d, names, waits, true, found).run(d.body);
+  statement_visitor(s, d, names, waits, true, found).run(d.body);
   return races ? store_finder(s, names).run(d.body) : volatile_steps{};
 }
 
@@ -386,7 +388,7 @@ std::unordered_set<std::size_t> find_shared_steps(const token_list& s, const uni
   const std::function<void(std::size_t)> found = [&](std::size_t begin) {
     if (begin < d.end) out.insert(begin);
   };
-  walker(s, d, names, waits, false, found).run(d.body);
+  statement_visitor(s, d, names, waits, false, found).run(d.body);
   return out;
 }
 

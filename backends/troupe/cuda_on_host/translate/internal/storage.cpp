@@ -10,21 +10,22 @@
 namespace troupe::cuda_on_host {
 
 // Begins with everything that could be uniform, and removes what depends on something that is not.
-void level_variables::choose_keeping() {
+void level_variables::choose_storage() {
   for (level_declaration& d : declarations_)
-    if (d.end > d.begin) d.kept = keeping::uniform;
+    if (d.end > d.begin) d.storage = variable_storage::uniform;
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = 0; i < declarations_.size(); ++i)
-      if (declarations_[i].kept == keeping::uniform && !may_be_uniform(declarations_[i], i)) {
-        declarations_[i].kept = keeping::stored;
+      if (declarations_[i].storage == variable_storage::uniform && !may_be_uniform(declarations_[i], i)) {
+        declarations_[i].storage = variable_storage::stored;
         changed = true;
       }
   }
   // In order, because a recomputed variable may use only those before it.
   for (std::size_t i = 0; i < declarations_.size(); ++i) {
     level_declaration& d = declarations_[i];
-    if (d.kept == keeping::stored && d.end > d.begin && may_be_recomputed(d, i)) d.kept = keeping::recomputed;
+    if (d.storage == variable_storage::stored && d.end > d.begin && may_be_recomputed(d, i))
+      d.storage = variable_storage::recomputed;
   }
 }
 
@@ -38,7 +39,7 @@ bool level_variables::is_scalar(const level_declaration& d, const declarator& on
 bool level_variables::may_be_uniform(const level_declaration& d, std::size_t index) const {
   for (const declarator& one : d.text.declarators) {
     if (!is_scalar(d, one) || !is_uniform(one.initialiser, one.initialiser_end)) return false;
-    const int v = meaning(one.name, one.name_at);
+    const int v = find_variable(one.name, one.name_at);
     if (v < 0 || variables_[static_cast<std::size_t>(v)].declaration != index) return false;
     const std::size_t end = variables_[static_cast<std::size_t>(v)].end;
     for (const name_use& use : uses_.of(one.name)) {
@@ -59,7 +60,7 @@ bool level_variables::may_be_uniform(const level_declaration& d, std::size_t ind
 
 bool level_variables::may_be_recomputed(const level_declaration& d, std::size_t index) const {
   for (const declarator& one : d.text.declarators) {
-    const int v = meaning(one.name, one.name_at);
+    const int v = find_variable(one.name, one.name_at);
     if (v < 0 || variables_[static_cast<std::size_t>(v)].declaration != index) return false;
     const std::size_t end = variables_[static_cast<std::size_t>(v)].end;
     if (!is_scalar(d, one) || !is_pure(one.initialiser, one.initialiser_end, true, d.begin, end)) return false;
@@ -76,8 +77,8 @@ bool level_variables::is_uniform_update(std::size_t begin, std::size_t end) cons
   const std::size_t name = is_step(s_[begin]) ? begin + 1 : begin;
   const auto update = updates_.find(name);
   if (update == updates_.end() || update->second != end) return false;
-  const int v = meaning(s_[name].text, name);
-  return v >= 0 && kept(v) == keeping::uniform;
+  const int v = find_variable(s_[name].text, name);
+  return v >= 0 && storage_of(v) == variable_storage::uniform;
 }
 
 // Returns true if the expression has no loads, no side effects, nothing that can trap, and consists only of numbers:
@@ -140,8 +141,8 @@ bool level_variables::is_constant_here(std::size_t i) const {
   for (const local_name& c : constants_)
     if (c.name == name && i >= c.begin && i < c.end) return true;
   if (declared_.contains(name)) return false;
-  if (given_.numbers.contains(name)) return true;
-  return !given_.types.contains(name) && !given_.others.contains(name) && u_.is_constant(name);
+  if (templates_.numbers.contains(name)) return true;
+  return !templates_.types.contains(name) && !templates_.others.contains(name) && u_.is_constant(name);
 }
 
 bool level_variables::is_pure_name(std::size_t i, bool with_threads, std::size_t scope, std::size_t scope_end) const {
@@ -155,11 +156,11 @@ bool level_variables::is_pure_name(std::size_t i, bool with_threads, std::size_t
   }
   if (s_[i + 1].is("::")) return true;  // the name after it will be checked
   if (s_[i - 1].is("::")) return !is_called && u_.is_constant(t.text);
-  if (const int v = meaning(t.text, i); v >= 0) {
+  if (const int v = find_variable(t.text, i); v >= 0) {
     const level_variable& variable = variables_[static_cast<std::size_t>(v)];
     if (variable.shape.is_array || is_called) return false;
-    if (kept(v) == keeping::recomputed) return with_threads;
-    if (kept(v) != keeping::uniform) return false;
+    if (storage_of(v) == variable_storage::recomputed) return with_threads;
+    if (storage_of(v) != variable_storage::uniform) return false;
     // A value that is recomputed must be the same each time.
     return !with_threads || !is_written_between(v, scope, scope_end);
   }
@@ -169,7 +170,7 @@ bool level_variables::is_pure_name(std::size_t i, bool with_threads, std::size_t
   if (is_number_word(t.text) || t.is("const") || t.is("true") || t.is("false") || t.is("sizeof")) return true;
   if (is_index(t) || t.is("warpSize")) return true;
   if (t.is("threadIdx")) return with_threads;
-  return is_called && is_pure_function(t.text) && !u_.brings_names;
+  return is_called && is_pure_function(t.text) && !u_.uses_foreign_namespace;
 }
 
 }  // namespace troupe::cuda_on_host

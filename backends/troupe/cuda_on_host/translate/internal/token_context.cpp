@@ -166,7 +166,7 @@ bool token_context::takes_values(std::size_t paren) const {
 }
 
 bool token_context::is_foreign(std::string_view function) const {
-  return !u_.names.contains(function) && !u_.brings_names && !variables_.contains(function) &&
+  return !u_.names.contains(function) && !u_.uses_foreign_namespace && !variables_.contains(function) &&
          !is_odd_function(function) && !is_word_before_expression(function) && function != "decltype";
 }
 

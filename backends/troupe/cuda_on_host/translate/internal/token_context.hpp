@@ -17,8 +17,8 @@ inline bool is_statement_end(const token& t) noexcept {
   return t.is(";") || t.is("{") || t.is("}") || t.kind == token_kind::pragma || t.is("else") || t.is("do");
 }
 
-/// What the tokens around a name mean, as far as that is certain: brackets, casts, calls and declarations. Base of the
-/// search for uses.
+/// Finds the meaning of the tokens around a name, as far as that is certain: brackets, casts, calls and declarations.
+/// Base of the search for uses.
 class token_context {
  protected:
   static constexpr std::size_t longest_angles = 128;  // tokens back to the < of f<...>(x)
@@ -28,7 +28,7 @@ class token_context {
                 const std::unordered_set<std::string_view>& casts)
       : s_(source), u_(u), begin_(begin), end_(end), casts_(casts) {}
 
-  // Returns true if only a type lies between the beginning of a statement and `i`.
+  // Returns true if only a type is between the beginning of a statement and `i`.
   bool declares(std::size_t i) const;
   // Returns true if the statement around `i` may declare a variable whose type names a reference, as in T r = x, or a
   // class that holds one.

@@ -44,7 +44,7 @@ class finder : token_context {
   }
 
   name_uses run() {
-    if (u_.is_odd || inspects_types_) leak_everything();
+    if (u_.has_hidden_uses || inspects_types_) leak_everything();
     for (std::size_t i = begin_; i < end_; ++i) {
       const token& t = s_[i];
       if (t.is("&") || t.is("&&")) reference(i);
@@ -96,9 +96,9 @@ class finder : token_context {
     is_sure |= next.is("=") || next.is("{");
     if (next.is(":")) is_sure = !open_.empty() && s_[open_.back()].is("(") && s_[open_.back() - 1].is("for");
     if (!is_sure && !(next.is("(") && declares(i))) return;
-    std::size_t seen = 0;
+    std::size_t examined = 0;
     for (std::size_t k = behind + 1; k < end_ && !s_[k].is(";"); ++k) {
-      if (++seen > longest_reference) return leak_everything();
+      if (++examined > longest_reference) return leak_everything();
       if (s_[k].is("[") && (s_[k - 1].is_identifier() || s_[k - 1].is(")") || s_[k - 1].is("]"))) {
         k = s_.closing(k);
       } else if (s_[k].is_identifier() && !is_member(s_, k)) {
@@ -233,7 +233,7 @@ class finder : token_context {
     if (prior.is(")") && is_value(s_.closing(first - 2), first - 2)) return use_kind::read;
     const token& behind = s_[last + 1];
     const bool alone = (prior.is("(") || prior.is(",")) && (behind.is(")") || behind.is(","));
-    if (alone && level > 0 && drops_addresses(open_[level - 1])) return use_kind::handed;
+    if (alone && level > 0 && drops_addresses(open_[level - 1])) return use_kind::lent;
     return use_kind::leaked;
   }
 

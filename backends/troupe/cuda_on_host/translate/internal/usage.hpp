@@ -14,12 +14,12 @@
 
 namespace troupe::cuda_on_host {
 
-/// What happens to a variable at one mention of its name.
+/// The use of a variable at one mention of its name.
 enum class use_kind : std::uint8_t {
   read,      ///< its value is read, and nothing else: this has been proven
   assigned,  ///< it, an element or a member is modified in place
   /// Its address is passed to a function that is not the user's and that does not keep it.
-  handed,
+  lent,
   leaked,  ///< anything else: its address may be kept, or it may be modified now or later
 };
 
@@ -33,7 +33,7 @@ struct name_use {
   bool is_argument = false;      ///< a whole argument in a call of a function that is not the user's
   use_kind kind = use_kind::leaked;
 
-  /// For a pointer: returns true if the pointer itself is unchanged, whatever happens to its target.
+  /// Returns true, for a pointer, if the pointer itself is unchanged, whatever happens to its target.
   bool leaves_pointer() const noexcept { return kind == use_kind::read || through || subscripts > 0; }
 };
 

@@ -13,16 +13,16 @@ level_variables::level_variables(const token_list& source, const unit& u, const 
                                  const body_outline& body, const std::vector<kernel_parameter>& parameters)
     : s_(source),
       u_(u),
-      given_(read_template_parameters(source, u, kernel)),
-      uses_(find_uses(source, u, kernel.parameters, kernel.body, kernel.end, given_.types)) {
+      templates_(read_template_parameters(source, u, kernel)),
+      uses_(find_uses(source, u, kernel.parameters, kernel.body, kernel.end, templates_.types)) {
   for (const kernel_parameter& p : parameters) add_parameter(p, kernel);
   collect(body.whole, kernel.end);
-  if (obstacle_.empty()) choose_keeping();
+  if (obstacle_.empty()) choose_storage();
 }
 
 // A parameter that no thread writes is equivalent to a constant.
 void level_variables::add_parameter(const kernel_parameter& p, const definition& kernel) {
-  if (p.is_pack) return give_up(kernel.name_at, "a pack of parameters");
+  if (p.is_pack) return set_obstacle(kernel.name_at, "a pack of parameters");
   if (p.name.empty()) return;
   declare(p.name, kernel.body, kernel.end);
   if (p.is_number || p.to_numbers) numeric_.insert(p.name);
@@ -47,7 +47,7 @@ void level_variables::add_parameter(const kernel_parameter& p, const definition&
                         .is_parameter = true});
 }
 
-void level_variables::give_up(std::size_t at, const std::string& what) {
+void level_variables::set_obstacle(std::size_t at, const std::string& what) {
   if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
 }
 
@@ -57,7 +57,7 @@ void level_variables::declare(std::string_view name, std::size_t begin, std::siz
   std::vector<std::pair<std::size_t, std::size_t>>& scopes = declared_[name];
   // Scopes nest and are declared in order, so only the last one can still be open.
   if (!scopes.empty() && scopes.back().second > begin)
-    return give_up(begin, "'" + std::string(name) + "' hides another");
+    return set_obstacle(begin, "'" + std::string(name) + "' hides another");
   scopes.emplace_back(begin, end);
 }
 
@@ -91,7 +91,7 @@ void level_variables::collect_plain(std::size_t begin, std::size_t end, std::siz
   const classified_statement c = classify(s_, begin, end);
   switch (c.kind) {
     case statement_kind::unknown:
-      return give_up(begin, "a declaration between barriers that is not understood");
+      return set_obstacle(begin, "a declaration between barriers that is not understood");
     case statement_kind::block_wide:
       return collect_block_wide(begin, end, scope_end);
     case statement_kind::expression:
@@ -106,7 +106,7 @@ void level_variables::collect_plain(std::size_t begin, std::size_t end, std::siz
     case statement_kind::variables:
       break;
   }
-  if (variables_.size() > most_variables) return give_up(begin, "too many variables between barriers");
+  if (variables_.size() > most_variables) return set_obstacle(begin, "too many variables between barriers");
   const std::size_t declaration = declarations_.size();
   declarations_.push_back({.text = c.variables, .begin = begin, .end = end});
   by_begin_[begin] = static_cast<int>(declaration);
@@ -128,7 +128,7 @@ type_form level_variables::form_of(const variable_declaration& d, const declarat
       is_numeric(one.initialiser, one.initialiser_end))
     return type_form::number;  // or a pointer to numbers, which is then treated more strictly than necessary
   if (d.is_auto || u_.names.contains(s_[d.named_at].text) || declared_.contains(s_[d.named_at].text) ||
-      given_.types.contains(s_[d.named_at].text))
+      templates_.types.contains(s_[d.named_at].text))
     return type_form::unknown;
   return d.is_number ? type_form::number : d.is_vector ? type_form::vector : type_form::unknown;
 }
@@ -183,7 +183,7 @@ void level_variables::add_update(std::size_t begin, std::size_t end) {
   if (counts || assigns) updates_[name] = end;
 }
 
-int level_variables::meaning(std::string_view name, std::size_t at) const {
+int level_variables::find_variable(std::string_view name, std::size_t at) const {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return -1;
   // Scopes nest, so the last one that has begun and not ended is the innermost. The search goes back over ended scopes.
@@ -195,8 +195,8 @@ int level_variables::meaning(std::string_view name, std::size_t at) const {
   return -1;
 }
 
-keeping level_variables::kept(int variable) const noexcept {
-  return declarations_[variables_[static_cast<std::size_t>(variable)].declaration].kept;
+variable_storage level_variables::storage_of(int variable) const noexcept {
+  return declarations_[variables_[static_cast<std::size_t>(variable)].declaration].storage;
 }
 
 int level_variables::declared_at(std::size_t begin) const {
@@ -224,7 +224,7 @@ bool level_variables::is_numeric(std::size_t begin, std::size_t end) const {
       return false;
     if (t.is("[") && !ends_operand(s_[i - 1]) && !s_[i - 1].is("]")) return false;  // a lambda
     if (!t.is_identifier() || numeric_.contains(t.text)) continue;
-    if (const int v = meaning(t.text, i); v >= 0) {
+    if (const int v = find_variable(t.text, i); v >= 0) {
       const level_variable& variable = variables_[static_cast<std::size_t>(v)];
       const variable_declaration& d = declarations_[variable.declaration].text;
       if (variable.form == type_form::number) continue;

@@ -17,14 +17,14 @@
 
 namespace troupe::cuda_on_host {
 
-/// How a variable that is declared between barriers is kept.
-enum class keeping : std::uint8_t {
+/// The storage of a variable that is declared between barriers.
+enum class variable_storage : std::uint8_t {
   uniform,     ///< the same for all threads, so stored once for the block
   recomputed,  ///< never written: computed again, from threadIdx and uniform values, wherever it is used
   stored,      ///< an element for each thread in memory, if it is used beyond the barrier
 };
 
-/// What is known about a variable's type without the compiler.
+/// The kind of a variable's type, as far as it is known without the compiler.
 enum class type_form : std::uint8_t {
   number,   ///< int, float and the like
   pointer,  ///< T*
@@ -44,7 +44,7 @@ struct level_variable {
 struct level_declaration {
   variable_declaration text;
   std::size_t begin = 0, end = 0;  ///< the statement
-  keeping kept = keeping::stored;
+  variable_storage storage = variable_storage::stored;
 };
 
 /// The variables declared at the level of barriers in a kernel, that is, outside of statements without a barrier.
@@ -57,11 +57,11 @@ class level_variables {
   const std::vector<level_variable>& all() const noexcept { return variables_; }
   const std::vector<level_declaration>& declarations() const noexcept { return declarations_; }
   const name_uses& uses() const noexcept { return uses_; }
-  const template_parameters& given() const noexcept { return given_; }
+  const template_parameters& templates() const noexcept { return templates_; }
 
   /// Returns the variable that a name means at a token, or -1 if it means none of these.
-  int meaning(std::string_view name, std::size_t at) const;
-  keeping kept(int variable) const noexcept;
+  int find_variable(std::string_view name, std::size_t at) const;
+  variable_storage storage_of(int variable) const noexcept;
   /// Returns the declaration that begins at a token, or -1 if there is none.
   int declared_at(std::size_t begin) const;
   /// Returns true if the tokens are an expression without side effects whose value is the same in all threads.
@@ -91,7 +91,7 @@ class level_variables {
   void collect_block_wide(std::size_t begin, std::size_t end, std::size_t scope_end);
   void declare(std::string_view name, std::size_t begin, std::size_t end);
   type_form form_of(const variable_declaration& d, const declarator& one) const;
-  void choose_keeping();
+  void choose_storage();
   bool may_be_uniform(const level_declaration& d, std::size_t index) const;
   bool may_be_recomputed(const level_declaration& d, std::size_t index) const;
   bool is_in_register(std::string_view name, std::size_t begin, std::size_t end, bool is_pointer) const;
@@ -104,11 +104,11 @@ class level_variables {
   bool is_cast(std::size_t close) const;
   bool is_constant_here(std::size_t i) const;
   void add_update(std::size_t begin, std::size_t end);
-  void give_up(std::size_t at, const std::string& what);
+  void set_obstacle(std::size_t at, const std::string& what);
 
   const token_list& s_;
   const unit& u_;
-  const template_parameters given_;
+  const template_parameters templates_;
   const name_uses uses_;
   std::unordered_set<std::string_view> read_only_parameters_;
   std::unordered_map<std::string_view, bool> plain_parameters_;  // numbers and pointers; true for pointers

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/cuda_on_host/translate/internal/reach.hpp>
+#include <troupe/cuda_on_host/translate/internal/waiting_names.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -59,8 +59,8 @@ bool waiting_names::contains(std::string_view name) const noexcept {
   return waits_for_others(name) || functions.contains(name) || (cooperative_groups && among(of_groups, name));
 }
 
-waiting_names find_waiting(const token_list& source, const unit& u, const translate_options& options,
-                           const std::function<bool(const definition&)>& also) {
+waiting_names find_waiting_names(const token_list& source, const unit& u, const translate_options& options,
+                                 const std::function<bool(const definition&)>& also) {
   waiting_names out;
   for (const token& t : source.tokens)
     if (t.is_identifier() && t.text == "cooperative_groups") out.cooperative_groups = true;
@@ -93,8 +93,9 @@ waiting_names find_waiting(const token_list& source, const unit& u, const transl
     found.pop_back();
     if (d.is_kernel) continue;
     if (d.name.empty()) {
-      out.everything = true;
-      out.why = cat("line ", source[d.begin].line, ": an operator, constructor or destructor waits for other threads");
+      out.callers_unknown = true;
+      out.reason =
+          cat("line ", source[d.begin].line, ": an operator, constructor or destructor waits for other threads");
       continue;
     }
     if (!out.functions.insert(d.name).second) continue;
@@ -107,8 +108,8 @@ waiting_names find_waiting(const token_list& source, const unit& u, const transl
   for (const std::string& k : options.kernels)
     for (const token& t : tokenize(k).tokens)
       if (t.is_identifier() && out.functions.contains(t.text)) {
-        out.everything = true;
-        out.why = "the name expression " + k + " passes a function that waits for other threads";
+        out.callers_unknown = true;
+        out.reason = "the name expression " + k + " passes a function that waits for other threads";
       }
   return out;
 }

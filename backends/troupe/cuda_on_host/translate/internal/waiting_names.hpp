@@ -20,14 +20,14 @@ struct waiting_names {
   std::unordered_set<std::string_view> functions;  ///< the user's functions that lead to one that waits
   bool cooperative_groups = false;                 ///< the source uses them, so calls of their members may wait
   /// An unnamed function waits (an operator, a constructor), so its callers cannot be found.
-  bool everything = false;
-  std::string why;  ///< the reason for `everything`
+  bool callers_unknown = false;
+  std::string reason;  ///< for `callers_unknown`
 
   bool contains(std::string_view name) const noexcept;
 };
 
-/// `also` returns true for definitions that wait for another reason.
-waiting_names find_waiting(const token_list& source, const unit& u, const translate_options& options,
-                           const std::function<bool(const definition&)>& also);
+/// Finds these names. `also` returns true for definitions that wait for another reason.
+waiting_names find_waiting_names(const token_list& source, const unit& u, const translate_options& options,
+                                 const std::function<bool(const definition&)>& also);
 
 }  // namespace troupe::cuda_on_host
