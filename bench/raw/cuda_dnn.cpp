@@ -91,7 +91,8 @@ class one_call final : public called_graph {
  public:
   one_call(std::span<const std::byte> encoded, bool repeatable, vendor& by, cudnnHandle_t on, CUstream in)
       : called_graph(encoded, on, in) {
-    parts_ = by.find(graph(), std::vector<bool>(graph().memory().size(), true), {.repeatable = repeatable}).vendor_kernels;
+    parts_ =
+        by.find(graph(), std::vector<bool>(graph().memory().size(), true), {.repeatable = repeatable}).vendor_kernels;
     if (parts_.size() != 1 || parts_[0]->match().nodes.size() != graph().nodes().size())
       unfit("it does not compute the graph in one call");
     std::vector<void*> addresses;

@@ -57,16 +57,16 @@ class lt_product {
   }
   /// Takes the heuristic's first algorithm. Returns false if it has none.
   bool search(const lt_handle& library) {
-    cublasLtMatmulPreferenceOpaque_t wishes;
-    must(::cublasLtMatmulPreferenceInit(&wishes), "cublasLtMatmulPreferenceInit");
+    cublasLtMatmulPreferenceOpaque_t preference;
+    must(::cublasLtMatmulPreferenceInit(&preference), "cublasLtMatmulPreferenceInit");
     const std::uint64_t limit = workspace_bytes;
-    must(
-        ::cublasLtMatmulPreferenceSetAttribute(&wishes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit),
-        "cublasLtMatmulPreferenceSetAttribute");
+    must(::cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit,
+                                                sizeof limit),
+         "cublasLtMatmulPreferenceSetAttribute");
     cublasLtMatmulHeuristicResult_t found{};
     int results = 0;
-    const cublasStatus_t s =
-        ::cublasLtMatmulAlgoGetHeuristic(library.get(), &product_, &b_, &a_, &c_, &d_, &wishes, 1, &found, &results);
+    const cublasStatus_t s = ::cublasLtMatmulAlgoGetHeuristic(library.get(), &product_, &b_, &a_, &c_, &d_, &preference,
+                                                              1, &found, &results);
     if (s == CUBLAS_STATUS_NOT_SUPPORTED || s == CUBLAS_STATUS_INVALID_VALUE ||
         (s == CUBLAS_STATUS_SUCCESS && results == 0))
       return false;

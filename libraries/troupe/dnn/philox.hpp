@@ -17,7 +17,7 @@ inline constexpr int philox_rounds = 10;
 inline constexpr std::uint32_t philox_step_low = 0x9E3779B9, philox_step_high = 0xBB67AE85;
 
 TROUPE_HOST_DEVICE constexpr random_words philox_round(const random_words& n, std::uint32_t k,
-                                                      std::uint32_t m) noexcept {
+                                                       std::uint32_t m) noexcept {
   const std::uint64_t p = std::uint64_t{0xD2511F53} * n.word[0], q = std::uint64_t{0xCD9E8D57} * n.word[2];
   return {{static_cast<std::uint32_t>(q >> 32) ^ n.word[1] ^ k, static_cast<std::uint32_t>(q),
            static_cast<std::uint32_t>(p >> 32) ^ n.word[3] ^ m, static_cast<std::uint32_t>(p)}};
@@ -33,7 +33,8 @@ TROUPE_HOST_DEVICE constexpr random_words philox(random_words n, std::uint64_t k
   }
   return n;
 }
-TROUPE_HOST_DEVICE constexpr random_words philox(std::uint64_t key, std::uint64_t low, std::uint64_t high = 0) noexcept {
+TROUPE_HOST_DEVICE constexpr random_words philox(std::uint64_t key, std::uint64_t low,
+                                                 std::uint64_t high = 0) noexcept {
   return philox({{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
                   static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}},
                 key);

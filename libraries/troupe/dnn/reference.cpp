@@ -7,8 +7,8 @@
 #include <troupe/dnn/internal/reference_nodes.hpp>
 #include <troupe/dnn/internal/roundings.hpp>
 #include <troupe/dnn/reference.hpp>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <troupe/dnn/internal/reference_nodes.hpp>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::dnn::detail {
 namespace {

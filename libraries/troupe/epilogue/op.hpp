@@ -134,10 +134,10 @@ inline constexpr std::size_t most_nodes = 64, most_numbers = 32, most_memory = 1
 /// One operation of an epilogue. Its arguments are earlier nodes.
 struct node {
   op what = op::none;
-  dtype type{};                        ///< for `convert`
-  reduction combine = reduction::sum;  ///< for `reduce`
-  reduction_scope over = reduction_scope::row;         ///< for `reduce`
-  std::uint8_t operand = 0;            ///< index of a number or of memory
+  dtype type{};                                 ///< for `convert`
+  reduction combine = reduction::sum;           ///< for `reduce`
+  reduction_scope over = reduction_scope::row;  ///< for `reduce`
+  std::uint8_t operand = 0;                     ///< index of a number or of memory
   std::uint8_t arguments[3] = {0, 0, 0};
 
   friend bool operator==(const node&, const node&) = default;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/reference.hpp>
 
 namespace troupe::epilogue {
@@ -11,7 +11,9 @@ namespace {
 
 std::size_t elements_of(const node& n, std::int64_t rows, std::int64_t columns) noexcept {
   if (n.what == op::store) return static_cast<std::size_t>(rows * columns);
-  return static_cast<std::size_t>(n.over == reduction_scope::row ? rows : n.over == reduction_scope::column ? columns : 1);
+  return static_cast<std::size_t>(n.over == reduction_scope::row      ? rows
+                                  : n.over == reduction_scope::column ? columns
+                                                                      : 1);
 }
 
 double combined(reduction how, double so_far, double x) noexcept {

@@ -8,8 +8,8 @@
 #include <troupe/base/float8.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/epilogue/epilogue.hpp>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/reference.hpp>
 
 namespace troupe::epilogue {

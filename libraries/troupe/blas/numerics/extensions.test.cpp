@@ -21,13 +21,13 @@ TYPED_TEST(extensions, geam_adds_matrices_into_another_one_or_in_place) {
     const auto over = this->random.between(0, 3);  // 1: C is A, 2: C is B
     if (over == 1) ta = op::none;
     if (over == 2) tb = op::none;
-    const bool turned_a = ta != op::none, turned_b = tb != op::none;
-    const std::int64_t rows_a = turned_a ? n : m, rows_b = turned_b ? n : m, lda = this->leading(rows_a),
+    const bool transposes_a = ta != op::none, transposes_b = tb != op::none;
+    const std::int64_t rows_a = transposes_a ? n : m, rows_b = transposes_b ? n : m, lda = this->leading(rows_a),
                        ldb = this->leading(rows_b),
                        ldc = over == 1   ? lda
                              : over == 2 ? ldb
                                          : this->leading(m);
-    stored<T> a(general(rows_a, turned_a ? m : n, lda)), b(general(rows_b, turned_b ? m : n, ldb)),
+    stored<T> a(general(rows_a, transposes_a ? m : n, lda)), b(general(rows_b, transposes_b ? m : n, ldb)),
         apart(general(m, n, ldc));
     stored<T>& c = over == 1 ? a : over == 2 ? b : apart;
     const T alpha = this->template factor<T>(), beta = this->template factor<T>();

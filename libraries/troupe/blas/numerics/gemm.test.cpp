@@ -40,17 +40,17 @@ class gemms : public blas_numerics {
   };
   shape shape_of(std::int64_t m, std::int64_t n, std::int64_t k) {
     const op ta = any_op(), tb = any_op();
-    const bool turned_a = ta != op::none, turned_b = tb != op::none;
-    const std::int64_t rows_a = turned_a ? k : m, rows_b = turned_b ? n : k;
+    const bool transposes_a = ta != op::none, transposes_b = tb != op::none;
+    const std::int64_t rows_a = transposes_a ? k : m, rows_b = transposes_b ? n : k;
     return {m,
             n,
             k,
             ta,
             tb,
             rows_a,
-            turned_a ? m : k,
+            transposes_a ? m : k,
             rows_b,
-            turned_b ? k : n,
+            transposes_b ? k : n,
             leading(rows_a),
             leading(rows_b),
             leading(m),

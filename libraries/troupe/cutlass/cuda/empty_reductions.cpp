@@ -28,7 +28,7 @@ result<void> write_empty_reductions(const problem& p, CUstream stream) {
     const placed_matrix to = p.memory(n.operand, n);
     const std::int64_t count = n.over == epilogue::reduction_scope::row      ? p.m
                                : n.over == epilogue::reduction_scope::column ? p.n
-                                                                     : 1,
+                                                                             : 1,
                        stride = n.over == epilogue::reduction_scope::row ? to.row : to.column,
                        bytes = static_cast<std::int64_t>(bytes_of(to.type));
     for (std::int64_t w = 0; count != 0 && w < p.batch; ++w)

@@ -39,9 +39,9 @@ TEST_F(cutlass_cuda, empty_results_launch_nothing_but_their_reductions_are_writt
         .batch_stride = 0};
   };
   gemm r = product(0);
-  r.epilogue = expression::reducing(
-      expression::reducing(acc, epilogue::reduction::maximum, epilogue::reduction_scope::column, operand(largest, 4096)),
-      epilogue::reduction::sum, epilogue::reduction_scope::all, operand(sum, 1));
+  r.epilogue = expression::reducing(expression::reducing(acc, epilogue::reduction::maximum,
+                                                         epilogue::reduction_scope::column, operand(largest, 4096)),
+                                    epilogue::reduction::sum, epilogue::reduction_scope::all, operand(sum, 1));
   ASSERT_TRUE(run(r)) << failure;
   EXPECT_EQ(loads() + launches(), 0u);
   for (const float x : largest) ASSERT_EQ(x, -std::numeric_limits<float>::infinity());

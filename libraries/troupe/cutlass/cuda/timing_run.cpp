@@ -12,11 +12,11 @@ operand operand_of(placed_tensor& t, std::int64_t items, std::int64_t channels, 
                    bool read) noexcept {
   return {&t.address,
           reduction_scope({{items, t.item},
-                   {channels, t.channel},
-                   {places[0], t.spatial[0]},
-                   {places[1], t.spatial[1]},
-                   {places[2], t.spatial[2]}},
-                  t.type),
+                           {channels, t.channel},
+                           {places[0], t.spatial[0]},
+                           {places[1], t.spatial[1]},
+                           {places[2], t.spatial[2]}},
+                          t.type),
           read};
 }
 void add_all(std::vector<operand>& to, std::vector<epilogue::tree_memory>& of_tree, std::int64_t batch) {

@@ -76,9 +76,10 @@ TEST_F(cutlass_convolutions, reductions_are_computed_for_each_image) {
       expect_as_defined(any_case(r, dtype::f16, dtype::f16, dtype::f32), [&](auto rows, auto columns, auto batch) {
         const expression sums =
             expression::reducing(acc, reduction::sum, reduction_scope::column, operand(dtype::f32, batch, 1, columns));
-        const expression largest =
-            expression::reducing(sums, reduction::absolute_maximum, reduction_scope::row, operand(dtype::f32, batch, rows, 1));
-        return expression::reducing(largest, reduction::maximum, reduction_scope::all, operand(dtype::f32, batch, 1, 1));
+        const expression largest = expression::reducing(sums, reduction::absolute_maximum, reduction_scope::row,
+                                                        operand(dtype::f32, batch, rows, 1));
+        return expression::reducing(largest, reduction::maximum, reduction_scope::all,
+                                    operand(dtype::f32, batch, 1, 1));
       });
 }
 
@@ -99,7 +100,8 @@ TEST_F(cutlass_convolutions, many_panels_match_the_definition) {
           large(r, how),
           [&](auto rows, auto columns, auto batch) {
             return expression::reducing(acc + loaded(op::load_row, dtype::i8, 1, 1, columns),
-                                        reduction::absolute_maximum, reduction_scope::all, operand(dtype::f32, batch, 1, 1)) +
+                                        reduction::absolute_maximum, reduction_scope::all,
+                                        operand(dtype::f32, batch, 1, 1)) +
                    0 * expression(static_cast<double>(rows));
           },
           1e-6);

@@ -15,8 +15,9 @@ class cutlass_epilogues : public gemm_suite {
  protected:
   expression reduced(const expression& x, reduction how, reduction_scope over, const product_form& p) {
     const dtype t = p.a == dtype::f64 ? dtype::f64 : dtype::f32;
-    return expression::reducing(x, how, over,
-                                operand(t, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
+    return expression::reducing(
+        x, how, over,
+        operand(t, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
   }
   expression stored(const expression& x, dtype t, const product_form& p) {
     return expression::writing(x, operand(t, p.batch, p.m, p.n));
@@ -95,7 +96,10 @@ TEST_F(cutlass_epilogues, rows_columns_and_all_elements_are_reduced) {
         if (leaves_out()) continue;
         const product_form p = any_product(f, any_float());
         const bool adds = how == reduction::sum;
-        const std::int64_t terms = !adds ? 0 : over == reduction_scope::row ? p.n : over == reduction_scope::column ? p.m : p.m * p.n;
+        const std::int64_t terms = !adds                             ? 0
+                                   : over == reduction_scope::row    ? p.n
+                                   : over == reduction_scope::column ? p.m
+                                                                     : p.m * p.n;
         expect_as_defined(
             p, [&](auto, auto) { return reduced(0.125 * acc, how, over, p); },
             adds ? rounding_of_sums(p, 18 * 0.125, terms) : 0);
@@ -181,10 +185,10 @@ TEST_F(cutlass_epilogues, narrow_results_on_hopper_are_stored_and_reduced) {
         wanted.family = family::hopper;
         if (wanted.divided == decision::yes) p.batch = 1;
         const reduction how = random.one_of({reduction::sum, reduction::maximum, reduction::absolute_maximum});
-        const std::int64_t terms = how != reduction::sum     ? 0
+        const std::int64_t terms = how != reduction::sum             ? 0
                                    : over == reduction_scope::row    ? p.n
                                    : over == reduction_scope::column ? p.m
-                                                             : p.m * p.n;
+                                                                     : p.m * p.n;
         expect_right(
             p,
             [&](auto, auto) {
@@ -214,7 +218,8 @@ TEST_F(cutlass_epilogues, gradients_are_computed_with_their_sums) {
           p,
           [&](auto rows, auto columns) {
             const expression g = 0.0625 * acc * d(loaded(op::load, dtype::bf16, p.batch, rows, columns));
-            return reduced(reduced(g, reduction::sum, reduction_scope::column, p), reduction::maximum, reduction_scope::row, p);
+            return reduced(reduced(g, reduction::sum, reduction_scope::column, p), reduction::maximum,
+                           reduction_scope::row, p);
           },
           rounding_of_sums(p, 18 * 0.0625 * 1.2, p.m + 8));
       if (HasFailure()) return;

@@ -120,7 +120,8 @@ TEST_F(cutlass_gathered_convolutions, epilogues_have_operands_and_reductions) {
             const expression x = 2 * acc + expression(loaded(op::load_row, dtype::f32, 1, 1, columns)) +
                                  loaded(op::load, dtype::bf16, batch, rows, columns);
             // Sums of magnitudes do not cancel: their error is relative to them.
-            return 1 - expression::reducing(abs(x), reduction::sum, reduction_scope::all, operand(dtype::f32, batch, 1, 1));
+            return 1 -
+                   expression::reducing(abs(x), reduction::sum, reduction_scope::all, operand(dtype::f32, batch, 1, 1));
           },
           1e-5);
     }

@@ -56,9 +56,10 @@ TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
       p.batch = random.between(1, 3);
       *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(which)] = 0;
       const auto reduced = [&](const expression& x, reduction how, reduction_scope over) {
-        return expression::reducing(x, how, over,
-                                    operand(t.a == dtype::f64 ? dtype::f64 : dtype::f32, p.batch,
-                                            over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
+        return expression::reducing(
+            x, how, over,
+            operand(t.a == dtype::f64 ? dtype::f64 : dtype::f32, p.batch, over == reduction_scope::row ? p.m : 1,
+                    over == reduction_scope::column ? p.n : 1));
       };
       expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
       expect_as_defined(
@@ -66,9 +67,9 @@ TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
           [&](auto rows, auto columns) {
             const expression x = epilogue::relu(2 * acc + loaded(op::load_row, dtype::f32, p.batch, 1, columns)) -
                                  0.5 * loaded(op::load, dtype::f16, 1, rows, columns);
-            return reduced(
-                reduced(reduced(x, reduction::absolute_maximum, reduction_scope::row), reduction::maximum, reduction_scope::column),
-                reduction::sum, reduction_scope::all);
+            return reduced(reduced(reduced(x, reduction::absolute_maximum, reduction_scope::row), reduction::maximum,
+                                   reduction_scope::column),
+                           reduction::sum, reduction_scope::all);
           },
           1e-4);
       expect_as_defined(p, [](auto, auto) { return epilogue::left * epilogue::right + 1; }, 0, true);

@@ -284,8 +284,8 @@ TEST_F(cutlass_gemm_grouped, all_groups_may_be_empty) {
     expect_right_groups(
         f,
         [&](const auto& layout) {
-          return reduced(reduced(acc, reduction::sum, reduction_scope::column, layout), reduction::maximum, reduction_scope::all,
-                         layout);
+          return reduced(reduced(acc, reduction::sum, reduction_scope::column, layout), reduction::maximum,
+                         reduction_scope::all, layout);
         },
         0);
   }
@@ -303,8 +303,8 @@ TEST_F(cutlass_gemm_grouped, extents_and_the_number_of_groups_may_be_0) {
           f,
           [&](const grouped_layout& layout) {
             const expression x = 2 * acc + of_groups(op::load_row, dtype::f32, layout, layout.n);
-            return reduced(reduced(x, reduction::sum, reduction_scope::column, layout), reduction::maximum, reduction_scope::all,
-                           layout);
+            return reduced(reduced(x, reduction::sum, reduction_scope::column, layout), reduction::maximum,
+                           reduction_scope::all, layout);
           },
           1e-6);
     expect_right_groups(
@@ -328,8 +328,9 @@ TEST_F(cutlass_gemm_grouped, groups_from_the_first_wrong_size_on_are_not_compute
   for (const wrong& w : all) {
     const grouped_layout f{{dtype::bf16, dtype::bf16}, dtype::f32, w.sizes, w.rows, 24, 32, w.packed};
     expect_groups(
-        f, [&](const auto& layout) { return reduced(2 * acc, reduction::absolute_maximum, reduction_scope::row, layout); }, 0,
-        w.group, {w.group, w.sizes[static_cast<std::size_t>(w.group)]});
+        f,
+        [&](const auto& layout) { return reduced(2 * acc, reduction::absolute_maximum, reduction_scope::row, layout); },
+        0, w.group, {w.group, w.sizes[static_cast<std::size_t>(w.group)]});
     if (HasFailure()) return;
   }
 }

@@ -93,8 +93,9 @@ class cutlass_mixed_gemm : public gemm_suite {
     expect_on_hopper(p, any_plan(p), make, tolerance);
   }
   expression reduced(const expression& x, reduction how, reduction_scope over, const product_form& p) {
-    return expression::reducing(
-        x, how, over, operand(dtype::f32, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
+    return expression::reducing(x, how, over,
+                                operand(dtype::f32, p.batch, over == reduction_scope::row ? p.m : 1,
+                                        over == reduction_scope::column ? p.n : 1));
   }
 };
 
@@ -214,7 +215,9 @@ TEST_F(cutlass_mixed_gemm, rows_columns_and_all_elements_are_reduced) {
       for (const reduction how : {reduction::sum, reduction::absolute_maximum}) {
         if (leaves_out()) continue;
         const product_form p = any_mixed(dtype::i8, dtype::bf16, of_b, dtype::bf16);
-        const std::int64_t terms = over == reduction_scope::row ? p.n : over == reduction_scope::column ? p.m : p.m * p.n;
+        const std::int64_t terms = over == reduction_scope::row      ? p.n
+                                   : over == reduction_scope::column ? p.m
+                                                                     : p.m * p.n;
         expect_on_hopper(
             p, [&](auto, auto) { return reduced(0.125 * acc, how, over, p); },
             1e-6 + 0x1p-23 * 18 * 0.125 * static_cast<double>(terms) * static_cast<double>(p.k));

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <troupe/dnn/cudnn/match_reference.hpp>
 #include <troupe/dnn/internal/reference_nodes.hpp>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

@@ -44,7 +44,7 @@ struct attention_geometry {
     return n < low ? low : n > high ? high : n;
   }
   TROUPE_HOST_DEVICE static token_range tokens_of(sequence_layout layout, const integer_view& numbers, std::int64_t b,
-                                                 std::int64_t all) noexcept {
+                                                  std::int64_t all) noexcept {
     if (layout == sequence_layout::whole) return {b, 0, all};
     if (layout == sequence_layout::lengths) return {b, 0, clamped(numbers.at(b), 0, all)};
     const std::int64_t first = clamped(numbers.at(b), 0, all);
@@ -68,18 +68,18 @@ struct attention_geometry {
   }
 
   TROUPE_HOST_DEVICE std::int64_t diagonal(std::int64_t i, std::int64_t of_queries,
-                                          std::int64_t of_keys) const noexcept {
+                                           std::int64_t of_keys) const noexcept {
     return bottom_right != 0 ? i + of_keys - of_queries : i;
   }
   /// Returns the keys that query i attends to, in a sequence of these numbers of queries and keys.
   TROUPE_HOST_DEVICE key_range visible_keys(std::int64_t i, std::int64_t of_queries,
-                                           std::int64_t of_keys) const noexcept {
+                                            std::int64_t of_keys) const noexcept {
     const std::int64_t d = diagonal(i, of_queries, of_keys);
     const std::int64_t first = clamped(d - left, 0, of_keys);
     return {first, clamped(d + right + 1, first, of_keys)};
   }
   TROUPE_HOST_DEVICE std::int64_t bias_at(std::int64_t b, std::int64_t h, std::int64_t i,
-                                         std::int64_t j) const noexcept {
+                                          std::int64_t j) const noexcept {
     return b * bias_strides[0] + h * bias_strides[1] + i * bias_strides[2] + j * bias_strides[3];
   }
   TROUPE_HOST_DEVICE double alibi_slope(std::int64_t head) const noexcept {

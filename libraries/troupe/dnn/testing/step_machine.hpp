@@ -6,8 +6,8 @@
 #include <troupe/dnn/internal/reference_nodes.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::dnn::testing {
 

@@ -22,9 +22,9 @@ struct strided_matrix {
 /// A node of the epilogue. `to` and `arguments` are slots.
 struct step {
   op what;
-  dtype type;         ///< for `convert`
-  reduction combine;  ///< for `reduce`
-  reduction_scope over;       ///< for `reduce`; in the orientation of the stored result
+  dtype type;            ///< for `convert`
+  reduction combine;     ///< for `reduce`
+  reduction_scope over;  ///< for `reduce`; in the orientation of the stored result
   std::uint8_t operand;
   std::uint8_t to, arguments[3];
   std::uint8_t unused[3];

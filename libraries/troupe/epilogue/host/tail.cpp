@@ -132,7 +132,8 @@ template <class N>
 void tail<N>::reduce(const node& n, const N* x, std::int64_t count, std::int64_t line, std::int64_t first,
                      std::vector<double>& into) const {
   if constexpr (std::is_floating_point_v<N>) {  // complex numbers have no reductions
-    if (n.over != reduction_scope::all && !is_per_line(n)) return combine_each(n.combine, x, count, into.data() + first);
+    if (n.over != reduction_scope::all && !is_per_line(n))
+      return combine_each(n.combine, x, count, into.data() + first);
     double& one = into[n.over == reduction_scope::all ? 0 : static_cast<std::size_t>(line)];
     one = combine(n.combine, x, count, one);
   }
@@ -144,8 +145,9 @@ void tail<N>::finish(std::span<const partial_reductions> parts) const {
     const node& n = *reductions_[k];
     const strided_operand& to = memory_[n.operand];
     const bool per_line = n.over != reduction_scope::all && is_per_line(n);
-    std::vector<double> all(n.over == reduction_scope::all ? 1 : static_cast<std::size_t>(per_line ? lines() : line_length()),
-                            start_of(n.combine));
+    std::vector<double> all(
+        n.over == reduction_scope::all ? 1 : static_cast<std::size_t>(per_line ? lines() : line_length()),
+        start_of(n.combine));
     for (const partial_reductions& p : parts) {
       const std::int64_t first = n.over == reduction_scope::all ? 0 : per_line ? p.where.first_line : p.where.first;
       combine_each(n.combine, p.values[k].data(), static_cast<std::int64_t>(p.values[k].size()), all.data() + first);

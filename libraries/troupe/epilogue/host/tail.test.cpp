@@ -8,8 +8,8 @@
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/host/tail.hpp>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/reference.hpp>
 #include <troupe/epilogue/testing/poison.hpp>
 #include <troupe/epilogue/testing/random_epilogue.hpp>

@@ -7,7 +7,8 @@
 namespace troupe::matmul {
 namespace {
 
-using epilogue::node, epilogue::op, epilogue::reduction, epilogue::reduction_scope, epilogue::tree, epilogue::tree_memory;
+using epilogue::node, epilogue::op, epilogue::reduction, epilogue::reduction_scope, epilogue::tree,
+    epilogue::tree_memory;
 
 // One summand: the product of these factors.
 struct factors {
@@ -50,7 +51,7 @@ class matching {
   // Returns the stride of a vector with one element for each row, or for each column.
   static std::int64_t stride_of(const node& n, const tree_memory& m) noexcept {
     return n.what == op::load_row || (n.what == op::reduce && n.over == reduction_scope::column) ? m.shape.column_stride
-                                                                                         : m.shape.row_stride;
+                                                                                                 : m.shape.row_stride;
   }
 
   bool root(const node* n) {

@@ -40,8 +40,9 @@ TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
         *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(which)] = 0;
         const dtype sums = t.a == dtype::f64 ? dtype::f64 : dtype::f32;
         const auto reduced = [&](const expression& x, reduction how, reduction_scope over) {
-          return expression::reducing(
-              x, how, over, operand(sums, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
+          return expression::reducing(x, how, over,
+                                      operand(sums, p.batch, over == reduction_scope::row ? p.m : 1,
+                                              over == reduction_scope::column ? p.n : 1));
         };
         expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
         expect_as_defined(
@@ -56,7 +57,8 @@ TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
               p,
               [&](auto rows, auto) {
                 const expression x = acc + loaded(op::load_column, dtype::f32, p.batch, rows, 1);
-                return reduced(reduced(reduced(x, how, reduction_scope::row), how, reduction_scope::column), how, reduction_scope::all);
+                return reduced(reduced(reduced(x, how, reduction_scope::row), how, reduction_scope::column), how,
+                               reduction_scope::all);
               },
               1e-5);
         expect_as_defined(p, [](auto, auto) { return epilogue::left * epilogue::right + 1; }, 0, true);

@@ -3,8 +3,8 @@
 // cublasLtMatmul, by definition.
 #include <cmath>
 #include <complex>
-#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/matmul/cuda/testing/fakes.hpp>
 
 using namespace troupe::matmul::testing;
