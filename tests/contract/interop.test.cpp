@@ -207,7 +207,7 @@ TEST(sharing, announces_every_memory_change_to_a_slow_worker) {
     ASSERT_EQ(gpu.download(all[i]).get().value(), counting(10, static_cast<float>(i)));
   EXPECT_GE(seen(), 400);
   while_it_stands_still([&] { all.clear(); });
-  EXPECT_TRUE(soon([&] { return encoded() == 0; })) << encoded();
+  EXPECT_TRUE(soon([&] { return seen() == 0; })) << seen();
   EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
