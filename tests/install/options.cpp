@@ -61,7 +61,7 @@ void networks(const dnn::value& x) {
   take(convolution_options{.padding = 1}, convolution_options{.groups = 2});
   take(pooling_options{.padding = 1}, pooling_options{.dilation = 2});
   take(recurrence_options{.cell = recurrent_cell::gru}, recurrence_options{.lengths = x});
-  take(recurrent_weights{.input = x, .recurrent = x}, recurrent_state{.h = x}, recurrent_slopes{.y = x});
+  take(recurrent_weights{.input = x, .recurrent = x}, recurrent_state{.h = x}, recurrent_output_gradients{.y = x});
   take(rnn_options{.cell = recurrent_cell::gru}, rnn_options{.lengths = x});
   take(resampling_options{.kind = resampling_kind::cubic}, resampling_options{.aligned_corners = true});
   take(response_norm_options{.size = 3}, response_norm_options{.k = 1});
