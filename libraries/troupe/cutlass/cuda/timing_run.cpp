@@ -6,24 +6,24 @@ namespace troupe::cutlass::timing {
 namespace {
 
 operand operand_of(factor& f, std::int64_t lines, std::int64_t terms, std::int64_t batch) noexcept {
-  return {&f.address, reduction_scope({{lines, f.line}, {terms, f.term}, {batch, f.batch}}, f.type), true};
+  return {&f.address, byte_range_of({{lines, f.line}, {terms, f.term}, {batch, f.batch}}, f.type), true};
 }
 operand operand_of(placed_tensor& t, std::int64_t items, std::int64_t channels, const std::int64_t* places,
                    bool read) noexcept {
   return {&t.address,
-          reduction_scope({{items, t.item},
-                           {channels, t.channel},
-                           {places[0], t.spatial[0]},
-                           {places[1], t.spatial[1]},
-                           {places[2], t.spatial[2]}},
-                          t.type),
+          byte_range_of({{items, t.item},
+                         {channels, t.channel},
+                         {places[0], t.spatial[0]},
+                         {places[1], t.spatial[1]},
+                         {places[2], t.spatial[2]}},
+                        t.type),
           read};
 }
 void add_all(std::vector<operand>& to, std::vector<epilogue::tree_memory>& of_tree, std::int64_t batch) {
   for (epilogue::tree_memory& m : of_tree)
     to.push_back(
         {&m.address,
-         reduction_scope(
+         byte_range_of(
              {{m.shape.rows, m.shape.row_stride}, {m.shape.columns, m.shape.column_stride}, {batch, m.batch_stride}},
              m.type),
          m.mode == access_mode::read});
@@ -35,7 +35,7 @@ std::vector<operand> operands_of(problem& p, std::vector<epilogue::tree_memory>&
   std::vector<operand> out{
       operand_of(p.a, p.m, p.k / matmul::terms_in(p.a.type), p.batch),
       operand_of(p.b, p.n * (p.paired ? 2 : 1), p.k / matmul::terms_in(p.b.type), p.batch),
-      {&p.d.address, reduction_scope({{p.m, p.d.row}, {p.n, p.d.column}, {p.batch, p.d.batch}}, p.d.type), false}};
+      {&p.d.address, byte_range_of({{p.m, p.d.row}, {p.n, p.d.column}, {p.batch, p.d.batch}}, p.d.type), false}};
   add_all(out, of_tree, p.batch);
   return out;
 }

@@ -20,8 +20,7 @@ result<cuda::event> make_event() {
 
 }  // namespace
 
-span reduction_scope(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_strides,
-                     dtype t) noexcept {
+span byte_range_of(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_strides, dtype t) noexcept {
   span s;
   for (const auto& [extent, stride] : extents_and_strides) (stride < 0 ? s.first : s.last) += (extent - 1) * stride;
   const auto bytes = static_cast<std::int64_t>(bytes_of(t));

@@ -17,8 +17,7 @@ struct span {
   std::uint64_t bytes() const noexcept { return static_cast<std::uint64_t>(last - first); }
 };
 /// Returns the byte range, relative to the address, that elements with these extents and strides occupy.
-span reduction_scope(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_strides,
-                     dtype t) noexcept;
+span byte_range_of(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_strides, dtype t) noexcept;
 /// Returns the bytes for a copy that has the same alignment.
 std::uint64_t copy_bytes(const span& s) noexcept;
 /// Returns the number of copies, each with these bytes, that exceed every cache.

@@ -9,7 +9,7 @@
 
 namespace troupe::matmul {
 
-/// Times algorithms for a product on copies of its factors, so many that the GPU's cache cannot hold them. Results are
+/// Times algorithms for a product on more copies of its factors than the GPU's cache can hold. Results are
 /// written to separate memory. Waits for the GPU.
 class timing_run {
  public:

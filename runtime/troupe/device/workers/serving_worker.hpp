@@ -38,7 +38,7 @@ class serving_worker {
   bool violate() noexcept { return !violated_.exchange(true); }
   bool violated() const noexcept { return violated_.load(std::memory_order_relaxed); }
 
-  /// Notes that it is gone and its requests are being sorted out. `believed` says if its words about unfinished
+  /// Notes that it is gone and its requests are being sorted out. `believed` is true if its words about unfinished
   /// requests are used. Does nothing if no worker has served since the last call of `sorted_out`. Under the drive lock.
   void end(bool believed) noexcept {
     if (!over_) believed_ = believed;
