@@ -23,7 +23,11 @@ int main() {
       const auto end = std::chrono::steady_clock::now() + 6s;
       int bad = 0;
       while (std::chrono::steady_clock::now() < end)
-        bad += !gpu.ask(testing_actor::nap{.microseconds = 200'000}).get().has_value();
+        if (const auto answer = gpu.ask(testing_actor::nap{.microseconds = 200'000}).get(); !answer) {
+          ++bad;
+          std::fprintf(stderr, "lost: %s\n", answer.error().to_string().c_str());
+        }
+      if (const auto f = gpu.last_fault()) std::fprintf(stderr, "fault: %s\n", f->text().c_str());
       ::_exit(bad != 0 ? 1 : gpu.statistics().faults != 0 ? 2 : 0);
     }
     int worker = 0;

@@ -51,9 +51,9 @@ void watchdog::watch_running(std::int64_t limit_ns) {
 }
 
 void watchdog::check_running() {
-  running_timer_.fired();
+  const std::int64_t due = running_timer_.fired();
   completion_.drive_blocking();  // a finished request must not count as running
-  const std::int64_t now = loop_.now();
+  const std::int64_t now = loop_.now(), late = std::max<std::int64_t>(now - due, 0);
   std::int64_t again = no_deadline;
   std::optional<error> overrun;
   {
@@ -61,10 +61,10 @@ void watchdog::check_running() {
     const running_requests running(channel_.view(), requests_, completion_.retired(), streams_);
     std::optional<std::uint32_t> overdue;
     bool any_long = false;
-    for (std::uint32_t slot = 0; slot < requests_.capacity() && !overdue; ++slot) {
-      const pace how = pace_of(slot, now, running, again);
+    for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
+      const pace how = pace_of(slot, now, late, running, again);
       any_long |= how == pace::long_running;
-      if (how == pace::overdue) overdue = slot;
+      if (how == pace::overdue && !overdue) overdue = slot;
     }
     if (!overdue && !any_long) {
       standstill_.forget();
@@ -153,8 +153,11 @@ std::string watchdog::gpu_meanwhile() const {
 // nothing left to wait for. Until it begins it is allowed start_timeout on top, because an engine may have to be loaded
 // and memory mapped first. A request that the worker has reported is answered, but later ones wait until it is also
 // counted: so its time goes on.
-watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, const running_requests& running,
-                                 std::int64_t& again) {
+//
+// If the check comes late, then this program did not run meanwhile, and the worker may not have run either: a container
+// may have been frozen, or the processor is busy. That time does not count.
+watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int64_t late,
+                                 const running_requests& running, std::int64_t& again) {
   ledger_entry& e = requests_[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || (e.answered && !e.reported)) return pace::fine;
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
@@ -185,16 +188,14 @@ watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, const run
     e.running_began = began;
   }
   // While half of a copy waits for the other device, its time stands still.
-  if (e.peer && !e.peer->is_turn_of(e.is_source)) {
-    e.running_ns += now - e.looked_ns;
-    again = std::min(again, soon);
-  }
+  const bool waits = e.peer && !e.peer->is_turn_of(e.is_source);
+  e.running_ns += waits ? now - e.looked_ns : std::min(late, now - e.looked_ns);
   e.looked_ns = now;
   const std::int64_t end = e.running_ns + limit, last = began ? end : options_.start_timeout.after(end);
   if (now >= last) return pace::overdue;
   const std::int64_t long_from = e.running_ns + limit / long_parts_of_limit;
-  const std::int64_t ask_at = asks_standbys() ? std::max({soon, long_from, now + between_questions_ns}) : last;
-  again = std::min({again, last, began ? ask_at : soon});
+  again = std::min({again, last, soon});
+  if (asks_standbys()) again = std::min(again, std::max(long_from, now + between_questions_ns));
   return now >= long_from ? pace::long_running : pace::fine;
 }
 
@@ -202,7 +203,13 @@ void watchdog::watch_heartbeat() {
   if (heartbeat_watched_.exchange(true, std::memory_order_seq_cst)) return;
   const bool never = options_.heartbeat_timeout.unlimited() || options_.isolation == isolation::thread;
   if (never) return;  // the flag stays set, so this is not called again
-  loop_.at(loop_.now() + options_.heartbeat_timeout.nanoseconds / checks_per_heartbeat, *this, timer::heartbeat);
+  check_heartbeat_after(loop_.now());
+}
+
+void watchdog::check_heartbeat_after(std::int64_t now) {
+  const std::int64_t due = now + options_.heartbeat_timeout.nanoseconds / checks_per_heartbeat;
+  heartbeat_due_.store(due, std::memory_order_relaxed);  // `at` orders it before the call
+  loop_.at(due, *this, timer::heartbeat);
 }
 
 // A worker's listener answers whatever its lanes do. If it does not answer, the worker was stopped, or gets no
@@ -210,6 +217,7 @@ void watchdog::watch_heartbeat() {
 void watchdog::check_heartbeat() {
   workers_.receive_all();
   const std::int64_t now = loop_.now(), timeout = options_.heartbeat_timeout.nanoseconds;
+  worker_.give_time(std::max<std::int64_t>(now - heartbeat_due_.load(std::memory_order_relaxed), 0));
   if (requests_.in_flight() == 0) {
     worker_.note_heartbeat();
     heartbeat_watched_.store(false, std::memory_order_seq_cst);
@@ -231,7 +239,7 @@ void watchdog::check_heartbeat() {
            fault_kind::silent});
     }
   }
-  loop_.at(now + timeout / checks_per_heartbeat, *this, timer::heartbeat);
+  check_heartbeat_after(now);
 }
 
 }  // namespace troupe

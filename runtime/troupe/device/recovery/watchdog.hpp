@@ -38,7 +38,8 @@ class watchdog final : public control_loop::handler {
   enum timer : std::uint64_t { running, heartbeat };
   enum class pace { fine, long_running, overdue };
   void check_running();
-  pace pace_of(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& again);
+  pace pace_of(std::uint32_t slot, std::int64_t now, std::int64_t late, const running_requests& running,
+               std::int64_t& again);
   bool asks_standbys() const noexcept;
   bool may_be_the_gpu(std::optional<std::uint32_t> overdue, std::int64_t now);
   void give_time(ledger_entry& e, std::int64_t now) const noexcept;
@@ -46,6 +47,7 @@ class watchdog final : public control_loop::handler {
   error overrun_error(std::uint32_t slot) const;
   std::string gpu_meanwhile() const;
   void check_heartbeat();
+  void check_heartbeat_after(std::int64_t now);
 
   const device_options& options_;
   const device_loop& loop_;
@@ -60,6 +62,7 @@ class watchdog final : public control_loop::handler {
   standstill standstill_;
   standstill::answer answer_ = standstill::answer::unknown;
   std::atomic<bool> heartbeat_watched_{false};
+  std::atomic<std::int64_t> heartbeat_due_{0};
 };
 
 }  // namespace troupe

@@ -61,6 +61,10 @@ class serving_worker {
     return ping_pending_since_ != 0 ? ping_pending_since_ : ping_pending_since_ = now;
   }
   void note_heartbeat() noexcept { ping_pending_since_ = 0; }
+  /// Notes that this program did not run for so long: the worker need not have answered meanwhile.
+  void give_time(std::int64_t ns) noexcept {
+    if (ping_pending_since_ != 0) ping_pending_since_ += ns;
+  }
 
  private:
   std::atomic<worker_id> id_{0};
