@@ -234,6 +234,29 @@ TEST_P(data_errors, a_failure_known_only_from_a_reply_reaches_dependents_that_ru
   }
 }
 
+TEST_P(data_errors, no_thread_reads_results_of_a_request_whose_reply_says_that_it_failed) {
+  const auto x = zeros(), y = zeros();
+  const std::vector<float> good(10, 50.0f);
+  std::atomic<bool> ended{false};
+  std::jthread overwrites([&] {
+    while (!ended.load()) gpu.upload(y, good);
+  });
+  int failed = 0;
+  for (int round = 0; round < 1000; ++round) {
+    gpu.upload(x, counting(10));
+    gpu.tell(fail_late{.target = x});
+    gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
+    gpu.tell(increment{.x = y, .n = 10});
+    auto read = gpu.download(y).get();
+    if (!read)
+      ++failed;
+    else
+      EXPECT_GE(read->front(), 50.0f) << round;
+  }
+  ended = true;
+  EXPECT_GT(failed, 0);
+}
+
 TEST_P(data_errors, what_was_sealed_and_proves_to_be_stale_can_be_written_again) {
   const auto x = gpu.alloc<float>(10, {.sealable = true});
   gpu.fill(x, 0.0f);

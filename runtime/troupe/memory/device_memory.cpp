@@ -257,14 +257,16 @@ result<void> device_memory::keep(block& base, std::uint64_t begin, std::uint64_t
 }
 
 device_memory::marking::~marking() {
+  for (owned_block* b : expected_) --b->expected, b->publish();
   for (owned_block* b : touched_) b->publish();
 }
 
 void device_memory::marking::expect(block& base) {
   if (base.address == 0) return;
   auto& b = static_cast<owned_block&>(base);
-  b.stale_marks.store(b.marks.size() + 1, std::memory_order_seq_cst);
-  touched_.push_back(&b);
+  ++b.expected;
+  b.publish();
+  expected_.push_back(&b);
 }
 
 void device_memory::marking::fails(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket,

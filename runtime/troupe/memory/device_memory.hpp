@@ -83,6 +83,14 @@ class device_memory final : public memory_owner {
     /// Makes other threads find that the block may have marks. Must be called for each block that may be passed to
     /// `fails`, before searching for other requests that write it: a request that the search misses sees this.
     void expect(block& b);
+    /// Calls `f` while others may read and remove marks. Blocks stay expected to have some.
+    template <class F>
+    auto without_lock(F f) {
+      guard_.unlock();
+      const auto result = f();
+      guard_.lock();
+      return result;
+    }
     /// Marks the bytes as stale, because request `ticket` failed, which should have written them.
     void fails(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
     /// Marks the bytes as lost with the worker, which may have overwritten them, for all requests up to `newest`, also
@@ -100,8 +108,8 @@ class device_memory final : public memory_owner {
 
    private:
     device_memory& memory_;
-    const std::scoped_lock<std::mutex> guard_;
-    std::vector<owned_block*> touched_;
+    std::unique_lock<std::mutex> guard_;
+    std::vector<owned_block*> touched_, expected_;
   };
   /// Removes marks of earlier requests, because request `ticket` replaces these bytes. Its own mark stays: it may have
   /// failed already.

@@ -14,6 +14,7 @@ struct owned_block : block {
   memory_kind kind = memory_kind::device;
   std::shared_ptr<memory_quota::state> quota;
   stale_ranges marks;
+  std::uint32_t expected = 0;  ///< how many `marking`s may add marks
   std::uint64_t charged = 0;
   std::uint64_t sealable = 0;            ///< bytes, in whole granules; 0: it cannot be sealed
   std::uint32_t seals = 0;               ///< seals requested so far
@@ -35,8 +36,9 @@ struct owned_block : block {
   void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before, bool losses = false) {
     if (!gone.load(std::memory_order_relaxed)) marks.cut({begin, end}, before, losses);
   }
-  /// Publishes the number of marks, which callers read without the lock. Must be called once the marks are complete.
-  void publish() noexcept { stale_marks.store(marks.size(), std::memory_order_seq_cst); }
+  /// Publishes the number of marks, also of expected ones, which callers read without the lock. Must be called once the
+  /// marks are complete.
+  void publish() noexcept { stale_marks.store(marks.size() + expected, std::memory_order_seq_cst); }
 };
 
 }  // namespace troupe

@@ -54,8 +54,9 @@ class completion {
 
   /// Cancels the request if it has not started.
   void cancel(std::uint32_t slot, std::uint64_t ticket, const cancellations::reason& why) noexcept;
-  /// Checks the inputs again of a request that was checked before a failure became known and published after it.
-  void recheck_inputs(std::uint32_t slot, std::uint64_t ticket);
+  /// Must be called before marks are removed by request `ticket`: earlier ones that were checked before a failure
+  /// became known, and published after it, need the marks.
+  void recheck_inputs_before(std::uint64_t ticket);
   /// Reports to the supervisor, once for each worker, that the worker wrote an impossible value.
   void report_violation(const char* what) noexcept;
 
@@ -81,7 +82,7 @@ class completion {
   void collect();
   void take_cancelled();
   void answer_failures();
-  /// Makes senders notice the stale marks that are about to be set: they recheck what they checked before.
+  /// Makes checks out of date that did not see the stale marks that are about to be set.
   void count_failures() noexcept { failures_seen_.fetch_add(1, std::memory_order_seq_cst); }
   /// Answers the request. If `retires`, retires it first, so that a thread that has the answer finds the request's
   /// memory released and its slot free.

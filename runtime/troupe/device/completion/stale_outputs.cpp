@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/device/completion/stale_outputs.hpp>
+#include <utility>
 
 namespace troupe {
 
@@ -29,14 +30,24 @@ void mark_outputs_stale(const device_memory& memory, const ledger_entry& e, cons
       marks.fails(*where.get(), a.begin, a.end, e.ticket, why);
 }
 
-void propagate_marks(ledger_entry& e, device_memory::marking& marks) {
+// `marks` is a device_memory or a device_memory::marking.
+template <class Marks>
+static void check_inputs(ledger_entry& e, const Marks& marks) {
   for (const auto& [a, where] : e.accesses()) {
     if (!reads(a.mode) || e.answered || e.failure) continue;
     if (auto cause = marks.stale_cause(*where.get(), a.begin, a.end, e.ticket))
       e.failure = std::make_unique<const error>(std::move(*cause));
   }
+}
+
+void propagate_marks(ledger_entry& e, device_memory::marking& marks) {
+  check_inputs(e, marks);
   for (const auto& [a, where] : e.accesses())
     if (a.mode == access_mode::write) marks.replaces(*where.get(), a.begin, a.end, e.ticket);
+}
+
+void recheck_inputs(ledger_entry& e, const device_memory& memory, std::uint32_t failures) {
+  if (std::exchange(e.failures_seen, failures) != failures) check_inputs(e, memory);
 }
 
 bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, const error& why) noexcept {

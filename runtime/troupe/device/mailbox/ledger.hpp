@@ -35,7 +35,8 @@ struct alignas(64) ledger_entry {
   std::atomic<std::int64_t> start_deadline_ns{no_deadline};
   std::atomic<std::int64_t> run_limit_ns{no_deadline};  ///< longest running time
   const request_info* info = nullptr;
-  pending_core* answer = nullptr;  ///< one reference; null for tells
+  pending_core* answer = nullptr;   ///< one reference; null for tells
+  std::uint32_t failures_seen = 0;  ///< completion::failures_seen when its inputs were last checked
   std::array<block_access, max_operands> few;
   std::vector<block_access> many;        ///< used instead of `few` if there are more accesses
   block_ref blob, extra;                 ///< other memory that must live as long as the request
@@ -78,13 +79,14 @@ struct alignas(64) ledger_entry {
   }
   /// Fills in the entry of a request that is about to be sent. Inlined so that all stores happen in one go.
   [[gnu::always_inline]] void begin(const request_info& what, pending_core* to, std::uint8_t accesses_in_few,
-                                    std::uint8_t may_run_again, std::int64_t start_deadline,
+                                    std::uint32_t failures, std::uint8_t may_run_again, std::int64_t start_deadline,
                                     std::int64_t run_limit) noexcept {
     if (to != nullptr) to->add_ref();
     answered = reported = false;
     info = &what;
     answer = to;
     access_count = accesses_in_few;
+    failures_seen = failures;
     retries = may_run_again;
     start_deadline_ns.store(start_deadline, std::memory_order_release);
     run_limit_ns.store(run_limit, std::memory_order_relaxed);

@@ -297,6 +297,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
 }
 
 void request_mailbox::mark_written(std::span<const operand_use> uses, std::uint64_t ticket) {
+  completion_.recheck_inputs_before(ticket);
   for (const operand_use& u : uses)
     if (u.touched.mode == access_mode::write)
       memory_.mark_written(*u.range->owner.get(), u.touched.begin, u.touched.end, ticket);
@@ -354,7 +355,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
     e.peer = half->copy, e.is_source = half->is_source;
   if (scope != nullptr) [[unlikely]]
     e.scope = scope;
-  e.begin(info, answer, static_cast<std::uint8_t>(count), options.retries, deadline, run_limit);
+  e.begin(info, answer, static_cast<std::uint8_t>(count), failures, options.retries, deadline, run_limit);
   std::byte* const record = channel_.commands().record(slot).data();
   const protocol::command_header head{
       .opcode = info.opcode,
@@ -380,8 +381,6 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   if (forbidden) [[unlikely]]
     cancelled_.forbid(slot, ticket, sealed_meanwhile);
   publish(slot, ticket, info, scope);
-  if (completion_.failures_seen(std::memory_order_seq_cst) != failures) [[unlikely]]
-    completion_.recheck_inputs(slot, ticket);
   if (!watched && quarantine_.watches()) [[unlikely]]
     quarantine_.note_unknown_writes(uses);
 
