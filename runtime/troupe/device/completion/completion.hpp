@@ -54,8 +54,8 @@ class completion {
 
   /// Cancels the request if it has not started.
   void cancel(std::uint32_t slot, std::uint64_t ticket, const cancellations::reason& why) noexcept;
-  /// Must be called before marks are removed by request `ticket`: earlier ones that were checked before a failure
-  /// became known, and published after it, need the marks.
+  /// Must be called before request `ticket` removes or replaces marks: earlier requests that were checked before a
+  /// failure became known, and published after it, need the marks.
   void recheck_inputs_before(std::uint64_t ticket);
   /// Reports to the supervisor, once for each worker, that the worker wrote an impossible value.
   void report_violation(const char* what) noexcept;

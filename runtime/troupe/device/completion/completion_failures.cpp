@@ -33,20 +33,19 @@ void completion::answer_failures() {
 void completion::spread_failures() {
   device_memory::marking marks(memory_);
   for (const auto& [ticket, slot] : failing_) expect_marks(requests_[slot], marks);
-  // A request that replaces stale bytes ends their marks, also for earlier requests. Where only this process knows of a
-  // failure, those must be visited first, so all of them must be in flight.
-  const std::uint64_t newest = replies_may_fail_.load(std::memory_order_seq_cst)
-                                   ? marks.without_lock([this] { return channel_.await_published(); })
-                                   : UINT64_MAX;
+  // Below, marks are removed that are needed for each request that was checked before they existed, also for one that
+  // has a ticket and is not in flight yet.
+  const std::uint64_t newest = marks.without_lock([this] { return channel_.await_published(); });
+  const std::uint32_t failures = failures_seen(std::memory_order_relaxed);
   // A thread that reads the count from now on and then checks its request finds the marks. A request of a thread that
   // read it earlier is visited below or checked again.
   count_failures();
   open_requests affected;
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
-    const ledger_entry& e = requests_[slot];
-    if (e.in_flight.load(std::memory_order_seq_cst) && e.ticket >= failing_.front().first && e.ticket <= newest &&
-        touches_marked_memory(e))
-      affected.emplace_back(e.ticket, slot);
+    ledger_entry& e = requests_[slot];
+    if (!e.in_flight.load(std::memory_order_seq_cst) || e.ticket > newest) continue;
+    recheck_inputs(e, marks, failures);
+    if (e.ticket >= failing_.front().first && touches_marked_memory(e)) affected.emplace_back(e.ticket, slot);
   }
   std::sort(affected.begin(), affected.end());
   auto next = failing_.begin();
@@ -78,7 +77,7 @@ void completion::fail_by_replies(const lane_counts& done) {
 
 void completion::fail_by_reply(std::uint32_t slot) {
   ledger_entry& e = requests_[slot];
-  recheck_inputs(e, memory_, failures_seen_.load(std::memory_order_seq_cst));
+  recheck_inputs(e, memory_, failures_seen(std::memory_order_seq_cst));
   if (e.failure) return fail(slot, e.failure->passed_on_to(id_of(channel_, e, slot)));
   if (e.info->failure_in == nullptr) return;
   std::array<std::byte, max_reply_bytes> reply;
@@ -94,9 +93,10 @@ void completion::fail_by_reply(std::uint32_t slot) {
 void completion::recheck_inputs_before(std::uint64_t ticket) {
   const lock guard(*this);
   (void)channel_.await_published();  // so that all of them are in flight
+  const std::uint32_t failures = failures_seen(std::memory_order_seq_cst);
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
     if (ledger_entry& e = requests_[slot]; e.in_flight.load(std::memory_order_seq_cst) && e.ticket < ticket)
-      recheck_inputs(e, memory_, failures_seen_.load(std::memory_order_seq_cst));
+      recheck_inputs(e, memory_, failures);
 }
 
 void completion::answer_everything(std::uint64_t up_to) {

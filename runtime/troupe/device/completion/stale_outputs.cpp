@@ -46,9 +46,12 @@ void propagate_marks(ledger_entry& e, device_memory::marking& marks) {
     if (a.mode == access_mode::write) marks.replaces(*where.get(), a.begin, a.end, e.ticket);
 }
 
-void recheck_inputs(ledger_entry& e, const device_memory& memory, std::uint32_t failures) {
-  if (std::exchange(e.failures_seen, failures) != failures) check_inputs(e, memory);
+template <class Marks>
+void recheck_inputs(ledger_entry& e, const Marks& marks, std::uint32_t failures) {
+  if (std::exchange(e.failures_seen, failures) != failures) check_inputs(e, marks);
 }
+template void recheck_inputs(ledger_entry&, const device_memory&, std::uint32_t);
+template void recheck_inputs(ledger_entry&, const device_memory::marking&, std::uint32_t);
 
 bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, const error& why) noexcept {
   for (const auto& [read, where] : e.accesses())

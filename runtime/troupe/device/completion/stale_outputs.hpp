@@ -18,8 +18,9 @@ void mark_outputs_stale(const device_memory& memory, const ledger_entry& e, cons
 /// in its entry; what it overwrites no longer shows as stale.
 void propagate_marks(ledger_entry& e, device_memory::marking& marks);
 /// Stores the cause if the request reads memory that became stale after it was last checked. `failures` is
-/// completion::failures_seen now.
-void recheck_inputs(ledger_entry& e, const device_memory& memory, std::uint32_t failures);
+/// completion::failures_seen now, and `marks` the memory or, while one exists, its `marking`.
+template <class Marks>
+void recheck_inputs(ledger_entry& e, const Marks& marks, std::uint32_t failures);
 /// Returns true if the request reads memory that its failure makes stale.
 bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, const error& why) noexcept;
 

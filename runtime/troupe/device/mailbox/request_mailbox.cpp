@@ -132,6 +132,12 @@ error request_mailbox::why_no_slot(const call_options& options, std::int64_t sta
 accepted request_mailbox::refuse(const error& why, const checker& checked, pending_core* answer,
                                  const request_info& info) {
   rejected_.add(why, checked);
+  const auto uses = checked.uses();
+  const bool replaces_marks = std::any_of(uses.begin(), uses.end(), [](const operand_use& u) {
+    const block* const b = u.range->owner.get();
+    return b != nullptr && u.touched.mode != access_mode::read && b->stale_marks.load(std::memory_order_seq_cst) != 0;
+  });
+  if (replaces_marks && !admission_.left()) completion_.recheck_inputs_before(UINT64_MAX);
   mark_outputs_refused(checked, why);
   if (answer != nullptr) info.answer(*answer, no_reply, &why);
   return accepted(why);

@@ -15,9 +15,17 @@ namespace {
 // A request's running time is measured with a resolution of its limit divided by checks_per_limit.
 constexpr std::int64_t checks_per_limit = 20, shortest_interval_ns = 1'000'000, longest_interval_ns = 1'000'000'000;
 constexpr std::int64_t checks_per_heartbeat = 4;
+// A check that comes later than this shows that the program was frozen or got no processor time. Less does not count:
+// otherwise a worker that keeps this thread busy could run on beyond its limit.
+constexpr std::int64_t shortest_freeze_ns = 100'000'000;
 // From this part of its limit on, a request counts as long-running: it is watched whether the GPU stands still.
 constexpr std::int64_t long_parts_of_limit = 4;
 constexpr std::int64_t between_questions_ns = standstill::prompt_ns / 4;
+
+// Returns for how long this program did not run before a check.
+std::int64_t frozen_ns(std::int64_t now, std::int64_t due) noexcept {
+  return now - due > shortest_freeze_ns ? now - due : 0;
+}
 
 std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 
@@ -53,7 +61,7 @@ void watchdog::watch_running(std::int64_t limit_ns) {
 void watchdog::check_running() {
   const std::int64_t due = running_timer_.fired();
   completion_.drive_blocking();  // a finished request must not count as running
-  const std::int64_t now = loop_.now(), late = std::max<std::int64_t>(now - due, 0);
+  const std::int64_t now = loop_.now(), frozen = frozen_ns(now, due);
   std::int64_t again = no_deadline;
   std::optional<error> overrun;
   {
@@ -62,7 +70,7 @@ void watchdog::check_running() {
     std::optional<std::uint32_t> overdue;
     bool any_long = false;
     for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
-      const pace how = pace_of(slot, now, late, running, again);
+      const pace how = pace_of(slot, now, frozen, running, again);
       any_long |= how == pace::long_running;
       if (how == pace::overdue && !overdue) overdue = slot;
     }
@@ -154,9 +162,9 @@ std::string watchdog::gpu_meanwhile() const {
 // and memory mapped first. A request that the worker has reported is answered, but later ones wait until it is also
 // counted: so its time goes on.
 //
-// If the check comes late, then this program did not run meanwhile, and the worker may not have run either: a container
-// may have been frozen, or the processor is busy. That time does not count.
-watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int64_t late,
+// While this program was frozen, the worker may have been, too, as in a container that is paused. That time does not
+// count.
+watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int64_t frozen,
                                  const running_requests& running, std::int64_t& again) {
   ledger_entry& e = requests_[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || (e.answered && !e.reported)) return pace::fine;
@@ -189,7 +197,7 @@ watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int6
   }
   // While half of a copy waits for the other device, its time stands still.
   const bool waits = e.peer && !e.peer->is_turn_of(e.is_source);
-  e.running_ns += waits ? now - e.looked_ns : std::min(late, now - e.looked_ns);
+  e.running_ns += waits ? now - e.looked_ns : std::min(frozen, now - e.looked_ns);
   e.looked_ns = now;
   const std::int64_t end = e.running_ns + limit, last = began ? end : options_.start_timeout.after(end);
   if (now >= last) return pace::overdue;
@@ -217,7 +225,7 @@ void watchdog::check_heartbeat_after(std::int64_t now) {
 void watchdog::check_heartbeat() {
   workers_.receive_all();
   const std::int64_t now = loop_.now(), timeout = options_.heartbeat_timeout.nanoseconds;
-  worker_.give_time(std::max<std::int64_t>(now - heartbeat_due_.load(std::memory_order_relaxed), 0));
+  worker_.give_time(frozen_ns(now, heartbeat_due_.load(std::memory_order_relaxed)));
   if (requests_.in_flight() == 0) {
     worker_.note_heartbeat();
     heartbeat_watched_.store(false, std::memory_order_seq_cst);

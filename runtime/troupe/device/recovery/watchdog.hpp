@@ -38,7 +38,7 @@ class watchdog final : public control_loop::handler {
   enum timer : std::uint64_t { running, heartbeat };
   enum class pace { fine, long_running, overdue };
   void check_running();
-  pace pace_of(std::uint32_t slot, std::int64_t now, std::int64_t late, const running_requests& running,
+  pace pace_of(std::uint32_t slot, std::int64_t now, std::int64_t frozen, const running_requests& running,
                std::int64_t& again);
   bool asks_standbys() const noexcept;
   bool may_be_the_gpu(std::optional<std::uint32_t> overdue, std::int64_t now);
