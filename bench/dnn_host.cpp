@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of ResNet-50 through the worker, against oneDNN called in this process.
+// Compares convolutions of ResNet-50 through the worker with oneDNN, called in this process.
 #include <bench/case_list.hpp>
 #include <bench/direct.hpp>
 #include <bench/element_difference.hpp>
@@ -17,10 +17,10 @@ namespace troupe::bench {
 namespace {
 
 constexpr std::int64_t batch = 8;
-// Some ten milliseconds.
+// So that a round takes some ten milliseconds.
 constexpr double operations_of_a_round = 3e9;
 
-/// Opens oneDNN with all convolutions that it has, also those for which the engine prefers its own loops.
+/// Opens oneDNN for all convolutions that it supports, also those for which the engine prefers its own loops.
 std::unique_ptr<dnn::onednn::vendor> open_onednn() {
   constexpr const char* name = "TROUPE_ONEDNN";
   const char* const set = std::getenv(name);
@@ -31,22 +31,23 @@ std::unique_ptr<dnn::onednn::vendor> open_onednn() {
   return std::move(made.value());
 }
 
-/// A graph that oneDNN computes alone, in memory of this process.
-class direct_graph {
+/// A graph in memory of this process that oneDNN alone computes.
+class onednn_graph {
  public:
-  direct_graph(dnn::onednn::vendor& by, std::span<const std::byte> encoded)
-      : graph_(encoded), parts_(by.find(graph_.graph(), dnn::any_workspace)) {
+  onednn_graph(dnn::onednn::vendor& by, std::span<const std::byte> encoded)
+      : graph_(encoded), vendor_kernels_(by.find(graph_.graph(), dnn::any_workspace)) {
     if (!is_complete()) return;
-    const dnn::fusion_match& what = parts_[0]->match();
+    const dnn::fusion_match& what = vendor_kernels_[0]->match();
     for (const auto* list : {&what.inputs, &what.outputs})
       for (const dnn::fusion_match::tensor& t : *list)
         addresses_.push_back(graph_.memory(graph_.graph().tensors()[t.number].memory).data());
     workspace_.resize(what.workspace + 64);
   }
-  /// Returns true if oneDNN implements the whole operation, without copies before or after.
+  /// Returns true if oneDNN computes the complete graph, without copies before or after.
   bool is_complete() const {
-    if (parts_.size() != 1 || parts_[0]->match().nodes.size() != graph_.graph().nodes().size()) return false;
-    const dnn::fusion_match& what = parts_[0]->match();
+    if (vendor_kernels_.size() != 1 || vendor_kernels_[0]->match().nodes.size() != graph_.graph().nodes().size())
+      return false;
+    const dnn::fusion_match& what = vendor_kernels_[0]->match();
     for (const auto* list : {&what.inputs, &what.outputs})
       for (const dnn::fusion_match::tensor& t : *list)
         if (!dnn::same_layout(t.shape, graph_.graph().tensors()[t.number].shape)) return false;
@@ -55,17 +56,17 @@ class direct_graph {
   std::span<std::byte> memory(std::size_t i) const noexcept { return graph_.memory(i); }
   void run() {
     std::byte* const at = workspace_.data() + (64 - reinterpret_cast<std::uintptr_t>(workspace_.data()) % 64) % 64;
-    parts_[0]->enqueue(addresses_, at, call{}).value();
+    vendor_kernels_[0]->enqueue(addresses_, at, call{}).value();
   }
 
  private:
   local_graph graph_;
-  std::vector<std::unique_ptr<dnn::vendor_kernel>> parts_;
+  std::vector<std::unique_ptr<dnn::vendor_kernel>> vendor_kernels_;
   std::vector<void*> addresses_;
   std::vector<std::byte> workspace_;
 };
 
-/// All layers, one after the other.
+/// The comparison of all layers, one after the other.
 class comparison {
  public:
   explicit comparison(const settings& s) : s_(s), onednn_(open_onednn()), gpu_(s, {.libraries = {"dnn"}}) {}
@@ -106,7 +107,7 @@ class comparison {
   void compare(const char* name, const convolution_layer& l, const dnn::graph& g) {
     std::vector<std::byte> encoded(g.encoded_bytes());
     g.encode(encoded.data());
-    direct_graph direct(*onednn_, encoded);
+    onednn_graph direct(*onednn_, encoded);
     if (!direct.is_complete()) {
       ++left_out_;
       return;

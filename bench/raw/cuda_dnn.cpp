@@ -34,7 +34,7 @@ std::size_t bytes_of_memory(const encoded_tensor& t) {
   return static_cast<std::size_t>(last + 1) * bytes_of(t.type);
 }
 
-// A graph, its memory, and what is called for it.
+// A graph, its memory, and the calls of cuDNN that compute it.
 class called_graph : public raw_graph {
  public:
   called_graph(std::span<const std::byte> encoded, cudnnHandle_t on, CUstream in)
@@ -67,7 +67,7 @@ class called_graph : public raw_graph {
     more_.push_back(make_memory(std::max<std::size_t>(bytes, 1)));
     return pointer(more_.back());
   }
-  // The pack refers to numbers of `v`, which must outlive this.
+  // The pack refers to constants in `v`, which must outlive this object.
   void add_call(const variant_pack& v, const execution_plan& plan, std::span<void* const> addresses) {
     calls_.push_back({&plan.plan, v.with(plan, addresses, more_memory(v.workspace_of(plan)))});
     must(calls_.back().pack.status(), "cudnnBackendFinalize of a variant pack");
@@ -91,25 +91,25 @@ class one_call final : public called_graph {
  public:
   one_call(std::span<const std::byte> encoded, bool repeatable, vendor& by, cudnnHandle_t on, CUstream in)
       : called_graph(encoded, on, in) {
-    parts_ =
+    vendor_kernels_ =
         by.find(graph(), std::vector<bool>(graph().memory().size(), true), {.repeatable = repeatable}).vendor_kernels;
-    if (parts_.size() != 1 || parts_[0]->match().nodes.size() != graph().nodes().size())
+    if (vendor_kernels_.size() != 1 || vendor_kernels_[0]->match().nodes.size() != graph().nodes().size())
       unfit("it does not compute the graph in one call");
     std::vector<void*> addresses;
-    for (const auto* list : {&parts_[0]->match().inputs, &parts_[0]->match().outputs})
+    for (const auto* list : {&vendor_kernels_[0]->match().inputs, &vendor_kernels_[0]->match().outputs})
       for (const dnn::fusion_match::tensor& t : *list) {
         const encoded_tensor& is = tensor(t.number);
         if (is.where != encoded_tensor::place::memory || is.type != t.type || !dnn::same_layout(is.shape, t.shape))
           unfit("it needs a copy of an operand");
         addresses.push_back(address(t.number));
       }
-    // All parts of this vendor are plans.
-    const auto& planned = static_cast<const cudnn_kernel&>(*parts_[0]);
+    // All kernels of this vendor are of this type.
+    const auto& planned = static_cast<const cudnn_kernel&>(*vendor_kernels_[0]);
     add_call(planned.pack(), planned.plan(), addresses);
   }
 
  private:
-  std::vector<std::unique_ptr<dnn::vendor_kernel>> parts_;
+  std::vector<std::unique_ptr<dnn::vendor_kernel>> vendor_kernels_;
 };
 
 class fused_in_three final : public called_graph {

@@ -146,11 +146,11 @@ TEST_F(a_graph_of_blas, reports_views_in_their_own_terms) {
   EXPECT_NE(text(blas::addition<float>{.a = a, .b = a, .c = c}).find("c is 2 x 2; expected 2 x 3 (as a and b)"),
             std::string::npos);
   EXPECT_NE(text(blas::multiplication<float>{.a = a, .b = matrix<float>(a.memory(), 3, 4), .c = c})
-                .find("matrix: 3 x 4 elements with strides 4 and 1 span 12; the buffer has 6"),
+                .find("matrix: 3 x 4 elements with strides 4 and 1 span 12 elements; the buffer has 6"),
             std::string::npos);
   const matrix<float> sparse(gpu_.alloc<float>(40), 2, 3, matrix_strides{15, 2});
   EXPECT_NE(text(blas::addition<float>{.a = sparse, .b = a, .c = matrix<float>(gpu_.alloc<float>(6), 2, 3)})
-                .find("has strides 15 and 2; expected neighbouring elements in its rows or in its columns"),
+                .find("has strides 15 and 2; expected contiguous rows or contiguous columns"),
             std::string::npos);
 }
 

@@ -156,7 +156,7 @@ TEST_F(quarantine, refuses_with_the_request_its_deaths_and_the_remedy) {
                        {"testing.fragile", "same data", "worker of gpu", "exited with code 9", " s ago",
                         "2 workers have died of requests of this kind within 60 s",
                         "1 of them known to be with the same data", "restart_window", "ends in ", "device::reset()",
-                        "Other data are served", "device_options::quarantine_after is 2"}));
+                        "Requests with other data are accepted", "device_options::quarantine_after is 2"}));
 }
 
 TEST_F(quarantine, counts_deaths_of_the_kind_and_of_the_same_data_apart) {
@@ -177,7 +177,8 @@ TEST_F(quarantine, ends_by_itself) {
       is_error(*begun.cause, reaction::caller_bug, {"testing.fragile", "2 workers have died", "0.", "reset()"}));
   EXPECT_TRUE(begun.fault->quarantined);
   EXPECT_EQ(begun.fault->deaths_alike, 2u);
-  EXPECT_NE(begun.fault->text().find("with the same data it is refused"), std::string::npos) << begun.fault->text();
+  EXPECT_NE(begun.fault->text().find("requests with the same data are refused"), std::string::npos)
+      << begun.fault->text();
   EXPECT_EQ(gpu.statistics().quarantined, 1u);
 
   const device_event ended = next(w, event_kind::quarantine_ended);

@@ -303,7 +303,7 @@ TEST_F(watching, a_worker_stopped_by_a_signal_is_replaced) {
   kill_worker(gpu, SIGSTOP);
   EXPECT_EQ(gpu.ping(8).get().value(), 8u) << "it had not started";
   EXPECT_EQ(gpu.last_fault()->kind, fault_kind::silent);
-  EXPECT_TRUE(is_error(gpu.last_fault()->cause, reaction::context_lost, {"no sign of life", "heartbeat_timeout"}));
+  EXPECT_TRUE(is_error(gpu.last_fault()->cause, reaction::context_lost, {"did not answer for", "heartbeat_timeout"}));
 }
 
 TEST_F(watching, a_busy_worker_is_not_replaced) {

@@ -15,7 +15,8 @@ using troupe::access_mode;
 failure_id id_of(const troupe::error& e) {
   std::string text = e.text();
   text.resize(std::min(text.size(), text.find(" (nothing ran: keep_content")));
-  if (const std::size_t keeps = text.find(" keeps of "); keeps != text.npos) text.resize(text.rfind("; ", keeps));
+  if (const std::size_t keeps = text.find(" does not write all of "); keeps != text.npos)
+    text.resize(text.rfind("; ", keeps));
   return {std::move(text), e.request().name, e.request().ticket};
 }
 

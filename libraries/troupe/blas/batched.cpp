@@ -15,7 +15,7 @@ void vectors(checker& check, const list<operand<T, M>>& all, extent n, const ext
 template <class T, access_mode M>
 void vectors(checker& check, const operand<T, M>& x, extent n, const extent& inc, const extent& batch,
              const extent& stride) {
-  check.require(inc != extent(0), inc, "is 0", "a nonzero increment: 1 for neighbouring elements");
+  check.require(inc != extent(0), inc, "is 0", "a nonzero increment: 1 for adjacent elements");
   const extent apart = step(inc) < 0 ? extent(0) - step(inc) : step(inc);
   matrices(check, x, {1, n}, apart, batch, stride);
 }

@@ -8,7 +8,7 @@
 #include <troupe/request/scalar.hpp>
 #include <vector>
 
-/// Batches of gemv or trsm of one shape. For gemm see <troupe/blas/gemm.hpp>, for factorisations
+/// Batches of gemv or trsm of one shape. For gemm see <troupe/blas/gemm.hpp>, for factorizations
 /// <troupe/blas/factorizations.hpp>.
 namespace troupe::blas {
 

@@ -164,7 +164,7 @@ TEST_F(blas_checks, increments_count_in_the_size_of_a_vector) {
 }
 
 TEST_F(blas_checks, an_increment_of_zero_is_refused_and_tight_means_one) {
-  const std::string why = " is 0; expected a nonzero increment: 1 for neighbouring elements";
+  const std::string why = " is 0; expected a nonzero increment: 1 for adjacent elements";
   gemv<float> g = applied();
   g.incx = 0;
   EXPECT_EQ(refusal(g), "blas.gemv<f32>: incx" + why);
@@ -219,13 +219,13 @@ TEST_F(blas_checks, shapes_that_overflow_are_refused) {
 TEST_F(blas_checks, unknown_ops_are_refused) {
   gemm<float> r = product();
   r.trans_a = static_cast<op>(3);
-  EXPECT_EQ(refusal(r), "blas.gemm<f32>: trans_a is not an op; expected none, transpose or conjugate_transpose");
+  EXPECT_EQ(refusal(r), "blas.gemm<f32>: trans_a is 3; expected none, transpose or conjugate_transpose");
   r = product();
   r.trans_b = static_cast<op>(255);
-  EXPECT_EQ(refusal(r), "blas.gemm<f32>: trans_b is not an op; expected none, transpose or conjugate_transpose");
+  EXPECT_EQ(refusal(r), "blas.gemm<f32>: trans_b is 255; expected none, transpose or conjugate_transpose");
   gemv<float> v = applied();
   v.trans = static_cast<op>(9);
-  EXPECT_EQ(refusal(v), "blas.gemv<f32>: trans is not an op; expected none, transpose or conjugate_transpose");
+  EXPECT_EQ(refusal(v), "blas.gemv<f32>: trans is 9; expected none, transpose or conjugate_transpose");
   EXPECT_EQ(to_string(v.trans), "unknown");
 }
 
@@ -256,7 +256,7 @@ TEST_F(blas_checks, inputs_may_overlap) {
 }
 
 TEST_F(blas_checks, blocks_of_a_matrix_can_be_multiplied_into_another_block) {
-  // Three neighbouring 2 by 2 blocks of a matrix with 6 rows.
+  // Three adjacent 2 by 2 blocks of a matrix with 6 rows.
   EXPECT_EQ(refusal(gemm<float>{
                 .a = at(0, 8), .b = at(2, 8), .c = at(4, 8), .m = 2, .n = 2, .k = 2, .lda = 6, .ldb = 6, .ldc = 6}),
             "");

@@ -8,7 +8,7 @@
 #include <troupe/request/request.hpp>
 #include <vector>
 
-/// Factorisations, solutions and inverses of many small matrices of one size in one request. `info` receives one number
+/// Factorizations, solutions and inverses of many small matrices of one size in one request. `info` receives one number
 /// for each matrix: 0, or i if pivot i, counted from 1, is exactly 0, so that there is no solution or inverse. Pivots
 /// are LAPACK's: pivots[i] is the row, counted from 1, that was swapped with row i + 1; there are n for each matrix.
 namespace troupe::blas {
@@ -92,8 +92,8 @@ struct geqrf_batched {
   void check(checker&) const;
 };
 
-/// Least squares: finds the X, n by nrhs, that minimises |A * X - C|, for an m by n matrix A of full rank with m >= n.
-/// C is m by nrhs. Its first n rows become X, the rest depend on the residual; A becomes its factorisation, as in
+/// Least squares: finds the X, n by nrhs, that minimizes |A * X - C|, for an m by n matrix A of full rank with m >= n.
+/// C is m by nrhs. Its first n rows become X, the rest depend on the residual; A becomes its factorization, as in
 /// geqrf_batched. `info` is i if entry i of R's diagonal is exactly 0: then A does not have full rank, and C is not a
 /// solution.
 ///   cublasSgelsBatched / sgels

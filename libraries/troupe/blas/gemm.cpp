@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <troupe/base/cat.hpp>
 #include <troupe/blas/gemm.hpp>
 #include <troupe/blas/internal/checks.hpp>
@@ -22,26 +23,34 @@ void check_shape(const R& r, checker& check) {
   check.number(r.beta);
 }
 
-// An error names a field of a group by the group's index in the list.
+// A wrong field of a group: "whose m is 0", and what is expected.
+struct complaint {
+  std::string value, expected;
+};
+
+// Returns the first wrong field of a group.
 template <class C, class S>
-std::string why_wrong(const gemm_group<S>& g) {
-  const auto less = [](const char* field, extent value, extent least) {
-    const std::string is = value.overflowed() ? "too large for 64 bits" : std::to_string(value.value());
-    return cat("whose ", field, " is ", is, ", which is less than ", least.value());
+std::optional<complaint> complaint_about(const gemm_group<S>& g) {
+  const auto less = [](const char* field, extent value, extent least) -> complaint {
+    if (value.overflowed()) return {cat("whose ", field, " is too large for 64 bits"), "a number that fits"};
+    return {cat("whose ", field, " is ", value.value()), cat("at least ", least.value())};
   };
   if (g.m < 1) return less("m", g.m, 1);
   if (g.n < 1) return less("n", g.n, 1);
   if (g.k < 1) return less("k", g.k, 1);
   if (g.count < 1) return less("count", g.count, 1);
   if (std::is_same_v<C, std::int32_t> && g.k > longest_int8_sum)
-    return cat("whose k is ", g.k.value(), ", which is more than ", longest_int8_sum, ": a sum could overflow");
-  if (!is_known(g.trans_a)) return "whose trans_a is not an op";
-  if (!is_known(g.trans_b)) return "whose trans_b is not an op";
+    return complaint{cat("whose k is ", g.k.value()),
+                     cat("at most ", longest_int8_sum, ", so that no sum of products overflows")};
+  if (!is_known(g.trans_a))
+    return complaint{cat("whose trans_a is ", static_cast<int>(g.trans_a)), std::string(known_ops)};
+  if (!is_known(g.trans_b))
+    return complaint{cat("whose trans_b is ", static_cast<int>(g.trans_b)), std::string(known_ops)};
   const extent rows_a = stored(g.trans_a, g.m, g.k).rows, rows_b = stored(g.trans_b, g.k, g.n).rows;
   if (g.lda != tight && g.lda < rows_a) return less("lda", g.lda, rows_a);
   if (g.ldb != tight && g.ldb < rows_b) return less("ldb", g.ldb, rows_b);
   if (g.ldc != tight && g.ldc < g.m) return less("ldc", g.ldc, g.m);
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -84,8 +93,8 @@ void gemm_grouped<T, C>::check(checker& check) const {
   std::size_t next = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto& g = groups[i];
-    if (const std::string wrong = why_wrong<C>(g); !wrong.empty())
-      return check.refuse(&groups, cat("has a group [", i, "] ", wrong), "a shape that can be multiplied");
+    if (const auto wrong = complaint_about<C>(g))
+      return check.refuse(&groups, cat("has a group [", i, "] ", wrong->value), wrong->expected);
     if (static_cast<std::uint64_t>(g.count.value()) > a.size() - next) break;
     for (const std::size_t end = next + static_cast<std::size_t>(g.count.value()); next < end; ++next) {
       holds_matrix(check, a[next], stored(g.trans_a, g.m, g.k), g.lda);
@@ -98,7 +107,7 @@ void gemm_grouped<T, C>::check(checker& check) const {
   for (const auto& g : groups) total = total + g.count;
   if (total != extent(a.size()))
     check.refuse(&groups, "counts " + (total.overflowed() ? "too many" : std::to_string(total.value())) + " products",
-                 cat("as many as in the lists, ", a.size()));
+                 cat(a.size(), ", as many as the lists have"));
 }
 
 }  // namespace troupe::blas

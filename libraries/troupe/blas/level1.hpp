@@ -10,7 +10,7 @@
 
 /// Operations on vectors: those that change vectors here, those that reduce them to a number in
 /// <troupe/blas/reductions.hpp>. Element i of a vector of n elements lies at i * inc, or at (n - 1 - i) * -inc if its
-/// increment is negative: such a vector is the same memory, walked backwards.
+/// increment is negative: such a vector is the same memory in reverse order.
 namespace troupe::blas {
 
 /// y = alpha * x + y. If alpha == 0, y does not change, whatever x holds.   cublasSaxpy / cblas_saxpy

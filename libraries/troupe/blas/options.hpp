@@ -19,7 +19,7 @@ enum class op : std::uint8_t {
 /// touched.
 enum class triangle : std::uint8_t { lower = 0, upper = 1 };
 
-/// On which side of the other matrix the special one is.
+/// The side on which the symmetric, Hermitian, triangular or diagonal matrix multiplies the other one.
 enum class side : std::uint8_t { left = 0, right = 1 };
 
 /// The diagonal of a triangular matrix: stored, or 1 and not read.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/blas/internal/checks.hpp>
 #include <troupe/blas/rotations.hpp>
+#include <troupe/request/describe.hpp>
 
 namespace troupe::blas {
 namespace {
@@ -54,8 +55,8 @@ void rotm<T>::check(checker& check) const {
   check.number(param);
   if (!param.by_value()) return;
   const T flag = param.value().flag;
-  check.require(flag == -2 || flag == -1 || flag == 0 || flag == 1, param, "has a flag that is none of BLAS's",
-                "-2, -1, 0 or 1");
+  if (flag != -2 && flag != -1 && flag != 0 && flag != 1)
+    check.refuse(&param, "has flag " + troupe::detail::text(static_cast<double>(flag)), "-2, -1, 0 or 1");
 }
 
 }  // namespace troupe::blas

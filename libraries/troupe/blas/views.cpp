@@ -14,10 +14,10 @@ template <class V>
 void check_view(checker& check, const V& view) {
   const matrix_shape& s = view.shape();
   check.view(view);
-  if (s.rows < 1 || s.columns < 1) check.refuse(&view, "is " + extents_text(s), "at least one row and one column");
+  if (s.rows < 1 || s.columns < 1) check.refuse(&view, "is " + extents_text(s), "at least 1 row and 1 column");
   if (!suits_blas(s))
     check.refuse(&view, cat("has strides ", s.row_stride, " and ", s.column_stride),
-                 "neighbouring elements in its rows or in its columns: one stride of 1");
+                 "contiguous rows or contiguous columns: one stride of 1");
 }
 template <class V>
 void has_size(checker& check, const V& view, std::int64_t rows, std::int64_t columns, std::string_view why) {
@@ -35,7 +35,7 @@ void multiplication<T, C>::check(checker& check) const {
   if (sb.rows != sa.columns)
     check.refuse(&b, "is " + extents_text(sb),
                  cat(sa.columns, " rows, as many as a has columns: a is ", extents_text(sa)));
-  has_size(check, c, sa.rows, sb.columns, "the rows of a, and the columns of b");
+  has_size(check, c, sa.rows, sb.columns, "rows of a, columns of b");
   check_view(check, a);
   check_view(check, b);
   check_view(check, c);
@@ -49,8 +49,8 @@ void multiplication<T, C>::check(checker& check) const {
 template <class T>
 void addition<T>::check(checker& check) const {
   const matrix_shape& sa = a.shape();
-  has_size(check, b, sa.rows, sa.columns, "as a");
-  has_size(check, c, sa.rows, sa.columns, "as a and b");
+  has_size(check, b, sa.rows, sa.columns, "the extents of a");
+  has_size(check, c, sa.rows, sa.columns, "the extents of a and b");
   check_view(check, a);
   check_view(check, b);
   check_view(check, c);
@@ -68,7 +68,7 @@ void triangular_solution<T>::check(checker& check) const {
   const matrix_shape& sb = b.shape();
   const bool left = side == blas::side::left;
   const std::int64_t n = left ? sb.rows : sb.columns;
-  has_size(check, a, n, n, left ? "the rows of b" : "the columns of b");
+  has_size(check, a, n, n, left ? "rows of b" : "columns of b");
   check_view(check, a);
   check_view(check, b);
   check.number(alpha);

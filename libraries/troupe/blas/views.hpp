@@ -8,9 +8,8 @@
 #include <troupe/request/for_device.hpp>
 #include <troupe/request/view_operand.hpp>
 
-/// The common operations on views of matrices, which bring their shapes and strides along; rows and columns may be
-/// stored in either order, also differently for each matrix. Of each matrix the elements of a row or those of a column
-/// must be neighbours. The operations on plain buffers have more options.
+/// The common operations on views of matrices, which have shapes and strides. Each matrix may be stored by rows or by
+/// columns, but its rows or its columns must be contiguous. The operations on plain buffers have more options.
 ///   blas::multiply(gpu, c, a, b.transposed());
 namespace troupe::blas {
 

@@ -17,7 +17,7 @@ using troupe::detail::extents_text;
 
 constexpr std::int64_t most_count = (std::int64_t{1} << 31) - 1;  // kernels count positions in 32 bits
 
-// The names of a request's three tensors, by their role in the convolution.
+// The tensor that a request computes, and the names of its three tensors by their role in the convolution.
 struct tensors {
   convolution_result result;
   std::string_view x_name, filters_name, y_name;
@@ -32,15 +32,16 @@ class convolution_check {
     product_check(check_).options_of(r_);
     if (!has_rank(x_) || !has_rank(filters_) || !has_rank(y_) || !has_types()) return;
     if (y_.shape().rank != x_.shape().rank)
-      return check_.refuse(&y_, cat("has ", y_.shape().rank, " axes"), cat(x_.shape().rank, ", as ", names_.x_name));
+      return check_.refuse(&y_, cat("has ", y_.shape().rank, " axes"),
+                           cat(x_.shape().rank, ", as ", names_.x_name, " has"));
     if (filters_.shape().rank != x_.shape().rank)
       return check_.refuse(&filters_, cat("has ", filters_.shape().rank, " axes"),
-                           cat(x_.shape().rank, ", as ", names_.x_name));
+                           cat(x_.shape().rank, ", as ", names_.x_name, " has"));
     if (!has_elements(x_, 1) || !has_elements(filters_, 0) || !has_elements(y_, 1)) return;
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     if (pairs && names_.result == convolution_result::dfilters)
       return check_.refuse(&r_.epilogue, "has left or right", "acc: the elements of a filter have no pairs");
-    if (!window_is_fine() || !channels_fit(pairs) || !slides() || !counts_fit()) return;
+    if (!window_is_fine() || !channels_fit(pairs) || !positions_fit() || !counts_fit()) return;
     check_.view(x_);
     check_.view(filters_);
     check_.view(y_);
@@ -75,14 +76,14 @@ class convolution_check {
   bool has_elements(const F& field, std::size_t first) {
     for (std::size_t i = first; i < field.shape().rank; ++i)
       if (at(field, i) < 1) {
-        refuse(field, first == 0 ? "at least 1 in each place" : "at least 1 in each place but that of images");
+        refuse(field, first == 0 ? "extents of at least 1" : "extents of at least 1, except for the number of images");
         return false;
       }
     return true;
   }
 
   template <class A, class B>
-  bool multiply(const A& a, std::string_view a_name, const B& b) {
+  bool has_product(const A& a, std::string_view a_name, const B& b) {
     sums_ = a.type() == dtype::f4e2m1x2 || b.type() == dtype::f4e2m1x2 ? dtype{} : sums_of(a.type(), b.type());
     if (sums_ != dtype{}) return true;
     check_.refuse(&b, cat("holds ", to_string(b.type()), ", and ", a_name, " holds ", to_string(a.type())),
@@ -98,11 +99,11 @@ class convolution_check {
   bool has_types() {
     switch (names_.result) {
       case convolution_result::y:
-        return multiply(x_, names_.x_name, filters_) && holds_reals(y_);
+        return has_product(x_, names_.x_name, filters_) && holds_reals(y_);
       case convolution_result::dx:
-        return multiply(y_, names_.y_name, filters_) && holds_reals(x_);
+        return has_product(y_, names_.y_name, filters_) && holds_reals(x_);
       case convolution_result::dfilters:
-        return multiply(y_, names_.y_name, x_) && holds_reals(filters_);
+        return has_product(y_, names_.y_name, x_) && holds_reals(filters_);
     }
     return false;
   }
@@ -111,13 +112,13 @@ class convolution_check {
     const std::size_t spatial = x_.shape().rank - 2;
     if (!field.given() && may_be_missing) return true;
     if (!field.given() || (field.count() != 0 && field.count() != spatial)) {
-      check_.refuse(&field, field.given() ? cat("has ", field.count(), " numbers") : "is not given",
-                    cat(spatial, ", one for each spatial axis, or one number for all"));
+      check_.refuse(&field, field.given() ? cat("has ", field.count(), " values") : "is not given",
+                    cat(spatial, ", one for each spatial axis, or one value for all"));
       return false;
     }
     for (std::size_t i = 0; i < spatial; ++i)
       if (field[i] < least || field[i] > most_count) {
-        check_.refuse(&field, cat("is ", field[i]), cat("at least ", least, ", and at most ", most_count));
+        check_.refuse(&field, cat("is ", field[i]), cat(least, " to ", most_count));
         return false;
       }
     return true;
@@ -132,47 +133,50 @@ class convolution_check {
   }
 
   bool channels_fit(bool pairs) {
-    // The result of a paired epilogue has half of the channels.
+    // A paired epilogue halves the channels of its result.
     const std::int64_t channels = at(x_, 1) * (pairs && names_.result == convolution_result::dx ? 2 : 1),
                        outputs = at(y_, 1) * (pairs && names_.result == convolution_result::y ? 2 : 1);
-    const std::string_view twice = pairs ? "twice as many, because the epilogue pairs them" : "as many";
+    const auto as_many = [&](convolution_result halved, std::string_view as) {
+      return pairs && names_.result == halved ? cat("twice as many as ", as, ", because the epilogue pairs them")
+                                              : cat("as many as ", as);
+    };
     if (at(x_, 0) != at(y_, 0))
-      refuse(y_, cat(at(x_, 0), " images, as ", names_.x_name));
+      refuse(y_, cat(at(x_, 0), " images, as ", names_.x_name, " has"));
     else if (at(filters_, 0) != outputs)
-      refuse(filters_, cat(outputs, " filters: ", names_.result == convolution_result::y ? twice : "as many", " as ",
-                           names_.y_name, " has channels"));
+      refuse(filters_, cat(outputs, " filters: ", as_many(convolution_result::y, cat(names_.y_name, " has channels"))));
     else if (channels % r_.groups != 0 || outputs % r_.groups != 0)
       check_.refuse(&r_.groups, cat("is ", r_.groups),
                     cat("a divisor of the ", channels, " channels and of the ", outputs, " filters"));
     else if (at(filters_, 1) != channels / r_.groups)
       refuse(filters_,
-             cat(channels / r_.groups, " channels: ", names_.result == convolution_result::dx ? twice : "as many",
-                 " as ", names_.x_name, r_.groups == 1 ? " has" : " has in a group"));
+             cat(channels / r_.groups, " channels: ",
+                 as_many(convolution_result::dx, cat(names_.x_name, r_.groups == 1 ? " has" : " has in a group"))));
     else
       return true;
     return false;
   }
 
-  bool slides() {
+  bool positions_fit() {
     const per_axis after = r_.padding_after.or_else(r_.padding);
     tensor_shape expected = y_.shape();
     for (std::size_t i = 2; i < expected.rank; ++i) {
       const windows::slide s{r_.padding[i - 2], after[i - 2], r_.stride[i - 2], r_.dilation[i - 2]};
       expected.extents[i] = windows::positions_along(s, at(x_, i), at(filters_, i));
       if (expected.extents[i] >= 1) continue;
-      refuse(filters_, cat("to fit ", names_.x_name, ", which is ", extents_text(x_.shape()), ", with its padding"));
+      refuse(filters_, cat("filters that fit ", names_.x_name, " (", extents_text(x_.shape()),
+                           ") with its padding; use more padding, smaller filters or less dilation"));
       return false;
     }
     if (expected.extents == y_.shape().extents) return true;
-    refuse(y_, cat(extents_text(expected), ", as often as the filters fit ", names_.x_name));
+    refuse(y_, cat(extents_text(expected), ", the positions of the filters in ", names_.x_name));
     return false;
   }
 
-  // The product of some extents of a field.
+  // Returns the product of a field's spatial extents and those of some other axes.
   template <class F>
-  static extent product_of(const F& field, std::initializer_list<std::size_t> others) noexcept {
+  static extent product_of(const F& field, std::initializer_list<std::size_t> other_axes) noexcept {
     extent n = 1;
-    for (const std::size_t i : others) n = n * extent(at(field, i));
+    for (const std::size_t i : other_axes) n = n * extent(at(field, i));
     for (std::size_t i = 2; i < field.shape().rank; ++i) n = n * extent(at(field, i));
     return n;
   }
@@ -216,8 +220,8 @@ class convolution_check {
 };
 
 template <class R>
-prepare_convolution preparing(const R& r, convolution_result result, const in_any& x, const in_any& filters,
-                              const in_any& y, std::int32_t measure) {
+prepare_convolution prepare_for(const R& r, convolution_result result, const in_any& x, const in_any& filters,
+                                const in_any& y, std::int32_t measure) {
   return {.result = result,
           .x = x,
           .filters = filters,
@@ -235,7 +239,7 @@ prepare_convolution preparing(const R& r, convolution_result result, const in_an
           .workspace = r.workspace,
           .measure = measure};
 }
-in_any only_read(const out_any& o) { return in_any(o.range(), o.shape(), o.type()); }
+in_any as_input(const out_any& o) { return in_any(o.range(), o.shape(), o.type()); }
 
 }  // namespace
 
@@ -255,13 +259,13 @@ void prepare_convolution::check(checker& c) const {
 }
 
 prepare_convolution prepare_convolution::of(const conv_forward& r, std::int32_t measure) {
-  return preparing(r, convolution_result::y, r.x, r.filters, only_read(r.y), measure);
+  return prepare_for(r, convolution_result::y, r.x, r.filters, as_input(r.y), measure);
 }
 prepare_convolution prepare_convolution::of(const conv_data_gradient& r, std::int32_t measure) {
-  return preparing(r, convolution_result::dx, only_read(r.dx), r.filters, r.dy, measure);
+  return prepare_for(r, convolution_result::dx, as_input(r.dx), r.filters, r.dy, measure);
 }
 prepare_convolution prepare_convolution::of(const conv_weight_gradient& r, std::int32_t measure) {
-  return preparing(r, convolution_result::dfilters, r.x, only_read(r.dfilters), r.dy, measure);
+  return prepare_for(r, convolution_result::dfilters, r.x, as_input(r.dfilters), r.dy, measure);
 }
 
 }  // namespace troupe::cutlass

@@ -10,14 +10,14 @@ namespace troupe::cutlass {
 
 using windows::per_axis;
 
-// Images are image x channel x 1 to 3 spatial axes, filters are filter x channels of a group x the same axes. Strides
-// are arbitrary: contiguous channels make NHWC. Factors have the types of `gemm`, except f4e2m1x2, and are summed as in
-// `gemm`.
+// Axes of images: image, channel, and 1 to 3 spatial axes. Axes of filters: filter, channel of a group, and the same
+// spatial axes. Strides are arbitrary; with contiguous channels, images are NHWC. The factors have the types of `gemm`,
+// except f4e2m1x2, and their products are summed as in `gemm`.
 //
-// For the epilogue the result is a batch of matrices, one for each image: rows are positions, the last axis the
-// fastest, and columns are channels; `image_matrices` views images so. For `dfilters` it is one matrix: rows are
-// filters, and columns the elements of a filter in their order in memory; `filter_matrix` views filters so. An epilogue
-// of pairs halves the channels of y or dx.
+// The epilogue computes y and dx as a batch of matrices, one for each image: rows are spatial positions, with the last
+// axis the fastest, and columns are channels; see `image_matrices`. It computes dfilters as one matrix: rows are
+// filters, and columns are the elements of a filter, in their order in memory; see `filter_matrix`. A paired epilogue
+// halves the channels of y or dx.
 
 /// y = epilogue(convolution of x and filters), a cross-correlation: filters are not flipped.
 ///   y[n, k, o] = sum of x[n, c, o * stride - padding + f * dilation] * filters[k, c, f]
@@ -25,10 +25,10 @@ struct conv_forward {
   in_any x, filters;
   out_any y;
   epilogue::expression epilogue = product_as_it_is;
-  per_axis padding = 0;         ///< zeros before the image
-  per_axis padding_after = {};  ///< zeros after the image; if not given, as many as before it
+  per_axis padding = 0;         ///< zeros before the image along each axis
+  per_axis padding_after = {};  ///< zeros after the image; `padding` if not given
   per_axis stride = 1, dilation = 1;
-  std::int64_t groups = 1;  ///< number of groups of channels that are convolved separately
+  std::int64_t groups = 1;  ///< number of groups of channels, each convolved separately
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
   cutlass::compiling compiling = cutlass::compiling::allowed;
@@ -40,7 +40,7 @@ struct conv_forward {
   void check(checker&) const;
 };
 
-/// dx = epilogue(the gradient of x from dy, that of y).
+/// dx = epilogue(gradient of x), computed from dy, the gradient of y, and the filters.
 struct conv_data_gradient {
   in_any dy, filters;
   out_any dx;
@@ -58,7 +58,7 @@ struct conv_data_gradient {
   void check(checker&) const;
 };
 
-/// dfilters = epilogue(the gradient of the filters from dy, that of y).
+/// dfilters = epilogue(gradient of the filters), computed from dy, the gradient of y, and x.
 struct conv_weight_gradient {
   in_any dy, x;
   out_any dfilters;

@@ -31,7 +31,7 @@ class cutlass_convolution_checks : public ::testing::Test {
   buffer<T> vector_at(std::uint64_t first, std::uint64_t n) {
     return buffer<T>(memory.at<T>(first, n).range);
   }
-  // 2 images of 4 channels, 6 filters of 3 x 3.
+  // A convolution of 2 images with 4 channels by 6 filters of 3 x 3.
   conv_forward forward(const epilogue::expression& e = acc) {
     return {.x = at<float>(0, {2, 4, 5, 6}),
             .filters = at<float>(300, {6, 4, 3, 3}),
@@ -61,7 +61,7 @@ class cutlass_convolution_checks : public ::testing::Test {
   void expect_refused(const R& r, const std::string& text) {
     EXPECT_EQ(memory.refusal(r), std::string(name_of<R>()) + ": " + text) << describe(r);
   }
-  // Refuses `r` with one field changed.
+  // Expects that `r` is refused after `change(r)`.
   template <class R, class Change>
   void expect_refused(R r, Change change, const std::string& text) {
     change(r);
@@ -89,15 +89,16 @@ TEST_F(cutlass_convolution_checks, valid_requests_are_accepted) {
   expect_fine(prepare_convolution::of(weights()));
 }
 
-TEST_F(cutlass_convolution_checks, wrong_extents_are_refused_by_tensor) {
+TEST_F(cutlass_convolution_checks, a_refusal_of_extents_names_the_tensor) {
   expect_refused(
       forward(), [&](auto& r) { r.x = at<float>(0, {2, 4}); },
       "x has 2 axes; expected 3 to 5: image, channel and 1 to 3 spatial axes");
-  expect_refused(forward(), [&](auto& r) { r.y = at<float>(600, {2, 6, 30}); }, "y has 3 axes; expected 4, as x");
+  expect_refused(forward(), [&](auto& r) { r.y = at<float>(600, {2, 6, 30}); }, "y has 3 axes; expected 4, as x has");
   expect_refused(
-      forward(), [&](auto& r) { r.filters = at<float>(300, {6, 4, 3}); }, "filters has 3 axes; expected 4, as x");
+      forward(), [&](auto& r) { r.filters = at<float>(300, {6, 4, 3}); }, "filters has 3 axes; expected 4, as x has");
   expect_refused(
-      forward(), [&](auto& r) { r.y = at<float>(600, {1, 6, 5, 6}); }, "y is 1 x 6 x 5 x 6; expected 2 images, as x");
+      forward(), [&](auto& r) { r.y = at<float>(600, {1, 6, 5, 6}); },
+      "y is 1 x 6 x 5 x 6; expected 2 images, as x has");
   expect_refused(
       forward(), [&](auto& r) { r.filters = at<float>(300, {5, 4, 3, 3}); },
       "filters is 5 x 4 x 3 x 3; expected 6 filters: as many as y has channels");
@@ -109,19 +110,21 @@ TEST_F(cutlass_convolution_checks, wrong_extents_are_refused_by_tensor) {
       "filters is 6 x 4 x 3 x 3; expected 2 channels: as many as x has in a group");
   expect_refused(
       forward(), [&](auto& r) { r.y = at<float>(600, {2, 6, 5, 5}); },
-      "y is 2 x 6 x 5 x 5; expected 2 x 6 x 5 x 6, as often as the filters fit x");
+      "y is 2 x 6 x 5 x 5; expected 2 x 6 x 5 x 6, the positions of the filters in x");
   expect_refused(
       forward(), [&](auto& r) { r.dilation = 4; },
-      "filters is 6 x 4 x 3 x 3; expected to fit x, which is 2 x 4 x 5 x 6, with its padding");
+      "filters is 6 x 4 x 3 x 3; expected filters that fit x (2 x 4 x 5 x 6) with its padding; use more padding, "
+      "smaller "
+      "filters or less dilation");
   expect_refused(
       data(), [&](auto& r) { r.dx = at<float>(0, {2, 4, 6, 6}); },
-      "dy is 2 x 6 x 5 x 6; expected 2 x 6 x 6 x 6, as often as the filters fit dx");
+      "dy is 2 x 6 x 5 x 6; expected 2 x 6 x 6 x 6, the positions of the filters in dx");
   expect_refused(
       data(), [&](auto& r) { r.dx = at<float>(0, {2, 2, 5, 6}); },
       "filters is 6 x 4 x 3 x 3; expected 2 channels: as many as dx has");
   expect_refused(
       weights(), [&](auto& r) { r.dfilters = at<float>(300, {6, 4, 2, 3}); },
-      "dy is 2 x 6 x 5 x 6; expected 2 x 6 x 6 x 6, as often as the filters fit x");
+      "dy is 2 x 6 x 5 x 6; expected 2 x 6 x 6 x 6, the positions of the filters in x");
   expect_refused(
       weights(), [&](auto& r) { r.dfilters = at<float>(300, {7, 4, 3, 3}); },
       "dfilters is 7 x 4 x 3 x 3; expected 6 filters: as many as dy has channels");
@@ -133,31 +136,28 @@ TEST_F(cutlass_convolution_checks, an_extent_of_0_is_accepted_for_images_only) {
   expect_fine(none);
   expect_refused(
       forward(), [&](auto& r) { r.x = at<float>(0, {2, 0, 5, 6}); },
-      "x is 2 x 0 x 5 x 6; expected at least 1 in each place but that of images");
+      "x is 2 x 0 x 5 x 6; expected extents of at least 1, except for the number of images");
   expect_refused(
       forward(), [&](auto& r) { r.filters = at<float>(300, {6, 4, 0, 3}); },
-      "filters is 6 x 4 x 0 x 3; expected at least 1 in each place");
+      "filters is 6 x 4 x 0 x 3; expected extents of at least 1");
 }
 
-TEST_F(cutlass_convolution_checks, wrong_window_parameters_are_refused_by_field) {
+TEST_F(cutlass_convolution_checks, a_refusal_of_window_parameters_names_the_field) {
   expect_refused(forward(), [](auto& r) { r.groups = 0; }, "groups is 0; expected at least 1");
   expect_refused(
       forward(), [](auto& r) { r.groups = 4; },
       "groups is 4; expected a divisor of the 4 channels and of the 6 filters");
   expect_refused(
       forward(), [](auto& r) { r.padding = {1, 1, 1}; },
-      "padding has 3 numbers; expected 2, one for each spatial axis, or one number for all");
+      "padding has 3 values; expected 2, one for each spatial axis, or one value for all");
   expect_refused(
       forward(), [](auto& r) { r.padding = per_axis(); },
-      "padding is not given; expected 2, one for each spatial axis, or one number for all");
-  expect_refused(
-      forward(), [](auto& r) { r.padding_after = -1; },
-      "padding_after is -1; expected at least 0, and at most 2147483647");
-  expect_refused(
-      forward(), [](auto& r) { r.stride = {1, 0}; }, "stride is 0; expected at least 1, and at most 2147483647");
+      "padding is not given; expected 2, one for each spatial axis, or one value for all");
+  expect_refused(forward(), [](auto& r) { r.padding_after = -1; }, "padding_after is -1; expected 0 to 2147483647");
+  expect_refused(forward(), [](auto& r) { r.stride = {1, 0}; }, "stride is 0; expected 1 to 2147483647");
   expect_refused(
       forward(), [](auto& r) { r.dilation = std::int64_t{1} << 31; },
-      "dilation is 2147483648; expected at least 1, and at most 2147483647");
+      "dilation is 2147483648; expected 1 to 2147483647");
 }
 
 TEST_F(cutlass_convolution_checks, types_without_a_product_are_refused) {
@@ -192,17 +192,17 @@ TEST_F(cutlass_convolution_checks, epilogue_operands_must_fit_the_matrices_of_th
                  "epilogue.row[0] has 5 elements; expected 6, one for each column of the result");
   expect_fine(forward(acc + load(image_matrices(at<float>(2000, {2, 6, 5, 6})))));
   expect_refused(forward(acc + load(image_matrices(at<float>(2000, {2, 6, 6, 5})).permuted({0, 2, 1}))),
-                 "epilogue.load[0] is 6 x 30; expected 30 x 6, as the result");
+                 "epilogue.load[0] is 6 x 30; expected 30 x 6, the extents of the result");
   conv_forward paired = forward(left * right);
   expect_refused(paired,
-                 "filters is 6 x 4 x 3 x 3; expected 12 filters: twice as many, because the epilogue pairs them as y "
-                 "has channels");
+                 "filters is 6 x 4 x 3 x 3; expected 12 filters: twice as many as y has channels, because the epilogue "
+                 "pairs them");
   paired.y = at<float>(600, {2, 3, 5, 6});
   expect_fine(paired);
   conv_weight_gradient r = weights();
   r.epilogue = left * right;
   expect_refused(r, "epilogue has left or right; expected acc: the elements of a filter have no pairs");
-  // In place: what the epilogue loads may be the result itself.
+  // The epilogue may load the result itself.
   conv_weight_gradient update = weights();
   update.epilogue = load(filter_matrix(at<float>(300, {6, 4, 3, 3}))) - 0.1 * acc;
   expect_fine(update);
@@ -210,7 +210,7 @@ TEST_F(cutlass_convolution_checks, epilogue_operands_must_fit_the_matrices_of_th
   EXPECT_NE(memory.refusal(update), "") << "one element further";
 }
 
-TEST_F(cutlass_convolution_checks, wrong_options_are_refused_by_field) {
+TEST_F(cutlass_convolution_checks, a_refusal_of_options_names_the_field) {
   expect_refused(
       forward(), [](auto& r) { r.precision = static_cast<precision>(2); }, "precision is 2; expected exact or tf32");
   expect_refused(
@@ -220,7 +220,7 @@ TEST_F(cutlass_convolution_checks, wrong_options_are_refused_by_field) {
       weights(), [](auto& r) { r.plan.tile_m = 17; },
       "plan has a tile of 17 x 0 x 0; expected multiples of 16, 8 and 8, or 0");
   prepare_convolution p = prepare_convolution::of(forward(), 65);
-  expect_refused(p, "measure is 65; expected how many plans to measure, at most 64");
+  expect_refused(p, "measure is 65; expected 0 to 64 plans");
   p.measure = 0, p.result = static_cast<convolution_result>(3);
   expect_refused(p, "result is 3; expected y, dx or dfilters");
 }
@@ -233,11 +233,11 @@ TEST(cutlass_image_views, images_and_filters_are_viewed_as_matrices) {
   EXPECT_EQ(m.count, 2);
   EXPECT_EQ(m.stride, 60);
   EXPECT_EQ(matrix_of_filters(s).one, (matrix_shape{2, 60, 60, 1})) << "channels last, as in memory";
-  s.strides[2] = 16;  // a gap behind each line
+  s.strides[2] = 16;  // a gap after each row of positions
   EXPECT_FALSE(matrices_of_images(s).is_mergeable());
   EXPECT_FALSE(matrix_of_filters(s).is_mergeable());
   s = {.rank = 5, .extents = {7, 2, 1, 6, 1}, .strides = {12, 6, 99, 1, 98}};
-  EXPECT_EQ(matrices_of_images(s).one, (matrix_shape{6, 2, 1, 6})) << "an extent of 1 takes no part";
+  EXPECT_EQ(matrices_of_images(s).one, (matrix_shape{6, 2, 1, 6})) << "strides of extents of 1 have no effect";
   EXPECT_EQ(matrix_of_filters(s).one, (matrix_shape{7, 12, 12, 1}));
 }
 

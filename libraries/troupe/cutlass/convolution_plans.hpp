@@ -7,7 +7,7 @@
 
 namespace troupe::cutlass {
 
-/// The tensor of a convolution that is computed from the two others.
+/// The tensor of x, filters and y that is computed from the other two.
 enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
 constexpr bool is_known(convolution_result r) noexcept { return r <= convolution_result::dfilters; }
 constexpr std::string_view to_string(convolution_result r) noexcept {
@@ -15,7 +15,8 @@ constexpr std::string_view to_string(convolution_result r) noexcept {
   return is_known(r) ? names[static_cast<std::uint8_t>(r)] : "unknown";
 }
 
-/// `prepare` for a convolution of x, filters and y, or of tensors with their extents. `result` names the computed one.
+/// `prepare` for a convolution or a gradient. `result` is the tensor to compute; dx, dfilters and dy are given as x,
+/// filters and y.
 ///   const auto info = gpu.ask(cutlass::prepare_convolution::of(request)).get();
 struct prepare_convolution {
   convolution_result result;

@@ -8,7 +8,7 @@ namespace troupe::cutlass {
 namespace {
 
 template <class F>
-placed_tensor place_of(const F& view) noexcept {
+placed_tensor placed_tensor_of(const F& view) noexcept {
   const tensor_shape& s = view.shape();
   placed_tensor out{view.range().address, view.type(), s.strides[0], s.strides[1], {}};
   const std::size_t missing = windows::most_spatial + 2 - s.rank;
@@ -20,7 +20,7 @@ template <class R, class X, class Filters, class Y>
 convolution_problem make_problem(convolution_result result, const R& r, const X& x, const Filters& filters,
                                  const Y& y) {
   convolution_problem p;
-  p.result = result, p.x = place_of(x), p.filters = place_of(filters), p.y = place_of(y);
+  p.result = result, p.x = placed_tensor_of(x), p.filters = placed_tensor_of(filters), p.y = placed_tensor_of(y);
   const per_axis after = r.padding_after.or_else(r.padding);
   const tensor_shape &in = x.shape(), &out = y.shape(), &width = filters.shape();
   const std::size_t missing = windows::most_spatial + 2 - in.rank;
@@ -37,14 +37,14 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
   return p;
 }
 
-// Several axes collapsed into one: its extent and stride. The stride is 0 if they cannot be collapsed.
-struct merged {
+// The extent and stride of several axes collapsed into one. The stride is 0 if they cannot be collapsed.
+struct merged_axis {
   std::int64_t count = 1, stride = 1;
 };
 template <class Axes>
-merged merge(const tensor_shape& s, const Axes& axes) noexcept {
-  merged out;
-  // The last axis is the fastest. Axes of extent 1 are skipped.
+merged_axis merge(const tensor_shape& s, const Axes& axes) noexcept {
+  merged_axis out;
+  // The last of `axes` is the fastest. Axes of extent 1 are skipped.
   for (std::size_t i = axes.size(); i-- > 0;) {
     const std::int64_t extent = s.extents[axes[i]], stride = s.strides[axes[i]];
     if (extent == 1) continue;
@@ -72,7 +72,7 @@ convolution_problem problem_of(const prepare_convolution& r) { return make_probl
 
 matrices_of_result matrices_of_images(const tensor_shape& images) noexcept {
   static constexpr std::array<std::size_t, windows::most_spatial> all{2, 3, 4};
-  const merged positions = merge(images, std::span(all.data(), images.rank - 2));
+  const merged_axis positions = merge(images, std::span(all.data(), images.rank - 2));
   return {
       {positions.count, images.extents[1], positions.stride, images.strides[1]}, images.extents[0], images.strides[0]};
 }
@@ -88,7 +88,7 @@ filter_order order_of_filter(const tensor_shape& filters) noexcept {
 
 matrices_of_result matrix_of_filters(const tensor_shape& filters) noexcept {
   const filter_order order = order_of_filter(filters);
-  const merged elements = merge(filters, std::span(order.axis.data(), order.count));
+  const merged_axis elements = merge(filters, std::span(order.axis.data(), order.count));
   return {{filters.extents[0], elements.count, filters.strides[0], elements.stride}, 1, 0};
 }
 

@@ -10,8 +10,8 @@
 /// Convolutions as engines compute them.
 namespace troupe::cutlass {
 
-/// Images or filters: their address and their strides, in elements, from item to item, from channel to channel and
-/// along three spatial axes. The first spatial strides are 0 if there are fewer axes.
+/// Images or filters in memory. Strides are in elements: between items (images or filters), between channels, and along
+/// three spatial axes; with fewer axes, the first spatial strides are 0.
 struct placed_tensor {
   std::uint64_t address = 0;
   dtype type{};
@@ -19,13 +19,13 @@ struct placed_tensor {
   std::array<std::int64_t, windows::most_spatial> spatial{};
 };
 
-/// A convolution of x and filters that gives y, one of which is computed as epilogue(product).
+/// A convolution of x and filters with the result y; `result` is the tensor that is computed, as epilogue(product).
 struct convolution_problem {
   convolution_result result{};
   placed_tensor x, filters, y;
-  windows::geometry window;  ///< of filters over x
+  windows::geometry window;  ///< the filters' window over x
   std::int64_t images = 0, groups = 1;
-  /// Channels of x and filters of a group, in the product. The result of a paired epilogue has half as many.
+  /// Channels of x and channels of y in a group, as the product has them; a paired epilogue halves those of its result.
   std::int64_t channels = 0, outputs = 0;
   dtype sums{};
   bool paired = false;
@@ -43,18 +43,18 @@ convolution_problem problem_of(const conv_data_gradient& r);
 convolution_problem problem_of(const conv_weight_gradient& r);
 convolution_problem problem_of(const prepare_convolution& r);
 
-/// The matrices as which an epilogue reads and writes a computed tensor.
+/// A computed tensor as the matrices that its epilogue reads and writes.
 struct matrices_of_result {
-  matrix_shape one;  ///< a stride is 0 if no single stride leads from each row or column to the next
+  matrix_shape one;  ///< shape of one matrix; a stride is 0 if rows or columns have no single stride
   std::int64_t count = 1, stride = 0;
   bool is_mergeable() const noexcept { return one.row_stride != 0 && one.column_stride != 0; }
 };
 /// Returns a matrix of positions x channels for each image.
 matrices_of_result matrices_of_images(const tensor_shape& images) noexcept;
-/// Returns the matrix of filters x their elements, in the order of `order_of_filter`.
+/// Returns the matrix of filters x elements of a filter, the elements in the order of `order_of_filter`.
 matrices_of_result matrix_of_filters(const tensor_shape& filters) noexcept;
 
-/// The axes of a filter's elements, 1 to rank - 1, in the order of falling strides.
+/// The axes of a filter, 1 to rank - 1, by descending stride.
 struct filter_order {
   std::array<std::size_t, 1 + windows::most_spatial> axis{};
   std::size_t count = 0;

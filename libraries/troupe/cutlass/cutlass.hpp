@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything of cutlass, the language of epilogues, and the types of elements. `weights` is in
-/// <troupe/cutlass/weights.hpp>.
+/// Includes all headers of cutlass except <troupe/cutlass/weights.hpp>, the language of epilogues, and the types of
+/// elements.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/complex.hpp>
 #include <troupe/base/float4.hpp>

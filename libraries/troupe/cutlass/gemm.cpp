@@ -10,7 +10,7 @@ namespace {
 
 using matmul::batch_of_matrices, matmul::matrices_of;
 
-// Checks `gemm` and `prepare`.
+// Checks a `gemm` or a `prepare`.
 template <class Product>
 void check_product(checker& c, const Product& r) {
   product_check all(c);

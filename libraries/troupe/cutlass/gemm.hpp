@@ -16,18 +16,18 @@ namespace troupe::cutlass {
 
 inline const epilogue::expression product_as_it_is = epilogue::product_part{epilogue::op::accumulator};
 
-/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; for a batch all have one axis more, first, and an A
-/// or B without it is the same for each product. Strides are arbitrary.
+/// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n. In a batch, D has an additional first axis, and so
+/// have A and B, unless all products share them. Strides are arbitrary.
 ///
-/// A and B have elements of one type, f32, f64, f16, bf16 or i8; or each f8e4m3 or f8e5m2; or one has f16 or bf16 and
-/// the other i8, f8e4m3, f8e5m2 or f4e2m1x2, which is widened to the first. Products are summed in f32, those of f64 in
-/// f64 and those of i8 in i32. D has any type of real numbers.
+/// Types of A and B: both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or one f16 or bf16 and the other i8,
+/// f8e4m3, f8e5m2 or f4e2m1x2, which is widened to the first. Products are summed in f32, except those of f64 in f64
+/// and those of two i8 in i32. D has any type of real numbers.
 struct gemm {
   in_any a, b;
   out_any d;
   epilogue::expression epilogue = product_as_it_is;
-  /// A scale for each block of a factor's elements. A block has `block` terms, which follow from the extents, and one
-  /// line or `block` lines. See docs/cutlass.md.
+  /// One scale for each block of a factor: some elements along k of one row of A or column of B, or of as many rows or
+  /// columns. The extents of the scales determine the size of a block: see docs/cutlass.md.
   std::optional<in_any> a_scales = {}, b_scales = {};
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
@@ -40,7 +40,7 @@ struct gemm {
   void check(checker&) const;
 };
 
-/// Options of `multiply`, which are fields of the request.
+/// Options of `multiply`: the optional fields of `gemm`.
 struct gemm_options {
   std::optional<in_any> a_scales = {}, b_scales = {};
   cutlass::precision precision = cutlass::precision::exact;

@@ -28,11 +28,11 @@ class batch_check {
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     for (std::size_t i = 0; i < count; ++i)
       if (!all_.fits(operand_view(r_.a[i]), operand_view(r_.b[i]), operand_view(r_.d[i]), pairs)) return;
-    // Visits the fields in their order, because the checker then finds them quickly.
+    // Views are checked in the order of the request's fields: the checker finds the next field fastest.
     for (const auto& one : r_.a) check_.view(one);
     for (const auto& one : r_.b) check_.view(one);
     for (const auto& one : r_.d) check_.view(one);
-    for (const node_place& n : places()) check_place(n);
+    for (const epilogue_operand& o : epilogue_operands()) check_extents(o);
     const tensor_shape& first = r_.d[0].shape();
     epilogue::check(check_, r_.epilogue, {first.extents[0], first.extents[1], count, all_.sums()});
     for (std::size_t i = 0; i < r_.a_scales.size(); ++i) all_.scales(r_.a_scales[i], operand_view(r_.a[i]), 1, true);
@@ -40,46 +40,47 @@ class batch_check {
   }
 
  private:
-  struct node_place {
-    const void* place;
-    bool tall, wide;
+  struct epilogue_operand {
+    const void* field;
+    bool is_tall, is_wide;  // true if it has an element for each row, or for each column
   };
 
   template <class List>
   bool has_size(const List& l, std::size_t count, bool required) {
     if (l.size() == count || (l.empty() && !required)) return true;
-    check_.refuse(&l, cat("has ", l.size(), " matrices"), cat(count, ", as d", required ? "" : ", or none"));
+    check_.refuse(&l, cat("has ", l.size(), " matrices"), cat(count, ", as d has", required ? "" : ", or none"));
     return false;
   }
-  // Checks that all are matrices of one type.
+  // Checks that a list has only matrices of one type.
   template <class List>
   bool are_alike(const List& l) {
     for (const auto& one : l) {
       if (!all_.has_rank(operand_view(one), 2, 2, "2: a matrix; gemm has batches of matrices")) return false;
       if (one.type() == l[0].type()) continue;
-      check_.refuse(&one, cat("holds ", to_string(one.type())), cat(to_string(l[0].type()), ", as the first"));
+      check_.refuse(&one, cat("holds ", to_string(one.type())),
+                    cat(to_string(l[0].type()), ", as the first matrix of the list holds"));
       return false;
     }
     return true;
   }
 
-  std::vector<node_place> places() const {
-    std::vector<node_place> out;
+  std::vector<epilogue_operand> epilogue_operands() const {
+    std::vector<epilogue_operand> out;
     if (r_.epilogue.is_too_large()) return out;
     for (const epilogue::node& n : r_.epilogue.nodes())
       if (epilogue::has_memory(n.what))
         out.push_back({&r_.epilogue.memory()[n.operand], epilogue::is_tall(n), epilogue::is_wide(n)});
     return out;
   }
-  // Checks that an operand with an element for each row, or each column, fits all results.
-  void check_place(const node_place& n) {
+  // Checks that an operand with an element for each row, or for each column, fits all results.
+  void check_extents(const epilogue_operand& o) {
     for (std::size_t i = 1; i < r_.d.size(); ++i)
       for (const std::size_t axis : {0, 1}) {
         const std::int64_t first = r_.d[0].shape().extents[axis], here = r_.d[i].shape().extents[axis];
-        if (first == here || !(axis == 0 ? n.tall : n.wide)) continue;
+        if (first == here || !(axis == 0 ? o.is_tall : o.is_wide)) continue;
         const std::string_view what = axis == 0 ? "rows" : "columns";
-        return check_.refuse(n.place, cat("is for ", first, " ", what, ", and d[", i, "] has ", here),
-                             cat("results with one number of ", what, ", or an operand that fits all of them"));
+        return check_.refuse(o.field, cat("is for ", first, " ", what, ", and d[", i, "] has ", here),
+                             cat("results with equal numbers of ", what, ", or an operand that fits all results"));
       }
   }
 
@@ -88,7 +89,7 @@ class batch_check {
   const Batch& r_;
 };
 
-list<in_any> as_read(const list<out_any>& all) {
+list<in_any> as_inputs(const list<out_any>& all) {
   list<in_any> out;
   out.reserve(all.size());
   for (const auto& one : all) out.emplace_back(one.range(), one.shape(), one.type());
@@ -107,7 +108,7 @@ void prepare_batched::check(checker& c) const {
 prepare_batched prepare_batched::of(const gemm_batched& r, std::int32_t measure) {
   return {.a = r.a,
           .b = r.b,
-          .d = as_read(r.d),
+          .d = as_inputs(r.d),
           .epilogue = r.epilogue.without_writes(),
           .a_scales = r.a_scales,
           .b_scales = r.b_scales,

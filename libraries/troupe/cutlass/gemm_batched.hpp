@@ -8,13 +8,13 @@
 /// Products of matrices anywhere in memory, many in one request.
 namespace troupe::cutlass {
 
-/// D[i] = epilogue(A[i] * B[i]) for each i. The products may have one shape or different ones, and be stored in
-/// different layouts. All A have elements of one type, and so have all B and all D: those of `gemm`. If the matrices
-/// of a batch are equally far apart, use `gemm` with tensors of three axes.
+/// D[i] = epilogue(A[i] * B[i]) for each i. Shapes and layouts may differ between products. All A have one element
+/// type, and so have all B and all D; the types are those of `gemm`. If the matrices of a batch have one stride between
+/// them, use `gemm` with tensors of three axes.
 ///
-/// An operand of the epilogue is the same for each product, or has a part for each along one more axis. It must fit
-/// every result: a row needs results with equally many columns, a column results with equally many rows, a matrix
-/// results of one shape; a number always fits. Outputs of the epilogue have a part for each product.
+/// An operand of the epilogue is shared by all products, or has an additional first axis with a part for each product.
+/// It must fit every D: a row requires D with equal numbers of columns, a column D with equal numbers of rows, a matrix
+/// D of one shape; a number always fits. Outputs of the epilogue have a part for each product.
 struct gemm_batched {
   list<in_any> a, b;
   list<out_any> d;
@@ -31,7 +31,7 @@ struct gemm_batched {
   void check(checker&) const;
 };
 
-/// Compiles and loads the kernels of such products, as `prepare` does. Returns the plan of the first product.
+/// Compiles and loads the kernels of a `gemm_batched`, as `prepare` does. Returns the plan of the first product.
 struct prepare_batched {
   list<in_any> a, b, d;
   epilogue::expression epilogue;
@@ -47,7 +47,7 @@ struct prepare_batched {
   TROUPE_REQUEST("cutlass.prepare_batched", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling,
                  plan, workspace, measure, log)
   static prepare_batched of(const gemm_batched& r, std::int32_t measure = 0);
-  /// Returns the products. Call it only in a worker.
+  /// Returns the request that this one prepares. Call only in a worker.
   gemm_batched product() const;
   void check(checker&) const;
 };

@@ -25,9 +25,9 @@ void check_groups(checker& c, const Groups& r) {
   product_check all(c);
   all.options_of(r);
   const operand_view a(r.a), b(r.b), d(r.d);
-  if (!all.has_rank(a, 2, 3, "2 for groups one after another, or 3 for groups in places of their own") ||
+  if (!all.has_rank(a, 2, 3, "2 for consecutive groups, or 3 for a matrix for each group") ||
       !all.has_rank(b, 3, 3, "3: a matrix for each group") ||
-      !all.has_rank(d, a.shape.rank, a.shape.rank, cat(a.shape.rank, ", as a")))
+      !all.has_rank(d, a.shape.rank, a.shape.rank, cat(a.shape.rank, ", as a has")))
     return;
   if (!all.has_types(a, b, d) || !all.fits(a, b, d, epilogue::is_paired(r.epilogue.nodes()))) return;
   const std::int64_t groups = b.shape.extents[0];
@@ -35,14 +35,14 @@ void check_groups(checker& c, const Groups& r) {
   const batch_of_matrices results = matrices_of(d.shape);
   for (const operand_view* o : {&a, &d})
     if (!packed && matrices_of(o->shape).count != groups)
-      return all.refuse(*o, cat(groups, " matrices, one for each group, as b"));
+      return all.refuse(*o, cat(groups, " matrices, one for each group, as b has"));
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (results.one.rows > most || groups > most)
     return all.refuse(results.one.rows > most ? d : b, cat("at most ", most, ", because sizes are 32-bit numbers"));
   if (results.one.columns == 0 && reduces_rows(r.epilogue))
     return all.refuse(d,
-                      "columns, because the epilogue reduces rows: those of a group are known only when they are "
-                      "computed");
+                      "at least 1 column, because the epilogue reduces rows, and the rows of each group are known only "
+                      "when the request runs");
   c.view(r.a);
   c.view(r.b);
   c.view(r.d);
@@ -68,8 +68,8 @@ std::optional<error> error_of(const grouped_outcome& o) {
                cat("cutlass.gemm_grouped: sizes[", o.wrong_group, "] is ", o.size, "; expected at least 0 and at most ",
                    o.rows_left,
                    o.partial_results == partial_results::allowed
-                       ? ", the rows that are left: this group and those after it were not computed"
-                       : ", the rows that are left; correct the sizes, or allow partial_results"));
+                       ? ", the remaining rows: this group and the groups after it were not computed"
+                       : ", the remaining rows; correct the sizes, or allow partial_results"));
 }
 
 std::optional<error> gemm_grouped::failure_in(const grouped_outcome& o) {

@@ -6,13 +6,13 @@
 #include <troupe/base/error.hpp>
 #include <troupe/cutlass/prepare.hpp>
 
-/// Products of groups of rows, as mixtures of experts have them.
+/// Products of groups of rows, as in mixtures of experts.
 namespace troupe::cutlass {
 
-/// The effect of a wrong size on the groups before it.
+/// The effect of a wrong group size on the groups before it.
 enum class partial_results : std::uint8_t {
   refused = 0,  ///< the request fails, and everything that it writes becomes stale
-  allowed = 1,  ///< the groups before it are computed, and the reply names the wrong size
+  allowed = 1,  ///< the groups before it are computed, and the reply names the wrong group and size
 };
 constexpr bool is_known(partial_results p) noexcept { return p <= partial_results::allowed; }
 
@@ -21,35 +21,35 @@ struct grouped_outcome {
   std::int32_t wrong_group = -1;  ///< first group with a wrong size; it and the groups after it are not computed
   std::int32_t size = 0;          ///< the wrong size
   std::int32_t rows_left = 0;     ///< largest size that would have been right
-  cutlass::partial_results partial_results = cutlass::partial_results::allowed;  ///< as the request says
+  cutlass::partial_results partial_results = cutlass::partial_results::allowed;  ///< copied from the request
   std::uint8_t unused[3]{};                                                      ///< 0
 };
 
-/// Returns an error that says why groups were not computed, or nothing if all were.
+/// Returns an error that names the wrong group, or nothing if all groups were computed.
 ///   if (const auto wrong = cutlass::error_of(outcome)) return *wrong;
 std::optional<error> error_of(const grouped_outcome& outcome);
 
-/// For each group g, D_g = epilogue(A_g * B[g]). B is groups by k by n. `sizes` has the number of rows of each group,
-/// in memory of the device: it is read when the request runs, so that no number has to come back to the application
-/// first. The types are those of `gemm`. The groups of A and D have one of two layouts:
+/// For each group g, D_g = epilogue(A_g * B[g]). B is groups by k by n. `sizes` holds the number of rows of each group
+/// in device memory; it is read when the request runs, so the application need not know the sizes. The types are those
+/// of `gemm`. The groups of A and D have one of two layouts:
 ///   - packed: A is rows by k, D is rows by n. The first group has the first rows, and so on.
 ///   - separate: A is groups by maximum rows by k, D is groups by maximum rows by n.
-/// Rows that belong to no group are neither read nor written, in D and in all operands of the epilogue.
+/// In D and in all operands of the epilogue, rows that belong to no group are neither read nor written.
 ///
 /// Operands of the epilogue: columns, matrices and reductions of rows have as many rows as D, in its layout. Rows,
 /// numbers and reductions of columns or of all elements have a part for each group; an operand that is only read may
-/// also be the same for all groups. Reductions of a group without rows are 0, or minus infinity for the maximum. If A
+/// also be shared by all groups. Reductions of a group without rows are 0, or minus infinity for the maximum. If A
 /// has no rows or B no columns, `sizes` are not read.
 ///
-/// If a size is below 0 or exceeds the rows that are left, the request fails. If `partial_results` are allowed, such a
-/// size ends the computation instead: that group and the groups after it are not computed, nothing is written for them,
-/// and the reply has the group's number.
+/// If a size is below 0 or exceeds the number of remaining rows, the request fails. With `partial_results::allowed` the
+/// computation ends there instead: that group and the groups after it are not computed, nothing is written for them,
+/// and the reply names the group.
 struct gemm_grouped {
   in_any a, b;
   out_any d;
   in<std::int32_t> sizes;
   epilogue::expression epilogue = product_as_it_is;
-  /// Scales as in `gemm`. Those of A have A's layout; if groups are packed, there is a scale for each row.
+  /// Scales as in `gemm`. The scales of A have A's layout; if groups are packed, no two rows may share a scale.
   std::optional<in_any> a_scales = {}, b_scales = {};
   cutlass::precision precision = cutlass::precision::exact;
   cutlass::accumulation accumulation = cutlass::accumulation::precise;
@@ -60,12 +60,12 @@ struct gemm_grouped {
   using reply = grouped_outcome;
   TROUPE_REQUEST("cutlass.gemm_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, precision, accumulation,
                  compiling, plan, workspace, partial_results)
-  /// Returns why the request failed, if the GPU detected it only while it computed.
+  /// Returns the request's error if the GPU detected a wrong size while it computed; nothing otherwise.
   static std::optional<error> failure_in(const grouped_outcome& outcome);
   void check(checker&) const;
 };
 
-/// Compiles and loads the kernel of such products, as `prepare` does. `sizes` matter only if plans are measured.
+/// Compiles and loads the kernel of a `gemm_grouped`, as `prepare` does. `sizes` is read only if plans are measured.
 struct prepare_grouped {
   in_any a, b, d;
   in<std::int32_t> sizes;
@@ -82,7 +82,7 @@ struct prepare_grouped {
   TROUPE_REQUEST("cutlass.prepare_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, precision, accumulation,
                  compiling, plan, workspace, measure, log)
   static prepare_grouped of(const gemm_grouped& r, std::int32_t measure = 0);
-  /// Returns the products. Call it only in a worker.
+  /// Returns the request that this one prepares. Call only in a worker.
   gemm_grouped product() const;
   void check(checker&) const;
 };

@@ -18,7 +18,7 @@ viewed_tensor shown_or_refused(const memory_range& memory, const tensor_shape& s
   tensor_shape none{.rank = shape.rank};
   for (std::size_t i = 0; i < shape.rank; ++i) none.extents[i] = none.strides[i] = 1;
   if (!exists) return {memory, none};
-  const error refused(reaction::caller_bug, "cutlass", cat(why, ": a tensor of ", text(of)));
+  const error refused(reaction::caller_bug, "cutlass", cat(why, "; the tensor is ", text(of)));
   return {{memory.owner->owner->failed_buffer(memory.bytes, refused), 0, memory.bytes}, none};
 }
 

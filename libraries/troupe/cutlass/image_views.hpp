@@ -5,7 +5,7 @@
 #include <troupe/memory/tensor.hpp>
 #include <vector>
 
-/// Views of images and filters as the matrices of a convolution's epilogue, for `load` and `store`.
+/// Views of images and filters as the matrices of a convolution's epilogue: operands of `load` and `store`.
 namespace troupe::cutlass {
 
 namespace detail {
@@ -19,8 +19,8 @@ tensor<T> shown(const troupe::detail::viewed_tensor& v) {
 }
 }  // namespace detail
 
-/// Views images as image x position x channel. If no single stride leads from each position to the next, as in a part
-/// of an image, every use is refused with that reason.
+/// Views images as image x position x channel. If positions have no single stride, as in a slice of an image, every use
+/// of the view is refused with that reason.
 ///   cutlass::conv_forward{.x = x, .filters = w, .y = y, .epilogue = relu(acc + load(image_matrices(residual)))}
 template <class T>
 tensor<T> image_matrices(const tensor<T>& images) {
@@ -28,7 +28,7 @@ tensor<T> image_matrices(const tensor<T>& images) {
 }
 
 /// Views filters as filter x element, in the order of the elements in memory. Filters that an epilogue combines with
-/// `dfilters` must have the same order. If no single stride leads from each element to the next, every use is refused
+/// `dfilters` must have the same order in memory. If elements have no single stride, every use of the view is refused
 /// with that reason.
 template <class T>
 matrix<T> filter_matrix(const tensor<T>& filters) {

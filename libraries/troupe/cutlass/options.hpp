@@ -11,23 +11,23 @@ namespace troupe::cutlass {
 using matmul::accumulation;
 using matmul::any_amount;
 
-/// The precision of products of f32. An engine may be more precise: the host engine always is.
+/// The precision of products of f32. An engine may be more precise; the host engine always multiplies as f32.
 enum class precision : std::uint8_t {
   exact = 0,  ///< multiplied as f32
-  tf32 = 1,   ///< factors rounded to 10 bits of mantissa
+  tf32 = 1,   ///< factors are rounded to 10 bits of mantissa
 };
 constexpr bool is_known(precision p) noexcept { return p <= precision::tf32; }
 constexpr std::string_view to_string(precision p) noexcept {
   return !is_known(p) ? "unknown" : p == precision::exact ? "exact" : "tf32";
 }
 
-/// The time at which a request may wait for the compiler.
+/// Permission of a request to wait for the compiler.
 enum class compiling : std::uint8_t {
   /// Waits only if there is no kernel for this kind of problem. If another plan would be better, its kernel is compiled
   /// in the background, for later requests. A convolution waits for the best plan.
   allowed = 0,
   forbidden = 1,  ///< fails instead of waiting, with an error that names the kernel
-  awaited = 2,    ///< waits for the best plan, so that equal requests have equal bits from the first on
+  awaited = 2,    ///< waits for the best plan, so that equal requests give equal bits from the first on
 };
 constexpr bool is_known(compiling c) noexcept { return c <= compiling::awaited; }
 constexpr std::string_view to_string(compiling c) noexcept {

@@ -9,7 +9,7 @@
 namespace troupe::cutlass {
 namespace {
 
-using matmul::batch_of_matrices, matmul::matrices_of, matmul::terms_in;
+using matmul::batch_of_matrices, matmul::matrices_of, matmul::k_per_element;
 
 template <class F>
 bool has_rank(checker& c, const F& field) {
@@ -23,7 +23,7 @@ bool has_extents(checker& c, const F& field, const batch_of_matrices& is, std::i
                  const batch_of_matrices& from) {
   if (is.one.rows == rows && is.one.columns == from.one.columns && is.count == from.count) return true;
   c.refuse(&field, "is " + troupe::detail::extents_text(field.shape()),
-           cat(from.count == 1 ? "" : cat(from.count, " x "), rows, " x ", from.one.columns, ", as from"));
+           cat(from.count == 1 ? "" : cat(from.count, " x "), rows, " x ", from.one.columns, ", as from is"));
   return false;
 }
 
@@ -49,7 +49,7 @@ void check_scales(checker& c, const pack& r, const batch_of_matrices& from) {
   const batch_of_matrices s = matrices_of(scales.shape());
   if (terms_of_block(from.one.rows, s.one.rows) == 0)
     return c.refuse(&scales, "is " + troupe::detail::extents_text(scales.shape()),
-                    cat("one for each 16, 32, 64 ... or all of ", from.one.rows, " terms"));
+                    cat("one scale for each 16, 32, 64 ... elements along k, or one for all ", from.one.rows));
   if (has_extents(c, scales, s, s.one.rows, from) && !r.replaces_all) c.view(scales);
 }
 
@@ -62,11 +62,11 @@ void pack::check(checker& c) const {
     return c.refuse(&packed, cat("holds ", to_string(packed.type())), "f32, f16, bf16, i8, f8e4m3, f8e5m2 or f4e2m1x2");
   const batch_of_matrices all = matrices_of(from.shape()), p = matrices_of(packed.shape());
   if (all.one.rows < 1 || all.one.columns < 1 || all.count < 1)
-    return c.refuse(&from, "is " + troupe::detail::extents_text(from.shape()), "at least 1 in each place");
-  const std::int64_t each = terms_in(packed.type());
+    return c.refuse(&from, "is " + troupe::detail::extents_text(from.shape()), "extents of at least 1");
+  const std::int64_t each = k_per_element(packed.type());
   if (all.one.rows % each != 0)
     return c.refuse(&from, "is " + troupe::detail::extents_text(from.shape()),
-                    "an even number of rows, because an element of f4e2m1x2 has two terms");
+                    "an even number of rows, because an element of f4e2m1x2 holds two numbers");
   if (!has_extents(c, packed, p, all.one.rows / each, all)) return;
   check_scales(c, *this, all);
   c.view(from);

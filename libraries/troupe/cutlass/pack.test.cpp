@@ -26,7 +26,7 @@ class cutlass_pack_checks : public ::testing::Test {
     return tensor<T>(buffer<T>(memory.at<T>(first, static_cast<std::uint64_t>(count * rows * columns)).range),
                      {count, rows, columns});
   }
-  // 70 terms in blocks of 32.
+  // Packs 70 terms with a scale for each 32.
   pack scaled() {
     return {.from = at<float>(0, 70, 4), .packed = at<float8_e4m3>(2000, 70, 4), .scales = at<float>(1000, 3, 4)};
   }
@@ -62,14 +62,14 @@ TEST_F(cutlass_pack_checks, wrong_types_and_extents_are_refused) {
       "packed holds i32; expected f32, f16, bf16, i8, f8e4m3, f8e5m2 or f4e2m1x2");
   expect_refused(
       scaled(), [&](pack& r) { r.packed = at<float8_e4m3>(2000, 4, 70); },
-      "packed is 4 x 70; expected 70 x 4, as from");
+      "packed is 4 x 70; expected 70 x 4, as from is");
   expect_refused(
       scaled(), [&](pack& r) { r.packed = at<float4_e2m1x2>(2000, 70, 4); },
-      "packed is 70 x 4; expected 35 x 4, as from");
+      "packed is 70 x 4; expected 35 x 4, as from is");
   expect_refused({.from = at<float>(0, 7, 4), .packed = at<float4_e2m1x2>(2000, 3, 4), .scales = at<float>(1000, 1, 4)},
-                 "from is 7 x 4; expected an even number of rows, because an element of f4e2m1x2 has two terms");
+                 "from is 7 x 4; expected an even number of rows, because an element of f4e2m1x2 holds two numbers");
   expect_refused({.from = batch_at<float>(0, 2, 7, 4), .packed = at<half>(2000, 7, 4)},
-                 "packed is 7 x 4; expected 2 x 7 x 4, as from");
+                 "packed is 7 x 4; expected 2 x 7 x 4, as from is");
   expect_refused({.from = tensor(buffer<float>(memory.at<float>(0, 4).range), {4}), .packed = at<half>(2000, 4, 1)},
                  "from has 1 axes; expected 2, or 3 for a batch of matrices");
 }
@@ -81,9 +81,9 @@ TEST_F(cutlass_pack_checks, scales_that_no_product_accepts_are_refused) {
   expect_refused(scaled(), [&](pack& r) { r.scales = at<half>(1500, 3, 4); }, "scales holds f16; expected f32 or bf16");
   expect_refused(
       scaled(), [&](pack& r) { r.scales = at<float>(1000, 4, 4); },
-      "scales is 4 x 4; expected one for each 16, 32, 64 ... or all of 70 terms");
+      "scales is 4 x 4; expected one scale for each 16, 32, 64 ... elements along k, or one for all 70");
   expect_refused(
-      scaled(), [&](pack& r) { r.scales = at<float>(1000, 3, 1); }, "scales is 3 x 1; expected 3 x 4, as from");
+      scaled(), [&](pack& r) { r.scales = at<float>(1000, 3, 1); }, "scales is 3 x 1; expected 3 x 4, as from is");
   expect_refused(
       scaled(), [&](pack& r) { r.packed = at<half>(2000, 70, 4); },
       "scales is given for f16; expected none: its elements are not scaled");

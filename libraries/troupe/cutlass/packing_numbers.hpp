@@ -36,7 +36,7 @@ TROUPE_HOST_DEVICE float scale_of(float largest_magnitude) noexcept {
 template <class T>
 TROUPE_HOST_DEVICE T quantized(float x, float scale) noexcept {
   constexpr float none = 0.0f;
-  // Also false for NaN. The scale is 0 for zeros, and for numbers so small that it has no float.
+  // Also true for a NaN scale. The scale is 0 if all elements are 0, or so small that the scale underflows.
   if (!(scale > none)) return epilogue::rounded_to<T>(none);
   const float most = largest_of<T>(), q = x / scale;
   return epilogue::rounded_to<T>(q > most ? most : q < -most ? -most : q);

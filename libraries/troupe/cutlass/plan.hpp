@@ -10,12 +10,12 @@
 /// Plans: how the kernel of a product is built and launched.
 namespace troupe::cutlass {
 
-/// The template that a kernel is made of.
+/// The template or library that a kernel comes from.
 enum class family : std::uint8_t {
   any = 0,
-  hopper = 1,  ///< our own for sm_90a: wgmma and the tensor memory accelerator
-  ampere = 2,  ///< our own for sm_80 and everything newer: mma.sync, or ordinary arithmetic
-  vendor = 3,  ///< NVIDIA's CUTLASS, compiled ahead where its headers were found
+  hopper = 1,  ///< Troupe's template for sm_90a: wgmma and the tensor memory accelerator
+  ampere = 2,  ///< Troupe's template for sm_80 and newer: mma.sync, or ordinary arithmetic
+  vendor = 3,  ///< NVIDIA's CUTLASS library, compiled ahead of time where its headers were found
 };
 /// The division of work among the warps of a block.
 enum class schedule : std::uint8_t {
@@ -45,20 +45,20 @@ constexpr std::string_view to_string(decision d) noexcept {
   return d <= decision::yes ? names[static_cast<std::uint8_t>(d)] : "unknown";
 }
 
-/// The choices of a kernel. The library makes those that are 0 or `any`, the user the others. A plan that `prepare`
-/// returned can be given with later requests, also in other processes. Rows and columns are those of the kernel, which
-/// computes the transpose of the request's result if it is `swapped`.
+/// How a kernel is built and launched. The library chooses each field that is 0 or `any`. A plan that `prepare`
+/// returned can be given with later requests, also in other processes. Rows and columns are those of the kernel's
+/// result, which is the transpose of D if the plan is `swapped`.
 struct plan {
   cutlass::family family = family::any;
   cutlass::schedule schedule = schedule::any;
   cutlass::raster raster = raster::any;
   decision swapped = decision::any;           ///< yes: B's columns are the rows of the kernel's result
-  decision divided = decision::any;           ///< yes: blocks share tiles along k
+  decision divided = decision::any;           ///< yes: tiles are divided along k among blocks
   std::uint8_t stages = 0;                    ///< number of stages of the factors in shared memory
-  std::uint8_t cluster_m = 0, cluster_n = 0;  ///< number of blocks that share their copies
+  std::uint8_t cluster_m = 0, cluster_n = 0;  ///< blocks of a cluster, which share their copies
   std::uint16_t tile_m = 0, tile_n = 0;       ///< rows and columns of the result that a block computes
   std::uint16_t tile_k = 0;                   ///< extent of a stage along k
-  std::uint16_t band = 0;                     ///< number of rows or columns of tiles that are computed together
+  std::uint16_t band = 0;                     ///< rows or columns of tiles that are computed together
 
   friend bool operator==(const plan&, const plan&) = default;
 };

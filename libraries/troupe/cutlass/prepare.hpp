@@ -5,24 +5,24 @@
 #include <troupe/cutlass/gemm.hpp>
 #include <troupe/plan/statistics.hpp>
 
-/// Plans made ahead.
+/// Requests that choose plans and compile kernels before they are needed.
 namespace troupe::cutlass {
 
 /// The origin of a kernel.
 enum class kernel_source : std::uint8_t {
-  none = 0,      ///< the engine compiles nothing
-  prebuilt = 1,  ///< part of the engine
+  none = 0,      ///< no kernel: the engine compiles nothing
+  prebuilt = 1,  ///< built into the engine
   disk = 2,      ///< compiled by an earlier process
   compiled = 3,  ///< compiled by this process
-  vendor = 4,    ///< NVIDIA's CUTLASS, compiled ahead
+  vendor = 4,    ///< NVIDIA's CUTLASS library, compiled ahead of time
 };
 /// The reason why a plan was chosen.
 enum class choice_source : std::uint8_t {
   none = 0,      ///< the engine has only one plan
   given = 1,     ///< the request gave it
   model = 2,     ///< the cost model predicts it to be the fastest
-  measured = 3,  ///< the fastest of several measured plans
-  stored = 4,    ///< measured by an earlier process
+  measured = 3,  ///< it was the fastest of several measured plans
+  stored = 4,    ///< an earlier request, perhaps of another process, measured it to be the fastest
 };
 
 /// The plan that `prepare` chose.
@@ -34,7 +34,7 @@ struct plan_info {
   float compile_seconds = 0;        ///< time that this request waited for the compiler
   std::uint32_t candidates = 0;     ///< number of plans that were considered
   std::uint32_t measured = 0;       ///< number of plans that were measured
-  std::uint64_t workspace = 0;      ///< bytes of memory that the product uses beside its operands
+  std::uint64_t workspace = 0;      ///< bytes of memory used beside the operands
   std::uint32_t log_bytes = 0;      ///< bytes of the complete log
   kernel_source kernel = kernel_source::none;
   choice_source choice = choice_source::none;
@@ -42,7 +42,7 @@ struct plan_info {
 };
 static_assert(sizeof(plan_info) <= 64);
 
-/// Compiles and loads the kernel of a product for later requests, and returns what was chosen. Nothing is written to
+/// Compiles and loads the kernel of a product for later requests, and returns the chosen plan. Nothing is written to
 /// the operands of the product.
 ///   const auto info = gpu.ask(cutlass::prepare::of(request)).get();
 struct prepare {
@@ -54,15 +54,15 @@ struct prepare {
   cutlass::compiling compiling = cutlass::compiling::allowed;
   cutlass::plan plan = {};
   std::uint64_t workspace = any_amount;
-  /// Number of plans to measure, on copies of the operands; 0: trust the cost model. Kernels of CUTLASS that can
-  /// compute the product are measured in addition.
+  /// Number of plans to measure, on copies of the operands; 0 to use the cost model. With 2 or more, the kernels of the
+  /// CUTLASS library that can compute the product are measured, too.
   std::int32_t measure = 0;
   std::optional<out<std::byte>> log = {};  ///< buffer for the considered plans and their times, as zero-terminated text
   using reply = plan_info;
   TROUPE_REQUEST("cutlass.prepare", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,
                  workspace, measure, log)
   static prepare of(const gemm& r, std::int32_t measure = 0);
-  /// Returns the product. Call it only in a worker.
+  /// Returns the request that this one prepares. Call only in a worker.
   gemm product() const;
   void check(checker&) const;
 };

@@ -6,7 +6,7 @@
 namespace troupe::cutlass {
 namespace {
 
-using matmul::matrices_of, matmul::batch_of_matrices, matmul::terms_in, matmul::is_float8;
+using matmul::matrices_of, matmul::batch_of_matrices, matmul::k_per_element, matmul::is_float8;
 
 bool is_narrow(dtype t) noexcept { return t == dtype::i8 || is_float8(t) || t == dtype::f4e2m1x2; }
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
@@ -42,7 +42,7 @@ problem problem_from(const R& r, const operands& o) {
   p.a = factor_of(o.a, true), p.b = factor_of(o.b, false);
   p.d = {o.d.range().address, o.d.type(), d.one.row_stride, d.one.column_stride, d.count == 1 ? 0 : d.stride};
   p.m = d.one.rows, p.n = d.one.columns, p.batch = d.count;
-  p.k = a.one.columns * terms_in(o.a.type());
+  p.k = a.one.columns * k_per_element(o.a.type());
   p.a_scales = scales_of(o.a_scales, true, a.one.rows, p.k),
   p.b_scales = scales_of(o.b_scales, false, b.one.columns, p.k);
   p.sums = sums_of(o.a.type(), o.b.type());
@@ -98,7 +98,7 @@ problem problem::crossed() const {
 }
 
 placed_matrix problem::memory(std::size_t i, const epilogue::node& n) const {
-  const epilogue::tree_memory& m = tree.memory()[i];
+  const epilogue::memory_operand& m = tree.memory()[i];
   const std::int64_t before = first * m.batch_stride * static_cast<std::int64_t>(bytes_of(m.type));
   placed_matrix out{m.address + static_cast<std::uint64_t>(before), m.type, m.shape.row_stride, m.shape.column_stride,
                     m.batch_stride};

@@ -7,7 +7,7 @@
 namespace troupe::cutlass {
 namespace {
 
-using matmul::batch_of_matrices, matmul::matrices_of, matmul::terms_in;
+using matmul::batch_of_matrices, matmul::matrices_of, matmul::k_per_element;
 
 bool may_scale(dtype scale) noexcept {
   return scale == dtype::f32 || scale == dtype::f16 || scale == dtype::bf16 || scale == dtype::f8e8m0 ||
@@ -16,7 +16,7 @@ bool may_scale(dtype scale) noexcept {
 
 }  // namespace
 
-// Refuses a plan that no template could follow on any GPU.
+// Refuses a plan that no kernel has on any GPU.
 void product_check::check_plan(const plan& p) {
   const auto choice = [&](std::string_view name, auto is, auto last) {
     if (is > last)
@@ -38,12 +38,12 @@ void product_check::check_plan(const plan& p) {
 bool product_check::has_types(const operand_view& a, const operand_view& b, const operand_view& d) {
   sums_ = sums_of(a.type, b.type);
   if (sums_ == dtype{}) {
-    check_.refuse(b.place, cat("holds ", to_string(b.type), ", and a holds ", to_string(a.type)),
+    check_.refuse(b.field, cat("holds ", to_string(b.type), ", and a holds ", to_string(a.type)),
                   "both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or bf16 and a narrower type");
     return false;
   }
   const bool fine = epilogue::is_real(d.type);
-  if (!fine) check_.refuse(d.place, cat("holds ", to_string(d.type)), "one real number in each element");
+  if (!fine) check_.refuse(d.field, cat("holds ", to_string(d.type)), "one real number in each element");
   return fine;
 }
 
@@ -56,24 +56,27 @@ void product_check::scales(const in_any& scales, const operand_view& factor, std
   const operand_view view(scales);
   if (!has_rank(view)) return;
   if (sums_ != dtype::f32 || factor.type == dtype::f32)
-    return check_.refuse(&scales, cat("is given for ", to_string(factor.type)), "no scales; multiply in the epilogue");
+    return check_.refuse(&scales, cat("is given for ", to_string(factor.type)),
+                         "none: multiply by a number, row or column in the epilogue instead");
   if (!may_scale(scales.type()))
     return check_.refuse(&scales, cat("holds ", to_string(scales.type())), "f32, f16, bf16, f8e8m0 or f8e4m3");
   const batch_of_matrices all = matrices_of(scales.shape()), of = matrices_of(factor.shape);
-  const std::int64_t terms = (lines_are_rows ? of.one.columns : of.one.rows) * terms_in(factor.type),
+  const std::int64_t terms = (lines_are_rows ? of.one.columns : of.one.rows) * k_per_element(factor.type),
                      lines = lines_are_rows ? of.one.rows : of.one.columns;
   const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
   const std::string_view what = lines_are_rows ? " rows" : " columns";
   if (terms == 0) {
     if (s.columns == 0 || (s.columns == 1 && s.rows == lines)) return check_.view(scales);
-    return refuse(view, cat(lines, what, ", and no scale along the terms, of which there are none"));
+    return refuse(view, cat(lines, what, ", and none along k, because k is 0"));
   }
   const std::int64_t block = terms_of_block(terms, s.columns);
-  if (block == 0) return refuse(view, cat("one for each 16, 32, 64 ... or all of ", terms, " terms"));
+  if (block == 0)
+    return refuse(view, cat("one scale for each 16, 32, 64 ... elements along k, or one for all ", terms));
   const std::int64_t coarse = (lines + block - 1) / block;
-  if (per_line && s.rows != lines) return refuse(view, cat(lines, what, ": a scale for each line"));
+  const std::string_view line = lines_are_rows ? "row" : "column";
+  if (per_line && s.rows != lines) return refuse(view, cat(lines, what, ": a scale for each ", line));
   if (s.rows != lines && s.rows != coarse)
-    return refuse(view, cat(lines, " or ", coarse, what, ": a scale for each line, or for ", block, " lines"));
+    return refuse(view, cat(lines, " or ", coarse, what, ": a scale for each ", line, ", or for ", block, what));
   if (all.count != of.count && all.count != batch && all.count != 1)
     return refuse_count(view, cat(of.count == 1 ? "" : "1 or ", of.count, ", as its factor has"));
   check_.view(scales);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// For the sources of cutlass.
+// Included only by the sources of cutlass.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 #include <troupe/matmul/operand_check.hpp>
 #include <troupe/request/checker.hpp>
 
-/// The checks that all requests for products share.
+/// Checks that all requests for products share.
 namespace troupe::cutlass {
 
 using matmul::operand_view;
 
-/// Refuses wrong fields of products, as operand_check does.
+/// Extends operand_check with the types, scales and options of this library.
 class product_check : public matmul::operand_check {
  public:
   explicit product_check(checker& c) noexcept : operand_check(c), check_(c) {}
@@ -27,11 +27,11 @@ class product_check : public matmul::operand_check {
     known(r.compiling, "allowed, forbidden or awaited");
     check_plan(r.plan);
   }
-  /// Checks the types, and stores the type of the sums.
+  /// Checks the types and stores the type of the sums. Returns true if they are valid.
   bool has_types(const operand_view& a, const operand_view& b, const operand_view& d);
-  /// Checks the extents of one product, and that its sums cannot overflow.
+  /// Checks the extents of one product, and that its sums cannot overflow. Returns true if they are valid.
   bool fits(const operand_view& a, const operand_view& b, const operand_view& d, bool pairs);
-  /// Checks the scales of a factor, for `batch` products. `per_line`: no two lines may share a scale.
+  /// Checks the scales of a factor, for `batch` products. `per_line` requires a scale for each line.
   void scales(const in_any& scales, const operand_view& factor, std::int64_t batch, bool lines_are_rows,
               bool per_line = false);
   dtype sums() const noexcept { return sums_; }
@@ -46,8 +46,7 @@ class product_check : public matmul::operand_check {
 /// Checks the fields of a prepare request: `measure` and `log`.
 template <class R>
 void check_measuring(checker& c, const R& r) {
-  if (r.measure < 0 || r.measure > 64)
-    c.refuse(&r.measure, cat("is ", r.measure), "how many plans to measure, at most 64");
+  if (r.measure < 0 || r.measure > 64) c.refuse(&r.measure, cat("is ", r.measure), "0 to 64 plans");
   if (r.log) c.elements(*r.log, static_cast<std::int64_t>(r.log->size()));
 }
 

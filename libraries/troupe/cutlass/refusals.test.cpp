@@ -35,15 +35,15 @@ TEST_F(cutlass_gemm_checks, valid_requests_are_accepted) {
   expect_fine(scattered);
 }
 
-TEST_F(cutlass_gemm_checks, wrong_extents_are_refused_by_matrix) {
+TEST_F(cutlass_gemm_checks, a_refusal_of_extents_names_the_matrix) {
   gemm r = good();
   r.b = at<float>(100, 5, 8);
-  expect_refused(r, "b is 5 x 8; expected 6 rows, as a has columns");
+  expect_refused(r, "b is 5 x 8; expected 6 rows, as many as a has columns");
   r = good();
   r.d = at<float>(200, 8, 4);
-  expect_refused(r, "d is 8 x 4; expected 4 x 8 (as a and b)");
+  expect_refused(r, "d is 8 x 4; expected 4 x 8 (rows of a, columns of b)");
   r = good(silu(left) * right);
-  expect_refused(r, "d is 4 x 8; expected 4 x 4 (as a and half of b)");
+  expect_refused(r, "d is 4 x 8; expected 4 x 4 (rows of a, half the columns of b)");
   r.b = at<float>(100, 6, 7);
   expect_refused(r, "b is 6 x 7; expected an even number of columns, because the epilogue pairs them");
   r = good();
@@ -56,7 +56,7 @@ TEST_F(cutlass_gemm_checks, wrong_extents_are_refused_by_matrix) {
   r.a = tensor<float>(vector_at<float>(0, 16), {2, 2, 2, 2});
   expect_refused(r, "a has 4 axes; expected 2, or 3 for a batch of matrices");
   r = {.a = at<half>(0, 4, 6), .b = at<float4_e2m1x2>(100, 4, 8), .d = at<float>(200, 4, 8)};
-  expect_refused(r, "b is 4 x 8; expected 3 rows, as a has columns");
+  expect_refused(r, "b is 4 x 8; expected 3 rows, as many as a has columns");
 }
 
 TEST_F(cutlass_gemm_checks, types_without_a_product_are_refused) {
@@ -121,9 +121,9 @@ TEST_F(cutlass_gemm_checks, scales_must_fit_their_factor) {
   expect_fine(scaled(at<float>(3000, 4, 1), at<half>(6200, 4, 8)));
   expect_fine(scaled(at<bfloat16>(6000, 1, 4), fine_b));
   expect_refused(scaled(at<float8_e8m0>(9000, 4, 3), fine_b),
-                 "a_scales is 4 x 3; expected one for each 16, 32, 64 ... or all of 64 terms");
+                 "a_scales is 4 x 3; expected one scale for each 16, 32, 64 ... elements along k, or one for all 64");
   expect_refused(scaled(fine_a, at<float8_e8m0>(9100, 2, 7)),
-                 "b_scales is 2 x 7; expected 8 or 1 columns: a scale for each line, or for 32 lines");
+                 "b_scales is 2 x 7; expected 8 or 1 columns: a scale for each column, or for 32 columns");
   expect_refused(scaled(at<double>(3000, 4, 2), fine_b),
                  "a_scales holds f64; expected f32, f16, bf16, f8e8m0 or f8e4m3");
   expect_refused(scaled(batch_at<float>(3000, 2, 4, 2), fine_b),
@@ -132,17 +132,18 @@ TEST_F(cutlass_gemm_checks, scales_must_fit_their_factor) {
                  "a_scales has 1 axes; expected 2, or 3 for a batch of matrices");
   gemm r = good();
   r.b_scales = at<float>(300, 1, 8);
-  expect_refused(r, "b_scales is given for f32; expected no scales; multiply in the epilogue");
+  expect_refused(
+      r, "b_scales is given for f32; expected none: multiply by a number, row or column in the epilogue instead");
 }
 
-TEST_F(cutlass_gemm_checks, wrong_epilogue_operands_are_refused_by_name) {
+TEST_F(cutlass_gemm_checks, a_refusal_of_an_epilogue_operand_names_it) {
   const auto bias = vector_at<float>(300, 7);
   expect_refused(good(acc + epilogue::row(bias)),
                  "epilogue.row[0] has 7 elements; expected 8, one for each column of the result");
   expect_refused(good(acc + load(batch_at<float>(300, 2, 4, 8))),
-                 "epilogue.load[0] is for 2 products; expected 1, as the result");
+                 "epilogue.load[0] is for 2 products; expected 1, the number of products");
   const gemm two_halves = good(acc * left);
-  EXPECT_EQ(memory.refusal(two_halves), "cutlass.gemm: d is 4 x 8; expected 4 x 4 (as a and half of b)");
+  EXPECT_EQ(memory.refusal(two_halves), "cutlass.gemm: d is 4 x 8; expected 4 x 4 (rows of a, half the columns of b)");
 }
 
 TEST_F(cutlass_gemm_checks, results_that_overlap_operands_are_refused) {
@@ -159,9 +160,9 @@ TEST_F(cutlass_gemm_checks, results_that_overlap_operands_are_refused) {
 
 TEST_F(cutlass_gemm_checks, measure_must_be_0_to_64) {
   prepare p = prepare::of(good(), 65);
-  EXPECT_EQ(memory.refusal(p), "cutlass.prepare: measure is 65; expected how many plans to measure, at most 64");
+  EXPECT_EQ(memory.refusal(p), "cutlass.prepare: measure is 65; expected 0 to 64 plans");
   p.measure = -1;
-  EXPECT_EQ(memory.refusal(p), "cutlass.prepare: measure is -1; expected how many plans to measure, at most 64");
+  EXPECT_EQ(memory.refusal(p), "cutlass.prepare: measure is -1; expected 0 to 64 plans");
   p.measure = 64;
   EXPECT_EQ(memory.refusal(p), "");
 }
@@ -193,28 +194,28 @@ TEST_F(cutlass_batched_checks, valid_requests_are_accepted) {
   expect_fine(alike(acc + epilogue::row(at<float>(600, 2, 8)) + load(batch_at<float>(700, 2, 4, 8))));
 }
 
-TEST_F(cutlass_batched_checks, wrong_lists_and_matrices_are_refused_by_name) {
+TEST_F(cutlass_batched_checks, a_refusal_of_a_list_or_matrix_names_it) {
   gemm_batched r = good();
   r.d = {}, r.a = {}, r.b = {};
   expect_refused(r, "d is empty; expected a matrix for each product");
   r = good();
   r.b.pop_back();
-  expect_refused(r, "b has 1 matrices; expected 2, as d");
+  expect_refused(r, "b has 1 matrices; expected 2, as d has");
   r = good();
   r.a_scales = {at<float>(600, 4, 1)};
-  expect_refused(r, "a_scales has 1 matrices; expected 2, as d, or none");
+  expect_refused(r, "a_scales has 1 matrices; expected 2, as d has, or none");
   r = good();
   r.a[1] = at<float>(100, 5, 3);
-  expect_refused(r, "b[1] is 2 x 3; expected 3 rows, as a has columns");
+  expect_refused(r, "b[1] is 2 x 3; expected 3 rows, as many as a has columns");
   r = good();
   r.d[0] = at<float>(400, 8, 4);
-  expect_refused(r, "d[0] is 8 x 4; expected 4 x 8 (as a and b)");
+  expect_refused(r, "d[0] is 8 x 4; expected 4 x 8 (rows of a, columns of b)");
   r = good();
   r.a[0] = batch_at<float>(0, 1, 4, 6);
   expect_refused(r, "a[0] has 3 axes; expected 2: a matrix; gemm has batches of matrices");
   r = good();
   r.d[1] = at<half>(1000, 5, 3);
-  expect_refused(r, "d[1] holds f16; expected f32, as the first");
+  expect_refused(r, "d[1] holds f16; expected f32, as the first matrix of the list holds");
   r = good();
   r.compiling = static_cast<compiling>(3);
   expect_refused(r, "compiling is 3; expected allowed, forbidden or awaited");
@@ -223,18 +224,18 @@ TEST_F(cutlass_batched_checks, wrong_lists_and_matrices_are_refused_by_name) {
 TEST_F(cutlass_batched_checks, epilogue_operands_must_fit_every_result) {
   const auto row = vector_at<float>(600, 8);
   expect_refused(good(acc + epilogue::row(row)),
-                 "epilogue.row[0] is for 8 columns, and d[1] has 3; expected results with one number of columns, or an "
-                 "operand that fits all of them");
+                 "epilogue.row[0] is for 8 columns, and d[1] has 3; expected results with equal numbers of columns, or "
+                 "an operand that fits all results");
   expect_refused(good(acc * epilogue::column(vector_at<float>(600, 4))),
-                 "epilogue.column[0] is for 4 rows, and d[1] has 5; expected results with one number of rows, or an "
-                 "operand that fits all of them");
+                 "epilogue.column[0] is for 4 rows, and d[1] has 5; expected results with equal numbers of rows, or an "
+                 "operand that fits all results");
   expect_refused(good(acc + load(at<float>(600, 4, 8))),
-                 "epilogue.load[0] is for 4 rows, and d[1] has 5; expected results with one number of rows, or an "
-                 "operand that fits all of them");
+                 "epilogue.load[0] is for 4 rows, and d[1] has 5; expected results with equal numbers of rows, or an "
+                 "operand that fits all results");
   EXPECT_EQ(memory.refusal(good(absmax_all(vector_at<float>(600, 1), acc))),
-            "cutlass.gemm_batched: epilogue.reduce[0] is for 1 products; expected 2, as the result");
+            "cutlass.gemm_batched: epilogue.reduce[0] is for 1 products; expected 2, the number of products");
   expect_refused(alike(acc + epilogue::row(at<float>(600, 3, 8))),
-                 "epilogue.row[0] is for 3 products; expected 2, as the result");
+                 "epilogue.row[0] is for 3 products; expected 2, the number of products");
 }
 
 TEST_F(cutlass_batched_checks, overlapping_results_are_refused) {
@@ -255,7 +256,7 @@ class cutlass_grouped_checks : public refusal_suite {
             .sizes = vector_at<std::int32_t>(400, 3),
             .epilogue = e};
   }
-  gemm_grouped apart(const expression& e = acc) {
+  gemm_grouped separate(const expression& e = acc) {
     gemm_grouped r = good(e);
     r.a = batch_at<float>(1000, 3, 10, 6), r.d = batch_at<float>(1200, 3, 10, 8);
     return r;
@@ -268,13 +269,13 @@ class cutlass_grouped_checks : public refusal_suite {
 
 TEST_F(cutlass_grouped_checks, valid_requests_are_accepted) {
   expect_fine(good());
-  expect_fine(apart());
+  expect_fine(separate());
   expect_fine(good(acc * epilogue::number(at<float>(600, 3, 1)) + epilogue::row(at<float>(610, 3, 8)) +
                    epilogue::column(vector_at<float>(640, 10)) + load(at<float>(700, 10, 8))));
   expect_fine(good(sum_rows(vector_at<float>(600, 10), max_columns(at<float>(610, 3, 8), acc))));
   expect_fine(good(acc + load(at<float>(300, 10, 8))));
-  expect_fine(apart(acc + load(batch_at<float>(1200, 3, 10, 8))));
-  expect_fine(apart(sum_rows(at<float>(600, 3, 10), max_columns(at<float>(640, 3, 8), acc))));
+  expect_fine(separate(acc + load(batch_at<float>(1200, 3, 10, 8))));
+  expect_fine(separate(sum_rows(at<float>(600, 3, 10), max_columns(at<float>(640, 3, 8), acc))));
 }
 
 TEST_F(cutlass_grouped_checks, extents_of_0_are_accepted_unless_rows_without_columns_are_reduced) {
@@ -291,27 +292,28 @@ TEST_F(cutlass_grouped_checks, extents_of_0_are_accepted_unless_rows_without_col
   r.b = batch_at<float>(100, 3, 6, 0), r.d = at<float>(300, 10, 0);
   expect_fine(r);
   r.epilogue = sum_rows(vector_at<float>(600, 10), acc);
-  expect_refused(r,
-                 "d is 10 x 0; expected columns, because the epilogue reduces rows: those of a group are known only "
-                 "when they are computed");
+  expect_refused(
+      r,
+      "d is 10 x 0; expected at least 1 column, because the epilogue reduces rows, and the rows of each group "
+      "are known only when the request runs");
 }
 
-TEST_F(cutlass_grouped_checks, wrong_matrices_are_refused_by_name) {
+TEST_F(cutlass_grouped_checks, a_refusal_of_a_matrix_names_it) {
   gemm_grouped r = good();
   r.b = at<float>(100, 6, 8);
   expect_refused(r, "b has 2 axes; expected 3: a matrix for each group");
   r = good();
   r.a = tensor<float>(vector_at<float>(0, 6), {6});
-  expect_refused(r, "a has 1 axes; expected 2 for groups one after another, or 3 for groups in places of their own");
+  expect_refused(r, "a has 1 axes; expected 2 for consecutive groups, or 3 for a matrix for each group");
   r = good();
   r.d = batch_at<float>(300, 1, 10, 8);
-  expect_refused(r, "d has 3 axes; expected 2, as a");
+  expect_refused(r, "d has 3 axes; expected 2, as a has");
   r = good();
   r.d = at<float>(300, 9, 8);
-  expect_refused(r, "d is 9 x 8; expected 10 x 8 (as a and b)");
-  r = apart();
+  expect_refused(r, "d is 9 x 8; expected 10 x 8 (rows of a, columns of b)");
+  r = separate();
   r.a = batch_at<float>(1000, 2, 10, 6);
-  expect_refused(r, "a is 2 x 10 x 6; expected 3 matrices, one for each group, as b");
+  expect_refused(r, "a is 2 x 10 x 6; expected 3 matrices, one for each group, as b has");
   r = good();
   r.a = at<half>(0, 10, 6);
   expect_refused(r,
@@ -333,7 +335,7 @@ TEST_F(cutlass_grouped_checks, epilogue_operands_must_have_a_part_for_each_group
   EXPECT_EQ(memory.refusal(good(sum_columns(vector_at<float>(600, 8), acc))),
             "cutlass.gemm_grouped: epilogue.reduce[0] is for 1 products; expected 3, one for each group");
   expect_refused(good(acc + load(batch_at<float>(700, 3, 10, 8))),
-                 "epilogue.load[0] is for 3 products; expected 1, as the result");
+                 "epilogue.load[0] is for 3 products; expected 1, the number of products");
 }
 
 TEST_F(cutlass_grouped_checks, scales_that_two_groups_could_share_are_refused) {
@@ -344,14 +346,14 @@ TEST_F(cutlass_grouped_checks, scales_that_two_groups_could_share_are_refused) {
   r.a_scales = at<float>(7000, 64, 2), r.b_scales = batch_at<float>(8000, 2, 2, 1);
   expect_fine(r);
   r.a_scales = at<float>(7000, 2, 2);
-  expect_refused(r, "a_scales is 2 x 2; expected 64 rows: a scale for each line");
+  expect_refused(r, "a_scales is 2 x 2; expected 64 rows: a scale for each row");
   r.a_scales.reset();
   r.b_scales = batch_at<float>(8000, 3, 2, 1);
   expect_refused(r, "b_scales has 3 matrices (3 x 2 x 1); expected 1 or 2, as its factor has");
 }
 
 TEST_F(cutlass_grouped_checks, rows_outside_all_groups_stay_valid) {
-  EXPECT_EQ(memory.touched(good(), 2).mode, access_mode::read_write) << "rows beyond the groups keep what they hold";
+  EXPECT_EQ(memory.touched(good(), 2).mode, access_mode::read_write) << "rows beyond the groups keep their content";
   EXPECT_EQ(memory.touched(good(sum_rows(vector_at<float>(600, 10), acc)), 4).mode, access_mode::read_write);
   EXPECT_EQ(memory.touched(prepare_grouped::of(good()), 2).mode, access_mode::read);
 }
@@ -362,16 +364,17 @@ TEST_F(cutlass_grouped_checks, the_outcome_names_the_wrong_group) {
   const auto wrong = error_of(outcome);
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->reaction(), reaction::caller_bug);
-  EXPECT_EQ(wrong->text(),
-            "cutlass.gemm_grouped: sizes[2] is -4; expected at least 0 and at most 7, the rows that are left: this "
-            "group and those after it were not computed");
+  EXPECT_EQ(
+      wrong->text(),
+      "cutlass.gemm_grouped: sizes[2] is -4; expected at least 0 and at most 7, the remaining rows: this group and "
+      "the groups after it were not computed");
   EXPECT_FALSE(gemm_grouped::failure_in(outcome));
   outcome.partial_results = partial_results::refused;
   const auto failure = gemm_grouped::failure_in(outcome);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->text(),
-            "cutlass.gemm_grouped: sizes[2] is -4; expected at least 0 and at most 7, the rows that are left; correct "
-            "the sizes, or allow partial_results");
+            "cutlass.gemm_grouped: sizes[2] is -4; expected at least 0 and at most 7, the remaining rows; correct the "
+            "sizes, or allow partial_results");
   EXPECT_FALSE(gemm_grouped::failure_in({.partial_results = partial_results::refused}));
 }
 

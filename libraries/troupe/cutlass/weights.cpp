@@ -15,8 +15,8 @@
 namespace troupe::cutlass {
 namespace {
 
-constexpr std::int64_t line_alignment = 16;  // bytes, as the tensor memory accelerator needs them
-constexpr std::int64_t part_alignment = 256;
+constexpr std::int64_t line_alignment = 16;     // bytes that the tensor memory accelerator requires
+constexpr std::int64_t scales_alignment = 256;  // bytes
 
 extent rounded_up(extent n, std::int64_t to) noexcept { return (n + (to - 1)) / to * to; }
 
@@ -24,14 +24,14 @@ error refused(std::string_view field, std::string_view is, std::string_view expe
   return error(reaction::caller_bug, "cutlass", cat("cutlass.weights: ", field, " ", is, "; expected ", expected));
 }
 
-// The layout of a half: packed weights, and their scales after them.
+// The layout of one half: packed weights, followed by their scales.
 struct half_layout {
   tensor_shape packed, scales;
   extent packed_bytes = 0, scales_at = 0, bytes = 0;
   std::uint64_t scale_bytes = 0;
 };
 
-// Returns the shape of a rows x columns matrix, or a batch of them, with `line` elements from column to column.
+// Returns the shape of a rows x columns matrix, or of a batch of such matrices; columns are `line` elements apart.
 tensor_shape by_columns(std::int64_t batch, extent rows, extent columns, extent line) noexcept {
   tensor_shape s{.rank = batch == 0 ? std::uint64_t{2} : 3};
   const std::size_t i = s.rank - 2;
@@ -48,11 +48,13 @@ result<half_layout> layout_of(extent rows, extent columns, const weights_options
   const bool scaled = is_quantized(o.type);
   if (!scaled && !is_packable(o.type))
     return refused("type", cat("is ", to_string(o.type)), "f32, f16, bf16, i8, f8e4m3, f8e5m2 or f4e2m1x2");
-  if (o.batch < 0) return refused("batch", cat("is ", o.batch), "0 for a matrix, or how many");
-  const std::int64_t terms = matmul::terms_in(o.type);
+  if (o.batch < 0)
+    return refused("batch", cat("is ", o.batch), "0 for one matrix without a batch axis, or the number of matrices");
+  const std::int64_t terms = matmul::k_per_element(o.type);
   const auto element = static_cast<std::int64_t>(bytes_of(o.type)), count = std::max<std::int64_t>(o.batch, 1);
   if (rows % terms != 0)
-    return refused("rows", cat("is ", troupe::detail::text(rows)), "an even number: an element has two terms");
+    return refused("rows", cat("is ", troupe::detail::text(rows)),
+                   "an even number, because each element of f4e2m1x2 holds two");
   half_layout out;
   const extent line = rounded_up(rows / terms * element, line_alignment) / element;
   out.packed = by_columns(o.batch, rows / terms, columns, line);
@@ -64,13 +66,13 @@ result<half_layout> layout_of(extent rows, extent columns, const weights_options
   if (o.scale_type != dtype::f32 && o.scale_type != dtype::bf16)
     return refused("scale_type", cat("is ", to_string(o.scale_type)), "f32 or bf16");
   if (o.block != 0 && (o.block < 16 || (o.block & (o.block - 1)) != 0))
-    return refused("block", cat("is ", o.block), "16, 32, 64 ..., or 0 for all terms of a column");
+    return refused("block", cat("is ", o.block), "16, 32, 64 ..., or 0 for all rows of a column");
   const extent block = o.block == 0 || rows < o.block ? rows : extent(o.block);
   const auto scale = static_cast<std::int64_t>(bytes_of(o.scale_type));
   const extent blocks = (rows + (block - 1)) / block.value();
   const extent scale_line = rounded_up(blocks * scale, line_alignment) / scale;
   out.scales = by_columns(o.batch, blocks, columns, scale_line);
-  out.scales_at = rounded_up(out.packed_bytes, part_alignment);
+  out.scales_at = rounded_up(out.packed_bytes, scales_alignment);
   out.scale_bytes = static_cast<std::uint64_t>((scale_line * columns * count * scale).value());
   out.bytes = out.scales_at + static_cast<std::int64_t>(out.scale_bytes);
   return out;
@@ -94,11 +96,11 @@ struct weights::state : std::enable_shared_from_this<state> {
   }
   bool has_scales() const noexcept { return layout.scale_bytes != 0; }
 
-  // Begins the first request of `queue`. Called by one thread at a time.
+  // Sends the requests of the first refit in `queue`. Called by one thread at a time.
   void begin(refit_request& r) {
     const int half = current.load(std::memory_order_relaxed) == 0 ? 1 : 0;
-    unseal(r.gpu, halves[half]).detach();  // if it fails, so does what follows
-    // One request makes all of the half valid, which may be stale: with two, a product between them would read neither
+    unseal(r.gpu, halves[half]).detach();  // if it fails, so do the requests after it
+    // The half may be stale, and one request makes all of it valid: between two requests, a product would read neither
     // the old weights nor the new ones.
     pack request{
         .from = r.from,
@@ -109,7 +111,7 @@ struct weights::state : std::enable_shared_from_this<state> {
     auto packing = r.gpu.ask(request, r.options);
     seal(r.gpu, halves[half])
         .then([self = shared_from_this(), half, packing = std::move(packing)](const result<void>& sealed) mutable {
-          // The seal waits for the packing, and fails with it; the packing's own error says more.
+          // The seal follows the packing and fails if the packing failed; the packing's error is more precise.
           const result<void> packed = packing.ready() ? packing.take() : result<void>();
           self->end(half, packed ? sealed : packed);
         })
@@ -126,7 +128,7 @@ struct weights::state : std::enable_shared_from_this<state> {
     queue.pop_front();
     refit_request* const next = queue.empty() ? nullptr : &queue.front();
     lock.unlock();
-    // A continuation does not wait for room in the mailbox. If there is none, sending fails with the reason.
+    // A continuation does not wait for room in the mailbox: if there is none, the next refit fails with that reason.
     if (next != nullptr)
       next->gpu.room(requests_of_refit)
           .then([self = shared_from_this(), next](const result<void>&) { self->begin(*next); })
@@ -140,7 +142,7 @@ struct weights::state : std::enable_shared_from_this<state> {
   std::atomic<int> current{none};
   std::atomic<std::uint64_t> refits{0};
   std::mutex mutex;
-  std::deque<refit_request> queue;  // the first is under way
+  std::deque<refit_request> queue;  // the first refit is running
 };
 
 result<weights> weights::make(const device& gpu, extent rows, extent columns, const weights_options& o) {
@@ -176,7 +178,7 @@ packed_weights weights::in_force() const {
   }
   const memory_range some = state_->packed(0);
   const error nothing(reaction::caller_bug, "cutlass",
-                      "cutlass.weights: no refit is complete; expected one before use");
+                      "cutlass.weights: no refit is complete; wait for the first one before using the weights");
   return {in_any({some.owner->owner->failed_buffer(some.bytes, nothing), 0, some.bytes}, state_->layout.packed,
                  state_->options.type),
           {}};

@@ -17,24 +17,24 @@ namespace troupe::cutlass {
 
 /// Storage options of weights.
 struct weights_options {
-  dtype type = dtype::bf16;  ///< f32, f16, bf16, or with scales i8, f8e4m3, f8e5m2 or f4e2m1x2
+  dtype type = dtype::bf16;  ///< f32, f16 or bf16; or, with scales, i8, f8e4m3, f8e5m2 or f4e2m1x2
   /// Number of terms of a column that share a scale: 16, 32, 64 ...; 0: all. Only for types with scales.
   std::int64_t block = 0;
   dtype scale_type = dtype::f32;  ///< f32 or bf16
-  std::int64_t batch = 0;         ///< number of matrices; 0: one, without a batch axis
+  std::int64_t batch = 0;         ///< number of matrices; 0: one matrix without a batch axis
   memory_quota quota = {};        ///< quota that the memory counts against, if any
 };
 
-/// Weights as operands of one product. The operands keep the memory alive.
+/// The weights as operands of one product, which keep their memory alive.
 struct packed_weights {
   in_any b;
   std::optional<in_any> b_scales;
 };
 
-/// The factor B of products, which can be replaced while products use it. It has two halves of packed weights in the
-/// memory of a device, of which one is in force. New weights are packed into the other half, see `pack`, and are then
-/// in force for later products; no product reads a mixture. The half in force is sealed, so that it survives every
-/// fault of a worker; a refit that fails or is lost leaves it in force.
+/// A factor B that can be replaced while products use it. Device memory holds two halves of packed weights, one of
+/// which is in force. A refit packs new weights into the other half (see `pack`), which is then in force for later
+/// products; no product reads a mixture. The half in force is sealed, so that it survives every fault of a worker; it
+/// stays in force if a refit fails or is lost.
 ///
 /// A handle: copies denote the same weights. Thread-safe.
 ///   const auto w = cutlass::weights::make(gpu, k, n, {.type = dtype::f8e4m3, .block = 128});
@@ -46,18 +46,18 @@ class weights {
   /// Allocates both halves of `rows` x `columns` terms. Fails if the options are wrong or there is no memory.
   static result<weights> make(const device& gpu, extent rows, extent columns, const weights_options& o = {});
 
-  /// Packs a matrix into the half that is not in force; completes when that half is in force and sealed. If an earlier
-  /// refit is not complete, this one is sent when it is: do not write the matrix before the reply. Fails with the error
-  /// of the packing, for example if the matrix has other extents. A refit that waits for an earlier one also fails with
-  /// `retry_later` if the mailbox is full when its turn comes.
+  /// Packs a matrix into the half that is not in force; completes when that half is in force and sealed. The matrix is
+  /// packed only after earlier refits are complete: do not write to it before this one completes. Fails with the error
+  /// of `pack`, for example if the matrix has other extents; or with `retry_later` if the mailbox is full when this
+  /// refit follows an earlier one.
   pending<void> refit(const device& gpu, const in_any& matrix, const call_options& o = {}) const;
 
-  /// Returns the weights in force. Call this before each product: the second refit from now overwrites these buffers.
+  /// Returns the weights in force. Call this before each product: the second refit from now overwrites this half.
   /// Before the first refit is complete, every use of the weights is refused with that reason.
   packed_weights in_force() const;
-  /// Returns the number of refits that have come into force.
+  /// Returns the number of completed refits.
   std::uint64_t refits() const noexcept;
-  /// Returns the bytes of both halves.
+  /// Returns the size of both halves in bytes.
   std::uint64_t bytes() const noexcept;
 
  private:

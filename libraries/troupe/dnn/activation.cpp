@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/activation.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/pointwise.hpp>
-#include <troupe/dnn/producer.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -11,11 +11,11 @@ namespace {
 using kind = activation_kind;
 using fn = epilogue::op;
 
-struct functions {
+struct named_function {
   std::string_view name;
   fn function, derivative;
 };
-constexpr functions table[] = {
+constexpr named_function table[] = {
     {"none", fn::none, fn::none},
     {"relu", fn::relu, fn::d_relu},
     {"leaky_relu", fn::leaky_relu, fn::d_leaky_relu},
@@ -32,7 +32,7 @@ constexpr bool is_known(kind k) noexcept { return k <= kind::hard_swish; }
 constexpr bool has_slope(kind k) noexcept { return k == kind::leaky_relu || k == kind::elu; }
 
 value refused(std::string_view is, std::string expected) {
-  detail::maker m(op::pointwise, "function", std::vector<value>());
+  detail::node_maker m(op::pointwise, "function", std::vector<value>());
   m.refuse("activation", is, std::move(expected));
   return m.done();
 }
@@ -85,13 +85,13 @@ bool can_use_output(const activation& a) noexcept {
 }
 
 value activate(const value& x, const activation& a) {
-  if (!is_known(a.kind)) return refused("is unknown", "one of activation_kind");
+  if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), "a value of activation_kind");
   if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
   return a.kind == kind::none ? x : apply(table[static_cast<std::size_t>(a.kind)].function, x, a);
 }
 
 value activation_gradient_of_input(const value& dy, const value& x, const activation& a) {
-  if (!is_known(a.kind)) return refused("is unknown", "one of activation_kind");
+  if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), "a value of activation_kind");
   if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
   return a.kind == kind::none ? dy : dy * apply(table[static_cast<std::size_t>(a.kind)].derivative, x, a);
 }
@@ -100,7 +100,7 @@ value activation_gradient_of_output(const value& dy, const value& y, const activ
   if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
   if (!can_use_output(a))
     return refused(cat("is ", to_string(a.kind), has_slope(a.kind) ? " without a slope above 0" : ""),
-                   "one whose derivative follows from y; or x to be given");
+                   "one whose derivative follows from y; otherwise give x");
   return a.kind == kind::none ? dy : dy * derivative_from_output(y, a);
 }
 

@@ -6,7 +6,7 @@
 
 namespace troupe::dnn {
 
-/// The functions of pointwise.hpp, by the same names; `none` leaves elements unchanged.
+/// Activation functions: those of pointwise.hpp with the same names. `none` leaves elements unchanged.
 enum class activation_kind : std::uint8_t {
   none,
   relu,
@@ -22,7 +22,7 @@ enum class activation_kind : std::uint8_t {
 };
 std::string_view to_string(activation_kind k) noexcept;
 
-/// A function of elements, as a field of a ready request.
+/// An activation function and its slope, as a field of a ready request.
 ///   .activation = dnn::activation_kind::relu, or {dnn::activation_kind::leaky_relu, 0.01}
 struct activation {
   activation_kind kind;
@@ -35,10 +35,10 @@ struct activation {
 };
 
 value activate(const value& x, const activation& a);
-/// Returns the gradient of x from that of y = activate(x): computed from x, or from y if `can_use_output` is true.
+/// Returns the gradient of x from that of y = activate(x): computed from x, or from y, where `can_use_output` is true.
 value activation_gradient_of_input(const value& dy, const value& x, const activation& a);
 value activation_gradient_of_output(const value& dy, const value& y, const activation& a);
-/// Returns true if the derivative can be computed from y: for none, relu, tanh, sigmoid and softplus, and for
+/// Returns true if the derivative can be computed from y: true for none, relu, tanh, sigmoid and softplus, and for
 /// leaky_relu and elu with a positive slope.
 bool can_use_output(const activation& a) noexcept;
 

@@ -5,16 +5,16 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/attention.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/node_maker.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 
 // Checks the arguments of an attention, and finds the extents that follow from them.
 struct attention_check {
-  maker& m;
+  node_maker& m;
   const value &q, &k, &v;
   const attention_options& o;
   std::int64_t batch = 0, heads = 0, queries = 0, keys = 0;
@@ -37,18 +37,18 @@ void attention_check::check_extents() {
     if (t->extents()[3] < 1) m.refuse_extents(name, *t, "a width of at least 1");
   if (of_k[1] < 1) m.refuse_extents("k", k, "at least 1 head");
   if (!m.fine()) return;
-  if (of_k[3] != of_q[3]) m.refuse_extents("k", k, cat("width ", of_q[3], ", as q"));
+  if (of_k[3] != of_q[3]) m.refuse_extents("k", k, cat("width ", of_q[3], ", as q has"));
   if (heads % of_k[1] != 0) m.refuse_extents("k", k, cat("heads that divide those of q, ", heads));
   for (std::size_t i = 0; i < 3; ++i)
     if (of_v[i] != of_k[i])
       m.refuse_extents("v", v, cat(of_k[0], " x ", of_k[1], " x ", of_k[2], " x any width, as k"));
   if (!detail::are_factors(q.type(), k.type()))
-    m.refuse("k", cat("holds ", to_string(k.type())), cat(to_string(q.type()), ", as q; convert one of them"));
+    m.refuse("k", cat("holds ", to_string(k.type())), cat(to_string(q.type()), ", as q does; convert one of them"));
   if (!detail::are_factors(k.type(), v.type()))
     m.refuse("v", cat("holds ", to_string(v.type())), cat(to_string(k.type()), ", as k; convert one of them"));
 }
 
-// Requires i32 in memory: engines read them without conversion, so that no engine computes in double because of them.
+// Requires i32 in memory, which engines read without conversion: they need not compute in double because of integers.
 void attention_check::check_integers(std::string_view name, const value& given, std::size_t rank, std::int64_t first) {
   if (!m.has_rank(name, given, rank, rank)) return;
   if (!given.from().memory)
@@ -59,12 +59,12 @@ void attention_check::check_integers(std::string_view name, const value& given, 
     m.refuse_extents(name, given, cat(first, rank == 1 ? "" : " x the pages of a sequence"));
 }
 
-// `rows` is the batch of the tensor; 0 for pages.
+// Checks the lengths or offsets of `which`. `rows` is the extent of the tensor's batch axis; 0 for pages.
 void attention_check::check_sequences(std::string_view which, const attention_sequences& s, std::int64_t rows) {
   const std::string name(which);
   if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given, and so is offsets", "one of them");
-  if (s.offsets && rows == 0) m.refuse(name + ".offsets", "is given, and so is pages", "lengths instead");
-  if (s.offsets && rows != 1) m.refuse(name + ".offsets", cat("is given for a batch of ", rows), "1");
+  if (s.offsets && rows == 0) m.refuse(name + ".offsets", "is given, and so is pages", "lengths instead of offsets");
+  if (s.offsets && rows != 1) m.refuse(name + ".offsets", cat("is given for a batch of ", rows), "a batch of 1");
   if (s.lengths) check_integers(name + ".lengths", *s.lengths, 1, batch);
   if (s.offsets) check_integers(name + ".offsets", *s.offsets, 1, batch + 1);
 }
@@ -76,13 +76,13 @@ void attention_check::check_bias() {
     m.refuse("bias", "is given, and so is offsets",
              "lengths instead of offsets, with each sequence in a row of the batch");
   else if (!detail::broadcasts(o.bias->extents(), all))
-    m.refuse_extents("bias", *o.bias, cat(maker::text_of(all), ", where each extent may be 1"));
+    m.refuse_extents("bias", *o.bias, cat(node_maker::text_of(all), ", where each extent may be 1"));
 }
 
 void attention_check::check_numbers() {
   if (o.scale && !std::isfinite(*o.scale)) m.refuse("scale", "is " + std::to_string(*o.scale), "a finite number");
   if (o.soft_cap && !(*o.soft_cap > 0 && std::isfinite(*o.soft_cap)))
-    m.refuse("soft_cap", "is " + std::to_string(*o.soft_cap), "more than 0");
+    m.refuse("soft_cap", "is " + std::to_string(*o.soft_cap), "a finite number above 0");
   for (const auto& side : {o.window.left, o.window.right})
     if (side && *side < 0) m.refuse("window", cat("has ", *side, " keys on one side"), "at least 0");
   if (!o.dropout) return;
@@ -97,14 +97,15 @@ bool attention_check::check() {
   batch = q.extents()[0];
   const auto sequences = [&](const value& offsets) { return offsets.rank() == 1 ? offsets.extents()[0] - 1 : 0; };
   if (o.queries.offsets) batch = sequences(*o.queries.offsets);
-  if (o.queries.offsets && batch < 1) m.refuse("queries.offsets", "has no sequence", "1 number more than sequences");
+  if (o.queries.offsets && batch < 1)
+    m.refuse("queries.offsets", "has no sequence", "at least 2 offsets: one more than sequences");
   check_sequences("queries", o.queries, q.extents()[0]);
   if (o.pages) {
     check_integers("pages", *o.pages, 2, batch);
     if (m.fine() && __builtin_mul_overflow(keys, o.pages->extents()[1], &keys))
       m.refuse_extents("pages", *o.pages, "fewer than 2^63 keys in all");
   } else if (!o.keys.offsets && k.extents()[0] != batch) {
-    m.refuse_extents("k", k, cat("a batch of ", batch, ", as q"));
+    m.refuse_extents("k", k, cat("a batch of ", batch, ", as q has"));
   }
   check_sequences("keys", o.keys, o.pages ? 0 : k.extents()[0]);
   check_numbers();
@@ -156,7 +157,7 @@ dtype type_of(const value& q, const value& k, const value& v, const attention_op
 }  // namespace
 
 attended attention(const value& q, const value& k, const value& v, const attention_options& o) {
-  maker m(op::attention, "attention", inputs({}, q, k, v, o));
+  node_maker m(op::attention, "attention", inputs({}, q, k, v, o));
   if (attention_check a{m, q, k, v, o}; a.check()) {
     const auto of_q = q.extents();
     const std::int64_t of_y[] = {of_q[0], of_q[1], of_q[2], v.extents()[3]},
@@ -172,7 +173,7 @@ attended attention(const value& q, const value& k, const value& v, const attenti
 attention_gradients attention_gradient(const value& dy, const attended& of, const value& q, const value& k,
                                        const value& v, const attention_options& o) {
   constexpr std::string_view name = "attention_gradient";
-  maker m(op::attention_gradient, name, inputs({dy, of.y, of.statistics}, q, k, v, o));
+  node_maker m(op::attention_gradient, name, inputs({dy, of.y, of.statistics}, q, k, v, o));
   if (o.pages) m.refuse("pages", "is given", "none: an attention with pages has no gradient");
   if (attention_check a{m, q, k, v, o}; a.check()) {
     const auto of_q = q.extents();
@@ -180,7 +181,7 @@ attention_gradients attention_gradient(const value& dy, const attended& of, cons
                        of_statistics[] = {of_q[0], of_q[1], of_q[2], 1};
     const auto check = [&](std::string_view input, const value& given, std::span<const std::int64_t> extents) {
       if (m.fine() && !std::equal(given.extents().begin(), given.extents().end(), extents.begin(), extents.end()))
-        m.refuse_extents(input, given, cat(maker::text_of(extents), ", as the attention's result has"));
+        m.refuse_extents(input, given, cat(node_maker::text_of(extents), ", as the attention's result has"));
     };
     check("dy", dy, of_y);
     check("y", of.y, of_y);
@@ -192,7 +193,7 @@ attention_gradients attention_gradient(const value& dy, const attended& of, cons
   }
   std::vector<value> all = m.all(o.bias ? 4 : 3);
   if (!o.bias) {
-    maker none(op::attention_gradient, name, std::vector<value>());
+    node_maker none(op::attention_gradient, name, std::vector<value>());
     none.refuse("dbias", "is not computed", "a bias to be given");
     all.push_back(none.done());
   }

@@ -140,13 +140,13 @@ TEST_F(dnn_attention, y_is_the_sum_of_values_weighted_by_the_softmax_of_scaled_p
   expect_values(attention(wide_q, wide_k, narrow_v).y, {3});
 }
 
-TEST_F(dnn_attention, neighbouring_heads_share_the_heads_of_keys) {
+TEST_F(dnn_attention, neighboring_heads_share_the_heads_of_keys) {
   const value q = given({1, 4, 1, 1}, {0, 0, 0, 0}).read(), k = given({1, 2, 1, 1}, {1, 1}).read(),
               v = given({1, 2, 1, 1}, {5, 6}).read();
   expect_values(attention(q, k, v).y, {5, 5, 6, 6});
 }
 
-TEST_F(dnn_attention, the_window_limits_the_keys_around_the_diagonal) {
+TEST_F(dnn_attention, a_query_attends_only_to_keys_in_its_window) {
   expect_values(of_equal_keys(3, 3, {.window = causal}).y, {1, 5.5, 37});
   expect_values(of_equal_keys(2, 4, {.window = causal}).y, {1, 5.5});
   expect_values(of_equal_keys(2, 4, {.window = causal_bottom_right}).y, {37, 1111 / 4.0});
@@ -214,7 +214,7 @@ TEST_F(dnn_attention, packed_sequences_are_separate) {
   expect_values(a.y, {1.5, 12, 12, 0});
   expect_values(a.statistics, {std::log(2.0), std::log(2.0), std::log(2.0), -infinite});
   expect_values(attention(q, k, v, {.window = causal, .queries = queries, .keys = keys}).y, {1, 8, 12, 0});
-  // Packed queries, of sequences whose keys are in rows of the batch.
+  // The queries are packed; the keys of each sequence are a row of the batch.
   const value rows = given({3, 1, 2, 1}, {1, 1, 1, 1, 1, 1}).read(),
               of_rows = given({3, 1, 2, 1}, {1, 2, 3, 4, 5, 6}).read();
   expect_values(attention(q, rows, of_rows, {.queries = queries, .keys = {.lengths = whole({3}, {1, 1, 2})}}).y,

@@ -6,18 +6,19 @@
 #include <cstdint>
 #include <troupe/dnn/op.hpp>
 
-/// The attributes of attention nodes.
+/// The attributes of attention nodes, and the positions of their inputs.
 namespace troupe::dnn {
 
-/// The layout of a sequence's tokens. whole: all tokens of a row of the batch. lengths: the first tokens of a row, as
-/// many as a tensor says. offsets: all sequences one after another in one row, with a tensor of their first tokens.
+/// The layout of a sequence's tokens. whole: all tokens of a row of the batch. lengths: the first tokens of a row; a
+/// tensor holds their number. offsets: all sequences one after another in one row; a tensor holds their first tokens.
 enum class sequence_layout : std::int64_t { whole, lengths, offsets };
 
-/// Inputs: q, k, v, and those that `attention_inputs` numbers. Outputs: y and statistics.
+/// The attributes of an attention. Inputs: q, k, v, then the optional ones, in the order of `attention_inputs`.
+/// Outputs: y and statistics.
 struct attention_attributes {
   static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
   double scale, soft_cap;            ///< soft_cap 0: none
-  std::int64_t left, right;          ///< number of keys before and after the diagonal that a query attends to
+  std::int64_t left, right;          ///< number of keys before and after the diagonal, or unlimited
   std::int64_t bottom_right;         ///< 1: the last query's diagonal is at the last key
   std::int64_t has_bias, has_alibi;  ///< flags
   sequence_layout queries, keys;     ///< unless whole, an i32 input has the lengths or offsets
@@ -25,14 +26,15 @@ struct attention_attributes {
   double dropout;                    ///< the probability
   std::uint64_t seed, offset;        ///< of the dropout; offset is below 2^32
 };
-/// Inputs: dy, y, statistics, then those of attention. Outputs: dq, dk, dv, and dbias if there is a bias.
+/// The attributes of an attention's gradient. Inputs: dy, y, statistics, then those of attention. Outputs: dq, dk, dv,
+/// and dbias if there is a bias.
 using attention_gradient_attributes = attention_attributes;
 
-/// The positions of a node's inputs.
+/// The indexes of an attention node's inputs; `none` for those that it does not have.
 struct attention_inputs {
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t q, k, v, bias = none;
-  std::size_t numbers;  ///< number of inputs that hold numbers; those that follow hold i32, in memory
+  std::size_t numbers;  ///< count of the inputs from q to bias; those after them are i32 in memory
   std::size_t queries = none, keys = none, pages = none, step = none, count;
 
   constexpr attention_inputs(const attention_attributes& f, bool gradient) noexcept

@@ -6,8 +6,8 @@
 
 namespace troupe::dnn {
 
-/// The weights of an attention that dropout retains. Four neighbouring keys share a counter: it is key / 4, query, the
-/// head among all of the batch, and the offset; its word is key % 4.
+/// Decides which weights of an attention a dropout keeps: those whose random word is at least `threshold`. Four
+/// neighboring keys share a counter, (key / 4, query, head of the batch, offset); key % 4 selects one of its words.
 struct attention_dropping {
   std::uint64_t seed;
   std::uint32_t offset, threshold;

@@ -4,16 +4,16 @@
 #include <array>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/blocks.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/node_maker.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-// Sets the extents of the scales. Returns m.fine().
-bool find_blocks(maker& m, const value& x, std::size_t along, std::int64_t block, extents& scales) {
+// Checks the division into blocks, and sets the extents of the scales. Returns m.fine().
+bool find_blocks(node_maker& m, const value& x, std::size_t along, std::int64_t block, extents& scales) {
   if (!m.fine()) return false;
   if (along >= x.rank()) m.refuse("axis", cat("is ", along), cat("less than ", x.rank()));
   if (block < 1) m.refuse("block", cat("is ", block), "at least 1");
@@ -27,7 +27,7 @@ bool find_blocks(maker& m, const value& x, std::size_t along, std::int64_t block
 }  // namespace
 
 block_scaled quantize_blocks(const value& x, const block_options& o) {
-  maker m(op::block_quantization, "block_quantization", {x});
+  node_maker m(op::block_quantization, "block_quantization", {x});
   m.has_rank("x", x, 1, tensor_shape::max_rank);
   if (o.elements == dtype::f4e2m1x2)
     m.refuse("type of elements", "is f4e2m1x2", "one number in each element: f8e4m3, f8e5m2 or f4e2m1");
@@ -46,13 +46,13 @@ block_scaled quantize_blocks(const value& x, const block_options& o) {
 }
 
 value dequantize_blocks(const value& elements, const value& scales, std::size_t along, std::int64_t block) {
-  maker m(op::block_dequantization, "block_dequantization", {elements, scales});
+  node_maker m(op::block_dequantization, "block_dequantization", {elements, scales});
   m.has_rank("elements", elements, 1, tensor_shape::max_rank);
   extents e{};
   if (find_blocks(m, elements, along, block, e)) {
     const std::span<const std::int64_t> expected(e.data(), elements.rank());
     if (!std::equal(scales.extents().begin(), scales.extents().end(), expected.begin(), expected.end()))
-      m.refuse_extents("scales", scales, cat(maker::text_of(expected), ", one for each block"));
+      m.refuse_extents("scales", scales, cat(node_maker::text_of(expected), ", one for each block"));
     m.with(block_attributes{static_cast<std::int64_t>(along), block, elements.type(), scales.type(), {}});
     m.add_output(detail::floating_type({elements, scales}), elements.extents());
   }

@@ -12,7 +12,7 @@
 
 namespace troupe::dnn {
 
-/// No limit on the bytes of workspace.
+/// A workspace without a limit.
 inline constexpr std::uint64_t any_workspace = std::numeric_limits<std::uint64_t>::max();
 
 /// Computes a graph of tensors, and writes its results.
@@ -29,7 +29,7 @@ struct computation {
   void check(checker&) const;
 };
 
-/// Plans a graph before the first request needs it. The graph's memory is neither read nor written.
+/// Plans a graph ahead of the first computation. The graph's memory is neither read nor written.
 struct prepare {
   dnn::graph graph;
   dnn::precision precision = dnn::precision::exact;
@@ -49,7 +49,7 @@ struct prepare {
   void check(checker&) const;
 };
 
-/// Returns how plans were found since the engine was opened, see plan::statistics.
+/// Replies how many plans were found and how many were made since the engine was opened, see plan::statistics.
 struct read_statistics {
   bool start_anew = false;  ///< resets the counters to 0 afterwards
   using reply = plan::statistics;
@@ -57,7 +57,7 @@ struct read_statistics {
   void check(checker&) const {}
 };
 
-/// Computes the values that are written, and all that they depend on.
+/// Computes and writes values: sends the request `computation`, and returns before it has run.
 ///   dnn::compute(gpu, {write(relu(convolution(read(x), read(filters))), y)});
 template <std::same_as<device> Device>
 accepted compute(const Device& gpu, graph g, const call_options_of<Device>& how = {}) {

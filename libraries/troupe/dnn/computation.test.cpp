@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Each field of a request reaches the engine, or is refused.
+// Tests that each field of a request reaches the engine, or is refused if it is invalid.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -23,7 +23,7 @@ class dnn_requests : public ::testing::Test {
         y(buffer<float>(memory.at<float>(4, 4).range), {4});
     return {.graph = {write(tanh(read(x)), y)}};
   }
-  // Returns the bytes that the engine receives; words that are not used are 0.
+  // Returns the encoded request as the engine receives it; unused words are 0.
   static std::vector<std::byte> encoded(const R& r) {
     std::vector<std::uint64_t> blob(blob_bytes(r) / sizeof(std::uint64_t) + 1);
     std::vector<std::byte> out(max_payload_bytes);

@@ -9,7 +9,7 @@
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
 std::span<const std::int64_t> of(const extents& e, std::size_t rank) { return {e.data(), rank}; }
@@ -20,7 +20,7 @@ extent count(std::span<const std::int64_t> extents) noexcept {
   return n;
 }
 
-convolution_attributes attributes_of(maker& m, const convolution_options& o, std::size_t spatial) {
+convolution_attributes attributes_of(node_maker& m, const convolution_options& o, std::size_t spatial) {
   convolution_attributes f{};
   std::fill_n(f.window.stride, most_spatial, 1);
   std::fill_n(f.window.dilation, most_spatial, 1);
@@ -34,23 +34,23 @@ convolution_attributes attributes_of(maker& m, const convolution_options& o, std
   return f;
 }
 
-// Requires extents of at least 1, from axis `first` on: there may be no images, but each has elements, and so do
-// filters.
-bool has_elements(maker& m, std::string_view name, std::span<const std::int64_t> extents, std::size_t first) {
+// Requires extents of at least 1 from axis `first` on: the number of images may be 0, but images and filters must have
+// elements.
+bool has_elements(node_maker& m, std::string_view name, std::span<const std::int64_t> extents, std::size_t first) {
   if (m.fine() && std::any_of(extents.begin() + static_cast<std::ptrdiff_t>(std::min(first, extents.size())),
                               extents.end(), [](std::int64_t n) { return n < 1; }))
-    m.refuse(name, "is " + maker::text_of(extents),
-             first == 0 ? "extents of at least 1" : "extents of at least 1, but for the number of images");
+    m.refuse(name, "is " + node_maker::text_of(extents),
+             first == 0 ? "extents of at least 1" : "extents of at least 1, except the number of images");
   return m.fine();
 }
-bool have_elements(maker& m, std::string_view images, std::span<const std::int64_t> x,
+bool have_elements(node_maker& m, std::string_view images, std::span<const std::int64_t> x,
                    std::span<const std::int64_t> filters) {
   return has_elements(m, images, x, 1) && has_elements(m, "filters", filters, 0);
 }
 
 // Checks that the filters fit x, and finds the extents of y.
 struct convolution_check {
-  maker& m;
+  node_maker& m;
   const convolution_attributes& f;
   std::size_t rank;
   std::span<const std::int64_t> x, filters;
@@ -60,10 +60,11 @@ struct convolution_check {
       m.refuse("groups", cat("is ", f.groups),
                cat("a divisor of the ", x[1], " channels and of the ", filters[0], " filters"));
     else if (filters[1] != x[1] / f.groups)
-      m.refuse(name_of_filters,
-               cat(shown_filters != nullptr ? maker::text_of(*shown_filters) : "is " + maker::text_of(filters),
-                   ", with ", filters[1], filters[1] == 1 ? " input channel" : " input channels"),
-               cat(x[1] / f.groups, ", as ", f.groups == 1 ? "the image has" : "a group of the image has"));
+      m.refuse(
+          name_of_filters,
+          cat(shown_filters != nullptr ? node_maker::text_of(*shown_filters) : "is " + node_maker::text_of(filters),
+              ", with ", filters[1], filters[1] == 1 ? " input channel" : " input channels"),
+          cat(x[1] / f.groups, ", as ", f.groups == 1 ? "the image has" : "a group of the image has"));
     return m.fine();
   }
   // Sets the extents of y. Returns false if the filters are larger than the padded image.
@@ -72,8 +73,8 @@ struct convolution_check {
     for (std::size_t i = 2; i < rank; ++i) {
       y[i] = detail::positions(f.window, i - 2, x[i], filters[i]);
       if (y[i] < 1) {
-        m.refuse("filters", "is " + maker::text_of(filters),
-                 cat("a window that fits into the padded image; x is ", maker::text_of(x)));
+        m.refuse("filters", "is " + node_maker::text_of(filters),
+                 cat("a window that fits into the padded image; x is ", node_maker::text_of(x)));
         return false;
       }
     }
@@ -81,16 +82,17 @@ struct convolution_check {
   }
 };
 
-bool holds_factors(maker& m, std::string_view name, const value& a, const value& b) {
+bool holds_factors(node_maker& m, std::string_view name, const value& a, const value& b) {
   if (!m.fine() || detail::are_factors(a.type(), b.type())) return m.fine();
-  m.refuse(name, cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as the other; convert one of them"));
+  m.refuse(name, cat("holds ", to_string(b.type())),
+           cat(to_string(a.type()), ", as the other factor; convert one of them"));
   return false;
 }
 
 }  // namespace
 
 value convolution(const value& x, const value& filters, const convolution_options& o) {
-  maker m(op::convolution, "convolution", {x, filters});
+  node_maker m(op::convolution, "convolution", {x, filters});
   if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, x.rank(), x.rank()) ||
       !holds_factors(m, "filters", x, filters))
     return m.done();
@@ -107,15 +109,17 @@ value convolution(const value& x, const value& filters, const convolution_option
 
 namespace {
 
-// Returns the largest number of products that an element of the gradient of x is the sum of.
+// Returns the most products that are summed for an element of the gradient of x.
 extent summands_of_data(const value& filters) noexcept { return count(filters.extents()) / filters.extents()[1]; }
 
-// Makes either gradient. Requires that a convolution of x and filters has the extents of dy.
-value gradient(maker m, const value& dy, const value& other, std::span<const std::int64_t> x,
+// Makes the gradient of x or of the filters, with extents `result`. Requires that a convolution of x and filters has
+// the extents of dy.
+value gradient(node_maker m, const value& dy, const value& other, std::span<const std::int64_t> x,
                std::span<const std::int64_t> filters, std::span<const std::int64_t> result,
                const convolution_options& o, extent summands, std::string_view name_of_other) {
   const std::size_t rank = dy.rank();
-  if (result.size() != rank) m.refuse("result", cat("has ", detail::axes_text(result.size())), cat(rank, ", as dy"));
+  if (result.size() != rank)
+    m.refuse("result", cat("has ", detail::axes_text(result.size())), cat(rank, ", as dy has"));
   const bool of_images = result.data() == x.data();
   if (!has_elements(m, "result", result, of_images ? 1 : 0) || !has_elements(m, "dy", dy.extents(), 1) ||
       !has_elements(m, name_of_other, other.extents(), of_images ? 0 : 1) ||
@@ -126,7 +130,7 @@ value gradient(maker m, const value& dy, const value& other, std::span<const std
   const convolution_check fit{m, f, rank, x, filters};
   if (!m.fine() || !fit.channels_fit("filters", nullptr) || !fit.slides(y)) return m.done();
   if (!std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
-    m.refuse_extents("dy", dy, cat(maker::text_of(of(y, rank)), ", as the convolution's result has"));
+    m.refuse_extents("dy", dy, cat(node_maker::text_of(of(y, rank)), ", as the convolution's result has"));
   m.with(f);
   m.add_sum_output(detail::type_of_sums(dy, other), result, summands);
   return m.done();
@@ -136,7 +140,7 @@ value gradient(maker m, const value& dy, const value& other, std::span<const std
 
 value convolution_data_gradient(const value& dy, const value& filters, std::span<const std::int64_t> of_x,
                                 const convolution_options& o) {
-  maker m(op::convolution_data_gradient, "convolution_data_gradient", {dy, filters});
+  node_maker m(op::convolution_data_gradient, "convolution_data_gradient", {dy, filters});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("filters", filters, dy.rank(), dy.rank()))
     return m.done();
   return gradient(std::move(m), dy, filters, of_x, filters.extents(), of_x, o, summands_of_data(filters), "filters");
@@ -144,14 +148,14 @@ value convolution_data_gradient(const value& dy, const value& filters, std::span
 
 value convolution_weight_gradient(const value& dy, const value& x, std::span<const std::int64_t> of_filters,
                                   const convolution_options& o) {
-  maker m(op::convolution_weight_gradient, "convolution_weight_gradient", {dy, x});
+  node_maker m(op::convolution_weight_gradient, "convolution_weight_gradient", {dy, x});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
   return gradient(std::move(m), dy, x, x.extents(), of_filters, of_filters, o, count(dy.extents()) / dy.extents()[1],
                   "x");
 }
 
 value transposed_convolution(const value& x, const value& filters, const convolution_options& o, per_axis more) {
-  maker m(op::convolution_data_gradient, "transposed_convolution", {x, filters});
+  node_maker m(op::convolution_data_gradient, "transposed_convolution", {x, filters});
   if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, x.rank(), x.rank())) return m.done();
   const std::size_t rank = x.rank();
   const convolution_attributes f = attributes_of(m, o, rank - 2);

@@ -9,8 +9,8 @@ namespace troupe::dnn {
 
 /// The labels of a batch of sequences. All are i32 in memory.
 struct ctc_labels {
-  value labels;            ///< batch x longest; beyond a sequence's labels they are not used
-  value steps;             ///< number of logits' steps that each sequence uses
+  value labels;            ///< batch x most labels of a sequence; those from its count on are not used
+  value steps;             ///< number of steps of the logits that each sequence uses
   value counts;            ///< number of labels of each sequence
   std::int64_t blank = 0;  ///< the class of a step without a label
 };
@@ -19,10 +19,10 @@ struct ctc_labels {
 /// classes; the probabilities of a step are their softmax, which is computed here. Equal labels in succession have a
 /// blank between them.
 ///
-/// The loss is infinite, and its gradient 0, if no alignment is possible: too few steps for the labels; a label that is
-/// no class or the blank; a number of steps or labels that is negative or exceeds the extent.
+/// The loss is infinite, and its gradient 0, if no alignment is possible: a sequence has too few steps for its labels;
+/// a label is not a class, or is the blank; a number of steps or labels is negative or exceeds the extent.
 value ctc_loss(const value& logits, const ctc_labels& l);
-/// Returns the gradient of the logits from that of each loss. It is 0 beyond a sequence's steps.
+/// Returns the gradient of the logits, computed from that of each loss. It is 0 beyond a sequence's steps.
 value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_labels& l);
 
 }  // namespace troupe::dnn

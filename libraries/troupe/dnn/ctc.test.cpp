@@ -32,7 +32,7 @@ TEST_F(dnn_ctc, loss_sums_over_the_alignments_of_a_sequence) {
   expect(ctc_loss(zeros({3, 6, 3}), l), {log3, 2 * log3, infinite, 2 * log3, 3 * log3, 0});
 }
 
-TEST_F(dnn_ctc, loss_uses_the_softmax_of_logits_and_any_class_as_blank) {
+TEST_F(dnn_ctc, loss_uses_the_softmax_of_the_logits_and_any_class_can_be_the_blank) {
   ctc_labels l = labels(1, {0}, {1}, {1});
   l.blank = 2;
   const double a = std::exp(1.0), b = std::exp(-0.5), c = std::exp(3.0), sum = a + b + c;
@@ -62,9 +62,9 @@ TEST_F(dnn_ctc, wrong_extents_and_types_are_refused) {
   EXPECT_EQ(reason(logits, l), "");
   EXPECT_EQ(reason(zeros({2, 3}), l), "has a ctc_loss whose logits has 2 axes; expected 3");
   EXPECT_EQ(reason(zeros({2, 2, 3}), l),
-            "has a ctc_loss whose labels is 1 x 2; expected 2 x longest, as the logits have sequences");
+            "has a ctc_loss whose labels is 1 x 2; expected 2 x most labels, as the logits have 2 sequences");
   EXPECT_EQ(reason(logits, {l.labels, l.steps, whole({2}, {1, 1})}),
-            "has a ctc_loss whose counts is 2; expected 1, as the logits have sequences");
+            "has a ctc_loss whose counts is 2; expected 1, the sequences of the logits");
   EXPECT_EQ(reason(logits, {l.labels, given({1}, {2}), l.counts}),
             "has a ctc_loss whose steps holds f64; expected i32");
   EXPECT_EQ(reason(logits, {l.labels, l.steps + 1, l.counts}),
@@ -73,7 +73,7 @@ TEST_F(dnn_ctc, wrong_extents_and_types_are_refused) {
   EXPECT_EQ(reason(logits, {l.labels, l.steps, l.counts, 3}),
             "has a ctc_loss whose blank is 3; expected one of the 3 classes");
   EXPECT_EQ(ctc_loss_gradient(zeros({3}), logits, l).why_refused(),
-            "has a ctc_loss_gradient whose dloss is 3; expected 1, as the logits have sequences");
+            "has a ctc_loss_gradient whose dloss is 3; expected 1, the sequences of the logits");
 }
 
 }  // namespace

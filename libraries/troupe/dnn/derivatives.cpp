@@ -3,6 +3,7 @@
 #include <numbers>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/internal/derivatives.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/pointwise.hpp>
 
 namespace troupe::dnn::detail {
@@ -68,8 +69,8 @@ optional_gradient derivative_of_one(epilogue::op function, const value& x, const
   }
 }
 
-// Returns the derivative of a function with two arguments. Of two equal arguments, the first is their minimum and
-// maximum.
+// Returns the derivative of a function with two arguments. If these are equal, the first counts as their minimum and
+// their maximum.
 optional_gradient derivative_of_two(epilogue::op function, const value& a, const value& b, const value& y, bool of_a) {
   switch (function) {
     case function_op::add:
@@ -120,8 +121,8 @@ value times(const value& a, const value& b) {
 }
 
 value no_gradient(std::string_view through) {
-  maker m(dnn::op::none, "gradient", std::vector<value>());
-  m.refuse("path", cat("passes ", through, ", which has no derivative"), "operations that have derivatives");
+  node_maker m(dnn::op::none, "gradient", std::vector<value>());
+  m.refuse("path", cat("passes ", through, ", which has no derivative"), "only operations that have derivatives");
   return m.done();
 }
 

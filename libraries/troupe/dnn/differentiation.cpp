@@ -5,6 +5,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/differentiation.hpp>
 #include <troupe/dnn/internal/derivatives.hpp>
+#include <troupe/dnn/node_maker.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using detail::optional_gradient;
 using detail::producer;
 
-// Returns true if both read the same memory by the same view.
+// Returns true if both are the same view of the same memory.
 bool are_the_same(const in_any& a, const in_any& b) noexcept {
   return a.range().address == b.range().address && a.range().owner.get() == b.range().owner.get() &&
          a.shape() == b.shape() && a.type() == b.type();
@@ -23,7 +24,7 @@ bool overlap(const in_any& a, const in_any& b) noexcept {
 }
 
 value refused(std::string is, std::string expected) {
-  detail::maker m(op::none, "gradient", std::vector<value>());
+  detail::node_maker m(op::none, "gradient", std::vector<value>());
   m.refuse("variable", std::move(is), std::move(expected));
   return m.done();
 }
@@ -43,8 +44,8 @@ class backward_pass {
 
  private:
   struct node {
-    value of;                                  // its first output
-    std::vector<optional_gradient> gradients;  // of its outputs
+    value of;                                  // the node's first output
+    std::vector<optional_gradient> gradients;  // gradients of its outputs
     bool is_variable = false, is_visited = false, depends_on_variable = false;
     std::optional<value> rounded = {};
   };
@@ -54,7 +55,7 @@ class backward_pass {
     n.is_variable = true;
     if (v.from().memory) reads_.push_back(v);
   }
-  // Returns the first value that reads this memory, which stands for all that do.
+  // Returns the value that represents v: for memory, the variable that reads it by the same view.
   const value& canonical(const value& v) const {
     if (!v.from().memory) return v;
     const auto same = std::find_if(reads_.begin(), reads_.end(),
@@ -68,8 +69,8 @@ class backward_pass {
   }
   optional_gradient& gradient_at(const value& v) { return of(v).gradients[v.output()]; }
 
-  // Lists the nodes that depend on a variable, each after its inputs. Returns true if this one does. The depth of a
-  // value is limited, and so is that of the recursion.
+  // Lists the nodes that depend on a variable, each after its inputs. Returns true if `v` depends on one. The depth of
+  // values is limited, which limits the depth of this recursion.
   bool visit(const value& v) {
     node& n = of(v);
     if (n.is_visited) return n.depends_on_variable;
@@ -91,7 +92,7 @@ class backward_pass {
     if (std::none_of(n.gradients.begin(), n.gradients.end(), [](const optional_gradient& g) { return g.has_value(); }))
       return;
     const std::vector<value>& inputs = n.of.from().inputs;
-    detail::backward_node p{n.of, n.gradients, {}, n.rounded};
+    detail::differentiated_node p{n.of, n.gradients, {}, n.rounded};
     for (const value& i : inputs) p.is_needed.push_back(of(i).depends_on_variable);
     const std::vector<optional_gradient> all = detail::gradients_of_inputs(p);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -124,7 +125,7 @@ std::vector<value> gradients(const value& loss, std::span<const value> variables
   const auto extents = loss.extents();
   if (loss.from().refused) return std::vector<value>(variables.size(), loss);
   if (std::any_of(extents.begin(), extents.end(), [](std::int64_t n) { return n != 1; })) {
-    detail::maker m(op::none, "gradient", std::vector<value>());
+    detail::node_maker m(op::none, "gradient", std::vector<value>());
     m.refuse_extents("loss", loss, "one element");
     return std::vector<value>(variables.size(), m.done());
   }

@@ -9,15 +9,15 @@
 
 namespace troupe::dnn {
 
-/// Returns the gradient of a loss, which has one element, with respect to each of the variables: values that are read
-/// from memory, or computed, and that the loss is computed from. Gradients are ordinary values, of the operations of
-/// this library, and have the extents of their variables.
+/// Returns the gradient of a loss with respect to each of the variables. The loss has one element; a variable is a
+/// value that it is computed from, read from memory or computed itself. Gradients are ordinary values of this library,
+/// with the extents of their variables.
 ///   const std::vector<dnn::value> d = dnn::gradients(loss, {w, b});
 ///   dnn::compute(gpu, {write(w - 0.1 * d[0], weights), write(b - 0.1 * d[1], bias)});
 ///
 /// Memory that is read twice by the same view is one variable; other views that overlap it are refused. Operations
 /// without a gradient are refused too: rounding to integers, blocks with scales, products of integers or 8-bit floats,
-/// a reduction to a product, the statistics of a normalisation or attention, and gradients themselves, except those of
+/// a reduction to a product, the statistics of a normalization or attention, and gradients themselves, except those of
 /// convolutions. Piecewise constant functions have a gradient of 0: comparisons, `floor`, `sign`. `convert` to a float
 /// passes the gradient on.
 std::vector<value> gradients(const value& loss, std::span<const value> variables);

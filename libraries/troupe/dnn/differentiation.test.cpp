@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Derived gradients, compared with finite differences of the loss, both computed by the reference.
+// Gradients that `gradients` derives, compared with finite differences of the loss. The reference computes both.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ class dnn_differentiation : public ::testing::Test {
     for (double& x : out.numbers) x = values(random_);
     return out;
   }
-  // Returns a loss in which every element of y has another weight.
+  // Returns a loss in which each element of y has a different weight.
   static value loss_of(const value& y) {
     const value weighted = y * (random_uniform(y.extents(), random_seed(3)) + 0.5);
     std::vector<std::size_t> over(y.rank());
@@ -97,7 +97,7 @@ TEST_F(dnn_differentiation, broadcast_operands_match_finite_differences) {
   variable &x = any({3, 4, 2}), &row = any({1, 4, 1}), &one = any({1, 1, 1});
   expect_gradients({&x, &row, &one}, [](const all_values& v) { return (v[0] + v[1]) * v[2] - 3 * v[1] / 2; });
   expect_gradients({&row, &one}, [](const all_values& v) { return v[0] * v[1] + 1; });
-  // The gradient of a mean is one number, also for elements that are broadcast.
+  // The gradient of a mean is one number, also with respect to elements that are broadcast.
   expect_gradients({&row},
                    [&x](const all_values& v) { return reduce(x.read() + v[0], reduction_kind::mean, {0, 1, 2}); });
   expect_gradients({&row}, [&x](const all_values& v) { return reduce(x.read() * v[0], reduction_kind::mean, {0, 1}); });
@@ -220,7 +220,7 @@ TEST_F(dnn_differentiation, shape_operations_match_finite_differences) {
     return reshape(slice(transposed, 0, 1, 4), {6, 4}) * reshape(slice(transposed, 0, 3, 4), {6, 4}) +
            reshape(slice(transposed, 0, 0, 4), {6, 4});
   });
-  // Gradients that are one number.
+  // The gradients of y are one number here.
   expect_gradients({&any({2, 3})}, [](const all_values& v) {
     return reduce(slice(reshape(transpose(concatenate({v[0], v[0]}, 1), {1, 0}), {3, 4}), 1, 1, 2),
                   reduction_kind::mean, {0, 1});
@@ -249,7 +249,7 @@ TEST_F(dnn_differentiation, piecewise_constant_functions_have_a_gradient_of_0) {
             (std::vector<double>{0, 0, 0}));
 }
 
-TEST_F(dnn_differentiation, operands_that_are_not_selected_have_no_effect) {
+TEST_F(dnn_differentiation, an_infinite_derivative_of_an_unselected_operand_is_ignored) {
   variable x{{0, 1}, {2}};
   const value y = select(equal(x.read(), 0), 5, sqrt(x.read()));
   EXPECT_EQ(values_of(gradients(reduce(y, reduction_kind::sum, {0}), {x.read()})[0])[1], 0.5);
@@ -268,8 +268,8 @@ TEST_F(dnn_differentiation, only_factors_are_converted_to_half_types) {
   }
 }
 
-// cuDNN computes the gradient only if y, its gradient and the results are rounded to the half type, and nothing else
-// reads them.
+// cuDNN computes the gradient only if y, dy and the results are rounded to the half type, and nothing reads the
+// unrounded ones.
 TEST_F(dnn_differentiation, gradients_of_half_attention_read_rounded_values) {
   const auto half = [](std::uint64_t at) {
     return value(in_any(memory_range{{}, at, 1024}, {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}},
@@ -309,7 +309,7 @@ TEST_F(dnn_differentiation, operations_without_a_gradient_are_refused_by_name) {
   EXPECT_EQ(why(sum(v), other.read()),
             "has a gradient whose variable 0 is not used by the loss; expected a value that the loss is computed from");
   EXPECT_EQ(why(sum(v), 3), "has a gradient whose variable 0 is a number; expected a tensor");
-  const std::string expected = ", which has no derivative; expected operations that have derivatives";
+  const std::string expected = ", which has no derivative; expected only operations that have derivatives";
   EXPECT_EQ(why(sum(d_gelu(v)), v), "has a gradient whose path passes d_gelu" + expected);
   EXPECT_EQ(why(reduce(v, reduction_kind::product, {0, 1}), v),
             "has a gradient whose path passes a reduction to a product" + expected);

@@ -19,7 +19,7 @@ bool is_sound(const encoded_tensor& t, std::size_t memory) noexcept {
   return t.where == place::number ? elements == 1 : elements > 0;
 }
 
-// Engines find each input by its position, so the numbers of inputs and outputs must be those of the attributes.
+// Returns true if a node has the inputs and outputs that its attributes call for: engines find them by their indexes.
 bool has_counts(const encoded_node& n, std::int64_t inputs, std::int64_t outputs) noexcept {
   return n.input_count == inputs && n.output_count == outputs;
 }
@@ -108,8 +108,8 @@ bool has_sound_attributes(const encoded_node& n) noexcept {
   }
 }
 
-// Returns false if the words of a seed are not u32 or i32 in memory, which engines read without conversion.
-bool has_words(const encoded_node& n, std::span<const encoded_tensor> all) noexcept {
+// Returns false if a seed's words are not 2 or 4 of u32 or i32 in memory, which engines read without conversion.
+bool has_sound_words(const encoded_node& n, std::span<const encoded_tensor> all) noexcept {
   if (n.what != op::random || n.input_count == 0) return true;
   const encoded_tensor& t = all[n.inputs[0]];
   const std::int64_t count = elements_of(t.shape);
@@ -125,7 +125,7 @@ bool is_sound(const encoded_node& n) noexcept {
 
 }  // namespace
 
-std::size_t encoded_node::count_numbers() const noexcept {
+std::size_t encoded_node::count_value_inputs() const noexcept {
   switch (what) {
     case op::recurrence:
     case op::recurrence_gradient:
@@ -177,8 +177,8 @@ bool encoded_graph::is_sound() const noexcept {
     if (!dnn::is_sound(n)) return false;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
       if (t >= tensors_.size() || !can_be_read(tensors_[t], states[t] == state::computed)) return false;
-    if (!has_words(n, tensors_)) return false;
-    for (std::size_t k = n.count_numbers(); k < n.input_count; ++k)
+    if (!has_sound_words(n, tensors_)) return false;
+    for (std::size_t k = n.count_value_inputs(); k < n.input_count; ++k)
       if (const encoded_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32)
         return false;
     const place output = n.what == op::write ? place::memory : place::within;
@@ -192,7 +192,7 @@ bool encoded_graph::is_sound() const noexcept {
 
 std::span<const std::byte> encoded_graph::structure() const noexcept {
   if (empty()) return {};
-  // The memory, which is last, alone has addresses. The head has its count.
+  // Only the records of memory have addresses. They are last, and the head has their number.
   return {reinterpret_cast<const std::byte*>(nodes_.data()) - sizeof(head),
           encoded_bytes(nodes_.size(), tensors_.size(), 0)};
 }

@@ -26,11 +26,11 @@ struct encoded_tensor {
   std::uint16_t memory;  ///< index of the memory
   std::uint32_t unused;
   double number;
-  tensor_shape shape;  ///< between nodes without gaps, the last axis is the fastest
+  tensor_shape shape;  ///< of a tensor between nodes: dense, the last axis is the fastest
 };
 static_assert(sizeof(encoded_tensor) == 152);
 
-/// A node. Its inputs are outputs of earlier nodes, memory or numbers.
+/// A node of an encoded graph. Its inputs are outputs of earlier nodes, memory or numbers.
 struct encoded_node {
   static constexpr std::size_t most_inputs = 12, most_outputs = 8;
   op what;
@@ -38,9 +38,9 @@ struct encoded_node {
   std::uint16_t inputs[most_inputs], outputs[most_outputs];
   node_attributes attributes;
 
-  /// Returns the number of inputs that hold numbers, which come first. The others hold positions or counts: i32 in
-  /// memory, which engines read without conversion.
-  std::size_t count_numbers() const noexcept;
+  /// Returns the number of inputs that hold the values to compute with, which come first. The others hold positions or
+  /// counts: i32 in memory, which engines read without conversion.
+  std::size_t count_value_inputs() const noexcept;
 };
 static_assert(sizeof(encoded_node) == 176);
 
@@ -51,20 +51,21 @@ struct encoded_memory {
   std::uint8_t unused[7];
 };
 
-/// An encoded graph: for engines, and for the reference that defines what each operation means.
+/// An encoded graph: what engines compute, and what the reference evaluates.
 class encoded_graph {
  public:
   encoded_graph() noexcept = default;
   /// Reads an encoded graph in place. If it is damaged, it has no nodes.
   encoded_graph(const std::byte* encoded, std::size_t bytes) noexcept;
-  /// Does the same without checking the encoding.
+  /// Reads an encoded graph that is known to be undamaged, without checking it.
   explicit encoded_graph(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
   std::span<const encoded_node> nodes() const noexcept { return nodes_; }
   std::span<const encoded_tensor> tensors() const noexcept { return tensors_; }
   std::span<const encoded_memory> memory() const noexcept { return memory_; }
-  /// Returns the bytes of all but the addresses: equal for equal graphs.
+  /// Returns the bytes of nodes and tensors, without the memory's addresses: equal for graphs that differ only in
+  /// addresses.
   std::span<const std::byte> structure() const noexcept;
 
   /// The head of the encoding; nodes, tensors and memory follow.
@@ -84,10 +85,10 @@ class encoded_graph {
   std::span<const encoded_memory> memory_;
 };
 
-/// A number for each axis of a tensor.
+/// A value for each axis of a tensor: an extent, a stride or an index.
 using axis_values = std::array<std::int64_t, tensor_shape::max_rank>;
 
-/// Returns the strides of elements without gaps; the last axis is the fastest.
+/// Returns the strides of a dense tensor; the last axis is the fastest.
 inline axis_values dense_strides(const tensor_shape& s) noexcept {
   axis_values out{};
   std::int64_t stride = 1;

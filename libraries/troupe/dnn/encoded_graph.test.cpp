@@ -39,7 +39,7 @@ TEST(encoded_graphs, the_structure_has_no_addresses) {
   EXPECT_FALSE(std::equal(a.structure().begin(), a.structure().end(), c.structure().begin(), c.structure().end()));
 }
 
-TEST(encoded_graphs, memory_that_is_read_and_written_has_its_old_contents_where_it_is_read) {
+TEST(encoded_graphs, nodes_read_the_old_contents_of_memory_that_the_graph_also_writes) {
   encoding e;
   float memory[] = {1, 2};
   const auto x = e.at(memory, dtype::f32, dense({2}), access_mode::read_write),

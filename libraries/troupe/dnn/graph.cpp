@@ -7,7 +7,7 @@
 #include <set>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/without_elements.hpp>
 #include <troupe/epilogue/op.hpp>
 
@@ -19,7 +19,7 @@ struct graph::parts {
   std::optional<detail::refusal> refused;
 };
 
-/// Numbers the nodes, each after its inputs.
+/// Lists the nodes that compute the written values, each after its inputs.
 class graph::builder {
  public:
   builder(parts& to, std::vector<operand>& memory) noexcept : to_(to), memory_(memory) {}
@@ -40,7 +40,7 @@ class graph::builder {
                 .outputs = {to},
                 .attributes = {}});
     }
-    // The writes of a refused graph are recorded nevertheless: readers of that memory must fail too.
+    // The writes of a refused graph are recorded too, so that later readers of that memory fail.
     const bool is_known = std::any_of(memory_.begin(), memory_.end(), [&](const operand& m) {
       return m.mode != access_mode::read && m.range.address == w.to.range().address;
     });
@@ -55,11 +55,11 @@ class graph::builder {
   }
 
  private:
-  // Moves writes to memory that is also read behind all other nodes, with the elementwise operations that only they
-  // need: most reads of that memory precede them then, and need no copy of it.
+  // Moves writes to memory that is also read behind all other nodes, with the elementwise operations that only these
+  // writes need. Then most reads of that memory precede the writes, and need no copy of it.
   void move_in_place_writes_to_end() {
     std::vector<encoded_node>& nodes = to_.nodes;
-    std::vector<bool> is_needed(to_.tensors.size());  // by a node that is not moved
+    std::vector<bool> is_needed(to_.tensors.size());  // true if a node that is not moved reads the tensor
     std::vector<encoded_node> stay, last;
     for (std::size_t i = nodes.size(); i-- > 0;) {
       const encoded_node& n = nodes[i];
@@ -82,13 +82,13 @@ class graph::builder {
     if (!detail::is_element(w.to.type()))
       return refuse(cat("writes to memory of ", to_string(w.to.type())), std::string(detail::elements));
     const auto extents = w.what.extents();
-    // A view that was refused when it was made has its own reason, which the request reports.
+    // A view that was refused when it was made has rank 0; the request reports that reason.
     const bool fits = w.what.rank() == 0
                           ? elements_of(s) == 1
                           : s.rank == extents.size() && std::equal(extents.begin(), extents.end(), s.extents.begin());
     if (!fits && s.rank != 0)
-      return refuse(cat("writes a value that ", detail::maker::text_of(w.what), " to memory that is ",
-                        detail::maker::text_of(std::span(s.extents.data(), s.rank))),
+      return refuse(cat("writes a value that ", detail::node_maker::text_of(w.what), " to memory that is ",
+                        detail::node_maker::text_of(std::span(s.extents.data(), s.rank))),
                     "equal extents");
   }
   void refuse(std::string what, std::string expected) {
@@ -109,7 +109,7 @@ class graph::builder {
   std::uint16_t add_memory(const memory_range& range, const tensor_shape& shape, dtype type, access_mode mode) {
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       operand& m = memory_[i];
-      // Memory that is written twice is two operands, which overlap.
+      // Memory that is written twice becomes two operands; the request refuses them because they overlap.
       if ((mode != access_mode::read && m.mode != access_mode::read) || m.range.address != range.address ||
           m.range.owner.get() != range.owner.get() || m.shape != shape || m.type != type)
         continue;
@@ -120,12 +120,12 @@ class graph::builder {
     if (to_.refused) return 0;
     memory_.push_back({range, shape, type, mode});
     const auto number = static_cast<std::uint16_t>(memory_.size() - 1);
-    // Engines do not receive tensors without elements, but these are operands of the request.
+    // Engines do not receive tensors without elements; they are operands of the request nevertheless.
     memory_tensors_.push_back(
         elements_of(shape) == 0 ? no_tensor : add_tensor({type, encoded_tensor::place::memory, number, 0, 0, shape}));
     return memory_tensors_.back();
   }
-  // Adds the operands that a value reads, though it need not be computed.
+  // Adds the operands that a value depends on, for a value that need not be computed.
   void add_operands_of(const value& v) {
     const detail::producer& p = v.from();
     if (to_.refused || !visited_.insert(&p).second) return;
@@ -170,8 +170,8 @@ class graph::builder {
     return add_number(p.number);
   }
 
-  // Adds a value after its inputs. The depth of a value is limited, and so is that of the recursion. Precondition: it
-  // has elements.
+  // Adds a value after its inputs, and returns its tensor. The depth of values is limited, which limits the depth of
+  // this recursion. Precondition: the value has elements.
   std::uint16_t tensor_of(const value& v) {
     const detail::producer& p = v.from();
     if (p.what != op::concatenation && detail::reads_nothing(p)) return tensor_of_known_output(v);
@@ -205,9 +205,9 @@ class graph::builder {
 
   parts& to_;
   std::vector<operand>& memory_;
-  std::map<const detail::producer*, std::uint16_t> made_;  // the first output of each node
+  std::map<const detail::producer*, std::uint16_t> made_;  // the tensor of each node's first output
   std::map<std::pair<const detail::producer*, std::uint8_t>, std::uint16_t> constants_;
-  std::set<const detail::producer*> visited_;  // whose operands are added
+  std::set<const detail::producer*> visited_;  // nodes whose operands were added without computing them
   std::vector<std::uint16_t> memory_tensors_;  // the tensor of each operand
 };
 

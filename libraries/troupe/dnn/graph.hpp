@@ -20,8 +20,8 @@ namespace detail {
 struct refusal;
 }
 
-/// The values that a request writes, and how they are computed. Made from the values that are written; values that
-/// several of them use are computed once. As a field of a request, it keeps its memory alive.
+/// The values that a request writes, and the operations that compute them. A value that several results use is
+/// computed once. As a field of a request, a graph keeps its memory alive.
 class graph {
  public:
   /// One tensor in memory. A tensor that is read several times is one operand.
@@ -45,12 +45,11 @@ class graph {
   void visit_memory(F&& f) {
     for (operand& m : *memory_) f(m.range);
   }
-  /// Returns why the graph is refused: the refusal of a value that could not be made, see `value`; null if it is not
-  /// refused.
+  /// Returns why the graph is refused, such as the refusal of a value that it writes; null if it is not refused.
   const detail::refusal* refused() const noexcept;
   /// Returns the same graph with all memory read-only, for a request that prepares its plan.
   graph without_writes() const;
-  /// Returns the encoded graph, in the worker.
+  /// Returns the encoded graph that the worker received. Only in the worker.
   encoded_graph encoded() const noexcept;
 
   // Used by the codec.
@@ -65,7 +64,7 @@ class graph {
   // Used in the application.
   placed<std::shared_ptr<const parts>> parts_;
   placed<std::vector<operand>> memory_;
-  // Used in the worker; null if it is damaged.
+  // Used in the worker; null if the encoding is damaged.
   const std::byte* encoded_ = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation across channels, resampling, pooling with indexes and blocks with scales, computed by hand.
+// Normalization across channels, resampling, pooling with indexes and blocks with scales, computed by hand.
 #include <cmath>
 #include <limits>
 #include <troupe/dnn/block_scaling.hpp>
@@ -25,14 +25,14 @@ void expect_near(const numbers& got, const numbers& want, double tolerance = 1e-
   }
 }
 
-TEST(dnn_images, local_response_norm_divides_by_the_squares_of_neighbouring_channels) {
+TEST(dnn_images, local_response_norm_divides_by_the_squares_of_neighboring_channels) {
   const variable x{{1, 2, 3, 4}, {1, 4}};
   // Sums of squares: 1 + 4, 1 + 4 + 9, 4 + 9 + 16, 9 + 16; alpha / size is 2.
   expect_near(values_of(local_response_norm(x.read(), {.size = 3, .alpha = 6, .beta = 1, .k = 1})),
               {1 / 11.0, 2 / 29.0, 3 / 59.0, 4 / 51.0});
   expect_near(values_of(local_response_norm(x.read(), {.size = 3, .alpha = 6, .beta = 0.5, .k = 1})),
               {1 / std::sqrt(11), 2 / std::sqrt(29), 3 / std::sqrt(59), 4 / std::sqrt(51)});
-  // With two channels, the second is the next one.
+  // A sum over two channels is that of the element's channel and the next.
   expect_near(values_of(local_response_norm(x.read(), {.size = 2, .alpha = 2, .beta = 1, .k = 1})),
               {1 / 6.0, 2 / 14.0, 3 / 26.0, 4 / 17.0});
   const variable image{{1, 2, 3, 4}, {1, 2, 2}};
@@ -69,7 +69,7 @@ TEST(dnn_images, resampling_can_align_the_corners) {
               {0, 2, 4, 4, 6, 8, 8, 10, 12});
 }
 
-TEST(dnn_images, forward_and_backward_resampling_use_the_same_neighbours) {
+TEST(dnn_images, resampling_and_its_gradient_use_the_same_neighbors) {
   for (const std::int64_t taps : {1, 2, 4})
     for (const std::int64_t aligned : {0, 1})
       for (std::int64_t in = 1; in < 12; ++in)
@@ -79,9 +79,9 @@ TEST(dnn_images, forward_and_backward_resampling_use_the_same_neighbours) {
             for (std::int64_t o = 0; o < out; ++o) {
               double rest = 0;
               const std::int64_t first = a.first(o, rest);
-              bool is_neighbour = false;
-              for (std::int64_t k = 0; k < taps; ++k) is_neighbour |= a.on_image(first + k) == i;
-              EXPECT_EQ(o >= a.first_user(i) && o < a.last_user(i), is_neighbour)
+              bool is_neighbor = false;
+              for (std::int64_t k = 0; k < taps; ++k) is_neighbor |= a.on_image(first + k) == i;
+              EXPECT_EQ(o >= a.first_user(i) && o < a.last_user(i), is_neighbor)
                   << in << " to " << out << ", taps " << taps << ", aligned " << aligned << ": " << i << " in " << o;
               EXPECT_TRUE(rest >= 0 && rest < 1);
             }
@@ -105,7 +105,7 @@ TEST(dnn_images, max_pool_with_indexes_returns_the_positions_of_the_maxima) {
   expect_near(values_of(max_pool_index_gradient(dy.read(), indexes, x.shape, 2)), numbers(8));
 }
 
-TEST(dnn_images, quantization_uses_powers_of_two_as_scales) {
+TEST(dnn_images, quantization_rounds_f8e8m0_scales_up_to_powers_of_two) {
   const variable x{{448, 7, -100, 0, 0.5, 0.25, 1e-3, 3}, {1, 8}};
   const block_scaled q = quantize_blocks(x.read(), {.along = 1, .block = 3});
   expect_near(values_of(q.scales), {1, 0x1p-9, 0x1p-7});

@@ -8,16 +8,16 @@
 /// stored with plans: add at the end.
 namespace troupe::dnn {
 
-/// The result of a pooling for each window. mean_of_image is a mean without the padding.
+/// The result of a pooling for each window. `mean` counts the padding as zeros, `mean_of_image` not at all.
 enum class pooling_kind : std::int64_t { maximum, mean, mean_of_image };
 
-/// The combination of elements in a reduction.
+/// The function by which a reduction combines elements.
 enum class reduction_kind : std::int64_t { sum, mean, maximum, minimum, product, absolute_maximum, norm1, norm2 };
 
 /// The interpolation between the elements of an image.
 enum class resampling_kind : std::int64_t { nearest, linear, cubic };
 
-/// The function that a recurrence computes at each step from the state before it, see recurrence.hpp.
+/// The kind of cell: the function that a recurrence computes at each step, see recurrence.hpp.
 enum class recurrent_cell : std::int64_t { relu, tanh, lstm, gru };
 
 }  // namespace troupe::dnn

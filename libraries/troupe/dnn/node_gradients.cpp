@@ -5,6 +5,7 @@
 #include <troupe/dnn/ctc.hpp>
 #include <troupe/dnn/internal/derivatives.hpp>
 #include <troupe/dnn/internal/recurrence_layout.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/recurrence.hpp>
@@ -16,14 +17,14 @@ namespace troupe::dnn::detail {
 value spread_over(const value& gradient, const value& tensor) {
   const auto is = gradient.extents(), expected = tensor.extents();
   if (std::equal(is.begin(), is.end(), expected.begin(), expected.end())) return gradient;
-  return select(tensor, gradient, gradient);  // the same, whatever the tensor holds
+  return select(tensor, gradient, gradient);  // broadcasts: both choices are the gradient
 }
 
 namespace {
 
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 
-// Converts a gradient to the type of the other factor: factors of a product have one type.
+// Converts a gradient to the type of the factor that it is multiplied with.
 value as_factor(const value& gradient, const value& other) {
   if (gradient.type() == other.type()) return gradient;
   if (!is_half(other.type()) && other.type() != dtype::f32 && other.type() != dtype::f64)
@@ -31,7 +32,7 @@ value as_factor(const value& gradient, const value& other) {
   return convert(gradient, other.type());
 }
 
-// Returns a gradient of a tensor with the extents `from`, summed along the axes along which `to` has the extent 1.
+// Sums a gradient of a tensor with extents `from` along the axes along which `to` has the extent 1.
 value summed(value gradient, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
   double repetitions = 1;
   std::vector<std::size_t> over;
@@ -48,7 +49,8 @@ value summed(value gradient, std::span<const std::int64_t> from, std::span<const
 
 class node_differentiation {
  public:
-  explicit node_differentiation(const backward_node& p) : p_(p), node_(p.of.from()), gradients_(node_.inputs.size()) {}
+  explicit node_differentiation(const differentiated_node& p)
+      : p_(p), node_(p.of.from()), gradients_(node_.inputs.size()) {}
   std::vector<optional_gradient> gradients_of_inputs() {
     differentiate();
     return std::move(gradients_);
@@ -64,8 +66,8 @@ class node_differentiation {
   }
   // Returns the gradient of an output, with all of its extents.
   value dy(std::size_t i = 0) const { return spread_over(*p_.gradients[i], out(i)); }
-  // Refuses gradients of other outputs than the first.
-  bool has_only_the_first() {
+  // Requires that only the first output has a gradient; refuses the gradients of all inputs otherwise.
+  bool only_first_has_gradient() {
     const bool only =
         p_.gradients[0] && std::none_of(p_.gradients.begin() + 1, p_.gradients.end(), [](auto& g) { return !!g; });
     if (!only) refuse(cat("statistics of ", to_string(node_.what)));
@@ -74,13 +76,13 @@ class node_differentiation {
   void refuse(std::string_view through) {
     for (std::size_t i = 0; i < gradients_.size(); ++i) set(i, [&] { return no_gradient(through); });
   }
-  // Makes a node of this library with these attributes, whose outputs have the extents of `like`.
+  // Makes a node, and returns its outputs, which have the extents of the values `like`.
   std::vector<value> made(op what, std::vector<value> inputs, const node_attributes& numbers,
                           std::initializer_list<const value*> like) const {
     const dtype type = std::any_of(inputs.begin(), inputs.end(), [](const value& v) { return v.type() == dtype::f64; })
                            ? dtype::f64
                            : dtype::f32;
-    maker m(what, to_string(what), std::move(inputs));
+    node_maker m(what, to_string(what), std::move(inputs));
     m.with(numbers);
     for (const value* v : like) m.add_output(type, v->extents());
     return m.all(like.size());
@@ -100,7 +102,7 @@ class node_differentiation {
   void differentiate_moves();
   value padded_slice(std::int64_t axis, std::int64_t first) const;
 
-  const backward_node& p_;
+  const differentiated_node& p_;
   const producer& node_;
   std::vector<optional_gradient> gradients_;
 };
@@ -170,7 +172,7 @@ void node_differentiation::differentiate_elements() {
   }
 }
 
-// Each of y, x and the filters is linear in both others.
+// y, dx and dw are each linear in both factors, so that their derivatives are convolutions too.
 void node_differentiation::differentiate_convolution() {
   const value& a = in(0);
   const value& b = in(1);
@@ -235,7 +237,7 @@ void node_differentiation::differentiate_reduction() {
 }
 
 void node_differentiation::differentiate_normalization() {
-  if (!has_only_the_first()) return;
+  if (!only_first_has_gradient()) return;
   const auto f = node_.attributes.as<normalization_attributes>();
   const std::optional<value> scale = f.has_affine != 0 ? std::optional(in(1)) : std::nullopt;
   const normalized of{out(0), out(1), out(2)};
@@ -248,10 +250,10 @@ void node_differentiation::differentiate_normalization() {
 }
 
 void node_differentiation::differentiate_attention() {
-  if (!has_only_the_first()) return;
+  if (!only_first_has_gradient()) return;
   const auto f = node_.attributes.as<attention_attributes>();
   if (f.has_pages != 0) return refuse("attention with pages");
-  // cuDNN computes it if y, its gradient and the results are rounded to the half type of the inputs.
+  // cuDNN computes the gradient if y, dy and the results are rounded to the half type of the inputs.
   const dtype type = in(0).type();
   const bool is_rounded = is_half(type) && p_.rounded && p_.rounded->type() == type;
   const auto as_input_type = [&](const value& v) { return is_rounded ? convert(v, type) : v; };
@@ -340,7 +342,7 @@ value node_differentiation::padded_slice(std::int64_t axis, std::int64_t first) 
 
 }  // namespace
 
-std::vector<optional_gradient> gradients_of_inputs(const backward_node& p) {
+std::vector<optional_gradient> gradients_of_inputs(const differentiated_node& p) {
   return node_differentiation(p).gradients_of_inputs();
 }
 

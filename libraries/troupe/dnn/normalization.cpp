@@ -6,13 +6,13 @@
 #include <numeric>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/normalization.hpp>
-#include <troupe/dnn/producer.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
 std::vector<std::size_t> last(std::size_t rank, std::size_t count) {
@@ -44,9 +44,9 @@ extents statistics_of(const value& x, std::int64_t over, std::int64_t groups) no
   return out;
 }
 
-void check_scale(maker& m, std::string_view name, const value* v, const value& x) {
+void check_scale(node_maker& m, std::string_view name, const value* v, const value& x) {
   if (v != nullptr && m.fine() && !detail::broadcasts(v->extents(), x.extents()))
-    m.refuse_extents(name, *v, cat(maker::text_of(x.extents()), ", where each extent may be 1"));
+    m.refuse_extents(name, *v, cat(node_maker::text_of(x.extents()), ", where each extent may be 1"));
 }
 
 std::vector<value> normalized_by(const value& x, const norm_parameters& r) {
@@ -54,14 +54,14 @@ std::vector<value> normalized_by(const value& x, const norm_parameters& r) {
   if (r.scale != nullptr) inputs.push_back(*r.scale);
   if (r.offset != nullptr) inputs.push_back(*r.offset);
   if (r.running != nullptr) inputs.push_back(r.running->mean), inputs.push_back(r.running->variance);
-  maker m(op::normalization, r.name, inputs);
+  node_maker m(op::normalization, r.name, inputs);
   const std::size_t outputs = r.running != nullptr ? 5 : 3;
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.all(outputs);
-  // Groups add an axis.
+  // Engines split the channel axis into groups and channels of a group, which adds an axis.
   if (r.groups > 1 && !m.has_rank("x", x, 2, tensor_shape::max_rank - 1)) return m.all(outputs);
   const std::int64_t over = detail::bits_of(r.over, x.rank());
   if (over <= 0)
-    m.refuse("over", over == 0 ? "is empty" : "has an axis that x does not have, or one twice", "axes of x");
+    m.refuse("over", over == 0 ? "is empty" : "has an axis that x does not have, or one twice", "axes of x, each once");
   if (!(r.epsilon >= 0) || !std::isfinite(r.epsilon))
     m.refuse("epsilon", "is " + std::to_string(r.epsilon), "0 or more");
   if (r.groups < 1 || (r.groups > 1 && (x.rank() < 2 || x.extents()[1] % r.groups != 0)))
@@ -72,14 +72,14 @@ std::vector<value> normalized_by(const value& x, const norm_parameters& r) {
   check_scale(m, "offset", r.offset, x);
   if (m.fine() && r.offset != nullptr &&
       !std::equal(r.scale->extents().begin(), r.scale->extents().end(), r.offset->extents().begin()))
-    m.refuse_extents("offset", *r.offset, cat(maker::text_of(r.scale->extents()), ", as the scale"));
+    m.refuse_extents("offset", *r.offset, cat(node_maker::text_of(r.scale->extents()), ", as the scale"));
   if (!m.fine()) return m.all(outputs);
   const extents s = statistics_of(x, over, r.groups);
   const std::span<const std::int64_t> statistics(s.data(), x.rank());
   if (r.running != nullptr)
     for (const value* v : {&r.running->mean, &r.running->variance})
       if (m.fine() && !std::equal(v->extents().begin(), v->extents().end(), statistics.begin(), statistics.end()))
-        m.refuse_extents("running average", *v, maker::text_of(statistics));
+        m.refuse_extents("running average", *v, node_maker::text_of(statistics));
   m.with(normalization_attributes{.over = over,
                                   .groups = r.groups,
                                   .rms = r.rms,
@@ -104,11 +104,11 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
   const std::string_view name = rms ? "rms_norm_gradient" : "normalization_gradient";
   std::vector<value> inputs{dy, x, of.mean, of.inverse_deviation};
   if (scale) inputs.push_back(*scale);
-  maker m(op::normalization_gradient, name, inputs);
+  node_maker m(op::normalization_gradient, name, inputs);
   const std::size_t outputs = scale ? (rms ? 2 : 3) : 1;
   if (m.has_rank("x", x, 1, tensor_shape::max_rank)) {
     if (!std::equal(dy.extents().begin(), dy.extents().end(), x.extents().begin(), x.extents().end()))
-      m.refuse_extents("dy", dy, cat(maker::text_of(x.extents()), ", as x"));
+      m.refuse_extents("dy", dy, cat(node_maker::text_of(x.extents()), ", as x has"));
     check_scale(m, "scale", scale ? &*scale : nullptr, x);
   }
   normalization_attributes f{};
@@ -118,13 +118,13 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
     const std::int64_t here = i < statistics.size() ? statistics[i] : 0, whole = x.extents()[i];
     const bool grouped = i == 1 && x.rank() < tensor_shape::max_rank && here > 1 && here < whole && whole % here == 0;
     if (statistics.size() != x.rank() || (here != 1 && here != whole && !grouped))
-      m.refuse_extents("inverse deviation", of.inverse_deviation, "the extents of x, or 1 where it was normalised");
-    // An extent of 1 in x counts as normalised over, which is the same.
+      m.refuse_extents("inverse deviation", of.inverse_deviation, "the extents of x, or 1 where it was normalized");
+    // Along an axis where x has extent 1, it does not matter whether statistics are taken over the axis.
     if (here == 1 || grouped) f.over |= std::int64_t{1} << i;
     if (grouped) f.groups = here;
   }
   if (m.fine() && !std::equal(statistics.begin(), statistics.end(), of.mean.extents().begin(), of.mean.extents().end()))
-    m.refuse_extents("mean", of.mean, cat(maker::text_of(statistics), ", as the inverse deviation"));
+    m.refuse_extents("mean", of.mean, cat(node_maker::text_of(statistics), ", as the inverse deviation"));
   m.with(f);
   const dtype type = detail::floating_type({dy, x});
   m.add_output(type, x.extents());

@@ -11,7 +11,7 @@ namespace troupe::dnn {
 /// The operation of a node. The numbers are sent between processes and stored with plans: add at the end.
 enum class op : std::uint8_t {
   none = 0,
-  write,      ///< to memory, rounded to its type
+  write,      ///< to memory, rounded to the memory's type
   convert,    ///< rounds to a type
   pointwise,  ///< one of epilogue::op, of tensors whose extents are equal or 1
   convolution,
@@ -42,11 +42,11 @@ enum class op : std::uint8_t {
   block_dequantization,
   recurrence,  ///< a layer of cells, step by step in one direction
   recurrence_gradient,
-  ctc_loss,  ///< of alignments of labels to steps
+  ctc_loss,  ///< connectionist temporal classification, see ctc.hpp
   ctc_loss_gradient,
 };
 
-/// The name of an operation, and its numbers of inputs and outputs.
+/// The name of an operation, and how many inputs and outputs its nodes may have.
 struct op_info {
   std::string_view name;
   std::uint8_t least_inputs, most_inputs, least_outputs, most_outputs;
@@ -88,7 +88,7 @@ inline constexpr op_info op_table[] = {
     {"ctc_loss_gradient", 5, 5, 1, 1},
 };
 
-/// Returns true if the value, which can come from another process, is one of the operations.
+/// Returns true if the value, which may come from another process, is an operation.
 constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::ctc_loss_gradient; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string_view>
 
-/// Options of the computation of a graph: fields of requests.
+/// Options of requests that compute or plan a graph.
 namespace troupe::dnn {
 
-/// The least precision that products of f32 may have. An engine may be more precise: the host engine always is.
+/// The least precision that products of f32 may have. An engine may be more precise: the host engine always is exact.
 enum class precision : std::uint8_t {
-  exact = 0,  ///< that of f32
+  exact = 0,  ///< factors are used as f32
   tf32 = 1,   ///< factors rounded to 10 bits of mantissa
 };
 constexpr bool is_known(precision p) noexcept { return p <= precision::tf32; }
@@ -18,7 +18,7 @@ constexpr std::string_view to_string(precision p) noexcept {
   return !is_known(p) ? "unknown" : p == precision::exact ? "exact" : "tf32";
 }
 
-/// The repeatability of results: whether equal requests have equal results in every run of one plan.
+/// The repeatability of results. `always`: equal requests have equal results in every run of one plan.
 enum class repeatability : std::uint8_t {
   always = 0,
   not_needed = 1,  ///< sums may be added in another order each time, where that is faster
@@ -38,7 +38,7 @@ constexpr std::string_view to_string(fusion f) noexcept {
   return !is_known(f) ? "unknown" : f == fusion::allowed ? "allowed" : "required";
 }
 
-/// The choice among the algorithms that a vendor's library offers.
+/// The choice among the algorithms of a vendor's library.
 enum class choice : std::uint8_t {
   recommended = 0,  ///< the first that the library recommends
   measured = 1,     ///< the fastest, by measurement when the graph is planned

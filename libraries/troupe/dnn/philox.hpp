@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <troupe/epilogue/host_device.hpp>
 
-/// Random numbers that depend only on a counter: the same on every engine, in any order.
+/// The generator Philox4x32-10. Its numbers depend only on key and counter: they are the same on every engine.
 namespace troupe::dnn {
 
 struct random_words {
@@ -13,7 +13,7 @@ struct random_words {
 };
 
 inline constexpr int philox_rounds = 10;
-/// The increments of the two words of the key, each round.
+/// The increments of the key's two words after each round.
 inline constexpr std::uint32_t philox_step_low = 0x9E3779B9, philox_step_high = 0xBB67AE85;
 
 TROUPE_HOST_DEVICE constexpr random_words philox_round(const random_words& n, std::uint32_t k,
@@ -23,7 +23,7 @@ TROUPE_HOST_DEVICE constexpr random_words philox_round(const random_words& n, st
            static_cast<std::uint32_t>(p >> 32) ^ n.word[3] ^ m, static_cast<std::uint32_t>(p)}};
 }
 
-/// Returns the four words of a counter and a key: Philox4x32-10 of J. Salmon and others, "Parallel random numbers: as
+/// Returns the four words for a counter and a key: Philox4x32-10 of J. Salmon and others, "Parallel random numbers: as
 /// easy as 1, 2, 3" (2011).
 TROUPE_HOST_DEVICE constexpr random_words philox(random_words n, std::uint64_t key) noexcept {
   auto k = static_cast<std::uint32_t>(key), m = static_cast<std::uint32_t>(key >> 32);

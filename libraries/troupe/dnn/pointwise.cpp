@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/pointwise.hpp>
-#include <troupe/dnn/producer.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 
 value make(epilogue::op function, std::vector<value> inputs) {
-  maker m(op::pointwise, epilogue::to_string(function), inputs);
+  node_maker m(op::pointwise, epilogue::to_string(function), inputs);
   if (!epilogue::is_function(function) || epilogue::info(function).arguments != inputs.size())
     m.refuse("function", cat("is not one of ", inputs.size(), " tensors"), "a function of epilogues");
   std::size_t rank = 0;
@@ -28,7 +28,7 @@ value make(epilogue::op function, std::vector<value> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].rank() != 0 && !detail::broadcasts(inputs[i].extents(), std::span(extents.data(), rank)))
       m.refuse_extents(cat("argument ", i), inputs[i],
-                       cat(maker::text_of(std::span(extents.data(), rank)), ", where each extent may be 1"));
+                       cat(node_maker::text_of(std::span(extents.data(), rank)), ", where each extent may be 1"));
   m.with(pointwise_attributes{.function = function, .unused = {}});
   dtype type = dtype::f32;
   for (const value& v : inputs)
@@ -47,7 +47,7 @@ value pointwise(epilogue::op function, const value& x, const value& y, const val
 }
 
 value convert(const value& x, dtype to) {
-  maker m(op::convert, "conversion", {x});
+  node_maker m(op::convert, "conversion", {x});
   if (!detail::is_element(to)) m.refuse("type", cat("is ", to_string(to)), std::string(detail::elements));
   m.add_output(to, x.extents());
   return m.done();

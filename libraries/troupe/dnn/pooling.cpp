@@ -10,10 +10,10 @@
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-pooling_attributes attributes_of(maker& m, per_axis window, const pooling_options& o, pooling_kind kind,
+pooling_attributes attributes_of(node_maker& m, per_axis window, const pooling_options& o, pooling_kind kind,
                                  std::size_t spatial) {
   pooling_attributes f{};
   f.kind = kind;
@@ -29,7 +29,7 @@ pooling_attributes attributes_of(maker& m, per_axis window, const pooling_option
   return f;
 }
 
-// Returns the sum of (a * i + b) / m, rounded down, over i from 0 to n - 1, by Euclid's algorithm.
+// Returns the sum over i from 0 to n - 1 of (a * i + b) / m, each rounded down, by Euclid's algorithm.
 std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, std::int64_t m) noexcept {
   for (std::int64_t sum = 0;;) {
     sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
@@ -45,9 +45,8 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
 bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
   const std::int64_t padding = f.window.padding_before[i], stride = f.window.stride[i], dilation = f.window.dilation[i];
   if ((f.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
-  // A window that begins before the image skips the image if its first element that is not before the image is behind
-  // it. Modulo the dilation, those elements are at `first`, `first + stride` and so on: none may be at `length` or
-  // above.
+  // A window that begins before the image misses it if its first element at 0 or above is at `length` or above. These
+  // elements are, modulo the dilation, at `first`, `first + stride` and so on.
   const std::int64_t begin_before = std::min(count, (padding + stride - 1) / stride);
   if (dilation <= length || begin_before == 0) return true;
   const std::int64_t first = (dilation - padding % dilation) % dilation, next = stride % dilation;
@@ -56,20 +55,20 @@ bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t co
 }
 
 // Sets the extents of the result; refuses windows that do not fit.
-void slide(maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
+void slide(node_maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
   std::copy(x.begin(), x.end(), y.begin());
   for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
     y[i + 2] = detail::positions(f.window, i, x[i + 2], f.extents[i]);
     if (y[i + 2] < 1)
       return m.refuse("window", cat("is ", f.extents[i]),
-                      cat("a window that fits into the padded image; x is ", maker::text_of(x)));
+                      cat("a window that fits into the padded image; x is ", node_maker::text_of(x)));
     if (!all_reach_image(f, i, y[i + 2], x[i + 2]))
       return m.refuse("padding", "leaves a window without an element of the image", "less than the window");
   }
 }
 
 value pool(const value& x, per_axis window, const pooling_options& o, pooling_kind kind) {
-  maker m(op::pooling, kind == pooling_kind::maximum ? "max_pool" : "mean_pool", {x});
+  node_maker m(op::pooling, kind == pooling_kind::maximum ? "max_pool" : "mean_pool", {x});
   if (!m.has_rank("x", x, 3, 2 + most_spatial)) return m.done();
   const pooling_attributes f = attributes_of(m, window, o, kind, x.rank() - 2);
   extents y{};
@@ -79,28 +78,28 @@ value pool(const value& x, per_axis window, const pooling_options& o, pooling_ki
   return m.done();
 }
 
-// Requires images whose positions fit i32.
-void check_positions(maker& m, std::span<const std::int64_t> x) {
+// Requires images in which the index of each element fits i32.
+void check_positions(node_maker& m, std::span<const std::int64_t> x) {
   std::int64_t count = 1;
   for (std::size_t i = 2; i < x.size(); ++i)
     if (m.fine() && (__builtin_mul_overflow(count, x[i], &count) || count > std::int64_t{1} << 31))
-      m.refuse("x", "is " + maker::text_of(x), "images of at most 2^31 elements, so that i32 has their positions");
+      m.refuse("x", "is " + node_maker::text_of(x), "images of at most 2^31 elements, whose indexes fit i32");
 }
 
-value pool_gradient(maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_axis window,
+value pool_gradient(node_maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_axis window,
                     const pooling_options& o, pooling_kind kind) {
   if (of_x.size() != dy.rank())
-    m.refuse("result", cat("has ", detail::axes_text(of_x.size())), cat(dy.rank(), ", as dy"));
+    m.refuse("result", cat("has ", detail::axes_text(of_x.size())), cat(dy.rank(), ", as dy has"));
   if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
-    m.refuse("result", "is " + maker::text_of(of_x), "extents of at least 0");
+    m.refuse("result", "is " + node_maker::text_of(of_x), "extents of at least 0");
   if (!m.fine()) return m.done();
   const pooling_attributes f = attributes_of(m, window, o, kind, of_x.size() - 2);
   extents y{};
   if (m.fine()) slide(m, f, of_x, y);
   if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
-    m.refuse_extents(
-        "dy", dy,
-        cat(maker::text_of(std::span<const std::int64_t>(y.data(), of_x.size())), ", as the pooling's result has"));
+    m.refuse_extents("dy", dy,
+                     cat(node_maker::text_of(std::span<const std::int64_t>(y.data(), of_x.size())),
+                         ", as the pooling's result has"));
   m.with(f);
   m.add_output(type, of_x);
   return m.done();
@@ -116,7 +115,7 @@ value mean_pool(const value& x, per_axis window, const pooling_options& o, bool 
 }
 
 pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_options& o) {
-  maker m(op::pooling_with_indexes, "max_pool_with_indexes", {x});
+  node_maker m(op::pooling_with_indexes, "max_pool_with_indexes", {x});
   if (m.has_rank("x", x, 3, 2 + most_spatial)) {
     const pooling_attributes f = attributes_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
     extents y{};
@@ -131,24 +130,24 @@ pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_opti
 }
 
 value max_pool_gradient(const value& dy, const value& x, per_axis window, const pooling_options& o) {
-  maker m(op::pooling_gradient, "max_pool_gradient", {dy, x});
+  node_maker m(op::pooling_gradient, "max_pool_gradient", {dy, x});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
   return pool_gradient(std::move(m), dy, x.extents(), detail::floating_type({dy, x}), window, o, pooling_kind::maximum);
 }
 value max_pool_index_gradient(const value& dy, const value& indexes, std::span<const std::int64_t> of_x,
                               per_axis window, const pooling_options& o) {
-  maker m(op::pooling_index_gradient, "max_pool_index_gradient", {dy, indexes});
+  node_maker m(op::pooling_index_gradient, "max_pool_index_gradient", {dy, indexes});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
   if (indexes.type() != dtype::i32)
     m.refuse("indexes", cat("holds ", to_string(indexes.type())), "i32, as max_pool_with_indexes returns");
   else if (!std::equal(indexes.extents().begin(), indexes.extents().end(), dy.extents().begin(), dy.extents().end()))
-    m.refuse_extents("indexes", indexes, cat(maker::text_of(dy.extents()), ", as dy"));
+    m.refuse_extents("indexes", indexes, cat(node_maker::text_of(dy.extents()), ", as dy has"));
   check_positions(m, of_x);
   return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o, pooling_kind::maximum);
 }
 value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_axis window, const pooling_options& o,
                          bool counts_padding) {
-  maker m(op::pooling_gradient, "mean_pool_gradient", {dy});
+  node_maker m(op::pooling_gradient, "mean_pool_gradient", {dy});
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
   return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o,
                        counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);

@@ -10,12 +10,12 @@
 
 namespace troupe::dnn {
 
-/// The sequence of random numbers, and where in it a tensor begins: element i, in row-major order of the axes, is
-/// number offset + i. The same seed and offset yield the same numbers again, on every engine. For others in the next
-/// step, add the number of elements to the offset.
+/// A sequence of random numbers, and an offset in it: element i of a tensor, in row-major order, is number offset + i.
+/// The same seed and offset yield the same numbers on every engine. To get other numbers in the next training step, add
+/// the number of elements to the offset.
 class random_seed {
  public:
-  /// Makes a seed by value: graphs with other seeds have other plans.
+  /// Makes a seed by value, which is part of the plan: each seed needs a plan of its own.
   random_seed(std::uint64_t seed, std::uint64_t offset = 0) noexcept : seed_(seed), offset_(offset) {}
   /// Makes a seed in memory, which is read when the request runs, so that a recorded graph can change it: u32 or i32
   /// words, the lower one first; 2 for the seed, or 4 for the seed and a number that is added to the offset.
@@ -30,12 +30,12 @@ class random_seed {
   std::uint64_t seed_ = 0, offset_ = 0;
 };
 
-/// Returns numbers of the uniform distribution: multiples of 2^-24 in [0, 1).
+/// Returns uniformly distributed numbers: multiples of 2^-24 in [0, 1).
 value random_uniform(std::span<const std::int64_t> extents, const random_seed& s);
 inline value random_uniform(std::initializer_list<std::int64_t> extents, const random_seed& s) {
   return random_uniform(std::span(extents.begin(), extents.size()), s);
 }
-/// Returns numbers of the normal distribution with mean 0 and deviation 1, from -5.8 to 5.8.
+/// Returns normally distributed numbers with mean 0 and standard deviation 1, from -5.8 to 5.8.
 value random_normal(std::span<const std::int64_t> extents, const random_seed& s);
 inline value random_normal(std::initializer_list<std::int64_t> extents, const random_seed& s) {
   return random_normal(std::span(extents.begin(), extents.size()), s);
@@ -46,9 +46,8 @@ inline value random_bernoulli(std::initializer_list<std::int64_t> extents, doubl
   return random_bernoulli(std::span(extents.begin(), extents.size()), probability, s);
 }
 
-/// Returns x / (1 - probability) where random_bernoulli with 1 - probability is 1, and 0 elsewhere: an element is
-/// dropped with that probability, whatever its value. No mask is stored: the gradient has the same one, from the same
-/// seed.
+/// Sets each element to 0 with the probability, whatever its value, and divides the others by 1 - probability: those
+/// where random_bernoulli with 1 - probability is 1. No mask is stored: the gradient needs the same seed.
 value dropout(const value& x, double probability, const random_seed& s);
 value dropout_gradient(const value& dy, double probability, const random_seed& s);
 

@@ -14,8 +14,8 @@ void expect_words(const random_words& got, std::array<std::uint32_t, 4> want) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(got.word[i], want[i]) << i;
 }
 
-TEST(dnn_random, words_are_those_of_philox) {
-  // The known answers of Random123.
+TEST(dnn_random, words_match_the_known_answers_of_philox) {
+  // Known answers of the library Random123.
   expect_words(philox(0, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   expect_words(philox(~0ull, ~0ull, ~0ull), {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   expect_words(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e),
@@ -59,7 +59,7 @@ TEST(dnn_random, numbers_have_the_moments_of_their_distributions) {
     }
 }
 
-TEST(dnn_random, normal_numbers_are_those_of_box_and_muller) {
+TEST(dnn_random, normal_numbers_match_the_box_muller_transform) {
   for (std::uint64_t n = 0; n < 1000; n += 2) {
     const double u = (random_word(5, n) / 512 + 0.5) / 8388608,
                  angle = 2 * M_PI * (random_word(5, n + 1) >> 8) / 16777216;

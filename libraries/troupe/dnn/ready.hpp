@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Ready requests: requests for what a graph would compute with one operation, or a few.
+/// Ready requests: each is sent as a computation of one operation, or a few.
 #include <troupe/dnn/ready_attention.hpp>
 #include <troupe/dnn/ready_batch_norm.hpp>
 #include <troupe/dnn/ready_convolution.hpp>

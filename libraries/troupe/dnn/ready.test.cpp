@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of ready requests, and that each of their fields matters.
+// Compares ready requests with their definitions, and tests that each of their fields changes the results.
 #include <cmath>
 #include <map>
 #include <random>

@@ -5,11 +5,11 @@
 #include <troupe/dnn/attention.hpp>
 #include <troupe/dnn/computation.hpp>
 
-/// Attention as requests. The fields from `scale` on are attention_options; lengths, offsets, pages and the step are
-/// i32 in memory.
+/// Attention as requests. The fields from `scale` on are those of attention_options; lengths, offsets, pages and the
+/// step are i32 in memory.
 namespace troupe::dnn {
 
-/// y = softmax(scores) * v, of batch x heads x tokens x width.
+/// y = softmax(scores) * v. Tensors are batch x heads x tokens x width.
 struct attention_forward {
   in_any q, k, v;
   out_any y;
@@ -18,10 +18,10 @@ struct attention_forward {
   std::optional<in_any> bias = {};  ///< batch x heads x queries x keys; each extent may be 1
   bool alibi = false;
   attention_window window = {};
-  std::optional<in_any> query_lengths = {}, key_lengths = {};  ///< of the sequences in the rows of the batch
-  std::optional<in_any> query_offsets = {}, key_offsets = {};  ///< of sequences that are packed in one row
-  std::optional<in_any> pages = {};                            ///< of k and v
-  double dropout = 0;                                          ///< the probability that a weight is 0
+  std::optional<in_any> query_lengths = {}, key_lengths = {};  ///< for sequences in the rows of the batch
+  std::optional<in_any> query_offsets = {}, key_offsets = {};  ///< for sequences that are packed in one row
+  std::optional<in_any> pages = {};                            ///< pages of each sequence, in the pools k and v
+  double dropout = 0;                                          ///< the probability that a weight becomes 0
   std::uint64_t seed = 0;
   std::uint32_t offset = 0;
   std::optional<in_any> step = {};  ///< added to the offset
@@ -31,7 +31,8 @@ struct attention_forward {
   computation sent() const;
 };
 
-/// The gradients from that of y; y and statistics are what the forward request wrote, with the same options.
+/// The gradients of q, k, v and bias, computed from that of y; y and statistics are what the forward request wrote. The
+/// options must be those of the forward request.
 struct attention_backward {
   in_any dy, q, k, v, y, statistics;
   out_any dq, dk, dv;

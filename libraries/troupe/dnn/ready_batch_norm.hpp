@@ -5,13 +5,13 @@
 #include <troupe/dnn/activation.hpp>
 #include <troupe/dnn/computation.hpp>
 
-/// Batch normalisation as requests. Scale, offset and all statistics have an element for each channel: as vectors, or
+/// Batch normalization as requests. Scale, offset and all statistics have an element for each channel: as vectors, or
 /// as 1 x channels x 1 ...
 namespace troupe::dnn {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, with the statistics of each channel of this batch.
-/// Running averages are replaced by the next ones: (1 - momentum) * their old values + momentum * this batch's, with
-/// its unbiased variance.
+/// Running averages are replaced by (1 - momentum) * the old average + momentum * the mean or the unbiased variance of
+/// this batch.
 struct batch_norm_training {
   in_any x;
   out_any y;
@@ -37,7 +37,8 @@ struct batch_norm_inference {
   computation sent() const;
 };
 
-/// The gradients of x, scale and offset from that of y; mean and inverse deviation are what the training request wrote.
+/// The gradients of x, scale and offset, computed from that of y; mean and inverse deviation are what the training
+/// request wrote.
 struct batch_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;

@@ -15,11 +15,11 @@ struct conv_forward {
   in_any x, filters;
   out_any y;
   std::optional<in_any> bias = {};
-  std::optional<in_any> residual = {};  ///< not given: the old y, if beta is not 0
+  std::optional<in_any> residual = {};  ///< the old y by default; only if beta is not 0
   double alpha = 1, beta = 0;
   dnn::activation activation = {};
   per_axis padding = 0;         ///< zeros before the image
-  per_axis padding_after = {};  ///< after the image; not given: as before it
+  per_axis padding_after = {};  ///< zeros after the image; `padding` by default
   per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
   std::uint64_t workspace = any_workspace;

@@ -14,7 +14,7 @@ computation ctc_forward::sent() const {
   const value all = ctc_loss(of, l);
   f.write("losses", all, losses);
   f.require_with("dlogits", dlogits.has_value(), "dlosses", dlosses.has_value());
-  // Without factors, each sequence has 1, whatever its loss.
+  // Without dlosses, the gradient of each loss is 1.
   if (dlogits)
     f.write("dlogits", ctc_loss_gradient(dlosses ? f.read("dlosses", *dlosses) : select(all, 1, 1), of, l), *dlogits);
   return f.done(workspace);

@@ -10,10 +10,10 @@ namespace troupe::dnn {
 /// is given. Labels, steps and counts are i32 in memory, see ctc_labels.
 struct ctc_forward {
   in_any logits;                 ///< time x batch x classes; their softmax is computed here
-  in_any labels, steps, counts;  ///< batch x longest; the number of steps and of labels of each sequence
+  in_any labels, steps, counts;  ///< batch x most labels; for each sequence, its number of steps and of labels
   out_any losses;
   std::int64_t blank = 0;              ///< the class of a step without a label
-  std::optional<in_any> dlosses = {};  ///< a factor of each sequence's gradient; not given: 1
+  std::optional<in_any> dlosses = {};  ///< the gradient of each loss; 1 by default
   std::optional<out_any> dlogits = {};
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.ctc_forward", logits, labels, steps, counts, losses, blank, dlosses, dlogits, workspace)

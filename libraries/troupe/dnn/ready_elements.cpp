@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/internal/request_builder.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/ready_elements.hpp>
 #include <troupe/dnn/reductions.hpp>
@@ -20,7 +21,7 @@ bool is_known(pooling_kind k) noexcept { return k >= pooling_kind::maximum && k 
 
 computation pool_forward::sent() const {
   detail::request_builder f;
-  if (!is_known(kind)) f.refuse("kind", "is unknown", "one of pooling_kind");
+  if (!is_known(kind)) f.refuse("kind", cat("is ", static_cast<int>(kind)), "a value of pooling_kind");
   const value image = f.read("x", x);
   f.write("y",
           kind == pooling_kind::maximum ? max_pool(image, window, options_of(*this))
@@ -31,9 +32,9 @@ computation pool_forward::sent() const {
 
 computation pool_backward::sent() const {
   detail::request_builder f({{"result", "dx"}});
-  if (!is_known(kind)) f.refuse("kind", "is unknown", "one of pooling_kind");
+  if (!is_known(kind)) f.refuse("kind", cat("is ", static_cast<int>(kind)), "a value of pooling_kind");
   const bool is_maximum = kind == pooling_kind::maximum;
-  if (!x && is_maximum) f.refuse("x", "is not given", "the image that maxima were taken of");
+  if (!x && is_maximum) f.refuse("x", "is not given", "the image whose maxima were taken");
   if (x && !is_maximum) f.refuse("x", "is given", "none, for a mean");
   const value d = f.read("dy", dy);
   if (x) {
@@ -85,9 +86,9 @@ computation reduction::sent() const {
   for (std::size_t i = 0; i < from.rank() && i < y.shape().rank; ++i)
     if (y.shape().extents[i] == 1) over.push_back(i);
   if (y.shape().rank != from.rank())
-    f.refuse("y", cat("has ", detail::axes_text(y.shape().rank)), cat(from.rank(), ", as x"));
+    f.refuse("y", cat("has ", detail::axes_text(y.shape().rank)), cat(from.rank(), ", as x has"));
   else if (over.empty())
-    f.refuse("y", "has no extent of 1", "1 along each axis that is combined");
+    f.refuse("y", "has no extent of 1", "extent 1 along each axis that is reduced");
   f.write("y", reduce(from, kind, over), alpha, beta, y);
   return f.done(workspace);
 }

@@ -17,14 +17,14 @@ struct pool_forward {
   per_axis window;
   pooling_kind kind = pooling_kind::maximum;
   per_axis padding = 0;         ///< before the image
-  per_axis padding_after = {};  ///< after the image; not given: as before it
-  per_axis stride = {};         ///< not given: the window
+  per_axis padding_after = {};  ///< after the image; `padding` by default
+  per_axis stride = {};         ///< the window's extents by default
   per_axis dilation = 1;
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, workspace)
   computation sent() const;
 };
-/// dx from dy. The gradient of a maximum goes to its first element in row-major order.
+/// dx = the gradient of x from that of y. That of a maximum goes to the first maximum of the window in row-major order.
 struct pool_backward {
   in_any dy;
   out_any dx;
@@ -37,7 +37,7 @@ struct pool_backward {
   computation sent() const;
 };
 
-/// y = exp(x) divided by its sum along axis `over`, or the logarithm of that.
+/// y = exp(x) divided by its sum along axis `over`, or if `logarithmic` the logarithm of this quotient.
 struct softmax_forward {
   in_any x;
   out_any y;
@@ -47,7 +47,7 @@ struct softmax_forward {
   TROUPE_REQUEST("dnn.softmax_forward", x, y, over, logarithmic, workspace)
   computation sent() const;
 };
-/// dx from dy and y, which is what the forward request wrote.
+/// dx = the gradient of x from that of y; y is what the forward request wrote.
 struct softmax_backward {
   in_any dy, y;
   out_any dx;
@@ -67,19 +67,19 @@ struct activation_forward {
   TROUPE_REQUEST("dnn.activation_forward", x, y, activation, workspace)
   computation sent() const;
 };
-/// dx from dy, and from x or y: y suffices for relu, tanh, sigmoid and softplus, and for leaky_relu and elu with a
-/// positive slope.
+/// dx = the gradient of x from that of y. Give x or y: y suffices for relu, tanh, sigmoid and softplus, and for
+/// leaky_relu and elu with a positive slope.
 struct activation_backward {
   in_any dy;
   out_any dx;
   dnn::activation activation;
-  std::optional<in_any> x = {}, y = {};  ///< exactly one of them
+  std::optional<in_any> x = {}, y = {};  ///< exactly one of both
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.activation_backward", dy, dx, activation, x, y, workspace)
   computation sent() const;
 };
 
-/// y = alpha * x, combined along the axes where y has the extent 1, + beta * the old y.
+/// y = alpha * reduce(x) + beta * the old y. x is reduced along the axes along which y has the extent 1.
 struct reduction {
   in_any x;
   out_any y;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/internal/request_builder.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/ready_images.hpp>
 #include <troupe/dnn/response_norm.hpp>
 
@@ -14,7 +15,7 @@ response_norm_options options_of(const R& r) noexcept {
   return {.size = r.size, .alpha = r.alpha, .beta = r.beta, .k = r.k};
 }
 
-// Returns the spatial extents of the operand; those of the other if the numbers of axes differ.
+// Returns the spatial extents of the operand. Refuses it, and returns those of `other`, if the ranks differ.
 std::span<const std::int64_t> spatial_of(detail::request_builder& f, std::string_view field, const out_any& o,
                                          std::string_view other_field, const value& other) {
   const std::size_t rank = o.shape().rank;

@@ -5,10 +5,10 @@
 #include <troupe/dnn/computation.hpp>
 #include <troupe/dnn/resampling.hpp>
 
-/// Normalisation across channels and resampling as requests.
+/// Normalization across channels and resampling as requests.
 namespace troupe::dnn {
 
-/// y = x / (k + alpha / size * sum)^beta, where the sum is that of the squares in `size` neighbouring channels.
+/// y = x / (k + alpha / size * sum)^beta, where the sum is that of the squares in `size` neighboring channels.
 struct lrn_forward {
   in_any x;
   out_any y;
@@ -18,7 +18,7 @@ struct lrn_forward {
   TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, workspace)
   computation sent() const;
 };
-/// dx from dy and x.
+/// dx = the gradient of x from that of y.
 struct lrn_backward {
   in_any dy, x;
   out_any dx;
@@ -29,7 +29,7 @@ struct lrn_backward {
   computation sent() const;
 };
 
-/// y = x with the spatial extents of y.
+/// y = x, resampled to the spatial extents of y.
 struct resample_forward {
   in_any x;
   out_any y;
@@ -39,7 +39,7 @@ struct resample_forward {
   TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, workspace)
   computation sent() const;
 };
-/// dx, which has the extents of x, from dy.
+/// dx = the gradient of x from that of y. dx has the extents of x.
 struct resample_backward {
   in_any dy;
   out_any dx;

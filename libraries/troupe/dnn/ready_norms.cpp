@@ -5,6 +5,7 @@
 #include <numeric>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/internal/request_builder.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/normalization.hpp>
 #include <troupe/dnn/pointwise.hpp>
 #include <troupe/dnn/ready_batch_norm.hpp>
@@ -15,13 +16,13 @@ namespace {
 
 using detail::of_channels, detail::request_builder, detail::expected_extents;
 
-// The extents of scale and offset, and of statistics: the last axes, or channels.
-struct normalized_part {
+// The extents that scale, offset and statistics of a normalization must have.
+struct parameter_extents {
   expected_extents affine, statistics;
 };
-normalized_part of_last(request_builder& f, const value& x, std::size_t count) {
+parameter_extents of_last(request_builder& f, const value& x, std::size_t count) {
   if (count < 1 || count > x.rank()) f.refuse("count", cat("is ", count), cat("1 to ", x.rank()));
-  normalized_part out{{.rank = x.rank()}, {.rank = x.rank()}};
+  parameter_extents out{{.rank = x.rank()}, {.rank = x.rank()}};
   for (std::size_t i = 0; i < x.rank(); ++i) {
     const bool is_over = i + count >= x.rank();
     out.affine.extents[i] = is_over ? x.extents()[i] : 1;
@@ -30,15 +31,15 @@ normalized_part of_last(request_builder& f, const value& x, std::size_t count) {
   return out;
 }
 std::int64_t channels_of(const value& x) noexcept { return x.rank() > 1 ? x.extents()[1] : 1; }
-// Returns the extents for `groups` of the channels of each image, or of all images.
-normalized_part of_groups(const value& x, std::int64_t groups, bool of_each_image = true) noexcept {
-  normalized_part out{of_channels(x, channels_of(x)), of_channels(x, groups)};
+// Returns the extents for a normalization of `groups` groups of channels, of each image or over all images.
+parameter_extents of_groups(const value& x, std::int64_t groups, bool of_each_image = true) noexcept {
+  parameter_extents out{of_channels(x, channels_of(x)), of_channels(x, groups)};
   if (of_each_image && x.rank() > 0) out.statistics.extents[0] = x.extents()[0];
   return out;
 }
 
 template <class R>
-std::optional<affine> affine_of(request_builder& f, const R& r, const normalized_part& part) {
+std::optional<affine> affine_of(request_builder& f, const R& r, const parameter_extents& part) {
   f.require_with("offset", r.offset.has_value(), "scale", r.scale.has_value());
   f.require_with("scale", r.scale.has_value(), "offset", r.offset.has_value());
   const auto scale = f.read("scale", r.scale, part.affine), offset = f.read("offset", r.offset, part.affine);
@@ -54,7 +55,7 @@ computation finished(request_builder& f, const R& r, const normalized& n) {
 }
 
 template <class R>
-computation backward(request_builder& f, const R& r, const value& x, const normalized_part& part) {
+computation backward(request_builder& f, const R& r, const value& x, const parameter_extents& part) {
   const value dy = f.read("dy", r.dy), deviation = f.read("inverse_deviation", r.inverse_deviation, part.statistics);
   const std::optional<value> scale = f.read("scale", r.scale, part.affine);
   f.require_with("scale", scale.has_value(), "dscale", r.dscale.has_value());
@@ -125,7 +126,7 @@ computation instance_norm_backward::sent() const {
 computation batch_norm_training::sent() const {
   request_builder f;
   const value from = f.read("x", x);
-  const normalized_part part = of_groups(from, channels_of(from), false);
+  const parameter_extents part = of_groups(from, channels_of(from), false);
   const auto a = affine_of(f, *this, part);
   f.require_with("running_variance", running_variance.has_value(), "running_mean", running_mean.has_value());
   f.require_with("running_mean", running_mean.has_value(), "running_variance", running_variance.has_value());
@@ -144,7 +145,7 @@ computation batch_norm_inference::sent() const {
   const value from = f.read("x", x);
   if (from.rank() < 2) f.refuse("x", cat("has ", detail::axes_text(from.rank())), "2 to 8");
   if (!(epsilon >= 0) || !std::isfinite(epsilon)) f.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
-  const normalized_part part = of_groups(from, channels_of(from), false);
+  const parameter_extents part = of_groups(from, channels_of(from), false);
   const auto a = affine_of(f, *this, part);
   const value m = f.read("mean", mean, part.statistics), v = f.read("variance", variance, part.statistics);
   value out = (from - m) * (1 / sqrt(v + epsilon));

@@ -4,9 +4,9 @@
 
 #include <troupe/dnn/computation.hpp>
 
-/// Normalisations of each image or row as requests. Tensors may omit axes along which they have extent 1: a scale of a
-/// layer normalisation has the last `count` extents of x, a scale of the others an element for each channel; mean and
-/// inverse deviation have an element for each set that is normalised.
+/// Normalizations of each image or row as requests. Tensors may omit axes along which they have extent 1. The scale of
+/// a layer or RMS normalization has the last `count` extents of x, other scales an element for each channel. Mean and
+/// inverse deviation have an element for each row, group or channel that is normalized.
 namespace troupe::dnn {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over the last `count` axes.
@@ -58,8 +58,8 @@ struct rms_norm_backward {
   computation sent() const;
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over groups of neighbouring channels of each image; as
-/// many groups as channels: an instance normalisation.
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over groups of neighboring channels of each image. With
+/// one channel in each group, it is an instance normalization.
 struct group_norm_forward {
   in_any x;
   out_any y;

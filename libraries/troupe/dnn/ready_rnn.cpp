@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/internal/request_builder.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/ready_rnn.hpp>
 #include <troupe/dnn/rnn.hpp>
 
@@ -19,14 +20,14 @@ extents extents_of(const any_operand<M>& o) noexcept {
 }
 bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-// Returns the number of elements from the first to the last, gaps included.
+// Returns the number of elements from the first to the last one in memory, gaps included.
 std::int64_t reach_of(const tensor_shape& s) noexcept {
   std::int64_t out = 1;
   for (std::size_t i = 0; i < s.rank; ++i) out += (s.extents[i] - 1) * s.strides[i];
   return out;
 }
-// Returns the memory from element `first` along axis 0 on, with this shape. No more than that: parts of one tensor are
-// written by one request.
+// Returns the memory from element `first` along axis 0 on as an operand of this shape. Its range ends with its last
+// element, so that operands of one request that are parts of one tensor do not overlap.
 template <access_mode M>
 any_operand<M> part_of(const any_operand<M>& o, std::int64_t first, const tensor_shape& shape) {
   const std::uint64_t of_each = bytes_of(o.type()),
@@ -83,10 +84,10 @@ class layers {
       const extents state = (is_c ? l.c : l.h).extents();
       if (expected.size() == 1) expected.insert(expected.end(), state.begin(), state.end());
       if (!equal(state, extents(expected).subspan(1)))
-        f_.refuse(field, "is given", "layers whose states have equal extents");
+        f_.refuse(field, "is given", "layers whose states have equal extents, or none");
     }
     if (f_.fine() && !equal(extents_of(o), expected))
-      f_.refuse(field, detail::maker::text_of(content(o)), detail::maker::text_of(expected));
+      f_.refuse(field, detail::node_maker::text_of(content(o)), detail::node_maker::text_of(expected));
     return f_.fine();
   }
   /// Reads the states of each layer; none if not given.
@@ -100,10 +101,10 @@ class layers {
   template <class F>
   void write_states(std::string_view field, const std::optional<out_any>& o, bool is_c, F&& state) {
     if (!o) return;
-    // A view that was refused when it was made has its own reason, which the request reports.
+    // A view that was refused when it was made has rank 0; the request reports that reason.
     const bool is_view = o->shape().rank != 0;
     if (is_view && fits(field, *o, is_c) && count() > 1 && o->shape().strides[0] < reach_of(element_of(*o, 0).shape()))
-      f_.refuse(field, "has interleaved layers", "states of one layer behind those of another");
+      f_.refuse(field, "has interleaved layers", "each layer's states behind those of the layer before it");
     if (!is_view || !f_.fine()) return f_.write(field, x_, *o);
     for (std::size_t i = 0; i < count(); ++i) f_.write(field, state(i), element_of(*o, i));
   }
@@ -118,9 +119,10 @@ class layers {
     each_reserved([&](std::size_t, part, extent, extent elements) { sum = sum + elements; });
     return f_.fine() && !sum.overflowed() ? sum.value() : 0;
   }
-  /// A part of the reserve: the reserve of a layer, or its y, which is the next layer's input.
+  /// A part that the request's reserve tensor stores for a layer: the layer's own reserve, or its y, which is the input
+  /// of the next layer.
   using part = value recurrent_result::*;
-  /// Calls `f(i, part, first, elements)` for each part that layer i has in the reserve.
+  /// Calls `f(i, part, first, elements)` for each part of each layer i, at element `first` of the reserve.
   template <class F>
   void each_reserved(F&& f) const {
     extent at = 0;
@@ -135,12 +137,12 @@ class layers {
       if (i + (options_.bidirectional ? 2 : 1) < count()) put(i, &recurrent_result::y);
     }
   }
-  /// Calls `f(i, part, memory)` for each part, after checking that the reserve is a vector of all elements.
+  /// Requires the reserve to be a vector of `reserve_elements()`, and calls `f(i, part, memory)` for each part.
   template <access_mode M, class F>
   void each_in_memory(const any_operand<M>& reserve, F&& f) {
     const std::int64_t n = reserve_elements();
     if (f_.fine() && (reserve.shape().rank != 1 || reserve.shape().extents[0] != n))
-      f_.refuse("reserve", detail::maker::text_of(content(reserve)), cat(n, ", see reserve_elements"));
+      f_.refuse("reserve", detail::node_maker::text_of(content(reserve)), cat(n, ", see reserve_elements"));
     each_reserved([&](std::size_t i, part p, extent first, extent) {
       const extents e = (plain_.layers[i].*p).extents();
       tensor_shape s{.rank = e.size()};
@@ -151,7 +153,7 @@ class layers {
     });
   }
 
-  /// Refuses the request by the weights of the first layer that is refused.
+  /// Refuses the request for the reason of the first layer that is refused, and names the field of its weights.
   void check(const rnn_result& of) {
     for (std::size_t i = 0; i < of.layers.size() && f_.fine(); ++i)
       if (const auto& no = of.layers[i].y.from().refused) f_.refuse(name_of(no->input, i), no->is, no->expected);
@@ -248,7 +250,7 @@ computation rnn_backward::sent() const {
   const auto h = all.read_states("dlast_h", dlast_h, false), c = all.read_states("dlast_c", dlast_c, true);
   if (dweights.size() != all.count())
     f.refuse("dweights", cat("are ", dweights.size()), cat(all.count(), ", as weights"));
-  // Initial states are not read for their gradients: they are in the reserve.
+  // The gradients need only the extents of the initial states, whose values are in the reserve: the last states serve.
   std::vector<recurrent_state> initial;
   std::vector<recurrent_output_gradients> last;
   for (std::size_t i = 0; i < all.count() && f.fine(); ++i) {

@@ -6,12 +6,12 @@
 #include <troupe/dnn/kinds.hpp>
 #include <troupe/dnn/ready_rnn_weights.hpp>
 
-/// Layers of recurrences as requests, see rnn.hpp. Weights have an element for each layer in turn, for both directions
-/// if there are two: the reversed one is the second. States have the same order along their axis 0: layers x batch x
-/// width, so all layers with states have one width.
+/// Layers of recurrences as requests, see rnn.hpp. `weights` has an element for each layer in turn, or with
+/// `bidirectional` two: the second is that of the reversed direction. States are layers x batch x width in the same
+/// order, so that all layers with states have one width.
 namespace troupe::dnn {
 
-/// y is that of the last layer. States begin with the initial ones, or 0.
+/// y = the result of the last layer. The states before the first step are initial_h and initial_c, or 0.
 struct rnn_forward {
   in_any x;  ///< time x batch x inputs
   out_any y;
@@ -21,19 +21,20 @@ struct rnn_forward {
   std::optional<in_any> lengths = {};  ///< i32: number of steps of each sequence
   std::optional<in_any> initial_h = {}, initial_c = {};
   std::optional<out_any> last_h = {}, last_c = {};
-  /// A vector of reserve_elements() for the gradient, which reads it unchanged.
+  /// A vector of reserve_elements() elements, which the gradient reads.
   std::optional<out_any> reserve = {};
   std::uint64_t workspace = any_workspace;
   TROUPE_REQUEST("dnn.rnn_forward", x, y, weights, cell, bidirectional, lengths, initial_h, initial_c, last_h, last_c,
                  reserve, workspace)
-  /// Returns the number of elements that the reserve must have, which follows from x, weights and cell; 0 if these do
-  /// not fit.
+  /// Returns the number of elements that the reserve must have. It follows from x, weights and cell; 0 if these are
+  /// invalid.
   ///   r.reserve = tensor(gpu.alloc<float>(n), {n});
   std::int64_t reserve_elements() const;
   computation sent() const;
 };
 
-/// The gradients from those of y and, if given, of the last states. The other fields are those of the forward request.
+/// The gradients of x, weights and initial states, computed from those of y and, if given, of the last states. The
+/// other fields must be those of the forward request.
 struct rnn_backward {
   in_any dy, x, reserve;
   out_any dx;

@@ -35,7 +35,7 @@ struct rnn_weight_gradients {
 
 namespace troupe {
 
-/// The operands of a list of weights: "weights[1].recurrent".
+/// The operands of a list of weights. In refusals they are named "weights[1].recurrent".
 template <class W>
   requires std::same_as<W, dnn::rnn_weights> || std::same_as<W, dnn::rnn_weight_gradients>
 struct operands_in<list<W>> {

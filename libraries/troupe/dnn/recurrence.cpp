@@ -4,22 +4,22 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/internal/recurrence_layout.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/recurrence.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 using extents = std::initializer_list<std::int64_t>;
 
 std::string_view name_of(recurrent_cell c) noexcept {
   return c == recurrent_cell::lstm ? "LSTM" : c == recurrent_cell::gru ? "GRU" : "simple cell";
 }
 
-void expect_extents(maker& m, std::string_view name, const value& v, extents expected, std::string_view because) {
+void expect_extents(node_maker& m, std::string_view name, const value& v, extents expected, std::string_view because) {
   if (m.fine() && !std::equal(v.extents().begin(), v.extents().end(), expected.begin(), expected.end()))
-    m.refuse_extents(name, v, cat(maker::text_of(std::span(expected.begin(), expected.size())), ", as ", because));
+    m.refuse_extents(name, v, cat(node_maker::text_of(std::span(expected.begin(), expected.size())), ", as ", because));
 }
 
 dtype type_of(std::span<const value> all) noexcept {
@@ -40,15 +40,15 @@ recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence
           .has_dc = false};
 }
 
-void check_cell(maker& m, const recurrence_attributes& f) {
+void check_cell(node_maker& m, const recurrence_attributes& f) {
   if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru)
-    m.refuse("cell", "is unknown", "relu, tanh, lstm or gru");
+    m.refuse("cell", cat("is ", static_cast<int>(f.cell)), "relu, tanh, lstm or gru");
   if (f.has_projection != 0 && !detail::has_c(f.cell))
     m.refuse("projection", cat("is given to a ", name_of(f.cell)), "an LSTM, or no projection");
 }
 
 // Checks that the weights fit the cell, x and each other. Returns true if all extents are known.
-bool check_weights(maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& f) {
+bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& f) {
   check_cell(m, f);
   if (!m.has_rank("x", x, 3, 3) || !m.has_rank("input weights", w.input, 2, 2) ||
       !m.has_rank("recurrent weights", w.recurrent, 2, 2))
@@ -76,22 +76,22 @@ bool check_weights(maker& m, const value& x, const recurrent_weights& w, const r
   return m.fine();
 }
 
-void check_state(maker& m, std::string_view name, const std::optional<value>& h, const std::optional<value>& c,
+void check_state(node_maker& m, std::string_view name, const std::optional<value>& h, const std::optional<value>& c,
                  const detail::recurrence_layout& l) {
   if (h) expect_extents(m, cat(name, "h"), *h, {l.batch, l.width}, "x has sequences and h has a width");
   if (c && !detail::has_c(l.cell)) m.refuse(cat(name, "c"), cat("is given to a ", name_of(l.cell)), "an LSTM, or no c");
   if (c) expect_extents(m, cat(name, "c"), *c, {l.batch, l.hidden}, "x has sequences and the state has a width");
 }
 
-void check_lengths(maker& m, const std::optional<value>& lengths, const detail::recurrence_layout& l) {
+void check_lengths(node_maker& m, const std::optional<value>& lengths, const detail::recurrence_layout& l) {
   if (!m.fine() || !lengths) return;
-  m.is_whole("lengths", *lengths);
+  m.is_i32_in_memory("lengths", *lengths);
   expect_extents(m, "lengths", *lengths, {l.batch}, "x has sequences");
   if (l.time > detail::most_counted)
     m.refuse("x", cat("has ", l.time, " steps"), cat("at most ", detail::most_counted, ", if there are lengths"));
 }
 
-void check_initial(maker& m, const recurrence_options& o, const detail::recurrence_layout& l) {
+void check_initial(node_maker& m, const recurrence_options& o, const detail::recurrence_layout& l) {
   if (!m.fine() || !o.initial) return;
   check_state(m, "initial ", o.initial->h, o.initial->c, l);
   if (detail::has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is not given", "one, as initial h is given");
@@ -118,7 +118,7 @@ recurrent_result recurrence(const value& x, const recurrent_weights& w, const re
   if (w.projection) inputs.push_back(*w.projection);
   if (o.lengths) inputs.push_back(*o.lengths);
   const recurrence_attributes f = attributes_of(w, o);
-  maker m(op::recurrence, name, inputs);
+  node_maker m(op::recurrence, name, inputs);
   if (m.fine() && check_weights(m, x, w, f)) {
     const detail::recurrence_layout l = layout_of(f, x, w);
     check_initial(m, o, l);
@@ -145,14 +145,14 @@ recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, co
     if (*each) inputs.push_back(**each);
   recurrence_gradient_attributes f = attributes_of(w, o);
   f.has_dy = d.y.has_value(), f.has_dh = d.h.has_value(), f.has_dc = d.c.has_value();
-  maker m(op::recurrence_gradient, name, inputs);
+  node_maker m(op::recurrence_gradient, name, inputs);
   if (!d.y && !d.h && !d.c) m.refuse("gradients", "are not given", "that of y or of a last state");
   if (m.fine() && check_weights(m, x, w, f)) {
     const detail::recurrence_layout l = layout_of(f, x, w);
     check_initial(m, o, l);
     check_lengths(m, o.lengths, l);
     expect_extents(m, "reserve", reserve, {l.time, l.batch, l.line}, "the layer returned it");
-    if (d.y) expect_extents(m, "dy", *d.y, {l.time, l.batch, l.width}, "y");
+    if (d.y) expect_extents(m, "dy", *d.y, {l.time, l.batch, l.width}, "y has");
     check_state(m, "last d", d.h, d.c, l);
     m.with(f);
     const dtype type = type_of(inputs);

@@ -6,33 +6,33 @@
 #include <troupe/dnn/kinds.hpp>
 #include <troupe/dnn/value.hpp>
 
-/// Layers that process sequences step by step, as those of PyTorch and cuDNN. With a = W x + b and p = R h + d, where h
-/// is the state before the step, each divided into one part for each gate:
+/// Layers that process sequences step by step, defined as in PyTorch and cuDNN. h is the state before a step, h' after
+/// it; a = W x + b and p = R h + d, each divided into one part for each gate:
 ///   relu, tanh  h' = f(a + p)
 ///   lstm        i, f, o = sigmoid(a + p), g = tanh(a + p), in the order i f g o;
 ///               c' = f c + i g, m = o tanh(c'), h' = m, or P m with a projection P
 ///   gru         r, z = sigmoid(a + p), n = tanh(a + r p), in the order r z n; h' = (1 - z) n + z h
 namespace troupe::dnn {
 
-/// The weights of a layer. W is (gates * hidden) x inputs, R is (gates * hidden) x width, P is width x hidden: the
-/// width of h is that of the hidden state without a projection. There are 4 gates in an LSTM, 3 in a GRU, otherwise 1.
+/// The weights of a layer. W is (gates * hidden) x inputs, R is (gates * hidden) x width, P is width x hidden. `width`
+/// is that of h; without a projection it equals `hidden`. An LSTM has 4 gates, a GRU 3, other cells 1.
 struct recurrent_weights {
-  value input, recurrent;
+  value input, recurrent;  ///< W and R
   struct bias {
     value input, recurrent;  ///< b and d: gates * hidden
   };
   std::optional<bias> biases = {};
-  std::optional<value> projection = {};  ///< of an LSTM
+  std::optional<value> projection = {};  ///< P, only for an LSTM
 };
 /// The state of a layer. h is batch x width. An LSTM also has c, which is batch x hidden.
 struct recurrent_state {
   value h;
   std::optional<value> c = {};
 };
-/// The kind of layer, and the initial state and lengths of its sequences.
+/// Options of a layer: its cell and direction, and the initial states and lengths of its sequences.
 struct recurrence_options {
   recurrent_cell cell = recurrent_cell::lstm;
-  bool reversed = false;  ///< each sequence from its last step to its first
+  bool reversed = false;  ///< true if each sequence is processed from its last step to its first
   /// The state before the first step; 0 if not given.
   std::optional<recurrent_state> initial = {};
   /// i32 in memory: the number of steps of each sequence, clamped to the range from 0 to the steps of x. Elements of x
@@ -43,22 +43,23 @@ struct recurrence_options {
 /// The results of a layer in one direction.
 struct recurrent_result {
   value y;        ///< h after each step: time x batch x width
-  value h, c;     ///< after the last step of each sequence; c is refused if there is none
-  value reserve;  ///< values of each step that the gradient needs: time x batch x numbers in an internal order
+  value h, c;     ///< states after the last step of each sequence; c is refused unless the cell is an LSTM
+  value reserve;  ///< values of each step that the gradient needs, in an internal order: time x batch x elements
 };
 /// Computes one layer in one direction. x is time x batch x inputs.
 recurrent_result recurrence(const value& x, const recurrent_weights& w, const recurrence_options& o);
 
-/// The gradients of y and of the last states; those that are absent are 0.
+/// The gradients of y and of the last states. One that is not given is 0.
 struct recurrent_output_gradients {
   std::optional<value> y = {}, h = {}, c = {};
 };
-/// The gradients of the inputs of a layer: x, its weights, the initial state.
+/// The gradients of a layer's inputs: x, weights and initial state.
 struct recurrence_gradients {
   value dx, dinput, drecurrent;
   value dinput_bias, drecurrent_bias, dprojection, dh, dc;  ///< refused if the layer had no such input
 };
-/// Returns the gradients from those of the results. The other arguments are those of the layer, and its reserve.
+/// Returns the gradients of a layer's inputs, computed from those of its results. `reserve` is what the layer returned;
+/// the other arguments must be those of the layer.
 recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, const value& x,
                                          const recurrent_weights& w, const value& reserve, const recurrence_options& o);
 

@@ -50,7 +50,7 @@ TEST_F(dnn_recurrence, lstm_gates_are_in_the_order_input_forget_cell_output) {
   expect(recurrence(x, w, o).c, {c});
 }
 
-TEST_F(dnn_recurrence, a_gru_resets_the_product_of_the_state) {
+TEST_F(dnn_recurrence, the_reset_gate_of_a_gru_multiplies_the_product_of_the_state) {
   const recurrent_weights w{given({3, 1}, {0, 0, 1}), given({3, 1}, {0, 0, 1}),
                             recurrent_weights::bias{given({3}, {log3, -log3, -2}), given({3}, {0, 0, 1})}};
   const recurrent_result r = recurrence(given({1, 1, 1}, {0.5}), w,
@@ -136,7 +136,7 @@ TEST_F(dnn_recurrence_refusals, wrong_weights_are_named) {
   EXPECT_EQ(refusal({given({4, 3}), given({4, 4}), {}, given({4, 4})}, {.cell = recurrent_cell::tanh}),
             "has a recurrence whose projection is given to a simple cell; expected an LSTM, or no projection");
   EXPECT_EQ(refusal({input, recurrent}, {.cell = recurrent_cell(9)}),
-            "has a recurrence whose cell is unknown; expected relu, tanh, lstm or gru");
+            "has a recurrence whose cell is 9; expected relu, tanh, lstm or gru");
 }
 
 TEST_F(dnn_recurrence_refusals, wrong_states_and_lengths_are_named) {
@@ -165,7 +165,7 @@ TEST_F(dnn_recurrence_refusals, wrong_gradients_are_named) {
   EXPECT_EQ(recurrence_gradient({}, x, w, reserve, {}).dx.why_refused(),
             "has a recurrence_gradient whose gradients are not given; expected that of y or of a last state");
   EXPECT_EQ(recurrence_gradient({.y = given({5, 2, 3})}, x, w, reserve, {}).dx.why_refused(),
-            "has a recurrence_gradient whose dy is 5 x 2 x 3; expected 5 x 2 x 4, as y");
+            "has a recurrence_gradient whose dy is 5 x 2 x 3; expected 5 x 2 x 4, as y has");
   EXPECT_EQ(recurrence_gradient({.h = given({2, 3})}, x, w, reserve, {}).dx.why_refused(),
             "has a recurrence_gradient whose last dh is 2 x 3; expected 2 x 4, as x has sequences and h has a width");
   EXPECT_EQ(recurrence_gradient({.h = given({2, 4})}, x, w, given({5, 2, 7}), {}).dx.why_refused(),
@@ -177,12 +177,12 @@ TEST_F(dnn_recurrence_refusals, wrong_gradients_are_named) {
             "has a recurrence_gradient whose dh is not computed; expected an initial state to be given");
 }
 
-TEST_F(dnn_recurrence_refusals, wrong_numbers_of_layers_are_named) {
+TEST_F(dnn_recurrence_refusals, a_wrong_number_of_weights_or_states_is_named) {
   const value x = given({5, 2, 3});
   const std::vector<recurrent_weights> w(3, {given({16, 3}), given({16, 4})});
   EXPECT_EQ(rnn(x, w, {.bidirectional = true}).y.why_refused(),
             "has a rnn whose weights are 3; expected two for each layer, one for each direction");
-  EXPECT_EQ(rnn(x, {}, {}).y.why_refused(), "has a rnn whose weights are 0; expected at least one layer");
+  EXPECT_EQ(rnn(x, {}, {}).y.why_refused(), "has a rnn whose weights are 0; expected those of at least one layer");
   const std::vector<recurrent_state> states(2, {given({2, 4}), given({2, 4})});
   EXPECT_EQ(rnn(x, w, {}, states).layers[2].h.why_refused(),
             "has a rnn whose initial states are 2; expected 3, as the weights, or none");
@@ -190,7 +190,7 @@ TEST_F(dnn_recurrence_refusals, wrong_numbers_of_layers_are_named) {
             "has a rnn_gradient whose results are 0; expected 3, as the weights");
 }
 
-TEST(dnn_recurrence_attributes, attributes_are_accepted_only_with_the_tensors_that_they_declare) {
+TEST(dnn_recurrence_attributes, a_recurrence_node_must_have_the_tensors_that_its_attributes_declare) {
   const std::int32_t length = 1;
   const auto is_accepted = [&](op what, const recurrence_attributes& f, std::size_t inputs, std::size_t outputs,
                                bool last_is_whole = false) {

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/reductions.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
 value softmax_of(const value& x, std::size_t over, bool logarithmic) {
-  maker m(op::softmax, logarithmic ? "log_softmax" : "softmax", {x});
+  node_maker m(op::softmax, logarithmic ? "log_softmax" : "softmax", {x});
   m.has_rank("x", x, 1, tensor_shape::max_rank);
   if (m.fine() && over >= x.rank()) m.refuse("axis", cat("is ", over), cat("less than ", x.rank()));
   m.with(softmax_attributes{static_cast<std::int64_t>(over), logarithmic});
@@ -22,10 +22,10 @@ value softmax_of(const value& x, std::size_t over, bool logarithmic) {
 }
 
 value softmax_gradient_of(const value& dy, const value& y, std::size_t over, bool logarithmic) {
-  maker m(op::softmax_gradient, logarithmic ? "log_softmax_gradient" : "softmax_gradient", {dy, y});
+  node_maker m(op::softmax_gradient, logarithmic ? "log_softmax_gradient" : "softmax_gradient", {dy, y});
   m.has_rank("y", y, 1, tensor_shape::max_rank);
   if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.extents().begin(), y.extents().end()))
-    m.refuse_extents("dy", dy, cat(maker::text_of(y.extents()), ", as y"));
+    m.refuse_extents("dy", dy, cat(node_maker::text_of(y.extents()), ", as y has"));
   if (m.fine() && over >= y.rank()) m.refuse("axis", cat("is ", over), cat("less than ", y.rank()));
   m.with(softmax_attributes{static_cast<std::int64_t>(over), logarithmic});
   m.add_output(detail::floating_type({dy, y}), y.extents());
@@ -35,17 +35,19 @@ value softmax_gradient_of(const value& dy, const value& y, std::size_t over, boo
 }  // namespace
 
 value reduce(const value& x, reduction_kind how, std::span<const std::size_t> over) {
-  maker m(op::reduction, "reduction", {x});
+  node_maker m(op::reduction, "reduction", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   const std::int64_t bits = detail::bits_of(over, x.rank());
-  if (bits <= 0) m.refuse("axes", bits == 0 ? "are none" : "have one that x does not have, or one twice", "axes of x");
+  if (bits <= 0)
+    m.refuse("axes", bits == 0 ? "are none" : "have one that x does not have, or one twice", "axes of x, each once");
   if (how < reduction_kind::sum || how > reduction_kind::norm2)
-    m.refuse("kind", "is unknown", "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
+    m.refuse("kind", cat("is ", static_cast<int>(how)),
+             "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
   extents e{};
   for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) e[i] = (bits >> i & 1) != 0 ? 1 : x.extents()[i];
-  // The maximum or minimum of no elements is undefined.
-  const bool has_number = how != reduction_kind::maximum && how != reduction_kind::minimum;
-  for (std::size_t i = 0; m.fine() && !has_number && i < x.rank(); ++i)
+  // A maximum or minimum of no elements is undefined.
+  const bool is_defined_for_none = how != reduction_kind::maximum && how != reduction_kind::minimum;
+  for (std::size_t i = 0; m.fine() && !is_defined_for_none && i < x.rank(); ++i)
     if (x.extents()[i] == 0 && e[i] == 1 && std::find(e.begin(), e.begin() + x.rank(), 0) == e.begin() + x.rank())
       m.refuse_extents("x", x, "elements to find the maximum or minimum of");
   m.with(reduction_attributes{bits, how});
@@ -63,11 +65,11 @@ value log_softmax_gradient(const value& dy, const value& y, std::size_t over) {
 }
 
 value product(const value& a, const value& b) {
-  maker m(op::product, "product", {a, b});
+  node_maker m(op::product, "product", {a, b});
   if (!m.has_rank("a", a, 2, tensor_shape::max_rank) || !m.has_rank("b", b, a.rank(), a.rank())) return m.done();
   const std::size_t rank = a.rank();
   const auto x = a.extents(), y = b.extents();
-  if (y[rank - 2] != x[rank - 1]) m.refuse_extents("b", b, cat(x[rank - 1], " rows, as a has columns"));
+  if (y[rank - 2] != x[rank - 1]) m.refuse_extents("b", b, cat(x[rank - 1], " rows, as many as a has columns"));
   extents e{};
   for (std::size_t i = 0; m.fine() && i + 2 < rank; ++i) {
     e[i] = x[i] == 1 ? y[i] : x[i];

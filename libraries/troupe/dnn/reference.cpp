@@ -87,7 +87,7 @@ void reduce(const reduction_attributes& f, input_values x, output_values y) {
   }
 }
 
-// Calls `f(indexes)` for each row along an axis, with the indexes of all of its elements.
+// Calls `f(indexes)` for each row along an axis, with the indexes of the row's elements.
 template <class F>
 void for_each_row(const tensor_shape& s, std::int64_t along, F&& f) {
   const auto i = static_cast<std::size_t>(along);
@@ -188,8 +188,8 @@ class evaluation {
   std::span<const double> input(const encoded_node& n, std::size_t k) {
     const std::uint16_t t = n.inputs[k];
     const std::vector<double>& numbers = read_[t].empty() ? numbers_[t] : read_[t];
-    const bool is_whole = troupe::info(graph_.tensors()[t].type).kind != dtype_kind::floating;
-    if (!moved_ || is_whole || k >= n.count_numbers() || !detail::roundings::adds_up(n.what)) return numbers;
+    const bool is_integer = troupe::info(graph_.tensors()[t].type).kind != dtype_kind::floating;
+    if (!moved_ || is_integer || k >= n.count_value_inputs() || !detail::roundings::adds_up(n.what)) return numbers;
     moved_inputs_[k] = numbers;
     moved_->move(moved_inputs_[k]);
     return moved_inputs_[k];
@@ -276,14 +276,14 @@ class evaluation {
 
   const encoded_graph& graph_;
   std::vector<std::vector<double>> numbers_;
-  std::vector<std::vector<double>> read_;  // the contents of memory that is read, before anything is written
+  std::vector<std::vector<double>> read_;  // elements of the memory that is read, from before any write
   std::optional<detail::roundings> moved_;
-  std::vector<double> moved_inputs_[encoded_node::most_inputs];  // of one node
+  std::vector<double> moved_inputs_[encoded_node::most_inputs];  // moved elements of one node's inputs
 };
 
 }  // namespace
 
-std::vector<std::vector<double>> numbers_read(const encoded_graph& g) {
+std::vector<std::vector<double>> elements_read(const encoded_graph& g) {
   std::vector<bool> is_made(g.tensors().size()), is_read(g.tensors().size());
   for (const encoded_node& n : g.nodes()) {
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) is_read[t] = true;
@@ -297,7 +297,7 @@ std::vector<std::vector<double>> numbers_read(const encoded_graph& g) {
   return out;
 }
 
-std::vector<std::vector<double>> evaluate(const encoded_graph& g) { return evaluation(g, numbers_read(g)).all(); }
+std::vector<std::vector<double>> evaluate(const encoded_graph& g) { return evaluation(g, elements_read(g)).all(); }
 
 std::vector<std::vector<double>> evaluate_with_roundings(const encoded_graph& g,
                                                          const std::vector<std::vector<double>>& read,

@@ -8,20 +8,19 @@
 
 namespace troupe::dnn {
 
-/// Computes a graph in double precision: the definition that engines are tested against. Returns the numbers of each
+/// Computes a graph in double precision: the definition that engines are tested against. Returns the elements of each
 /// tensor, in row-major order of its axes whatever its strides; none for a tensor between nodes that no node computes.
-/// Memory that the graph reads must be this process's; none is written. A tensor that the graph writes has the numbers
-/// that its memory would have, rounded to its type. Where the graph also reads that tensor, it reads the numbers from
-/// before the write. Only a conversion rounds other tensors. Precondition: the types are real, and the extents and the
-/// numbers of each node fit its tensors.
+/// Reads this process's memory, and writes none: a tensor that the graph writes has the elements that its memory would
+/// have, rounded to its type, and a node that reads this tensor gets the old elements. Only conversions round other
+/// tensors. Preconditions: the types are real, and the extents and attributes of each node fit its tensors.
 std::vector<std::vector<double>> evaluate(const encoded_graph& g);
 
-/// Returns the present numbers of each tensor that a graph reads in memory; none for the others.
-std::vector<std::vector<double>> numbers_read(const encoded_graph& g);
-/// Evaluates a graph with numbers that it read before, as if each number had been moved up or down at random by some
-/// roundings of f32, or of f64 if the graph has f64. All such results are as correct as the exact ones. They differ
-/// much where a small difference matters: near the middle between two numbers of a half type, or where large numbers
-/// cancel.
+/// Returns the present elements of each tensor in memory that a graph reads; none for other tensors.
+std::vector<std::vector<double>> elements_read(const encoded_graph& g);
+/// Evaluates a graph with the elements `read` by `elements_read`, and moves computed numbers up or down at random by
+/// some rounding errors of f32, or of f64 if the graph has f64. All such results are as correct as the exact ones. They
+/// differ much where a small difference matters: near the middle between two numbers of a half type, or where large
+/// numbers cancel.
 std::vector<std::vector<double>> evaluate_with_roundings(const encoded_graph& g,
                                                          const std::vector<std::vector<double>>& read,
                                                          std::uint64_t seed);

@@ -14,7 +14,7 @@ struct tensor_in {
   extents shape;
   numbers values;
 };
-// Returns the outputs of one node.
+// Returns the outputs of a graph of one node.
 template <class Attributes>
 std::vector<numbers> all_of(op what, const std::vector<tensor_in>& in, const std::vector<extents>& out,
                             const Attributes& f) {
@@ -75,7 +75,7 @@ numbers finite_differences(numbers x, F f) {
   return out;
 }
 
-TEST(dnn_reference, memory_of_any_type_and_strides_is_read) {
+TEST(dnn_reference, memory_is_read_by_its_type_and_strides) {
   const half channels_last[] = {half(1.0f), half(10.0f), half(2.0f), half(20.0f), half(3.0f), half(30.0f)};
   const std::int8_t bytes[] = {-128, 127};
   encoding e;
@@ -105,7 +105,7 @@ TEST(dnn_reference, only_writes_and_conversions_round) {
   EXPECT_EQ(memory[0], 77) << "memory was written";
 }
 
-TEST(dnn_reference, conversions_round_once_to_even_and_saturate_small_types) {
+TEST(dnn_reference, conversions_round_to_nearest_even_and_saturate_8_bit_types) {
   const auto converted = [](dtype type, double x) {
     encoding e;
     const auto to = e.within({1}, type);
@@ -152,7 +152,7 @@ TEST(dnn_reference, convolution_does_not_flip_the_filter) {
             (numbers{5421, 6532}));
 }
 
-TEST(dnn_reference, convolution_has_padding_stride_and_dilation) {
+TEST(dnn_reference, convolution_applies_padding_stride_and_dilation) {
   // The image with zeros is 0 1 2 3 4 5 0 0; windows of 3 with a gap start at 0 and 3.
   const convolution_attributes f{{{1}, {2}, {3}, {2}}, 1};
   EXPECT_EQ(of(op::convolution, {{{1, 1, 5}, {1, 2, 3, 4, 5}}, {{1, 1, 3}, {1, 10, 100}}}, {1, 1, 2}, f),
@@ -247,7 +247,7 @@ TEST(dnn_reference, the_variance_of_one_element_is_not_corrected) {
   EXPECT_EQ(got, (std::vector<numbers>{{0}, {6}, {1}, {3}, {4}}));
 }
 
-TEST(dnn_reference, normalization_divides_channels_into_groups_of_neighbours) {
+TEST(dnn_reference, normalization_divides_channels_into_groups_of_neighbors) {
   const normalization_attributes f{
       .over = 0b110, .groups = 2, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const auto got =
@@ -267,14 +267,14 @@ TEST(dnn_reference, rms_normalization_divides_by_the_root_mean_square) {
   expect_near(got[2], {0.25});
 }
 
-TEST(dnn_reference, gradient_of_a_normalization_has_the_computed_values) {
+TEST(dnn_reference, gradient_of_a_normalization_matches_values_computed_by_hand) {
   // A layer of 1 and 3: mean 2, deviation 1, normalized -1 and 1.
   const normalization_attributes f{
       .over = 2, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const std::vector<tensor_in> in{
       {{1, 3}, {2, 1, 1}}, {{1, 3}, {1, 2, 3}}, {{1, 1}, {2}}, {{1, 1}, {0.5}}, {{1, 3}, {1, 2, 4}}};
   const auto got = all_of(op::normalization_gradient, in, {{1, 3}, {1, 3}, {1, 3}}, f);
-  // g = 2 2 4, normalized -0.5 0 0.5; mean of g 8/3, of their product 1/3.
+  // g = 2 2 4, normalized x = -0.5 0 0.5; the mean of g is 8/3, that of g * normalized x is 1/3.
   expect_near(got[0], {0.5 * (2 - 8.0 / 3 + 0.5 / 3), 0.5 * (2 - 8.0 / 3), 0.5 * (4 - 8.0 / 3 - 0.5 / 3)});
   expect_near(got[1], {-1, 0, 0.5});
   expect_near(got[2], {2, 1, 1});
@@ -339,7 +339,7 @@ TEST(dnn_reference, pooling_windows_can_reach_beyond_the_image) {
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1.5, -3, -4.5}));
 }
 
-TEST(dnn_reference, pooling_of_two_axes_has_dilation) {
+TEST(dnn_reference, pooling_with_dilation_skips_elements_along_both_axes) {
   const tensor_in x{{1, 2, 3, 3}, counted(18)};
   const pooling_attributes f{{2, 2}, {{}, {}, {1, 1}, {2, 1}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling, {x}, {1, 2, 1, 2}, f), (numbers{3.5, 4.5, 12.5, 13.5}));
@@ -366,7 +366,7 @@ TEST(dnn_reference, the_gradient_of_a_mean_is_distributed_over_the_window) {
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{3, 7, 4, 13, 9}));
 }
 
-TEST(dnn_reference, softmax_is_along_one_axis) {
+TEST(dnn_reference, softmax_is_computed_along_one_axis) {
   const tensor_in x{{2, 2}, {0, std::log(4.0), std::log(3.0), std::log(4.0)}};
   expect_near(of(op::softmax, {x}, {2, 2}, softmax_attributes{1, 0}), {0.2, 0.8, 3.0 / 7, 4.0 / 7});
   expect_near(of(op::softmax, {x}, {2, 2}, softmax_attributes{0, 0}), {0.25, 0.5, 0.75, 0.5});
@@ -397,7 +397,7 @@ TEST(dnn_reference, shape_operations_move_elements) {
   const tensor_in x{{2, 3}, {1, 2, 3, 4, 5, 6}};
   EXPECT_EQ(of(op::reshape, {x}, {3, 1, 2}, node_attributes{}), (numbers{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(of(op::transposition, {x}, {3, 2}, transposition_attributes{{1, 0}}), (numbers{1, 4, 2, 5, 3, 6}));
-  // Of 2 x 3 x 2 to 2 x 2 x 3, an order that is not its own inverse.
+  // A transposition from 2 x 3 x 2 to 2 x 2 x 3 that is not its own inverse.
   EXPECT_EQ(of(op::transposition, {{{2, 3, 2}, counted(12)}}, {2, 2, 3}, transposition_attributes{{2, 0, 1}}),
             (numbers{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}));
   EXPECT_EQ(of(op::concatenation, {x, {{2, 1}, {7, 8}}}, {2, 4}, concatenation_attributes{1}),

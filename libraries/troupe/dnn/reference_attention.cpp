@@ -13,7 +13,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr tensor_index nowhere{-1};
 
-// The positions of a sequence's tokens.
+// A sequence's tokens: `count` tokens of a row, from `first` on.
 struct tokens {
   std::int64_t row, first, count;
 };
@@ -67,7 +67,7 @@ class attention_node {
     return s;
   }
 
-  // Returns the dropout's factor of a weight.
+  // Returns the factor by which dropout multiplies a weight.
   double dropout_factor(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
     if (f_.dropout == 0) return 1;
     return dropping_.keeps(b * q.shape.extents[1] + h, i, j) ? 1 / (1 - f_.dropout) : 0;

@@ -18,11 +18,12 @@ double log_sum(double a, double b) noexcept {
   return most + std::log(std::exp(a - most) + std::exp(b - most));
 }
 
-// The alignments of one sequence. They pass through states: a blank, a label, a blank, ..., the last label, a blank. At
-// each step an alignment stays, or goes to the next state, or past a blank between different labels.
+// The alignments of one sequence's labels to its steps. The states are a blank, the first label, a blank, ..., the last
+// label, a blank. At each step an alignment stays in its state, goes to the next, or skips a blank between different
+// labels.
 class alignments {
  public:
-  // `in` is logits, labels, numbers of steps and of labels.
+  // `in` is logits, labels, number of steps, number of labels.
   alignments(const ctc_attributes& f, std::span<const input_values> in, std::int64_t sequence)
       : logits_(in[0]), sequence_(sequence), blank_(f.blank) {
     const auto b = static_cast<std::size_t>(sequence);
@@ -51,7 +52,7 @@ class alignments {
     return -total(a);
   }
 
-  // Writes the gradient of the logits of step t, class c, for the gradient `dloss` of the loss: `to(t, c)`.
+  // Writes the gradient of the logit of class c at step t to `to(t, c)`. `dloss` is the gradient of the loss.
   template <class To>
   void gradient(double dloss, To&& to) const {
     if (!possible_ || loss() == infinite) return;
@@ -84,7 +85,8 @@ class alignments {
     return steps(static_cast<std::size_t>(steps_), std::vector<double>(states_.size(), -infinite));
   }
 
-  // Returns the logarithms of the probabilities of being in a state after a step, with the labels before it emitted.
+  // Returns, for each step and state, the log probability of being in the state after the step, with all labels before
+  // it emitted.
   steps forward() const {
     steps a = empty();
     for (std::size_t t = 0; t < a.size(); ++t)
@@ -96,7 +98,7 @@ class alignments {
       }
     return a;
   }
-  // Returns the logarithms of the probabilities of emitting the labels behind a state, after a step.
+  // Returns, for each step and state, the log probability of emitting all labels behind the state after the step.
   steps backward() const {
     steps b = empty();
     for (std::size_t t = b.size(); t-- > 0;)
@@ -125,7 +127,7 @@ class alignments {
   bool possible_ = false;
   std::int64_t steps_ = 0;
   std::vector<std::int64_t> states_;  // the class of each state
-  std::vector<double> logarithms_;    // of the probability of each class at each step
+  std::vector<double> logarithms_;    // log probability of each class at each step
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// Calls `f(index)` for each channel in the sum of an element.
+// Calls `f(index)` for each channel whose square is in the sum for the element at `at`.
 template <class F>
 void for_each_channel(const local_response_norm_attributes& attributes, const tensor_shape& x, tensor_index at, F f) {
   const std::int64_t first = at[1] - (attributes.size - 1) / 2;
@@ -24,8 +24,8 @@ double divisor(const local_response_norm_attributes& f, input_values x, const te
   return f.k + f.alpha / static_cast<double>(f.size) * sum;
 }
 
-// An element of an image along one axis, and its weight.
-struct part {
+// An index along one axis of an image, and the weight of the element there.
+struct weighted_index {
   std::int64_t at;
   double weight;
 };
@@ -37,8 +37,10 @@ double cubic(double distance) noexcept {
   return d < 2 ? a * (((d - 5) * d + 8) * d - 4) : 0;
 }
 
-// Returns the elements that element `o` of `out` is interpolated from.
-std::vector<part> parts_of(const resampling_attributes& f, std::int64_t o, std::int64_t in, std::int64_t out) {
+// Returns the input elements, with weights, that output element `o` is interpolated from; `in` and `out` are the
+// extents.
+std::vector<weighted_index> sources_of(const resampling_attributes& f, std::int64_t o, std::int64_t in,
+                                       std::int64_t out) {
   const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
   const auto on_image = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
   if (f.kind == resampling_kind::nearest) {
@@ -48,26 +50,26 @@ std::vector<part> parts_of(const resampling_attributes& f, std::int64_t o, std::
   const double position = f.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
   const double below = std::floor(position), rest = position - below;
   if (f.kind == resampling_kind::linear) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
-  std::vector<part> all;
+  std::vector<weighted_index> all;
   for (int k = -1; k <= 2; ++k) all.push_back({on_image(below + k), cubic(rest - k)});
   return all;
 }
 
-// Calls `use(y index, x index, weight)` for each part of each element.
+// Calls `use(y index, x index, weight)` for each element of x that an element of y is interpolated from.
 template <class Use>
-void for_each_part(const resampling_attributes& f, const tensor_shape& x, const tensor_shape& y, Use use) {
+void for_each_source(const resampling_attributes& f, const tensor_shape& x, const tensor_shape& y, Use use) {
   for_each_index(y, [&](const tensor_index& out) {
-    std::vector<std::vector<part>> along(x.rank);
-    tensor_shape taken{.rank = x.rank, .extents = {1, 1}};
+    std::vector<std::vector<weighted_index>> along(x.rank);
+    tensor_shape combinations{.rank = x.rank, .extents = {1, 1}};
     for (std::size_t i = 2; i < x.rank; ++i) {
-      along[i] = parts_of(f, out[i], x.extents[i], y.extents[i]);
-      taken.extents[i] = static_cast<std::int64_t>(along[i].size());
+      along[i] = sources_of(f, out[i], x.extents[i], y.extents[i]);
+      combinations.extents[i] = static_cast<std::int64_t>(along[i].size());
     }
-    for_each_index(taken, [&](const tensor_index& which) {
+    for_each_index(combinations, [&](const tensor_index& which) {
       tensor_index image{out[0], out[1]};
       double weight = 1;
       for (std::size_t i = 2; i < x.rank; ++i) {
-        const part& p = along[i][static_cast<std::size_t>(which[i])];
+        const weighted_index& p = along[i][static_cast<std::size_t>(which[i])];
         image[i] = p.at, weight *= p.weight;
       }
       use(out, std::as_const(image), weight);
@@ -93,11 +95,11 @@ void find_response_gradient(const local_response_norm_attributes& f, input_value
 }
 
 void resample(const resampling_attributes& f, input_values x, output_values y) {
-  for_each_part(f, x.shape, y.shape, [&](auto& out, auto& image, double weight) { y[out] += weight * x[image]; });
+  for_each_source(f, x.shape, y.shape, [&](auto& out, auto& image, double weight) { y[out] += weight * x[image]; });
 }
 
 void find_resampling_gradient(const resampling_attributes& f, input_values dy, output_values dx) {
-  for_each_part(f, dx.shape, dy.shape, [&](auto& out, auto& image, double weight) { dx[image] += weight * dy[out]; });
+  for_each_source(f, dx.shape, dy.shape, [&](auto& out, auto& image, double weight) { dx[image] += weight * dy[out]; });
 }
 
 }  // namespace troupe::dnn::detail

@@ -7,7 +7,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// The sets of elements that have statistics of their own.
+// The sets of a normalization: elements of one set share a mean and a variance.
 class normalized_sets {
  public:
   normalized_sets(const normalization_attributes& f, const tensor_shape& x) noexcept : elements_(x) {
@@ -20,7 +20,7 @@ class normalized_sets {
     }
   }
 
-  /// Returns the number of the set that has an element: its position among the statistics.
+  /// Returns the set of an element, as an index among the statistics.
   std::size_t set_of(const tensor_index& at) const noexcept {
     std::int64_t position = 0;
     for (std::size_t i = 0; i < elements_.rank; ++i) position = position * statistics_.extents[i] + at[i] / widths_[i];

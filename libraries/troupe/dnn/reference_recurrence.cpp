@@ -12,11 +12,11 @@ namespace {
 using numbers = std::vector<double>;
 
 double sigmoid(double x) noexcept { return 1 / (1 + std::exp(-x)); }
-// Return the derivatives of functions, from their results.
-double of_sigmoid(double y) noexcept { return y * (1 - y); }
-double of_tanh(double y) noexcept { return 1 - y * y; }
+// Return the derivative of a function, computed from its result y.
+double d_sigmoid_from(double y) noexcept { return y * (1 - y); }
+double d_tanh_from(double y) noexcept { return 1 - y * y; }
 
-// Returns a line of a matrix, or of step `t` of sequence `b`.
+// Returns line `line` of a tensor: its elements along the last axis.
 template <class Values>
 auto* line_of(const Values& v, std::int64_t line) noexcept {
   return v.numbers.data() + line * v.shape.extents[v.shape.rank - 1];
@@ -27,25 +27,26 @@ std::int64_t steps_of(std::span<const input_values> in, std::size_t lengths, std
   return static_cast<std::int64_t>(std::clamp(in[lengths].numbers[static_cast<std::size_t>(b)], 0.0, double(time)));
 }
 
-// Returns row `i` of a matrix, times x.
+// Returns the product of row `i` of a matrix and the vector x.
 double row_product(const input_values& matrix, std::int64_t i, const double* x) noexcept {
   const double* const row = line_of(matrix, i);
   double sum = 0;
   for (std::int64_t k = 0; k < matrix.shape.extents[1]; ++k) sum += row[k] * x[k];
   return sum;
 }
-// Add gradient^T * row of a matrix to `to`; and gradient * x to dmatrix.
+// Adds gradient * row `i` of a matrix to the vector `to`.
 void add_row(const input_values& matrix, std::int64_t i, double gradient, double* to) noexcept {
   const double* const row = line_of(matrix, i);
   for (std::int64_t k = 0; k < matrix.shape.extents[1]; ++k) to[k] += gradient * row[k];
 }
+// Adds gradient * x to row `i` of dmatrix.
 void add_to_row(const output_values& dmatrix, std::int64_t i, double gradient, const double* x) noexcept {
   double* const row = line_of(dmatrix, i);
   for (std::int64_t k = 0; k < dmatrix.shape.extents[1]; ++k) row[k] += gradient * x[k];
 }
 
-// One step of one sequence, written to its line of the reserve; `take` replaces h and c before the step by those after
-// it.
+// One step of one sequence: `take` replaces h and c before the step by those after it, and writes the step's line `r`
+// of the reserve.
 class forward_step {
  public:
   forward_step(const recurrence_attributes& f, std::span<const input_values> inputs)
@@ -97,7 +98,8 @@ class forward_step {
   }
 };
 
-// One step of the gradient: `take` replaces dh and dc of the state after the step by those of the state before it.
+// One step of one sequence's gradient: `take` replaces the gradients dh and dc of the state after the step by those of
+// the state before it, and adds to the gradients of x, weights and biases.
 class backward_step {
  public:
   backward_step(const recurrence_gradient_attributes& f, std::span<const input_values> inputs,
@@ -137,7 +139,7 @@ class backward_step {
   const recurrence_layout l;
 
  private:
-  // Finds the gradients of unit j's gates before their functions, from that of the unit's result.
+  // Computes the gradients of unit j's gates before their functions from dm, the gradient of the unit's result.
   void find_gates(const double* r, std::int64_t j, double dm, double* dh, double* dc, double* to) const {
     const auto g = [&](std::int64_t i) { return r[i * l.hidden + j]; };
     const auto d = [&](std::int64_t i) -> double& { return to[i * l.hidden + j]; };
@@ -146,20 +148,20 @@ class backward_step {
         d(0) = g(0) > 0 ? dm : 0;
         return;
       case recurrent_cell::tanh:
-        d(0) = dm * of_tanh(g(0));
+        d(0) = dm * d_tanh_from(g(0));
         return;
       case recurrent_cell::lstm: {
         const double before = r[l.c_before + j], c = std::tanh(g(1) * before + g(0) * g(2));
-        const double dc_after = dc[j] + dm * g(3) * of_tanh(c);
-        d(0) = dc_after * g(2) * of_sigmoid(g(0)), d(1) = dc_after * before * of_sigmoid(g(1));
-        d(2) = dc_after * g(0) * of_tanh(g(2)), d(3) = dm * c * of_sigmoid(g(3));
+        const double dc_after = dc[j] + dm * g(3) * d_tanh_from(c);
+        d(0) = dc_after * g(2) * d_sigmoid_from(g(0)), d(1) = dc_after * before * d_sigmoid_from(g(1));
+        d(2) = dc_after * g(0) * d_tanh_from(g(2)), d(3) = dm * c * d_sigmoid_from(g(3));
         dc[j] = dc_after * g(1);
         return;
       }
       case recurrent_cell::gru:
-        d(2) = dm * (1 - g(1)) * of_tanh(g(2));
-        d(1) = dm * (r[l.h_before + j] - g(2)) * of_sigmoid(g(1));
-        d(0) = d(2) * r[l.before_reset + j] * of_sigmoid(g(0));
+        d(2) = dm * (1 - g(1)) * d_tanh_from(g(2));
+        d(1) = dm * (r[l.h_before + j] - g(2)) * d_sigmoid_from(g(1));
+        d(0) = d(2) * r[l.before_reset + j] * d_sigmoid_from(g(0));
         dh[j] = dm * g(1);
     }
   }

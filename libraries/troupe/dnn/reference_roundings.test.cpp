@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-// Builds graphs for rounding_spread.
+// Builds graphs whose results `rounding_spread` examines.
 class dnn_roundings : public ::testing::Test {
  protected:
   template <class T>
@@ -29,9 +29,9 @@ class dnn_roundings : public ::testing::Test {
   encoding e;
 };
 
-constexpr double step_of_half = 0x1p-10;  // between 1 and 2
+constexpr double f16_spacing = 0x1p-10;  // between 1 and 2
 
-TEST_F(dnn_roundings, a_sum_moves_by_a_few_roundings_of_its_type) {
+TEST_F(dnn_roundings, a_sum_moves_by_a_few_rounding_errors_of_its_type) {
   const std::vector<float> x{1, 1000, 0};
   const std::uint16_t to = sum(given(x, dtype::f32), e.number(0.25));
   const encoded_graph g = e.encoded();
@@ -43,12 +43,12 @@ TEST_F(dnn_roundings, a_sum_moves_by_a_few_roundings_of_its_type) {
   }
 }
 
-TEST_F(dnn_roundings, a_converted_sum_moves_only_near_the_middle_of_two_numbers) {
-  const std::vector<float> x{1 + step_of_half / 2, 1 + step_of_half / 4};
+TEST_F(dnn_roundings, a_converted_sum_moves_only_near_the_middle_of_two_f16_numbers) {
+  const std::vector<float> x{1 + f16_spacing / 2, 1 + f16_spacing / 4};
   const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
   const encoded_graph g = e.encoded();
   rounding_spread spread(g);
-  EXPECT_EQ(spread.of(to, 0, 1), step_of_half);
+  EXPECT_EQ(spread.of(to, 0, 1), f16_spacing);
   EXPECT_EQ(spread.of(to, 1, 1), 0);
 }
 
@@ -64,7 +64,7 @@ TEST_F(dnn_roundings, a_sum_that_cancels_moves_as_much_as_its_summands) {
 }
 
 TEST_F(dnn_roundings, inputs_and_integers_do_not_move) {
-  const std::vector<float> x{1 + step_of_half / 2, 3};
+  const std::vector<float> x{1 + f16_spacing / 2, 3};
   const std::vector<std::int8_t> whole{100, -99};
   const std::uint16_t rounded = converted(given(x, dtype::f32), dtype::f16), to = e.within({1}, dtype::i32);
   e.node(op::reduction, {given(whole, dtype::i8)}, {to}, reduction_attributes{1, reduction_kind::sum});
@@ -84,12 +84,12 @@ TEST_F(dnn_roundings, graphs_in_f64_move_less) {
 }
 
 TEST_F(dnn_roundings, later_changes_of_memory_do_not_matter) {
-  std::vector<float> x{1 + step_of_half / 2};
+  std::vector<float> x{1 + f16_spacing / 2};
   const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
   const encoded_graph g = e.encoded();
   rounding_spread spread(g);
   x[0] = 7;
-  EXPECT_EQ(spread.of(to, 0, 1), step_of_half);
+  EXPECT_EQ(spread.of(to, 0, 1), f16_spacing);
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// Calls `use(y index, x index, filters index)` for each product in the sums of a convolution. Its gradients are sums
-// over the same products.
+// Calls `use(y index, x index, filters index)` for each product that a convolution sums. Its gradients use the same
+// triples of indexes.
 template <class Use>
-void for_each_use(const convolution_attributes& f, const tensor_shape& x, const tensor_shape& filters,
-                  const tensor_shape& y, Use use) {
+void for_each_product(const convolution_attributes& f, const tensor_shape& x, const tensor_shape& filters,
+                      const tensor_shape& y, Use use) {
   const std::int64_t filters_of_group = filters.extents[0] / f.groups, channels_of_group = filters.extents[1];
   tensor_shape one_filter = filters;
   one_filter.extents[0] = 1;
@@ -27,7 +27,7 @@ void for_each_use(const convolution_attributes& f, const tensor_shape& x, const 
   });
 }
 
-// Calls `f(x index)` for each element of a window that is inside the image, in row-major order.
+// Calls `f(x index)` for each element of the window of `out` that is inside the image, in row-major order.
 template <class F>
 void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out, F f) {
   tensor_shape window{.rank = x.rank, .extents = {1, 1}};
@@ -38,14 +38,14 @@ void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x
   });
 }
 
-// Returns the position of an element among those of its image.
+// Returns the index of an element in its image, in row-major order of the spatial axes.
 double position_of(const tensor_index& image, const tensor_shape& x) noexcept {
   std::int64_t position = 0;
   for (std::size_t i = first_spatial; i < x.rank; ++i) position = position * x.extents[i] + image[i];
   return static_cast<double>(position);
 }
 
-// Returns the number that a mean divides by.
+// Returns the number of elements that the mean of a window divides by.
 double count_of(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out) {
   std::int64_t count = 0;
   if (attributes.kind == pooling_kind::mean_of_image) {
@@ -60,18 +60,18 @@ double count_of(const pooling_attributes& attributes, const tensor_shape& x, con
 }  // namespace
 
 void convolve(const convolution_attributes& f, input_values x, input_values filters, output_values y) {
-  for_each_use(f, x.shape, filters.shape, y.shape,
-               [&](auto& out, auto& image, auto& filter) { y[out] += x[image] * filters[filter]; });
+  for_each_product(f, x.shape, filters.shape, y.shape,
+                   [&](auto& out, auto& image, auto& filter) { y[out] += x[image] * filters[filter]; });
 }
 
 void find_data_gradient(const convolution_attributes& f, input_values dy, input_values filters, output_values dx) {
-  for_each_use(f, dx.shape, filters.shape, dy.shape,
-               [&](auto& out, auto& image, auto& filter) { dx[image] += dy[out] * filters[filter]; });
+  for_each_product(f, dx.shape, filters.shape, dy.shape,
+                   [&](auto& out, auto& image, auto& filter) { dx[image] += dy[out] * filters[filter]; });
 }
 
 void find_weight_gradient(const convolution_attributes& f, input_values dy, input_values x, output_values dw) {
-  for_each_use(f, x.shape, dw.shape, dy.shape,
-               [&](auto& out, auto& image, auto& filter) { dw[filter] += dy[out] * x[image]; });
+  for_each_product(f, x.shape, dw.shape, dy.shape,
+                   [&](auto& out, auto& image, auto& filter) { dw[filter] += dy[out] * x[image]; });
 }
 
 void pool(const pooling_attributes& f, input_values x, output_values y) {

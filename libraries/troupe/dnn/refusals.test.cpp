@@ -34,7 +34,7 @@ TEST_F(dnn_refusals, an_extent_of_0_is_refused_where_elements_are_required) {
   const value image = given({2, 0, 8, 8}), f = given({4, 6, 3, 3});
   expect_value(
       convolution(image, f),
-      "has a convolution whose x is 2 x 0 x 8 x 8; expected extents of at least 1, but for the number of images");
+      "has a convolution whose x is 2 x 0 x 8 x 8; expected extents of at least 1, except the number of images");
   expect_value(convolution(given({0, 6, 8, 8}), given({0, 6, 3, 3})),
                "has a convolution whose filters is 0 x 6 x 3 x 3; expected extents of at least 1");
   expect_value(
@@ -52,7 +52,7 @@ TEST_F(dnn_refusals, an_extent_of_0_is_refused_where_elements_are_required) {
   expect_value(value(in_any(tensor<float>())), "reads a tensor that was never made; expected one with extents");
 }
 
-TEST_F(dnn_refusals, a_tensor_without_elements_is_refused_only_for_its_memory) {
+TEST_F(dnn_refusals, a_tensor_without_elements_is_accepted_unless_its_memory_is_invalid) {
   const value none = given({0, 4});
   computation r{.graph = {write(relu(none), at<float>(0, {0, 4}))}};
   EXPECT_EQ(memory.refusal(r), "");
@@ -84,12 +84,12 @@ TEST_F(dnn_refusals, a_convolution_names_the_wrong_input_and_the_expected_extent
       convolution(x, f, {.dilation = {1, 1, 1}}),
       "has a convolution whose dilation has 3 numbers; expected 2, one for each spatial axis, or one number for all");
   expect_value(convolution(x, given<half>({4, 6, 3, 3})),
-               "has a convolution whose filters holds f16; expected f32, as the other; convert one of them");
+               "has a convolution whose filters holds f16; expected f32, as the other factor; convert one of them");
   expect_value(convolution_data_gradient(given({2, 4, 6, 5}), f, {2, 6, 8, 8}),
                "has a convolution_data_gradient whose dy is 2 x 4 x 6 x 5; expected 2 x 4 x 6 x 6, as the "
                "convolution's result has");
   expect_value(convolution_weight_gradient(given({2, 4, 6, 6}), x, {4, 6, 3}),
-               "has a convolution_weight_gradient whose result has 3 axes; expected 4, as dy");
+               "has a convolution_weight_gradient whose result has 3 axes; expected 4, as dy has");
   expect_value(transposed_convolution(given({2, 4, 6, 6}), f, {.stride = 2}, 2),
                "has a transposed_convolution whose more is 2; expected less than stride, 2");
 }
@@ -171,10 +171,11 @@ TEST_F(dnn_refusals, an_elementwise_operation_names_the_wrong_argument) {
                "has a conversion whose type is i64; expected f32, f64, f16, bf16, an 8-bit float, or "
                "an integer of at most 32 bits");
   expect_value(reduce(x, reduction_kind::sum, {1, 1}),
-               "has a reduction whose axes have one that x does not have, or one twice; expected axes of x");
+               "has a reduction whose axes have one that x does not have, or one twice; expected axes of x, each once");
   expect_value(softmax(x, 3), "has a softmax whose axis is 3; expected less than 3");
   expect_value(softmax(2.0, 0), "has a softmax whose x is a number; expected 1 to 8");
-  expect_value(product(x, given({2, 3, 4})), "has a product whose b is 2 x 3 x 4; expected 4 rows, as a has columns");
+  expect_value(product(x, given({2, 3, 4})),
+               "has a product whose b is 2 x 3 x 4; expected 4 rows, as many as a has columns");
   expect_value(product(x, given({3, 4, 2})),
                "has a product whose b is 3 x 4 x 2; expected as many matrices as a has, or 1");
 }
@@ -194,11 +195,11 @@ TEST_F(dnn_refusals, a_normalization_names_statistics_that_do_not_fit) {
                "has a batch_norm whose next running average is not computed; expected running averages to be given");
   const normalized n = layer_norm(x, 2, 1e-5);
   expect_value(normalization_gradient(given({2, 6, 8, 7}), x, n).dx,
-               "has a normalization_gradient whose dy is 2 x 6 x 8 x 7; expected 2 x 6 x 8 x 8, as x");
+               "has a normalization_gradient whose dy is 2 x 6 x 8 x 7; expected 2 x 6 x 8 x 8, as x has");
   expect_value(
       normalization_gradient(x, x, {n.y, n.mean, given({2, 6, 8, 3})}).dx,
       "has a normalization_gradient whose inverse deviation is 2 x 6 x 8 x 3; expected the extents of x, or 1 where it "
-      "was normalised");
+      "was normalized");
   expect_value(normalization_gradient(x, x, n).dscale,
                "has a normalization_gradient whose dscale is not computed; expected a scale to be given");
 }
@@ -211,17 +212,17 @@ TEST_F(dnn_refusals, an_attention_names_the_wrong_input_and_the_expected_extents
   expect_value(attention(q, k, v).y, "");
   expect(attention(given({4, 6, 8}), k, v).y, "q has 3 axes; expected 4");
   expect(attention(q, 1.0, v).y, "k is a number; expected 4");
-  expect(attention(q, given({2, 2, 5, 7}), v).y, "k is 2 x 2 x 5 x 7; expected width 8, as q");
+  expect(attention(q, given({2, 2, 5, 7}), v).y, "k is 2 x 2 x 5 x 7; expected width 8, as q has");
   expect(attention(q, given({2, 3, 5, 8}), given({2, 3, 5, 8})).y,
          "k is 2 x 3 x 5 x 8; expected heads that divide those of q, 4");
   expect(attention(q, given({1, 2, 5, 8}), given({1, 2, 5, 8})).statistics,
-         "k is 1 x 2 x 5 x 8; expected a batch of 2, as q");
+         "k is 1 x 2 x 5 x 8; expected a batch of 2, as q has");
   expect(attention(q, k, given({2, 2, 4, 8})).y, "v is 2 x 2 x 4 x 8; expected 2 x 2 x 5 x any width, as k");
-  expect(attention(q, given<half>({2, 2, 5, 8}), v).y, "k holds f16; expected f32, as q; convert one of them");
+  expect(attention(q, given<half>({2, 2, 5, 8}), v).y, "k holds f16; expected f32, as q does; convert one of them");
   expect(attention(q, k, given<half>({2, 2, 5, 8})).y, "v holds f16; expected f32, as k; convert one of them");
   expect(attention(q, k, v, {.scale = std::numeric_limits<double>::infinity()}).y,
          "scale is inf; expected a finite number");
-  expect(attention(q, k, v, {.soft_cap = 0}).y, "soft_cap is 0.000000; expected more than 0");
+  expect(attention(q, k, v, {.soft_cap = 0}).y, "soft_cap is 0.000000; expected a finite number above 0");
   expect(attention(q, k, v, {.window = {.left = -1}}).y, "window has -1 keys on one side; expected at least 0");
   expect(attention(q, k, v, {.bias = given({2, 4, 6, 4})}).y,
          "bias is 2 x 4 x 6 x 4; expected 2 x 4 x 6 x 5, where each extent may be 1");
@@ -243,13 +244,13 @@ TEST_F(dnn_refusals, an_attention_names_sequences_that_do_not_fit) {
   expect(q, k, {.keys = {.lengths = convert(given({2}), dtype::i32)}},
          "keys.lengths is computed; expected i32 that are read from memory");
   expect(q, k, {.keys = {.lengths = whole({2, 1})}}, "keys.lengths has 2 axes; expected 1");
-  expect(q, k, {.keys = {.offsets = whole({3})}}, "keys.offsets is given for a batch of 2; expected 1");
+  expect(q, k, {.keys = {.offsets = whole({3})}}, "keys.offsets is given for a batch of 2; expected a batch of 1");
   expect(one, given({1, 2, 5, 8}), {.queries = {.offsets = whole({4})}, .keys = {.offsets = whole({4})}}, "");
   expect(one, given({1, 2, 5, 8}), {.queries = {.offsets = whole({4})}, .keys = {.offsets = whole({3})}},
          "keys.offsets is 3; expected 4");
-  expect(one, k, {.queries = {.offsets = whole({4})}}, "k is 2 x 2 x 5 x 8; expected a batch of 3, as q");
+  expect(one, k, {.queries = {.offsets = whole({4})}}, "k is 2 x 2 x 5 x 8; expected a batch of 3, as q has");
   expect(one, k, {.queries = {.offsets = whole({1})}},
-         "queries.offsets has no sequence; expected 1 number more than sequences");
+         "queries.offsets has no sequence; expected at least 2 offsets: one more than sequences");
   expect(one, k, {.queries = {.lengths = whole({2}), .offsets = whole({3})}},
          "queries.lengths is given, and so is offsets; expected one of them");
   expect(one, k, {.bias = given({1, 1, 1, 1}), .queries = {.offsets = whole({3})}},
@@ -258,7 +259,7 @@ TEST_F(dnn_refusals, an_attention_names_sequences_that_do_not_fit) {
   expect(q, k, {.keys = {.lengths = whole({2})}, .pages = whole({2, 7})}, "");
   expect(q, k, {.pages = whole({3, 7})}, "pages is 3 x 7; expected 2 x the pages of a sequence");
   expect(q, k, {.keys = {.offsets = whole({3})}, .pages = whole({2, 7})},
-         "keys.offsets is given, and so is pages; expected lengths instead");
+         "keys.offsets is given, and so is pages; expected lengths instead of offsets");
 }
 
 TEST_F(dnn_refusals, an_attention_gradient_names_what_is_missing) {
@@ -296,11 +297,11 @@ TEST_F(dnn_refusals, random_numbers_name_a_wrong_seed_or_probability) {
   const auto words = [&](extent n) { return read(at<std::uint32_t>(0, {n})); };
   expect_value(random_uniform({2, 3}, random_seed(words(4))), "");
   expect_value(random_uniform({2, 3}, random_seed(words(3))),
-               "has a random_uniform whose seed is 3; expected 2 words, or 4 with those of an offset");
+               "has a random_uniform whose seed is 3; expected a vector of 2 words, or of 4 with an offset");
   expect_value(random_normal({2, 3}, random_seed(given({2}))),
                "has a random_normal whose seed holds f32; expected u32 or i32");
   expect_value(random_normal({2, 3}, random_seed(convert(given({2}), dtype::u32))),
-               "has a random_normal whose seed is computed; expected a tensor in memory, or a number");
+               "has a random_normal whose seed is computed; expected words in memory, or a seed by value");
   expect_value(random_bernoulli({2}, 1.5, 1), "has a random_bernoulli whose probability is 1.500000; expected 0 to 1");
   expect_value(random_uniform({2, -1}, 1),
                "has a random_uniform whose result is 2 x -1; expected extents of at least 0");
@@ -316,19 +317,19 @@ TEST_F(dnn_refusals, images_and_blocks_name_the_wrong_option) {
   expect_value(local_response_norm(x, {.k = 0}), "has a local_response_norm whose k is 0.000000; expected more than 0");
   expect_value(local_response_norm(given({2})), "has a local_response_norm whose x has 1 axis; expected 2 to 8");
   expect_value(local_response_norm_gradient(given({2, 6, 8, 7}), x),
-               "has a local_response_norm_gradient whose dy is 2 x 6 x 8 x 7; expected 2 x 6 x 8 x 8, as x");
-  expect_value(resample(x, {4}), "has a resampling whose result has 1 axis; expected 2, the spatial ones");
+               "has a local_response_norm_gradient whose dy is 2 x 6 x 8 x 7; expected 2 x 6 x 8 x 8, as x has");
+  expect_value(resample(x, {4}), "has a resampling whose result has 1 axis; expected 2 spatial axes");
   expect_value(resample(x, {4, 0}), "has a resampling whose result is 0; expected 1 to 268435456");
   expect_value(resample_by(x, {2, -1.0}),
                "has a resampling whose factor is -1.000000; expected more than 0, for extents up to 268435456");
   expect_value(resample_by(x, {2, 0.1}), "has a resampling whose result is 0; expected 1 to 268435456");
   expect_value(resample(given({2, 6}), {4}), "has a resampling whose x has 2 axes; expected 3 to 5");
   expect_value(resample_gradient(x, {4, 4, 4}),
-               "has a resampling_gradient whose extents of x has 3 axes; expected 2, the spatial ones");
+               "has a resampling_gradient whose extents of x has 3 axes; expected 2 spatial axes");
   expect_value(max_pool_index_gradient(given({2, 6, 4, 4}), given({2, 6, 4, 4}), x.extents(), 2),
                "has a max_pool_index_gradient whose indexes holds f32; expected i32, as max_pool_with_indexes returns");
   expect_value(max_pool_index_gradient(given({2, 6, 4, 4}), read(at<std::int32_t>(0, {2, 6, 4, 3})), x.extents(), 2),
-               "has a max_pool_index_gradient whose indexes is 2 x 6 x 4 x 3; expected 2 x 6 x 4 x 4, as dy");
+               "has a max_pool_index_gradient whose indexes is 2 x 6 x 4 x 3; expected 2 x 6 x 4 x 4, as dy has");
   expect_value(quantize_blocks(x, {.along = 4}).elements,
                "has a block_quantization whose axis is 4; expected less than 4");
   expect_value(quantize_blocks(x, {.along = 1, .block = 0}).scales,
@@ -369,7 +370,7 @@ TEST_F(dnn_refusals, a_refused_value_anywhere_in_a_graph_refuses_the_request) {
       << "it is written twice";
 }
 
-TEST_F(dnn_refusals, a_graph_lists_the_memory_that_it_reads_and_writes) {
+TEST_F(dnn_refusals, a_graph_lists_the_memory_that_it_reads_or_writes_once) {
   const auto y = at(1000, {2, 3, 4});
   const value x = given({2, 3, 4});
   const graph g{write(x * 2, at(0, {2, 3, 4})), write(x + given<half>({2, 3, 4}) + read(at(2000, {2, 3, 4})), y)};
@@ -418,12 +419,12 @@ TEST_F(dnn_refusals, a_ready_request_names_its_wrong_field) {
   r.residual = {}, r.y = at(12, {2, 4, 6, 6});
   EXPECT_NE(memory.refusal(r).find("dnn.conv_forward: y overlaps x"), std::string::npos) << memory.refusal(r);
   EXPECT_EQ(memory.refusal(conv_weight_backward{.dy = y, .x = x, .dfilters = at(4000, {4, 6, 3})}),
-            "dnn.conv_weight_backward: dfilters has 3 axes; expected 4, as dy");
+            "dnn.conv_weight_backward: dfilters has 3 axes; expected 4, as dy has");
   EXPECT_EQ(memory.refusal(layer_norm_forward{.x = x, .y = x, .scale = at(4000, {8})}),
             "dnn.layer_norm_forward: offset is not given; expected one, as scale is given");
   EXPECT_EQ(
       memory.refusal(activation_backward{.dy = x, .dx = x, .activation = activation_kind::gelu, .y = x}),
-      "dnn.activation_backward: activation is gelu; expected one whose derivative follows from y; or x to be given");
+      "dnn.activation_backward: activation is gelu; expected one whose derivative follows from y; otherwise give x");
 }
 
 TEST_F(dnn_refusals, a_ready_request_names_the_wrong_element_of_a_list) {
@@ -453,7 +454,7 @@ TEST_F(dnn_refusals, a_ready_request_names_the_wrong_element_of_a_list) {
   EXPECT_EQ(memory.refusal(r).find("dnn.rnn_forward: last_h overlaps weights[1].recurrent"), 0u) << memory.refusal(r);
 }
 
-TEST_F(dnn_refusals, initial_and_last_states_are_checked_as_one_tensor_of_all_layers) {
+TEST_F(dnn_refusals, states_must_be_one_tensor_with_an_entry_for_each_layer) {
   const rnn_weights w{.input = at(200, {12, 4}), .recurrent = at(300, {12, 4})};
   const auto h = at(400, {2, 2, 4});
   rnn_forward r{.x = at(0, {3, 2, 4}), .y = at(100, {3, 2, 4}), .weights = {w, w}, .cell = recurrent_cell::gru};
@@ -463,8 +464,8 @@ TEST_F(dnn_refusals, initial_and_last_states_are_checked_as_one_tensor_of_all_la
   EXPECT_NE(memory.refusal(r).find("last_h overlaps initial_h"), std::string::npos) << memory.refusal(r);
   r.last_h = tensor<float>(buffer<float>(memory.at<float>(400, 16).range), {2, 2, 4}, {4, 8, 1});
   EXPECT_EQ(memory.refusal(r),
-            "dnn.rnn_forward: last_h has interleaved layers; expected states of one layer behind those "
-            "of another");
+            "dnn.rnn_forward: last_h has interleaved layers; expected each layer's states behind those "
+            "of the layer before it");
   const tensor<float> beyond(buffer<float>(memory.at<float>(400, 15).range), {2, 2, 4});
   r.last_h = beyond;
   EXPECT_NE(memory.refusal(r).find("dnn.rnn_forward: last_h"), std::string::npos) << memory.refusal(r);

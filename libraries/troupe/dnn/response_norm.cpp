@@ -4,15 +4,15 @@
 #include <cmath>
 #include <string>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/response_norm.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 
-value make(maker m, const value& x, dtype type, const response_norm_options& o) {
+value make(node_maker m, const value& x, dtype type, const response_norm_options& o) {
   constexpr std::int64_t most = 1 << 20;
   if (o.size < 1 || o.size > most) m.refuse("size", cat("is ", o.size), cat("1 to ", most));
   if (!(o.alpha >= 0) || !std::isfinite(o.alpha)) m.refuse("alpha", "is " + std::to_string(o.alpha), "0 or more");
@@ -26,16 +26,16 @@ value make(maker m, const value& x, dtype type, const response_norm_options& o) 
 }  // namespace
 
 value local_response_norm(const value& x, const response_norm_options& o) {
-  maker m(op::local_response_norm, "local_response_norm", {x});
+  node_maker m(op::local_response_norm, "local_response_norm", {x});
   m.has_rank("x", x, 2, tensor_shape::max_rank);
   return make(std::move(m), x, detail::floating_type({x}), o);
 }
 
 value local_response_norm_gradient(const value& dy, const value& x, const response_norm_options& o) {
-  maker m(op::local_response_norm_gradient, "local_response_norm_gradient", {dy, x});
+  node_maker m(op::local_response_norm_gradient, "local_response_norm_gradient", {dy, x});
   if (m.has_rank("x", x, 2, tensor_shape::max_rank) &&
       !std::equal(dy.extents().begin(), dy.extents().end(), x.extents().begin(), x.extents().end()))
-    m.refuse_extents("dy", dy, cat(maker::text_of(x.extents()), ", as x"));
+    m.refuse_extents("dy", dy, cat(node_maker::text_of(x.extents()), ", as x has"));
   return make(std::move(m), x, detail::floating_type({dy, x}), o);
 }
 

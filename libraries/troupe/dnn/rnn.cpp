@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/pointwise.hpp>
-#include <troupe/dnn/producer.hpp>
 #include <troupe/dnn/rnn.hpp>
 #include <troupe/dnn/shaping.hpp>
 
@@ -21,7 +21,7 @@ value together(std::span<const recurrent_result> directions) {
   return directions.size() == 1 ? directions[0].y : concatenate({directions[0].y, directions[1].y}, 2);
 }
 
-// Returns the part of one direction in the gradient of both directions' y.
+// Returns the part of the gradient of both directions' y that belongs to one direction.
 value part_of(const value& gradient, const value& y, std::size_t direction) {
   if (gradient.rank() != 3 || y.rank() != 3) return gradient;  // which is refused
   const std::int64_t width = y.extents()[2];
@@ -33,13 +33,13 @@ struct list_size {
   std::size_t size;
   bool optional = true;
 };
-// Returns a refused value, which all results are, if a list does not have one element for each layer and direction.
+// Returns a refused value, in place of all results, if a list does not have one element for each layer and direction.
 std::optional<value> refused(op what, std::string_view name, std::size_t weights, const rnn_options& o,
                              std::initializer_list<list_size> lists) {
-  detail::maker m(what, name, std::vector<value>());
+  detail::node_maker m(what, name, std::vector<value>());
   if (weights == 0 || weights % directions_of(o) != 0)
     m.refuse("weights", cat("are ", weights),
-             o.bidirectional ? "two for each layer, one for each direction" : "at least one layer");
+             o.bidirectional ? "two for each layer, one for each direction" : "those of at least one layer");
   for (const list_size& l : lists)
     if (l.size != weights && !(l.optional && l.size == 0))
       m.refuse(l.name, cat("are ", l.size), cat(weights, ", as the weights", l.optional ? ", or none" : ""));

@@ -13,15 +13,15 @@ TROUPE_HOST_DEVICE std::int64_t floor_quotient(std::int64_t a, std::int64_t b) n
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/// A spatial axis of a resampling, of an image with `in` elements to one with `out`. Positions are quotients of
-/// integers, so that all engines choose the same elements.
+/// A spatial axis of a resampling, from `in` to `out` elements. Positions are quotients of integers, so that all
+/// engines choose the same elements.
 struct sampling_axis {
   std::int64_t in, out;
-  std::int64_t taps;  ///< number of neighbours that an element is interpolated from: 1, 2 or 4
+  std::int64_t taps;  ///< number of neighbors that an element is interpolated from: 1, 2 or 4
   std::int64_t aligned;
 
-  /// Returns the first neighbour of element o. `rest` becomes the distance of the element behind the second neighbour
-  /// (of four) or the first, from 0 to 1. Neighbours outside the image stand for its border.
+  /// Returns the index of the first neighbor of element o. Sets `rest` to the distance, from 0 to 1, of the element
+  /// from the second of four neighbors, or from the first of two. Neighbors outside the image stand for its border.
   template <class N>
   TROUPE_HOST_DEVICE std::int64_t first(std::int64_t o, N& rest) const noexcept {
     const std::int64_t above = aligned == 0 ? (2 * o + 1) * in - out : out == 1 ? 0 : o * (in - 1);
@@ -33,7 +33,7 @@ struct sampling_axis {
   }
   TROUPE_HOST_DEVICE std::int64_t on_image(std::int64_t i) const noexcept { return i < 0 ? 0 : i < in ? i : in - 1; }
 
-  /// Returns the least element whose first neighbour is i or later.
+  /// Returns the least element whose first neighbor is i or later.
   TROUPE_HOST_DEVICE std::int64_t first_from(std::int64_t i) const noexcept {
     if (taps == 4) ++i;
     std::int64_t o = 0;
@@ -45,7 +45,7 @@ struct sampling_axis {
       o = -floor_quotient(-(taps == 1 ? 2 * i - 1 : 2 * i) * (out - 1), 2 * (in - 1));
     return o < 0 ? 0 : o < out ? o : out;
   }
-  /// Return the range [first, last) of elements that have element i of the image as a neighbour.
+  /// Return the bounds of the range [first, last) of elements that have element i of the image as a neighbor.
   TROUPE_HOST_DEVICE std::int64_t first_user(std::int64_t i) const noexcept {
     return i == 0 ? 0 : first_from(i - taps + 1);
   }
@@ -54,7 +54,7 @@ struct sampling_axis {
   }
 };
 
-/// Returns the weight of neighbour `k` of `taps`.
+/// Returns the weight of neighbor `k` of `taps`.
 template <class N>
 TROUPE_HOST_DEVICE N sampling_weight(std::int64_t taps, std::int64_t k, N rest) noexcept {
   if (taps == 1) return N(1);

@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/node_maker.hpp>
 #include <troupe/dnn/shaping.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using detail::maker;
+using detail::node_maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-// Operations that only move elements do not change their type.
+// Returns the type of the result of an operation that only moves elements.
 dtype type_of(const value& x) noexcept { return x.type(); }
 
 }  // namespace
 
 value reshape(const value& x, std::span<const std::int64_t> to) {
-  maker m(op::reshape, "reshape", {x});
+  node_maker m(op::reshape, "reshape", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (to.empty() || to.size() > tensor_shape::max_rank) {
     m.refuse("result", cat("has ", detail::axes_text(to.size())), "1 to 8");
@@ -28,7 +28,8 @@ value reshape(const value& x, std::span<const std::int64_t> to) {
   std::copy(to.begin(), to.end(), s.extents.begin());
   std::copy(x.extents().begin(), x.extents().end(), before.extents.begin());
   if (elements_of(s) != elements_of(before))
-    m.refuse("result", "is " + maker::text_of(to), cat("as many elements as x has, which ", maker::text_of(x)));
+    m.refuse("result", "is " + node_maker::text_of(to),
+             cat("as many elements as x has, which ", node_maker::text_of(x)));
   m.add_output(type_of(x), to);
   return m.done();
 }
@@ -40,14 +41,14 @@ value channels(const value& x, std::size_t rank) {
     e[1] = x.extents()[0];
     return reshape(x, std::span<const std::int64_t>(e.data(), rank));
   }
-  maker m(op::reshape, "reshape", {x});
+  node_maker m(op::reshape, "reshape", {x});
   m.refuse("channels", cat("has ", detail::axes_text(x.rank()), ", for a result of ", rank),
            "1, for a result of 2 to 8");
   return m.done();
 }
 
 value transpose(const value& x, std::span<const std::size_t> from) {
-  maker m(op::transposition, "transposition", {x});
+  node_maker m(op::transposition, "transposition", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   transposition_attributes f{};
   extents e{};
@@ -61,7 +62,7 @@ value transpose(const value& x, std::span<const std::size_t> from) {
 }
 
 value concatenate(std::span<const value> parts, std::size_t along) {
-  maker m(op::concatenation, "concatenation", std::vector<value>(parts.begin(), parts.end()));
+  node_maker m(op::concatenation, "concatenation", std::vector<value>(parts.begin(), parts.end()));
   constexpr std::size_t most = info(op::concatenation).most_inputs;
   if (parts.empty() || parts.size() > most) m.refuse("parts", cat("are ", parts.size()), cat("1 to ", most));
   if (!m.fine() || !m.has_rank("first part", parts[0], 1, tensor_shape::max_rank)) return m.done();
@@ -75,7 +76,7 @@ value concatenate(std::span<const value> parts, std::size_t along) {
     for (std::size_t k = 0; fits && k < p.rank(); ++k) fits = k == along || p.extents()[k] == one.extents()[k];
     if (!fits)
       m.refuse_extents(cat("part ", i), p,
-                       cat(maker::text_of(one.extents()), ", as the first, but along axis ", along));
+                       cat(node_maker::text_of(one.extents()), ", as the first, but along axis ", along));
     else if (p.type() != one.type())
       m.refuse(cat("part ", i), cat("holds ", to_string(p.type())), cat(to_string(one.type()), ", as the first"));
     if (m.fine() && __builtin_add_overflow(e[along], p.extents()[along], &e[along]))
@@ -87,7 +88,7 @@ value concatenate(std::span<const value> parts, std::size_t along) {
 }
 
 value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count) {
-  maker m(op::slice, "slice", {x});
+  node_maker m(op::slice, "slice", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (axis >= x.rank()) m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
   if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))

@@ -12,7 +12,7 @@
 /// Operations that move elements and do not change them.
 namespace troupe::dnn {
 
-/// Returns the elements, in row-major order of their axes, with other extents.
+/// Returns the elements of x, in row-major order, with the extents `to`.
 value reshape(const value& x, std::span<const std::int64_t> to);
 inline value reshape(const value& x, std::initializer_list<extent> to) {
   std::vector<std::int64_t> extents;
@@ -28,7 +28,7 @@ value reshape(const value& x, const R& to) {
   for (const extent e : to) extents.push_back(e.value());
   return reshape(x, std::span<const std::int64_t>(extents));
 }
-/// Reshapes a vector of one element for each channel so that it fits images: 1 x channels x 1 ... with `rank` axes.
+/// Reshapes a vector with an element for each channel to 1 x channels x 1 ... with `rank` axes, to combine with images.
 value channels(const value& x, std::size_t rank = 4);
 /// Permutes the axes: axis i of the result is axis `from[i]` of x.
 value transpose(const value& x, std::span<const std::size_t> from);
@@ -40,7 +40,7 @@ value concatenate(std::span<const value> parts, std::size_t along);
 inline value concatenate(std::initializer_list<value> parts, std::size_t along) {
   return concatenate(std::span(parts.begin(), parts.size()), along);
 }
-/// Returns elements `first` to `first + count` along an axis.
+/// Returns `count` elements from `first` on along an axis.
 value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count);
 
 }  // namespace troupe::dnn

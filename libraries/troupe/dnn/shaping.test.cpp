@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Shapes and lists of results that a program makes at run time.
+// Tests shapes and lists of results that a program makes at run time.
 #include <gtest/gtest.h>
 
 #include <array>

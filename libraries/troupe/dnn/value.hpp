@@ -15,12 +15,12 @@ namespace detail {
 struct producer;
 }
 
-/// A tensor in a computation: given in memory or as a number, or the result of an operation on others. Cheap to copy.
-/// Nothing is computed before a request writes it to memory. An operation on tensors that do not fit returns a value
-/// that every request refuses, with the reason.
+/// A tensor in a computation: memory, a number, or the result of an operation on other values. Cheap to copy. Nothing
+/// is computed before a request writes the value to memory. An operation on values that do not fit returns a value that
+/// every request refuses, with the reason.
 class value {
  public:
-  /// Makes a number, which is combined with each element of a tensor.
+  /// Makes a number, which operations combine with each element of a tensor.
   value(double number);
   template <class N>
     requires std::is_arithmetic_v<N>
@@ -29,18 +29,18 @@ class value {
   explicit value(std::shared_ptr<const detail::producer> from, std::uint8_t output = 0) noexcept
       : from_(std::move(from)), output_(output) {}
 
-  /// Returns the type of its elements: that of its memory or of a conversion, otherwise f32, f64 or i32.
+  /// Returns the type of the elements: that of the memory or the conversion, otherwise f32, f64 or i32.
   dtype type() const noexcept;
-  /// Returns its extents; none for a number, and for a value that is refused. They are valid as long as the value or a
-  /// copy exists.
+  /// Returns the extents; none for a number or a refused value. The span is valid as long as the value or a copy of it
+  /// exists.
   std::span<const std::int64_t> extents() const noexcept;
   std::size_t rank() const noexcept { return extents().size(); }
-  /// Returns the reason why it is refused; "" if it is not.
+  /// Returns the reason why the value is refused; "" if it is not.
   std::string why_refused() const;
 
   const detail::producer& from() const noexcept { return *from_; }
   std::uint8_t output() const noexcept { return output_; }
-  /// Returns another output of the operation that computes this one.
+  /// Returns another output of the operation that computes this value.
   value sibling(std::uint8_t output) const noexcept { return value(from_, output); }
 
  private:
@@ -61,7 +61,7 @@ value read(const buffer<T>& memory) {
   return value(in_any(tensor<T>(memory, {static_cast<std::int64_t>(memory.size())})));
 }
 
-/// A value that a request writes to memory with the same extents, rounded once to its type.
+/// A value, and the memory that a request writes it to: of the same extents, rounded once to the memory's type.
 struct written {
   value what;
   out_any to;

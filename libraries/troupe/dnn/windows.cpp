@@ -6,9 +6,9 @@
 
 namespace troupe::dnn::detail {
 
-void spread(maker& m, std::string_view field, const windows::per_axis& given, std::size_t spatial, std::int64_t least,
-            std::int64_t (&to)[most_spatial]) {
-  constexpr std::int64_t most = std::int64_t{1} << 31;  // so that no sum of a few overflows
+void spread(node_maker& m, std::string_view field, const windows::per_axis& given, std::size_t spatial,
+            std::int64_t least, std::int64_t (&to)[most_spatial]) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;  // so that a sum of a few such numbers cannot overflow
   if (given.count() != 0 && given.count() != spatial)
     return m.refuse(field, cat("has ", given.count(), " numbers"),
                     cat(spatial, ", one for each spatial axis, or one number for all"));

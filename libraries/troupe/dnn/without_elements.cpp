@@ -16,12 +16,12 @@ known_output input_or_zero(const producer& p, std::size_t input) {
   return {.same = p.inputs[input]};
 }
 
-// Returns a reduction of no elements. Maxima and minima of none are refused when they are made.
+// Returns the reduction of no elements. Maxima and minima of none are refused earlier.
 known_output reduced(reduction_kind kind) noexcept {
   return {kind == reduction_kind::mean ? no_number : kind == reduction_kind::product ? 1.0 : 0.0};
 }
 
-// Returns the results of a normalisation of no elements. Running averages do not change.
+// Returns an output of a normalization of no elements. Running averages do not change.
 known_output normalized(const producer& p, std::size_t output) {
   const auto f = p.attributes.as<normalization_attributes>();
   const std::size_t of_mean = p.inputs.size() - 2;
@@ -29,7 +29,7 @@ known_output normalized(const producer& p, std::size_t output) {
   return {output == 1 && f.rms != 0 ? 0 : no_number};
 }
 
-// Returns the results of a recurrence without steps: the last state is the first.
+// Returns an output of a recurrence without steps: the last state is the initial one.
 known_output recurred(const producer& p, std::size_t output) {
   const recurrence_places at(p.attributes.as<recurrence_attributes>());
   if (output == at.last_h) return input_or_zero(p, at.h);

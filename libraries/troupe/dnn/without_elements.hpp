@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <troupe/dnn/producer.hpp>
 
-/// Operations on tensors with an extent of 0. Engines never receive one: values without elements are not computed, and
-/// values computed from nothing are a number, or equal another tensor.
+/// Operations on tensors with an extent of 0. Engines never receive such tensors: values without elements are not
+/// computed, and elements of values computed from none are a constant, or equal those of another tensor.
 namespace troupe::dnn::detail {
 
 /// Returns true if an extent is 0.
@@ -14,12 +14,13 @@ bool is_empty(const value& v) noexcept;
 /// Returns true if an operation reads a tensor without elements.
 bool reads_nothing(const producer& p) noexcept;
 
-/// The elements of an output: a number, or those of another tensor of the same extents.
+/// The elements of an output that needs no computation: all are `number`, or they are those of `same`.
 struct known_output {
   double number = 0;
   std::optional<value> same = {};
 };
-/// Returns the elements of an output whose operation reads nothing. Not for concatenations, which have several inputs.
+/// Returns the elements of an output whose operation reads a tensor without elements. Not for concatenations, whose
+/// other inputs may have elements.
 known_output output_of_nothing(const producer& p, std::size_t output);
 
 }  // namespace troupe::dnn::detail

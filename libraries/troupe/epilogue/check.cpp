@@ -12,8 +12,6 @@
 namespace troupe::epilogue {
 namespace {
 
-using memory_operand = expression::memory_operand;
-
 class epilogue_check {
  public:
   epilogue_check(checker& c, const expression& e, const result_of_product& result) noexcept
@@ -26,14 +24,15 @@ class epilogue_check {
     const auto all = expression_.nodes();
     const bool uses_all = std::any_of(all.begin(), all.end(), [](const node& n) { return n.what == op::accumulator; });
     if (uses_all && is_paired(expression_.nodes()))
-      return refuse("has acc beside left or right", "either acc, or left and right");
+      return refuse("has acc beside left or right", "acc, or left and right");
     std::array<bool, most_memory> written{};
     for (const node& n : expression_.nodes()) {
       check_types(n);
       if (!has_memory(n.what)) continue;
       check_memory(n);
       if (passes_on(n.what) && std::exchange(written[n.operand], true))
-        check_.refuse(&expression_.memory()[n.operand], "is written twice", "different memory for different values");
+        check_.refuse(&expression_.memory()[n.operand], "is written twice",
+                      "separate memory for each value that is written");
     }
   }
 
@@ -46,20 +45,22 @@ class epilogue_check {
       return refuse(cat("has ", to_string(n.what), " of complex numbers"),
                     "only sums, differences, products and quotients");
     if (n.what == op::convert && (complex ? !is_complex(n.type) : !is_real(n.type)))
-      refuse(cat("converts to ", to_string(n.type)), complex ? "c64 or c128" : "a type of real numbers");
+      refuse(cat("converts to ", to_string(n.type)),
+             complex ? "c64 or c128" : "a type with one real number in each element");
   }
 
   void check_memory(const node& n) {
-    const memory_operand& m = expression_.memory()[n.operand];
+    const expression::memory_operand& m = expression_.memory()[n.operand];
     const bool of_groups = result_.groups != extent(1) && !is_tall(n);
     const extent parts = of_groups ? result_.batch * result_.groups : result_.batch;
     if (extent(m.batch) != parts && (m.batch != 1 || m.mode == access_mode::write))
-      return check_.refuse(&m, cat("is for ", m.batch, " products"),
-                           cat(troupe::detail::text(parts), of_groups ? ", one for each group" : ", as the result"));
+      return check_.refuse(
+          &m, cat("is for ", m.batch, " products"),
+          cat(troupe::detail::text(parts), of_groups ? ", one for each group" : ", the number of products"));
     if (is_complex(result_.sums) ? !is_complex(m.type) : !is_real(m.type))
       return check_.refuse(
           &m, cat("holds ", to_string(m.type)),
-          is_complex(result_.sums) ? "complex numbers, as the product is" : "one real number in each element");
+          is_complex(result_.sums) ? "c64 or c128, because the product is complex" : "one real number in each element");
     switch (n.what) {
       case op::load_number:
         return first_element(m);
@@ -75,30 +76,30 @@ class epilogue_check {
     }
   }
 
-  void first_element(const memory_operand& m) { touch(m, {1, 1, 1, 1}); }
+  void first_element(const expression::memory_operand& m) { touch(m, {1, 1, 1, 1}); }
 
-  void touch(const memory_operand& m, const matrix_shape& s) {
+  void touch(const expression::memory_operand& m, const matrix_shape& s) {
     check_.view_at(&m, {.rank = 3,
                         .extents = {m.batch, s.rows, s.columns},
                         .strides = {m.batch_stride, s.row_stride, s.column_stride}});
   }
 
-  void vector(const memory_operand& m, std::int64_t has, extent needs, std::string_view each) {
+  void vector(const expression::memory_operand& m, std::int64_t has, extent needs, std::string_view each) {
     if (extent(has) != needs)
       return check_.refuse(&m, cat("has ", has, " elements"),
                            cat(troupe::detail::text(needs), ", one for each ", each, " of the result"));
     touch(m, m.shape);
   }
 
-  void matrix(const memory_operand& m) {
+  void matrix(const expression::memory_operand& m) {
     if (extent(m.shape.rows) != result_.rows || extent(m.shape.columns) != result_.columns)
-      return check_.refuse(
-          &m, cat("is ", m.shape.rows, " x ", m.shape.columns),
-          cat(troupe::detail::text(result_.rows), " x ", troupe::detail::text(result_.columns), ", as the result"));
+      return check_.refuse(&m, cat("is ", m.shape.rows, " x ", m.shape.columns),
+                           cat(troupe::detail::text(result_.rows), " x ", troupe::detail::text(result_.columns),
+                               ", the extents of the result"));
     touch(m, m.shape);
   }
 
-  void reduction_of(const node& n, const memory_operand& m) {
+  void reduction_of(const node& n, const expression::memory_operand& m) {
     if (m.type != dtype::f32 && !(m.type == dtype::f64 && result_.sums == dtype::f64))
       return check_.refuse(
           &m, cat("holds ", to_string(m.type)),

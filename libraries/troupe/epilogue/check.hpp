@@ -7,18 +7,19 @@
 
 namespace troupe::epilogue {
 
-/// The product that an epilogue is applied to: extents of the result, number of products, and type of their sums.
+/// The product whose sums an epilogue is applied to: the extents of its result, the number of products, the type of the
+/// sums.
 struct result_of_product {
   extent rows, columns, batch;
   dtype sums;         ///< f32, f64, i32, c64 or c128
-  extent groups = 1;  ///< groups of rows: an operand that is not as tall as the result may have a part for each
+  extent groups = 1;  ///< number of groups of rows; operands other than matrices and columns are given for each group
 };
 
 /// Checks the epilogue `e` of a request: its operations, and the extents and types of its operands.
 void check(checker& c, const expression& e, const result_of_product& result);
 
-/// Allows the epilogue to load the result: each element is read before it is written. The result is `count` matrices,
-/// `stride` elements apart.
+/// Allows the epilogue to load the matrix that receives the result, because each element is read before it is written.
+/// `result` has `count` matrices of shape `one`, `stride` elements apart.
 template <class D>
 void allow_in_place(checker& c, const expression& e, const D& result, const matrix_shape& one, std::int64_t count,
                     std::int64_t stride) {

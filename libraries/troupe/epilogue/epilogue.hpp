@@ -11,13 +11,13 @@
 ///   store(before, acc + row(bias))              // also writes the matrix `before`
 ///   silu(left) * right                          // a gated pair
 ///   convert<float8_e4m3>(acc * number(scale))   // a scale in memory, read when the request runs
-/// Everything is computed in the type of the sums of products, at least float; the result is rounded once, when it is
-/// stored.
+/// All operations are computed in the type of the products' sums, but at least in float. The result is rounded once,
+/// when it is stored.
 namespace troupe::epilogue {
 
-/// The product.
+/// The value of the product at each element.
 inline constexpr product_part acc{op::accumulator};
-/// The left and the right half of the product's columns; the result has half as many columns.
+/// The values of the left and of the right half of the product's columns; the result has half as many columns.
 inline constexpr product_part left{op::left}, right{op::right};
 
 namespace detail {
@@ -31,7 +31,7 @@ template <class T>
 expression::memory_operand matrix_of(const tensor<T>& t) {
   return matrix_of(t.memory().memory(), t.shape(), dtype_of<T>);
 }
-/// Returns the elements of a buffer as one row, or one column.
+/// Returns the elements of a buffer as a matrix with one row, or with one column.
 template <class T>
 expression::memory_operand row_of(const buffer<T>& b) {
   const auto n = static_cast<std::int64_t>(b.size());
@@ -43,7 +43,7 @@ expression::memory_operand column_of(const buffer<T>& b) {
   out.shape = out.shape.transposed();
   return out;
 }
-/// Returns the rows of a matrix, one for each product of a batch, as one row or one column each.
+/// Returns a batch of matrices with one row, or one column, each: row i of `m` is for product i.
 template <class T>
 expression::memory_operand row_of(const matrix<T>& m) {
   const matrix_shape& s = m.shape();
@@ -67,9 +67,8 @@ expression make(op what, const E&... arguments) {
 
 }  // namespace detail
 
-/// A number in memory, read when the request runs: the first element of a buffer. Like any operand in memory, it is
-/// shared by all products of a batch unless it has one more axis, the first: a matrix whose first column has the
-/// numbers.
+/// A number in memory, read when the request runs: the first element of a buffer. As with any operand in memory, all
+/// products of a batch share it, unless it has one more axis: row i of a matrix is for product i.
 template <class B>
 expression number(const B& b) {
   return expression::reading(op::load_number, detail::row_of(b));
@@ -96,8 +95,8 @@ expression store(const M& to, const expression& x) {
   return expression::writing(x, detail::matrix_of(to));
 }
 
-// These write a reduction of x, as f32, or as f64 if the product is f64, and return x.
-/// Write the sum of each row, of each column, or of all values.
+// The next functions write a reduction of x, as f32, or as f32 or f64 if the product is f64, and return x.
+/// Writes the sum of each row, of each column, or of all values.
 template <class B>
 expression sum_rows(const B& to, const expression& x) {
   return expression::reducing(x, reduction::sum, reduction_scope::row, detail::column_of(to));
@@ -110,7 +109,7 @@ template <class B>
 expression sum_all(const B& to, const expression& x) {
   return expression::reducing(x, reduction::sum, reduction_scope::all, detail::row_of(to));
 }
-/// Write the largest value.
+/// Writes the largest value of each row, of each column, or of all.
 template <class B>
 expression max_rows(const B& to, const expression& x) {
   return expression::reducing(x, reduction::maximum, reduction_scope::row, detail::column_of(to));
@@ -123,7 +122,7 @@ template <class B>
 expression max_all(const B& to, const expression& x) {
   return expression::reducing(x, reduction::maximum, reduction_scope::all, detail::row_of(to));
 }
-/// Write the largest magnitude.
+/// Writes the largest magnitude of each row, of each column, or of all.
 template <class B>
 expression absmax_rows(const B& to, const expression& x) {
   return expression::reducing(x, reduction::absolute_maximum, reduction_scope::row, detail::column_of(to));
@@ -142,7 +141,7 @@ inline expression operator+(const expression& x, const expression& y) { return d
 inline expression operator-(const expression& x, const expression& y) { return detail::make(op::subtract, x, y); }
 inline expression operator*(const expression& x, const expression& y) { return detail::make(op::multiply, x, y); }
 inline expression operator/(const expression& x, const expression& y) { return detail::make(op::divide, x, y); }
-/// Comparisons are 1 where they are true, and 0 elsewhere.
+/// Compares elements: 1 where the comparison is true, 0 elsewhere.
 inline expression operator==(const expression& x, const expression& y) { return detail::make(op::equal, x, y); }
 inline expression operator!=(const expression& x, const expression& y) { return 1 - (x == y); }
 inline expression operator<(const expression& x, const expression& y) { return detail::make(op::less, x, y); }
@@ -158,7 +157,7 @@ inline expression clamp(const expression& x, const expression& low, const expres
 inline expression select(const expression& condition, const expression& x, const expression& y) {
   return detail::make(op::select, condition, x, y);
 }
-/// Logical operations on truth values; the result is 1 or 0. Only 0 is false; NaN is true.
+/// Combines truth values: only 0 is false, and NaN is true. The result is 1 or 0.
 inline expression logical_and(const expression& x, const expression& y) { return detail::make(op::logical_and, x, y); }
 inline expression logical_or(const expression& x, const expression& y) { return detail::make(op::logical_or, x, y); }
 inline expression logical_not(const expression& x) { return x == 0; }
@@ -188,7 +187,7 @@ inline expression leaky_relu(const expression& x, const expression& slope) {
 }
 /// `x` where it is positive, and `alpha * (exp(x) - 1)` elsewhere.
 inline expression elu(const expression& x, const expression& alpha) { return detail::make(op::elu, x, alpha); }
-/// x times the normal distribution function at x; `gelu_tanh` is its approximation by tanh.
+/// x times the normal distribution function at x. `gelu_tanh` approximates it by tanh.
 inline expression gelu(const expression& x) { return detail::make(op::gelu, x); }
 inline expression gelu_tanh(const expression& x) { return detail::make(op::gelu_tanh, x); }
 /// x * sigmoid(x), also called swish.
@@ -200,7 +199,7 @@ inline expression softplus(const expression& x) { return detail::make(op::softpl
 /// x * clamp(x + 3, 0, 6) / 6
 inline expression hard_swish(const expression& x) { return detail::make(op::hard_swish, x); }
 
-// Derivatives at x, the argument of the activation: the gradient of `gelu(x)` is `acc * d_gelu(load(x))`.
+// Derivatives of activations at their argument x. The gradient through `gelu(x)` is `acc * d_gelu(load(x))`.
 inline expression d_relu(const expression& x) { return detail::make(op::d_relu, x); }
 inline expression d_leaky_relu(const expression& x, const expression& slope) {
   return detail::make(op::d_leaky_relu, x, slope);
@@ -214,8 +213,8 @@ inline expression d_sigmoid(const expression& x) { return detail::make(op::d_sig
 inline expression d_softplus(const expression& x) { return detail::make(op::d_softplus, x); }
 inline expression d_hard_swish(const expression& x) { return detail::make(op::d_hard_swish, x); }
 
-/// Rounds to T, to nearest even. A value beyond the range becomes the largest of its sign if T is an integer or has
-/// fewer than 16 bits, and infinite otherwise. As an integer, NaN becomes 0.
+/// Rounds to T: to the nearest value, ties to even. A value beyond the range of T becomes the largest of its sign if T
+/// is an integer or has fewer than 16 bits, and infinite otherwise. NaN becomes 0 if T is an integer.
 template <element T>
 expression convert(const expression& x) {
   return expression::converted(x, dtype_of<T>);

@@ -18,7 +18,7 @@ bool same(const expression::memory_operand& a, const expression::memory_operand&
          a.type == b.type && a.mode == b.mode && a.batch == b.batch && a.batch_stride == b.batch_stride;
 }
 
-// Returns the index of an equal element, or of a new one.
+// Returns the index of the element that equals `one`, which is added if there is none.
 template <class T, class Same>
 std::uint8_t find_or_add(std::vector<T>& all, const T& one, std::size_t most, bool& too_large, Same&& same) {
   const auto at = std::find_if(all.begin(), all.end(), [&](const T& other) { return same(other, one); });
@@ -54,7 +54,7 @@ std::uint8_t expression::add_memory(const memory_operand& m) {
   return find_or_add(parts_->memory, m, most_memory, parts_->too_large, same);
 }
 
-// Adds all nodes of another expression. Returns the index of its result.
+// Adds all nodes of another expression. Returns the index of the node of its result.
 std::uint8_t expression::add_all(const expression& other) {
   std::array<std::uint8_t, most_nodes> new_index{};
   std::uint8_t last = 0;
@@ -147,7 +147,7 @@ namespace detail {
 
 expression::memory_operand matrix_of(const memory_range& memory, const tensor_shape& s, dtype type) {
   expression::memory_operand out{.range = memory, .shape = {}, .type = type};
-  if (s.rank != 2 && s.rank != 3) return out;  // without elements, so no result has its shape
+  if (s.rank != 2 && s.rank != 3) return out;  // its shape has no elements, so it is refused
   const std::size_t i = s.rank - 2;
   out.shape = {s.extents[i], s.extents[i + 1], s.strides[i], s.strides[i + 1]};
   if (s.rank == 3) out.batch = s.extents[0], out.batch_stride = s.strides[0];
@@ -167,9 +167,9 @@ void expression::encode(std::byte* to) const noexcept {
   put_records(to, nodes());
   put_records(to, numbers());
   for (const memory_operand& m : memory()) {
-    // A single operand is shared by all products of a batch, whatever its own stride.
+    // All products of a batch share a single operand, so its own stride is not used.
     const std::int64_t stride = m.batch == 1 ? 0 : m.batch_stride;
-    const tree_memory operand{m.range.address, m.shape, stride, m.type, m.mode, {}};
+    const epilogue::memory_operand operand{m.range.address, m.shape, stride, m.type, m.mode, {}};
     put_records(to, std::span(&operand, 1));
   }
 }
@@ -214,7 +214,7 @@ std::string operands_in<epilogue::expression>::text_of(const epilogue::expressio
   const auto memory = e.memory();
   std::size_t found = 0;
   while (found < memory.size() && &memory[found] != place) ++found;
-  // Counted among the operands of the same kind, in the order in which the expression names them.
+  // The number of an operand counts those of the same kind before it, in the order in which they were added.
   std::string_view kind = "?";
   for (const epilogue::node& n : e.nodes())
     if (has_memory(n.what) && n.operand == found) kind = to_string(n.what);

@@ -14,23 +14,24 @@ namespace troupe::epilogue {
 
 class tree;
 
-/// The result of the product, or the left or right half of its columns, in an expression.
+/// The product, or the left or right half of its columns, as an operand of an expression.
 struct product_part {
   op what;
 };
 
 /// An expression that is computed for each element of a product's result: a tree of operations on the product, on
 /// numbers, and on rows, columns and matrices in memory. The functions of <troupe/epilogue/epilogue.hpp> make it. Equal
-/// parts are computed once. As a field of a request, it keeps its memory alive.
+/// subexpressions are computed once. As a field of a request, it keeps its operands in memory alive.
 class expression {
  public:
-  /// An operand in memory.
+  /// An operand in memory, with the buffer that owns it. Engines receive it as the `memory_operand` of tree.hpp.
   struct memory_operand {
     memory_range range;
     matrix_shape shape;
     dtype type;
     access_mode mode = access_mode::read;
-    std::int64_t batch = 1, batch_stride = 0;  ///< number of matrices, 1 or one for each product, and their stride
+    std::int64_t batch = 1,
+                 batch_stride = 0;  ///< number of matrices: 1, or one for each product; elements from one to the next
   };
 
   expression(product_part part);
@@ -42,24 +43,24 @@ class expression {
   /// Returns the operation on these arguments. Operations on numbers by value are evaluated at once; a factor of 1 and
   /// a summand of 0 are left out, and a factor of 0 makes the product 0, whatever the other factor is.
   static expression of(op what, std::span<const expression* const> arguments);
-  /// Return a conversion, a load, a store and a reduction.
+  /// Return an expression that ends with a conversion, a load, a store or a reduction.
   static expression converted(const expression& x, dtype to);
   static expression reading(op what, memory_operand from);
   static expression writing(const expression& x, memory_operand to);
   static expression reducing(const expression& x, reduction how, reduction_scope over, memory_operand to);
 
-  /// Returns the same expression with all of its memory only read, for a request that prepares its plan.
+  /// Returns a copy whose operands are all marked as only read, for a request that prepares a plan.
   expression without_writes() const;
 
   std::span<const node> nodes() const noexcept { return parts_->nodes; }
   std::span<const double> numbers() const noexcept { return parts_->numbers; }
   std::span<const memory_operand> memory() const noexcept { return parts_->memory; }
-  /// Calls `f(range)` for each operand in memory, which it may replace.
+  /// Calls `f(range)` for the memory of each operand; `f` may replace the range.
   template <class F>
   void visit_memory(F&& f) {
     for (memory_operand& m : parts_->memory) f(m.range);
   }
-  /// Returns true if it has too many operations or operands. Requests with it are refused.
+  /// Returns true if it has more operations or operands than the limits in op.hpp. Requests with it are refused.
   bool is_too_large() const noexcept { return parts_->too_large; }
   /// Returns the encoded tree. For engines only.
   tree encoded() const noexcept;

@@ -22,7 +22,7 @@ buffer<T> buffer_of(std::array<T, N>& x) {
   return buffer<T>(range_of(x));
 }
 
-TEST(epilogue_expression, an_expression_prints_its_tree) {
+TEST(epilogue_expression, to_string_shows_the_tree) {
   std::array<float, 4> bias{};
   EXPECT_EQ(to_string(acc), "acc");
   EXPECT_EQ(to_string(relu(acc + row(buffer_of(bias)))), "relu((acc + row[0]))");
@@ -36,14 +36,14 @@ TEST(epilogue_expression, an_expression_prints_its_tree) {
   EXPECT_EQ(to_string(leaky_relu(acc, 0.1)), "leaky_relu(acc, 0.1)");
 }
 
-TEST(epilogue_expression, equal_parts_are_computed_once) {
+TEST(epilogue_expression, equal_subexpressions_are_computed_once) {
   std::array<float, 4> bias{}, other{};
   const expression x = acc + row(buffer_of(bias));
   EXPECT_EQ((x * sigmoid(x)).nodes().size(), 5u);
   EXPECT_EQ((row(buffer_of(bias)) + row(buffer_of(bias))).nodes().size(), 2u);
   EXPECT_EQ((row(buffer_of(bias)) + row(buffer_of(bias))).memory().size(), 1u);
   EXPECT_EQ((row(buffer_of(bias)) + row(buffer_of(other))).memory().size(), 2u);
-  EXPECT_EQ((row(buffer_of(bias)) + column(buffer_of(bias))).memory().size(), 2u) << "of another shape";
+  EXPECT_EQ((row(buffer_of(bias)) + column(buffer_of(bias))).memory().size(), 2u) << "they have different shapes";
 }
 
 TEST(epilogue_expression, neutral_operations_are_left_out) {
@@ -58,7 +58,7 @@ TEST(epilogue_expression, neutral_operations_are_left_out) {
   EXPECT_NE(to_string(acc - acc), "0") << "infinity minus infinity is not 0";
 }
 
-TEST(epilogue_expression, outputs_are_kept_beside_a_factor_of_zero) {
+TEST(epilogue_expression, a_factor_of_zero_does_not_remove_an_output) {
   std::array<float, 4> sums{};
   const expression e = 0 * sum_columns(buffer_of(sums), acc);
   EXPECT_EQ(to_string(e), "(0 * reduce[0] = acc)");
@@ -66,7 +66,7 @@ TEST(epilogue_expression, outputs_are_kept_beside_a_factor_of_zero) {
   EXPECT_EQ(e.memory()[0].mode, access_mode::write);
 }
 
-TEST(epilogue_expression, decoding_returns_what_was_encoded) {
+TEST(epilogue_expression, a_decoded_tree_equals_the_encoded_expression) {
   std::array<float, 6> bias{}, sums{};
   const expression sent = sum_rows(buffer_of(sums), relu(0.25 * acc + row(buffer_of(bias))));
   std::vector<std::byte> bytes(sent.encoded_bytes());
@@ -85,7 +85,7 @@ TEST(epilogue_expression, decoding_returns_what_was_encoded) {
   EXPECT_FALSE(got.is_paired());
 }
 
-TEST(epilogue_expression, an_operand_has_a_part_for_each_product_of_a_batch_or_one_for_all) {
+TEST(epilogue_expression, the_batch_stride_is_0_if_all_products_share_an_operand) {
   std::array<float, 24> values{};
   const auto stride_of = [&](extent count) {
     const expression e = acc + load(tensor<float>(buffer_of(values).slice(0, count * 6), {count, 2, 3}));
@@ -113,7 +113,7 @@ TEST(epilogue_expression, a_damaged_encoding_decodes_to_an_empty_tree) {
     }
 }
 
-TEST(epilogue_expression, a_too_large_expression_is_marked) {
+TEST(epilogue_expression, an_expression_beyond_the_limits_is_too_large) {
   expression e = acc;
   for (int i = 0; i < 25; ++i) e = e + static_cast<double>(i + 1) * e;
   EXPECT_TRUE(e.is_too_large());

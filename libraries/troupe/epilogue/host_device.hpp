@@ -4,13 +4,14 @@
 
 #include <troupe/base/for_each_processor.hpp>
 
-/// Declares functions for host and device code.
+/// Macros that declare functions for host and device code.
 #ifdef __CUDACC__
 #define TROUPE_HOST_DEVICE __host__ __device__ inline
 /// Silences nvcc's warning that a `__host__ __device__` template may call a host-only callable. Place it before the
 /// template.
 #define TROUPE_FOR_ANY_CALLABLE _Pragma("nv_exec_check_disable")
-/// The same for functions that few kernels call. Not inlined in kernels, so that it does not cost the others registers.
+/// Like TROUPE_HOST_DEVICE, for functions that few kernels call: not inlined, because other kernels would then need
+/// more registers.
 #define TROUPE_HOST_DEVICE_NOINLINE __host__ __device__ __noinline__
 #else
 #define TROUPE_HOST_DEVICE TROUPE_INLINE

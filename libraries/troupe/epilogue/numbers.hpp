@@ -15,7 +15,7 @@
 #include <troupe/epilogue/host_device.hpp>
 #include <type_traits>
 
-/// Real numbers in memory, of a type that is known at run time.
+/// Reads, writes and rounds real numbers of a type that is known at run time.
 namespace troupe::epilogue {
 
 /// A truth value in memory, written as byte 1 for true and 0 for false. Any other byte is read as true.
@@ -28,8 +28,8 @@ struct stored_bool {
   }
 };
 
-/// Calls `f(T{})` with the C++ type of real elements of this type. Returns false, without a call, for other types:
-/// complex ones, and pairs of numbers in a byte.
+/// Calls `f(T{})`, where T is the C++ type of elements of type `t`, and returns true. Returns false, without a call, if
+/// an element is no real number: complex types, and types that pack two numbers in a byte.
 TROUPE_FOR_ANY_CALLABLE
 template <class F>
 TROUPE_HOST_DEVICE bool with_real_type(dtype t, F&& f) {
@@ -72,14 +72,14 @@ TROUPE_HOST_DEVICE bool with_real_type(dtype t, F&& f) {
       return false;
   }
 }
-/// Returns true for types of one real number in each element.
+/// Returns true if each element of the type is one real number.
 inline bool is_real(dtype t) noexcept {
   return with_real_type(t, [](auto) {});
 }
 
 constexpr bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
 
-/// Rounds as `convert` and the storing of a result do. As a truth value, only 0 is false; NaN is true.
+/// Rounds x to T as `convert` and the storing of a result do. As a truth value, only 0 is false; NaN is true.
 template <class T, class N>
 TROUPE_HOST_DEVICE T rounded_to(N x) noexcept {
   if constexpr (std::is_same_v<T, stored_bool>) {
@@ -108,14 +108,14 @@ inline double number_at(const void* place, dtype t) noexcept {
   });
   return out;
 }
-/// Rounds a number to the type and writes it.
+/// Rounds a number to the type and writes it. Precondition: the type is real.
 inline void put_number(void* place, dtype t, double value) noexcept {
   with_real_type(t, [&](auto x) {
     x = rounded_to<decltype(x)>(value);
     std::memcpy(place, &x, sizeof x);
   });
 }
-/// Returns the value of the type that is nearest to `value`.
+/// Returns the value that the type has nearest to `value`.
 inline double nearest_of(dtype t, double value) noexcept {
   with_real_type(t, [&](auto x) { value = static_cast<double>(rounded_to<decltype(x)>(value)); });
   return value;

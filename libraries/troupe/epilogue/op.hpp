@@ -7,10 +7,11 @@
 #include <string_view>
 #include <troupe/base/dtype.hpp>
 
-/// Computations on the result of a product before it is stored.
+/// Operations on the result of a product before it is stored.
 namespace troupe::epilogue {
 
-/// The operation of a node of an epilogue. Its values are sent between processes and stored with plans: add at the end.
+/// The operation of a node of an epilogue. The values are sent between processes and stored with plans: add new ones at
+/// the end.
 enum class op : std::uint8_t {
   none = 0,
   // Reads of the product: all of it, or the left or right half of its columns.
@@ -60,7 +61,7 @@ enum class op : std::uint8_t {
   select,
   // Rounds one argument to a type, and saturates.
   convert,
-  // Return their argument, and write it, or a reduction of it, to memory.
+  // Operations that write their argument, or a reduction of it, to memory, and return the argument.
   store,
   reduce,
   // Operations with one argument.
@@ -83,9 +84,9 @@ enum class op : std::uint8_t {
   logical_or,
 };
 
-/// The combining function of a `reduce`.
+/// The function with which a `reduce` combines values.
 enum class reduction : std::uint8_t { sum, maximum, absolute_maximum };
-/// The values that a `reduce` combines: those of each row, of each column, or all.
+/// The values that a `reduce` combines: those of each row, those of each column, or all.
 enum class reduction_scope : std::uint8_t { row, column, all };
 
 /// The name and number of arguments of an operation.
@@ -107,12 +108,12 @@ inline constexpr op_info op_table[] = {
     {"fmod", 2},         {"atan2", 2},    {"elu", 2},        {"d_elu", 2},      {"logical_and", 2},  {"logical_or", 2},
 };
 
-/// Returns true if the value, which may come from another process, is an operation.
+/// Returns true if the value is an operation. It may come from another process, so it may be any.
 constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::logical_or; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
 
-/// Returns true if the operation is a function of the values of its arguments.
+/// Returns true if the operation only computes a function of its arguments' values.
 constexpr bool is_function(op o) noexcept {
   return (o >= op::negate && o <= op::select) || (o > op::reduce && is_known(o));
 }
@@ -125,10 +126,10 @@ constexpr bool is_linear(op o) noexcept {
   return o <= op::negate || (o >= op::add && o <= op::divide) || o == op::convert || o == op::store;
 }
 
-/// Returns true if the operation returns its argument.
+/// Returns true if the operation's value is its argument.
 constexpr bool passes_on(op o) noexcept { return o == op::store || o == op::reduce; }
 
-/// The largest numbers of operations, different numbers and operands in memory of an epilogue.
+/// Limits of an epilogue: operations, different numbers by value, and operands in memory.
 inline constexpr std::size_t most_nodes = 64, most_numbers = 32, most_memory = 16;
 
 /// One operation of an epilogue. Its arguments are earlier nodes.
@@ -137,14 +138,14 @@ struct node {
   dtype type{};                                 ///< for `convert`
   reduction combine = reduction::sum;           ///< for `reduce`
   reduction_scope over = reduction_scope::row;  ///< for `reduce`
-  std::uint8_t operand = 0;                     ///< index of a number or of memory
+  std::uint8_t operand = 0;                     ///< index among the numbers, or among the operands in memory
   std::uint8_t arguments[3] = {0, 0, 0};
 
   friend bool operator==(const node&, const node&) = default;
 };
 static_assert(sizeof(node) == 8 && std::has_unique_object_representations_v<node>);
 
-/// Returns true if the nodes use the halves of the product, so that the result has half as many columns.
+/// Returns true if the nodes use the left or right half of the product: the result then has half as many columns.
 constexpr bool is_paired(std::span<const node> nodes) noexcept {
   for (const node& n : nodes)
     if (n.what == op::left || n.what == op::right) return true;

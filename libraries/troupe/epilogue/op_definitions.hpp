@@ -10,7 +10,7 @@
 
 namespace troupe::epilogue {
 
-/// Returns the value at x of an operation that computes a derivative.
+/// Returns the value at x of an operation that is a derivative of an activation.
 template <class N>
 TROUPE_HOST_DEVICE N derivative_of(op what, N x) noexcept {
   constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
@@ -46,8 +46,8 @@ TROUPE_HOST_DEVICE N derivative_of(op what, N x) noexcept {
   }
 }
 
-/// Returns the value of an operation: this is the definition of each. N is float or double. A comparison with NaN is
-/// false; any other operation propagates NaN.
+/// Returns the value of an operation; this function defines it. N is float or double. A comparison with NaN is false;
+/// any other operation propagates NaN.
 template <class N>
 TROUPE_HOST_DEVICE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
   constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),

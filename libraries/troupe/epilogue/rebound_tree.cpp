@@ -6,7 +6,7 @@
 namespace troupe::epilogue {
 
 std::vector<std::byte> encode_tree(std::span<const node> nodes, std::span<const double> numbers,
-                                   std::span<const tree_memory> memory) {
+                                   std::span<const memory_operand> memory) {
   const tree::head h{static_cast<std::uint32_t>(nodes.size()), static_cast<std::uint32_t>(numbers.size()),
                      static_cast<std::uint32_t>(memory.size()), 0};
   std::vector<std::byte> out(tree::encoded_bytes(h.nodes, h.numbers, h.memory));

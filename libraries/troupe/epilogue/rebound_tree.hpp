@@ -9,13 +9,13 @@ namespace troupe::epilogue {
 
 /// Returns the encoding of an epilogue, as `tree` reads it.
 std::vector<std::byte> encode_tree(std::span<const node> nodes, std::span<const double> numbers,
-                                   std::span<const tree_memory> memory);
+                                   std::span<const memory_operand> memory);
 
-/// A copy of an epilogue with other operands in memory.
+/// A copy of an epilogue whose operands in memory are replaced.
 class rebound_tree {
  public:
-  /// `memory` has an entry for each operand in memory of the tree.
-  rebound_tree(const tree& from, std::span<const tree_memory> memory)
+  /// `memory` has the new operand for each operand in memory of `from`.
+  rebound_tree(const tree& from, std::span<const memory_operand> memory)
       : encoded_(encode_tree(from.nodes(), from.numbers(), memory)), tree_(encoded_.data(), encoded_.size()) {}
   rebound_tree(rebound_tree&&) noexcept = default;
   const tree& get() const noexcept { return tree_; }

@@ -28,7 +28,7 @@ double combined(reduction how, double so_far, double x) noexcept {
   return x;
 }
 
-// Computes the nodes at one element.
+// Computes all nodes for one element.
 class at_element {
  public:
   at_element(const tree& t, std::int64_t rows, std::int64_t columns, std::int64_t which, evaluated& out) noexcept
@@ -56,7 +56,7 @@ class at_element {
   double value(const node& n, std::int64_t i, std::int64_t j, const Product& product,
                const std::array<double, 256>& values) const {
     const auto in_memory = [&](std::int64_t row, std::int64_t column) {
-      const tree_memory& m = tree_.memory()[n.operand];
+      const memory_operand& m = tree_.memory()[n.operand];
       return number_at(m.at(which_, row, column), m.type);
     };
     switch (n.what) {

@@ -98,7 +98,7 @@ TEST(epilogue_reference, derivatives_at_positive_numbers_match_finite_difference
       EXPECT_NEAR(at(d, x), (at(f, x + h) - at(f, x - h)) / (2 * h), 1e-7) << to_string(f.nodes().back().what);
 }
 
-TEST(epilogue_reference, functions_have_their_known_values) {
+TEST(epilogue_reference, elementary_functions_return_known_values) {
   EXPECT_EQ(at(sqrt(acc), 9), 3);
   EXPECT_EQ(at(log(acc), 1), 0);
   EXPECT_EQ(at(sin(acc), 0), 0);
@@ -214,7 +214,7 @@ TEST(epilogue_reference, stores_and_reductions_are_written_beside_the_result) {
   EXPECT_EQ(got.result, (std::vector<double>{-4, -8, -2, -10, 0, -12}));
 }
 
-TEST(epilogue_reference, the_halves_of_the_product_are_paired) {
+TEST(epilogue_reference, left_and_right_are_the_halves_of_the_columns) {
   const auto got = of(left * right, 1, 2, [](auto, auto j) { return static_cast<double>(j + 1); });  // 1 2 | 3 4
   EXPECT_EQ(got.result, (std::vector<double>{3, 8}));
 }

@@ -6,7 +6,7 @@
 
 namespace troupe::epilogue {
 
-slots slots_of(std::span<const node> nodes, bool (*needs_one)(op), bool keeps_numbers) {
+slots slots_of(std::span<const node> nodes, bool (*needs_slot)(op), bool keeps_numbers) {
   std::vector<std::size_t> last_use(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     last_use[i] = i;
@@ -19,7 +19,7 @@ slots slots_of(std::span<const node> nodes, bool (*needs_one)(op), bool keeps_nu
     if (passes_on(nodes[i].what))
       last_use[nodes[i].arguments[0]] = std::max(last_use[nodes[i].arguments[0]], last_use[i]);
   }
-  const auto has_slot = [&](std::size_t i) { return needs_one(nodes[i].what) && !passes_on(nodes[i].what); };
+  const auto has_slot = [&](std::size_t i) { return needs_slot(nodes[i].what) && !passes_on(nodes[i].what); };
   slots out;
   std::vector<std::uint8_t> free;
   for (std::size_t i = 0; i < nodes.size(); ++i) {

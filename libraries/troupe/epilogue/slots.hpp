@@ -9,13 +9,13 @@
 
 namespace troupe::epilogue {
 
-/// The assignment of nodes to slots, which hold their values. Nodes with disjoint lifetimes may share a slot.
+/// The slot that holds the value of each node. Nodes whose values are not needed at the same time may share a slot.
 struct slots {
-  std::array<std::uint8_t, 256> of{};  ///< the slot of each node; a store or a reduction has that of its argument
-  std::uint8_t count = 0;
+  std::array<std::uint8_t, 256> of{};  ///< the slot of each node; a store or a reduction has the slot of its argument
+  std::uint8_t count = 0;              ///< number of slots
 };
-/// Assigns slots to the nodes for which `needs_one(operation)` is true; the others have 0. If `keeps_numbers`, each
-/// number by value has its own slot, so that it is written once.
-slots slots_of(std::span<const node> nodes, bool (*needs_one)(op), bool keeps_numbers);
+/// Assigns slots to the nodes for whose operation `needs_slot` returns true; other nodes have slot 0. If
+/// `keeps_numbers`, each number by value has a slot of its own, so that it is written once.
+slots slots_of(std::span<const node> nodes, bool (*needs_slot)(op), bool keeps_numbers);
 
 }  // namespace troupe::epilogue

@@ -23,7 +23,7 @@ tree::tree(const std::byte* encoded) noexcept {
   const std::byte* at = encoded + sizeof h;
   nodes_ = take_records<node>(at, h.nodes);
   numbers_ = take_records<double>(at, h.numbers);
-  memory_ = take_records<tree_memory>(at, h.memory);
+  memory_ = take_records<memory_operand>(at, h.memory);
 }
 
 bool tree::is_sound() const noexcept {
@@ -36,7 +36,7 @@ bool tree::is_sound() const noexcept {
     for (std::size_t a = 0; a < info(n.what).arguments; ++a)
       if (n.arguments[a] >= i) return false;
   }
-  return std::all_of(memory_.begin(), memory_.end(), [](const tree_memory& m) { return is_known(m.type); });
+  return std::all_of(memory_.begin(), memory_.end(), [](const memory_operand& m) { return is_known(m.type); });
 }
 
 }  // namespace troupe::epilogue

@@ -10,9 +10,9 @@
 
 namespace troupe::epilogue {
 
-/// An operand of an epilogue in memory, for engines. A number, a row and a column are matrices with one element, one
-/// row or one column.
-struct tree_memory {
+/// An operand in memory of an encoded epilogue. A number, a row or a column is a matrix with one element, one row or
+/// one column.
+struct memory_operand {
   std::uint64_t address;
   matrix_shape shape;
   std::int64_t batch_stride;  ///< in elements; 0: all products of a batch share it
@@ -20,14 +20,15 @@ struct tree_memory {
   access_mode mode;
   std::uint8_t unused[6];
 
-  /// Returns the address of an element, for product `which` of a batch. Only if the memory can be accessed here.
+  /// Returns the address of an element, for product `which` of a batch. Precondition: this process can access the
+  /// memory.
   void* at(std::int64_t which, std::int64_t row, std::int64_t column) const noexcept {
     const std::int64_t index = which * batch_stride + row * shape.row_stride + column * shape.column_stride;
     return reinterpret_cast<std::byte*>(address) + index * static_cast<std::int64_t>(bytes_of(type));
   }
 };
 
-/// Returns true if the node's memory has an element for each row of the result, or for each column.
+/// Returns true if the operand of a node has an element for each row of the result; `is_wide`: for each column.
 constexpr bool is_tall(const node& n) noexcept {
   return n.what == op::load_column || n.what == op::load || n.what == op::store ||
          (n.what == op::reduce && n.over == reduction_scope::row);
@@ -37,30 +38,30 @@ constexpr bool is_wide(const node& n) noexcept {
          (n.what == op::reduce && n.over == reduction_scope::column);
 }
 
-/// An encoded epilogue, for engines and for the reference that defines each operation. The last node is the result.
+/// An encoded epilogue, for engines and for the reference. The last node is the result.
 class tree {
  public:
   tree() noexcept = default;
-  /// Reads an encoded tree without copying it. A damaged one has no nodes.
+  /// Refers to an encoded tree. If the encoding is damaged, the tree has no nodes.
   tree(const std::byte* encoded, std::size_t bytes) noexcept;
-  /// The same for an encoding that is known to be valid.
+  /// Refers to an encoded tree that is known to be valid.
   explicit tree(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
   std::span<const node> nodes() const noexcept { return nodes_; }
   std::span<const double> numbers() const noexcept { return numbers_; }
-  std::span<const tree_memory> memory() const noexcept { return memory_; }
+  std::span<const memory_operand> memory() const noexcept { return memory_; }
   const node& root() const noexcept { return nodes_.back(); }
   /// Returns true if the result is the product itself.
   bool is_plain() const noexcept { return nodes_.size() == 1 && root().what == op::accumulator; }
   bool is_paired() const noexcept { return epilogue::is_paired(nodes_); }
 
-  /// The header of the encoding; nodes, numbers and memory follow.
+  /// The header of the encoding: how many nodes, numbers and operands in memory follow.
   struct head {
     std::uint32_t nodes, numbers, memory, reserved;
   };
   static constexpr std::size_t encoded_bytes(std::size_t nodes, std::size_t numbers, std::size_t memory) noexcept {
-    return sizeof(head) + nodes * sizeof(node) + numbers * sizeof(double) + memory * sizeof(tree_memory);
+    return sizeof(head) + nodes * sizeof(node) + numbers * sizeof(double) + memory * sizeof(memory_operand);
   }
 
  private:
@@ -68,7 +69,7 @@ class tree {
 
   std::span<const node> nodes_;
   std::span<const double> numbers_;
-  std::span<const tree_memory> memory_;
+  std::span<const memory_operand> memory_;
 };
 
 }  // namespace troupe::epilogue

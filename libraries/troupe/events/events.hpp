@@ -9,9 +9,9 @@
 
 namespace troupe::events {
 
-/// How to make an event.
+/// The options of an event.
 struct event_options {
-  /// Whether other processes can wait for the event; such an event has no time. On a GPU only.
+  /// True if other processes can wait for the event; such an event has no time. On a GPU only.
   bool inter_process = false;
 };
 

@@ -28,7 +28,7 @@ struct event_memory {
   }
 };
 
-/// Why most of these requests cannot be part of a graph.
+/// The reason why most of these requests cannot be part of a graph.
 inline constexpr std::string_view between_requests = "an event is a point between requests; record it before or after";
 
 /// A handle for another process: a cudaIpcEventHandle_t.

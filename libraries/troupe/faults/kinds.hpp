@@ -10,8 +10,8 @@
 
 namespace troupe::faults {
 
-/// What a storm can do. The kinds of `requests.hpp` and `corruption.hpp` are sent as requests, so they need the engine
-/// of `faults`.
+/// The faults that a storm can inject. The kinds of `requests.hpp` and `corruption.hpp` are sent as requests, so they
+/// need the engine of `faults`.
 enum class kind : std::uint8_t {
   kill_worker,
   kill_standby,

@@ -13,14 +13,14 @@
 
 namespace troupe::faults {
 
-/// Which faults a storm injects, and how often.
+/// The faults that a storm injects, and how often.
 struct storm_options {
   list<kind> kinds = {};   ///< all equally likely; empty: all
-  std::uint64_t seed = 1;  ///< of the order of kinds, and of the times
-  double per_second = 10;  ///< on average, at random times
+  std::uint64_t seed = 1;  ///< determines the order of kinds, and the times
+  double per_second = 10;  ///< average number of faults, at random times
   /// Number of faults after which the storm is over.
   std::uint64_t most = UINT64_MAX;
-  /// Whether the next fault waits until the device has recovered from the last. Otherwise faults come at their times
+  /// True if the next fault waits until the device has recovered from the last. If false, faults occur at their times
   /// regardless.
   bool one_at_a_time = true;
   time_span pause = time_span::of_seconds(1);  ///< how long temporary faults last

@@ -15,12 +15,12 @@ namespace troupe::fft {
 /// The sign in the exponent: exp(-2 pi i j k / n) or exp(+2 pi i j k / n).   CUFFT_FORWARD, CUFFT_INVERSE
 enum class direction : std::uint8_t { forward = 0, inverse = 1 };
 
-/// By what results are divided, for a transform of N points.
+/// The divisor of the results of a transform of N points.
 enum class normalization : std::uint8_t {
-  none = 0,         ///< nothing, as cuFFT and FFTW: a forward and an inverse transform multiply by N
-  inverse = 1,      ///< the inverse transform by N, as NumPy's "backward" and MATLAB
-  orthonormal = 2,  ///< both directions by the root of N
-  forward = 3,      ///< the forward transform by N
+  none = 0,         ///< 1, as in cuFFT and FFTW: a forward and an inverse transform together multiply by N
+  inverse = 1,      ///< N for the inverse transform, as NumPy's "backward" and MATLAB
+  orthonormal = 2,  ///< the root of N for both
+  forward = 3,      ///< N for the forward transform
 };
 
 constexpr bool is_known(direction d) noexcept { return d <= direction::inverse; }
@@ -84,8 +84,8 @@ std::string to_string(const shape& s);
 struct layout {
   /// Extents of the array that the transform is a part of; the first one only determines the distance.
   shape embed = shape::tight();
-  extent stride = 1;        ///< from one element to the next
-  extent distance = tight;  ///< from one transform of the batch to the next
+  extent stride = 1;        ///< elements of memory from one element to the next
+  extent distance = tight;  ///< elements of memory from one transform of the batch to the next
   friend constexpr bool operator==(const layout&, const layout&) noexcept = default;
 };
 

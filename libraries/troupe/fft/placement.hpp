@@ -15,8 +15,8 @@ struct placement {
   extent stride[shape::most] = {0, 0, 0};
   extent distance;
   extent reach;    ///< elements from the first to the last, both included
-  bool dense;      ///< no gaps, and each element once
-  bool separated;  ///< no two elements share a position: sizes times steps nest
+  bool dense;      ///< true if there are no gaps and no two elements share a position
+  bool separated;  ///< true if no two elements share a position
 };
 
 placement placement_of(const layout& l, const shape& n, extent batch);

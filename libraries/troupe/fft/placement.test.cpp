@@ -9,7 +9,7 @@
 namespace troupe::fft {
 namespace {
 
-TEST(placement, is_dense_by_default) {
+TEST(fft_placement, is_dense_by_default) {
   const placement p = placement_of({}, {3, 4, 5}, 2);
   EXPECT_EQ(p.stride[0], 20);
   EXPECT_EQ(p.stride[1], 5);
@@ -20,7 +20,7 @@ TEST(placement, is_dense_by_default) {
   EXPECT_TRUE(p.separated);
 }
 
-TEST(placement, can_be_a_part_of_a_larger_array) {
+TEST(fft_placement, can_be_a_part_of_a_larger_array) {
   const placement p = placement_of({.embed = {9, 10}, .stride = 2}, {3, 4}, 2);
   EXPECT_EQ(p.stride[0], 20);
   EXPECT_EQ(p.stride[1], 2);
@@ -30,24 +30,24 @@ TEST(placement, can_be_a_part_of_a_larger_array) {
   EXPECT_TRUE(p.separated);
 }
 
-TEST(placement, interleaved_channels_are_dense) {
+TEST(fft_placement, interleaved_channels_are_dense) {
   const placement p = placement_of({.stride = 3, .distance = 1}, 100, 3);
   EXPECT_EQ(p.reach, 300);
   EXPECT_TRUE(p.dense);
 }
 
-TEST(placement, overlapping_windows_are_not_separated) {
+TEST(fft_placement, overlapping_windows_are_not_separated) {
   EXPECT_FALSE(placement_of({.distance = 16}, 64, 9).separated);
   EXPECT_TRUE(placement_of({.distance = 16}, 64, 1).separated) << "one window";
 }
 
-TEST(placement, beyond_64_bits_is_detected) {
+TEST(fft_placement, beyond_64_bits_is_detected) {
   EXPECT_TRUE(placement_of({.stride = std::int64_t{1} << 62}, 8, 1).reach.overflowed());
   EXPECT_TRUE(placement_of({}, {std::int64_t{1} << 40, std::int64_t{1} << 40}, 1).reach.overflowed());
 }
 
 // A separated placement has no two elements at one position, and a dense one has no gaps.
-TEST(placement, is_classified_as_by_counting_positions) {
+TEST(fft_placement, is_classified_as_by_counting_positions) {
   std::mt19937 random(1);
   const auto between = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   int separated = 0, shared = 0;
@@ -74,7 +74,7 @@ TEST(placement, is_classified_as_by_counting_positions) {
   EXPECT_GT(shared, 100);
 }
 
-TEST(placement, is_in_place_if_rows_coincide) {
+TEST(fft_placement, is_in_place_if_rows_coincide) {
   const shape n{6, 10};
   const placement complex = placement_of({}, half_of(n), 2);
   EXPECT_TRUE(in_place(placement_of({.embed = padded(n)}, n, 2), complex, 2));

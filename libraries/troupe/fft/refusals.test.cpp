@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Wrong requests are refused before they are queued, with the exact text for each kind of mistake.
+// Tests that wrong requests are refused before they are queued, with the exact text for each kind of mistake.
 #include <gtest/gtest.h>
 
 #include <troupe/fft/fft.hpp>
@@ -64,16 +64,15 @@ TEST_F(fft_refusals, name_mistakes_in_layouts) {
   windows.output_layout.distance = 4;
   expect_refused(
       windows,
-      "output_layout is {embed tight, stride 1, distance 4}, where elements share a place; expected strides, "
-      "embed and distance that keep the elements of the output apart");
+      "output_layout is {embed tight, stride 1, distance 4}, where several elements have one address; expected "
+      "strides, embed and distance that keep the elements of the output apart");
 }
 
 TEST_F(fft_refusals, name_unknown_choices) {
   const c2c<C> good{.input = at<C>(0, 8), .output = at<C>(100, 8), .n = 8};
-  expect_refused(good, &c2c<C>::direction, static_cast<direction>(2),
-                 "direction is not a direction; expected forward or inverse");
+  expect_refused(good, &c2c<C>::direction, static_cast<direction>(2), "direction is 2; expected forward or inverse");
   expect_refused(good, &c2c<C>::normalization, static_cast<normalization>(9),
-                 "normalization is not a normalization; expected none, inverse, orthonormal or forward");
+                 "normalization is 9; expected none, inverse, orthonormal or forward");
 }
 
 TEST_F(fft_refusals, name_hermitian_halves_that_are_too_short) {
@@ -99,7 +98,7 @@ TEST_F(fft_refusals, name_mistakes_in_transforms_in_place) {
   expect_fine(
       c2r<float>{.input = at<C>(0, 15), .output = at<float>(0, 30), .n = n, .output_layout = {.embed = padded(n)}});
   const std::string room =
-      "without room for the transform in place; expected embed {3, 10} (padded(n)) with stride 1, and a distance to "
+      "too small for the transform in place; expected embed {3, 10} (padded(n)) with stride 1, and a distance to "
       "match, or "
       "another output";
   expect_refused(r2c<float>{.input = at<float>(0, 30), .output = at<C>(0, 15), .n = n},
@@ -123,11 +122,11 @@ TEST_F(fft_refusals, name_mistakes_in_plans) {
   expect_fine(prepare<float>{.n = 9, .direction = direction::inverse});
   expect_refused(prepare<float>{.n = 0}, "n is {0}; expected 1 to 3 extents of at least 1");
   expect_refused(prepare<C>{.n = 8, .direction = static_cast<direction>(7)},
-                 "direction is not a direction; expected forward or inverse");
+                 "direction is 7; expected forward or inverse");
   expect_refused(
       prepare<C>{.n = 8, .batch = 2, .output_layout = {.distance = 1}},
-      "output_layout is {embed tight, stride 1, distance 1}, where elements share a place; expected strides, "
-      "embed and distance that keep the elements of the output apart");
+      "output_layout is {embed tight, stride 1, distance 1}, where several elements have one address; expected "
+      "strides, embed and distance that keep the elements of the output apart");
 }
 
 TEST_F(fft_refusals, describe_shapes_and_layouts_as_written) {

@@ -70,7 +70,7 @@ sides geometry(checker& check, const R& r, const shape& in_n, const shape& out_n
   out.output = placement_of(r.output_layout, out_n, r.batch);
   if (overflows(check, r.n, out.input) || overflows(check, r.n, out.output)) return out;
   if (!out.output.separated) [[unlikely]]
-    check.refuse(&r.output_layout, cat("is ", to_string(r.output_layout), ", where elements share a place"),
+    check.refuse(&r.output_layout, cat("is ", to_string(r.output_layout), ", where several elements have one address"),
                  "strides, embed and distance that keep the elements of the output apart");
   out.right = out.output.separated;
   return out;
@@ -103,7 +103,7 @@ void real_in_place(checker& check, const R& r, const placement& real, const plac
                    const Real& real_layout) {
   if (r.input.range().address != r.output.range().address) return;
   if (!in_place(real, complex, 2)) [[unlikely]]
-    check.refuse(&real_layout, cat("is ", to_string(real_layout), ", without room for the transform in place"),
+    check.refuse(&real_layout, cat("is ", to_string(real_layout), ", too small for the transform in place"),
                  cat("embed ", to_string(padded(r.n)),
                      " (padded(n)) with stride 1, and a distance to match, or another output"));
   check.may_overlap(&r.input, &r.output);

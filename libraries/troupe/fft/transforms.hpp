@@ -50,8 +50,9 @@ struct c2c {
   void check(checker&) const;
 };
 
-/// The forward transform of real elements. Of the last dimension the output has the first n / 2 + 1 elements; the rest
-/// are their conjugates. In place if output is the same memory, and the input's rows are padded: `.input_layout =
+/// The forward transform of real elements. The output has the first n / 2 + 1 elements of the last dimension; the
+/// others are conjugates of these. In place if output is the same memory, and the input's rows are padded:
+/// `.input_layout =
 /// {.embed = padded(n)}`.   cufftExecR2C, cufftExecD2Z, cufftXtExec
 template <class T>
 struct r2c {

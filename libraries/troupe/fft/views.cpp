@@ -28,7 +28,7 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
   const tensor_shape &in = r.input.shape(), &out = r.output.shape();
   for (std::size_t i = 0; i < in.rank; ++i)
     if (in.extents[i] < 1) [[unlikely]] {
-      check.refuse(&r.input, "is " + extents_text(in), "at least 1 in each place");
+      check.refuse(&r.input, "is " + extents_text(in), "at least 1 in each dimension");
       return false;
     }
   if (!(r.dimensions >= 0) || r.dimensions > static_cast<std::int64_t>(std::min<std::uint64_t>(in.rank, shape::most)) ||
@@ -68,7 +68,7 @@ template <class R, class V>
 void real_in_place(checker& check, const R& r, const V& view, const placement& real, const placement& complex) {
   if (r.input.range().address != r.output.range().address) return;
   if (!in_place(real, complex, 2)) [[unlikely]]
-    check.refuse(&view, "is " + troupe::detail::text(view.shape()) + ", without room for the transform in place",
+    check.refuse(&view, "is " + troupe::detail::text(view.shape()) + ", too small for the transform in place",
                  "the last stride 1 and the others twice those of the complex side, or another output");
   check.may_overlap(&r.input, &r.output);
 }
@@ -89,7 +89,8 @@ void complex_transform<T>::check(checker& check) const {
 template <class T>
 void real_transform<T>::check(checker& check) const {
   known(check, normalization);
-  if (!has_sizes(check, *this, input.shape(), half_of(input.shape()), "as input, and n / 2 + 1 of the last index"))
+  if (!has_sizes(check, *this, input.shape(), half_of(input.shape()),
+                 "as input, with n / 2 + 1 elements in the last dimension"))
     return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
@@ -99,7 +100,8 @@ void real_transform<T>::check(checker& check) const {
 template <class T>
 void real_inverse<T>::check(checker& check) const {
   known(check, normalization);
-  if (!has_sizes(check, *this, half_of(output.shape()), output.shape(), "as output, and n / 2 + 1 of the last index"))
+  if (!has_sizes(check, *this, half_of(output.shape()), output.shape(),
+                 "as output, with n / 2 + 1 elements in the last dimension"))
     return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);

@@ -8,7 +8,7 @@
 #include <troupe/request/for_device.hpp>
 #include <troupe/request/view_operand.hpp>
 
-/// Transforms of tensors, which bring their extents and strides along. The last `dimensions` axes are transformed,
+/// Transforms of tensors, which have extents and strides. The last `dimensions` axes are transformed,
 /// 1 to 3 of them; the others number the transforms of a batch. Callbacks, and input that overlaps itself, need the
 /// requests on plain buffers: c2c, r2c, c2r.
 ///   fft::transform(gpu, spectra, signals, {.dimensions = 1});
@@ -28,7 +28,7 @@ struct complex_transform {
   void check(checker&) const;
 };
 
-/// The forward transform of real elements. Of the last index the output has n / 2 + 1 elements. See r2c.
+/// The forward transform of real elements. The output has n / 2 + 1 elements in the last dimension. See r2c.
 template <class T>
 struct real_transform {
   static_assert(is_real<T>, "fft::real_transform has float, double, troupe::half and troupe::bfloat16");
@@ -41,8 +41,8 @@ struct real_transform {
   void check(checker&) const;
 };
 
-/// The inverse transform to real elements. Of the last index the input has n / 2 + 1 elements, for n of the output.
-/// See c2r.
+/// The inverse transform to real elements. The input has n / 2 + 1 elements in the last dimension, where the output has
+/// n. See c2r.
 template <class T>
 struct real_inverse {
   static_assert(is_real<T>, "fft::real_inverse has float, double, troupe::half and troupe::bfloat16");
@@ -50,7 +50,7 @@ struct real_inverse {
   out_tensor<T> output;
   extent dimensions = 0;  ///< 0: all
   fft::normalization normalization = fft::normalization::none;
-  bool consumes_input = false;  ///< whether the input may be overwritten: see c2r
+  bool consumes_input = false;  ///< true if the input may be overwritten: see c2r
   using reply = void;
   TROUPE_REQUEST("fft.real_inverse", input, output, dimensions, normalization, consumes_input)
   void check(checker&) const;

@@ -27,7 +27,7 @@ void expect_laid_out(const tensor_shape& s, std::size_t dimensions, const shape&
   EXPECT_EQ(got->where, where) << to_string(got->where);
 }
 
-TEST(tensors_in_transforms, without_gaps_have_the_default_layout) {
+TEST(fft_tensor_layouts, without_gaps_have_the_default_layout) {
   expect_laid_out(shaped({8}, {1}), 1, 8, 1, {});
   expect_laid_out(shaped({4, 8}, {8, 1}), 2, {4, 8}, 1, {});
   expect_laid_out(shaped({4, 8}, {8, 1}), 1, 8, 4, {});
@@ -35,7 +35,7 @@ TEST(tensors_in_transforms, without_gaps_have_the_default_layout) {
   expect_laid_out(shaped({3, 1, 1, 8}, {8, 77, 99, 1}), 3, {1, 1, 8}, 3, {});
 }
 
-TEST(tensors_in_transforms, gaps_make_a_tensor_part_of_a_larger_array) {
+TEST(fft_tensor_layouts, gaps_make_a_tensor_part_of_a_larger_array) {
   expect_laid_out(shaped({4, 5}, {8, 1}), 2, {4, 5}, 1, {.embed = {4, 8}});
   expect_laid_out(shaped({4, 5}, {16, 2}), 2, {4, 5}, 1, {.embed = {4, 8}, .stride = 2});
   expect_laid_out(shaped({3, 4, 5}, {100, 8, 1}), 2, {4, 5}, 3, {.embed = {4, 8}, .distance = 100});
@@ -45,12 +45,12 @@ TEST(tensors_in_transforms, gaps_make_a_tensor_part_of_a_larger_array) {
   expect_laid_out(shaped({5, 1}, {6, 9}), 2, {1, 5}, 1, {.stride = 6});
 }
 
-TEST(tensors_in_transforms, may_have_their_indexes_in_any_order) {
+TEST(fft_tensor_layouts, may_have_their_indexes_in_any_order) {
   expect_laid_out(shaped({8, 4}, {1, 8}), 2, {4, 8}, 1, {});
   expect_laid_out(shaped({2, 3, 5}, {5, 10, 1}), 1, 5, 6, {});
 }
 
-TEST(tensors_in_transforms, strides_that_no_layout_has_are_refused) {
+TEST(fft_tensor_layouts, strides_that_no_layout_has_are_refused) {
   const auto taken = [](const tensor_shape& s, std::size_t dimensions) {
     return lay_out(s, index_order(s, dimensions, false)).has_value();
   };
@@ -60,7 +60,7 @@ TEST(tensors_in_transforms, strides_that_no_layout_has_are_refused) {
   EXPECT_FALSE(taken(shaped({4, 3}, {0, 0}), 2));
 }
 
-class refusals_of_tensors : public ::testing::Test {
+class fft_tensor_refusals : public ::testing::Test {
  protected:
   template <class R>
   void expect_refused(const R& r, const std::string& text) {
@@ -75,7 +75,7 @@ class refusals_of_tensors : public ::testing::Test {
   troupe::testing::fake_memory memory{0x10000};
 };
 
-TEST_F(refusals_of_tensors, name_sizes_dimensions_and_strides) {
+TEST_F(fft_tensor_refusals, name_sizes_dimensions_and_strides) {
   const tensor_shape square = shaped({4, 8}, {8, 1}), half = shaped({4, 5}, {5, 1});
   const complex_transform<C> good{.input = at<in_tensor<C>>(0, square), .output = at<out_tensor<C>>(100, square)};
   expect_refused(good, "");
@@ -86,18 +86,19 @@ TEST_F(refusals_of_tensors, name_sizes_dimensions_and_strides) {
   expect_refused(bad, "dimensions is -1; expected 1 to 3, and at most the 2 axes of input");
   bad = good;
   bad.input = at<in_tensor<C>>(0, tensor_shape{.rank = 2, .extents = {0, 8}, .strides = {8, 1}});
-  expect_refused(bad, "input is 0 x 8; expected at least 1 in each place");
+  expect_refused(bad, "input is 0 x 8; expected at least 1 in each dimension");
   bad = good;
   bad.direction = static_cast<direction>(7);
-  expect_refused(bad, "direction is not a direction; expected forward or inverse");
+  expect_refused(bad, "direction is 7; expected forward or inverse");
   bad = good;
   bad.output = at<out_tensor<C>>(100, half);
   expect_refused(bad, "output is 4 x 5; expected 4 x 8 (as input)");
   bad.output = at<out_tensor<C>>(100, shaped({4, 8}, {17, 2}));
-  expect_refused(bad,
-                 "output is 4 x 8 by 17, 2; expected strides that are multiples of each other, in the same order in "
-                 "both tensors, as slices and permutations of a tensor without gaps have them, and one distance for "
-                 "the whole batch");
+  expect_refused(
+      bad,
+      "output is 4 x 8 with strides 17, 2; expected strides that are multiples of each other, in the same order in "
+      "both tensors, as slices and permutations of a tensor without gaps have them, and one distance for "
+      "the whole batch");
   const tensor_shape four = shaped({2, 2, 2, 2}, {8, 4, 2, 1});
   expect_refused(complex_transform<C>{.input = at<in_tensor<C>>(0, four), .output = at<out_tensor<C>>(100, four)},
                  "dimensions is 0, all 4 axes of input; expected 1 to 3, and at most the 4 axes of input");
@@ -106,15 +107,16 @@ TEST_F(refusals_of_tensors, name_sizes_dimensions_and_strides) {
   expect_refused(forward, "");
   auto wrong = forward;
   wrong.output = at<out_tensor<C>>(100, square);
-  expect_refused(wrong, "output is 4 x 8; expected 4 x 5 (as input, and n / 2 + 1 of the last index)");
+  expect_refused(wrong, "output is 4 x 8; expected 4 x 5 (as input, with n / 2 + 1 elements in the last dimension)");
   const real_inverse<float> inverse{.input = at<in_tensor<C>>(0, half), .output = at<out_tensor<float>>(100, square)};
   expect_refused(inverse, "");
   auto also_wrong = inverse;
   also_wrong.input = at<in_tensor<C>>(0, square);
-  expect_refused(also_wrong, "input is 4 x 8; expected 4 x 5 (as output, and n / 2 + 1 of the last index)");
+  expect_refused(also_wrong,
+                 "input is 4 x 8; expected 4 x 5 (as output, with n / 2 + 1 elements in the last dimension)");
 }
 
-TEST_F(refusals_of_tensors, leave_transforms_in_place_if_the_strides_agree) {
+TEST_F(fft_tensor_refusals, leave_transforms_in_place_if_the_strides_agree) {
   const tensor_shape square = shaped({4, 8}, {8, 1}), wider = shaped({4, 8}, {9, 1});
   expect_refused(complex_transform<C>{.input = at<in_tensor<C>>(0, square), .output = at<out_tensor<C>>(0, square)},
                  "");
@@ -123,9 +125,10 @@ TEST_F(refusals_of_tensors, leave_transforms_in_place_if_the_strides_agree) {
   const tensor_shape half = shaped({4, 5}, {5, 1}), padded = shaped({4, 8}, {10, 1});
   expect_refused(real_transform<float>{.input = at<in_tensor<float>>(0, padded), .output = at<out_tensor<C>>(0, half)},
                  "");
-  expect_refused(real_transform<float>{.input = at<in_tensor<float>>(0, square), .output = at<out_tensor<C>>(0, half)},
-                 "input is 4 x 8 by 8, 1, without room for the transform in place; expected the last stride 1 and the "
-                 "others twice those of the complex side, or another output");
+  expect_refused(
+      real_transform<float>{.input = at<in_tensor<float>>(0, square), .output = at<out_tensor<C>>(0, half)},
+      "input is 4 x 8 with strides 8, 1, too small for the transform in place; expected the last stride 1 and the "
+      "others twice those of the complex side, or another output");
   expect_refused(real_inverse<float>{.input = at<in_tensor<C>>(0, half), .output = at<out_tensor<float>>(0, padded)},
                  "");
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The parts of graph that need no device: combined accesses, dependencies and recipes.
+// Tests the parts of graph that need no device: combined accesses, dependencies and recipes.
 #include <gtest/gtest.h>
 
 #include <troupe/graph/internal/accesses.hpp>
@@ -36,7 +36,7 @@ class touching final : public step {
   }
 };
 
-class graphs : public testing::Test {
+class graph_accesses : public testing::Test {
  protected:
   static constexpr access_mode r = access_mode::read, w = access_mode::write, rw = access_mode::read_write;
 
@@ -70,7 +70,7 @@ class graphs : public testing::Test {
   block_ref owner_;
 };
 
-TEST_F(graphs, read_what_a_node_reads_before_another_node_replaces_it) {
+TEST_F(graph_accesses, read_what_a_node_reads_before_another_node_replaces_it) {
   EXPECT_EQ(uses({request({{0, 10, w}}), request({{0, 10, r}, {20, 30, w}})}), "0-10 w, 20-30 w, ");
   EXPECT_EQ(uses({request({{0, 10, r}, {20, 30, w}}), request({{0, 10, w}})}), "0-10 rw, 20-30 w, ");
   EXPECT_EQ(uses({request({{0, 10, rw}}), request({{0, 10, w}})}), "0-10 rw, ");
@@ -79,13 +79,13 @@ TEST_F(graphs, read_what_a_node_reads_before_another_node_replaces_it) {
   EXPECT_EQ(uses({request({{0, 10, w}, {5, 15, r}})}), "0-5 w, 5-10 rw, 10-15 r, ") << "both by one node";
 }
 
-TEST_F(graphs, merge_accesses_to_adjacent_memory) {
+TEST_F(graph_accesses, merge_accesses_to_adjacent_memory) {
   tree_body all;
   for (std::uint64_t i = 0; i < 1000; ++i) all.push_back(request({{i * 8, i * 8 + 8, w}, {100000 + i, 100001 + i, r}}));
   EXPECT_EQ(uses(all), "0-8000 w, 100000-101000 r, ");
 }
 
-TEST_F(graphs, do_not_count_conditional_writes_as_replacing_memory) {
+TEST_F(graph_accesses, do_not_count_conditional_writes_as_replacing_memory) {
   EXPECT_EQ(uses({with_body(node_kind::child, {request({{0, 10, w}})})}), "0-10 w, ");
   EXPECT_EQ(uses({with_body(node_kind::if_, {request({{0, 10, w}})}, {90, 94, r})}), "0-10 cw, 90-94 r, ");
   EXPECT_EQ(uses({with_body(node_kind::while_, {request({{0, 10, w}}), request({{90, 94, w}})}, {90, 94, r})}),
@@ -94,7 +94,7 @@ TEST_F(graphs, do_not_count_conditional_writes_as_replacing_memory) {
             "0-10 w, 90-94 r, ");
 }
 
-TEST_F(graphs, do_not_read_what_a_body_replaces_before_it_reads) {
+TEST_F(graph_accesses, do_not_read_what_a_body_replaces_before_it_reads) {
   const memory_access flag{90, 94, r};
   const auto loop = [&](tree_body body) { return with_body(node_kind::while_, std::move(body), flag); };
   const auto either = [&](tree_body then, tree_body otherwise) {
@@ -126,7 +126,7 @@ TEST_F(graphs, do_not_read_what_a_body_replaces_before_it_reads) {
   EXPECT_EQ(uses({either({request({{88, 92, w}})}, {})}), "88-90 cw, 90-92 rw, 92-94 r, ") << "the flag";
 }
 
-TEST_F(graphs, name_the_node_that_reads_memory_from_outside) {
+TEST_F(graph_accesses, name_the_node_that_reads_memory_from_outside) {
   tree_body all;
   all.push_back(request({{0, 5, w}}));
   tree_body inner;
@@ -143,7 +143,7 @@ TEST_F(graphs, name_the_node_that_reads_memory_from_outside) {
   EXPECT_EQ(found, "5: node 4 (testing.touch), 20: node 1 (testing.touch), 90: node 3 (while), ");
 }
 
-TEST_F(graphs, make_each_node_wait_for_exactly_the_nodes_it_needs) {
+TEST_F(graph_accesses, make_each_node_wait_for_exactly_the_nodes_it_needs) {
   using needs = std::vector<std::vector<std::uint32_t>>;
   EXPECT_EQ(dependencies({request({{0, 10, w}}), request({{0, 10, r}}), request({{0, 10, r}}), request({{0, 10, w}}),
                           request({{0, 10, r}})}),
@@ -158,7 +158,7 @@ TEST_F(graphs, make_each_node_wait_for_exactly_the_nodes_it_needs) {
 
 // The edges must order every pair of conflicting nodes, directly or through others; no edge may join two nodes that do
 // not conflict.
-TEST_F(graphs, order_nodes_as_a_comparison_of_all_pairs_does) {
+TEST_F(graph_accesses, order_nodes_as_a_comparison_of_all_pairs_does) {
   std::uint64_t seed = 12345;
   const auto random = [&seed](std::uint64_t below) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -197,9 +197,9 @@ TEST_F(graphs, order_nodes_as_a_comparison_of_all_pairs_does) {
   }
 }
 
-class a_recipe : public graphs {
+class graph_recipe : public graph_accesses {
  protected:
-  a_recipe() {
+  graph_recipe() {
     tree_body inner;
     inner.push_back(request({{0, 10, w}}));
     inner.push_back(request({{0, 10, rw}}));
@@ -220,7 +220,7 @@ class a_recipe : public graphs {
   std::vector<sixteen> bytes_;
 };
 
-TEST_F(a_recipe, reads_back_as_it_was_written) {
+TEST_F(graph_recipe, reads_back_as_it_was_written) {
   const recipe_view view(address());
   ASSERT_TRUE(view.sound());
   EXPECT_EQ(view.head().version, 17u);
@@ -251,7 +251,7 @@ TEST_F(a_recipe, reads_back_as_it_was_written) {
   EXPECT_EQ(blob % 16, 0u);
 }
 
-TEST_F(a_recipe, detects_damage) {
+TEST_F(graph_recipe, detects_damage) {
   auto* const head = reinterpret_cast<recipe_head*>(bytes_.data());
   auto* const nodes = reinterpret_cast<recipe_node*>(head + 1);
   const auto refused = [&](auto& field, auto value) {

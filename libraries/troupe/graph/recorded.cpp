@@ -220,7 +220,7 @@ result<void> graph::rebind(const rebinding& r) const {
   if (!r.from.owner || !r.to.owner) return wrong_use("rebind: a buffer is empty (never allocated, or moved from)");
   if (r.from.bytes != r.to.bytes)
     return wrong_use(
-        cat("rebind: the new buffer has ", r.to.bytes, " bytes; expected as many as the old, ", r.from.bytes));
+        cat("rebind: the new buffer has ", r.to.bytes, " bytes; expected ", r.from.bytes, ", as the old one has"));
   return core_->change([&](tree_body& all) -> result<void> {
     replacements moved;
     TROUPE_TRY(rebind_all(all, {}, gpu(), r, moved));

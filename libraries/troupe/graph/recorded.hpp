@@ -56,7 +56,7 @@ class graph {
     if (!made) return made.error();
     return replace(n, std::move(*made));
   }
-  /// Replaces a child graph with another one, as it is now.
+  /// Replaces a child graph with the current state of another one.
   result<void> set(const node& n, const graph& child) const;
 
   /// Replaces the buffer `from`, and slices of it, with `to`, which must have the same size: in all nodes, child graphs

@@ -32,7 +32,7 @@ class recorder {
   node add(const R& r, std::string label = {}) {
     return add(recorded_step<R>::make(gpu(), r), std::move(label));
   }
-  /// Adds all of another graph of this device, as it is now.
+  /// Adds the current state of another graph of this device.
   node add(const graph& child, std::string label = {});
 
   template <class T>
@@ -51,9 +51,9 @@ class recorder {
     return add(r, std::move(label));
   }
 
-  /// Runs what `then` records if the first element of `flag` is not 0 when the launch gets there, else what `otherwise`
-  /// records. The device decides, without the application. Until these functions return, only the recorder passed to
-  /// them can be used.
+  /// Runs what `then` records if the first element of `flag` is not 0 when the launch reaches this node, else what
+  /// `otherwise` records. The device decides, without the application. Until these functions return, only the recorder
+  /// passed to them can be used.
   template <class Then>
   node if_(const buffer<std::uint32_t>& flag, Then&& then) {
     return conditional(flag, false, recorded_by(then), nullptr);

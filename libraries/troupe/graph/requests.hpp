@@ -10,7 +10,7 @@ namespace troupe::graph {
 /// Runs the recorded requests, as if one after the other. A request like any other: it reads and writes what they do,
 /// waits for what they need, and fails as a whole with the error of the node that failed. Memory that a
 /// node replaces before another reads it may be stale before; if it is replaced only in the body of an `if_` or
-/// `while_`, it stays so.   cuGraphLaunch
+/// `while_`, it stays stale.   cuGraphLaunch
 struct launch {
   snapshot graph;
   using reply = void;

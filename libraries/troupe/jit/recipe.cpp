@@ -100,7 +100,8 @@ result<void> check_unit(const recipe& r, std::size_t i) {
 result<void> check_units(const recipe& r) {
   if (r.relocatable && !r.units.empty())
     return refusal("relocatable is true and there are units", "units only in the recipe that links them all");
-  if (r.units.size() > most_units) return refusal(cat("units are ", r.units.size()), cat("at most ", most_units));
+  if (r.units.size() > most_units)
+    return refusal(cat("units has ", r.units.size(), " entries"), cat("at most ", most_units));
   for (std::size_t i = 0; i < r.units.size(); ++i) TROUPE_TRY(check_unit(r, i));
   return {};
 }

@@ -33,7 +33,7 @@ recipe full() {
           .log_bytes = 1000};
 }
 
-TEST(a_recipe, is_decoded_as_it_was_encoded) {
+TEST(jit_recipe, is_decoded_as_it_was_encoded) {
   const recipe r = full();
   const std::string bytes = encode(r);
   const auto d = decode(bytes);
@@ -70,12 +70,12 @@ TEST(a_recipe, is_decoded_as_it_was_encoded) {
   EXPECT_EQ(f.log_bytes, 1000u);
 }
 
-TEST(a_recipe, is_rejected_if_truncated) {
+TEST(jit_recipe, is_rejected_if_truncated) {
   const std::string bytes = encode(full());
   for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode(std::string_view(bytes).substr(0, n))) << n;
 }
 
-TEST(a_recipe, has_distinct_key_bytes_for_every_field_that_affects_the_image) {
+TEST(jit_recipe, has_distinct_key_bytes_for_every_field_that_affects_the_image) {
   const auto what = [](const recipe& r) {
     const std::string bytes = encode(r);
     return std::string(decode(bytes)->what);
@@ -107,7 +107,7 @@ TEST(a_recipe, has_distinct_key_bytes_for_every_field_that_affects_the_image) {
   EXPECT_EQ(what(r), before);
 }
 
-TEST(a_recipe, does_not_depend_on_the_order_of_headers_and_macros) {
+TEST(jit_recipe, does_not_depend_on_the_order_of_headers_and_macros) {
   recipe r = full(), other = full();
   std::swap(other.headers[0], other.headers[1]);
   r.definitions = {{"A", "1"}, {"B", "2"}};
@@ -115,14 +115,14 @@ TEST(a_recipe, does_not_depend_on_the_order_of_headers_and_macros) {
   EXPECT_EQ(encode(r), encode(other));
 }
 
-TEST(a_recipe, is_refused_if_a_header_or_a_macro_appears_twice) {
+TEST(jit_recipe, is_refused_if_a_header_or_a_macro_appears_twice) {
   EXPECT_EQ(check({.source = "s", .headers = {{"h", "1"}, {"g", ""}, {"h", "2"}}}).error().text(),
             "jit.compile: headers has \"h\" twice; expected each name once");
   EXPECT_EQ(check({.source = "s", .definitions = {{"D", "1"}, {"D", "1"}}}).error().text(),
             "jit.compile: definitions has \"D\" twice; expected each name once");
 }
 
-TEST(a_recipe, accepts_only_file_names_that_stay_in_their_folder) {
+TEST(jit_recipe, accepts_only_file_names_that_stay_in_their_folder) {
   for (const char* name : {"a.cu", "sub/a.cu", "a b.cu", ".hidden"})
     EXPECT_TRUE(check({.source = "s", .name = name})) << name;
   for (const char* name : {"", "/a.cu", "../a.cu", "a/../../b", "a/", "./a", "-a.cu", "a\nb", "a\"b", "a\\b"})
@@ -130,7 +130,7 @@ TEST(a_recipe, accepts_only_file_names_that_stay_in_their_folder) {
   EXPECT_FALSE(check({.source = "s", .name = "a.cu", .headers = {{"a.cu", "t"}}}));
 }
 
-TEST(a_recipe, needs_units_with_distinct_names_and_either_source_or_image) {
+TEST(jit_recipe, needs_units_with_distinct_names_and_either_source_or_image) {
   const auto refused = [](std::vector<unit> units, bool relocatable = false) {
     const auto r = check({.source = "s", .name = "a.cu", .units = std::move(units), .relocatable = relocatable});
     return r ? std::string() : r.error().text();
@@ -147,14 +147,15 @@ TEST(a_recipe, needs_units_with_distinct_names_and_either_source_or_image) {
   EXPECT_EQ(refused({{.name = "b", .source = "s", .image = image}}),
             "jit.compile: units[0] has both source and image; expected a source, or an image");
   EXPECT_NE(refused({{.name = "b", .source = std::string("s\0", 2)}}).find("zero byte"), std::string::npos);
-  EXPECT_NE(refused(std::vector<unit>(257, {.name = "b", .source = "s"})).find("units are 257; expected at most 256"),
-            std::string::npos);
+  EXPECT_NE(
+      refused(std::vector<unit>(257, {.name = "b", .source = "s"})).find("units has 257 entries; expected at most 256"),
+      std::string::npos);
   EXPECT_EQ(refused({{.name = "b", .source = "s"}}, true),
             "jit.compile: relocatable is true and there are units; expected units only in the recipe that "
             "links them all");
 }
 
-TEST(a_recipe, refuses_options_that_are_not_listed) {
+TEST(jit_recipe, refuses_options_that_are_not_listed) {
   for (const char* option : {"-Wall", "-DX", "-fno-inline", "-ftemplate-depth=2000", "-include/usr/x.h"})
     EXPECT_TRUE(check({.source = "s", .options = {option}})) << option;
   for (const char* option : {"-Wl,-rpath,/x", "-O2", "-lfoo", "-mavx2", "-g", "-pthread", "--param=max-unroll-times=4"})
@@ -221,7 +222,7 @@ TEST(a_recipe, refuses_options_that_are_not_listed) {
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
 }
 
-TEST(a_recipe, refuses_macro_values_that_would_affect_the_next_line) {
+TEST(jit_recipe, refuses_macro_values_that_would_affect_the_next_line) {
   EXPECT_TRUE(check({.source = "s", .definitions = {{"A", "a \\ b"}}}));
   for (const char* value : {"a\\", "\\", "a\nb"})
     EXPECT_FALSE(check({.source = "s", .definitions = {{"A", value}, {"B", "1"}}})) << value;

@@ -90,11 +90,11 @@ class argument {
   std::span<const held_buffer> held() const noexcept {
     return held_ ? std::span<const held_buffer>(*held_) : std::span<const held_buffer>();
   }
-  access_mode mode() const noexcept { return mode_; }  ///< of the buffer, or of the map's buffer
+  access_mode mode() const noexcept { return mode_; }  ///< access to the buffer, or to the map's buffer
   /// Precondition: `is() == kind::map`.
   const kernel::tiles& layout() const noexcept { return *tiles_; }
   dtype type() const noexcept { return type_; }
-  std::uint32_t bytes() const noexcept { return bytes_; }  ///< of the value, or of an element
+  std::uint32_t bytes() const noexcept { return bytes_; }  ///< size of the value, or of one element
   std::uint32_t alignment() const noexcept { return alignment_; }
   const memory_range& range() const noexcept { return range_; }
   /// Returns a copy that refers to another buffer.

@@ -36,11 +36,11 @@ class arguments {
     argument::kind is;
     dtype type;
     std::uint32_t alignment;
-    std::uint32_t bytes;       ///< of the value, or of one element
-    std::uint64_t elements;    ///< of a buffer
+    std::uint32_t bytes;       ///< size of the value, or of one element
+    std::uint64_t elements;    ///< number of elements of a buffer
     const std::byte* content;  ///< the value, not aligned; or 8 bytes that hold the buffer's address
-    access_mode mode;          ///< of the buffer
-    const tensor_layout* map;  ///< of a tensor map
+    access_mode mode;          ///< access to the buffer
+    const tensor_layout* map;  ///< layout of a tensor map, or null
   };
   /// Calls `f(const decoded&)` for each argument. For the worker.
   template <class F>

@@ -34,7 +34,7 @@ T value(const arguments::decoded& s) {
   return v;
 }
 
-TEST(arguments, arrive_with_their_types_values_and_addresses) {
+TEST(kernel_arguments, arrive_with_their_types_values_and_addresses) {
   const in<float> x(0x1000, 10);
   const out<half> y(0x2000, 20);
   const inout<large> z(0x3000, 3);
@@ -60,7 +60,7 @@ TEST(arguments, arrive_with_their_types_values_and_addresses) {
   EXPECT_EQ(value<std::int64_t>(all[6]), 7);
 }
 
-TEST(arguments, hold_tensor_maps_with_the_access_to_their_buffers) {
+TEST(kernel_arguments, hold_tensor_maps_with_the_access_to_their_buffers) {
   const tensor_map loaded(in<half>(0x1000, 8192), {.sizes = {128, 64}, .box = {64, 8}}),
       stored(out<float>(0x8000, 4096), {.sizes = {64, 64}, .box = {32, 8}, .swizzle = tensor_swizzle::bytes_128});
   const arguments a{1.0f, loaded, stored};
@@ -86,7 +86,7 @@ TEST(arguments, hold_tensor_maps_with_the_access_to_their_buffers) {
   EXPECT_EQ(moved.range().address, 0x4000u);
 }
 
-TEST(arguments, are_encoded_in_the_fixed_part_if_few_and_in_the_blob_if_many) {
+TEST(kernel_arguments, are_encoded_in_the_fixed_part_if_few_and_in_the_blob_if_many) {
   for (std::size_t count : {0u, 1u, 14u, 15u, 16u, 100u}) {
     std::vector<argument> list;
     for (std::size_t i = 0; i < count; ++i) list.emplace_back(static_cast<double>(i));
@@ -99,7 +99,7 @@ TEST(arguments, are_encoded_in_the_fixed_part_if_few_and_in_the_blob_if_many) {
   }
 }
 
-TEST(arguments, are_numbered_among_all_arguments_rather_than_among_the_buffers) {
+TEST(kernel_arguments, are_numbered_among_all_arguments_rather_than_among_the_buffers) {
   const arguments a{1, in<float>(0x1000, 1), 2, in<float>(0x2000, 1)};
   std::vector<std::size_t> numbers;
   operands_in<arguments>::visit(
@@ -107,7 +107,7 @@ TEST(arguments, are_numbered_among_all_arguments_rather_than_among_the_buffers) 
   EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 3}));
 }
 
-TEST(arguments, hold_the_buffers_whose_addresses_are_in_a_struct) {
+TEST(kernel_arguments, hold_the_buffers_whose_addresses_are_in_a_struct) {
   struct pair {
     const float* x;
     float* y;
@@ -173,13 +173,13 @@ TEST(typed_kernels, may_be_temporary_or_empty) {
   EXPECT_EQ(saxpy().untyped().name(), "");
 }
 
-TEST(dimensions, are_made_from_one_to_three_numbers) {
+TEST(launch_dimensions, are_made_from_one_to_three_numbers) {
   EXPECT_EQ(dimensions(5), dimensions(5, 1, 1));
   EXPECT_EQ((dimensions{2, 3}), dimensions(2, 3, 1));
   EXPECT_EQ(dimensions(extent(7)).x, extent(7));
 }
 
-TEST(dimensions, count_the_blocks_that_cover_a_number_of_elements) {
+TEST(launch_dimensions, count_the_blocks_that_cover_a_number_of_elements) {
   EXPECT_EQ(blocks_for(1, 256), extent(1));
   EXPECT_EQ(blocks_for(256, 256), extent(1));
   EXPECT_EQ(blocks_for(257, 256), extent(2));

@@ -27,10 +27,10 @@ struct parameter_attributes {
   std::uint64_t alignment = 0;  ///< of the value or element; 0 if unknown
 };
 
-/// Properties of a kernel of a loaded program.   cuFuncGetAttribute
+/// The properties of a kernel of a loaded program.   cuFuncGetAttribute
 struct attributes {
   std::string name;
-  std::uint32_t max_threads = 0;          ///< threads of a block
+  std::uint32_t max_threads = 0;          ///< most threads of a block
   std::uint32_t static_shared_bytes = 0;  ///< shared memory that the source declares
   std::uint32_t local_bytes = 0;          ///< memory of each thread besides its registers
   std::uint32_t registers = 0;            ///< of each thread; on a GPU

@@ -19,7 +19,7 @@ struct launch {
   dimensions block;               ///< in threads
   extent shared_bytes = 0;        ///< dynamic shared memory of each block
   kernel::arguments arguments{};  ///< one for each parameter of the kernel: `{a, x, inout(y), n}`
-  bool cooperative = false;       ///< all blocks run at the same time, so the grid can synchronise
+  bool cooperative = false;       ///< all blocks run at the same time, so the grid can synchronize
   /// The kernel writes global variables of its program; the launch is ordered with all uses of them.
   bool writes_globals = false;
   /// Extents of a cluster: blocks that run together and can use each other's shared memory, at most 8. They must divide
@@ -86,7 +86,9 @@ struct make_program {
   using reply = void;
   TROUPE_REQUEST(static_text<Library + "." + Verb>, recipe, root, state)
   void check(checker& c) const {
-    c.require(state.size() >= program_root::state_bytes, state, "is too small", "a program's state");
+    if (state.size() < program_root::state_bytes)
+      c.refuse(&state, "has " + std::to_string(state.size()) + " bytes",
+               "at least " + std::to_string(program_root::state_bytes));
     c.elements(root, program_root::bytes);
   }
 };

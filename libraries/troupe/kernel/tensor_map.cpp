@@ -102,7 +102,7 @@ class tensor_checker {
   complaint choices() {
     const auto beyond = [](auto value, auto last, const char* name) -> complaint {
       if (value <= last) return std::nullopt;
-      return tensor_complaint{cat(name, " is ", static_cast<int>(value)), "one of its names"};
+      return tensor_complaint{cat(name, " is ", static_cast<int>(value)), "an enumerator"};
     };
     if (auto c = beyond(t_.type, tensor_type::of_the_elements, "type")) return c;
     if (auto c = beyond(t_.interleave, tensor_interleave::bytes_32, "interleave")) return c;

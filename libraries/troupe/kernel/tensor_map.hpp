@@ -31,9 +31,9 @@ enum class tensor_type : std::uint8_t {
   bf16,
   f32_ftz,       ///< f32 with subnormal numbers flushed to 0
   tf32,          ///< f32 rounded to tf32
-  tf32_ftz,      ///< both of the above
+  tf32_ftz,      ///< f32 rounded to tf32 with subnormal numbers flushed to 0
   u4x16_align8,  ///< 16 numbers of 4 bits in 8 bytes
-  /// The same; in shared memory, 8 bytes of padding follow each 8 bytes.
+  /// 16 numbers of 4 bits in 8 bytes; in shared memory, 8 bytes of padding follow each 8 bytes.
   u4x16_align16,
   /// 16 numbers of 6 bits in 12 bytes; in shared memory, 4 bytes of padding follow
   u6x16_align16,
@@ -73,7 +73,7 @@ struct tiles {
   tensor_fill fill = tensor_fill::zero;
 };
 
-/// The same in the form that is sent to the worker.
+/// The tensor and its boxes in the form that is sent to the worker.
 struct tensor_layout {
   static constexpr std::size_t most_rank = 5;
   tensor_type type;

@@ -35,7 +35,7 @@ std::string complaint_when(const std::function<void(tiles&)>& change, dtype elem
   return complaint(t, element);
 }
 
-TEST(a_tensor_map, is_accepted_in_every_form_that_the_driver_accepts) {
+TEST(tensor_map, is_accepted_in_every_form_that_the_driver_accepts) {
   EXPECT_EQ(complaint(matrix()), "");
   EXPECT_EQ(complaint({.sizes = {1000}, .box = {256}}, dtype::f32), "");
   EXPECT_EQ(complaint({.sizes = {32, 3, 5, 7, 9}, .box = {32, 1, 2, 3, 4}, .steps = {1, 2, 1, 8, 1}}, dtype::f32), "");
@@ -50,7 +50,7 @@ TEST(a_tensor_map, is_accepted_in_every_form_that_the_driver_accepts) {
     EXPECT_EQ(complaint({.sizes = {128, 64}, .box = {16, 8}}, d), "") << to_string(d);
 }
 
-TEST(a_tensor_map, has_one_to_five_dimensions_and_at_least_three_if_interleaved) {
+TEST(tensor_map, has_one_to_five_dimensions_and_at_least_three_if_interleaved) {
   EXPECT_EQ(complaint({.sizes = {}, .box = {}}), "sizes has 0 dimensions; expected 1 to 5");
   EXPECT_EQ(complaint({.sizes = std::vector<extent>(6, 16), .box = std::vector<extent>(6, 16)}),
             "sizes has 6 dimensions; expected 1 to 5");
@@ -61,7 +61,7 @@ TEST(a_tensor_map, has_one_to_five_dimensions_and_at_least_three_if_interleaved)
             "sizes has 2 dimensions; expected 3 to 5, because it is interleaved");
 }
 
-TEST(a_tensor_map, has_lists_whose_lengths_match_its_dimensions) {
+TEST(tensor_map, has_lists_whose_lengths_match_its_dimensions) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.box = {64}; }), "box has 1 numbers; expected 2, because sizes has 2");
   EXPECT_EQ(complaint_when([](tiles& t) { t.strides = {256, 256}; }),
             "strides has 2 numbers; expected 1, or none, because sizes has 2");
@@ -69,7 +69,7 @@ TEST(a_tensor_map, has_lists_whose_lengths_match_its_dimensions) {
             "steps has 1 numbers; expected 2, or none, because sizes has 2");
 }
 
-TEST(a_tensor_map, begins_at_a_multiple_of_16_bytes_or_of_32_where_the_hardware_requires_it) {
+TEST(tensor_map, begins_at_a_multiple_of_16_bytes_or_of_32_where_the_hardware_requires_it) {
   EXPECT_EQ(complaint(matrix(), dtype::f16, 0x1008),
             "buffer begins 8 bytes after a multiple of 16; expected a buffer, or a slice, that begins at one");
   EXPECT_EQ(complaint(matrix(), dtype::f16, 0x1010), "");
@@ -83,7 +83,7 @@ TEST(a_tensor_map, begins_at_a_multiple_of_16_bytes_or_of_32_where_the_hardware_
   EXPECT_EQ(complaint(packed(tensor_type::u4x16_align8), dtype::u8, 0x1010), "");
 }
 
-TEST(a_tensor_map, has_sizes_from_1_to_2_to_the_32) {
+TEST(tensor_map, has_sizes_from_1_to_2_to_the_32) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.sizes[1] = 0; }), "sizes[1] is 0; expected 1 to 4294967296");
   EXPECT_EQ(complaint_when([](tiles& t) { t.sizes[1] = (std::int64_t{1} << 32) + 1; }),
             "sizes[1] is 4294967297; expected 1 to 4294967296");
@@ -99,7 +99,7 @@ TEST(a_tensor_map, has_sizes_from_1_to_2_to_the_32) {
             "sizes[0] is 255; expected a multiple of 2, because type is u4x16_align8");
 }
 
-TEST(a_tensor_map, has_strides_that_are_multiples_of_16_and_below_2_to_the_40) {
+TEST(tensor_map, has_strides_that_are_multiples_of_16_and_below_2_to_the_40) {
   const auto with_stride = [](extent stride, tiles t = matrix()) {
     if (t.strides.empty()) t.strides = {stride};
     t.strides[0] = stride;
@@ -119,7 +119,7 @@ TEST(a_tensor_map, has_strides_that_are_multiples_of_16_and_below_2_to_the_40) {
   EXPECT_EQ(complaint(wide, dtype::u8), "strides[0] is 272; expected a multiple of 32, because type is u4x16_align16");
 }
 
-TEST(a_tensor_map, has_boxes_from_1_to_256_whose_rows_are_multiples_of_16_bytes) {
+TEST(tensor_map, has_boxes_from_1_to_256_whose_rows_are_multiples_of_16_bytes) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.box[1] = 257; }), "box[1] is 257; expected 1 to 256");
   EXPECT_EQ(complaint_when([](tiles& t) { t.box[0] = 0; }), "box[0] is 0; expected 1 to 256");
   EXPECT_EQ(complaint_when([](tiles& t) { t.box[0] = 12; }),
@@ -133,7 +133,7 @@ TEST(a_tensor_map, has_boxes_from_1_to_256_whose_rows_are_multiples_of_16_bytes)
             "box[0] is 16 of u4x16_align8; expected a multiple of 16 bytes, 32 elements");
 }
 
-TEST(a_tensor_map, has_steps_from_1_to_8_and_step_1_in_the_first_dimension) {
+TEST(tensor_map, has_steps_from_1_to_8_and_step_1_in_the_first_dimension) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {1, 9}; }), "steps[1] is 9; expected 1 to 8");
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {1, 0}; }), "steps[1] is 0; expected 1 to 8");
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {2, 1}; }),
@@ -143,7 +143,7 @@ TEST(a_tensor_map, has_steps_from_1_to_8_and_step_1_in_the_first_dimension) {
   EXPECT_EQ(complaint(grouped), "");
 }
 
-TEST(a_tensor_map, has_boxes_whose_rows_fit_the_swizzle) {
+TEST(tensor_map, has_boxes_whose_rows_fit_the_swizzle) {
   const auto with_swizzle = [](tensor_swizzle s, std::int64_t box) {
     return complaint({.sizes = {256, 8}, .box = {box, 8}, .swizzle = s});
   };
@@ -167,7 +167,7 @@ TEST(a_tensor_map, has_boxes_whose_rows_fit_the_swizzle) {
   EXPECT_EQ(complaint(grouped), "") << "interleaved, any swizzle does";
 }
 
-TEST(a_tensor_map, packed_numbers_allow_only_their_swizzles) {
+TEST(tensor_map, packed_numbers_allow_only_their_swizzles) {
   using enum tensor_swizzle;
   const auto refused = [](tensor_type type, tensor_swizzle s) {
     tiles t = packed(type);
@@ -185,7 +185,7 @@ TEST(a_tensor_map, packed_numbers_allow_only_their_swizzles) {
   EXPECT_EQ(complaint(t, dtype::u8), "type is u6x16_align16, but it is interleaved; expected interleave none");
 }
 
-TEST(a_tensor_map, fills_with_nan_only_if_its_type_has_nan) {
+TEST(tensor_map, fills_with_nan_only_if_its_type_has_nan) {
   const auto filled = [](dtype d) {
     return complaint({.sizes = {128, 64}, .box = {16, 8}, .fill = tensor_fill::nan_for_zero_fma}, d);
   };
@@ -197,7 +197,7 @@ TEST(a_tensor_map, fills_with_nan_only_if_its_type_has_nan) {
             "");
 }
 
-TEST(a_tensor_map, has_a_type_as_large_as_the_buffers_elements) {
+TEST(tensor_map, has_a_type_as_large_as_the_buffers_elements) {
   const auto with_type = [](tensor_type type, dtype element) {
     return complaint({.sizes = {128, 64}, .box = {16, 8}, .type = type}, element);
   };
@@ -211,20 +211,20 @@ TEST(a_tensor_map, has_a_type_as_large_as_the_buffers_elements) {
             "buffer is of c128; expected elements that the accelerator has a type for, or type to name one");
 }
 
-TEST(a_tensor_map, is_refused_for_values_that_no_enumeration_has) {
+TEST(tensor_map, is_refused_for_values_that_no_enumeration_has) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.type = static_cast<tensor_type>(17); }),
-            "type is 17; expected one of its names");
+            "type is 17; expected an enumerator");
   EXPECT_EQ(complaint_when([](tiles& t) { t.interleave = static_cast<tensor_interleave>(3); }),
-            "interleave is 3; expected one of its names");
+            "interleave is 3; expected an enumerator");
   EXPECT_EQ(complaint_when([](tiles& t) { t.swizzle = static_cast<tensor_swizzle>(7); }),
-            "swizzle is 7; expected one of its names");
+            "swizzle is 7; expected an enumerator");
   EXPECT_EQ(complaint_when([](tiles& t) { t.promotion = static_cast<tensor_promotion>(4); }),
-            "promotion is 4; expected one of its names");
+            "promotion is 4; expected an enumerator");
   EXPECT_EQ(complaint_when([](tiles& t) { t.fill = static_cast<tensor_fill>(2); }),
-            "fill is 2; expected one of its names");
+            "fill is 2; expected an enumerator");
 }
 
-TEST(a_tensor_map, must_lie_within_its_buffer) {
+TEST(tensor_map, must_lie_within_its_buffer) {
   const std::uint64_t whole = 128 * 64 * 2;
   EXPECT_EQ(complaint(matrix(), dtype::f16, address, whole), "");
   EXPECT_EQ(complaint(matrix(), dtype::f16, address, whole - 1),
@@ -240,7 +240,7 @@ TEST(a_tensor_map, must_lie_within_its_buffer) {
   EXPECT_NE(complaint(t, dtype::u8), "") << "the span overflows";
 }
 
-TEST(a_tensor_map, is_sent_with_omitted_fields_filled_in) {
+TEST(tensor_map, is_sent_with_omitted_fields_filled_in) {
   const tensor_layout l = layout_of(matrix(), dtype::f16);
   EXPECT_EQ(l.type, tensor_type::f16);
   EXPECT_EQ(l.rank, 2);

@@ -47,7 +47,7 @@ class product_check {
     operands_.known(r_.accumulation, "precise or fast");
     operands_.known(r_.repeatability, "within_a_process or between_processes");
     if (r_.multiprocessors < 0)
-      check_.refuse(&r_.multiprocessors, cat("is ", r_.multiprocessors), "0 for all, or more");
+      check_.refuse(&r_.multiprocessors, cat("is ", r_.multiprocessors), "at least 0 (0: all)");
   }
 
   template <class F>
@@ -67,15 +67,16 @@ class product_check {
     const dtype d = r_.d.type();
     const bool fine = is_complex(sums_) ? d == sums_ : epilogue::is_real(d);
     if (!fine)
-      check_.refuse(&r_.d, cat("holds ", to_string(d)),
-                    is_complex(sums_) ? cat(to_string(sums_), ", as a and b") : "one real number in each element");
+      check_.refuse(
+          &r_.d, cat("holds ", to_string(d)),
+          is_complex(sums_) ? cat(to_string(sums_), ", the type of a and b") : "one real number in each element");
     return fine;
   }
 
   void check_scales(const batch_of_matrices& a, const batch_of_matrices& b) {
     if (r_.a_scales.has_value() != r_.b_scales.has_value())
       return check_.refuse(r_.a_scales ? &*r_.a_scales : &*r_.b_scales,
-                           r_.a_scales ? "is set without b_scales" : "is set without a_scales", "both, or neither");
+                           r_.a_scales ? "is set without b_scales" : "is set without a_scales", "both or neither");
     if (!r_.a_scales) {
       if (r_.a.type() == dtype::f4e2m1x2)
         check_.refuse(&r_.a, "holds f4e2m1x2 without scales", "a_scales and b_scales");
@@ -88,14 +89,14 @@ class product_check {
     const operand_view view(scales);
     if (!operands_.has_rank(view)) return;
     const scale_block block = block_of(scales.type(), factor.type());
-    if (block.terms == 0)
+    if (block.k == 0)
       return check_.refuse(&scales,
                            cat("holds ", to_string(scales.type()), " for elements of ", to_string(factor.type())),
                            "f8e8m0 or f32 for f8e4m3 and f8e5m2, f8e4m3 for f4e2m1x2");
     const batch_of_matrices all = matrices_of(scales.shape());
-    const std::int64_t k = (lines_are_rows ? of.one.columns : of.one.rows) * terms_in(factor.type()),
-                       lines = lines_are_rows ? of.one.rows : of.one.columns,
-                       along = (k + block.terms - 1) / block.terms, coarse = (lines + block.terms - 1) / block.terms;
+    const std::int64_t k = (lines_are_rows ? of.one.columns : of.one.rows) * k_per_element(factor.type()),
+                       lines = lines_are_rows ? of.one.rows : of.one.columns, along = (k + block.k - 1) / block.k,
+                       coarse = (lines + block.k - 1) / block.k;
     const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
     const bool may_be_coarse = scales.type() == dtype::f32;
     if (s.columns != along || (s.rows != lines && !(may_be_coarse && s.rows == coarse)))
@@ -103,8 +104,8 @@ class product_check {
           view,
           cat(lines_are_rows ? cat(lines, " x ", along) : cat(along, " x ", lines),
               may_be_coarse ? cat(", or ", lines_are_rows ? cat(coarse, " x ", along) : cat(along, " x ", coarse)) : "",
-              ": one for each ", block.terms, " elements along k"));
-    if (all.count != of.count) return operands_.refuse(view, cat(of.count, " matrices, as its factor"));
+              ": one scale for each ", block.k, " elements along k"));
+    if (all.count != of.count) return operands_.refuse_count(view, cat(of.count, ", as its factor has"));
     check_.view(scales);
   }
 
@@ -121,8 +122,9 @@ void multiplication::check(checker& c) const { product_check(c, *this).run(); }
 void prepare::check(checker& c) const {
   product_check(c, *this).run();
   if (measure < 0 || measure > most_measured)
-    c.refuse(&measure, cat("is ", measure), cat("0 to ", most_measured, ": the number of algorithms to measure"));
-  c.require(measure == 0 || choice.library() == 0, choice, "is set, and measure is not 0", "one of them");
+    c.refuse(&measure, cat("is ", measure), cat("0 to ", most_measured, ", the number of algorithms to measure"));
+  if (measure != 0 && choice.library() != 0)
+    c.refuse(&choice, cat("is set, and measure is ", measure), "one of the two");
   if (chosen) c.vector(*chosen, choice::size, 1);
 }
 

@@ -9,7 +9,7 @@
 #include <troupe/request/for_device.hpp>
 #include <troupe/request/request.hpp>
 
-/// Products of matrices of many types, followed by an epilogue.
+/// Requests for products of matrices of many types, followed by an epilogue.
 namespace troupe::matmul {
 
 /// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; a batch has one more axis, the first, and an A or B
@@ -28,16 +28,16 @@ struct multiplication {
   matmul::fusion fusion = matmul::fusion::allowed;
   matmul::accumulation accumulation = matmul::accumulation::precise;
   matmul::repeatability repeatability = matmul::repeatability::within_a_process;
-  std::int32_t multiprocessors = 0;      ///< number that it may occupy, roughly; 0: all. The host engine uses its cores
+  std::int32_t multiprocessors = 0;      ///< about the most that it may occupy; 0: all. The host engine ignores it
   std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
   using reply = outcome;
-  static constexpr bool reply_informs = true;  ///< it holds no result, so a graph omits it
+  static constexpr bool reply_informs = true;  ///< the reply holds no result, so a graph omits it
   TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, a_scales, b_scales, precision, fusion, accumulation,
                  repeatability, multiprocessors, workspace)
   void check(checker&) const;
 };
 
-/// Options of `multiply`: fields of `multiplication`.
+/// The options of `multiply`, with the meaning that they have in `multiplication`.
 struct options {
   std::optional<in_any> a_scales = {}, b_scales = {};
   matmul::precision precision = matmul::precision::exact;

@@ -23,7 +23,7 @@ constexpr std::string_view to_string(precision p) noexcept {
 
 /// The treatment of an epilogue that an engine cannot compute together with its product.
 enum class fusion : std::uint8_t {
-  allowed = 0,   ///< it is computed in a second pass over the result
+  allowed = 0,   ///< a second pass over the result computes it
   required = 1,  ///< the request is refused
 };
 constexpr bool is_known(fusion f) noexcept { return f <= fusion::required; }
@@ -32,10 +32,10 @@ constexpr std::string_view to_string(fusion f) noexcept {
 }
 
 /// The summation of products of 8-bit floats. Hopper's tensor cores truncate each product about 14 bits below the
-/// largest of those that they add at once. `precise`: their partial sums are added as floats; errors are up to 1e-4 of
-/// the sum of the products' magnitudes, or 1e-3 if all products have one sign, because truncation errors then add up.
-/// If d is f64, factors are widened first, and errors are up to 1e-6. `fast`: the tensor cores add everything, with
-/// errors of up to 1e-3. The host engine always sums as for f32.
+/// largest of those that they add at once. `precise`: partial sums of tensor cores are added as floats; errors are up
+/// to 1e-4 of the sum of the products' magnitudes, or 1e-3 if all products have one sign, because truncation errors
+/// then add up. If d is f64, factors are widened first, and errors are up to 1e-6. `fast`: the tensor cores add
+/// everything, with errors of up to 1e-3. The host engine always sums as for f32.
 enum class accumulation : std::uint8_t { precise = 0, fast = 1 };
 constexpr bool is_known(accumulation a) noexcept { return a <= accumulation::fast; }
 constexpr std::string_view to_string(accumulation a) noexcept {
@@ -52,7 +52,7 @@ constexpr std::string_view to_string(repeatability r) noexcept {
   return !is_known(r) ? "unknown" : r == repeatability::within_a_process ? "within_a_process" : "between_processes";
 }
 
-/// No limit of workspace memory.
+/// The value of `workspace` that sets no limit.
 inline constexpr std::uint64_t any_amount = ~std::uint64_t{0};
 
 /// The reply of a product: how it was computed.

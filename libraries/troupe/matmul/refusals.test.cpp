@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Wrong requests are refused before they are queued, with the exact text for each kind of mistake.
+// Tests that wrong requests are refused before they are queued, with the exact text for each kind of mistake.
 #include <troupe/base/complex.hpp>
 #include <troupe/matmul/matmul.hpp>
 #include <troupe/matmul/testing/refusal_suite.hpp>
@@ -43,18 +43,18 @@ TEST_F(matmul_checks, extents_of_0_are_accepted) {
       multiplication{.a = batch_at<float>(0, 0, 4, 6), .b = at<float>(100, 6, 8), .d = batch_at<float>(200, 0, 4, 8)});
   multiplication r = product(4, 8, 0);
   r.b = at<float>(100, 1, 8);
-  expect_refused(r, "b is 1 x 8; expected 0 rows, as a has columns");
+  expect_refused(r, "b is 1 x 8; expected 0 rows, as many as a has columns");
 }
 
 TEST_F(matmul_checks, wrong_extents_name_the_matrix) {
   multiplication r = good();
   r.b = at<float>(100, 5, 8);
-  expect_refused(r, "b is 5 x 8; expected 6 rows, as a has columns");
+  expect_refused(r, "b is 5 x 8; expected 6 rows, as many as a has columns");
   r = good();
   r.d = at<float>(200, 8, 4);
-  expect_refused(r, "d is 8 x 4; expected 4 x 8 (as a and b)");
+  expect_refused(r, "d is 8 x 4; expected 4 x 8 (rows of a, columns of b)");
   r = good(silu(left) * right);
-  expect_refused(r, "d is 4 x 8; expected 4 x 4 (as a and half of b)");
+  expect_refused(r, "d is 4 x 8; expected 4 x 4 (rows of a, half the columns of b)");
   r.b = at<float>(100, 6, 7);
   expect_refused(r, "b is 6 x 7; expected an even number of columns, because the epilogue pairs them");
   r = good();
@@ -72,7 +72,7 @@ TEST_F(matmul_checks, types_without_a_product_are_refused) {
                  "b holds f32, and a holds f16; expected both f32, f64, f16, bf16, i8, f4e2m1x2, c64 or c128, or each "
                  "f8e4m3 or f8e5m2");
   r = {.a = at<complex64>(0, 4, 6), .b = at<complex64>(100, 6, 8), .d = at<float>(400, 4, 8)};
-  expect_refused(r, "d holds f32; expected c64, as a and b");
+  expect_refused(r, "d holds f32; expected c64, the type of a and b");
   r = good();
   r.d = at<complex64>(200, 4, 8);
   expect_refused(r, "d holds c64; expected one real number in each element");
@@ -81,7 +81,7 @@ TEST_F(matmul_checks, types_without_a_product_are_refused) {
 TEST_F(matmul_checks, matrices_without_contiguous_lines_are_refused) {
   multiplication r = good();
   r.a = tensor<float>(vector_at<float>(0, 90), {4, 6}, {14, 2});
-  expect_refused(r, "a is 4 x 6 by 14, 2; expected contiguous rows or contiguous columns");
+  expect_refused(r, "a is 4 x 6 with strides 14, 2; expected contiguous rows or contiguous columns");
 }
 
 TEST_F(matmul_checks, sums_that_could_overflow_are_refused) {
@@ -105,7 +105,7 @@ TEST_F(matmul_checks, unknown_options_are_refused) {
   expect_refused(r, "repeatability is 2; expected within_a_process or between_processes");
   r = good();
   r.multiprocessors = -1;
-  expect_refused(r, "multiprocessors is -1; expected 0 for all, or more");
+  expect_refused(r, "multiprocessors is -1; expected at least 0 (0: all)");
 }
 
 TEST_F(matmul_checks, scales_that_do_not_fit_their_factor_are_refused) {
@@ -120,17 +120,17 @@ TEST_F(matmul_checks, scales_that_do_not_fit_their_factor_are_refused) {
   expect_fine(scaled(fine_a, fine_b));
   expect_fine(scaled(at<float>(3000, 4, 1), at<float>(3100, 1, 1)));
   expect_refused(scaled(at<float8_e8m0>(5000, 4, 3), fine_b),
-                 "a_scales is 4 x 3; expected 4 x 2: one for each 32 elements along k");
+                 "a_scales is 4 x 3; expected 4 x 2: one scale for each 32 elements along k");
   expect_refused(scaled(fine_a, at<float8_e8m0>(5100, 8, 2)),
-                 "b_scales is 8 x 2; expected 2 x 8: one for each 32 elements along k");
+                 "b_scales is 8 x 2; expected 2 x 8: one scale for each 32 elements along k");
   expect_refused(scaled(at<float>(3000, 2, 1), fine_b),
-                 "a_scales is 2 x 1; expected 4 x 1, or 1 x 1: one for each 128 elements along k");
+                 "a_scales is 2 x 1; expected 4 x 1, or 1 x 1: one scale for each 128 elements along k");
   expect_refused(scaled(at<half>(3000, 4, 2), fine_b),
                  "a_scales holds f16 for elements of f8e4m3; expected f8e8m0 or f32 for f8e4m3 and f8e5m2, f8e4m3 for "
                  "f4e2m1x2");
   multiplication r = scaled(fine_a, fine_b);
   r.b_scales.reset();
-  expect_refused(r, "a_scales is set without b_scales; expected both, or neither");
+  expect_refused(r, "a_scales is set without b_scales; expected both or neither");
   r = {.a = at<float4_e2m1x2>(0, 4, 32), .b = at<float4_e2m1x2>(1000, 32, 8), .d = at<float>(2000, 4, 8)};
   expect_refused(r, "a holds f4e2m1x2 without scales; expected a_scales and b_scales");
   r.a_scales = at<float8_e4m3>(5000, 4, 4), r.b_scales = at<float8_e4m3>(5100, 4, 8);
@@ -143,12 +143,12 @@ TEST_F(matmul_checks, prepare_is_checked_like_the_product) {
   EXPECT_EQ(refusal(prepare::of(good(acc + load(at<float>(201, 4, 8))))), "") << "nothing is written";
   multiplication r = good();
   r.b = at<float>(100, 5, 8);
-  EXPECT_EQ(refusal(prepare::of(r)), "matmul.prepare: b is 5 x 8; expected 6 rows, as a has columns");
+  EXPECT_EQ(refusal(prepare::of(r)), "matmul.prepare: b is 5 x 8; expected 6 rows, as many as a has columns");
   EXPECT_EQ(refusal(prepare::of(good(), 65)),
-            "matmul.prepare: measure is 65; expected 0 to 64: the number of algorithms to measure");
+            "matmul.prepare: measure is 65; expected 0 to 64, the number of algorithms to measure");
   prepare p = prepare::of(good(), 1);
   p.choice.words[9] = 1;
-  EXPECT_EQ(refusal(p), "matmul.prepare: choice is set, and measure is not 0; expected one of them");
+  EXPECT_EQ(refusal(p), "matmul.prepare: choice is set, and measure is 1; expected one of the two");
   p = prepare::of(good());
   p.chosen = vector_at<std::uint64_t>(400, 9);
   EXPECT_EQ(refusal(p).substr(0, 22), "matmul.prepare: chosen") << refusal(p);
@@ -162,10 +162,12 @@ TEST_F(matmul_checks, errors_name_the_operand_of_the_epilogue) {
                  "epilogue.column[0] has 7 elements; expected 4, one for each row of the result");
   expect_refused(good(acc + epilogue::row(vector_at<float>(300, 8)) * epilogue::row(bias)),
                  "epilogue.row[1] has 7 elements; expected 8, one for each column of the result");
-  expect_refused(good(acc + load(at<float>(300, 8, 4))), "epilogue.load[0] is 8 x 4; expected 4 x 8, as the result");
-  expect_refused(good(store(at<half>(700, 4, 7), acc)), "epilogue.store[0] is 4 x 7; expected 4 x 8, as the result");
+  expect_refused(good(acc + load(at<float>(300, 8, 4))),
+                 "epilogue.load[0] is 8 x 4; expected 4 x 8, the extents of the result");
+  expect_refused(good(store(at<half>(700, 4, 7), acc)),
+                 "epilogue.store[0] is 4 x 7; expected 4 x 8, the extents of the result");
   expect_refused(good(acc + load(batch_at<float>(300, 2, 4, 8))),
-                 "epilogue.load[0] is for 2 products; expected 1, as the result");
+                 "epilogue.load[0] is for 2 products; expected 1, the number of products");
   expect_refused(good(sum_columns(vector_at<half>(700, 8), acc)),
                  "epilogue.reduce[0] holds f16; expected f32, the type in which the values are combined");
   expect_refused(good(sum_rows(vector_at<float>(400, 8), acc)),
@@ -174,11 +176,12 @@ TEST_F(matmul_checks, errors_name_the_operand_of_the_epilogue) {
                  "epilogue.load[0] holds c64; expected one real number in each element");
   const auto sums = vector_at<float>(400, 8);
   expect_refused(good(sum_columns(sums, acc) + sum_columns(sums, acc * 2)),
-                 "epilogue.reduce[0] is written twice; expected different memory for different values");
-  expect_refused(good(epilogue::convert<complex64>(acc)), "epilogue converts to c64; expected a type of real numbers");
+                 "epilogue.reduce[0] is written twice; expected separate memory for each value that is written");
+  expect_refused(good(epilogue::convert<complex64>(acc)),
+                 "epilogue converts to c64; expected a type with one real number in each element");
   multiplication both = good(acc * left);
   both.d = at<float>(200, 4, 4);
-  expect_refused(both, "epilogue has acc beside left or right; expected either acc, or left and right");
+  expect_refused(both, "epilogue has acc beside left or right; expected acc, or left and right");
   expression large = acc;
   for (int i = 0; i < 40; ++i) large = large * (i + 2) + i + 1;
   expect_refused(

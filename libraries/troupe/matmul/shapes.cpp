@@ -10,12 +10,12 @@ block_scales scales_of(const in_any& view, bool lines_are_rows, std::int64_t lin
   block_scales out{.address = view.range().address,
                    .type = view.type(),
                    .block = block_of(view.type(), elements),
-                   .blocks_along = s.columns,
-                   .blocks_across = s.rows,
-                   .along = s.column_stride,
-                   .across = s.row_stride,
-                   .stride = all.count == 1 ? 0 : all.stride};
-  if (out.type == dtype::f32 && s.rows != lines) out.block.lines = out.block.terms;
+                   .k_blocks = s.columns,
+                   .line_blocks = s.rows,
+                   .k_stride = s.column_stride,
+                   .line_stride = s.row_stride,
+                   .batch_stride = all.count == 1 ? 0 : all.stride};
+  if (out.type == dtype::f32 && s.rows != lines) out.block.lines = out.block.k;
   return out;
 }
 

@@ -9,10 +9,10 @@
 /// Extents and types of products, for the checks of requests and for engines.
 namespace troupe::matmul {
 
-/// A batch of matrices of one shape; `one` is the shape of the first.
+/// A batch of matrices of one shape, `one`.
 struct batch_of_matrices {
   matrix_shape one;
-  std::int64_t count = 1, stride = 0;  ///< number of matrices, and elements from one to the next
+  std::int64_t count = 1, stride = 0;  ///< number of matrices; elements from one to the next
 };
 
 /// Returns the shape as a batch. Precondition: `s.rank` is 2 or 3.
@@ -28,17 +28,17 @@ inline bool has_lines(const matrix_shape& s) noexcept {
   return s.row_stride == 1 || s.column_stride == 1 || s.rows == 1 || s.columns == 1;
 }
 
-/// Returns how many numbers along k one element holds: f4e2m1x2 packs two.
-constexpr std::int64_t terms_in(dtype t) noexcept { return t == dtype::f4e2m1x2 ? 2 : 1; }
+/// Returns how many numbers along k an element of this type holds: 2 for f4e2m1x2, else 1.
+constexpr std::int64_t k_per_element(dtype t) noexcept { return t == dtype::f4e2m1x2 ? 2 : 1; }
 
 constexpr bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == dtype::f8e5m2; }
 
-/// The extents of a block of elements that share a scale: `lines` rows of A or columns of B, and `terms` along k.
+/// The extents of a block of numbers that share a scale: `lines` rows of A or columns of B, and `k` numbers along k.
 struct scale_block {
-  std::int64_t lines, terms;
+  std::int64_t lines, k;
 };
-/// Returns the block of a scale of this type for these elements; `terms` is 0 if the types do not go together. A scale
-/// in f32 may also be shared by 128 lines.
+/// Returns the block of a scale of this type for elements of that type; its `k` is 0 if elements of that type have no
+/// such scales. 128 lines may also share a scale in f32: see `scales_of`.
 constexpr scale_block block_of(dtype scale, dtype elements) noexcept {
   if (scale == dtype::f8e8m0 && is_float8(elements)) return {1, 32};
   if (scale == dtype::f8e4m3 && elements == dtype::f4e2m1x2) return {1, 16};
@@ -46,18 +46,21 @@ constexpr scale_block block_of(dtype scale, dtype elements) noexcept {
   return {1, 0};
 }
 
-/// The scales of a factor, one for each block. `along` and `across` are the strides of blocks along k, and from one
-/// group of lines to the next, in elements.
+/// The scales of a factor, one for each block. Strides are in elements of the scales.
 struct block_scales {
   std::uint64_t address = 0;  ///< 0: none
   dtype type{};
   scale_block block{};
-  std::int64_t blocks_along = 0, blocks_across = 0, along = 0, across = 0, stride = 0;
+  std::int64_t k_blocks = 0, line_blocks = 0;  ///< number of blocks along k; number of groups of lines
+  std::int64_t k_stride = 0;                   ///< from one block to the next along k
+  std::int64_t line_stride = 0;                ///< from one group of lines to the next
+  std::int64_t batch_stride = 0;               ///< from one factor of the batch to the next; 0: all share the scales
 };
-/// Returns the scales of A (`lines_are_rows`) or B, with `lines` rows or columns of `elements`.
+/// Returns the scales in `view` of a factor with `lines` lines of this element type. Lines are the rows of A
+/// (`lines_are_rows`) or the columns of B.
 block_scales scales_of(const in_any& view, bool lines_are_rows, std::int64_t lines, dtype elements) noexcept;
 
-/// Returns the type in which products of these elements are summed; dtype{} if they have no product.
+/// Returns the type of the sums of products of elements of A and B; dtype{} if no product of these types exists.
 inline dtype sums_of(dtype a, dtype b) noexcept {
   if (is_float8(a) && is_float8(b)) return dtype::f32;
   if (a == dtype::f4e2m1x2 && b == a) return dtype::f32;

@@ -8,14 +8,14 @@
 namespace troupe::plan::detail {
 namespace {
 
-// Returns true if the same attempt would fail in the same way.
+// Returns true if another attempt would fail in the same way.
 bool is_lasting(const error& e) noexcept {
   return e.reaction() == reaction::unsupported || e.reaction() == reaction::caller_bug;
 }
 
 }  // namespace
 
-// By words, because keys have a hundred bytes and more, and are hashed for each request.
+// Hashes eight bytes at a time, because keys have a hundred bytes and more and are hashed for each request.
 std::size_t any_cache::hash::operator()(std::string_view key) const noexcept {
   std::uint64_t h = fnv1a("plan"), word = 0;
   for (; key.size() >= sizeof word; key.remove_prefix(sizeof word)) {
@@ -27,7 +27,7 @@ std::size_t any_cache::hash::operator()(std::string_view key) const noexcept {
   return fnv1a(h, word);
 }
 
-// Completes the making of a plan, also after an exception: otherwise the threads that wait for it would never wake.
+// The making of one plan. Its destructor completes it after an exception, so that waiting threads wake up.
 class any_cache::flight {
  public:
   flight(any_cache& of, entries::iterator at) noexcept : of_(of), at_(at) {}
@@ -39,7 +39,7 @@ class any_cache::flight {
         if (at_->plan == nullptr) of_.move_out(at_, gone);
       });
   }
-  // Returns the valid plan: one that `put` has stored meanwhile, or this.
+  // Stores the plan and returns it, or returns the plan that `put` has stored meanwhile.
   any_plan made(any_plan plan) {
     land([&](entries& gone) {
       if (at_->plan == nullptr) at_->plan = std::move(plan), ++of_.counted_.made;
@@ -108,7 +108,7 @@ bool any_cache::has(std::string_view key) const {
   return found != by_key_.end() && !found->second->being_made;
 }
 
-// Precondition for this and the next: lock_ is held.
+// Precondition of this function and the next: lock_ is held.
 void any_cache::move_out(entries::iterator at, entries& gone) {
   by_key_.erase(at->key);
   gone.splice(gone.end(), all_, at);
@@ -154,7 +154,7 @@ void any_cache::drop(std::string_view key, const void* plan) {
   drop(std::move(gone));
 }
 
-// Destroys plans, while the lock is not held.
+// Destroys the entries. Precondition: lock_ is not held.
 void any_cache::drop(entries gone) {
   const bool plans = std::any_of(gone.begin(), gone.end(), [](const entry& e) { return e.plan != nullptr; });
   if (plans && settings_.before_drop) settings_.before_drop();
@@ -179,7 +179,7 @@ statistics any_cache::count_anew() {
   return out;
 }
 
-// Replaces any other plan. The entry of a plan that is being made remains in the list, where its maker finds it.
+// Replaces an existing plan. An entry whose plan is being made stays in the list, because the maker refers to it.
 void any_cache::put(std::string_view key, any_plan plan) {
   entries gone;
   {

@@ -18,13 +18,13 @@ namespace troupe::plan {
 
 namespace detail {
 
-/// The base of caches of all types.
+/// The implementation of `cache` for plans of any type.
 class any_cache {
  public:
   struct settings {
-    std::size_t most = 256;                  ///< plans; the least recently used are dropped
-    std::size_t most_failures = 64;          ///< remembered failures
-    std::function<void()> before_drop = {};  ///< called before plans are dropped, which a device may still use
+    std::size_t most = 256;                  ///< limit of plans; the least recently used are dropped
+    std::size_t most_failures = 64;          ///< limit of remembered failures
+    std::function<void()> before_drop = {};  ///< called before plans are dropped: a device may still use them
   };
   using any_plan = std::shared_ptr<void>;
   /// A function that makes a plan, and its argument.
@@ -46,7 +46,7 @@ class any_cache {
   struct entry {
     std::string key;
     bool being_made = true;
-    any_plan plan = {};  // while another is being made: the one that `put` has stored, which replaces it
+    any_plan plan = {};  // while a plan is being made: the plan that `put` has stored, which replaces it
     std::optional<error> failed = {};
   };
   using entries = std::list<entry>;
@@ -69,17 +69,18 @@ class any_cache {
 
 }  // namespace detail
 
-/// The plans of an engine, and the problems for which it cannot make one. They are found by the bytes of their key,
-/// which are compared in full. If several threads need the same plan, one makes it and the others wait. An
-/// `unsupported` or `caller_bug` error is remembered, because the next attempt would have it, too; after any other
-/// failure the next caller tries again. Thread-safe.
+/// The plans of an engine, and the failures to make one. They are found by the bytes of their key, which are compared
+/// in full. If several threads need the same plan, one makes it and the others wait. An `unsupported` or `caller_bug`
+/// error is remembered, because the next attempt would fail in the same way; after any other failure the next caller
+/// tries again. Thread-safe.
 template <class Plan>
 class cache {
  public:
   using settings = detail::any_cache::settings;
   explicit cache(settings s = {}) : any_(std::move(s)) {}
 
-  /// Returns the plan. If there is none, returns what `make()` returns, a result<std::shared_ptr<Plan>>.
+  /// Returns the plan of the key, or the remembered failure. If there is neither, calls `make()`, which returns a
+  /// result<std::shared_ptr<Plan>>, and stores its result.
   template <class Make>
   result<std::shared_ptr<Plan>> get(std::string_view key, Make&& make) {
     auto got = any_.get(key, {[](void* with) -> result<std::shared_ptr<void>> {
@@ -93,14 +94,15 @@ class cache {
   }
   /// Returns true if `get` would return at once: there is a plan, or a remembered failure.
   bool has(std::string_view key) const { return any_.has(key); }
-  /// Stores a plan. It replaces an existing one, and one that is being made.
+  /// Stores a plan. It replaces an existing plan of the key, and a plan that is being made.
   void put(std::string_view key, std::shared_ptr<Plan> plan) { any_.put(key, std::move(plan)); }
-  /// Drops the plans whose keys `unwanted(key)` names.
+  /// Drops the plans and failures for whose keys `unwanted(key)` returns true.
   void drop_if(const std::function<bool(std::string_view key)>& unwanted) { any_.drop_if(unwanted); }
-  /// Drops the plan with this key, if it still is `plan`. Waits for one that is being made.
+  /// Drops the plan of the key if it still is `plan`. Waits while a plan of the key is being made.
   void drop(std::string_view key, const std::shared_ptr<const Plan>& plan) { any_.drop(key, plan.get()); }
+  /// Returns the statistics.
   statistics count() const { return any_.count(); }
-  /// Returns the same, and counts from 0 from now on.
+  /// Returns the statistics and resets them: they count from 0 from now on.
   statistics count_anew() { return any_.count_anew(); }
 
  private:

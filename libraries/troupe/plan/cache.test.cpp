@@ -33,7 +33,7 @@ TEST(plan_cache, makes_a_plan_once) {
   EXPECT_EQ(s.made, 1u);
 }
 
-TEST(plan_cache, compares_whole_keys) {
+TEST(plan_cache, distinguishes_keys_by_every_byte) {
   plans p;
   for (std::size_t n = 0; n < 40; ++n)
     for (const char last : {'a', 'b'}) {
@@ -44,12 +44,12 @@ TEST(plan_cache, compares_whole_keys) {
 }
 
 TEST(plan_cache, drops_the_least_recently_used_plan) {
-  int synchronised = 0;
-  plans p({.most = 2, .before_drop = [&] { ++synchronised; }});
+  int synchronized = 0;
+  plans p({.most = 2, .before_drop = [&] { ++synchronized; }});
   const auto get = [&](const char* key) { return p.get(key, [&] { return made(key); }); };
   const auto a = *get("a");
   (void)get("b"), (void)get("a"), (void)get("c");
-  EXPECT_EQ(synchronised, 1);
+  EXPECT_EQ(synchronized, 1);
   const statistics before = p.count();
   EXPECT_EQ(before.dropped, 1u);
   EXPECT_EQ(before.plans, 2u);
@@ -57,10 +57,10 @@ TEST(plan_cache, drops_the_least_recently_used_plan) {
   EXPECT_EQ(p.count().hits, before.hits + 1) << "b was dropped, not a";
   (void)get("b");
   EXPECT_EQ(p.count().misses, before.misses + 1);
-  EXPECT_EQ(*a, "a") << "who holds a plan keeps it";
+  EXPECT_EQ(*a, "a") << "a dropped plan lives while a caller has it";
 }
 
-TEST(plan_cache, remembers_what_cannot_be_made) {
+TEST(plan_cache, remembers_failures_that_would_occur_again) {
   plans p({.most_failures = 2});
   int calls = 0;
   const auto fails = [&](const char* key, reaction how) {
@@ -89,15 +89,15 @@ TEST(plan_cache, tries_again_after_a_failure_that_may_pass) {
   EXPECT_TRUE(p.get("other", [] { return made("now"); }));
 }
 
-TEST(plan_cache, drops_what_is_not_wanted_any_more) {
-  int synchronised = 0;
-  plans p({.before_drop = [&] { ++synchronised; }});
+TEST(plan_cache, drop_if_drops_the_plans_with_matching_keys) {
+  int synchronized = 0;
+  plans p({.before_drop = [&] { ++synchronized; }});
   for (const char* key : {"x1", "y1", "x2"}) (void)p.get(key, [&] { return made(key); });
   p.drop_if([](std::string_view key) { return key.starts_with('x'); });
   EXPECT_EQ(p.count().plans, 1u);
-  EXPECT_EQ(synchronised, 1);
+  EXPECT_EQ(synchronized, 1);
   p.drop_if([](std::string_view) { return false; });
-  EXPECT_EQ(synchronised, 1) << "nothing was dropped";
+  EXPECT_EQ(synchronized, 1) << "nothing was dropped";
 }
 
 TEST(plan_cache, keeps_a_plan_that_is_put_while_another_is_made) {
@@ -123,7 +123,7 @@ TEST(plan_cache, keeps_a_plan_that_is_put_while_another_is_made) {
   EXPECT_EQ(**p.get("third", [] { return made("again"); }), "put");
 }
 
-TEST(plan_cache, drops_a_plan_only_if_it_is_still_there) {
+TEST(plan_cache, drops_a_plan_only_if_it_has_not_been_replaced) {
   plans p;
   const auto first = *p.get("key", [] { return made("first"); });
   p.put("key", std::make_shared<std::string>("second"));
@@ -173,7 +173,7 @@ TEST(plan_cache, makes_a_plan_once_for_many_threads) {
   EXPECT_EQ(p.count().plans, static_cast<std::uint64_t>(keys));
 }
 
-TEST(plan_cache, survives_threads_that_find_drop_and_fail_at_random) {
+TEST(plan_cache, is_consistent_while_threads_find_drop_and_fail_at_random) {
   plans p({.most = 5, .most_failures = 3});
   std::atomic<int> wrong{0};
   std::vector<std::thread> all;

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class the_disk_cache : public testing::Test {
+class plan_disk_cache : public testing::Test {
  protected:
   std::string place(const std::string& name) const { return folder_.path() + "/" + name; }
   std::string folder() const { return place("cache"); }
@@ -32,7 +32,7 @@ class the_disk_cache : public testing::Test {
     EXPECT_EQ(all.size(), 1u);
     return all.empty() ? fs::path() : all.front();
   }
-  // Searches as a new process would.
+  // Searches with a new `disk_cache`, as a new process would.
   std::optional<std::string> find(std::string_view key) {
     why_.clear();
     return value_in(disk_cache(folder()), key, why_);
@@ -53,7 +53,7 @@ class the_disk_cache : public testing::Test {
   std::string why_;
 };
 
-TEST_F(the_disk_cache, returns_what_was_stored_under_a_key_and_nothing_for_other_keys) {
+TEST_F(plan_disk_cache, returns_what_was_stored_under_a_key_and_nothing_for_other_keys) {
   disk_cache cache(folder());
   EXPECT_FALSE(cache.find("a", why_));
   EXPECT_EQ(why_, "");
@@ -66,7 +66,7 @@ TEST_F(the_disk_cache, returns_what_was_stored_under_a_key_and_nothing_for_other
   EXPECT_EQ(why_, "");
 }
 
-TEST_F(the_disk_cache, is_accessible_to_its_user_only) {
+TEST_F(plan_disk_cache, creates_files_and_folders_accessible_to_its_user_only) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("a", {}, "image"), "");
   struct stat s{};
@@ -76,7 +76,7 @@ TEST_F(the_disk_cache, is_accessible_to_its_user_only) {
   EXPECT_EQ(s.st_mode & 0777, 0600u);
 }
 
-TEST_F(the_disk_cache, compares_whole_keys_rather_than_hashes) {
+TEST_F(plan_disk_cache, compares_whole_keys_rather_than_hashes) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("key", {}, "image"), "");
   // An entry stored under the file name of another key imitates a collision.
@@ -84,11 +84,11 @@ TEST_F(the_disk_cache, compares_whole_keys_rather_than_hashes) {
   EXPECT_FALSE(cache.find("other", why_));
 }
 
-TEST_F(the_disk_cache, forgets_results_made_from_a_file_that_has_changed) {
+TEST_F(plan_disk_cache, forgets_results_made_from_a_file_that_has_changed) {
   write(place("header"), "one");
   ASSERT_EQ(disk_cache(folder()).store("a", {*stamp_of(place("header"))}, "image"), "");
   EXPECT_TRUE(find("a"));
-  // Touched, with the same content: still valid.
+  // The file has another time but the same content, so the entry is valid.
   fs::last_write_time(place("header"), fs::file_time_type::clock::now() + std::chrono::hours(1));
   EXPECT_TRUE(find("a"));
   write(place("header"), "two");
@@ -100,7 +100,7 @@ TEST_F(the_disk_cache, forgets_results_made_from_a_file_that_has_changed) {
   EXPECT_TRUE(find("a"));
 }
 
-TEST_F(the_disk_cache, forgets_results_if_an_absent_file_appears_or_a_folder_changes) {
+TEST_F(plan_disk_cache, forgets_results_if_an_absent_file_appears_or_a_folder_changes) {
   fs::create_directory(place("include"));
   ASSERT_EQ(disk_cache(folder()).store("a", {*stamp_of(place("absent")), *stamp_of(place("include"))}, "image"), "");
   EXPECT_TRUE(find("a"));
@@ -112,7 +112,7 @@ TEST_F(the_disk_cache, forgets_results_if_an_absent_file_appears_or_a_folder_cha
   EXPECT_FALSE(find("a"));
 }
 
-TEST_F(the_disk_cache, rejects_entries_truncated_or_modified_anywhere) {
+TEST_F(plan_disk_cache, rejects_entries_truncated_or_modified_anywhere) {
   ASSERT_EQ(disk_cache(folder()).store("key", {}, "a rather short image"), "");
   const fs::path entry = only_entry();
   const std::string good = bytes_of(entry);
@@ -129,7 +129,7 @@ TEST_F(the_disk_cache, rejects_entries_truncated_or_modified_anywhere) {
   EXPECT_EQ(find("key"), "again");
 }
 
-TEST_F(the_disk_cache, rejects_entries_writable_by_others_and_entries_that_are_not_files) {
+TEST_F(plan_disk_cache, rejects_entries_writable_by_others_and_entries_that_are_not_files) {
   ASSERT_EQ(disk_cache(folder()).store("key", {}, "image"), "");
   const fs::path entry = only_entry();
   fs::permissions(entry, fs::perms::others_write, fs::perm_options::add);
@@ -150,7 +150,7 @@ TEST_F(the_disk_cache, rejects_entries_writable_by_others_and_entries_that_are_n
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image"), "");
 }
 
-TEST_F(the_disk_cache, rejects_folders_writable_by_others_and_symbolic_links) {
+TEST_F(plan_disk_cache, rejects_folders_writable_by_others_and_symbolic_links) {
   fs::create_directory(folder());
   fs::permissions(folder(), fs::perms::all);
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image").find("others may write it"), std::string::npos);
@@ -163,7 +163,7 @@ TEST_F(the_disk_cache, rejects_folders_writable_by_others_and_symbolic_links) {
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image"), "");
 }
 
-TEST_F(the_disk_cache, rejects_files_and_folders_of_other_users) {
+TEST_F(plan_disk_cache, rejects_files_and_folders_of_other_users) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   ASSERT_EQ(disk_cache(folder()).store("key", {}, "image"), "");
   ASSERT_EQ(::chown(only_entry().c_str(), 12345, 12345), 0);
@@ -173,7 +173,7 @@ TEST_F(the_disk_cache, rejects_files_and_folders_of_other_users) {
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image").find("it belongs to user 12345"), std::string::npos);
 }
 
-TEST_F(the_disk_cache, reports_why_it_cannot_be_created) {
+TEST_F(plan_disk_cache, reports_why_it_cannot_be_created) {
   write(place("file"), "");
   const std::string why = disk_cache(place("file/cache")).store("key", {}, "image");
   EXPECT_NE(why.find("cannot make the folder"), std::string::npos) << why;
@@ -181,7 +181,7 @@ TEST_F(the_disk_cache, reports_why_it_cannot_be_created) {
 }
 
 // Runs in a child process, because the limit would end the test.
-TEST_F(the_disk_cache, survives_a_limit_on_file_sizes_and_leaves_no_partial_entry) {
+TEST_F(plan_disk_cache, survives_a_limit_on_file_sizes_and_leaves_no_partial_entry) {
   ASSERT_EQ(disk_cache(folder()).store("small", {}, "image"), "");
   const pid_t child = ::fork();
   if (child == 0) {
@@ -197,10 +197,10 @@ TEST_F(the_disk_cache, survives_a_limit_on_file_sizes_and_leaves_no_partial_entr
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  only_entry();  // and no other file
+  only_entry();  // checks that there is no other file
 }
 
-TEST_F(the_disk_cache, tolerates_full_and_read_only_disks) {
+TEST_F(plan_disk_cache, finds_entries_and_reports_why_it_cannot_store_on_full_and_read_only_disks) {
   fs::create_directory(place("disk"));
   if (::mount("tmpfs", place("disk").c_str(), "tmpfs", 0, "size=64k") != 0) GTEST_SKIP() << "mounting is not permitted";
   {
@@ -218,7 +218,7 @@ TEST_F(the_disk_cache, tolerates_full_and_read_only_disks) {
   EXPECT_EQ(::umount(place("disk").c_str()), 0);
 }
 
-TEST_F(the_disk_cache, drops_the_least_recently_used_entries_if_it_grows_too_large) {
+TEST_F(plan_disk_cache, drops_the_least_recently_used_entries_if_it_grows_too_large) {
   disk_cache cache(folder(), 100'000);
   const auto use_hours_ago = [&](const std::string& key, int hours) {
     fs::last_write_time(folder() + "/" + to_hex(digest_of(key)) + ".entry",
@@ -242,7 +242,7 @@ TEST_F(the_disk_cache, drops_the_least_recently_used_entries_if_it_grows_too_lar
   EXPECT_NE(cache.store("huge", {}, std::string(200'000, 'x')).find("too large for the cache"), std::string::npos);
 }
 
-TEST_F(the_disk_cache, lists_its_folder_when_it_begins_to_store_and_not_each_time) {
+TEST_F(plan_disk_cache, lists_its_folder_for_the_first_store_and_not_for_each) {
   const std::string abandoned = folder() + "/unfinished.1.2.3";  // is removed when the folder is listed
   const auto abandon = [&] {
     write(abandoned, "by a process that died");
@@ -257,7 +257,7 @@ TEST_F(the_disk_cache, lists_its_folder_when_it_begins_to_store_and_not_each_tim
   EXPECT_FALSE(fs::exists(abandoned));
 }
 
-TEST_F(the_disk_cache, stays_near_its_limit_while_several_processes_store) {
+TEST_F(plan_disk_cache, stays_near_its_limit_while_several_processes_store) {
   constexpr std::uint64_t limit = 100'000;
   disk_cache one(folder(), limit), other(folder(), limit);
   std::uint64_t most = 0, least_late = limit;
@@ -268,10 +268,10 @@ TEST_F(the_disk_cache, stays_near_its_limit_while_several_processes_store) {
     if (i > 200) least_late = std::min(least_late, now);
   }
   EXPECT_LE(most, limit + 2 * (limit / 16 + 1000));
-  EXPECT_GE(least_late, limit / 10 * 9 - 1000) << "not more is removed than must be";
+  EXPECT_GE(least_late, limit / 10 * 9 - 1000) << "too much was removed";
 }
 
-TEST_F(the_disk_cache, recovers_if_its_folder_is_removed) {
+TEST_F(plan_disk_cache, recovers_if_its_folder_is_removed) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("a", {}, "image"), "");
   fs::remove_all(folder());
@@ -281,7 +281,7 @@ TEST_F(the_disk_cache, recovers_if_its_folder_is_removed) {
 }
 
 // Processes store and find the same few keys in a cache that is too small for them, and are killed at random moments.
-TEST_F(the_disk_cache, never_returns_a_wrong_image_while_processes_are_killed_at_any_moment) {
+TEST_F(plan_disk_cache, never_returns_a_wrong_image_while_processes_are_killed_at_any_moment) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   constexpr int processes = 6, keys = 8;
@@ -328,7 +328,7 @@ TEST_F(the_disk_cache, never_returns_a_wrong_image_while_processes_are_killed_at
   ::munmap(memory, 4096);
 }
 
-TEST_F(the_disk_cache, reports_how_full_it_is_without_creating_anything) {
+TEST_F(plan_disk_cache, reports_how_full_it_is_without_creating_anything) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.measure_usage().entries, 0u);
   EXPECT_EQ(cache.measure_usage().why_not, "");
@@ -345,7 +345,7 @@ TEST_F(the_disk_cache, reports_how_full_it_is_without_creating_anything) {
   EXPECT_GT(bytes, 3000u);
 }
 
-TEST_F(the_disk_cache, reports_why_it_cannot_be_used) {
+TEST_F(plan_disk_cache, reports_why_it_cannot_be_used) {
   write(place("file"), "no folder");
   EXPECT_EQ(disk_cache(place("file")).measure_usage().why_not,
             "cannot open the folder " + place("file") + ": Not a directory");
@@ -361,7 +361,7 @@ TEST_F(the_disk_cache, reports_why_it_cannot_be_used) {
   EXPECT_EQ(why, "cannot make the folder /usr/no/cache: Permission denied");
 }
 
-TEST(the_default_folder, follows_the_environment) {
+TEST(plan_disk_cache_folder, follows_the_environment) {
   const auto with = [](const char* own, const char* base, const char* home) {
     const auto set = [](const char* name, const char* value) {
       value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);

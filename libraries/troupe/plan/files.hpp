@@ -9,11 +9,11 @@
 
 namespace troupe::plan {
 
-/// Reads a regular file. Returns nothing, with the reason in errno, if that fails.
+/// Returns the content of a regular file; nothing, with the reason in errno, if it cannot be read.
 std::optional<std::string> read_file(const std::string& path);
-/// Reads all `bytes` bytes of a file that has just been opened.
+/// Returns the next `bytes` bytes of an open file; nothing if they cannot be read or the file is shorter.
 std::optional<std::string> read_all(int fd, std::size_t bytes);
-/// Makes a new file in `folder`, and the folders that its name contains.
+/// Makes a new file in `folder`, and the folders in its name. Returns false, with the reason in errno, if that fails.
 bool write_file(const std::string& folder, const std::string& name, std::string_view bytes);
 
 }  // namespace troupe::plan

@@ -10,24 +10,24 @@
 
 namespace troupe::plan {
 
-/// The content of a path when a result was made: a file with its bytes, a folder with its entries, or nothing.
+/// What was at a path when a result was made: a file, a folder, or nothing.
 struct stamp {
   enum class kind : std::uint8_t { nothing, file, folder };
   std::string path;
   kind is = kind::nothing;
-  std::uint64_t bytes = 0;      ///< of a file
-  std::int64_t changed_ns = 0;  ///< last modification
-  digest content{};             ///< of a file's bytes, or of the names in a folder
+  std::uint64_t bytes = 0;      ///< size of a file
+  std::int64_t changed_ns = 0;  ///< time of the last modification
+  digest content{};             ///< digest of a file's bytes, or of the names in a folder
 };
 
-/// Everything that a compiler read or searched outside its request.
+/// The stamps of all files and folders that a compiler read or searched, other than those in its request.
 using manifest = std::vector<stamp>;
 
 /// Returns the stamp of a path; nothing if it exists but cannot be read, or is neither a file nor a folder.
 std::optional<stamp> stamp_of(const std::string& path);
-/// The same without reading the content.
+/// Returns the stamp without its `content`, which is not read.
 std::optional<stamp> stamp_without_content(const std::string& path);
-/// Returns true if the path is unchanged. Equal size and time suffice; otherwise the content is read and compared.
+/// Returns true if what is at the path is unchanged. Equal size and time suffice; otherwise the content is compared.
 bool unchanged(const stamp& s);
 bool unchanged(const manifest& m);
 

@@ -8,9 +8,8 @@
 
 namespace troupe::plan {
 
-/// A folder that belongs to this process and is removed, with its content, by the destructor. If the process is killed,
-/// the folder remains: a process keeps its folder locked while it lives, and the next process to make one removes all
-/// that are not locked.
+/// A folder of this process that the destructor removes with its content. A process locks its folder while it lives. If
+/// it is killed, the folder remains until another process makes one: that removes all folders that are not locked.
 class private_folder {
  public:
   static result<private_folder> make();

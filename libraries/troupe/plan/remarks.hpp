@@ -11,7 +11,7 @@
 
 namespace troupe::plan {
 
-/// Logs each distinct message of an engine about its plans once, such as "file is damaged". Thread-safe.
+/// Logs each distinct message of an engine about its plans once, such as "cannot use FILE: it is damaged". Thread-safe.
 class remarks {
  public:
   explicit remarks(std::function<void(const std::string&)> say) : say_(std::move(say)) {}

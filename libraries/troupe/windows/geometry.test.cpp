@@ -8,7 +8,7 @@
 namespace troupe::windows {
 namespace {
 
-TEST(windows, the_number_of_positions_matches_a_count) {
+TEST(windows, positions_along_equals_the_number_of_windows_that_fit) {
   for (std::int64_t length = 1; length < 12; ++length)
     for (std::int64_t width = 1; width < 5; ++width)
       for (const slide& s : {slide{}, slide{.padding_before = 1, .padding_after = 2}, slide{.stride = 3},
@@ -22,10 +22,10 @@ TEST(windows, the_number_of_positions_matches_a_count) {
             << length << " " << width << " " << s.padding_before << " " << s.padding_after << " " << s.stride << " "
             << s.dilation;
       }
-  EXPECT_LT(positions_along({.dilation = INT64_MAX / 2}, 5, 9), 1) << "a reach that overflows";
+  EXPECT_LT(positions_along({.dilation = INT64_MAX / 2}, 5, 9), 1) << "dilation * (width - 1) overflows";
 }
 
-TEST(windows, positions_of_an_element_match_a_search) {
+TEST(windows, positions_inside_are_those_with_a_coordinate_in_the_image) {
   for (std::int64_t length = 1; length < 9; ++length)
     for (const slide& s : {slide{}, slide{.padding_before = 3, .padding_after = 1},
                            slide{.padding_before = 1, .stride = 2, .dilation = 3},
@@ -43,7 +43,7 @@ TEST(windows, positions_of_an_element_match_a_search) {
     }
 }
 
-TEST(windows, numbers_per_axis_are_printed) {
+TEST(windows, per_axis_prints_its_numbers_and_can_be_unset) {
   EXPECT_EQ(to_string(per_axis(2)), "2");
   EXPECT_EQ(to_string(per_axis{1, 0, 3}), "(1, 0, 3)");
   EXPECT_EQ(to_string(per_axis{1, 2, 3, 4}), "(1, 2, 3, ...)");

@@ -14,7 +14,7 @@ namespace troupe::windows {
 /// Maximum number of spatial axes of an image.
 inline constexpr std::size_t most_spatial = 3;
 
-/// A number for each spatial axis of an image: one for all axes, or up to three. A field of requests.
+/// One number for each spatial axis of an image, or one for all axes. A field of requests.
 class per_axis {
  public:
   /// Makes an unset value.
@@ -27,8 +27,9 @@ class per_axis {
       if (i < most_spatial) numbers_[i++] = n;
   }
   constexpr bool given() const noexcept { return count_ != not_given; }
-  /// Returns the number of values; 0: one for all axes, or unset.
+  /// Returns how many axes have a number of their own; 0 if one number is for all axes, or if unset.
   constexpr std::size_t count() const noexcept { return given() ? static_cast<std::size_t>(count_) : 0; }
+  /// Returns this if it is set, else `other`.
   constexpr per_axis or_else(const per_axis& other) const noexcept { return given() ? *this : other; }
   constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }
 

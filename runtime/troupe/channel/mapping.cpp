@@ -66,9 +66,9 @@ result<mapping> mapping::map(const memory_file& file, map_access access, std::ui
 
 result<void> mapping::show(const memory_file& file) {
   if (file.size() != size())
-    return error(
-        reaction::caller_bug, "channel",
-        cat("showing a file: its size is ", file.size(), " bytes; expected ", size(), ", the size of the mapping"));
+    return error(reaction::caller_bug, "channel",
+                 cat("replacing a mapping by a file: the file has ", file.size(), " bytes; expected ", size(),
+                     ", the size of the mapping"));
   // Other threads read there meanwhile.
   void* const got = unwatched_mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.fd());
   if (got == MAP_FAILED) return channel_error("mapping " + describe(size(), address()), errno);

@@ -70,14 +70,14 @@ namespace {
 result<void> check_region(std::span<std::byte> memory, std::size_t capacity) {
   if (!std::has_single_bit(capacity) || capacity < ring_region::least_capacity || capacity > ring_region::most_capacity)
     return error(reaction::caller_bug, "channel",
-                 cat("ring capacity is ", capacity, ": expected a power of two from ", ring_region::least_capacity,
+                 cat("ring capacity is ", capacity, "; expected a power of two from ", ring_region::least_capacity,
                      " to ", ring_region::most_capacity));
   if (memory.size() < ring_region::bytes_for(capacity))
     return error(reaction::caller_bug, "channel",
-                 cat("ring memory is ", memory.size(), " bytes: a capacity of ", capacity, " needs ",
-                     ring_region::bytes_for(capacity)));
+                 cat("ring memory has ", memory.size(), " bytes; expected at least ", ring_region::bytes_for(capacity),
+                     " for a capacity of ", capacity));
   if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(ring_header) != 0)
-    return error(reaction::caller_bug, "channel", "ring memory is not aligned to 128 bytes");
+    return error(reaction::caller_bug, "channel", "ring memory does not begin at a multiple of 128 bytes: align it");
   return {};
 }
 
@@ -86,7 +86,7 @@ result<void> check_region(std::span<std::byte> memory, std::size_t capacity) {
 result<ring_region> ring_region::format(std::span<std::byte> memory, std::size_t capacity, std::uint64_t first_ticket) {
   TROUPE_TRY(check_region(memory, capacity));
   if (first_ticket == 0)
-    return error(reaction::caller_bug, "channel", "first ticket of a ring is 0: tickets start at 1");
+    return error(reaction::caller_bug, "channel", "first ticket of a ring is 0; expected at least 1");
   std::memset(memory.data(), 0, bytes_for(capacity));
   auto* header = new (memory.data()) ring_header{};
   header->magic = ring_magic;
@@ -98,12 +98,13 @@ result<ring_region> ring_region::format(std::span<std::byte> memory, std::size_t
 result<ring_region> ring_region::open(std::span<std::byte> memory) {
   if (memory.size() < sizeof(ring_header))
     return error(reaction::caller_bug, "channel",
-                 cat("ring memory is ", memory.size(), " bytes: too small for a ring"));
+                 cat("ring memory has ", memory.size(), " bytes; expected at least ", sizeof(ring_header)));
   if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(ring_header) != 0)
-    return error(reaction::caller_bug, "channel", "ring memory is not aligned to 128 bytes");
+    return error(reaction::caller_bug, "channel", "ring memory does not begin at a multiple of 128 bytes: align it");
   auto* header = reinterpret_cast<ring_header*>(memory.data());
   if (std::atomic_ref(header->magic).load(std::memory_order_relaxed) != ring_magic)
-    return error(reaction::fatal, "channel", "this memory holds no ring of this version");
+    return error(reaction::fatal, "channel",
+                 "this memory is not a ring, or one of another version: application and worker must be from one build");
   const std::uint64_t capacity = std::atomic_ref(header->capacity).load(std::memory_order_relaxed);
   TROUPE_TRY(check_region(memory, capacity));
   return ring_region(header, capacity / granule);

@@ -212,16 +212,18 @@ TEST(ring, format_names_what_is_wrong_with_the_memory) {
   ring_memory memory(1024);
   const auto text = [](auto made) { return made ? std::string("accepted") : made.error().text(); };
   EXPECT_EQ(text(ring_region::format(memory.bytes(), 1000)),
-            "ring capacity is 1000: expected a power of two from 256 to 1073741824");
+            "ring capacity is 1000; expected a power of two from 256 to 1073741824");
   EXPECT_EQ(text(ring_region::format(memory.bytes(), 2048)),
-            "ring memory is 1408 bytes: a capacity of 2048 needs 2432");
-  EXPECT_EQ(text(ring_region::format(memory.bytes().subspan(8), 256)), "ring memory is not aligned to 128 bytes");
-  EXPECT_EQ(text(ring_region::format(memory.bytes(), 1024, 0)), "first ticket of a ring is 0: tickets start at 1");
+            "ring memory has 1408 bytes; expected at least 2432 for a capacity of 2048");
+  EXPECT_EQ(text(ring_region::format(memory.bytes().subspan(8), 256)),
+            "ring memory does not begin at a multiple of 128 bytes: align it");
+  EXPECT_EQ(text(ring_region::format(memory.bytes(), 1024, 0)), "first ticket of a ring is 0; expected at least 1");
 }
 
 TEST(ring, open_finds_the_ring_that_was_made_and_refuses_anything_else) {
   ring_memory memory(1024);
-  EXPECT_EQ(ring_region::open(memory.bytes()).error().text(), "this memory holds no ring of this version");
+  EXPECT_EQ(ring_region::open(memory.bytes()).error().text(),
+            "this memory is not a ring, or one of another version: application and worker must be from one build");
   ASSERT_TRUE(ring_region::format(memory.bytes(), 1024));
   EXPECT_EQ(ring_region::open(memory.bytes()).value().capacity(), 1024u);
   EXPECT_FALSE(ring_region::open(memory.bytes().first(1024)));

@@ -64,7 +64,7 @@ std::string fault_record::text() const {
   if (blamed) {
     out += "blamed: " + name(*blamed);
     if (deaths_alike > 1) out += cat("; workers that have died of such requests: ", deaths_alike);
-    if (quarantined) out += "; with the same data it is refused until reset()";
+    if (quarantined) out += "; requests with the same data are refused until device::reset()";
     if (quarantined && !quarantine.unlimited()) out += ", or for " + duration_text(quarantine.nanoseconds);
     out += "\n";
   }

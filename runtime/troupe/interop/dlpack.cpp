@@ -79,8 +79,8 @@ result<extent> span_of(layout& how) {
     }
   }
   if (how.strides.size() != how.shape.size())
-    return refused(cat("there are ", how.shape.size(), " dimensions and ", how.strides.size(),
-                       " strides; expected as many strides as dimensions, or none"));
+    return refused(cat("there are ", how.strides.size(), " strides; expected ", how.shape.size(),
+                       ", one for each dimension, or none"));
   extent last = 0;
   for (std::size_t i = 0; i < how.shape.size(); ++i) {
     if (how.shape[i] < 1)
@@ -170,9 +170,9 @@ result<detail::range_with_layout> borrow_from(const device& gpu, Managed* from, 
       (on_gpu ? (t.device.type == abi::cuda && t.device.id == ordinal) || t.device.type == abi::cuda_managed
               : t.device.type == abi::cpu);
   if (!reachable)
-    return impossible(cat("the tensor is on DLPack's device ", t.device.type, ":", t.device.id, "; ", gpu.name(),
-                          " reaches ",
-                          on_gpu ? cat("2:", ordinal, " (kDLCUDA), 3 (kDLCUDAHost) and 13 (kDLCUDAManaged)")
+    return impossible(cat("the tensor is on DLPack's device type ", t.device.type, ", id ", t.device.id, "; ",
+                          gpu.name(), " can use memory of type ",
+                          on_gpu ? cat("2 (kDLCUDA) with id ", ordinal, ", 3 (kDLCUDAHost) and 13 (kDLCUDAManaged)")
                                  : std::string("1 (kDLCPU) and 3 (kDLCUDAHost)"),
                           ": copy it with upload"));
   auto* const data = static_cast<std::byte*>(t.data) + t.byte_offset;
@@ -239,9 +239,10 @@ result<tensor> detail::give(const memory_range& r, std::byte* data, dtype type, 
 
 result<detail::range_with_layout> detail::borrow(const device& gpu, ::DLManagedTensorVersioned* from, dtype type) {
   auto* const t = reinterpret_cast<abi::managed_tensor_versioned*>(from);
-  if (t == nullptr) return refused("there is no tensor");
+  if (t == nullptr) return refused("the tensor is null");
   if (t->version.major != abi::major)
-    return impossible(cat("the tensor is of DLPack ", t->version.major, ".", t->version.minor, "; expected 1"));
+    return impossible(
+        cat("the tensor is of DLPack ", t->version.major, ".", t->version.minor, "; expected major version 1"));
   if ((t->flags & abi::read_only) != 0)
     return impossible(
         "the tensor is read-only; expected a writable one, because requests can write a borrowed buffer: copy it with "
@@ -250,7 +251,7 @@ result<detail::range_with_layout> detail::borrow(const device& gpu, ::DLManagedT
 }
 
 result<detail::range_with_layout> detail::borrow(const device& gpu, ::DLManagedTensor* from, dtype type) {
-  if (from == nullptr) return refused("there is no tensor");
+  if (from == nullptr) return refused("the tensor is null");
   return borrow_from(gpu, reinterpret_cast<abi::managed_tensor*>(from), type);
 }
 

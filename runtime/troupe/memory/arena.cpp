@@ -215,7 +215,7 @@ result<void> arena::add_segment(segment_id id, std::uint64_t address, std::uint6
   if (bytes >= size_limit) return refused(id, " is too large: sizes are below 2^48");
   if (bytes > std::numeric_limits<std::uint64_t>::max() - address) return refused(id, " ends above 2^64");
   for (const segment& s : segments_) {
-    if (s.id == id) return refused(id, " is here already");
+    if (s.id == id) return refused(id, " was added before");
     if (address < s.address + s.bytes && s.address < address + bytes) return refused(id, " overlaps another segment");
   }
   const std::uint32_t number = take_node();

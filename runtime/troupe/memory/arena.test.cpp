@@ -180,7 +180,7 @@ TEST(arena, refuses_invalid_segments) {
     auto r = a.add_segment(id, address, bytes);
     return r ? std::string("accepted") : r.error().text();
   };
-  EXPECT_EQ(text(1, base + GiB, 256), "arena: segment 1 is here already");
+  EXPECT_EQ(text(1, base + GiB, 256), "arena: segment 1 was added before");
   EXPECT_EQ(text(2, base + 256, 256), "arena: segment 2 overlaps another segment");
   EXPECT_EQ(text(2, base - 256, 2 * MiB), "arena: segment 2 overlaps another segment");
   EXPECT_EQ(text(2, base - 256, 512), "arena: segment 2 overlaps another segment");

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/memory/managed.hpp>
 
 namespace troupe::memory {
@@ -17,13 +18,15 @@ void check_managed(const R& r, checker& c) {
 }  // namespace
 
 void prefetch::check(checker& c) const {
-  c.require(to <= managed_place::host, to, "is no place", "managed_place::device or host");
+  if (to > managed_place::host) c.refuse(&to, cat("is ", static_cast<int>(to)), "managed_place::device or host");
   check_managed(*this, c);
 }
 
 void advise::check(checker& c) const {
-  c.require(what <= managed_advice::no_accessed_by, what, "is no advice", "one of managed_advice");
-  c.require(where <= managed_place::host, where, "is no place", "managed_place::device or host");
+  if (what > managed_advice::no_accessed_by)
+    c.refuse(&what, cat("is ", static_cast<int>(what)), "an enumerator of managed_advice");
+  if (where > managed_place::host)
+    c.refuse(&where, cat("is ", static_cast<int>(where)), "managed_place::device or host");
   check_managed(*this, c);
 }
 

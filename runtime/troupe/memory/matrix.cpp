@@ -45,7 +45,7 @@ viewed_matrix view_matrix(const memory_range& memory, extent rows, extent column
   if (span.overflowed() || span > have)
     return {refused_view(memory, "matrix: " + text(rows) + " x " + text(columns) + " elements with strides " +
                                      text(strides.row) + " and " + text(strides.column) + " span " + text(span) +
-                                     "; the buffer has " + text(have)),
+                                     (span.overflowed() ? "" : " elements") + "; the buffer has " + text(have)),
             shape};
   return {slice_of(memory, 0, span, element_bytes), shape};
 }

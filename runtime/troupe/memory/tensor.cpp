@@ -73,7 +73,7 @@ bool interleaves(const tensor_shape& s) noexcept {
 std::string why_impossible(std::span<const extent> extents, std::span<const extent> strides, const tensor_shape& s) {
   if (extents.empty() || extents.size() > max_rank) return cat(extents.size(), " extents; expected 1 to ", max_rank);
   if (strides.size() != extents.size())
-    return cat(strides.size(), " strides for ", extents.size(), " extents; expected as many");
+    return cat(strides.size(), " strides; expected ", extents.size(), ", one for each extent");
   for (std::size_t i = 0; i < extents.size(); ++i)
     if (extents[i] < 0) return cat("extent ", i, " is ", text(extents[i]), "; expected at least 0");
   if (is_empty(s)) return {};
@@ -81,7 +81,7 @@ std::string why_impossible(std::span<const extent> extents, std::span<const exte
     if (extents[i] > 1 && strides[i] < 1) return cat("stride ", i, " is ", text(strides[i]), "; expected at least 1");
   if (interleaves(s))
     return "extents " + listed(extents, extents.size()) + " with strides " + listed(strides, strides.size()) +
-           " interleave; expected strides so large that no two elements share a place";
+           " interleave; expected larger strides, so that no two elements can share an address";
   return {};
 }
 
@@ -96,7 +96,8 @@ viewed_tensor view_tensor(const memory_range& memory, std::span<const extent> ex
   const extent span = span_of(s), have = size_of(memory, element_bytes);
   if (span.overflowed() || span > have)
     return {refused_view(memory, "tensor: " + extents_text(s) + " elements with strides " + listed(strides, s.rank) +
-                                     " span " + text(span) + "; the buffer has " + text(have)),
+                                     " span " + text(span) + (span.overflowed() ? "" : " elements") +
+                                     "; the buffer has " + text(have)),
             s};
   return {slice_of(memory, 0, span, element_bytes), s};
 }
@@ -119,11 +120,11 @@ viewed_tensor slice_of(const viewed_tensor& t, std::size_t dimension, extent fir
   if (dimension < s.rank) s.extents[dimension] = count < 0 ? 0 : count.value();
   if (!has_memory(t.memory)) return {t.memory, s};
   if (dimension >= s.rank)
-    return {refused_view(t.memory, cat("slice: dimension ", dimension, " of a tensor with ", s.rank)), s};
+    return {refused_view(t.memory, cat("slice: dimension is ", dimension, "; the tensor has ", s.rank)), s};
   const extent end = first + count;
   if (first < 0 || count < 0 || end.overflowed() || end > t.shape.extents[dimension])
-    return {refused_view(t.memory, cat("slice: ", text(count), " from ", text(first), " on in dimension ", dimension,
-                                       " are not all in a tensor of ", extents_text(t.shape))),
+    return {refused_view(t.memory, cat("slice: first is ", text(first), " and count is ", text(count), " in dimension ",
+                                       dimension, "; the tensor is ", extents_text(t.shape))),
             s};
   const extent span = span_of(s);
   return {slice_of(t.memory, span == 0 ? extent(0) : first * t.shape.strides[dimension], span, element_bytes), s};
@@ -131,7 +132,7 @@ viewed_tensor slice_of(const viewed_tensor& t, std::size_t dimension, extent fir
 
 viewed_tensor index_of(const viewed_tensor& t, std::size_t dimension, extent index, std::size_t element_bytes) {
   if (t.shape.rank == 1 && has_memory(t.memory))
-    return {refused_view(t.memory, "at: a tensor with one dimension; use slice"), t.shape};
+    return {refused_view(t.memory, "at: the tensor has 1 dimension; expected at least 2: use slice"), t.shape};
   viewed_tensor out = slice_of(t, dimension, index, 1, element_bytes);
   if (dimension >= out.shape.rank || out.shape.rank <= 1) return out;
   for (std::size_t i = dimension; i + 1 < out.shape.rank; ++i) {
@@ -155,8 +156,13 @@ viewed_tensor permuted(const viewed_tensor& t, std::span<const std::size_t> from
     s.extents[i] = t.shape.extents[from[i]];
     s.strides[i] = t.shape.strides[from[i]];
   }
-  if (!right)
-    return {refused_view(t.memory, cat("permuted: expected each number from 0 to ", s.rank - 1, " once")), t.shape};
+  if (!right) {
+    std::string given;
+    for (const std::size_t dimension : from) given += (given.empty() ? "" : ", ") + std::to_string(dimension);
+    return {refused_view(t.memory, cat("permuted: the dimensions are (", given, "); expected each number from 0 to ",
+                                       s.rank - 1, " once")),
+            t.shape};
+  }
   return {t.memory, s};
 }
 
@@ -166,12 +172,12 @@ viewed_tensor reshaped(const viewed_tensor& t, std::span<const extent> extents, 
   for (const extent e : extents) elements = elements * e;
   for (std::size_t i = 0; i < t.shape.rank; ++i) have = have * t.shape.extents[i];
   if (!is_dense(t.shape, element_order::row_major))
-    return {refused_view(t.memory, "reshaped: the elements of a tensor of " + extents_text(t.shape) +
-                                       " are not in row-major order without gaps; copy it first"),
+    return {refused_view(t.memory, "reshaped: the elements of the tensor, which is " + extents_text(t.shape) +
+                                       ", are not in row-major order without gaps; copy it first"),
             t.shape};
   if (elements != have)
-    return {refused_view(t.memory, "reshaped: " + listed(extents, extents.size()) + " elements of a tensor of " +
-                                       extents_text(t.shape)),
+    return {refused_view(t.memory, "reshaped: " + listed(extents, extents.size()) + " are not as many elements as " +
+                                       extents_text(t.shape) + ", the extents of the tensor"),
             t.shape};
   return view_tensor(t.memory, extents, element_order::row_major, element_bytes);
 }
@@ -179,7 +185,7 @@ viewed_tensor reshaped(const viewed_tensor& t, std::span<const extent> extents, 
 viewed_matrix matrix_of(const viewed_tensor& t) {
   const matrix_shape s{t.shape.extents[0], t.shape.extents[1], t.shape.strides[0], t.shape.strides[1]};
   if (!has_memory(t.memory) || t.shape.rank == 2) return {t.memory, s};
-  return {refused_view(t.memory, "matrix: a tensor of " + extents_text(t.shape) + "; expected two extents"), s};
+  return {refused_view(t.memory, "matrix: the tensor is " + extents_text(t.shape) + "; expected 2 extents"), s};
 }
 
 bool is_dense(const tensor_shape& s, element_order o) noexcept {

@@ -20,8 +20,8 @@ result<memory_file> list_of(std::span<const protected_place> places) {
 result<std::vector<protected_place>> parse_list(const memory_file& list, std::uint64_t bytes) {
   if (bytes % sizeof(protected_place) != 0 || bytes > list.size())
     return error(reaction::fatal, "worker",
-                 cat("a list of protected places has ", bytes, " bytes in a file of ", list.size(),
-                     "; expected a multiple of ", sizeof(protected_place), " that the file holds"));
+                 cat("the list of protected places has ", bytes, " bytes; expected a multiple of ",
+                     sizeof(protected_place), ", at most the ", list.size(), " bytes of its file"));
   auto written = TROUPE_TRY(mapping::map(list, map_access::read_only));
   std::vector<protected_place> places(bytes / sizeof(protected_place));
   std::memcpy(places.data(), written.data(), bytes);

@@ -47,7 +47,7 @@ namespace detail {
 std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
 std::string text(const tensor_shape& s);
 }  // namespace detail
-/// Returns "f16[64]@200000000000 as 8 x 8 by 8, 1".
+/// Returns "f16[64]@200000000000 as 8 x 8 with strides 8, 1".
 template <access_mode M>
 std::string to_string(const any_operand<M>& o) {
   const std::string_view type = to_string(o.type());

@@ -63,7 +63,7 @@ void checker::renew(const void* field, const memory_range& range) {
 void checker::strided(const void* field, extent n, extent inc, const void* inc_field) {
   if (refusal_) return;
   inc = or_tight(inc, 1);
-  if (inc == extent(0)) return refuse(inc_field, "is 0", "a nonzero increment: 1 for neighbouring elements");
+  if (inc == extent(0)) return refuse(inc_field, "is 0", "a nonzero increment: 1 for adjacent elements");
   const extent step = inc < 0 ? extent(0) - inc : inc;
   const extent count = n < 1 ? extent(0) : (n - 1) * step + 1;
   operand_use* const u = touch(field, count, " ((n - 1) * |increment| + 1)");

@@ -38,12 +38,14 @@ std::string extents_text(const tensor_shape& s) {
   return out;
 }
 
-std::string text(const matrix_shape& s) { return cat(extents_text(s), " by ", s.row_stride, ", ", s.column_stride); }
+std::string text(const matrix_shape& s) {
+  return cat(extents_text(s), " with strides ", s.row_stride, ", ", s.column_stride);
+}
 
 std::string text(const tensor_shape& s) {
   std::string strides;
   for (std::size_t i = 0; i < s.rank; ++i) strides += (i == 0 ? "" : ", ") + std::to_string(s.strides[i]);
-  return extents_text(s) + " by " + strides;
+  return extents_text(s) + " with strides " + strides;
 }
 
 }  // namespace troupe::detail

@@ -14,7 +14,7 @@ std::string text(extent e);
 std::string text(double v);
 std::string text(const std::string& s);
 std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
-std::string text(const matrix_shape& s);  ///< "2 x 3 by 3, 1": extents and strides
+std::string text(const matrix_shape& s);  ///< "2 x 3 with strides 3, 1"
 std::string text(const tensor_shape& s);
 std::string extents_text(const matrix_shape& s);
 std::string extents_text(const tensor_shape& s);

@@ -44,9 +44,10 @@ void request_refusal::pass_on(const error& cause) { fail(cause.passed_on_to({std
 // Only the first of the requests that fail in this way is named: each adds its error to what is stale.
 void request_refusal::refuse_to_keep(const void* field, const error& cause) {
   if (why_) return;
-  constexpr std::string_view remedy = " what it does not write: write all of that first, for instance with fill";
+  constexpr std::string_view remedy = ": write all of it first, for instance with fill";
   error::details why = cause.passed_on_to({std::string(name_), 0}).all();
-  if (why.text.find(remedy) == std::string::npos) why.text += cat("; ", name_, " keeps of ", field_name(field), remedy);
+  if (why.text.find(remedy) == std::string::npos)
+    why.text += cat("; ", name_, " does not write all of ", field_name(field), remedy);
   fail(error(std::move(why)), true);
 }
 

@@ -30,9 +30,11 @@ result<driver_description> ask_driver(const device_options& o) {
                                            .stderr_fd = output.get(),
                                            .stdout_fd = output.get()}));
   const exit_status end = TROUPE_TRY(child.wait(o.start_timeout.after(now_ns())));
-  if (!end.ended()) return error(reaction::fatal, "runtime", "it has not answered within start_timeout");
+  if (!end.ended())
+    return error(reaction::fatal, "runtime",
+                 "the process that asks it has not ended within device_options::start_timeout");
   if (end.how != exit_status::ending::exited)
-    return error(reaction::fatal, "runtime", "asking it ended: " + end.text());
+    return error(reaction::fatal, "runtime", "the process that asks it " + end.text());
   std::string text(std::size_t{1} << 16, '\0');
   const ssize_t n = ::pread(output.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
@@ -54,7 +56,7 @@ engine_choice choose_engine(std::uint32_t ordinal, const engine_evidence& eviden
   const auto& gpu = driver->gpus[ordinal];
   if (gpu.mode == prohibited)
     return host_because(cat("GPU ", ordinal, ", ", gpu.name, ", is in compute mode Prohibited"));
-  return {"cuda", cat("GPU ", ordinal, " is there: ", gpu.name)};
+  return {"cuda", cat("GPU ", ordinal, " is present: ", gpu.name)};
 }
 
 std::string engine_of_environment() {

@@ -27,7 +27,9 @@ void expect(const engine_choice& choice, const std::string& engine, const std::s
   EXPECT_EQ(choice.reason, reason);
 }
 
-TEST(engine_choice, is_a_gpu_if_one_serves) { expect(with_one_gpu().choose(), "cuda", "GPU 0 is there: NVIDIA H200"); }
+TEST(engine_choice, is_a_gpu_if_one_serves) {
+  expect(with_one_gpu().choose(), "cuda", "GPU 0 is present: NVIDIA H200");
+}
 
 TEST(engine_choice, is_the_host_if_no_gpu_has_the_number) {
   expect(with_one_gpu().choose(1), "host", "the NVIDIA driver shows 1 GPUs, and none is number 1");

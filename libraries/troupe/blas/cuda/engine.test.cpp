@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Behaviour particular to the CUDA engine. The tests run on a fake driver and a fake cuBLAS that compute at once on the
+// Behavior particular to the CUDA engine. The tests run on a fake driver and a fake cuBLAS that compute at once on the
 // processor; the suites of the requests run on them too.
 #include <cublas_v2.h>
 #include <cuda.h>

@@ -17,7 +17,7 @@ static result<void> fits(const R& r, const F&... fields) {
     if (!out || e == tight || e <= INT32_MAX) return;
     out = error(reaction::unsupported, "blas",
                 cat(name_of<R>(), ": ", field_name<R>(&r, &e), " is ", e.value(),
-                    "; cuBLAS counts in 32 bits here, so at most 2147483647"));
+                    "; cuBLAS counts in 32 bits here, so expected at most 2147483647"));
   };
   (look(fields), ...);
   return out;
@@ -28,7 +28,8 @@ static int narrow(std::size_t count) noexcept { return static_cast<int>(count); 
 // cuBLAS also reports a wrong argument by `info`, on the host. That would be our mistake: requests are checked before.
 static result<void> accepted(const char* name, int info) {
   if (info == 0) return {};
-  return error(reaction::fatal, "blas", cat(name, " refused argument ", -info));
+  return error(reaction::fatal, "blas",
+               cat(name, " refused its argument number ", -info, ", which our own checks should have refused"));
 }
 
 template <class T>

@@ -37,7 +37,7 @@ struct keeping {
   std::int32_t restore;
 };
 
-/// C = alpha * op(A) + beta * op(B)
+/// Computes C = alpha * op(A) + beta * op(B).
 struct sum_of_matrices {
   number alpha, beta;
   const void *a, *b;
@@ -61,7 +61,7 @@ struct diagonal {
   part which;
 };
 
-/// Destinations of a result; either can be null.
+/// The destinations of a result; either can be null.
 struct places {
   void *reply, *result;
 };

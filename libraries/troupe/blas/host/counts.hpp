@@ -78,8 +78,8 @@ template <class R>
 result<void> backward_vector_fits(const R& r, std::int64_t n, const extent& inc) {
   if (inc >= 0 || inc == tight || (n - 1) * -inc.value() <= most) return {};
   return too_large<R>(field_name<R>(&r, &inc), inc,
-                      "OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use "
-                      "a positive increment");
+                      "OpenBLAS counts in 32 bits, so with a negative increment a vector may span at most 2147483647 "
+                      "elements on the host engine: use a positive increment");
 }
 template <class R>
 result<void> backward_vectors_fit(const R& r, extent nx, extent ny) {

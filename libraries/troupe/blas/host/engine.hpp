@@ -15,7 +15,8 @@
 
 namespace troupe::blas {
 
-/// Keys for coalescing: not at all; run one after the other; spread over all cores.
+/// Keys for coalescing: requests with `never` run alone, those with `one_by_one` run one after the other, those with
+/// `worth_spreading` are spread over all cores.
 inline constexpr std::uint64_t never = 0, one_by_one = 1, worth_spreading = 2;
 
 /// Returns the key of a request whose number of multiplications is the product of `sizes`. The request may share a call

@@ -208,8 +208,8 @@ TEST_F(blas_engine, coalesces_small_requests_only) {
 TEST_F(blas_engine, refuses_backward_vectors_beyond_32_bits) {
   gemv<float> r{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .m = 2, .n = 3, .incx = -1'500'000'000};
   const std::string limit =
-      "; OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use a positive "
-      "increment";
+      "; OpenBLAS counts in 32 bits, so with a negative increment a vector may span at most 2147483647 elements on the "
+      "host engine: use a positive increment";
   EXPECT_EQ(refusal(r), "blas.gemv<f32>: incx is -1500000000" + limit);
   r.incx = 1;
   r.trans = op::transpose;

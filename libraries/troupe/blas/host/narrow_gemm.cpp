@@ -12,7 +12,7 @@ namespace {
 // A sum of 1024 products of int8 is at most 2^24: float holds it and all partial sums exactly.
 constexpr std::int64_t block = 512, exact_depth = 1024;
 
-/// Memory for floats, uninitialised because it is written before it is read.
+/// Memory for floats, uninitialized because it is written before it is read.
 using floats = std::unique_ptr<float[]>;
 floats make_floats(std::int64_t n) { return floats(new float[static_cast<std::size_t>(n)]); }
 

@@ -8,7 +8,7 @@
 /// The products that single requests and batches share, on plain numbers that fit OpenBLAS.
 namespace troupe::blas {
 
-/// y = alpha * op(A) * x + beta * y
+/// Computes y = alpha * op(A) * x + beta * y.
 template <class T>
 struct vector_product {
   op trans;
@@ -31,7 +31,7 @@ void multiply_vector(vector_product<T> p) {
                      p.x, narrow(p.incx), cblas_scalar(p.beta), p.y, narrow(p.incy));
 }
 
-/// C = alpha * op(A) * op(B) + beta * C
+/// Computes C = alpha * op(A) * op(B) + beta * C.
 template <class T, class C>
 struct matrix_product {
   op trans_a, trans_b;

@@ -6,7 +6,7 @@
 #include <limits>
 #include <troupe/blas/host/support.hpp>
 
-/// LU factorisation without pivoting, which LAPACK does not have.
+/// LU factorization without pivoting, which LAPACK does not have.
 namespace troupe::blas {
 
 template <class T>

@@ -25,20 +25,21 @@ void positive(checker& check, const E&... sizes) {
   (check.positive(sizes), ...);
 }
 
-inline void known(checker& check, const op& o) {
-  check.require(is_known(o), o, "is not an op", "none, transpose or conjugate_transpose");
+/// Refuses a choice that is not one of its enumerators.
+template <class Choice>
+void known(checker& check, const Choice& field, std::string_view expected) {
+  if (!is_known(field)) [[unlikely]]
+    check.refuse(&field, cat("is ", static_cast<int>(field)), expected);
 }
-inline void known(checker& check, const triangle& t) {
-  check.require(is_known(t), t, "is not a triangle", "lower or upper");
-}
-inline void known(checker& check, const side& s) { check.require(is_known(s), s, "is not a side", "left or right"); }
-inline void known(checker& check, const diagonal& d) {
-  check.require(is_known(d), d, "is not a diagonal", "stored or unit");
-}
+inline constexpr std::string_view known_ops = "none, transpose or conjugate_transpose";
+inline void known(checker& check, const op& o) { known(check, o, known_ops); }
+inline void known(checker& check, const triangle& t) { known(check, t, "lower or upper"); }
+inline void known(checker& check, const side& s) { known(check, s, "left or right"); }
+inline void known(checker& check, const diagonal& d) { known(check, d, "stored or unit"); }
 /// Checks the mode for products of T.
 template <class T>
 void known(checker& check, const math_mode& m) {
-  check.require(is_known(m), m, "is not a math_mode", "exact, tf32, bf16, f16 or bf16x9");
+  known(check, m, "exact, tf32, bf16, f16 or bf16x9");
   if constexpr (!std::is_same_v<T, float> && !std::is_same_v<T, complex64>)
     check.require(m == math_mode::exact, m, "allows less than the elements' precision",
                   "exact: only products of f32 and c64 have other modes");
@@ -101,12 +102,12 @@ void in_place(checker& check, const X& x, extent ldx, const Y& c, extent ldc) {
 /// not.
 template <class First, class... Others>
 bool equally_long(checker& check, const First& first, const Others&... others) {
-  if (first.empty()) check.refuse(&first, "is an empty list", "at least one");
+  if (first.empty()) check.refuse(&first, "is an empty list", "at least one element");
   bool equal = !first.empty();
   [[maybe_unused]] const auto compare = [&](const auto& other) {
     equal &= other.size() == first.size();
     if (other.size() != first.size())
-      check.refuse(&other, cat("is a list of ", other.size()), cat("as many as in the first list, ", first.size()));
+      check.refuse(&other, cat("is a list of ", other.size()), cat(first.size(), ", as many as the first list has"));
   };
   (compare(others), ...);
   return equal;

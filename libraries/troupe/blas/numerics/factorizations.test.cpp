@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Factorisations are correct if their factors multiply to the matrix; solutions if the matrix maps them to the
+// Factorizations are correct if their factors multiply to the matrix; solutions if the matrix maps them to the
 // right-hand side; inverses if their product with the matrix is 1.
 #include <troupe/blas/factorizations.hpp>
 #include <troupe/blas/testing/numerics.hpp>

@@ -11,7 +11,7 @@ namespace {
 
 using epilogue::acc, epilogue::load, epilogue::row;
 
-// Images of 2 channels and 3 positions, filters of 2 elements.
+// The tensors of a convolution: an image of 2 channels and 3 positions, 2 filters of 2 elements.
 struct convolution_data {
   explicit convolution_data(const device& gpu)
       : x(gpu.upload(std::vector<float>{1, 2, 3, 4, 5, 6}), {1, 2, 3}),
@@ -22,7 +22,7 @@ struct convolution_data {
 
 struct forward {
   using request = cutlass::conv_forward;
-  static constexpr const char* bad_field = "y is 1 x 2 x 2; expected 1 x 2 x 3, as often as the filters fit x";
+  static constexpr const char* bad_field = "y is 1 x 2 x 2; expected 1 x 2 x 3, the positions of the filters in x";
   static request good(const device& gpu) {
     const convolution_data d(gpu);
     return {.x = d.x, .filters = d.filters, .y = d.y, .epilogue = acc + row(gpu.upload(std::vector<float>{100, 0}))};
@@ -85,7 +85,8 @@ struct preparation {
 };
 struct packing {
   using request = cutlass::pack;
-  static constexpr const char* bad_field = "scales is 2 x 2; expected one for each 16, 32, 64 ... or all of 3 terms";
+  static constexpr const char* bad_field =
+      "scales is 2 x 2; expected one scale for each 16, 32, 64 ... elements along k, or one for all 3";
   static request make(const device& gpu, extent blocks) {
     const matrix from(gpu.upload(std::vector<float>{1, -254, 2, 127, -127, 0}), 3, 2);
     return {.from = from,
@@ -115,7 +116,7 @@ class cutlass_convolution : public testing::Test {
   device gpu = rt.open_device(with_test_engines());
 };
 
-TEST_F(cutlass_convolution, views_without_a_single_stride_are_refused) {
+TEST_F(cutlass_convolution, epilogue_operands_without_a_single_stride_are_refused) {
   const tensor whole(gpu.upload(std::vector<float>(24, 1)), {1, 2, 3, 4});
   const tensor part = whole.slice(3, 0, 2);  // a gap after each line
   cutlass::conv_forward r{.x = part,
@@ -125,7 +126,7 @@ TEST_F(cutlass_convolution, views_without_a_single_stride_are_refused) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug,
                        {"image_matrices", "one stride from each position to the next", "copy the images first"}));
   r.epilogue = acc + load(cutlass::image_matrices(tensor(gpu.upload(std::vector<float>(12, 5)), {1, 2, 3, 2})));
-  EXPECT_OK(gpu.ask(r).get()) << "as x it is fine";
+  EXPECT_OK(gpu.ask(r).get()) << "x may have any strides";
   EXPECT_EQ(gpu.download(buffer<float>(r.y.range())).get().value(), std::vector<float>(12, 7));
   const cutlass::conv_weight_gradient g{.dy = whole,
                                         .x = whole,
@@ -137,7 +138,7 @@ TEST_F(cutlass_convolution, views_without_a_single_stride_are_refused) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug, {"epilogue.load[0]"}));
 }
 
-TEST_F(cutlass_convolution, a_convolution_is_recorded_in_a_graph_and_rebound) {
+TEST_F(cutlass_convolution, a_recorded_convolution_can_be_rebound_and_launched_again) {
   const forward::request r = forward::good(gpu);
   const buffer<float> x(r.x.range()), y(r.y.range()), other = gpu.upload(std::vector<float>{10, 20, 30, 40, 50, 60});
   graph::recorder rec(gpu);

@@ -17,11 +17,11 @@ buffer<T> values(const device& gpu, std::initializer_list<int> of) {
   return gpu.upload(out);
 }
 
-// D = relu(A * B + bias), of 2 x 3 and 3 x 2 elements of T.
+// The product D = relu(A * B + bias), where A is 2 x 3 and B is 3 x 2, of elements of T.
 template <class T>
 struct product {
   using request = cutlass::gemm;
-  static constexpr const char* bad_field = "b is 2 x 2; expected 3 rows, as a has columns";
+  static constexpr const char* bad_field = "b is 2 x 2; expected 3 rows, as many as a has columns";
   static request make(const device& gpu, extent rows_of_b) {
     return {.a = matrix(values<T>(gpu, {1, 2, 3, -1, -2, -3}), 2, 3),
             .b = matrix(values<T>(gpu, {1, 0, 0, 1, 2, 2}), rows_of_b, 2),
@@ -39,7 +39,7 @@ struct product {
 // Two products of different shapes.
 struct batch {
   using request = cutlass::gemm_batched;
-  static constexpr const char* bad_field = "b[1] is 1 x 2; expected 2 rows, as a has columns";
+  static constexpr const char* bad_field = "b[1] is 1 x 2; expected 2 rows, as many as a has columns";
   static request make(const device& gpu, extent rows_of_b) {
     const auto x = values<float>(gpu, {1, 2, 3, 4});
     return {.a = {matrix(x, 2, 2), matrix(x, 1, 2)},
@@ -56,7 +56,7 @@ struct batch {
   }
 };
 
-// Two rows of the first group and one of the second; the last row belongs to none.
+// A grouped product: the first group has two rows, the second one, and the last row belongs to no group.
 struct groups {
   using request = cutlass::gemm_grouped;
   static constexpr const char* bad_field = "sizes holds 1 element; expected at least 2";
@@ -79,7 +79,7 @@ struct groups {
   }
 };
 
-// The plans of these products.
+// The preparation of one of these products.
 template <class Product, class Prepare>
 struct preparation {
   using request = Prepare;
@@ -101,7 +101,8 @@ static_assert(
                                        cutlass::prepare_batched, cutlass::prepare_grouped>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, library_actor, cutlass_cases);
 
-struct of_cutlass {
+// The products of cutlass, for the suite that all libraries with products share.
+struct cutlass_library {
   using request = cutlass::gemm;
   using options = cutlass::gemm_options;
   using statistics = cutlass::read_statistics;
@@ -110,17 +111,17 @@ struct of_cutlass {
     return cutlass::multiply(gpu, arguments...);
   }
 };
-INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, products, of_cutlass);
+INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, products, cutlass_library);
 
-class cutlass_products : public products<of_cutlass> {};
+class cutlass_products : public products<cutlass_library> {};
 
-TEST_F(cutlass_products, grouped_products_with_a_wrong_size_fail_and_their_results_become_stale) {
+TEST_F(cutlass_products, a_group_of_a_wrong_size_fails_the_request_and_makes_its_result_stale) {
   for (const std::vector<std::int32_t>& sizes : {std::vector<std::int32_t>{1, 4}, {-1, 2}}) {
     const auto r = groups::make(gpu, sizes);
     gpu.tell(r);
     const buffer<float> d(r.d.range());
-    const std::string wrong = sizes[0] < 0 ? "sizes[0] is -1; expected at least 0 and at most 4, the rows that are left"
-                                           : "sizes[1] is 4; expected at least 0 and at most 3, the rows that are left";
+    const std::string wrong = sizes[0] < 0 ? "sizes[0] is -1; expected at least 0 and at most 4, the remaining rows"
+                                           : "sizes[1] is 4; expected at least 0 and at most 3, the remaining rows";
     const auto got = gpu.download(d).get();
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().reaction(), reaction::caller_bug) << got.error().to_string();
@@ -138,7 +139,7 @@ TEST_F(cutlass_products, grouped_products_with_a_wrong_size_fail_and_their_resul
   }
 }
 
-TEST_F(cutlass_products, grouped_products_report_a_wrong_size_if_partial_results_are_allowed) {
+TEST_F(cutlass_products, a_group_of_a_wrong_size_is_reported_if_partial_results_are_allowed) {
   auto r = groups::make(gpu, {1, 4});
   r.partial_results = cutlass::partial_results::allowed;
   const auto answer = gpu.ask(r).get();

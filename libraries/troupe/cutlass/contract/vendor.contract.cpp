@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests that CUTLASS's kernels compute: in graphs, on several lanes, and after faults.
+// Checks requests that CUTLASS's kernels compute: in graphs, on several lanes, and after faults.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/cutlass/cutlass.hpp>
@@ -24,21 +24,21 @@ class cutlass_vendor_kernels : public testing::Test {
     if (engine_under_test() == "host")
       EXPECT_NE(text.find("the host engine has no choices"), text.npos) << text;
     else
-      EXPECT_NE(text.find("CUTLASS's kernels are not here"), text.npos) << text;
+      EXPECT_NE(text.find("the CUTLASS plug-in cannot be loaded"), text.npos) << text;
     GTEST_SKIP() << text;
   }
   template <class T = bfloat16>
   buffer<T> all(std::int64_t count, float value) const {
     return gpu.upload(std::vector<T>(static_cast<std::size_t>(count), T(value)));
   }
-  // Product of a matrix of one number and ones.
+  // Returns the product of a matrix whose elements are `value` and a matrix of ones.
   cutlass::gemm product(float value, const cutlass::plan& p = {.family = cutlass::family::vendor}) const {
     return {.a = matrix(all(side * terms, value), side, terms),
             .b = matrix(all(side * terms, 1), side, terms).transposed(),
             .d = matrix(gpu.alloc<bfloat16>(side * side), side, side),
             .plan = p};
   }
-  // Its result, if all elements are equal; else NaN.
+  // Returns the element of the result if all elements are equal, otherwise NaN.
   float result_of(const cutlass::gemm& r) const {
     const auto got = gpu.download(buffer<bfloat16>(r.d.range())).get();
     EXPECT_OK(got);
@@ -51,11 +51,11 @@ class cutlass_vendor_kernels : public testing::Test {
   device gpu = rt.open_device(with_test_engines({.lanes = lane_policy::pooled, .restarts = 100}));
 };
 
-TEST_F(cutlass_vendor_kernels, products_are_recorded_in_graphs_and_rebound) {
+TEST_F(cutlass_vendor_kernels, a_recorded_product_can_be_rebound_and_launched_again) {
   for (const decision divided : {decision::no, decision::yes}) {
     const auto r = product(2, {.family = cutlass::family::vendor, .divided = divided});
     graph::recorder rec(gpu);
-    ASSERT_TRUE(rec.add(r)) << "its kernel was not launched before";
+    ASSERT_TRUE(rec.add(r)) << "the kernel was not launched before";
     const graph::graph g = rec.finish();
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(gpu.tell(graph::launch{.graph = g}));
     EXPECT_EQ(result_of(r), 2.0f * terms);
@@ -65,7 +65,7 @@ TEST_F(cutlass_vendor_kernels, products_are_recorded_in_graphs_and_rebound) {
   }
 }
 
-TEST_F(cutlass_vendor_kernels, convolutions_are_recorded_in_graphs) {
+TEST_F(cutlass_vendor_kernels, a_recorded_convolution_can_be_launched_again) {
   const auto images = [](const buffer<half>& b, std::int64_t channels, std::int64_t pixels) {
     return tensor(b, {1, pixels, pixels, channels}).permuted({0, 3, 1, 2});
   };
@@ -83,7 +83,7 @@ TEST_F(cutlass_vendor_kernels, convolutions_are_recorded_in_graphs) {
   for (const half x : *convolved) ASSERT_EQ(static_cast<float>(x), 48.0f);
 }
 
-TEST_F(cutlass_vendor_kernels, grouped_products_leave_rows_outside_all_groups) {
+TEST_F(cutlass_vendor_kernels, rows_outside_all_groups_keep_their_content) {
   const auto d = all(side * side, 7);
   const cutlass::gemm_grouped groups{.a = matrix(all(side * terms, 2), side, terms),
                                      .b = tensor(all(3 * side * terms, 1), {3, side, terms}).permuted({0, 2, 1}),
@@ -99,7 +99,7 @@ TEST_F(cutlass_vendor_kernels, grouped_products_leave_rows_outside_all_groups) {
     ASSERT_EQ(static_cast<float>((*got)[static_cast<std::size_t>(i * side)]), i < 127 ? 2.0f * terms : 7.0f) << i;
 }
 
-TEST_F(cutlass_vendor_kernels, products_run_on_several_lanes_at_once) {
+TEST_F(cutlass_vendor_kernels, products_on_several_lanes_are_right) {
   std::vector<cutlass::gemm> many;
   std::vector<pending<void>> sent;
   for (int i = 0; i < 48; ++i)
@@ -111,7 +111,7 @@ TEST_F(cutlass_vendor_kernels, products_run_on_several_lanes_at_once) {
   for (std::size_t i = 0; i < many.size(); ++i) EXPECT_EQ(result_of(many[i]), static_cast<float>(i % 8) * terms) << i;
 }
 
-TEST_F(cutlass_vendor_kernels, kernels_are_loaded_again_after_a_fault) {
+TEST_F(cutlass_vendor_kernels, products_are_right_after_a_worker_is_replaced) {
   for (int i = 0; i < 2; ++i) {
     const auto r = product(2);
     ASSERT_OK(gpu.ask(r).get());

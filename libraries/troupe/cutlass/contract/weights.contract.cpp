@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Weights that are replaced while products use them.
+// Checks weights that are replaced while products use them.
 #include <cmath>
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
@@ -17,7 +17,7 @@ using cutlass::weights;
 
 constexpr std::int64_t terms = 96, columns = 40, rows = 3;
 
-class refitted_weights : public testing::Test {
+class cutlass_refitted_weights : public testing::Test {
  protected:
   device open(device_options o = {}) {
     o = with_test_engines(std::move(o));
@@ -25,23 +25,23 @@ class refitted_weights : public testing::Test {
     o.quarantine_after = 0;
     return rt.open_device(o);
   }
-  // A matrix of one number.
+  // Returns a matrix whose elements are `value`.
   static matrix<float> all(const device& gpu, float value) {
     return {gpu.upload(std::vector<float>(terms * columns, value)), terms, columns};
   }
-  // Returns the product of ones with the current weights.
   struct product {
     pending<void> sent;
     buffer<float> d;
   };
+  // Sends the product of a matrix of ones and the current weights.
   static product multiply(const device& gpu, const weights& w) {
     const cutlass::packed_weights now = w.in_force();
     const buffer<float> d = gpu.alloc<float>(rows * columns);
     const matrix ones(gpu.upload(std::vector<half>(rows * terms, half(1.0f))), rows, terms);
     return {gpu.ask(cutlass::gemm{.a = ones, .b = now.b, .d = matrix(d, rows, columns), .b_scales = now.b_scales}), d};
   }
-  // Returns true if all elements are sums of this value, except for the rounding of a bf16 scale. Adjacent values of
-  // these tests differ by more.
+  // Succeeds if all elements are `terms` times the value, except for the rounding of a bf16 scale. The values of a test
+  // differ by more.
   static testing::AssertionResult are_sums(const std::vector<float>& got, float value, float tolerance = 0.004f) {
     const float expected = value * static_cast<float>(terms);
     for (const float x : got)
@@ -57,10 +57,10 @@ class refitted_weights : public testing::Test {
   runtime rt;
 };
 
-// With requests that are held back by the actor of tests, which only the host has.
-class testing_actor_beside_weights : public refitted_weights {};
+// Tests with requests that the testing actor, which only the host engine has, holds back.
+class testing_actor_beside_weights : public cutlass_refitted_weights {};
 
-TEST_F(refitted_weights, weights_are_in_force_when_their_refit_completes) {
+TEST_F(cutlass_refitted_weights, products_use_new_weights_when_their_refit_completes) {
   const device gpu = open();
   for (const cutlass::weights_options& o : {cutlass::weights_options{.type = dtype::f16},
                                             {.type = dtype::i8},
@@ -98,17 +98,17 @@ TEST_F(testing_actor_beside_weights, products_sent_before_a_refit_use_the_old_we
     EXPECT_OK(p->sent.get());
     EXPECT_TRUE(are_sums(gpu.download(p->d).get().value(), 1));
   }
-  EXPECT_TRUE(are_sums(result_of(gpu, *w), 3)) << "in the order of the calls";
+  EXPECT_TRUE(are_sums(result_of(gpu, *w), 3)) << "refits complete in the order of the calls";
   EXPECT_EQ(w->refits(), 3u);
 }
 
-TEST_F(refitted_weights, old_weights_stay_in_force_if_a_refit_fails) {
+TEST_F(cutlass_refitted_weights, products_use_the_old_weights_if_a_refit_fails) {
   const device gpu = open();
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::i8});
   ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
   const matrix wrong(gpu.upload(std::vector<float>(terms * columns, 1)), columns, terms);
   EXPECT_TRUE(is_error(error_of(w->refit(gpu, wrong)), reaction::caller_bug,
-                       {"cutlass.pack", "packed is 96 x 40; expected 40 x 96, as from"}));
+                       {"cutlass.pack", "packed is 96 x 40; expected 40 x 96, as from is"}));
   EXPECT_TRUE(
       is_error(error_of(w->refit(gpu, matrix(gpu.upload(std::vector<double>(terms * columns)), terms, columns))),
                reaction::caller_bug, {"cutlass.pack", "from holds f64"}));
@@ -118,13 +118,13 @@ TEST_F(refitted_weights, old_weights_stay_in_force_if_a_refit_fails) {
   auto bad = w->refit(gpu, wrong);
   auto good = w->refit(gpu, all(gpu, 2));
   EXPECT_FALSE(bad.get());
-  ASSERT_OK(good.get()) << "the half of the failed one is written again";
+  ASSERT_OK(good.get()) << "the memory of the failed refit is written again";
   EXPECT_TRUE(are_sums(result_of(gpu, *w), 2));
   EXPECT_EQ(w->refits(), 2u);
 }
 
-// A product waits for the same space in the mailbox as the requests of a refit, so it often gets between them.
-TEST_F(testing_actor_beside_weights, no_product_uses_half_refitted_weights_after_a_failed_refit) {
+// The product waits for space in the full mailbox as the requests of the refit do, so it often gets between them.
+TEST_F(testing_actor_beside_weights, no_product_uses_half_cutlass_refitted_weights_after_a_failed_refit) {
   constexpr std::uint32_t capacity = 8;
   const device gpu = open({.mailbox_capacity = capacity});
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
@@ -136,7 +136,7 @@ TEST_F(testing_actor_beside_weights, no_product_uses_half_refitted_weights_after
     ASSERT_OK(w->refit(gpu, threes).get());
     const cutlass::packed_weights old = w->in_force();
     ASSERT_OK(w->refit(gpu, threes).get());
-    EXPECT_FALSE(w->refit(gpu, wrong).get()) << "the half of `old` is stale";
+    EXPECT_FALSE(w->refit(gpu, wrong).get()) << "the memory of `old` is stale";
     gpu.fill(d, 7.0f);
     ASSERT_OK(gpu.sync().get());
     blockade b(gpu);
@@ -159,14 +159,14 @@ TEST_F(testing_actor_beside_weights, no_product_uses_half_refitted_weights_after
   EXPECT_GT(computed, 0);
 }
 
-TEST_F(refitted_weights, weights_in_force_survive_a_killed_worker) {
+TEST_F(cutlass_refitted_weights, current_weights_survive_a_killed_worker) {
   for (const std::uint32_t standbys : {0u, 1u}) {
     const device gpu = open({.standbys = standbys});
     const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
     for (int round = 1; round < 4; ++round) {
       ASSERT_OK(w->refit(gpu, all(gpu, static_cast<float>(round))).get());
       kill_and_wait(gpu);
-      EXPECT_TRUE(are_sums(result_of(gpu, *w), static_cast<float>(round))) << "it is sealed";
+      EXPECT_TRUE(are_sums(result_of(gpu, *w), static_cast<float>(round))) << "the weights are sealed";
     }
   }
 }
@@ -178,7 +178,7 @@ TEST_F(testing_actor_beside_weights, a_killed_worker_loses_at_most_the_current_r
     ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
     float value = 1;
     for (int round = 0; round < 4; ++round) {
-      // The worker dies during a refit, and the operand of the refit is lost, too.
+      // The worker dies during a refit; the operand of the refit is lost, too.
       const matrix<float> next = all(gpu, value + 1);
       ASSERT_OK(gpu.sync().get());
       blockade b(gpu);
@@ -186,14 +186,14 @@ TEST_F(testing_actor_beside_weights, a_killed_worker_loses_at_most_the_current_r
       auto lost = w->refit(gpu, next);
       kill_worker(gpu);
       EXPECT_TRUE(is_error(error_of(std::move(lost)), reaction::context_lost, {"SIGKILL"}));
-      EXPECT_TRUE(are_sums(result_of(gpu, *w), value)) << "the old half";
+      EXPECT_TRUE(are_sums(result_of(gpu, *w), value)) << "the old weights";
       ASSERT_OK(w->refit(gpu, all(gpu, value + 1)).get());
       EXPECT_TRUE(are_sums(result_of(gpu, *w), ++value));
     }
   }
 }
 
-TEST_F(refitted_weights, refits_never_mix_under_load_and_faults) {
+TEST_F(cutlass_refitted_weights, no_product_mixes_two_refits_under_load_and_faults) {
   constexpr int clients = 3;
   const device gpu = open({.mailbox_capacity = 64, .standbys = 1});
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
@@ -211,7 +211,7 @@ TEST_F(refitted_weights, refits_never_mix_under_load_and_faults) {
           EXPECT_EQ(got.error().reaction(), reaction::context_lost) << got.error().to_string();
           continue;
         }
-        // All elements are of one refit, which was current when the product was sent, or became current meanwhile.
+        // All elements are from one refit, which was current when the product was sent, or became current meanwhile.
         const float value = std::round(got->front() / static_cast<float>(terms));
         const bool fine = are_sums(*got, value, 1e-5f) && value >= static_cast<float>(before) &&
                           value <= static_cast<float>(newest + 1);
@@ -237,12 +237,12 @@ TEST_F(refitted_weights, refits_never_mix_under_load_and_faults) {
   EXPECT_TRUE(are_sums(result_of(gpu, *w), static_cast<float>(newest), 1e-5f));
 }
 
-TEST_F(refitted_weights, refits_are_queued_while_the_mailbox_is_full) {
+TEST_F(cutlass_refitted_weights, refits_are_queued_while_the_mailbox_is_full) {
   const device gpu = open({.mailbox_capacity = 16});
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::bf16});
   ASSERT_OK(w->refit(gpu, all(gpu, 0)).get());
   std::atomic<bool> over{false};
-  std::thread other([&] {  // fills the mailbox again and again
+  std::thread other([&] {  // keeps the mailbox full
     const auto some = gpu.alloc<int>(16);
     while (!over) (void)gpu.fill(some, 1);
   });
@@ -263,7 +263,7 @@ TEST_F(refitted_weights, refits_are_queued_while_the_mailbox_is_full) {
   EXPECT_EQ(gpu.download(buffer<bfloat16>(w->in_force().b.range()).slice(0, 1)).get().value()[0], bfloat16(newest));
 }
 
-TEST_F(refitted_weights, wrong_options_are_refused) {
+TEST_F(cutlass_refitted_weights, wrong_options_are_refused) {
   const device gpu = open({.memory_limit = 64 << 20});
   const auto refused = [&](extent k, extent n, const cutlass::weights_options& o, const char* text) {
     const auto w = weights::make(gpu, k, n, o);
@@ -275,8 +275,9 @@ TEST_F(refitted_weights, wrong_options_are_refused) {
   refused(5, 5, {.type = dtype::f16, .block = 32}, "block is 32; expected 0: f16 has no scales");
   refused(5, 5, {.type = dtype::i8, .block = 24}, "block is 24; expected 16, 32, 64 ..., or 0");
   refused(5, 5, {.type = dtype::i8, .scale_type = dtype::f16}, "scale_type is f16; expected f32 or bf16");
-  refused(5, 5, {.batch = -1}, "batch is -1; expected 0 for a matrix, or how many");
-  const auto large = weights::make(gpu, 1 << 15, 640);  // 42 MB, twice
+  refused(5, 5, {.batch = -1},
+          "batch is -1; expected 0 for one matrix without a batch axis, or the number of matrices");
+  const auto large = weights::make(gpu, 1 << 15, 640);  // 2 x 42 MB
   EXPECT_TRUE(is_error(error_of(large), reaction::retry_later, {"memory"}));
 }
 

@@ -12,17 +12,17 @@
 
 namespace troupe::cutlass {
 
-/// Remembers which kernels an engine has looked for and not found: writing a kernel's text and looking for it on disk
-/// is slow, and a product of a new size needs dozens of look-ups. Thread-safe.
+/// The kernels that an engine has looked for and not found: writing a kernel's text and looking for it on disk is slow,
+/// and a product of a new size needs dozens of look-ups. Thread-safe.
 class absent_kernels {
  public:
-  /// The absent kernels of a signature: plans that differ only in the order of tiles share one.
-  class of_signature {
+  /// The absent kernels with one signature. Plans that differ only in the order of tiles have the same kernel.
+  class with_signature {
    public:
-    of_signature(absent_kernels& all, const kernel_signature& f) : all_(all) {
+    with_signature(absent_kernels& all, const kernel_signature& f) : all_(all) {
       std::string key;
       f.write_key(key);
-      form_ = std::hash<std::string>()(key);
+      signature_hash_ = std::hash<std::string>()(key);
     }
     bool contains(const plan& p) const {
       const std::scoped_lock guard(all_.lock_);
@@ -43,10 +43,10 @@ class absent_kernels {
     std::size_t hash_of(plan p) const {
       p.raster = raster::any, p.band = 0;
       const std::hash<std::string_view> hash;
-      return form_ * 31 + hash({reinterpret_cast<const char*>(&p), sizeof p});
+      return signature_hash_ * 31 + hash({reinterpret_cast<const char*>(&p), sizeof p});
     }
     absent_kernels& all_;
-    std::size_t form_ = 0;
+    std::size_t signature_hash_ = 0;
   };
 
  private:

@@ -14,8 +14,8 @@
 
 namespace troupe::cutlass {
 
-/// Measured choices, shared by all processes on a kind of GPU with the same plug-in of CUTLASS's kernels, or without
-/// one. Those of this process are also in memory, because there may be no folder. Thread-safe.
+/// Measured choices of plans, shared by all processes that use the same kind of GPU and the same CUTLASS plug-in (or
+/// none). This process's choices are also in memory, because there may be no cache folder. Thread-safe.
 class choices_on_disk {
  public:
   choices_on_disk(std::function<void(const std::string&)> remark, std::string plug_in) : remarks_(std::move(remark)) {
@@ -23,7 +23,7 @@ class choices_on_disk {
       kernels_ = cat(", ", s->path, " of ", s->bytes, " bytes, changed ", s->changed_ns);
   }
 
-  /// `Choice` is the stored choice, as bytes.
+  /// Returns the choice with this key. `Choice` is the type that was stored.
   template <class Choice>
   std::optional<Choice> find(const std::string& key) {
     static_assert(std::is_trivially_copyable_v<Choice>);
@@ -61,7 +61,7 @@ class choices_on_disk {
   std::unordered_map<std::string, std::string> kept_;
   troupe::plan::disk_cache disk_{troupe::plan::disk_cache::default_folder()};
   troupe::plan::remarks remarks_;
-  std::string kernels_;  ///< identifies the plug-in at the start of this process
+  std::string kernels_;  ///< identifies the plug-in's file as it was when this process began
 };
 
 }  // namespace troupe::cutlass

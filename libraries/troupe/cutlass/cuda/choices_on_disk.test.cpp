@@ -13,7 +13,7 @@
 namespace troupe::cutlass {
 namespace {
 
-TEST(choices_on_disk, choices_are_shared_by_processes_with_the_same_plug_in) {
+TEST(cutlass_choices_on_disk, choices_are_shared_by_processes_with_the_same_plug_in) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("troupe_choices." + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
@@ -21,7 +21,7 @@ TEST(choices_on_disk, choices_are_shared_by_processes_with_the_same_plug_in) {
   const std::string was = before == nullptr ? "" : before;
   ::setenv("TROUPE_CACHE", (folder / "cache").c_str(), 1);
   std::string remarks;
-  // Stands for a process that begins now.
+  // Returns the choices as a process that begins now opens them.
   const auto opened = [&](const std::string& plug_in) {
     return std::make_unique<choices_on_disk>([&](const std::string& text) { remarks += text; }, folder / plug_in);
   };
@@ -37,7 +37,7 @@ TEST(choices_on_disk, choices_are_shared_by_processes_with_the_same_plug_in) {
   EXPECT_EQ(opened("other.so")->find<int>("key"), std::nullopt);
   std::ofstream(folder / "one.so") << "more kernels";
   EXPECT_EQ(opened("one.so")->find<int>("key"), std::nullopt);
-  EXPECT_EQ(first->find<int>("key"), 2) << "it has loaded the old ones";
+  EXPECT_EQ(first->find<int>("key"), 2) << "its process began before the plug-in changed";
   EXPECT_EQ(remarks, "");
   if (before == nullptr)
     ::unsetenv("TROUPE_CACHE");

@@ -18,26 +18,27 @@ bool is_empty(const convolution_problem& p) noexcept {
   return p.images == 0 && p.result != convolution_result::dfilters;
 }
 
-// Replaces the gradient of filters without images by that of one image of zeros which the filters just fit.
+// The gradient of filters over one image of zeros, as large as a filter: it replaces a gradient without images.
 struct image_of_zeros {
   explicit image_of_zeros(const convolution_problem& p) noexcept : problem(p) {
     for (std::size_t i = 0; i < windows::most_spatial; ++i)
       problem.window.set(i, p.window.width[i], 1, p.window.width[i], {});
     problem.images = 1;
-    const std::uint64_t most = std::max(lay_out(problem.x, p.groups * p.channels, problem.window.in),
-                                        lay_out(problem.y, p.groups * p.outputs, problem.window.out));
+    const std::uint64_t most = std::max(set_strides(problem.x, p.groups * p.channels, problem.window.in),
+                                        set_strides(problem.y, p.groups * p.outputs, problem.window.out));
     bytes = round_up(most, alignment);
-    place_at(alignment);
+    set_address(alignment);
   }
-  void place_at(std::uint64_t zeros) noexcept { problem.x.address = problem.y.address = zeros; }
+  void set_address(std::uint64_t zeros) noexcept { problem.x.address = problem.y.address = zeros; }
 
   convolution_problem problem;
   std::uint64_t bytes = 0;
 
  private:
   static constexpr std::uint64_t alignment = 256;
-  static std::uint64_t lay_out(placed_tensor& t, std::int64_t channels,
-                               const std::int64_t (&extents)[windows::most_spatial]) noexcept {
+  // Sets the strides of a contiguous image. Returns its bytes.
+  static std::uint64_t set_strides(placed_tensor& t, std::int64_t channels,
+                                   const std::int64_t (&extents)[windows::most_spatial]) noexcept {
     std::int64_t stride = channels;
     t.channel = 1;
     for (std::size_t i = windows::most_spatial; i-- > 0; stride *= extents[i]) t.spatial[i] = stride;
@@ -46,14 +47,15 @@ struct image_of_zeros {
   }
 };
 
-std::size_t number_of(std::size_t element_bytes) noexcept {
+// Returns the index of the copy kernel for elements of 1, 2, 4 or 8 bytes.
+std::size_t copy_index_of(std::size_t element_bytes) noexcept {
   return static_cast<std::size_t>(std::countr_zero(element_bytes));
 }
 
 result<void> copy(const tensor_copy& c, const convolution_execution_plan& execution, const gpu_properties& gpu,
                   CUstream stream) {
   kernels::copy_arguments a = arguments_of(c);
-  const kernel_variant& kernel = *execution.copies[number_of(c.element_bytes)];
+  const kernel_variant& kernel = *execution.copies[copy_index_of(c.element_bytes)];
   const auto blocks =
       static_cast<unsigned>(std::min<std::int64_t>(blocks_of(a), std::int64_t{8} * gpu.multiprocessors));
   void* parameters[] = {&a};
@@ -67,21 +69,23 @@ result<void> copy(const tensor_copy& c, const convolution_execution_plan& execut
 result<void> enqueue(const convolution_problem& p, const convolution_execution_plan& execution,
                      const gpu_properties& gpu, lane& on, std::uint64_t memory, std::uint64_t arrivals, bool overlaps,
                      CUstream stream) {
-  if (execution.vendors) return enqueue(p, *execution.vendors, memory, stream);
+  if (execution.library) return enqueue(p, *execution.library, memory, stream);
   const convolution_work w = TROUPE_TRY(work_of(p, execution.candidate.choice, memory));
   const std::uint64_t own = memory + execution.candidate.bytes;
   for (const tensor_copy& c : w.before) TROUPE_TRY(copy(c, execution, gpu, stream));
   for (std::size_t i = 0; i < w.products.size(); ++i) {
     const convolution_product& x = w.products[i];
-    const kernels::window* const window = w.signature.window == convolution::none ? nullptr : &x.window;
+    const kernels::convolution_arguments* const arguments =
+        w.signature.convolution == convolution_kind::none ? nullptr : &x.arguments;
     const problem q = product_as_copied(x, w.signature, execution.candidate.plan.plan);
-    // Products write different results, but divided ones have the same memory for their sums.
-    const bool beside = i > 0 && execution.products[i]->scratch_bytes() == 0 && execution.products[i]->arrivals == 0;
+    // Products write different results, but divided products use the same memory for their sums.
+    const bool independent =
+        i > 0 && execution.products[i]->scratch_bytes() == 0 && execution.products[i]->arrivals == 0;
     TROUPE_TRY(enqueue(q, *execution.products[i], on, own, arrivals, 0,
-                       !overlaps ? overlap::none
-                       : beside  ? overlap::whole
-                                 : overlap::begins,
-                       stream, window));
+                       !overlaps     ? overlap::none
+                       : independent ? overlap::independent
+                                     : overlap::early_launch,
+                       stream, arguments));
   }
   for (const tensor_copy& c : w.between) TROUPE_TRY(copy(c, execution, gpu, stream));
   if (w.separate_epilogue)
@@ -107,7 +111,7 @@ std::string convolutions::key_on_disk(const convolution_problem& p, const reques
   write_key_of(key, p, o);
   return cat("cutlass convolution 2, ", gpu_.name, ", templates ", version_of_templates(), ", ", key);
 }
-bool convolutions::knows(const convolution_problem& p, const request_options& o) const {
+bool convolutions::has_execution_plan(const convolution_problem& p, const request_options& o) const {
   if (is_empty(p)) return true;
   thread_local std::string key;  // reuses its memory
   if (p.images == 0)
@@ -117,7 +121,7 @@ bool convolutions::knows(const convolution_problem& p, const request_options& o)
   return execution_plans_.has(key);
 }
 
-// Sums that are loaded have a product without terms.
+// Returns the execution plan of an epilogue that loads stored sums: a product without terms.
 result<std::shared_ptr<const execution_plan>> convolutions::separate_epilogue_plan(const problem& p, compiling how) {
   const kernel_signature f = signature_of(p);
   plan wanted;
@@ -132,7 +136,7 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan
   auto out = std::make_shared<convolution_execution_plan>();
   out->candidate = w;
   if (w.plan.variant != nullptr) {
-    out->vendors = TROUPE_TRY(vendor_execution_plan_of(p, w.plan, variants_.vendors()));
+    out->library = TROUPE_TRY(cutlass_library_execution_plan_of(p, w.plan, variants_.library()));
     out->info = info_of(w.plan, kernel_source::vendor, out->scratch_bytes());
     return out;
   }
@@ -146,7 +150,7 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan
     out->separate_epilogue = TROUPE_TRY(separate_epilogue_plan(*work.separate_epilogue, o.compiling));
   for (const auto* copies : {&work.before, &work.between, &work.after})
     for (const tensor_copy& c : *copies)
-      if (auto& kernel = out->copies[number_of(c.element_bytes)]; kernel == nullptr)
+      if (auto& kernel = out->copies[copy_index_of(c.element_bytes)]; kernel == nullptr)
         kernel = TROUPE_TRY(variants_.get(copy_source(c.element_bytes), o.compiling));
   out->info = out->products[0]->info;
   for (const auto& r : out->products) out->own_bytes = std::max(out->own_bytes, r->scratch_bytes());
@@ -159,8 +163,8 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan
 result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution_plan(const convolution_problem& p,
                                                                                       const request_options& o) {
   const auto stored = disk_.find<stored_choice>(key_on_disk(p, o));
-  const bool of_vendor = stored && stored->plan.family == family::vendor;
-  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, of_vendor}, variants_.vendors()));
+  const bool stored_is_library = stored && stored->plan.family == family::vendor;
+  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, stored_is_library}, variants_.library()));
   const auto chosen = std::find_if(candidates.begin(), candidates.end(), [&](const convolution_candidate& w) {
     return stored && w.plan.plan == stored->plan && w.choice == stored->copies;
   });
@@ -186,8 +190,8 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution
     if (bytes < least || smallest == nullptr) least = bytes, smallest = &w;
   }
   return error(reaction::unsupported, "cutlass",
-               cat(o.request, ": workspace is ", o.workspace, "; ", to_string(*smallest), " needs ", least,
-                   " bytes, and no other execution needs less"));
+               cat(o.request, ": workspace is ", o.workspace, " bytes; ", to_string(*smallest), " needs ", least,
+                   " bytes, and no other plan needs less: allow more memory"));
 }
 
 result<void> convolutions::compute(const convolution_problem& p, const request_options& o, lane& on, call& c) {
@@ -206,44 +210,45 @@ result<void> convolutions::compute(const convolution_problem& p, const request_o
 
 result<void> convolutions::compute_without_images(const convolution_problem& p, const request_options& o, lane& on,
                                                   call& c) {
-  image_of_zeros with(p);
+  image_of_zeros zeros(p);
   std::string key;
-  write_key_of(key, with.problem, o);
+  write_key_of(key, zeros.problem, o);
   const std::shared_ptr<const convolution_execution_plan> execution =
-      TROUPE_TRY(execution_plans_.get(key, [&] { return best_execution_plan(with.problem, o); }));
-  const std::uint64_t needs = with.bytes + execution->scratch_bytes();
+      TROUPE_TRY(execution_plans_.get(key, [&] { return best_execution_plan(zeros.problem, o); }));
+  const std::uint64_t needs = zeros.bytes + execution->scratch_bytes();
   if (needs > o.workspace)
-    return error(reaction::unsupported, "cutlass",
-                 cat(o.request, ": workspace is ", o.workspace, "; without images it needs ", needs, " bytes"));
+    return error(
+        reaction::unsupported, "cutlass",
+        cat(o.request, ": workspace is ", o.workspace, " bytes; without images, expected at least ", needs, " bytes"));
   const lane::workspace workspace = TROUPE_TRY(on.take(needs, arrivals_of(*execution), c));
   if (c.recording != nullptr) on.keep(execution);
   const auto stream = static_cast<CUstream>(c.stream);
   TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemsetD8Async",
-                           ::cuMemsetD8Async(workspace.memory(), 0, with.bytes, stream)));
-  with.place_at(workspace.memory());
-  return enqueue(with.problem, *execution, gpu_, on, workspace.memory() + with.bytes, workspace.arrivals,
+                           ::cuMemsetD8Async(workspace.memory(), 0, zeros.bytes, stream)));
+  zeros.set_address(workspace.memory());
+  return enqueue(zeros.problem, *execution, gpu_, on, workspace.memory() + zeros.bytes, workspace.arrivals,
                  c.recording == nullptr, stream);
 }
 
-result<plan_info> convolutions::prepare(const convolution_problem& asked, const request_options& o, int measure,
+result<plan_info> convolutions::prepare(const convolution_problem& requested, const request_options& o, int measure,
                                         lane& on, call& c, std::string& log) {
-  if (asked.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
-  if (is_empty(asked)) {
+  if (requested.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  if (is_empty(requested)) {
     log += "there are no images: there is nothing to compute\n";
     return plan_info{.log_bytes = static_cast<std::uint32_t>(log.size() + 1)};
   }
-  const convolution_problem p = asked.images == 0 ? image_of_zeros(asked).problem : asked;
-  if (asked.images == 0) measure = 0;
-  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, measure > 1}, variants_.vendors()));
+  const convolution_problem p = requested.images == 0 ? image_of_zeros(requested).problem : requested;
+  if (requested.images == 0) measure = 0;
+  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, measure > 1}, variants_.library()));
   const std::size_t measured =
       order_for_measuring(candidates, static_cast<std::size_t>(measure),
                           [](const convolution_candidate& w) -> const candidate& { return w.plan; });
   const CUstream stream = TROUPE_TRY(on.stream_of(c));
   std::shared_ptr<convolution_execution_plan> best;
-  double least = 0, first = 0, waited = 0;
+  double least = 0, first = 0, compile_seconds = 0;
   std::uint32_t tried = 0;
   if (measured > 1) {
-    auto stage = TROUPE_TRY(timing_run<convolution_problem>::make(p, c, stream));
+    auto timed = TROUPE_TRY(timing_run<convolution_problem>::make(p, c, stream));
     for (const convolution_candidate& w : candidates) {
       if (tried == measured) break;
       auto made = w.bytes > o.workspace ? result<std::shared_ptr<convolution_execution_plan>>(nullptr)
@@ -252,12 +257,12 @@ result<plan_info> convolutions::prepare(const convolution_problem& asked, const 
         log += cat(to_string(w), ": ", made ? "needs more than workspace" : made.error().text(), "\n");
         continue;
       }
-      waited += (*made)->info.compile_seconds;
+      compile_seconds += (*made)->info.compile_seconds;
       const convolution_execution_plan& execution = **made;
       const double us =
-          TROUPE_TRY(stage->time(execution.scratch_bytes(), arrivals_of(execution),
-                                 [&](const convolution_problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-                                   return enqueue(turn, execution, gpu_, on, memory, arrivals, true, stream);
+          TROUPE_TRY(timed->time(execution.scratch_bytes(), arrivals_of(execution),
+                                 [&](const convolution_problem& copy, std::uint64_t memory, std::uint64_t arrivals) {
+                                   return enqueue(copy, execution, gpu_, on, memory, arrivals, true, stream);
                                  }));
       log +=
           cat(to_string(w), ": ", in_microseconds(w.microseconds), " expected, ", in_microseconds(us), " measured\n");
@@ -267,7 +272,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& asked, const 
   }
   if (best == nullptr) {
     best = TROUPE_TRY(best_execution_plan(p, o));
-    waited += best->info.compile_seconds;
+    compile_seconds += best->info.compile_seconds;
   }
   for (std::size_t i = tried; i < candidates.size(); ++i)
     log += cat(to_string(candidates[i]), ": ", in_microseconds(candidates[i].microseconds), " expected\n");
@@ -278,11 +283,11 @@ result<plan_info> convolutions::prepare(const convolution_problem& asked, const 
     info.choice = choice_source::measured;
     disk_.keep(key_on_disk(p, o), stored_choice{best->candidate.choice, info.plan, info.microseconds});
   }
-  info.compile_seconds = static_cast<float>(waited);
+  info.compile_seconds = static_cast<float>(compile_seconds);
   info.candidates = static_cast<std::uint32_t>(candidates.size()), info.measured = tried;
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   plan_info answer = info;
-  if (asked.images == 0) answer.workspace += image_of_zeros(asked).bytes;
+  if (requested.images == 0) answer.workspace += image_of_zeros(requested).bytes;
   std::string key;
   write_key_of(key, p, o);
   execution_plans_.put(key, std::move(best));

@@ -9,17 +9,18 @@
 
 namespace troupe::cutlass {
 
-/// Executable plan of convolutions with one signature and one size.
+/// An executable plan for convolutions with one signature and one size.
 struct convolution_execution_plan {
   plan_info info;
   convolution_candidate candidate;
-  std::optional<vendor_execution_plan> vendors;  ///< a kernel of CUTLASS; then there is nothing of the rest
+  std::optional<cutlass_library_execution_plan>
+      library;  ///< a kernel of CUTLASS; the following members are then unused
   std::vector<std::shared_ptr<const execution_plan>> products;  ///< one for each launch
   std::shared_ptr<const execution_plan> separate_epilogue;
-  std::shared_ptr<const kernel_variant> copies[4];  ///< for elements of 1, 2, 4 and 8 bytes
-  std::uint64_t own_bytes = 0;                      ///< memory of the launches that need the most
+  std::shared_ptr<const kernel_variant> copies[4];  ///< copy kernels for elements of 1, 2, 4 and 8 bytes
+  std::uint64_t own_bytes = 0;                      ///< the most memory that one of the launches needs
 
-  std::uint64_t scratch_bytes() const noexcept { return vendors ? vendors->bytes : candidate.bytes + own_bytes; }
+  std::uint64_t scratch_bytes() const noexcept { return library ? library->bytes : candidate.bytes + own_bytes; }
 };
 
 /// The convolutions of an engine. Thread-safe, except for the lanes.
@@ -28,14 +29,16 @@ class convolutions {
   convolutions(variant_store& variants, const gpu_properties& gpu, choices_on_disk& disk)
       : variants_(variants), gpu_(gpu), disk_(disk) {}
 
-  bool knows(const convolution_problem& p, const request_options& o) const;
+  /// Returns true if the execution plan is in memory.
+  bool has_execution_plan(const convolution_problem& p, const request_options& o) const;
   result<void> compute(const convolution_problem& p, const request_options& o, lane& on, call& c);
-  /// Measures up to `measure` candidates, if that is more than one. Waits for the GPU.
+  /// Chooses a plan, after measuring up to `measure` candidates if `measure` is more than 1. Appends to the log. Waits
+  /// for the GPU.
   result<plan_info> prepare(const convolution_problem& p, const request_options& o, int measure, lane& on, call& c,
                             std::string& log);
 
  private:
-  // A measured candidate.
+  // A measured choice, as stored on disk.
   struct stored_choice {
     convolution_choice copies;
     cutlass::plan plan;
@@ -57,12 +60,12 @@ class convolutions {
   troupe::plan::cache<convolution_execution_plan> execution_plans_{{.most = 1024}};
 };
 
-/// Launches all kernels of a convolution. `memory` has the execution plan's scratch_bytes(). `overlaps`: kernels may be
-/// launched before those that they wait for have ended.
+/// Launches all kernels of a convolution. `memory` is the address of the execution plan's scratch_bytes(). If
+/// `overlaps`, a kernel may be launched before the kernels that it waits for have ended.
 result<void> enqueue(const convolution_problem& p, const convolution_execution_plan& execution,
                      const gpu_properties& gpu, lane& on, std::uint64_t memory, std::uint64_t arrivals, bool overlaps,
                      CUstream stream);
-/// Returns how many counters that are 0 its launches need.
+/// Returns the number of zeroed counters that the launches need.
 std::uint32_t arrivals_of(const convolution_execution_plan& execution) noexcept;
 
 }  // namespace troupe::cutlass

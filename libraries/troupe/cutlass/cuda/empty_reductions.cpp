@@ -9,7 +9,7 @@
 namespace troupe::cutlass {
 namespace {
 
-// Sets `count` numbers, `stride` bytes apart, word by word: each word of a number is the same in all of them.
+// Sets `count` elements, `stride` bytes apart, to `value`: each 4-byte word of an element by one memset.
 result<void> fill(CUdeviceptr to, std::size_t stride, std::size_t count, dtype type, double value, CUstream stream) {
   const auto bits = type == dtype::f64 ? std::bit_cast<std::uint64_t>(value)
                                        : std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(value))};

@@ -9,7 +9,7 @@
 
 namespace troupe::cutlass {
 
-/// Writes the reductions of a result without elements: 0, or minus infinity for the maximum.
+/// Writes the reductions of a result without elements: minus infinity for a maximum, otherwise 0.
 result<void> write_empty_reductions(const problem& p, CUstream stream);
 
 }  // namespace troupe::cutlass

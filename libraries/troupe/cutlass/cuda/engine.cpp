@@ -10,8 +10,8 @@
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cuda/empty_reductions.hpp>
 #include <troupe/cutlass/cuda/timing_run.hpp>
+#include <troupe/cutlass/variants/cutlass_library_plans.hpp>
 #include <troupe/cutlass/variants/recipe.hpp>
-#include <troupe/cutlass/variants/vendor_plans.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -51,21 +51,21 @@ extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch};
 
 bool is_empty(const problem& p) noexcept { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
-// A product without terms is only its epilogue, which the template for sm_80 applies to sums of 0.
-constexpr plan of_epilogue_alone{.family = family::ampere, .divided = decision::no};
+// The plan of a product without terms: the template for sm_80 applies the epilogue to sums of 0.
+constexpr plan epilogue_only_plan{.family = family::ampere, .divided = decision::no};
 problem without_factors(problem p) noexcept {
-  constexpr std::uint64_t aligned = 256;  // nothing is read
+  constexpr std::uint64_t aligned = 256;  // an address that is never read
   p.a = {aligned, p.a.type, 16, 1, 0}, p.b = {aligned, p.b.type, 16, 1, 0};
   p.a_scales = p.b_scales = {};
   return p;
 }
 
-// Requests that await the best plan have execution plans of their own.
+// Writes the key of a request's execution plan. Requests that await the best plan have their own execution plans.
 void write_key(std::string& key, const problem& p, const request_options& o) {
   key.assign(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
   append(key, o.plan, extents_of(p));
   key += has_lines_apart(p) ? '1' : '0', key += o.compiling == compiling::awaited ? '1' : '0';
-  // CUTLASS's kernels take scales in one order only: see vendor_plans_of.
+  // Strides of scales decide whether a CUTLASS kernel can run: see cutlass_library_plans_of.
   for (const scales* const by : {&p.a_scales, &p.b_scales}) {
     key += by->address != 0 ? '1' : '0';
     if (by->address != 0)
@@ -83,9 +83,9 @@ cuda_engine::cuda_engine(std::unique_ptr<variant_store> variants, cuda::kernel_s
       packing_(std::move(packing)),
       lanes_(std::move(lanes)),
       gpu_(std::move(gpu)),
-      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }, variants_->vendors().file()),
+      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }, variants_->library().file()),
       convolutions_(*variants_, gpu_, disk_),
-      later_(static_cast<CUcontext>(context.native_context)) {}
+      background_jobs_(static_cast<CUcontext>(context.native_context)) {}
 
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
   auto gpu = TROUPE_TRY(properties_of(static_cast<CUdevice>(context.device)));
@@ -100,13 +100,14 @@ std::string cuda_engine::notes() const {
   return cat("plans: ", execution_plans_.count().plans, "\n", variants_->notes());
 }
 
-// Returns all plans that can compute this, the preferred one first: the measured one, or the cost model's.
+// Returns all plans that can compute the problem, the preferred plan first: the measured plan, or else the cost
+// model's.
 result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const kernel_signature& f,
                                                      const request_options& o) {
   choices out;
   out.stored = disk_.find<stored_choice>(key_on_disk(p, f, o.plan));
-  const bool of_vendor = out.stored && out.stored->plan.family == family::vendor;
-  out.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, of_vendor}, variants_->vendors()));
+  const bool stored_is_library = out.stored && out.stored->plan.family == family::vendor;
+  out.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, stored_is_library}, variants_->library()));
   const auto at = std::find_if(out.all.begin(), out.all.end(),
                                [&](const candidate& c) { return out.stored && c.plan == out.stored->plan; });
   if (at == out.all.end())
@@ -116,7 +117,7 @@ result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const ker
   return out;
 }
 
-// Returns the execution plan, made by `make`, of the first of these plans for which the request's memory is enough.
+// Returns the execution plan that `make` makes of the first plan for which the request's workspace suffices.
 template <class Make>
 result<std::shared_ptr<execution_plan>> cuda_engine::first_that_fits(const problem& p, const choices& from,
                                                                      const request_options& o, Make&& make) {
@@ -143,10 +144,11 @@ result<std::shared_ptr<execution_plan>> cuda_engine::first_that_fits(const probl
       return made;
     }
     note(c, made->scratch_bytes(), "");
-    if (made->sums_bytes == 0) break;  // all need that for reductions, about
+    if (made->sums_bytes == 0) break;  // the bytes are for reductions, and all plans need about as many
   }
   return error(reaction::unsupported, "cutlass",
-               cat(o.request, ": workspace is ", o.workspace, "; ", smallest, " bytes, and no other plan needs less"));
+               cat(o.request, ": workspace is ", o.workspace, " bytes; ", smallest,
+                   " bytes, and no other plan needs less: allow more memory"));
 }
 
 result<std::shared_ptr<execution_plan>> cuda_engine::make_execution_plan(const problem& p, const request_options& o,
@@ -157,16 +159,16 @@ result<std::shared_ptr<execution_plan>> cuda_engine::make_execution_plan(const p
                          [&](const candidate& best) { return known_execution_plan(p, f, from.all, best, o, key); });
 }
 
-// Returns the best plan. If that would have to be compiled, and another one is compiled and has all the memory that it
-// needs, returns the other until the best is compiled.
+// Returns the execution plan of the best plan. If its kernel must be compiled first, returns meanwhile that of another
+// plan whose kernel exists and for which the workspace suffices.
 result<std::shared_ptr<execution_plan>> cuda_engine::known_execution_plan(const problem& p, const kernel_signature& f,
                                                                           const std::vector<candidate>& all,
                                                                           const candidate& best,
                                                                           const request_options& o,
                                                                           const std::string& key) {
   if (o.compiling == compiling::awaited) return execution_plan_with_kernel(p, f, best, o.compiling);
-  const absent_kernels::of_signature absent(absent_, f);
-  // A request that forbids compiling gets what another process has compiled meanwhile.
+  const absent_kernels::with_signature absent(absent_, f);
+  // A request that forbids compiling looks again, because another process may have compiled the kernel meanwhile.
   if (o.compiling == compiling::forbidden || !absent.contains(best.plan)) {
     auto first = execution_plan_of(p, f, best, *variants_, compiling::forbidden);
     if (first || first.error().code() != missing_kernel) return first;
@@ -178,8 +180,8 @@ result<std::shared_ptr<execution_plan>> cuda_engine::known_execution_plan(const 
     if (!execution && execution.error().code() == missing_kernel) absent.add(other.plan);
     if (!execution || (*execution)->scratch_bytes() > o.workspace) continue;
     if (o.compiling == compiling::allowed)
-      later_.add([this, text = source_of_variant(f, best.plan), absent, chosen = best.plan, key,
-                  stand_in = std::weak_ptr<execution_plan>(*execution)] {
+      background_jobs_.add([this, text = source_of_variant(f, best.plan), absent, chosen = best.plan, key,
+                            stand_in = std::weak_ptr<execution_plan>(*execution)] {
         if (!variants_->get(text, compiling::allowed)) return;
         absent.remove(chosen);
         execution_plans_.drop(key, stand_in.lock());
@@ -194,11 +196,11 @@ result<std::shared_ptr<execution_plan>> cuda_engine::execution_plan_with_kernel(
                                                                                 const kernel_signature& f,
                                                                                 const candidate& c, compiling how) {
   auto out = execution_plan_of(p, f, c, *variants_, how);
-  if (out) absent_kernels::of_signature(absent_, f).remove(c.plan);
+  if (out) absent_kernels::with_signature(absent_, f).remove(c.plan);
   return out;
 }
 
-// All processes on this kind of GPU share measured choices.
+// Returns the key of a measured choice, which all processes on this kind of GPU share.
 std::string cuda_engine::key_on_disk(const problem& p, const kernel_signature& f, const plan& wanted) const {
   std::string key = cat("cutlass choice 1, ", gpu_.name, ", templates ", version_of_templates(), ", ");
   append(key, wanted, extents_of(p));
@@ -206,18 +208,18 @@ std::string cuda_engine::key_on_disk(const problem& p, const kernel_signature& f
   return key;
 }
 
-bool cuda_engine::knows(const problem& p, const request_options& o) {
+bool cuda_engine::has_execution_plan(const problem& p, const request_options& o) {
   if (is_empty(p)) return true;
   thread_local std::string key;
   if (p.k == 0)
-    write_key(key, without_factors(p), {o.request, of_epilogue_alone, o.compiling, o.workspace});
+    write_key(key, without_factors(p), {o.request, epilogue_only_plan, o.compiling, o.workspace});
   else
     write_key(key, p, o);
   return execution_plans_.has(key);
 }
 bool cuda_engine::ready(const gemm_batched& r) {
   for (std::size_t i = 0; i < r.d.size(); ++i)
-    if (!knows(problem_of(r, i), options_of(r))) return false;
+    if (!has_execution_plan(problem_of(r, i), options_of(r))) return false;
   return true;
 }
 
@@ -227,7 +229,7 @@ result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wr
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   if (is_empty(p)) return write_empty_reductions(p, static_cast<CUstream>(c.stream));
   if (p.k != 0) return multiply(p, options_of(r), wrong, c);
-  return multiply(without_factors(p), {R::request_name, of_epilogue_alone, r.compiling, r.workspace}, wrong, c);
+  return multiply(without_factors(p), {R::request_name, epilogue_only_plan, r.compiling, r.workspace}, wrong, c);
 }
 
 result<void> cuda_engine::multiply(const problem& p, request_options o, std::uint64_t wrong, call& c) {
@@ -238,7 +240,7 @@ result<void> cuda_engine::multiply(const problem& p, request_options o, std::uin
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on->last_execution_plan == nullptr || on->known_since != now || on->last_key != on->next_key) {
     auto found = execution_plans_.get(on->next_key, [&] { return make_execution_plan(p, o, on->next_key); });
-    if (!found) return answer_of(found.error());
+    if (!found) return error_for_caller(found.error());
     on->last_execution_plan = std::move(*found);
     std::swap(on->last_key, on->next_key);
     on->known_since = now;
@@ -247,7 +249,7 @@ result<void> cuda_engine::multiply(const problem& p, request_options o, std::uin
   const lane::workspace workspace = TROUPE_TRY(on->take(execution.scratch_bytes(), execution.arrivals, c));
   if (c.recording != nullptr) on->keep(on->last_execution_plan);
   return enqueue(p, execution, *on, workspace.memory(), workspace.arrivals, wrong,
-                 c.recording == nullptr ? overlap::begins : overlap::none, static_cast<CUstream>(c.stream));
+                 c.recording == nullptr ? overlap::early_launch : overlap::none, static_cast<CUstream>(c.stream));
 }
 
 result<void> cuda_engine::run(const gemm& r, call& c) { return compute(r, problem_of(r), 0, c); }
@@ -269,7 +271,7 @@ result<plan_info> cuda_engine::run(const prepare_batched& r, call& c) {
   const gemm_batched product = r.product();
   for (std::size_t i = 1; i < product.d.size(); ++i) {
     const problem p = problem_of(product, i);
-    if (!knows(p, options_of(r))) TROUPE_TRY(prepare_for(r, p, c));
+    if (!has_execution_plan(p, options_of(r))) TROUPE_TRY(prepare_for(r, p, c));
   }
   return prepare_for(r, problem_of(product, 0), c);
 }
@@ -279,12 +281,13 @@ result<plan_info> cuda_engine::run(const prepare_grouped& r, call& c) {
 }
 
 template <class R>
-result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, call& c) {
-  if (asked.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
-  if (is_empty(asked)) return nothing_to_compute(r, c);
-  const bool has_terms = asked.k != 0;
-  const problem p = has_terms ? asked : without_factors(asked);
-  const plan& wanted = has_terms ? r.plan : of_epilogue_alone;
+result<plan_info> cuda_engine::prepare_for(const R& r, const problem& requested, call& c) {
+  if (requested.tree.empty())
+    return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
+  if (is_empty(requested)) return prepare_nothing(r, c);
+  const bool has_terms = requested.k != 0;
+  const problem p = has_terms ? requested : without_factors(requested);
+  const plan& wanted = has_terms ? r.plan : epilogue_only_plan;
   const std::int32_t measure = has_terms ? r.measure : 0;
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const request_options o{R::request_name, wanted, r.compiling, r.workspace};
@@ -294,7 +297,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, cal
   choices from;
   std::shared_ptr<execution_plan> best;
   if (measure > 1) {
-    from.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, true}, variants_->vendors()));
+    from.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, true}, variants_->library()));
     const std::size_t most =
         order_for_measuring(from.all, static_cast<std::size_t>(measure), [](const candidate& x) -> auto& { return x; });
     if (most > 1) best = TROUPE_TRY(fastest_of(p, f, std::span(from.all).first(most), o, c, log));
@@ -303,7 +306,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, cal
     from = TROUPE_TRY(choices_of(p, f, o));
     auto made = first_that_fits(p, from, o,
                                 [&](const candidate& x) { return execution_plan_with_kernel(p, f, x, r.compiling); });
-    if (!made) return answer_of(made.error());
+    if (!made) return error_for_caller(made.error());
     best = std::move(*made);
   }
   for (const candidate& x : from.all) log += cat(to_string(x), ": ", in_microseconds(x.microseconds), " expected\n");
@@ -325,15 +328,15 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& asked, cal
   return answer;
 }
 
-// Measures these plans on copies of the operands. Appends the results to the log.
+// Measures plans on copies of the operands, and returns the fastest. Appends the results to the log.
 result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p, const kernel_signature& f,
                                                                 std::span<const candidate> all,
                                                                 const request_options& o, call& c, std::string& log) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  const auto stage = TROUPE_TRY(timing_run<problem>::make(p, c, stream));
+  const auto timed = TROUPE_TRY(timing_run<problem>::make(p, c, stream));
   std::shared_ptr<execution_plan> best;
-  double least = 0, first = 0, waited = 0;
+  double least = 0, first = 0, compile_seconds = 0;
   std::uint32_t tried = 0;
   for (const candidate& x : all) {
     auto made = execution_plan_with_kernel(p, f, x, o.compiling);
@@ -342,12 +345,12 @@ result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p
       continue;
     }
     const execution_plan& execution = **made;
-    waited += execution.info.compile_seconds;
-    const double us =
-        TROUPE_TRY(stage->time(execution.scratch_bytes(), execution.arrivals,
-                               [&](const problem& turn, std::uint64_t memory, std::uint64_t arrivals) {
-                                 return enqueue(turn, execution, *on, memory, arrivals, 0, overlap::begins, stream);
-                               }));
+    compile_seconds += execution.info.compile_seconds;
+    const double us = TROUPE_TRY(timed->time(execution.scratch_bytes(), execution.arrivals,
+                                             [&](const problem& copy, std::uint64_t memory, std::uint64_t arrivals) {
+                                               return enqueue(copy, execution, *on, memory, arrivals, 0,
+                                                              overlap::early_launch, stream);
+                                             }));
     log += cat(to_string(x), ": ", in_microseconds(us), " measured\n");
     if (tried++ == 0) first = us;
     if (best == nullptr || us < least) best = std::move(*made), least = us;
@@ -356,13 +359,13 @@ result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p
     return error(reaction::unsupported, "cutlass", cat(o.request, ": no plan could be measured:\n", log));
   plan_info& info = best->info;
   info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
-  info.compile_seconds = static_cast<float>(waited), info.measured = tried;
+  info.compile_seconds = static_cast<float>(compile_seconds), info.measured = tried;
   info.choice = choice_source::measured;
   return best;
 }
 
 template <class R>
-result<plan_info> cuda_engine::nothing_to_compute(const R& r, call& c) {
+result<plan_info> cuda_engine::prepare_nothing(const R& r, call& c) {
   const std::string log = "the result has no elements: there is nothing to compute\n";
   plan_info out;
   out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
@@ -371,7 +374,7 @@ result<plan_info> cuda_engine::nothing_to_compute(const R& r, call& c) {
   return out;
 }
 
-// Writes as much of the log as fits.
+// Writes the log, as far as it fits.
 result<void> cuda_engine::send_log(const out<std::byte>& to, const std::string& log, CUstream stream) {
   const std::size_t bytes = std::min<std::size_t>(log.size() + 1, static_cast<std::size_t>(to.size()));
   TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemcpyHtoDAsync",
@@ -385,20 +388,26 @@ template <class R>
 result<void> cuda_engine::convolve(const R& r, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const auto done = convolutions_.compute(problem_of(r), options_of(r), *on, c);
-  return done ? done : answer_of(done.error());
+  return done ? done : error_for_caller(done.error());
 }
 result<void> cuda_engine::run(const conv_forward& r, call& c) { return convolve(r, c); }
 result<void> cuda_engine::run(const conv_data_gradient& r, call& c) { return convolve(r, c); }
 result<void> cuda_engine::run(const conv_weight_gradient& r, call& c) { return convolve(r, c); }
-bool cuda_engine::ready(const conv_forward& r) { return convolutions_.knows(problem_of(r), options_of(r)); }
-bool cuda_engine::ready(const conv_data_gradient& r) { return convolutions_.knows(problem_of(r), options_of(r)); }
-bool cuda_engine::ready(const conv_weight_gradient& r) { return convolutions_.knows(problem_of(r), options_of(r)); }
+bool cuda_engine::ready(const conv_forward& r) {
+  return convolutions_.has_execution_plan(problem_of(r), options_of(r));
+}
+bool cuda_engine::ready(const conv_data_gradient& r) {
+  return convolutions_.has_execution_plan(problem_of(r), options_of(r));
+}
+bool cuda_engine::ready(const conv_weight_gradient& r) {
+  return convolutions_.has_execution_plan(problem_of(r), options_of(r));
+}
 
 result<plan_info> cuda_engine::run(const prepare_convolution& r, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   std::string log = cat(to_string(r.result), " of a convolution on ", gpu_.name, "\n");
   const auto answer = convolutions_.prepare(problem_of(r), options_of(r), r.measure, *on, c, log);
-  if (!answer) return answer_of(answer.error());
+  if (!answer) return error_for_caller(answer.error());
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   return answer;

@@ -6,7 +6,7 @@
 #include <span>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cutlass/cuda/absent_kernels.hpp>
-#include <troupe/cutlass/cuda/background.hpp>
+#include <troupe/cutlass/cuda/background_worker.hpp>
 #include <troupe/cutlass/cuda/choices_on_disk.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/cuda/execution_plan.hpp>
@@ -15,7 +15,7 @@
 
 namespace troupe::cutlass {
 
-/// The CUDA engine of cutlass: generates kernels for a problem, compiles, caches and launches them.
+/// The CUDA engine of cutlass: generates the kernels of a problem, and compiles, caches and launches them.
 class cuda_engine {
  public:
   static constexpr bool recordable = true;
@@ -24,7 +24,7 @@ class cuda_engine {
 
   result<void> run(const gemm& r, call& c);
   result<void> run(const gemm_batched& r, call& c);
-  /// The GPU writes the result if a group is wrong: see gemm_grouped::failure_in.
+  /// The reply is written by the GPU, if a group has a wrong size: see gemm_grouped::failure_in.
   result<void> run(const gemm_grouped& r, call& c);
   result<plan_info> run(const prepare& r, call& c);
   result<plan_info> run(const prepare_batched& r, call& c);
@@ -35,10 +35,11 @@ class cuda_engine {
   result<plan_info> run(const prepare_convolution& r, call& c);
   result<troupe::plan::statistics> run(const read_statistics& r, call&) { return variants_->count(r.start_anew); }
   result<void> run(const pack& r, call& c) { return enqueue(problem_of(r), packing_, static_cast<CUstream>(c.stream)); }
-  /// Returns true if its kernel is loaded: otherwise a separate thread waits for the compiler.
-  bool ready(const gemm& r) { return knows(problem_of(r), options_of(r)); }
+  /// Returns true if the request's kernel is loaded; otherwise the caller runs the request on a separate thread, which
+  /// waits for the compiler.
+  bool ready(const gemm& r) { return has_execution_plan(problem_of(r), options_of(r)); }
   bool ready(const gemm_batched& r);
-  bool ready(const gemm_grouped& r) { return knows(problem_of(r), options_of(r)); }
+  bool ready(const gemm_grouped& r) { return has_execution_plan(problem_of(r), options_of(r)); }
   bool ready(const conv_forward& r);
   bool ready(const conv_data_gradient& r);
   bool ready(const conv_weight_gradient& r);
@@ -52,17 +53,17 @@ class cuda_engine {
   };
   struct choices {
     std::vector<candidate> all;
-    std::optional<stored_choice> stored;  ///< the first of them, if it was measured before
+    std::optional<stored_choice> stored;  ///< the first of `all`, if it was measured before
   };
   std::string key_on_disk(const problem& p, const kernel_signature& f, const plan& wanted) const;
-  bool knows(const problem& p, const request_options& o);
+  bool has_execution_plan(const problem& p, const request_options& o);
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
   result<void> multiply(const problem& p, request_options o, std::uint64_t wrong, call& c);
   template <class R>
-  result<plan_info> prepare_for(const R& r, const problem& asked, call& c);
+  result<plan_info> prepare_for(const R& r, const problem& requested, call& c);
   template <class R>
-  result<plan_info> nothing_to_compute(const R& r, call& c);
+  result<plan_info> prepare_nothing(const R& r, call& c);
   template <class R>
   result<void> convolve(const R& r, call& c);
   result<void> send_log(const out<std::byte>& to, const std::string& log, CUstream stream);
@@ -91,7 +92,7 @@ class cuda_engine {
   absent_kernels absent_;
   troupe::plan::cache<execution_plan> execution_plans_{{.most = 4096}};
   std::atomic<std::uint64_t> replaced_{0};  // number of replaced execution plans
-  background later_;                        // destroyed first, because its jobs use the rest
+  background_worker background_jobs_;       // destroyed first, because its jobs use the other members
 };
 
 }  // namespace troupe::cutlass

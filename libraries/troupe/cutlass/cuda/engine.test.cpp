@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Checks which kernels the CUDA engine compiles, keeps and launches, on a fake driver that only records calls. NVRTC is
+// Checks which kernels the CUDA engine compiles, keeps and launches, on a fake driver that records calls. NVRTC is
 // real.
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST_F(cutlass_cuda, another_epilogue_type_or_layout_needs_another_kernel) {
   EXPECT_EQ(loads(), 4u);
 }
 
-TEST_F(cutlass_cuda, a_request_that_forbids_compiling_names_the_kernel_that_is_missing) {
+TEST_F(cutlass_cuda, a_refusal_of_a_request_that_forbids_compiling_names_the_missing_kernel) {
   gemm r = product(4096);
   r.compiling = compiling::forbidden;
   EXPECT_FALSE(run(r));
@@ -80,7 +80,7 @@ TEST_F(cutlass_cuda, a_request_that_forbids_compiling_names_the_kernel_that_is_m
   EXPECT_TRUE(run(r)) << failure;
 }
 
-TEST_F(cutlass_cuda, a_new_size_is_served_by_an_existing_kernel) {
+TEST_F(cutlass_cuda, a_product_of_a_new_size_uses_an_existing_kernel) {
   ASSERT_TRUE(run(product(4096))) << failure;
   gemm small = product(16);
   small.compiling = compiling::forbidden;
@@ -88,10 +88,10 @@ TEST_F(cutlass_cuda, a_new_size_is_served_by_an_existing_kernel) {
   EXPECT_EQ(loads(), 1u);
   small.compiling = compiling::awaited;
   ASSERT_TRUE(run(small)) << failure;
-  EXPECT_EQ(loads(), 2u) << "the best plan is another one";
+  EXPECT_EQ(loads(), 2u) << "the best plan has another kernel";
 }
 
-TEST_F(cutlass_cuda, a_new_size_is_not_served_by_a_kernel_that_exceeds_workspace) {
+TEST_F(cutlass_cuda, a_product_of_a_new_size_does_not_use_a_kernel_that_exceeds_workspace) {
   gemm r = product(320);
   r.plan = {.divided = decision::yes, .tile_m = 128, .tile_n = 128};
   ASSERT_TRUE(run(r)) << failure;
@@ -104,7 +104,7 @@ TEST_F(cutlass_cuda, a_new_size_is_not_served_by_a_kernel_that_exceeds_workspace
   EXPECT_TRUE(run(r)) << failure;
 }
 
-TEST_F(cutlass_cuda, a_small_workspace_is_respected_whatever_was_compiled) {
+TEST_F(cutlass_cuda, no_chosen_plan_exceeds_workspace_whatever_was_compiled) {
   // The model's first plan divides tiles along k, which needs memory.
   gemm r{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 128, 65536),
          .b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 65536, 256, false),
@@ -135,44 +135,44 @@ TEST_F(cutlass_cuda, more_products_or_tiles_than_kernels_can_count_are_refused) 
   };
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
   EXPECT_FALSE(run(batch_of(most + 1)));
-  EXPECT_NE(failure.find("2147483137 times: expected at most 2147483136 of each"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("batch is 2147483137; expected at most 2147483136 of each"), std::string::npos) << failure;
   EXPECT_FALSE(run(batch_of(most)));
-  EXPECT_NE(failure.find("2147483136 times: the kernel would count to"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("batch is 2147483136: the kernel would count "), std::string::npos) << failure;
   EXPECT_EQ(launches(), 0u);
   EXPECT_TRUE(run(batch_of(1 << 20))) << failure;
 }
 
-TEST_F(cutlass_cuda, missing_kernels_are_looked_up_once_and_not_for_each_new_size) {
+TEST_F(cutlass_cuda, a_missing_kernel_is_looked_up_once_and_not_for_each_new_size) {
   ASSERT_TRUE(run(product(4096))) << failure;
-  const auto asked_for_sizes_from = [&](std::int64_t first) {
+  const auto look_ups_of_sizes_from = [&](std::int64_t first) {
     (void)engine->run(read_statistics{.start_anew = true});
     for (std::int64_t m = first; m < 1500; m += 31) EXPECT_TRUE(run(product(m))) << failure;
     return engine->run(read_statistics{}).value().misses;
   };
-  const std::uint64_t first = asked_for_sizes_from(17), second = asked_for_sizes_from(18);
+  const std::uint64_t first = look_ups_of_sizes_from(17), second = look_ups_of_sizes_from(18);
   constexpr std::uint64_t sizes = 48;
   EXPECT_LE(first, 8 * sizes) << "each kernel once; there are about 50 plans for each size";
-  EXPECT_LE(second, 2 * sizes) << "the best is compiled for later";
+  EXPECT_LE(second, 2 * sizes) << "the best kernels are compiled in the background";
 }
 
-TEST_F(cutlass_cuda, a_better_kernel_is_compiled_while_another_serves) {
+TEST_F(cutlass_cuda, the_best_kernel_is_compiled_while_another_computes) {
   ASSERT_TRUE(run(product(4096)) && run(product(16))) << failure;
   for (int i = 0; i < 600 && loads() < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(loads(), 2u);
   gemm awaits = product(16);
   awaits.compiling = compiling::awaited;
   ASSERT_TRUE(run(awaits)) << failure;
-  EXPECT_EQ(loads(), 2u) << "it is there";
+  EXPECT_EQ(loads(), 2u) << "the best kernel is loaded";
 }
 
 TEST_F(cutlass_cuda, a_kernel_with_parameters_of_another_size_is_refused) {
-  expect_layout(sizeof(kernels::fixed_part) + 128);
+  set_layout(sizeof(kernels::fixed_arguments) + 128);
   EXPECT_FALSE(run(product(4096)));
   EXPECT_NE(failure.find("bytes in device code"), std::string::npos) << failure;
   EXPECT_EQ(launches(), 0u);
 }
 
-TEST_F(cutlass_cuda, a_forced_plan_is_used_or_the_nearest_is_named) {
+TEST_F(cutlass_cuda, a_requested_plan_is_used_or_the_error_names_the_nearest) {
   gemm r = product(4096);
   r.plan = {.schedule = schedule::ping_pong, .cluster_m = 2, .tile_m = 128, .tile_n = 128};
   ASSERT_TRUE(run(r)) << failure;
@@ -183,7 +183,7 @@ TEST_F(cutlass_cuda, a_forced_plan_is_used_or_the_nearest_is_named) {
   EXPECT_FALSE(run(r)) << "9 stages need more shared memory than there is";
 }
 
-TEST_F(cutlass_cuda, the_template_for_sm_80_runs_where_that_for_hopper_cannot) {
+TEST_F(cutlass_cuda, the_template_for_sm_80_computes_products_that_the_hopper_template_cannot) {
   gemm r = product(4096);
   r.a = matrix_at<access_mode::read>((1 << 20) + 2, dtype::bf16, 4096, 4096);
   ASSERT_TRUE(run(r)) << failure;
@@ -193,7 +193,7 @@ TEST_F(cutlass_cuda, the_template_for_sm_80_runs_where_that_for_hopper_cannot) {
   EXPECT_NE(failure.find("needs a GPU of capability 8.0 or more, not 7.0"), std::string::npos) << failure;
 }
 
-TEST_F(cutlass_cuda, workspace_limits_the_memory) {
+TEST_F(cutlass_cuda, a_plan_that_needs_more_than_workspace_is_refused) {
   gemm r = product(128);
   r.plan = {.divided = decision::yes};
   ASSERT_TRUE(run(r)) << failure;
@@ -202,9 +202,8 @@ TEST_F(cutlass_cuda, workspace_limits_the_memory) {
   EXPECT_NE(failure.find("workspace is 16"), std::string::npos) << failure;
 }
 
-// Runs on copies of the operands, because the kernels write; nothing is computed here, and the fake driver sets the
-// times.
-class measured_plans : public cutlass_cuda {
+// Nothing is computed, and the fake driver sets the times. The operands have memory, because measuring copies them.
+class cutlass_measured_plans : public cutlass_cuda {
  protected:
   static constexpr std::size_t most_bytes = 32768;
   template <access_mode M>
@@ -215,16 +214,16 @@ class measured_plans : public cutlass_cuda {
     for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) s.strides[i] = stride;
     return {{{}, reinterpret_cast<std::uint64_t>(memory[number]), most_bytes}, s, dtype::bf16};
   }
-  // Channels are contiguous.
+  // Returns images whose channels are contiguous.
   template <access_mode M>
   any_operand<M> images(std::size_t number, std::int64_t count, std::int64_t channels, std::int64_t side) {
     tensor_shape s{.rank = 4};
     s.extents = {count, channels, side, side}, s.strides = {channels * side * side, 1, channels * side, channels};
     return {{{}, reinterpret_cast<std::uint64_t>(memory[number]), most_bytes}, s, dtype::bf16};
   }
-  // Times of the fake driver: the first of two plans takes 3 ms for its averages, the second 1 ms.
+  // Lets the fake driver report 3 ms for each average of the first plan, and 1 ms for the second.
   template <class Prepare>
-  void expect_second_in_force(const Prepare& measuring) {
+  void expect_second_plan(const Prepare& measuring) {
     Prepare by_model = measuring;
     by_model.measure = 0;
     const auto first = engine->run(by_model);
@@ -240,32 +239,32 @@ class measured_plans : public cutlass_cuda {
     EXPECT_FLOAT_EQ(info->first_microseconds, 3000.f / 4);
     EXPECT_FLOAT_EQ(info->microseconds, 1000.f / 12);
     EXPECT_NE(info->plan, first->plan);
-    EXPECT_EQ(driver.count("cuLaunchKernelEx"), (3u + 3 + 3 * 4) + (3 + 3 + 3 * 12)) << "those of averages";
-    EXPECT_EQ(driver.count("cuMemcpyAsync"), 2u * 64) << "both factors in each copy";
+    EXPECT_EQ(driver.count("cuLaunchKernelEx"), (3u + 3 + 3 * 4) + (3 + 3 + 3 * 12)) << "the launches of the averages";
+    EXPECT_EQ(driver.count("cuMemcpyAsync"), 2u * 64) << "both factors, for each copy of the operands";
     EXPECT_EQ(driver.device_pieces(), pieces) << "the copies are freed";
     const auto again = engine->run(by_model);
     ASSERT_TRUE(again) << again.error().to_string();
-    EXPECT_EQ(again->plan, info->plan) << "what was measured stays, also without a folder";
+    EXPECT_EQ(again->plan, info->plan) << "the measured plan is stored, also without a folder";
     EXPECT_EQ(again->choice, choice_source::stored);
   }
 
   alignas(256) std::byte memory[3][most_bytes]{};
 };
 
-TEST_F(measured_plans, the_fastest_product_is_used) {
+TEST_F(cutlass_measured_plans, the_fastest_plan_of_a_product_is_used) {
   const gemm r{.a = placed<access_mode::read>(0, {128, 64}),
                .b = placed<access_mode::read>(1, {64, 128}),
                .d = placed<access_mode::write>(2, {128, 128})};
-  expect_second_in_force(prepare::of(r, 2));
+  expect_second_plan(prepare::of(r, 2));
 }
 
-TEST_F(measured_plans, the_fastest_convolution_is_used) {
+TEST_F(cutlass_measured_plans, the_fastest_plan_of_a_convolution_is_used) {
   const conv_forward r{.x = images<access_mode::read>(0, 2, 8, 12),
                        .filters = images<access_mode::read>(1, 16, 8, 3),
                        .y = images<access_mode::write>(2, 2, 16, 12),
                        .padding = 1};
-  expect_layout(window_bytes() + sizeof(kernels::fixed_part) + 64);
-  expect_second_in_force(prepare_convolution::of(r, 2));
+  set_layout(convolution_bytes() + sizeof(kernels::fixed_arguments) + 64);
+  expect_second_plan(prepare_convolution::of(r, 2));
 }
 
 }  // namespace

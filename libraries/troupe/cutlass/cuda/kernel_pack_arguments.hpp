@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-/// Arguments of the kernels in pack.cu. Compiled by the host compiler and nvcc.
+/// The arguments of the kernels in pack.cu. Compiled by the host compiler and nvcc.
 namespace troupe::cutlass::kernel_arguments {
 
-/// Lines of terms: the strides of elements, each of which has one term, or two in f4e2m1x2.
+/// Lines of terms. Strides are in elements; an element has one term, or two terms in f4e2m1x2.
 struct packed_lines {
   void* address;
   std::uint64_t type;
@@ -15,7 +15,7 @@ struct packed_lines {
 };
 struct packing {
   packed_lines from, packed;
-  packed_lines scales;  ///< the stride from block to block is in `term`
+  packed_lines scales;  ///< `term` is the stride from block to block
   std::int64_t lines, terms, block, batch;
 };
 

@@ -4,25 +4,25 @@
 
 #include <cstdint>
 
-/// Arguments of the kernel in vendor_groups.cu. Compiled by the host compiler and nvcc.
+/// The arguments of the kernel in vendor_groups.cu. Compiled by the host compiler and nvcc.
 namespace troupe::cutlass::kernel_arguments {
 
-/// A matrix of each group.
+/// One operand: a matrix for each group.
 struct grouped_matrix {
-  std::uint64_t first;  ///< address of that of the first group, whose first row is 0
-  std::int64_t row,
-      group;          ///< bytes from row to row of all groups, 0 if groups have no rows in it; and from group to group
-  std::int64_t line;  ///< elements
-  std::uint64_t* addresses;  ///< to write: one for each group
-  std::int64_t* lines;
+  std::uint64_t first;       ///< address of the first group's matrix
+  std::int64_t row;          ///< bytes from row to row of all groups; 0 if groups share no rows in this operand
+  std::int64_t group;        ///< bytes from group to group
+  std::int64_t line;         ///< stride between lines, in elements
+  std::uint64_t* addresses;  ///< result: the address of each group's matrix
+  std::int64_t* lines;       ///< result: `line`, for each group
 };
-/// The lists that a grouped product of CUTLASS reads, made from sizes in memory.
+/// The lists that a grouped product of CUTLASS reads, and the sizes that they are made from.
 struct vendor_groups {
-  const std::int32_t* sizes;
-  std::int32_t* wrong;  ///< where the first wrong group and its size are written; null: nowhere
-  std::int64_t rows;    ///< number of rows: of all groups if they are packed, or of each
+  const std::int32_t* sizes;  ///< rows of each group
+  std::int32_t* wrong;  ///< receives the first group of a wrong size, its size and the rows remaining for it; or null
+  std::int64_t rows;    ///< rows of all groups if they are packed, otherwise the most rows of each
   std::int32_t groups, n, k, packed;
-  std::int32_t* shapes;  ///< to write: m, n, k of each group
+  std::int32_t* shapes;  ///< result: m, n, k of each group
   grouped_matrix matrices[4];
 };
 

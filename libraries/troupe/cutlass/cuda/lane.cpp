@@ -13,8 +13,8 @@ static_assert(sizeof(kernels::tensor_map) == sizeof(CUtensorMap));
 result<void> lane::map(const matrix_map& m, kernels::tensor_map& to) {
   static_assert(std::has_unique_object_representations_v<matrix_map>);
   const std::uint64_t mixed = (m.address >> 8) * 0x9e3779b97f4a7c15u ^ m.inner * 31 ^ m.outer * 17 ^ m.outer_box;
-  known_map& place = maps_[(mixed >> 32 ^ mixed) % most_maps];
-  if (std::memcmp(&place.signature, &m, sizeof m) != 0) {
+  known_map& entry = maps_[(mixed >> 32 ^ mixed) % most_maps];
+  if (std::memcmp(&entry.matrix, &m, sizeof m) != 0) {
     const cuuint64_t extents[3] = {m.inner, m.outer, m.batch}, strides[2] = {m.outer_stride, m.batch_stride};
     const cuuint32_t box[3] = {m.inner_box, m.outer_box, 1}, steps[3] = {1, 1, 1};
     CUtensorMap made;
@@ -24,10 +24,10 @@ result<void> lane::map(const matrix_map& m, kernels::tensor_map& to) {
                                  extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                                  static_cast<CUtensorMapSwizzle>(m.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)));
-    std::memcpy(&place.map, &made, sizeof made);
-    place.signature = m;
+    std::memcpy(&entry.map, &made, sizeof made);
+    entry.matrix = m;
   }
-  to = place.map;
+  to = entry.map;
   return {};
 }
 

@@ -17,7 +17,7 @@ namespace troupe::cutlass {
 
 struct execution_plan;
 
-/// Description of a matrix for the tensor memory accelerator. Numbers without padding.
+/// The description of a matrix for the tensor memory accelerator. Has no padding: it is compared byte by byte.
 struct matrix_map {
   std::uint64_t address = 0, inner = 0, outer = 0, batch = 0;  ///< extents in elements
   std::uint64_t outer_stride = 0, batch_stride = 0;            ///< in bytes
@@ -29,35 +29,36 @@ class lane {
  public:
   static result<std::unique_ptr<lane>> make() { return std::make_unique<lane>(); }
   result<void> use(const call&) noexcept { return {}; }
-  /// Memory that kernels need beside their operands.
+  /// The memory that kernels need beside their operands.
   struct workspace {
     std::optional<cuda::scratch> scratch;
-    std::uint64_t arrivals = 0;  ///< counters that are 0, and that kernels leave so
+    std::uint64_t arrivals = 0;  ///< address of counters that are 0 before and after each kernel
     std::uint64_t memory() const noexcept { return scratch ? scratch->address() : 0; }
   };
   result<workspace> take(std::uint64_t bytes, std::uint32_t counters, call& c);
 
-  /// Writes the descriptor, which the lane keeps: requests often have the same operands.
+  /// Writes the accelerator's descriptor of a matrix. The lane keeps descriptors: requests often have the same
+  /// operands.
   result<void> map(const matrix_map& m, kernels::tensor_map& to);
 
-  /// Returns the call's stream. The lanes of helpers have none: they get one of their own, for which no caller waits.
+  /// Returns the call's stream; on a helper's lane, which has none, the lane's own stream.
   result<CUstream> stream_of(const call& c);
-  /// Keeps what a graph refers to from being unloaded.
+  /// Keeps an object that a graph refers to.
   void keep(std::shared_ptr<const void> r) {
     if (kept_.empty() || kept_.back() != r) kept_.push_back(std::move(r));
   }
 
-  /// The last request's execution plan and its key: the next request often has the same.
+  /// The execution plan of the last request and its key: the next request often has the same.
   std::string last_key, next_key;
   std::shared_ptr<const execution_plan> last_execution_plan;
-  std::uint64_t known_since = 0;  ///< number of execution plans that had been replaced by then
+  std::uint64_t known_since = 0;  ///< execution plans that had been replaced when it was found
 
  private:
   result<std::uint64_t> arrivals(std::uint32_t count, const call& c);
 
   static constexpr std::size_t most_maps = 64;
   struct known_map {
-    matrix_map signature;
+    matrix_map matrix;
     kernels::tensor_map map;
   };
   cuda::kept_scratch scratch_;

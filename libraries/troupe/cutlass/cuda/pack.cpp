@@ -8,12 +8,13 @@
 #include <troupe/cutlass/cuda/kernel_pack_arguments.hpp>
 #include <troupe/cutlass/cuda/pack.hpp>
 
-// The fatbin made of pack.cu.
+// The fatbin compiled from pack.cu.
 TROUPE_EMBEDDED(troupe_cutlass_pack_kernels, TROUPE_KERNELS);
 
 namespace troupe::cutlass {
 namespace {
 
+// Returns the kernel for a type of packed elements.
 cuda::kernel_id kernel_for(dtype packed) noexcept {
   switch (packed) {
     case dtype::i8:
@@ -40,7 +41,7 @@ result<cuda::kernel_set> load_packing() {
 }
 
 result<void> enqueue(const pack_problem& p, const cuda::kernel_set& kernels, CUstream stream) {
-  // Without scales, blocks are only units of work.
+  // Without scales, blocks only divide the work.
   const std::int64_t block = p.by.address != 0 ? p.block : std::min<std::int64_t>(p.terms, 512);
   const kernel_arguments::packing all{
       lines_of(p.from),

@@ -7,7 +7,7 @@
 
 #include "kernel_pack_arguments.hpp"
 
-/// Weights as factors of products.
+/// Packs weights as factors of products.
 namespace troupe::cutlass::on_gpu {
 
 using kernel_arguments::packed_lines, kernel_arguments::packing;
@@ -16,8 +16,9 @@ using number = epilogue::on_gpu::number<float>;
 
 constexpr unsigned tile_width = 32, tile_height = 8;  // threads; a tile has 32 lines of 32 terms
 
-/// Calls `each(tile line, tile term, value)` for the terms [first, first + 32) of lines [line, line + 32), as far as
-/// they exist. Adjacent threads read adjacent elements: of a line, or of a term in several lines.
+/// Calls `each(line of the tile, term of the tile, value)` for the existing terms of [first, first + 32) in the
+/// existing lines of [line, line + 32). Adjacent threads read adjacent elements: of one line, or of one term in several
+/// lines.
 template <class F>
 __device__ void for_tile(const packing& p, i64 batch, i64 line, i64 first, i64 end, F&& each) {
   const bool in_order = p.from.term == 1;
@@ -29,10 +30,10 @@ __device__ void for_tile(const packing& p, i64 batch, i64 line, i64 first, i64 e
   }
 }
 
-/// Finds the scales of a block of terms in 32 lines, stores them, and leaves them in `scale`.
+/// Computes and stores the scales of the terms [begin, end) in 32 lines, and returns them in `scale`.
 template <class T>
 __device__ void find_scales(const packing& p, i64 batch, i64 line, i64 begin, i64 end, float (&scale)[tile_width]) {
-  // Largest magnitude of each line, from each thread that reads it
+  // The largest magnitude of each line that each of the threads reading the line has seen.
   __shared__ float largest[tile_width][tile_width + 1];
   const bool in_order = p.from.term == 1;
   for (unsigned i = threadIdx.y; i < tile_width; i += tile_height) largest[i][threadIdx.x] = 0;
@@ -58,7 +59,8 @@ __device__ void find_scales(const packing& p, i64 batch, i64 line, i64 begin, i6
   __syncthreads();
 }
 
-/// Blocks of 32 x 8 threads: (32 lines, block of terms, matrix).
+/// Calls f(matrix, first line, first term, end of terms) for the blocks of terms of this thread block's 32 lines. A
+/// thread block has 32 x 8 threads; the grid has the axes lines, blocks of terms, matrices.
 template <class F>
 __device__ void for_each_block(const packing& p, F&& f) {
   for (i64 b = blockIdx.z; b < p.batch; b += gridDim.z)
@@ -69,8 +71,8 @@ __device__ void for_each_block(const packing& p, F&& f) {
     }
 }
 
-/// Calls `store(tile line, index in packed, values of the element's terms)` for each element of a block; each has
-/// `Terms`. Adjacent threads store adjacent elements of a line.
+/// Calls `store(line of the tile, index in packed, values of the element's terms)` for each packed element of a block;
+/// an element holds `Terms` terms. Adjacent threads store adjacent elements of a line.
 template <unsigned Terms, class F>
 __device__ void store_elements(const packing& p, i64 batch, i64 line, i64 begin, i64 end, F&& store) {
   __shared__ float tile[tile_width][tile_width + 1];
@@ -86,6 +88,7 @@ __device__ void store_elements(const packing& p, i64 batch, i64 line, i64 begin,
   }
 }
 
+/// Stores elements of type T, divided by the scales of their blocks.
 template <class T>
 __device__ void pack_scaled(const packing& p) {
   __shared__ float scale[tile_width];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Checks how packings are launched; the stored values are compared by the suite of `pack`, which also runs on these
-// fakes.
+// Checks how the kernel that packs is launched. The stored values are checked by the numeric tests of `pack`, which run
+// on these fakes, too.
 #include <gtest/gtest.h>
 
 #include <tests/numerics/engine_under_test.hpp>
@@ -27,7 +27,7 @@ class cutlass_cuda_packing : public ::testing::Test {
   cuda::testing::fake_driver& driver = cuda::testing::driver_of(TROUPE_ENGINE_UNDER_TEST);
 };
 
-TEST_F(cutlass_cuda_packing, packing_is_one_launch_whose_failure_fails_the_request) {
+TEST_F(cutlass_cuda_packing, a_request_is_one_launch_whose_failure_fails_the_request) {
   std::vector<float> from(70 * 40, 2.5f), to(70 * 40);
   const pack r{.from = matrix_of<access_mode::read>(from, 70, 40), .packed = matrix_of<access_mode::write>(to, 70, 40)};
   driver.notes_calls = true;

@@ -8,7 +8,7 @@
 
 namespace troupe::cutlass {
 
-/// The fields that requests of all kinds share.
+/// The fields that all requests which compute have.
 struct request_options {
   std::string_view request;
   const cutlass::plan& plan;

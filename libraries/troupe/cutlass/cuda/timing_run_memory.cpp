@@ -31,23 +31,23 @@ std::uint64_t copies_beyond_cache(std::uint64_t bytes) noexcept {
   return std::clamp<std::uint64_t>((beyond_any_cache + bytes - 1) / bytes, 1, 64);
 }
 
-result<cuda::scratch> take(std::uint64_t bytes, const call& c, CUstream stream) {
+result<cuda::scratch> allocate(std::uint64_t bytes, const call& c, CUstream stream) {
   call here = c;
   here.stream = stream;
   return cuda::scratch::make(here, "cutlass", std::max<std::uint64_t>(256, bytes));
 }
 
-result<memory_with_counters> take_with_counters(std::uint64_t bytes, std::uint32_t count, const call& c,
-                                                CUstream stream) {
+result<memory_with_counters> allocate_with_counters(std::uint64_t bytes, std::uint32_t count, const call& c,
+                                                    CUstream stream) {
   const std::uint64_t before = (bytes + 255) / 256 * 256, counters = count * sizeof(unsigned);
-  auto all = TROUPE_TRY(take(before + counters, c, stream));
+  auto all = TROUPE_TRY(allocate(before + counters, c, stream));
   const std::uint64_t at = all.address() + before;
   if (counters != 0)
     TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemsetD8Async", ::cuMemsetD8Async(at, 0, counters, stream)));
   return memory_with_counters{std::move(all), at};
 }
 
-result<void> move(const operand& o, std::uint64_t& next, CUstream stream) {
+result<void> copy_operand(const operand& o, std::uint64_t& next, CUstream stream) {
   const auto first = static_cast<std::uint64_t>(o.used.first);
   const std::uint64_t from = *o.address + first, to = next + from % 256;
   next += copy_bytes(o.used);

@@ -15,7 +15,7 @@
 namespace troupe::cutlass {
 namespace {
 
-// Caches do not remember this error: a later caller may compile the kernel.
+// Returns the error of a missing kernel. Caches do not store it: a later caller may compile the kernel.
 error missing(const variant_source& t, std::string_view why) {
   return error::retry_later("cutlass", missing_kernel, cat("there is no kernel ", t.name, ", and ", why));
 }
@@ -49,10 +49,10 @@ result<std::unique_ptr<variant_store>> variant_store::open(const engine_context&
 
 std::string variant_store::notes() {
   return cat(builder_ != nullptr ? builder_->notes() : "compiler: none, because " + why_no_compiler_, prebuilt_names_,
-             "\n", vendors_.notes());
+             "\n", library_.notes());
 }
 
-// Marks a source while its kernel is compiled.
+// Marks a source as long as its kernel is compiled.
 class variant_store::being_compiled {
  public:
   being_compiled(variant_store& in, const std::string& source) : in_(in), source_(source) {
@@ -76,7 +76,7 @@ bool variant_store::compiles_now(const std::string& source) {
 }
 
 result<std::shared_ptr<kernel_variant>> variant_store::get(const variant_source& t, compiling how) {
-  // A caller that forbids compiling does not wait for kernels that others compile, either.
+  // A caller that forbids compiling does not wait while another caller compiles the kernel, either.
   if (how == compiling::forbidden && compiles_now(t.source)) return missing(t, request_forbids);
   return variants_.get(t.source, [&] { return make(t, how); });
 }
@@ -121,10 +121,10 @@ result<void> variant_store::load(std::string_view image, const variant_source& t
   TROUPE_TRY(done(::cuLibraryGetGlobal(&layout_at, &layout_bytes, library, "troupe_layout"), "cuLibraryGetGlobal"));
   if (layout_bytes == sizeof layout) TROUPE_TRY(done(::cuMemcpyDtoH(layout, layout_at, sizeof layout), "cuMemcpyDtoH"));
   if (layout[0] != t.argument_bytes || layout[1] != t.fixed_bytes)
-    return error(
-        reaction::unsupported, "cutlass",
-        cat(t.name, " has parameters of ", layout[0], " bytes in device code, ", layout[1], " of them fixed; expected ",
-            t.argument_bytes, " and ", t.fixed_bytes, ": the compilers disagree about types"));
+    return error(reaction::unsupported, "cutlass",
+                 cat(t.name, ": the kernel's parameters have ", layout[0], " bytes in device code (fixed part ",
+                     layout[1], "), but ", t.argument_bytes, " (", t.fixed_bytes,
+                     ") in the engine: rebuild Troupe with a matching NVRTC and host compiler"));
   to.overlaps = t.overlaps, to.threads = t.threads, to.cluster = t.cluster, to.shared_bytes = layout[3],
   to.argument_bytes = t.argument_bytes;
   to.part_rows = layout[4], to.part_columns = layout[5];

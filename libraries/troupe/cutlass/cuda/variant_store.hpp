@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 #include <troupe/cuda/handles.hpp>
-#include <troupe/cutlass/cuda/vendor_family.hpp>
+#include <troupe/cutlass/cuda/cutlass_library.hpp>
 #include <troupe/cutlass/options.hpp>
 #include <troupe/cutlass/prepare.hpp>
 #include <troupe/cutlass/variants/gpu_properties.hpp>
@@ -21,38 +21,38 @@
 
 namespace troupe::cutlass {
 
-/// A kernel on the GPU.
+/// A kernel, loaded on the GPU.
 struct kernel_variant {
   cuda::code_library library;
   CUkernel kernel = nullptr;
   CUkernel combine = nullptr;  ///< combines partial reductions, if there are any
   unsigned threads = 0, cluster = 1, shared_bytes = 0;
-  /// Rows and columns of partial results of reductions: see templates/results.cuh.
+  /// The rows and columns of a partial result of a reduction: see templates/results.cuh.
   unsigned part_rows = 1, part_columns = 1;
   std::size_t argument_bytes = 0;
-  bool overlaps = false;
-  int blocks = 0;  ///< that the GPU can hold at a time
+  bool overlaps = false;  ///< true if the kernel may begin before the kernel before it has ended
+  int blocks = 0;         ///< blocks that the GPU can hold at a time
   kernel_source source = kernel_source::none;
   float compile_seconds = 0;
 };
 
-/// The code of the error of a request that forbids compiling and finds no kernel. Caches do not remember it; the engine
-/// returns `unsupported` instead.
+/// The code of the error if a request forbids compiling and its kernel does not exist. Caches do not store this error;
+/// the caller gets `unsupported` instead.
 inline constexpr std::int64_t missing_kernel = 0x6d697373;
 /// Returns the error that the caller gets.
-inline error answer_of(const error& e) {
+inline error error_for_caller(const error& e) {
   return e.code() == missing_kernel ? error(reaction::unsupported, "cutlass", e.text()) : e;
 }
 
-/// The kernels of an engine: in memory, embedded, on disk, or compiled by NVRTC; and those of CUTLASS. Thread-safe.
+/// The kernels of an engine: in memory, embedded, on disk, or compiled by NVRTC; and CUTLASS's kernels. Thread-safe.
 class variant_store {
  public:
   static result<std::unique_ptr<variant_store>> open(const engine_context& context, const gpu_properties& gpu);
 
-  /// Returns the kernel. Compiling one takes about a second.
+  /// Returns the kernel of a source. To compile it takes about a second.
   result<std::shared_ptr<kernel_variant>> get(const variant_source& t, compiling how);
   troupe::plan::statistics count(bool anew) { return anew ? variants_.count_anew() : variants_.count(); }
-  vendor_family& vendors() noexcept { return vendors_; }
+  cutlass_library& library() noexcept { return library_; }
   std::string notes();
 
  private:
@@ -69,10 +69,10 @@ class variant_store {
   std::unique_ptr<jit::nvrtc_builder> builder_;
   std::string why_no_compiler_;
   std::mutex lock_;                     // guards the next member
-  std::set<std::string> compiled_now_;  // sources
-  vendor_family vendors_;
-  // Graphs may hold kernels, and a kernel may be running: a kernel that is dropped from the cache stays loaded as long
-  // as an execution plan has it, and is unloaded when the GPU is idle.
+  std::set<std::string> compiled_now_;  // sources that are being compiled
+  cutlass_library library_;
+  // A kernel that is dropped from the cache stays loaded as long as an execution plan, or a graph, holds it; it is
+  // unloaded when the GPU is idle.
   troupe::plan::cache<kernel_variant> variants_{{.most = 1024, .before_drop = [] { (void)::cuCtxSynchronize(); }}};
 };
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/embedded.hpp>
-#include <troupe/cutlass/cuda/vendor_family.hpp>
+#include <troupe/cutlass/cuda/cutlass_library.hpp>
 
-// The fatbin made of vendor_groups.cu.
+// The fatbin compiled from vendor_groups.cu.
 TROUPE_EMBEDDED(troupe_cutlass_vendor_groups_kernels, TROUPE_KERNELS);
 
 namespace troupe::cutlass {
 
-result<const cuda::kernel_set*> vendor_family::groups() {
+result<const cuda::kernel_set*> cutlass_library::groups() {
   const std::scoped_lock guard(lock_);
   if (!groups_)
     groups_ = TROUPE_TRY(

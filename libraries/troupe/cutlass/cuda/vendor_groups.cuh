@@ -4,7 +4,7 @@
 
 #include "kernel_vendor_groups.hpp"
 
-/// Groups of rows, as CUTLASS's grouped products read them.
+/// Lists groups of rows, as CUTLASS's grouped products read them.
 namespace troupe::cutlass::on_gpu {
 
 using kernel_arguments::grouped_matrix, kernel_arguments::vendor_groups;
@@ -13,7 +13,7 @@ constexpr int group_threads = 256;
 
 /// Returns the combination of the values of all threads up to this one.
 template <class T, class Combine>
-__device__ T combined_up_to_here(T (&shared)[group_threads], T mine, Combine combine) {
+__device__ T combined_prefix(T (&shared)[group_threads], T mine, Combine combine) {
   const int me = static_cast<int>(threadIdx.x);
   shared[me] = mine;
   __syncthreads();
@@ -26,8 +26,8 @@ __device__ T combined_up_to_here(T (&shared)[group_threads], T mine, Combine com
   return shared[me];
 }
 
-/// Launched as one block of 256 threads; each lists a group, then the group 256 further, and so on. A size that is
-/// wrong ends the list: this group and those after it get no rows.
+/// Lists the groups. Launched as one block of 256 threads; each lists a group, then the group 256 further, and so on. A
+/// group of a wrong size and all groups after it get no rows.
 inline __device__ void list_groups(const vendor_groups& p) {
   __shared__ long long sums[group_threads];
   __shared__ int wrongs[group_threads];
@@ -37,10 +37,10 @@ inline __device__ void list_groups(const vendor_groups& p) {
     const int g = begin + static_cast<int>(threadIdx.x);
     const bool is_group = g < p.groups;
     const int size = is_group ? p.sizes[g] : 0;
-    const long long all = combined_up_to_here<long long>(sums, size, [](long long x, long long y) { return x + y; });
+    const long long all = combined_prefix<long long>(sums, size, [](long long x, long long y) { return x + y; });
     const long long first = p.packed != 0 ? rows_before + all - size : 0;
     const int wrong = size < 0 || size > p.rows - first ? g : p.groups;
-    const int least = combined_up_to_here<int>(wrongs, wrong, [](int x, int y) { return x < y ? x : y; });
+    const int least = combined_prefix<int>(wrongs, wrong, [](int x, int y) { return x < y ? x : y; });
     const bool computed = least >= p.groups && first_wrong >= p.groups;
     if (is_group && wrong == g && least == g && first_wrong >= p.groups && p.wrong != nullptr)
       p.wrong[0] = g, p.wrong[1] = size, p.wrong[2] = static_cast<int>(p.rows - first);

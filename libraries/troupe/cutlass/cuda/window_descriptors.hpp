@@ -9,10 +9,10 @@
 
 namespace troupe::cutlass {
 
-/// Returns the type that the tensor memory accelerator copies numbers as.
+/// Returns the type as which the tensor memory accelerator copies elements.
 CUtensorMapDataType map_type(dtype t) noexcept;
 
-/// Writes the descriptor of a convolution's factor.
+/// Writes the accelerator's descriptor of a factor of a convolution.
 result<void> describe(const window_map& m, kernels::tensor_map& to);
 
 }  // namespace troupe::cutlass

@@ -7,8 +7,8 @@
 namespace troupe::cutlass::host {
 namespace {
 
-// Returns the offset of position `i` among spatial axes with `extents`, in elements.
-std::int64_t place_of(const placed_tensor& t, const std::int64_t* extents, std::int64_t i) noexcept {
+// Returns the offset, in elements, of position number `i` of spatial axes with these extents.
+std::int64_t spatial_offset(const placed_tensor& t, const std::int64_t* extents, std::int64_t i) noexcept {
   return i / (extents[2] * extents[1]) * t.spatial[0] + i / extents[2] % extents[1] * t.spatial[1] +
          i % extents[2] * t.spatial[2];
 }
@@ -42,7 +42,7 @@ void store_image(const std::byte* from, const convolution_problem& p, std::int64
   const std::int64_t channels = s.extents[1], positions = s.extents[2] * s.extents[3] * s.extents[4];
   const std::size_t bytes = bytes_of(t.type);
   team.spread(positions, 256, [&](std::int64_t q) {
-    const std::int64_t at = place_of(t, &s.extents[2], q);
+    const std::int64_t at = spatial_offset(t, &s.extents[2], q);
     const std::byte* const line = from + q * channels * static_cast<std::int64_t>(bytes);
     for (std::int64_t c = 0; c < channels; ++c)
       std::memcpy(bytes_at(t, which * t.item + c * t.channel + at), line + c * static_cast<std::int64_t>(bytes), bytes);
@@ -55,8 +55,9 @@ void store_filters(const std::byte* from, const convolution_problem& p, const fi
   const std::size_t bytes = bytes_of(t.type);
   team.spread(p.groups * p.outputs, 1, [&](std::int64_t k) {
     const std::byte* at = from + k * static_cast<std::int64_t>(elements.size() * bytes);
-    for (const auto& [channel, place] : elements) {
-      std::memcpy(bytes_at(t, k * t.item + channel * t.channel + place_of(t, p.window.width, place)), at, bytes);
+    for (const auto& [channel, position] : elements) {
+      std::memcpy(bytes_at(t, k * t.item + channel * t.channel + spatial_offset(t, p.window.width, position)), at,
+                  bytes);
       at += bytes;
     }
   });
@@ -80,7 +81,7 @@ std::vector<filter_element> elements_of_filter(const tensor_shape& filters, cons
 template <class T>
 void pack_filters(const convolution_problem& p, const window_panels& panels, T* to, thread_team& team) {
   const bool backward = p.result == convolution_result::dx;
-  // Lines are filters, and terms have their channels; or the reverse.
+  // Lines are filters and terms their channels; backward, lines are channels and terms filters.
   const std::int64_t lines = backward ? p.channels : p.outputs, channels = backward ? p.outputs : p.channels;
   const std::int64_t line_stride = backward ? p.filters.channel : p.filters.item,
                      stride = backward ? p.filters.item : p.filters.channel;
@@ -91,7 +92,7 @@ void pack_filters(const convolution_problem& p, const window_panels& panels, T* 
     for (std::int64_t f = 0; f < p.window.window_size(); ++f)
       for (std::int64_t c = 0; c < channels;) {
         const std::int64_t n = std::min<std::int64_t>(channels - c, std::ssize(buffer));
-        read_run(p.filters.type, bytes_at(p.filters, begin + c * stride + place_of(p.filters, p.window.width, f)),
+        read_run(p.filters.type, bytes_at(p.filters, begin + c * stride + spatial_offset(p.filters, p.window.width, f)),
                  stride, buffer.data(), n);
         for (std::int64_t i = 0; i < n; ++i) line[panels.k_of(c + i, f)] = buffer[static_cast<std::size_t>(i)];
         c += n;

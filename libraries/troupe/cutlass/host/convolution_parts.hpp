@@ -6,18 +6,19 @@
 #include <memory>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/cutlass/host/window_panels.hpp>
-#include <troupe/epilogue/host/tail.hpp>
+#include <troupe/epilogue/host/epilogue_pass.hpp>
 
-/// Code that the convolution and its gradients share.
+/// Code that convolutions and their gradients share.
 namespace troupe::cutlass::host {
 
-namespace tails = epilogue::host;
+using epilogue::host::epilogue_pass, epilogue::host::part_of_product, epilogue::host::partial_reductions,
+    epilogue::host::rectangle, epilogue::host::result_place;
 
-inline constexpr std::int64_t panel_bytes = 4 << 20;       // gathered numbers and sums of this size stay in the cache
+inline constexpr std::int64_t panel_bytes = 4 << 20;       // gathered elements and sums of this size stay in the cache
 inline constexpr std::int64_t least_panel = 64;            // positions that are multiplied together, if memory suffices
 inline constexpr std::int64_t elements_of_part = 1 << 15;  // elements of a panel for one thread
 
-/// Memory that is written before it is read.
+/// An array without initial values.
 template <class T>
 struct uninitialized_array {
   explicit uninitialized_array(std::int64_t n) : all(new T[static_cast<std::size_t>(n)]) {}
@@ -25,18 +26,18 @@ struct uninitialized_array {
   std::unique_ptr<T[]> all;
 };
 
-/// A matrix as BLAS stores it: column by column, or its transpose.
+/// A matrix as BLAS takes it: stored column by column; or its transpose is.
 template <class T>
-struct stored {
+struct blas_matrix {
   const T* data;
   bool transposed;
   std::int64_t ld;
 };
 /// Computes sums = A * B + beta * sums. A is m x k, B is k x n; the sums are stored column by column.
 template <class T, class Sums>
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const stored<T>& a, const stored<T>& b, Sums beta,
-              Sums* sums, std::int64_t ld) {
-  const auto op = [](const stored<T>& s) { return s.transposed ? blas::op::transpose : blas::op::none; };
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const blas_matrix<T>& a, const blas_matrix<T>& b,
+              Sums beta, Sums* sums, std::int64_t ld) {
+  const auto op = [](const blas_matrix<T>& s) { return s.transposed ? blas::op::transpose : blas::op::none; };
   blas::multiply(blas::matrix_product<T, Sums>{.trans_a = op(a),
                                                .trans_b = op(b),
                                                .m = m,
@@ -52,10 +53,10 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const stored<T>& a
                                                .ldc = ld});
 }
 
-/// Computes a part of the result from a part of the product, by several threads.
+/// Computes a part of the result from a part of the product, with several threads. Appends its partial reductions.
 template <class N>
-void run_tail(const tails::tail<N>& tail, const tails::rectangle& where, const tails::part_of_product<N>& product,
-              thread_team& team, std::vector<tails::partial_reductions>& parts) {
+void run_epilogue(const epilogue_pass<N>& pass, const rectangle& where, const part_of_product<N>& product,
+                  thread_team& team, std::vector<partial_reductions>& parts) {
   const std::int64_t lines = std::max<std::int64_t>(1, elements_of_part / where.count);
   const std::int64_t count = (where.lines + lines - 1) / lines;
   const std::size_t before = parts.size();
@@ -63,26 +64,27 @@ void run_tail(const tails::tail<N>& tail, const tails::rectangle& where, const t
   team.spread(count, 1, [&](std::int64_t i) {
     const std::int64_t at = i * lines, shift = at * product.line_stride;
     parts[before + static_cast<std::size_t>(i)] =
-        tail.run({where.first_line + at, std::min(lines, where.lines - at), where.first, where.count},
+        pass.run({where.first_line + at, std::min(lines, where.lines - at), where.first, where.count},
                  {product.left + shift, product.right + shift, product.line_stride});
   });
 }
 
-/// Returns the result as the matrices of the epilogue, without pairs' other halves.
+/// Returns the shape of the result; a paired epilogue halves the channels.
 tensor_shape shape_of_result(const convolution_problem& p) noexcept;
 
-/// Copies a packed matrix of `type`, row by row, to the elements of images: rows are positions, columns channels.
+/// Copies a contiguous matrix to image `which` of the result: rows are positions, columns channels.
 void store_image(const std::byte* from, const convolution_problem& p, std::int64_t which, thread_team& team);
-/// Copies a matrix to filters: rows are filters, columns their elements in the order of `o`.
+/// Copies a contiguous matrix to filters: rows are filters, columns their elements in the order of `o`.
 void store_filters(const std::byte* from, const convolution_problem& p, const filter_order& o, thread_team& team);
 
-/// Returns the channel and the position of each column of `dfilters`.
+/// A channel of a filter, and the number of an element of the filter's window.
 struct filter_element {
-  std::int64_t channel, place;
+  std::int64_t channel, position;
 };
+/// Returns the filter element of each column of `dfilters`.
 std::vector<filter_element> elements_of_filter(const tensor_shape& filters, const filter_order& o);
 
-/// Reads filters as lines of terms without gaps, in the order of `panels`: one line for each channel of the result.
+/// Reads filters as contiguous lines of terms in the order of `panels`: one line for each channel of the result.
 template <class T>
 void pack_filters(const convolution_problem& p, const window_panels& panels, T* to, thread_team& team);
 

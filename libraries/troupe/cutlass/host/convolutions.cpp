@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as implicit products: elements under the windows are gathered a panel at a time, multiplied by OpenBLAS,
-// and the epilogue converts the sums to the result while they are in the cache. The product of float covers all types
-// that are summed in it: they are widened when they are gathered.
+// Convolutions as implicit products: image elements are gathered panel by panel and multiplied by OpenBLAS, and the
+// epilogue converts the sums to the result while they are in the cache. One float product serves every type whose sums
+// are float; elements are widened as they are gathered.
 #include <algorithm>
 #include <optional>
 #include <troupe/base/cat.hpp>
@@ -13,11 +13,13 @@
 namespace troupe::cutlass::host {
 namespace {
 
-// T is the type of the factors, Sums that of the sums, and N that of the epilogue.
+// The bytes of a sum, and of its copy in the type of the epilogue. Below, T is the type of the factors, Sums that of
+// the sums, N that of the epilogue.
 template <class Sums, class N>
 constexpr std::int64_t bytes_of_sum = sizeof(Sums) + (std::is_same_v<Sums, N> ? 0 : sizeof(N));
 
-// The result as matrices with one stride from row to row, if need be in separate memory.
+// The result as matrices with one stride from row to row. If its own strides do not allow that, the matrices are in
+// separate memory, and not `direct`.
 struct result_matrices {
   explicit result_matrices(const convolution_problem& p)
       : shape(shape_of_result(p)),
@@ -29,7 +31,7 @@ struct result_matrices {
   std::int64_t bytes() const noexcept {
     return direct ? 0 : all.one.rows * all.one.columns * static_cast<std::int64_t>(bytes_of(type));
   }
-  tails::result_place place(std::int64_t which, std::byte* own) const noexcept {
+  result_place matrix(std::int64_t which, std::byte* own) const noexcept {
     const std::int64_t at = which * all.stride * static_cast<std::int64_t>(bytes_of(type));
     return {direct ? reinterpret_cast<std::byte*>(address) + at : own, type, all.one};
   }
@@ -52,7 +54,7 @@ class image_product {
         columns_(is_backward() ? p.channels : p.outputs) {}
 
   std::int64_t fewest_bytes() const noexcept { return fixed_bytes() + bytes_of_position(); }
-  /// Precondition: fewest_bytes() <= most_bytes. Returns how many bytes `compute` will use.
+  /// Chooses the size of panels. Returns the bytes that `compute` will use. Precondition: fewest_bytes() <= most_bytes.
   std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
     const std::int64_t wanted = std::max(panel_bytes, least_panel * bytes_of_position()),
                        there = std::min(most_bytes - fixed_bytes(), wanted);
@@ -68,7 +70,7 @@ class image_product {
     if constexpr (!std::is_same_v<Sums, N>) converted.emplace(panel_ * all_columns());
     pack_filters(p_, panels_, filters.data(), team_);
     own_ = own.data();
-    by_columns_ = tails::tail<N>(p_.tree, result_.place(0, own_)).lines_are_columns();
+    by_columns_ = epilogue_pass<N>(p_.tree, result_.matrix(0, own_)).lines_are_columns();
     for (std::int64_t image = 0; image < p_.images; image += together()) {
       const std::int64_t begin = image * panels_.positions(), end = begin + together() * panels_.positions();
       for (std::int64_t q = begin; q < end; q += panel_) {
@@ -90,7 +92,7 @@ class image_product {
 
  private:
   bool is_backward() const noexcept { return p_.result == convolution_result::dx; }
-  // Images whose positions follow each other.
+  // Returns the number of images whose positions are counted through: all, or one.
   std::int64_t together() const noexcept { return result_.direct ? p_.images : 1; }
   std::int64_t all_columns() const noexcept { return p_.groups * columns_; }
   std::int64_t fixed_bytes() const noexcept {
@@ -99,16 +101,16 @@ class image_product {
   std::int64_t bytes_of_position() const noexcept {
     return panels_.k() * static_cast<std::int64_t>(sizeof(T)) + all_columns() * bytes_of_sum<Sums, N>;
   }
-  // Lines of the result are columns of the sums.
+  // Multiplies one group. Columns of the sums are lines of the result.
   void multiply_group(std::int64_t group, std::int64_t count, const T* gathered, const T* filters, Sums* sums) const {
     const std::int64_t k = panels_.k();
-    const stored<T> of_filters{filters + group * columns_ * k, true, k};
+    const blas_matrix<T> all_filters{filters + group * columns_ * k, true, k};
     const bool contiguous_k = panels_.has_contiguous_k();
     if (by_columns_)
       multiply<T, Sums>(count, columns_, k, {gathered, contiguous_k, contiguous_k ? k : count},
-                        {of_filters.data, false, k}, 0, sums + group * columns_ * count, count);
+                        {all_filters.data, false, k}, 0, sums + group * columns_ * count, count);
     else
-      multiply<T, Sums>(columns_, count, k, of_filters, {gathered, !contiguous_k, contiguous_k ? k : count}, 0,
+      multiply<T, Sums>(columns_, count, k, all_filters, {gathered, !contiguous_k, contiguous_k ? k : count}, 0,
                         sums + group * columns_, all_columns());
   }
 
@@ -118,16 +120,18 @@ class image_product {
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t image = (first + done) / positions, at = (first + done) % positions;
       const std::int64_t n = std::min(count - done, positions - at);
-      if (at == 0) tail_.emplace(p_.tree, result_.place(image, own_), image), parts_.clear();
+      if (at == 0) pass_.emplace(p_.tree, result_.matrix(image, own_), image), parts_.clear();
       const std::int64_t columns = result_.all.one.columns;
       if (by_columns_) {
         const N* const left = sums + done;
-        run_tail(*tail_, {0, columns, at, n}, {left, left + (p_.paired ? columns * count : 0), count}, team_, parts_);
+        run_epilogue(*pass_, {0, columns, at, n}, {left, left + (p_.paired ? columns * count : 0), count}, team_,
+                     parts_);
       } else {
         const N* const left = sums + done * all_columns();
-        run_tail(*tail_, {at, n, 0, columns}, {left, left + (p_.paired ? columns : 0), all_columns()}, team_, parts_);
+        run_epilogue(*pass_, {at, n, 0, columns}, {left, left + (p_.paired ? columns : 0), all_columns()}, team_,
+                     parts_);
       }
-      if (at + n == positions) tail_->finish(parts_);
+      if (at + n == positions) pass_->finish(parts_);
       done += n;
     }
   }
@@ -140,11 +144,11 @@ class image_product {
   std::int64_t panel_ = 0;
   std::byte* own_ = nullptr;
   bool by_columns_ = false;  // true if lines of the result are columns
-  std::optional<tails::tail<N>> tail_;
-  std::vector<tails::partial_reductions> parts_;
+  std::optional<epilogue_pass<N>> pass_;
+  std::vector<partial_reductions> parts_;
 };
 
-// Computes dfilters: some filters at a time, whose sums are collected panel by panel.
+// Computes dfilters: for some filters at a time, adds the products of panel after panel.
 template <class T, class Sums, class N>
 class filter_product {
  public:
@@ -156,13 +160,13 @@ class filter_product {
         result_(p) {}
 
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
-  /// Same as in image_product.
+  /// See image_product.
   std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
     const std::int64_t all = std::max<std::int64_t>(1, positions()), k = panels_.k();
-    const std::int64_t of_filter = k * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
-    filters_ = std::clamp(panel_bytes / of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
-    const std::int64_t of_position = (k + filters_) * static_cast<std::int64_t>(sizeof(T));
-    panel_ = std::clamp(panel_bytes / of_position, std::min(least_panel, all), all);
+    const std::int64_t bytes_of_filter = k * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
+    filters_ = std::clamp(panel_bytes / bytes_of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
+    const std::int64_t bytes_of_position = (k + filters_) * static_cast<std::int64_t>(sizeof(T));
+    panel_ = std::clamp(panel_bytes / bytes_of_position, std::min(least_panel, all), all);
     while (bytes(filters_, panel_) > most_bytes) (panel_ > least_panel || filters_ == 1 ? panel_ : filters_) /= 2;
     return bytes(filters_, panel_);
   }
@@ -175,7 +179,7 @@ class filter_product {
     const uninitialized_array<std::byte> own(result_.bytes());
     const filter_order order = order_of_filter(result_.shape);
     const auto elements = elements_of_filter(result_.shape, order);
-    const tails::tail<N> tail(p_.tree, result_.place(0, own.data()));
+    const epilogue_pass<N> pass(p_.tree, result_.matrix(0, own.data()));
     for (std::int64_t filter = 0; filter < p_.groups * p_.outputs;) {
       const std::int64_t group = filter / p_.outputs, in_group = filter % p_.outputs;
       const std::int64_t n = std::min(filters, p_.outputs - in_group);
@@ -188,10 +192,10 @@ class filter_product {
         multiply<T, Sums>(k, n, count, {gathered.data(), !contiguous_k, contiguous_k ? k : count},
                           {gradient.data(), by_filters, by_filters ? n : count}, q == 0 ? 0 : 1, sums.data(), k);
       }
-      finish(tail, filter, n, sums.data(), elements, lines.data());
+      finish(pass, filter, n, sums.data(), elements, lines.data());
       filter += n;
     }
-    tail.finish(parts_);
+    pass.finish(parts_);
     if (!result_.direct) store_filters(own.data(), p_, order, team_);
   }
 
@@ -204,22 +208,22 @@ class filter_product {
            panel * (k + filters) * static_cast<std::int64_t>(sizeof(T));
   }
 
-  // Orders sums as the result's elements, and converts them to results.
-  void finish(const tails::tail<N>& tail, std::int64_t first, std::int64_t filters, const Sums* sums,
+  // Brings sums into the order of the result's elements, and converts them to results.
+  void finish(const epilogue_pass<N>& pass, std::int64_t first, std::int64_t filters, const Sums* sums,
               const std::vector<filter_element>& elements, N* lines) {
     const auto k = static_cast<std::int64_t>(elements.size());
-    const bool by_filters = tail.lines_are_columns();
+    const bool by_filters = pass.lines_are_columns();
     team_.spread(filters, 1, [&](std::int64_t filter) {
       for (std::int64_t j = 0; j < k; ++j) {
-        const auto& [channel, place] = elements[static_cast<std::size_t>(j)];
+        const auto& [channel, position] = elements[static_cast<std::size_t>(j)];
         lines[by_filters ? j * filters + filter : filter * k + j] =
-            static_cast<N>(sums[filter * k + panels_.k_of(channel, place)]);
+            static_cast<N>(sums[filter * k + panels_.k_of(channel, position)]);
       }
     });
     if (by_filters)
-      run_tail(tail, {0, k, first, filters}, {lines, lines, filters}, team_, parts_);
+      run_epilogue(pass, {0, k, first, filters}, {lines, lines, filters}, team_, parts_);
     else
-      run_tail(tail, {first, filters, 0, k}, {lines, lines, k}, team_, parts_);
+      run_epilogue(pass, {first, filters, 0, k}, {lines, lines, k}, team_, parts_);
   }
 
   const convolution_problem& p_;
@@ -227,40 +231,40 @@ class filter_product {
   const window_panels panels_, gradient_;
   const result_matrices result_;
   std::int64_t filters_ = 0, panel_ = 0;
-  std::vector<tails::partial_reductions> parts_;
+  std::vector<partial_reductions> parts_;
 };
 
-// Computes, unless `only_ask`; returns the bytes that it uses.
+// Computes a product, unless `dry_run`. Returns the bytes that it uses.
 template <class Product>
-result<std::uint64_t> compute(Product product, std::uint64_t workspace, std::string_view name, bool only_ask) {
+result<std::uint64_t> compute(Product product, std::uint64_t workspace, std::string_view name, bool dry_run) {
   const auto fewest = static_cast<std::uint64_t>(product.fewest_bytes());
   if (fewest > workspace)
     return error(reaction::unsupported, "cutlass",
-                 cat(name, ": workspace is ", workspace, "; the host engine needs at least ", fewest, " bytes"));
+                 cat(name, ": workspace is ", workspace, " bytes; expected at least ", fewest, " on the host engine"));
   const std::int64_t used =
       product.choose_panels(static_cast<std::int64_t>(std::min<std::uint64_t>(workspace, INT64_MAX)));
-  if (!only_ask) product.compute();
+  if (!dry_run) product.compute();
   return static_cast<std::uint64_t>(used);
 }
 
 template <class T, class Sums, class N>
 result<std::uint64_t> compute_as(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
-                                 thread_team& team, bool only_ask) {
+                                 thread_team& team, bool dry_run) {
   if (p.result == convolution_result::dfilters)
-    return compute(filter_product<T, Sums, N>(p, team), workspace, name, only_ask);
-  return compute(image_product<T, Sums, N>(p, team), workspace, name, only_ask);
+    return compute(filter_product<T, Sums, N>(p, team), workspace, name, dry_run);
+  return compute(image_product<T, Sums, N>(p, team), workspace, name, dry_run);
 }
 
 result<std::uint64_t> compute_any(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
-                                  thread_team& team, bool only_ask) {
+                                  thread_team& team, bool dry_run) {
   if (p.images == 0 && p.result != convolution_result::dfilters) return 0;
   switch (p.sums) {
     case dtype::f32:
-      return compute_as<float, float, float>(p, workspace, name, team, only_ask);
+      return compute_as<float, float, float>(p, workspace, name, team, dry_run);
     case dtype::f64:
-      return compute_as<double, double, double>(p, workspace, name, team, only_ask);
+      return compute_as<double, double, double>(p, workspace, name, team, dry_run);
     case dtype::i32:  // a double holds every sum exactly
-      return compute_as<std::int8_t, std::int32_t, double>(p, workspace, name, team, only_ask);
+      return compute_as<std::int8_t, std::int32_t, double>(p, workspace, name, team, dry_run);
     default:
       return error(reaction::fatal, "cutlass", cat(name, ": these types have no product"));
   }

@@ -8,11 +8,11 @@
 
 namespace troupe::cutlass::host {
 
-/// Computes a convolution or a gradient with at most `workspace` bytes of memory beside the operands; `name` is the
-/// request's. Throws std::bad_alloc.
+/// Computes a convolution or a gradient with at most `workspace` bytes of memory beside the operands. `name` is the
+/// request's, for errors. Throws std::bad_alloc.
 result<void> convolve(const convolution_problem& p, std::uint64_t workspace, std::string_view name, thread_team& team);
 
-/// Returns how many bytes `convolve` would use; fails if `workspace` is less than it needs.
+/// Returns the bytes that `convolve` would use; fails if `workspace` is less than it needs.
 result<std::uint64_t> memory_for(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
                                  thread_team& team);
 

@@ -20,7 +20,7 @@ namespace {
 
 using matmul::host_products;
 
-/// The host engine of cutlass, which compiles nothing: products as matmul computes them.
+/// The host engine of cutlass. It compiles nothing: products are computed as matmul's.
 class host_cutlass {
  public:
   static result<std::unique_ptr<host_cutlass>> make(const engine_context&) { return std::make_unique<host_cutlass>(); }
@@ -53,19 +53,19 @@ class host_cutlass {
     TROUPE_TRY(check(r));
     const gemm product = r.product();
     const problem p = problem_of(product);
-    return answer(r, products_of(p));
+    return describe_plan(r, products_of(p));
   }
   result<plan_info> run(const prepare_batched& r, call&) {
     TROUPE_TRY(check(r));
     const gemm_batched product = r.product();
-    return answer(r, products_of(product));
+    return describe_plan(r, products_of(product));
   }
   result<plan_info> run(const prepare_grouped& r, call&) {
     TROUPE_TRY(check(r));
     const gemm_grouped product = r.product();
     const problem p = problem_of(product);
     const groups_of_rows largest = groups_of_rows::largest(p);
-    return answer(r, largest.products());
+    return describe_plan(r, largest.products());
   }
 
   result<void> run(const conv_forward& r, call&) { return convolve(r); }
@@ -73,7 +73,7 @@ class host_cutlass {
   result<void> run(const conv_weight_gradient& r, call&) { return convolve(r); }
   result<plan_info> run(const prepare_convolution& r, call&) {
     TROUPE_TRY(check(r));
-    return explained(r, TROUPE_TRY(host::memory_for(problem_of(r), r.workspace, r.request_name, team_)));
+    return describe_plan(r, TROUPE_TRY(host::memory_for(problem_of(r), r.workspace, r.request_name, team_)));
   }
 
   result<void> run(const pack& r, call&) {
@@ -97,14 +97,14 @@ class host_cutlass {
   result<void> compute(const R& r, const host_products& all) {
     return matmul::compute(R::request_name, all, r.workspace, team_);
   }
-  // The host engine has one plan for each product.
+  // Describes the only plan of a product.
   template <class R>
-  result<plan_info> answer(const R& r, const host_products& all) {
-    return explained(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.workspace, team_)));
+  result<plan_info> describe_plan(const R& r, const host_products& all) {
+    return describe_plan(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.workspace, team_)));
   }
-  // Writes the log, too.
+  // Describes the only plan, and writes the log.
   template <class R>
-  plan_info explained(const R& r, std::uint64_t workspace) const {
+  plan_info describe_plan(const R& r, std::uint64_t workspace) const {
     plan_info out{.candidates = 1};
     out.workspace = workspace;
     const std::string log = cat("the only plan of the host engine: OpenBLAS on ", team_.threads(), " threads, with ",
@@ -135,7 +135,7 @@ class host_cutlass {
                      "; expected none, because the host engine has no choices: leave the plan out"));
   }
 
-  // Writes as much as fits, with a 0 after it.
+  // Writes as much of a text as fits, terminated by a zero byte.
   static void write(const std::string& text, const out<std::byte>& to) {
     if (to.size() == 0) return;
     const std::size_t n = std::min<std::size_t>(text.size(), to.size() - 1);

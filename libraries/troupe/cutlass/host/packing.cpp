@@ -14,21 +14,22 @@ namespace {
 
 constexpr std::int64_t at_once = 512;  // terms that are read together
 
-std::byte* place(const factor& f, std::int64_t batch, std::int64_t line, std::int64_t element) noexcept {
+std::byte* address_of(const factor& f, std::int64_t batch, std::int64_t line, std::int64_t element) noexcept {
   const std::int64_t at = batch * f.batch + line * f.line + element * f.term;
   return reinterpret_cast<std::byte*>(f.address) + at * static_cast<std::int64_t>(bytes_of(f.type));
 }
 
+// A line of a matrix that is packed.
 struct line_of_terms {
   const pack_problem& p;
   std::int64_t batch, line;
-  // Calls `use(first, terms, count)` for the terms [begin, end), an even number at a time.
+  // Calls `use(first, terms, count)` for the terms [begin, end), 512 at a time.
   template <class F>
   void read(std::int64_t begin, std::int64_t end, F&& use) const {
     std::array<float, at_once> x;
     for (std::int64_t t = begin; t < end; t += at_once) {
       const std::int64_t n = std::min(at_once, end - t);
-      epilogue::host::read(p.from.type, place(p.from, batch, line, t), p.from.term, x.data(), n);
+      epilogue::host::read(p.from.type, address_of(p.from, batch, line, t), p.from.term, x.data(), n);
       use(t, x.data(), n);
     }
   }
@@ -36,10 +37,10 @@ struct line_of_terms {
 
 template <class T>
 void put(const line_of_terms& l, std::int64_t term, T value) noexcept {
-  std::memcpy(place(l.p.packed, l.batch, l.line, term), &value, sizeof value);
+  std::memcpy(address_of(l.p.packed, l.batch, l.line, term), &value, sizeof value);
 }
 
-// Chooses and stores the scale of a block.
+// Computes and stores the scale of a block. Returns the stored scale.
 template <class T>
 float find_scale(const line_of_terms& l, std::int64_t begin, std::int64_t end) {
   float largest = 0;
@@ -83,7 +84,7 @@ void pack_line(const line_of_terms& l) {
       return quantize<float4_e2m1>(l);
     default:
       return l.read(0, l.p.terms, [&](std::int64_t first, const float* x, std::int64_t n) {
-        epilogue::host::write(l.p.packed.type, x, place(l.p.packed, l.batch, l.line, first), l.p.packed.term, n);
+        epilogue::host::write(l.p.packed.type, x, address_of(l.p.packed, l.batch, l.line, first), l.p.packed.term, n);
       });
   }
 }

@@ -7,7 +7,7 @@
 
 namespace troupe::cutlass::host {
 
-/// Packs a factor.
+/// Packs weights as a factor of products.
 void pack(const pack_problem& p, thread_team& team);
 
 }  // namespace troupe::cutlass::host

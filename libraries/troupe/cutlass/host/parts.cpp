@@ -8,25 +8,25 @@ namespace {
 using matmul::host_factor, matmul::host_product, matmul::host_products, matmul::host_scales;
 
 template <class Placed>
-std::byte* place_of(const Placed& p, std::int64_t elements) noexcept {
+std::byte* address_of(const Placed& p, std::int64_t elements) noexcept {
   if (p.address == 0) return nullptr;
   return reinterpret_cast<std::byte*>(p.address) + elements * static_cast<std::int64_t>(bytes_of(p.type));
 }
 host_factor factor_of(const factor& f, std::int64_t lines, std::int64_t terms, std::int64_t at) noexcept {
-  return {place_of(f, at), f.type, lines, terms, f.line, f.term};
+  return {address_of(f, at), f.type, lines, terms, f.line, f.term};
 }
 host_scales scales_of(const scales& s, std::int64_t at) noexcept {
-  return {place_of(s, at), s.type, s.line, s.term, s.lines, s.terms};
+  return {address_of(s, at), s.type, s.line, s.term, s.lines, s.terms};
 }
 
-// Rows [first, first + rows) of product `which`. Scales are of one row each if `first` is not 0.
+// Returns rows [first, first + rows) of product `which`. If `first` is not 0, each row has its own scales.
 host_product rows_of(const problem& p, std::int64_t which, std::int64_t first, std::int64_t rows) noexcept {
   return {.a = factor_of(p.a, rows, p.k, which * p.a.batch + first * p.a.line),
           .b = factor_of(p.b, p.n * (p.paired ? 2 : 1), p.k, which * p.b.batch),
           .a_scales = scales_of(p.a_scales, which * p.a_scales.batch + first * p.a_scales.line),
           .b_scales = scales_of(p.b_scales, which * p.b_scales.batch),
           .sums = p.sums,
-          .to = {place_of(p.d, which * p.d.batch + first * p.d.row), p.d.type, {rows, p.n, p.d.row, p.d.column}}};
+          .to = {address_of(p.d, which * p.d.batch + first * p.d.row), p.d.type, {rows, p.n, p.d.row, p.d.column}}};
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ host_product product_of(const problem& p, std::int64_t which, const epilogue::tr
 groups_of_rows::groups_of_rows(const problem& p, partial_results partial)
     : groups_of_rows(p, grouped_outcome{.partial_results = partial}) {
   const auto* const sizes = reinterpret_cast<const std::int32_t*>(p.groups.sizes);
-  const bool has_elements = p.m != 0 && p.n != 0;  // otherwise no size is read
+  const bool has_elements = p.m != 0 && p.n != 0;  // if not, sizes are not read
   std::int64_t first = 0;
   for (std::int64_t g = 0; g < p.batch; ++g) {
     const std::int64_t size = has_elements ? sizes[g] : 0;
@@ -63,12 +63,12 @@ groups_of_rows groups_of_rows::largest(const problem& p) {
 
 void groups_of_rows::add(std::int64_t number, std::int64_t first, std::int64_t size) {
   const epilogue::tree& tree = problem_.tree;
-  std::vector<epilogue::tree_memory> memory(tree.memory().begin(), tree.memory().end());
+  std::vector<epilogue::memory_operand> memory(tree.memory().begin(), tree.memory().end());
   for (const epilogue::node& n : tree.nodes()) {
     if (!epilogue::has_memory(n.what)) continue;
     const placed_matrix from = problem_.memory(n.operand, n);
-    epilogue::tree_memory& to = memory[n.operand];
-    to.address = reinterpret_cast<std::uint64_t>(place_of(from, first * from.row + number * from.batch));
+    epilogue::memory_operand& to = memory[n.operand];
+    to.address = reinterpret_cast<std::uint64_t>(address_of(from, first * from.row + number * from.batch));
     to.batch_stride = 0;
     if (epilogue::is_tall(n)) to.shape.rows = size;
   }

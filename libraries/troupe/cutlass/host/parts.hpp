@@ -8,18 +8,18 @@
 #include <troupe/matmul/host/products.hpp>
 #include <vector>
 
-/// Parts of a problem for computation on the processor.
+/// The products that a problem consists of, for computation on the processor.
 namespace troupe::cutlass {
 
-/// Returns product `which` of a batch. `tree` is the problem's epilogue, and must outlive the product.
+/// Returns product `which` of a batch. `tree`, the problem's epilogue, must outlive the product.
 matmul::host_product product_of(const problem& p, std::int64_t which, const epilogue::tree& tree) noexcept;
 
-/// The groups of a problem that has groups of rows, up to the first whose size is wrong.
+/// The groups of rows of a problem, up to the first group of a wrong size.
 class groups_of_rows {
  public:
-  /// Reads the sizes.
+  /// Reads the sizes of the groups.
   groups_of_rows(const problem& p, partial_results partial);
-  /// Returns one group with the largest possible number of rows.
+  /// Returns one group with all rows, the most that a group can have.
   static groups_of_rows largest(const problem& p);
 
   const grouped_outcome& outcome() const noexcept { return outcome_; }
@@ -27,7 +27,7 @@ class groups_of_rows {
 
  private:
   struct group {
-    std::int64_t number, first, size;  ///< the first row, of those that are counted through all groups
+    std::int64_t number, first, size;  ///< `first`: the group's first row, counted through all groups
     epilogue::rebound_tree tree;
   };
   groups_of_rows(const problem& p, grouped_outcome outcome) noexcept : problem_(p), outcome_(outcome) {}

@@ -20,7 +20,7 @@ window_panels::window_panels(const placed_tensor& from, const windows::geometry&
       contiguous_k_(channels > 1 && from.channel <= from.spatial[2]),
       channels_(channels),
       bytes_(static_cast<std::int64_t>(bytes_of(from.type))) {
-  std::copy_n(backward ? g.in : g.out, windows::most_spatial, at_);
+  std::copy_n(backward ? g.in : g.out, windows::most_spatial, extents_);
 }
 
 window_panels::window_panels(const placed_tensor& from, const std::int64_t (&extents)[windows::most_spatial],
@@ -36,20 +36,20 @@ window_panels::window_panels(const placed_tensor& from, const std::int64_t (&ext
 
 auto window_panels::position_of(std::int64_t number) const noexcept -> position {
   position p;
-  p.at[2] = number % at_[2], number /= at_[2];
-  p.at[1] = number % at_[1], number /= at_[1];
-  p.at[0] = number % at_[0], p.image = number / at_[0];
+  p.at[2] = number % extents_[2], number /= extents_[2];
+  p.at[1] = number % extents_[1], number /= extents_[1];
+  p.at[0] = number % extents_[0], p.image = number / extents_[0];
   return p;
 }
 
-// Returns the index along axis i for element f of the window at the position; -1 if there is none.
+// Returns the index along axis i that element f of the window reads at a position; -1 outside.
 std::int64_t window_panels::source(std::size_t i, std::int64_t position, std::int64_t f) const noexcept {
   if (!backward_) {
     const std::int64_t at = g_.at(i, position, f);
     return at >= 0 && at < g_.in[i] ? at : -1;
   }
-  const std::int64_t steps = position + g_.padding_before[i] - f * g_.dilation[i];
-  return steps >= 0 && steps % g_.stride[i] == 0 && steps / g_.stride[i] < g_.out[i] ? steps / g_.stride[i] : -1;
+  const std::int64_t shift = position + g_.padding_before[i] - f * g_.dilation[i];
+  return shift >= 0 && shift % g_.stride[i] == 0 && shift / g_.stride[i] < g_.out[i] ? shift / g_.stride[i] : -1;
 }
 
 const std::byte* window_panels::image(const part& p, std::int64_t which, std::int64_t channel) const noexcept {
@@ -98,7 +98,7 @@ void window_panels::gather_term(const part& p, std::int64_t channel, std::int64_
   const std::int64_t k = f % g_.width[2], j = f / g_.width[2] % g_.width[1], i = f / (g_.width[2] * g_.width[1]);
   for (std::int64_t done = 0; done < p.count;) {
     const position at = position_of(p.first + done);
-    const std::int64_t count = std::min(p.count - done, at_[2] - at.at[2]);
+    const std::int64_t count = std::min(p.count - done, extents_[2] - at.at[2]);
     std::fill_n(to + done, count, N(0));
     const std::int64_t x = source(0, at.at[0], i), y = source(1, at.at[1], j);
     if (x >= 0 && y >= 0)
@@ -108,8 +108,8 @@ void window_panels::gather_term(const part& p, std::int64_t channel, std::int64_
   }
 }
 
-// Gathers the positions [first, first + count) of a line, for element k of the window. Positions outside keep their
-// value.
+// Gathers the positions [first, first + count) along the last axis, for element k of the window along it. Does not
+// write positions whose element is outside.
 template <class N>
 void window_panels::gather_run(const std::byte* line, std::int64_t k, std::int64_t first, std::int64_t count,
                                N* to) const {
@@ -122,7 +122,7 @@ void window_panels::gather_run(const std::byte* line, std::int64_t k, std::int64
                high - low);
     return;
   }
-  const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, k);  // o reads o * step + shift
+  const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, k);  // position o reads element o * step + shift
   const std::int64_t low = std::max(begin, divided_up(first - shift, step)),
                      high = std::min(end, divided_up(first + count - shift, step));
   N buffer[256];

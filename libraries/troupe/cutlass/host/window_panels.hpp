@@ -9,7 +9,7 @@
 
 namespace troupe::cutlass::host {
 
-/// Reads n elements, `stride` elements apart: as float or double, or i8 as it is.
+/// Reads n elements, `stride` elements apart: i8 as it is, other types as float or double.
 template <class N>
 void read_run(dtype type, const std::byte* from, std::int64_t stride, N* to, std::int64_t n) noexcept {
   if constexpr (std::is_same_v<N, std::int8_t>) {
@@ -19,31 +19,34 @@ void read_run(dtype type, const std::byte* from, std::int64_t stride, N* to, std
   }
 }
 
-/// The elements under the windows: a matrix of positions and terms, of which panels are gathered.
+/// A matrix whose rows are positions and whose terms are the elements that the window covers at a position. Panels of
+/// it, some rows, are gathered.
 ///
-/// Forward, position o and element f of the window read the image at o * step - before + f * dilation, or 0 outside.
-/// Backward the positions are those of the image, and read the result at the o for which this is their position, or 0
-/// if there is none. The same pairs of o and f are multiplied by a convolution and both of its gradients.
+/// Forward, position o and element f of the window read the image at o * stride - padding_before + f * dilation, or 0
+/// outside. Backward, row p reads the result at the o with o * stride - padding_before + f * dilation = p, or 0 if
+/// there is none. A convolution and both of its gradients multiply the same pairs of o and f.
 class window_panels {
  public:
-  /// `from` has `channels` in a group, images or results, and positions of the other kind.
+  /// `from`: the image forward, the result backward; each group has `channels` channels. The panel's rows are positions
+  /// of the other tensor.
   window_panels(const placed_tensor& from, const windows::geometry& g, bool backward, std::int64_t channels) noexcept;
-  /// Uses the elements of `from` themselves, one at each position.
+  /// A window of one element: the rows are the elements of `from`.
   window_panels(const placed_tensor& from, const std::int64_t (&extents)[windows::most_spatial],
                 std::int64_t channels) noexcept;
 
-  std::int64_t positions() const noexcept { return at_[0] * at_[1] * at_[2]; }  ///< of an image
+  /// Returns the number of positions in one image.
+  std::int64_t positions() const noexcept { return extents_[0] * extents_[1] * extents_[2]; }
   std::int64_t k() const noexcept { return channels_ * g_.window_size(); }
-  /// Returns true if the terms of a position are contiguous in a panel, false if the positions of a term are.
+  /// Returns true if the terms of a row are contiguous in a panel, false if the rows of a term are.
   bool has_contiguous_k() const noexcept { return contiguous_k_; }
   /// Returns the term of a channel at element `f` of the window.
   std::int64_t k_of(std::int64_t channel, std::int64_t f) const noexcept {
     return contiguous_k_ ? f * channels_ + channel : channel * g_.window_size() + f;
   }
 
-  /// Selects a part: positions counted through all images, and channels of a group.
+  /// A part of a group: `count` positions, counted through all images, and some channels.
   struct part {
-    std::int64_t group, first, count;  ///< positions
+    std::int64_t group, first, count;
     std::int64_t first_channel, channels;
   };
   /// Gathers all terms of `count` positions, as float, double, or int8_t for i8.
@@ -51,7 +54,7 @@ class window_panels {
   void gather(std::int64_t group, std::int64_t first, std::int64_t count, N* to, thread_team& team) const {
     gather(part{group, first, count, 0, channels_}, to, team);
   }
-  /// Gathers some of the channels.
+  /// Gathers a part.
   template <class N>
   void gather(const part& p, N* to, thread_team& team) const;
 
@@ -73,7 +76,7 @@ class window_panels {
   windows::geometry g_;
   bool backward_, contiguous_k_;
   std::int64_t channels_, bytes_;
-  std::int64_t at_[windows::most_spatial];  // extents of the positions
+  std::int64_t extents_[windows::most_spatial];  // positions along each axis
 };
 
 }  // namespace troupe::cutlass::host

@@ -10,14 +10,14 @@ using enum convolution_result;
 
 class cutlass_host_convolutions : public convolution_numerics {};
 
-TEST_F(cutlass_host_convolutions, workspace_limits_the_memory_or_the_error_names_the_least) {
+TEST_F(cutlass_host_convolutions, a_workspace_below_the_least_is_refused_and_the_least_suffices) {
   for (const convolution_result r : {y, dx, dfilters})
     for (const layout how : {layout::channels_first, layout::channels_last}) {
       convolution_case c{.result = r, .first = dtype::f32, .second = dtype::f32, .computed = dtype::f32};
       c.images = 2, c.channels = 20, c.filters = 15, c.how = how;
       c.in = {1, 9, 8}, c.width = {1, 3, 3}, c.padding_before = {0, 1, 1};
       const auto plain = [](auto, auto, auto) { return epilogue::acc; };
-      // The least workspace, according to the engine.
+      // The error names the least workspace.
       c.workspace = 3;
       case_tensors all(c, random);
       const auto refused = engine->run(conv_forward{.x = all.x.operand<access_mode::read>(2),
@@ -28,11 +28,11 @@ TEST_F(cutlass_host_convolutions, workspace_limits_the_memory_or_the_error_names
                                                     .workspace = 3});
       ASSERT_FALSE(refused);
       const std::string text = refused.error().text(),
-                        begin = "cutlass.conv_forward: workspace is 3; the host engine needs at least ";
+                        begin = "cutlass.conv_forward: workspace is 3 bytes; expected at least ";
       ASSERT_EQ(text.substr(0, begin.size()), begin);
-      // The product of the forward direction holds all filters, so the others fit its least workspace, too.
+      // The forward product holds all filters, so its least workspace also suffices for dfilters.
       c.workspace = std::stoull(text.substr(begin.size()));
-      if (r == dx) c.workspace += 15 * 9 * sizeof(float);  // a position reads all filters
+      if (r == dx) c.workspace += 15 * 9 * sizeof(float);  // a position of dx reads all filters
       expect_as_defined(c, plain);
       if (HasFailure()) return;
     }
@@ -54,7 +54,7 @@ TEST_F(cutlass_host_convolutions, the_host_engine_returns_its_workspace_and_refu
   EXPECT_EQ(info->log_bytes, log.size() + 1);
   EXPECT_NE(log.find("with " + std::to_string(info->workspace) + " bytes of memory"), std::string::npos) << log;
   r.workspace = info->workspace;
-  EXPECT_TRUE(engine->run(r)) << "it keeps to what it has announced";
+  EXPECT_TRUE(engine->run(r)) << "the workspace that prepare returned suffices";
   r.plan.tile_m = 128;
   const auto refused = engine->run(r);
   ASSERT_FALSE(refused);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Many products in one request, each compared with the reference in double precision.
+// Compares many products in one request with the reference in double precision.
 #include <functional>
 #include <troupe/cutlass/testing/numerics.hpp>
 #include <troupe/epilogue/epilogue.hpp>
@@ -19,16 +19,17 @@ class cutlass_gemm_batched : public gemm_suite {
   // Runs the products in one request, and compares everything that they write.
   void expect_batch(const factor_types& t, dtype type, const std::vector<extents>& all,
                     const std::function<expression()>& make, double tolerance, bool pairs = false,
-                    std::optional<scale_form> scales_of_a = {}, std::optional<scale_form> scales_of_b = {}) {
+                    std::optional<test_scales> scales_of_a = {}, std::optional<test_scales> scales_of_b = {}) {
     std::vector<std::unique_ptr<test_factor>> a, b;
     std::vector<std::unique_ptr<stored_matrices>> d;
     const expression e = make();
     gemm_batched r{.a = {}, .b = {}, .d = {}, .epilogue = e};
     for (const extents& x : all) {
       const auto how = [&] { return random.one_of({storing::anyhow, storing::shifted, storing::scattered}); };
-      a.push_back(std::make_unique<test_factor>(test_factor::form{t.a, 1, x.m, x.k, true, how(), scales_of_a}, random));
+      a.push_back(
+          std::make_unique<test_factor>(test_factor::layout{t.a, 1, x.m, x.k, true, how(), scales_of_a}, random));
       b.push_back(std::make_unique<test_factor>(
-          test_factor::form{t.b, 1, x.n * (pairs ? 2 : 1), x.k, false, how(), scales_of_b}, random));
+          test_factor::layout{t.b, 1, x.n * (pairs ? 2 : 1), x.k, false, how(), scales_of_b}, random));
       d.push_back(std::make_unique<stored_matrices>(type, 1, x.m, x.n, random, how()));
       r.a.push_back(a.back()->elements(false)), r.b.push_back(b.back()->elements(false));
       r.d.push_back(d.back()->operand<access_mode::write>(false));
@@ -57,7 +58,7 @@ class cutlass_gemm_batched : public gemm_suite {
   std::int64_t even(std::int64_t most) { return 2 * random.between(1, most / 2); }
 };
 
-TEST_F(cutlass_gemm_batched, matrices_of_one_shape_may_be_anywhere_in_memory) {
+TEST_F(cutlass_gemm_batched, products_of_one_shape_match_the_reference_anywhere_in_memory) {
   for (const factor_types& t : all_pairs) {
     const extents one{some(70), some(70), even(70)};
     const std::vector<extents> all(static_cast<std::size_t>(random.between(1, 9)), one);
@@ -77,9 +78,9 @@ TEST_F(cutlass_gemm_batched, matrices_of_one_shape_may_be_anywhere_in_memory) {
   }
 }
 
-TEST_F(cutlass_gemm_batched, products_of_different_shapes_may_each_have_a_number) {
+TEST_F(cutlass_gemm_batched, products_of_different_shapes_may_load_and_reduce_a_number_each) {
   for (const factor_types& t : all_pairs)
-    for (int i = 0; i < turns(4); ++i) {
+    for (int i = 0; i < iterations(4); ++i) {
       std::vector<extents> all;
       for (std::int64_t n = random.between(2, 9); n > 0; --n) all.push_back({some(100), some(100), even(100)});
       const auto count = static_cast<std::int64_t>(all.size());
@@ -97,7 +98,7 @@ TEST_F(cutlass_gemm_batched, products_of_different_shapes_may_each_have_a_number
     }
 }
 
-TEST_F(cutlass_gemm_batched, products_of_one_width_may_share_a_row_and_reduce_columns) {
+TEST_F(cutlass_gemm_batched, products_of_equal_width_may_share_a_row_and_reduce_columns) {
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[5], all_pairs[14]}) {
     const std::int64_t n = some(90);
     std::vector<extents> all;
@@ -132,13 +133,13 @@ TEST_F(cutlass_gemm_batched, each_product_has_its_own_scales) {
       std::vector<extents> all;
       for (int i = 0; i < 4; ++i) all.push_back({some(100), some(100), 64 * random.between(2, 3)});
       expect_batch(
-          t, dtype::f32, all, [] { return expression(acc); }, 0, false, scale_form{s, {1, 64}},
-          scale_form{dtype::f32, {64, 64}});
+          t, dtype::f32, all, [] { return expression(acc); }, 0, false, test_scales{s, {1, 64}},
+          test_scales{dtype::f32, {64, 64}});
       if (HasFailure()) return;
     }
 }
 
-TEST_F(cutlass_gemm_batched, large_and_small_products_are_computed_together) {
+TEST_F(cutlass_gemm_batched, one_request_may_have_large_and_small_products) {
   std::vector<extents> all;
   for (int i = 0; i < 40; ++i) all.push_back({some(8), some(8), even(8)});
   all.insert(all.begin() + 20, {300, 200, 150});

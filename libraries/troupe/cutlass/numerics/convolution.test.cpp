@@ -25,7 +25,7 @@ class cutlass_convolutions : public convolution_numerics {
  protected:
   static expression plain(std::int64_t, std::int64_t, std::int64_t) { return acc; }
   dtype any_result() { return results_of_all[static_cast<std::size_t>(random.between(0, 6))]; }
-  // Several panels of positions, and several of filters.
+  // Returns a convolution with several panels of positions, and several of filters.
   static convolution_case large(convolution_result r, layout how) {
     return {.result = r,
             .first = dtype::f32,
@@ -49,16 +49,16 @@ class cutlass_convolutions_by_type : public cutlass_convolutions,
 TEST_P(cutlass_convolutions_by_type, results_match_the_definition) {
   const auto [first, second] = GetParam();
   for (const convolution_result r : all_results)
-    for (int i = 0; i < turns(25) && !HasFailure(); ++i)
+    for (int i = 0; i < iterations(25) && !HasFailure(); ++i)
       expect_as_defined(any_case(r, first, second, any_result()), plain);
 }
 INSTANTIATE_TEST_SUITE_P(all, cutlass_convolutions_by_type, ::testing::ValuesIn(all_types), [](const auto& info) {
   return cat(to_string(info.param.first), "_", to_string(info.param.second));
 });
 
-TEST_F(cutlass_convolutions, epilogues_read_rows_columns_and_matrices) {
+TEST_F(cutlass_convolutions, epilogues_may_load_rows_columns_and_matrices) {
   for (const convolution_result r : all_results)
-    for (int i = 0; i < turns(60) && !HasFailure(); ++i)
+    for (int i = 0; i < iterations(60) && !HasFailure(); ++i)
       expect_as_defined(
           any_case(r, dtype::f32, dtype::f32, dtype::f32),
           [&](auto rows, auto columns, auto batch) {
@@ -72,7 +72,7 @@ TEST_F(cutlass_convolutions, epilogues_read_rows_columns_and_matrices) {
 
 TEST_F(cutlass_convolutions, reductions_are_computed_for_each_image) {
   for (const convolution_result r : all_results)
-    for (int i = 0; i < turns(40) && !HasFailure(); ++i)
+    for (int i = 0; i < iterations(40) && !HasFailure(); ++i)
       expect_as_defined(any_case(r, dtype::f16, dtype::f16, dtype::f32), [&](auto rows, auto columns, auto batch) {
         const expression sums =
             expression::reducing(acc, reduction::sum, reduction_scope::column, operand(dtype::f32, batch, 1, columns));
@@ -85,7 +85,7 @@ TEST_F(cutlass_convolutions, reductions_are_computed_for_each_image) {
 
 TEST_F(cutlass_convolutions, paired_epilogues_combine_halves_of_the_channels) {
   for (const convolution_result r : {y, dx})
-    for (int i = 0; i < turns(40) && !HasFailure(); ++i) {
+    for (int i = 0; i < iterations(40) && !HasFailure(); ++i) {
       convolution_case c = any_case(r, dtype::bf16, dtype::bf16, dtype::f32);
       (r == y ? c.filters : c.channels) *= 2;
       c.pairs = true;
@@ -93,7 +93,7 @@ TEST_F(cutlass_convolutions, paired_epilogues_combine_halves_of_the_channels) {
     }
 }
 
-TEST_F(cutlass_convolutions, many_panels_match_the_definition) {
+TEST_F(cutlass_convolutions, convolutions_of_many_panels_match_the_definition) {
   for (const convolution_result r : all_results)
     for (const layout how : {layout::channels_first, layout::channels_last, layout::anyhow}) {
       expect_as_defined(
@@ -124,7 +124,7 @@ TEST_F(cutlass_convolutions, channels_copied_sixteen_bytes_at_a_time_match_the_d
     }
 }
 
-// Only an engine that has tiles has plans.
+// Only the CUDA engine has plans.
 TEST_F(cutlass_convolutions, each_tile_and_divided_sums_match_the_definition) {
   if (!engine->is_cuda()) return;
   for (const convolution_result r : all_results)
@@ -141,20 +141,20 @@ TEST_F(cutlass_convolutions, each_tile_and_divided_sums_match_the_definition) {
     }
 }
 
-TEST_F(cutlass_convolutions, workspace_limits_the_memory) {
+TEST_F(cutlass_convolutions, convolutions_run_in_the_least_workspace) {
   if (!engine->is_cuda()) return;
   for (const convolution_result r : all_results) {
     convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
     c.images = 2, c.channels = 16, c.filters = 16, c.in = {1, 8, 8}, c.width = {1, 3, 3};
     c.how = layout::channels_first;
     const std::uint64_t filters = static_cast<std::uint64_t>(c.channels * c.filters) * 9 * sizeof(std::uint16_t);
-    // Filters of y are put in order in any case, and those of a gradient are computed in order.
+    // The filters of y are always copied to another order, and the gradient of filters is computed in another order.
     c.workspace = r == dx ? 0 : (filters + 255) / 256 * 256;
     expect_as_defined(c, plain);
   }
 }
 
-TEST_F(cutlass_convolutions, integer_sums_are_exact_where_floats_would_not_be) {
+TEST_F(cutlass_convolutions, i8_products_with_i32_results_match_the_definition) {
   for (const convolution_result r : all_results) {
     convolution_case c = large(r, layout::channels_last);
     c.first = c.second = dtype::i8, c.computed = dtype::i32;
@@ -163,7 +163,7 @@ TEST_F(cutlass_convolutions, integer_sums_are_exact_where_floats_would_not_be) {
   }
 }
 
-TEST_F(cutlass_convolutions, prepare_writes_no_operands_and_can_measure) {
+TEST_F(cutlass_convolutions, prepare_writes_no_operands_even_if_it_measures) {
   std::vector<float> memory(64);
   const auto operand = [&]<access_mode M>(std::size_t first, std::int64_t n) {
     return any_operand<M>(memory_range{{}, reinterpret_cast<std::uint64_t>(memory.data() + first), 128},
@@ -187,7 +187,7 @@ TEST_F(cutlass_convolutions, prepare_writes_no_operands_and_can_measure) {
   EXPECT_EQ(measured->microseconds > 0, engine->is_cuda());
 }
 
-TEST_F(cutlass_convolutions, few_channels_match_the_definition_although_more_are_copied) {
+TEST_F(cutlass_convolutions, few_channels_that_are_padded_in_copies_match_the_definition) {
   for (const convolution_result r : all_results)
     for (const std::int64_t channels : {1, 3, 5}) {
       convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};

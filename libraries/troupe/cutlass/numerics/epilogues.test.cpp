@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Epilogues of products, compared with their definition in double precision.
+// Compares epilogues of products with their definition in double precision.
 #include <troupe/cutlass/testing/numerics.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/epilogue/testing/random_epilogue.hpp>
@@ -13,22 +13,22 @@ using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scop
 
 class cutlass_epilogues : public gemm_suite {
  protected:
-  expression reduced(const expression& x, reduction how, reduction_scope over, const product_form& p) {
+  expression reduced(const expression& x, reduction how, reduction_scope over, const test_product& p) {
     const dtype t = p.a == dtype::f64 ? dtype::f64 : dtype::f32;
     return expression::reducing(
         x, how, over,
         operand(t, p.batch, over == reduction_scope::row ? p.m : 1, over == reduction_scope::column ? p.n : 1));
   }
-  expression stored(const expression& x, dtype t, const product_form& p) {
+  expression stored(const expression& x, dtype t, const test_product& p) {
     return expression::writing(x, operand(t, p.batch, p.m, p.n));
   }
   // Returns the tolerance of a reduction of `terms` values of this size, in any order.
-  static double rounding_of_sums(const product_form& p, double size, std::int64_t terms) {
+  static double rounding_of_sums(const test_product& p, double size, std::int64_t terms) {
     return 1e-6 + 0x1p-23 * size * static_cast<double>(terms) * static_cast<double>(p.k);
   }
 };
 
-// Some functions at a time, each with an output of its own, because each epilogue is compiled.
+// Tests 8 functions at a time, each with its own output: each epilogue must be compiled.
 TEST_F(cutlass_epilogues, every_function_matches_the_reference) {
   std::vector<op> functions;
   for (int o = 1; epilogue::is_known(static_cast<op>(o)); ++o)
@@ -38,7 +38,7 @@ TEST_F(cutlass_epilogues, every_function_matches_the_reference) {
   for (const dtype t : {dtype::bf16, dtype::f64})
     for (std::size_t first = 0; first < functions.size(); first += at_once) {
       // Arguments are exact in float, so that only the functions round: within 16 units in the last place.
-      const product_form p{t, t, t == dtype::f64 ? t : dtype::f32, random.between(20, 50), random.between(20, 50), 5};
+      const test_product p{t, t, t == dtype::f64 ? t : dtype::f32, random.between(20, 50), random.between(20, 50), 5};
       expect_as_defined(
           p,
           [&](auto rows, auto columns) {
@@ -57,11 +57,11 @@ TEST_F(cutlass_epilogues, every_function_matches_the_reference) {
     }
 }
 
-TEST_F(cutlass_epilogues, rows_columns_numbers_and_matrices_of_every_type_are_read) {
+TEST_F(cutlass_epilogues, rows_columns_numbers_and_matrices_of_every_type_may_be_loaded) {
   for (const dtype t : all_results)
     for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[4]})
       for (const std::int64_t batch : {1, 3}) {
-        product_form p = any_product(f, any_float());
+        test_product p = any_product(f, any_float());
         p.batch = batch;
         for (const std::int64_t parts : {std::int64_t{1}, batch}) {
           expect_as_defined(
@@ -80,7 +80,7 @@ TEST_F(cutlass_epilogues, rows_columns_numbers_and_matrices_of_every_type_are_re
 TEST_F(cutlass_epilogues, matrices_of_every_type_are_written_and_rounded_once) {
   for (const dtype t : all_results)
     for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5]}) {
-      const product_form p = any_product(f, any_float());
+      const test_product p = any_product(f, any_float());
       expect_as_defined(p, [&](auto, auto) { return 2 * stored(acc, t, p); }, 0);
       expect_as_defined(
           p, [&](auto, auto) { return epilogue::relu(stored(epilogue::silu(0.0625 * stored(acc, t, p)), t, p)); },
@@ -93,8 +93,8 @@ TEST_F(cutlass_epilogues, rows_columns_and_all_elements_are_reduced) {
   for (const factor_types& f : all_pairs)
     for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all})
       for (const reduction how : {reduction::sum, reduction::maximum, reduction::absolute_maximum}) {
-        if (leaves_out()) continue;
-        const product_form p = any_product(f, any_float());
+        if (skips_case()) continue;
+        const test_product p = any_product(f, any_float());
         const bool adds = how == reduction::sum;
         const std::int64_t terms = !adds                             ? 0
                                    : over == reduction_scope::row    ? p.n
@@ -109,8 +109,8 @@ TEST_F(cutlass_epilogues, rows_columns_and_all_elements_are_reduced) {
 
 TEST_F(cutlass_epilogues, several_reductions_are_computed_at_once) {
   for (const factor_types& f : {all_pairs[1], all_pairs[2], all_pairs[7]})
-    for (int i = 0; i < turns(8); ++i) {
-      const product_form p = any_product(f, any_float());
+    for (int i = 0; i < iterations(8); ++i) {
+      const test_product p = any_product(f, any_float());
       expect_as_defined(
           p,
           [&](auto, auto) {
@@ -126,8 +126,8 @@ TEST_F(cutlass_epilogues, several_reductions_are_computed_at_once) {
 TEST_F(cutlass_epilogues, paired_epilogues_gate_one_half_with_the_other) {
   for (const factor_types& f : all_pairs)
     for (const dtype d : {dtype::f32, dtype::bf16, dtype::f8e4m3}) {
-      if (leaves_out()) continue;
-      const product_form p = any_product(f, d);
+      if (skips_case()) continue;
+      const test_product p = any_product(f, d);
       expect_as_defined(
           p,
           [&](auto, auto columns) {
@@ -144,8 +144,8 @@ TEST_F(cutlass_epilogues, paired_epilogues_gate_one_half_with_the_other) {
 TEST_F(cutlass_epilogues, results_are_quantized_and_their_largest_magnitude_is_stored) {
   for (const factor_types& f : all_pairs)
     for (const dtype d : {dtype::f8e4m3, dtype::f8e5m2, dtype::i8}) {
-      if (leaves_out()) continue;
-      const product_form p = any_product(f, d);
+      if (skips_case()) continue;
+      const test_product p = any_product(f, d);
       expect_as_defined(
           p,
           [&](auto, auto) {
@@ -164,9 +164,9 @@ TEST_F(cutlass_epilogues, results_are_quantized_and_their_largest_magnitude_is_s
     }
 }
 
-// Results of one and two bytes that pass through shared memory in their own type, with sums of each kind:
-// templates/hopper_boxes.cuh. The host engine has one plan for each product.
-TEST_F(cutlass_epilogues, narrow_results_on_hopper_are_stored_and_reduced) {
+// Tests templates/hopper_boxes.cuh with sums of each kind: results of one and two bytes that pass through shared memory
+// in their own type. The host engine, which has no plans, computes the same products.
+TEST_F(cutlass_epilogues, narrow_results_on_hopper_match_the_reference) {
   constexpr plan tiles[] = {{.tile_m = 128, .tile_n = 256},
                             {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 128},
                             {.schedule = schedule::ping_pong, .tile_m = 64, .tile_n = 256},
@@ -175,9 +175,9 @@ TEST_F(cutlass_epilogues, narrow_results_on_hopper_are_stored_and_reduced) {
   for (const factor_types& f : {all_pairs[3], all_pairs[5]})
     for (const dtype d : {dtype::bf16, dtype::f16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8})
       for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all}) {
-        if (leaves_out()) continue;
-        // Lines of 16 bytes without gaps.
-        product_form p{f.a, f.b, d, random.between(1, 400), 16 * random.between(1, 40), 16 * random.between(1, 20)};
+        if (skips_case()) continue;
+        // Lines are multiples of 16 bytes, without gaps.
+        test_product p{f.a, f.b, d, random.between(1, 400), 16 * random.between(1, 40), 16 * random.between(1, 20)};
         p.batch = random.between(1, 2);
         p.a_stored = p.d_stored = storing::tidy_rows, p.b_stored = storing::tidy_columns;
         const bool pairs = random.between(0, 3) == 0, adds = random.between(0, 1) == 0;
@@ -193,7 +193,7 @@ TEST_F(cutlass_epilogues, narrow_results_on_hopper_are_stored_and_reduced) {
             p,
             [&](auto, auto) {
               expression x = pairs ? 0.125 * epilogue::left - 0.25 * epilogue::right : 0.125 * acc;
-              // Whole numbers, so that nothing is rounded before the reduction.
+              // Integers, so that nothing is rounded before the reduction.
               if (adds)
                 x = x + expression::reading(op::load, operand(dtype::i8, p.batch, p.m, p.n, storing::tidy_rows));
               return reduced(x, how, over, p);
@@ -201,7 +201,7 @@ TEST_F(cutlass_epilogues, narrow_results_on_hopper_are_stored_and_reduced) {
             rounding_of_sums(p, 18 * 0.375, terms), pairs,
             [&](auto&&... parts) {
               gemm r = request_of(parts...);
-              // Sums are exact either way, and so have every tile.
+              // Sums are exact with either accumulation; with fast accumulation every tile is possible.
               r.accumulation = accumulation::fast;
               if (engine->is_cuda()) r.plan = wanted;
               return r;
@@ -210,10 +210,10 @@ TEST_F(cutlass_epilogues, narrow_results_on_hopper_are_stored_and_reduced) {
       }
 }
 
-TEST_F(cutlass_epilogues, gradients_are_computed_with_their_sums) {
+TEST_F(cutlass_epilogues, derivatives_and_their_reductions_match_the_reference) {
   for (const factor_types& f : {all_pairs[1], all_pairs[3], all_pairs[5], all_pairs[11]})
     for (const auto& d : derivatives()) {
-      const product_form p = any_product(f, any_float());
+      const test_product p = any_product(f, any_float());
       expect_as_defined(
           p,
           [&](auto rows, auto columns) {
@@ -227,8 +227,8 @@ TEST_F(cutlass_epilogues, gradients_are_computed_with_their_sums) {
 }
 
 TEST_F(cutlass_epilogues, random_trees_match_the_reference) {
-  for (int i = 0; i < turns(200) && !HasFailure(); ++i) {
-    product_form p = any_product({dtype::f64, dtype::f64}, dtype::f64);
+  for (int i = 0; i < iterations(200) && !HasFailure(); ++i) {
+    test_product p = any_product({dtype::f64, dtype::f64}, dtype::f64);
     p.batch = 1;
     epilogue::testing::random_epilogue some(static_cast<std::uint64_t>(random.between(0, 1 << 30)), p.m, p.n);
     const expression e = some.make(static_cast<std::size_t>(random.between(1, 5)));

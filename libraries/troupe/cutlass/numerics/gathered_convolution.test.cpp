@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions whose images the tensor memory accelerator gathers. Each plan is forced, so that it is refused where it
-// cannot be.
+// Compares convolutions whose images the tensor memory accelerator gathers with the definition. The plan is forced, so
+// that no other template computes them.
 #include <troupe/cutlass/testing/convolution_cases.hpp>
 
 namespace troupe::cutlass {
@@ -15,7 +15,7 @@ constexpr convolution_result all_results[] = {y, dx, dfilters};
 
 class cutlass_gathered_convolutions : public convolution_numerics {
  protected:
-  // Images of 64 channels; the gradient of filters has terms enough to be divided.
+  // Returns a convolution of images with 64 channels; the gradient of filters has enough terms to be divided.
   static convolution_case gathered(convolution_result r, dtype t) {
     convolution_case c{.result = r, .first = t, .second = t, .computed = t};
     c.images = 3, c.channels = 64, c.filters = 72;
@@ -24,7 +24,8 @@ class cutlass_gathered_convolutions : public convolution_numerics {
     c.plan = {.family = family::hopper};
     return c;
   }
-  // Only Hopper's GPUs have such an accelerator. Filters of one element are an ordinary product.
+  // Returns true if the engine is on a Hopper GPU. Filters of one element make an ordinary product, which only the
+  // template for Hopper computes with this plan.
   bool is_hopper() {
     if (!engine->is_cuda()) return false;
     convolution_case c = gathered(y, dtype::bf16);
@@ -58,7 +59,7 @@ TEST_F(cutlass_gathered_convolutions, one_to_three_spatial_axes_match_the_defini
           c.stride[d] = random.between(1, 3), c.dilation[d] = random.between(1, 3);
           while (positions(c, d) < 1) ++c.in[d];
         }
-        // None of these is an ordinary product.
+        // A filter of one element with stride 1 would be an ordinary product.
         if (c.width[2] == 1 && c.stride[2] == 1) c.width[2] = 2, ++c.in[2];
         expect_as_defined(c, plain);
       }
@@ -108,7 +109,7 @@ TEST_F(cutlass_gathered_convolutions, groups_match_the_definition) {
     }
 }
 
-TEST_F(cutlass_gathered_convolutions, epilogues_have_operands_and_reductions) {
+TEST_F(cutlass_gathered_convolutions, epilogues_may_have_operands_and_reductions) {
   if (!is_hopper()) return;
   for (const convolution_result r : all_results)
     for (const std::int64_t stride : {1, 2}) {
@@ -119,7 +120,7 @@ TEST_F(cutlass_gathered_convolutions, epilogues_have_operands_and_reductions) {
           [&](auto rows, auto columns, auto batch) {
             const expression x = 2 * acc + expression(loaded(op::load_row, dtype::f32, 1, 1, columns)) +
                                  loaded(op::load, dtype::bf16, batch, rows, columns);
-            // Sums of magnitudes do not cancel: their error is relative to them.
+            // Sums of magnitudes do not cancel, so their error is small relative to the sum.
             return 1 -
                    expression::reducing(abs(x), reduction::sum, reduction_scope::all, operand(dtype::f32, batch, 1, 1));
           },
@@ -144,7 +145,7 @@ TEST_F(cutlass_gathered_convolutions, eight_bit_types_match_the_definition) {
   }
 }
 
-TEST_F(cutlass_gathered_convolutions, an_impossible_gather_is_refused_and_the_nearest_plan_named) {
+TEST_F(cutlass_gathered_convolutions, a_refusal_of_a_plan_that_cannot_gather_names_the_nearest_plan) {
   if (!is_hopper()) return;
   convolution_case c = gathered(dfilters, dtype::bf16);
   c.channels = 40;

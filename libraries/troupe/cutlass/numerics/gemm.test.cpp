@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products without or with simple epilogues, compared with the reference in double precision.
+// Compares products without or with simple epilogues with the reference in double precision.
 #include <troupe/cutlass/testing/numerics.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
@@ -12,10 +12,10 @@ using epilogue::acc, epilogue::op;
 
 class cutlass_gemm : public gemm_suite {};
 
-TEST_F(cutlass_gemm, all_types_are_exact_if_the_sums_are) {
+TEST_F(cutlass_gemm, products_of_all_types_are_exact_for_small_integers) {
   for (const factor_types& t : all_pairs)
     for (const dtype d : all_results)
-      for (int i = 0; i < turns(4) && !HasFailure(); ++i)
+      for (int i = 0; i < iterations(4) && !HasFailure(); ++i)
         expect_as_defined(any_product(t, d), [](auto, auto) { return expression(acc); }, 0);
 }
 
@@ -24,7 +24,7 @@ TEST_F(cutlass_gemm, operands_may_have_any_layout) {
     for (const auto a : {storing::tidy_rows, storing::tidy_columns, storing::scattered})
       for (const auto b : {storing::tidy_rows, storing::tidy_columns, storing::scattered}) {
         for (const auto d : {storing::tidy_rows, storing::tidy_columns, storing::shifted, storing::scattered}) {
-          product_form p{t.a, t.b, any_float(), random.between(1, 70), random.between(1, 70), random.between(1, 70)};
+          test_product p{t.a, t.b, any_float(), random.between(1, 70), random.between(1, 70), random.between(1, 70)};
           p.a_stored = a, p.b_stored = b, p.d_stored = d;
           expect_as_defined(whole_elements(p), [](auto, auto) { return expression(acc); }, 0);
           if (HasFailure()) return;
@@ -33,26 +33,26 @@ TEST_F(cutlass_gemm, operands_may_have_any_layout) {
       }
 }
 
-// Extents beside those of tiles, in each direction.
-TEST_F(cutlass_gemm, products_may_end_anywhere_within_a_tile) {
+// Tests extents just below and above those of tiles, along each axis.
+TEST_F(cutlass_gemm, extents_need_not_be_multiples_of_a_tile) {
   constexpr std::int64_t sides[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
   for (const factor_types& t : {all_pairs[0], all_pairs[2], all_pairs[4], all_pairs[5], all_pairs[9], all_pairs[14]})
     for (const std::int64_t side : sides)
       for (int which = 0; which < 3 && !HasFailure(); ++which) {
-        product_form p{t.a, t.b, dtype::f32, 65, 72, 40};
+        test_product p{t.a, t.b, dtype::f32, 65, 72, 40};
         *std::array{&p.m, &p.n, &p.k}[static_cast<std::size_t>(which)] = side;
         p.a_stored = storing::tidy_rows, p.b_stored = storing::tidy_columns, p.d_stored = storing::tidy_rows;
         expect_as_defined(whole_elements(p), [](auto, auto) { return expression(acc); }, 0);
       }
 }
 
-// Without elements only reductions of nothing are computed; without terms, the epilogue of sums of nothing.
+// Without elements, only the reductions are written, as empty reductions; without terms, the sums are 0.
 TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
   using epilogue::reduction, epilogue::reduction_scope;
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5], all_pairs[13]})
     for (int which = 0; which < 4; ++which) {
-      if (leaves_out()) continue;
-      product_form p{t.a, t.b, any_float(), random.between(1, 150), random.between(1, 150), 24};
+      if (skips_case()) continue;
+      test_product p{t.a, t.b, any_float(), random.between(1, 150), random.between(1, 150), 24};
       p.batch = random.between(1, 3);
       *std::array{&p.m, &p.n, &p.k, &p.batch}[static_cast<std::size_t>(which)] = 0;
       const auto reduced = [&](const expression& x, reduction how, reduction_scope over) {
@@ -77,9 +77,9 @@ TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
     }
 }
 
-TEST_F(cutlass_gemm, products_with_k_of_1_are_outer_products) {
+TEST_F(cutlass_gemm, products_may_have_one_term) {
   for (const factor_types& t : all_pairs) {
-    product_form p = any_product(t, dtype::f32);
+    test_product p = any_product(t, dtype::f32);
     p.k = 1;
     expect_as_defined(whole_elements(p), [](auto, auto) { return expression(acc); }, 0);
     if (HasFailure()) return;
@@ -89,7 +89,7 @@ TEST_F(cutlass_gemm, products_with_k_of_1_are_outer_products) {
 TEST_F(cutlass_gemm, products_may_have_one_row_or_one_column) {
   for (const factor_types& t : all_pairs)
     for (const bool row : {true, false}) {
-      product_form p = any_product(t, dtype::f32);
+      test_product p = any_product(t, dtype::f32);
       (row ? p.m : p.n) = 1;
       expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
       if (HasFailure()) return;
@@ -99,19 +99,19 @@ TEST_F(cutlass_gemm, products_may_have_one_row_or_one_column) {
 TEST_F(cutlass_gemm, batches_may_share_either_factor) {
   for (const factor_types& t : all_pairs)
     for (int shared = 0; shared < 3; ++shared) {
-      product_form p = any_product(t, any_float());
+      test_product p = any_product(t, any_float());
       p.batch = random.between(2, 5), p.shares_a = shared == 1, p.shares_b = shared == 2;
       expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);
       if (HasFailure()) return;
     }
 }
 
-TEST_F(cutlass_gemm, alpha_and_beta_may_be_values_or_in_memory) {
+TEST_F(cutlass_gemm, alpha_and_beta_may_be_constants_or_in_memory) {
   for (const factor_types& t : all_pairs)
     for (const double alpha : {0.0, 1.0, -0.5})
       for (const double beta : {0.0, 1.0, 2.0}) {
-        if (leaves_out()) continue;
-        const product_form p = any_product(t, any_float());
+        if (skips_case()) continue;
+        const test_product p = any_product(t, any_float());
         expect_as_defined(
             p,
             [&](auto rows, auto columns) {
@@ -130,7 +130,7 @@ TEST_F(cutlass_gemm, alpha_and_beta_may_be_values_or_in_memory) {
       }
 }
 
-TEST_F(cutlass_gemm, sums_are_as_precise_as_their_type) {
+TEST_F(cutlass_gemm, rounding_errors_are_within_the_bound_of_the_sum_type) {
   for (const factor_types& t : all_pairs) {
     if (t.a == dtype::i8 && t.b == dtype::i8) continue;
     constexpr std::int64_t m = 33, n = 29, k = 700;
@@ -145,7 +145,7 @@ TEST_F(cutlass_gemm, sums_are_as_precise_as_their_type) {
   }
 }
 
-// Truncated numbers would all be smaller: by half of the last of 10 bits on average, so the products by 6.5e-4.
+// Truncation would make all factors smaller, by half of the last of 10 bits on average, and the products by 6.5e-4.
 TEST_F(cutlass_gemm, tf32_factors_are_rounded_without_bias) {
   constexpr std::int64_t m = 70, n = 66, k = 300;
   const plan any, ampere{.family = family::ampere};
@@ -176,7 +176,7 @@ TEST_F(cutlass_gemm, tf32_factors_are_rounded_without_bias) {
   }
 }
 
-TEST_F(cutlass_gemm, small_integers_are_exact_up_to_the_longest_sum_of_floats) {
+TEST_F(cutlass_gemm, sums_of_i8_are_exact_beyond_the_integers_of_a_float) {
   constexpr std::int64_t k = 3000;
   stored_matrices a(dtype::i8, 1, 3, k, random), b(dtype::i8, 1, k, 5, random), d(dtype::i32, 1, 3, 5, random);
   for (auto* m : {&a, &b}) m->fill([&] { return element_value{-128, 0}; });
@@ -217,8 +217,8 @@ TEST_F(cutlass_gemm, the_epilogue_may_load_the_result_in_place) {
     }
 }
 
-TEST_F(cutlass_gemm, workspace_limits_the_memory) {
-  product_form p{dtype::f8e4m3, dtype::f8e4m3, dtype::bf16, 40, 50, 60};
+TEST_F(cutlass_gemm, a_product_runs_in_the_least_workspace) {
+  test_product p{dtype::f8e4m3, dtype::f8e4m3, dtype::bf16, 40, 50, 60};
   p.d_stored = storing::tidy_rows;
   std::uint64_t workspace = 0;
   const auto limited = [&](auto&&... parts) {
@@ -233,7 +233,7 @@ TEST_F(cutlass_gemm, workspace_limits_the_memory) {
   if (!engine->is_cuda()) {
     ASSERT_FALSE(refused) << "8-bit floats are copied";
     const std::string text = refused.error().text();
-    ASSERT_EQ(text.find("cutlass.gemm: workspace is 0; the host engine needs at least "), 0u) << text;
+    ASSERT_EQ(text.find("cutlass.gemm: workspace is 0 bytes; the host engine needs at least "), 0u) << text;
     workspace = std::stoull(text.substr(text.find("least ") + 6));
   }
   expect_right(p, plain, 0, false, limited);

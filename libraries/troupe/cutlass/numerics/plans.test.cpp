@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Plans that are prepared, and plans that a request forces.
+// Checks plans that are prepared, and plans that a request forces.
 #include <string>
 #include <troupe/cutlass/testing/numerics.hpp>
 #include <troupe/epilogue/epilogue.hpp>
@@ -24,7 +24,7 @@ class cutlass_plans : public gemm_suite {
     r.plan = p;
     return r;
   }
-  // Runs the product; expects that an engine which cannot follow the plan refuses it and says so.
+  // Runs the product with a plan. Expects the right result, or a refusal as `unsupported`.
   void expect_right_or_unsupported(const plan& p) {
     SCOPED_TRACE(to_string(p));
     const auto done = engine->run(product(p));
@@ -39,8 +39,8 @@ class cutlass_plans : public gemm_suite {
   }
   void expect_product() {
     const std::vector<double> x = a.values(0), y = b.values(0);
-    const epilogue::tree_memory bias_memory{bias.range.address, bias.shape, bias.batch_stride,
-                                            bias.type,          bias.mode,  {}};
+    const epilogue::memory_operand bias_memory{bias.range.address, bias.shape, bias.batch_stride,
+                                               bias.type,          bias.mode,  {}};
     comparison c(1e-6);
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
@@ -55,7 +55,7 @@ class cutlass_plans : public gemm_suite {
     const auto answer = engine->run(p);
     EXPECT_TRUE(answer) << answer.error().to_string();
     if (answer) info = *answer;
-    EXPECT_EQ(log.back(), std::byte{'~'}) << "written behind the end";
+    EXPECT_EQ(log.back(), std::byte{'~'}) << "written beyond the end of the log";
     const std::string text(reinterpret_cast<const char*>(log.data()), log_bytes);
     return text.substr(0, text.find('\0'));
   }
@@ -103,7 +103,7 @@ TEST_F(cutlass_plans, the_log_is_cut_to_the_length_of_its_buffer) {
   EXPECT_GE(some.size(), 11u);
 }
 
-TEST_F(cutlass_plans, prepare_returns_the_workspace_that_suffices) {
+TEST_F(cutlass_plans, a_product_runs_in_the_workspace_that_prepare_returns) {
   gemm r = product();
   const auto info = engine->run(prepare::of(r));
   ASSERT_TRUE(info) << info.error().to_string();
@@ -112,7 +112,7 @@ TEST_F(cutlass_plans, prepare_returns_the_workspace_that_suffices) {
   expect_product();
 }
 
-TEST_F(cutlass_plans, plans_are_counted) {
+TEST_F(cutlass_plans, equal_requests_make_at_most_one_plan) {
   ASSERT_TRUE(engine->run(read_statistics{.start_anew = true}));
   for (int i = 0; i < 3; ++i) {
     run(product());
@@ -123,7 +123,7 @@ TEST_F(cutlass_plans, plans_are_counted) {
   EXPECT_LE(counted->made, 1u);
 }
 
-TEST_F(cutlass_plans, batches_and_groups_are_prepared) {
+TEST_F(cutlass_plans, preparing_a_batch_or_groups_writes_no_result) {
   const gemm one = product();
   const gemm_batched many{.a = {one.a, one.a}, .b = {one.b, one.b}, .d = {one.d, one.d}};
   for (const std::int32_t measure : {0, 2}) {
@@ -169,7 +169,7 @@ TEST_F(cutlass_plans, a_forced_plan_is_used_or_refused) {
   for (const std::uint16_t band : {1, 3, 16, 1000}) expect_right_or_unsupported({.band = band});
 }
 
-TEST_F(cutlass_plans, the_host_engine_refuses_forced_plans_with_the_reason) {
+TEST_F(cutlass_plans, a_refusal_of_the_host_engine_names_the_forced_plan) {
   if (engine->is_cuda()) return;
   const std::string reason =
       ": plan is hopper 128xanyxany, any stages, cluster anyxany, any, any, band any; expected none, because the host "

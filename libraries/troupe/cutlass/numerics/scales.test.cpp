@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Factors with a scale for each block of elements. Scales are powers of 2, so the sums are exact.
+// Compares products whose factors have a scale for each block of elements with the reference. Scales are powers of 2,
+// so the sums are exact.
 #include <troupe/cutlass/testing/numerics.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
@@ -10,17 +11,19 @@ namespace {
 using namespace testing;
 using epilogue::acc, epilogue::op;
 
-class scaled_factors : public gemm_suite {
+class cutlass_scaled_factors : public gemm_suite {
  protected:
-  // Scales for blocks of this many terms, and of one line or as many lines; or for all terms of a line.
-  std::optional<scale_form> scales(std::int64_t terms, std::int64_t block, bool coarse) {
+  // Returns scales for blocks of `block` terms, or of all terms if `block` is 0; of one line, or of as many lines as
+  // terms if `coarse`.
+  std::optional<test_scales> scales(std::int64_t terms, std::int64_t block, bool coarse) {
     const dtype t = random.one_of({dtype::f32, dtype::f16, dtype::bf16, dtype::f8e8m0, dtype::f8e4m3});
     const std::int64_t all = block == 0 ? terms : block;
-    return scale_form{t, {coarse ? all : 1, all}};
+    return test_scales{t, {coarse ? all : 1, all}};
   }
-  // Extents for which the number of scales identifies the block: no smaller one has as few.
+  // Compares a product with scales. k is such that the number of scales identifies the block: smaller blocks would have
+  // more scales.
   void expect_scaled(const factor_types& t, std::int64_t block, bool of_a, bool of_b) {
-    product_form p = any_product(t, random.one_of({dtype::f32, dtype::bf16}));
+    test_product p = any_product(t, random.one_of({dtype::f32, dtype::bf16}));
     const std::int64_t blocks = random.between(2, 5);
     p.k = block == 0 ? 2 * random.between(9, 100)
                      : block * (blocks - 1) + 2 * random.between(std::max<std::int64_t>(1, block / 4), block / 2);
@@ -37,21 +40,21 @@ class scaled_factors : public gemm_suite {
   }
 };
 
-TEST_F(scaled_factors, either_factor_may_have_blocks_of_any_size) {
+TEST_F(cutlass_scaled_factors, either_or_both_may_have_blocks_of_any_size) {
   for (const factor_types& t : all_pairs)
     for (const std::int64_t block : {0, 16, 32, 64, 128}) {
       if (!may_scale(t)) continue;
       for (const auto& [of_a, of_b] : {std::pair{true, true}, std::pair{true, false}, std::pair{false, true}}) {
-        if (leaves_out()) continue;
+        if (skips_case()) continue;
         expect_scaled(t, block, of_a, of_b);
         if (HasFailure()) return;
       }
     }
 }
 
-TEST_F(scaled_factors, batches_may_have_their_own_or_shared_scales) {
-  for (int i = 0; i < turns(20) && !HasFailure(); ++i) {
-    product_form p{dtype::f8e4m3, dtype::f8e4m3, dtype::f32, random.between(1, 200), random.between(1, 200), 384};
+TEST_F(cutlass_scaled_factors, batches_may_have_their_own_or_shared_scales) {
+  for (int i = 0; i < iterations(20) && !HasFailure(); ++i) {
+    test_product p{dtype::f8e4m3, dtype::f8e4m3, dtype::f32, random.between(1, 200), random.between(1, 200), 384};
     p.batch = 3, p.shares_b = i % 2 == 0;
     p.a_scales = scales(p.k, 128, false), p.b_scales = scales(p.k, 128, true);
     expect_as_defined(p, [](auto, auto) { return expression(acc); }, 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products and convolutions by CUTLASS's kernels, compared with the reference in double precision.
+// Compares products and convolutions by CUTLASS's kernels with the reference in double precision.
 #include <troupe/cutlass/testing/convolution_cases.hpp>
 #include <troupe/cutlass/testing/numerics.hpp>
 #include <troupe/cutlass/testing/vendor.hpp>
@@ -13,7 +13,7 @@ using namespace testing;
 using epilogue::acc, epilogue::op;
 using storing = stored_matrices::storing;
 
-// A kernel: the product it computes and the plan that only it has.
+// A kernel: the types and layout that it computes, and a plan that only this kernel has.
 struct tested_kernel {
   const char* name;
   dtype factor, result;
@@ -56,22 +56,22 @@ constexpr tested_kernel kernels[] = {
 
 class cutlass_vendor : public gemm_suite {
  protected:
-  void SetUp() override { skip_without_vendor(*engine); }
-  product_form product_for(const tested_kernel& k, std::int64_t m, std::int64_t n, std::int64_t terms) {
-    product_form p{k.factor, k.factor, k.result, m, n, terms};
+  void SetUp() override { skip_without_cutlass_library(*engine); }
+  test_product product_for(const tested_kernel& k, std::int64_t m, std::int64_t n, std::int64_t terms) {
+    test_product p{k.factor, k.factor, k.result, m, n, terms};
     p.a_stored = p.d_stored = by_rows, p.b_stored = k.b_stored;
     return p;
   }
-  // The same by transposes: where D is contiguous in columns, the kernel's A is the transpose of B.
-  static product_form transposed(const product_form& p) {
-    product_form q = p;
+  // Returns the transposed product. Columns of D are contiguous; the kernel's A is the transpose of B.
+  static test_product transposed(const test_product& p) {
+    test_product q = p;
     q.m = p.n, q.n = p.m, q.d_stored = by_columns;
     q.a_stored = p.b_stored == by_columns ? by_rows : by_columns, q.b_stored = by_columns;
     q.shares_a = p.shares_b, q.shares_b = p.shares_a;
     return q;
   }
   template <class Make>
-  void expect_with(const tested_kernel& k, const product_form& p, Make&& make, double tolerance) {
+  void expect_with(const tested_kernel& k, const test_product& p, Make&& make, double tolerance) {
     SCOPED_TRACE(k.name);
     expect_right(p, make, tolerance, false, [&](auto&&... operands) {
       gemm r = request_of(operands...);
@@ -85,7 +85,7 @@ class cutlass_vendor : public gemm_suite {
 
 expression plain(std::int64_t, std::int64_t) { return acc; }
 
-TEST_F(cutlass_vendor, products_equal_double_precision_in_each_kernel) {
+TEST_F(cutlass_vendor, products_of_each_kernel_match_the_reference) {
   for (const tested_kernel& k : kernels)
     for (const auto& [m, n, terms] : {std::array<std::int64_t, 3>{200, 144, 96},
                                       {1, 16, 16},
@@ -101,7 +101,7 @@ TEST_F(cutlass_vendor, products_equal_double_precision_in_each_kernel) {
 TEST_F(cutlass_vendor, products_may_be_transposed_and_batched_and_share_a_factor) {
   for (const tested_kernel& k : kernels)
     for (int shared = 0; shared < 3 && !HasFailure(); ++shared) {
-      product_form p =
+      test_product p =
           product_for(k, 16 * random.between(1, 12), 16 * random.between(1, 12), 16 * random.between(1, 12));
       p.batch = random.between(1, 4), p.shares_a = shared == 1, p.shares_b = shared == 2;
       expect_with(k, p, plain, 0);
@@ -109,10 +109,10 @@ TEST_F(cutlass_vendor, products_may_be_transposed_and_batched_and_share_a_factor
     }
 }
 
-TEST_F(cutlass_vendor, products_are_multiplied_and_added_to_a_matrix) {
+TEST_F(cutlass_vendor, epilogues_may_have_alpha_and_beta_and_a_matrix) {
   for (const tested_kernel& k : kernels)
     for (const auto& [alpha, beta] : {std::pair{1.0, 1.0}, {-0.75, 0.5}, {2.0, -1.0}, {0.5, 0.0}}) {
-      product_form p = product_for(k, random.between(1, 200), 16 * random.between(1, 12), 16 * random.between(1, 12));
+      test_product p = product_for(k, random.between(1, 200), 16 * random.between(1, 12), 16 * random.between(1, 12));
       p.batch = random.between(1, 3);
       // The kernel rounds alpha * sum + beta * c in float before it rounds to D.
       expect_with(
@@ -125,11 +125,11 @@ TEST_F(cutlass_vendor, products_are_multiplied_and_added_to_a_matrix) {
     }
 }
 
-TEST_F(cutlass_vendor, bias_and_gelu_are_fused) {
+TEST_F(cutlass_vendor, epilogues_may_have_a_bias_and_gelu) {
   const tested_kernel k{"sm90_bf16_bias_gelu", dtype::bf16, dtype::bf16, by_columns, {.family = family::vendor}};
   for (int i = 0; i < 4 && !HasFailure(); ++i) {
-    const product_form p = product_for(k, random.between(1, 300), 8 * random.between(1, 40), 8 * random.between(1, 20));
-    // Its tanh is that of the GPU, which has 11 bits.
+    const test_product p = product_for(k, random.between(1, 300), 8 * random.between(1, 40), 8 * random.between(1, 20));
+    // The kernel computes tanh with the GPU's instruction, which has 11 bits.
     expect_with(
         k, p,
         [&](auto, auto n) {
@@ -139,9 +139,9 @@ TEST_F(cutlass_vendor, bias_and_gelu_are_fused) {
   }
 }
 
-TEST_F(cutlass_vendor, plans_that_were_measured_can_be_given_again) {
+TEST_F(cutlass_vendor, a_measured_plan_can_be_given_in_a_request) {
   const tested_kernel& k = kernels[8];
-  const product_form p = product_for(k, 256, 512, 512);
+  const test_product p = product_for(k, 256, 512, 512);
   test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
@@ -160,23 +160,23 @@ TEST_F(cutlass_vendor, plans_that_were_measured_can_be_given_again) {
   r.plan = {};
   const auto model = engine->run(prepare::of(r));
   ASSERT_TRUE(model) << model.error().to_string();
-  EXPECT_NE(model->plan.family, family::vendor) << "without constraints, and unmeasured";
+  EXPECT_NE(model->plan.family, family::vendor) << "a request without a plan, which was not measured";
   const auto all = engine->run(prepare::of(r, 2));
   ASSERT_TRUE(all) << all.error().to_string();
-  EXPECT_GE(all->measured, 4u) << "two templates, and the kernels of CUTLASS";
+  EXPECT_GE(all->measured, 4u) << "two kernels of templates, and CUTLASS's kernels";
 }
 
-TEST_F(cutlass_vendor, workspace_limits_the_memory) {
+TEST_F(cutlass_vendor, a_workspace_below_the_plans_is_refused) {
   const tested_kernel& k = kernels[10];
   ASSERT_EQ(k.plan.divided, decision::yes);
-  const product_form p = product_for(k, 128, 256, 2048);
+  const test_product p = product_for(k, 128, 256, 2048);
   test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
   r.plan = k.plan;
   const auto info = engine->run(prepare::of(r));
   ASSERT_TRUE(info) << info.error().to_string();
-  ASSERT_GT(info->workspace, 0u) << "blocks that share a tile add what they have in memory";
+  ASSERT_GT(info->workspace, 0u) << "blocks that share a tile add their sums in memory";
   r.workspace = info->workspace;
   EXPECT_TRUE(engine->run(r));
   r.workspace = info->workspace - 1;
@@ -186,9 +186,9 @@ TEST_F(cutlass_vendor, workspace_limits_the_memory) {
       << refused.error().text();
 }
 
-TEST_F(cutlass_vendor, what_no_kernel_can_compute_is_refused_with_the_reason) {
+TEST_F(cutlass_vendor, a_refusal_names_the_epilogue_extent_or_types_that_no_kernel_has) {
   const tested_kernel& k = kernels[8];
-  product_form p = product_for(k, 64, 64, 64);
+  test_product p = product_for(k, 64, 64, 64);
   const auto refusal = [&](const expression& e) {
     test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
     stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
@@ -203,7 +203,7 @@ TEST_F(cutlass_vendor, what_no_kernel_can_compute_is_refused_with_the_reason) {
   p.n = 63;
   EXPECT_NE(refusal(acc).find("is 63; expected a multiple of 8 elements"), std::string::npos) << refusal(acc);
   p.n = 64, p.d = dtype::f32;
-  EXPECT_NE(refusal(acc).find("multiplies bf16 and bf16 and stores bf16"), std::string::npos) << refusal(acc);
+  EXPECT_NE(refusal(acc).find("multiplies bf16 by bf16 and stores bf16"), std::string::npos) << refusal(acc);
 }
 
 class cutlass_vendor_convolutions : public convolution_numerics {
@@ -221,7 +221,7 @@ class cutlass_vendor_convolutions : public convolution_numerics {
     c.how = layout::channels_last, c.plan = {.family = family::vendor};
     return c;
   }
-  void SetUp() override { skip_without_vendor(*engine); }
+  void SetUp() override { skip_without_cutlass_library(*engine); }
 };
 
 TEST_F(cutlass_vendor_convolutions, convolutions_match_the_definition) {
@@ -230,7 +230,7 @@ TEST_F(cutlass_vendor_convolutions, convolutions_match_the_definition) {
       expect_as_defined(any_of_kernels(r), [](auto, auto, auto) { return expression(acc); }, 0);
 }
 
-TEST_F(cutlass_vendor_convolutions, alpha_and_beta_are_applied) {
+TEST_F(cutlass_vendor_convolutions, epilogues_may_have_alpha_and_beta_and_a_matrix) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 6 && !HasFailure(); ++i)
       expect_as_defined(

@@ -18,8 +18,8 @@ constexpr dtype sources[] = {dtype::f32, dtype::f16, dtype::bf16};
 struct scaled_type {
   dtype type;
   double largest;
-  /// Relative difference of two adjacent numbers, by the larger one, and the smallest difference.
-  double step, least;
+  double step;   // difference of adjacent numbers / the larger of them
+  double least;  // smallest difference of adjacent numbers
 };
 constexpr scaled_type scaled_types[] = {{dtype::i8, 127, 0, 1},
                                         {dtype::f8e4m3, 448, 0.125, 0x1p-9},
@@ -28,21 +28,21 @@ constexpr scaled_type scaled_types[] = {{dtype::i8, 127, 0, 1},
 
 class cutlass_packing : public numerics::engine_suite {
  protected:
-  // f4e2m1x2 is stored as bytes, which a test reads as codes.
+  // A packed matrix. f4e2m1x2 is stored as bytes, which hold the codes of two elements.
   struct packed_matrix {
     packed_matrix(dtype type, std::int64_t batch, std::int64_t terms, std::int64_t lines,
                   numerics::random_source& random)
         : type(type),
-          each(matmul::terms_in(type)),
+          each(matmul::k_per_element(type)),
           memory(each == 2 ? dtype::u8 : type, batch, terms / each, lines, random) {}
     out_any operand(bool batched) {
       const auto o = memory.operand<access_mode::write>(batched);
       return {o.range(), o.shape(), type};
     }
     double get(std::int64_t b, std::int64_t term, std::int64_t line) {
-      void* const place = memory.place(b, term / each, line);
-      if (each == 1) return epilogue::number_at(place, type);
-      const auto pair = float4_e2m1x2::from_bits(*static_cast<const std::uint8_t*>(place));
+      void* const at = memory.place(b, term / each, line);
+      if (each == 1) return epilogue::number_at(at, type);
+      const auto pair = float4_e2m1x2::from_bits(*static_cast<const std::uint8_t*>(at));
       return static_cast<float>(term % 2 == 0 ? pair.first() : pair.second());
     }
     dtype type;
@@ -50,7 +50,7 @@ class cutlass_packing : public numerics::engine_suite {
     stored_matrices memory;
   };
 
-  // The nearest of the type's numbers, by their definition, which has no scale.
+  // Returns the nearest number of the type, by definition; 0 for NaN.
   static double nearest(const scaled_type& t, double x) {
     if (std::isnan(x)) return 0;
     const double most = t.largest;
@@ -62,7 +62,7 @@ class cutlass_packing : public numerics::engine_suite {
   struct shape {
     std::int64_t batch, terms, lines, block;
   };
-  // Packs `from`, and compares with the definition.
+  // Packs `from`, and compares elements and scales with the definition.
   void expect_packed(const scaled_type& t, dtype scale_type, const shape& s, stored_matrices& from) {
     const std::int64_t blocks = (s.terms + s.block - 1) / s.block;
     packed_matrix packed(t.type, s.batch, s.terms, s.lines, random);
@@ -97,7 +97,7 @@ class cutlass_packing : public numerics::engine_suite {
             const auto x = static_cast<float>(from.get(b, e, line).real);
             const double q = packed.get(b, e, line);
             ASSERT_EQ(q, scale > 0 ? nearest(t, x / static_cast<float>(scale)) : 0) << x << " / " << scale;
-            // Half a step of the type, and the largest truncation of the scale's rounding at the end.
+            // The error is at most half a step of the type, and at the largest numbers the rounding of the scale.
             const double half = 0.5 * scale * std::max(t.step * std::fabs(q), t.least);
             const double cut = scale_type == dtype::bf16 ? largest * 0x1p-8 : largest * 0x1p-22;
             ASSERT_LE(std::fabs(q * scale - x),
@@ -123,7 +123,7 @@ TEST_F(cutlass_packing, elements_are_rounded_to_the_nearest_with_the_scale_of_th
         }
 }
 
-TEST_F(cutlass_packing, elements_without_scales_are_converted) {
+TEST_F(cutlass_packing, elements_without_scales_are_rounded_to_the_nearest) {
   for (const dtype to : sources)
     for (const dtype source : sources) {
       const shape s{2, 67, 45, 0};

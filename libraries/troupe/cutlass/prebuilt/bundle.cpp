@@ -7,7 +7,7 @@
 namespace troupe::cutlass::prebuilt {
 namespace {
 
-constexpr std::uint64_t mark = 0x31656c646e7562;  // "bundle1"
+constexpr std::uint64_t signature = 0x31656c646e7562;  // "bundle1"
 
 void put(std::string& to, std::uint64_t x) { to.append(reinterpret_cast<const char*>(&x), sizeof x); }
 bool take(std::string_view& from, std::uint64_t& x) noexcept {
@@ -28,7 +28,7 @@ bool take(std::string_view& from, std::string_view& x) noexcept {
 
 std::string encode(std::span<const kernel> all) {
   std::string out;
-  put(out, mark);
+  put(out, signature);
   put(out, all.size());
   for (const kernel& k : all)
     for (const std::string_view text : {k.name, k.architecture, k.source, k.image}) {
@@ -39,8 +39,8 @@ std::string encode(std::span<const kernel> all) {
 }
 
 std::vector<kernel> decode(std::string_view bundle) {
-  std::uint64_t is = 0, count = 0;
-  if (!take(bundle, is) || is != mark || !take(bundle, count)) return {};
+  std::uint64_t first = 0, count = 0;
+  if (!take(bundle, first) || first != signature || !take(bundle, count)) return {};
   std::vector<kernel> out;
   for (std::uint64_t i = 0; i < count; ++i) {
     kernel k;

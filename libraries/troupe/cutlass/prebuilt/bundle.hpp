@@ -15,6 +15,7 @@ struct kernel {
   std::string_view source, image;
 };
 
+/// Returns a bundle of kernels.
 std::string encode(std::span<const kernel> all);
 /// Returns the kernels of a bundle, which refer to it; none if it is damaged.
 std::vector<kernel> decode(std::string_view bundle);

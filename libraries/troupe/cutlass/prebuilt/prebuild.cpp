@@ -27,7 +27,7 @@ std::vector<std::string> split(const std::string& text, char at) {
   return out;
 }
 
-// The best known GPU of each architecture.
+// Returns the properties of a typical GPU of an architecture.
 std::optional<gpu_properties> properties_of(const std::string& architecture) {
   const std::map<std::string, gpu_properties> known{{"sm_80",
                                                      {.capability = 80,
@@ -71,7 +71,7 @@ std::optional<dtype> type_of(const std::string& name) {
   return std::nullopt;
 }
 
-// Returns D = alpha * A * B, all row by row, or B column by column; aligned as memory of the device is.
+// Returns D = alpha * A * B, with rows contiguous, or columns of B; aligned as device memory is.
 problem plain_problem(dtype t, const extents& e, bool b_by_columns, const epilogue::tree& tree) {
   problem p;
   const std::uint64_t address = 1 << 20;
@@ -85,6 +85,7 @@ problem plain_problem(dtype t, const extents& e, bool b_by_columns, const epilog
   return p;
 }
 
+// Compiles the kernels of a bundle.
 class bundle_writer {
  public:
   result<void> add(const std::string& specification) {
@@ -97,7 +98,7 @@ class bundle_writer {
     jit::nvrtc_builder builder(std::move(*with), gpu->capability);
     for (const std::string& name : split(parts[1], ',')) {
       const auto t = type_of(name);
-      if (!t) return wrong(specification, name + " is not a type that is prebuilt");
+      if (!t) return wrong(specification, "type is " + name + "; expected f16, bf16, f32, f64, i8, f8e4m3 or f8e5m2");
       for (const bool by_columns : {true, false})
         for (const std::int64_t m : {1, 16, 64, 256, 1024, 4096, 16384})
           for (const std::int64_t n : {512, 2048, 8192})
@@ -135,7 +136,7 @@ class bundle_writer {
     r.cache = jit::cache_use::none;
     const std::string recipe = jit::encode(r);
     const auto decoded = jit::decode(recipe);
-    if (!decoded) return error(reaction::fatal, "cutlass", "a recipe is damaged");
+    if (!decoded) return error(reaction::fatal, "cutlass", "the recipe of a kernel is damaged");
     const jit::build made = builder.images().make(*decoded);
     if (made.failed) return *made.failed;
     kernels_[architecture + text.source] = {text.name + " of " + std::string(to_string(t)), architecture, text.source,

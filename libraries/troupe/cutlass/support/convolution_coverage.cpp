@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Prints the table of docs/cutlass-convolutions.md: which template computes convolutions of which types on which GPU.
-// Uses the engine's own functions.
+// Prints the table of docs/cutlass-convolutions.md: the instructions that convolutions of each kind use on each GPU,
+// according to the engine's own functions.
 #include <troupe/cutlass/support/layers.hpp>
 #include <troupe/cutlass/support/table.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace support;
 
-std::string answer(const kind& k, const architecture& on, convolution_result r, const epilogue::tree& tree) {
+std::string instructions_of(const kind& k, const architecture& on, convolution_result r, const epilogue::tree& tree) {
   const convolution_problem p = problem_of(k, r, {}, tree);
   const auto candidates = convolution_candidates_for(p, properties_of(on), {});
   if (!candidates) return "refused";
@@ -22,8 +22,9 @@ std::string answer(const kind& k, const architecture& on, convolution_result r, 
 
 void print() {
   print_table("types", kinds_of_convolutions(), [](const kind& k, const architecture& a, const epilogue::tree& tree) {
-    const std::string y = answer(k, a, convolution_result::y, tree), dx = answer(k, a, convolution_result::dx, tree),
-                      dfilters = answer(k, a, convolution_result::dfilters, tree);
+    const std::string y = instructions_of(k, a, convolution_result::y, tree),
+                      dx = instructions_of(k, a, convolution_result::dx, tree),
+                      dfilters = instructions_of(k, a, convolution_result::dfilters, tree);
     return y == dx && y == dfilters ? y : cat(y, ", ", dx, ", ", dfilters);
   });
 }

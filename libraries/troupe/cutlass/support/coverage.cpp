@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Prints the table of docs/cutlass.md: which template multiplies which types on which GPU. Uses the engine's own
-// functions.
+// Prints the table of docs/cutlass.md: the instructions that products of each kind use on each GPU, according to the
+// engine's own functions.
 #include <troupe/cutlass/support/table.hpp>
 #include <troupe/cutlass/variants/ampere_plans.hpp>
 
@@ -10,7 +10,8 @@ namespace {
 
 using namespace support;
 
-std::string answer(const kind& k, const architecture& on, bool has_contiguous_terms, const epilogue::tree& tree) {
+std::string instructions_of(const kind& k, const architecture& on, bool has_contiguous_terms,
+                            const epilogue::tree& tree) {
   const gpu_properties gpu = properties_of(on);
   const problem p = problem_of(k, has_contiguous_terms, tree);
   const kernel_signature f = signature_of(p);
@@ -23,7 +24,7 @@ std::string answer(const kind& k, const architecture& on, bool has_contiguous_te
 
 void print() {
   print_table("A, B", kinds, [](const kind& k, const architecture& a, const epilogue::tree& tree) {
-    const std::string terms = answer(k, a, true, tree), lines = answer(k, a, false, tree);
+    const std::string terms = instructions_of(k, a, true, tree), lines = instructions_of(k, a, false, tree);
     return cat(terms, terms == lines ? "" : cat(", by lines ", lines));
   });
 }

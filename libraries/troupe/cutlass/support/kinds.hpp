@@ -4,7 +4,8 @@
 
 #include <troupe/cutlass/variants/candidates.hpp>
 
-/// Rows and columns of the table of docs/cutlass.md, for the program that prints it and the test that compiles it.
+/// The rows and columns of the table in docs/cutlass.md, for the program that prints the table and the test that
+/// compiles its kernels.
 namespace troupe::cutlass::support {
 
 /// A kind of GPU.
@@ -17,12 +18,12 @@ inline constexpr architecture all_architectures[] = {{"sm_80", 80, 166912},    {
                                                      {"sm_89", 89, 101376},    {"sm_90a", 90, 232448},
                                                      {"sm_100a", 100, 232448}, {"sm_120a", 120, 101376}};
 
-/// Types of A and B.
+/// A kind of product: the types of A and B, and of scales of B.
 struct kind {
   const char* name;
   dtype a, b, scale{};
   precision how = precision::exact;
-  std::int64_t terms = 0;  // terms of a block
+  std::int64_t terms = 0;  // terms that share a scale; 0: no scales
 };
 inline constexpr kind kinds[] = {{"f16", dtype::f16, dtype::f16},
                                  {"bf16", dtype::bf16, dtype::bf16},
@@ -37,13 +38,13 @@ inline constexpr kind kinds[] = {{"f16", dtype::f16, dtype::f16},
                                  {"f16 or bf16 with f8e4m3 or f8e5m2", dtype::bf16, dtype::f8e4m3},
                                  {"f16 or bf16 with f4e2m1x2", dtype::bf16, dtype::f4e2m1x2, dtype::f8e4m3, {}, 16}};
 
-/// Alignment of device memory: rows of A and columns of B begin at multiples of 16 bytes.
+/// Returns a product of 1024 x 1024 x 1024. All lines begin at multiples of 16 bytes, as they do in device memory.
 inline problem problem_of(const kind& k, bool has_contiguous_terms, const epilogue::tree& tree) {
   problem p;
   p.m = p.n = p.k = 1024;
   const std::uint64_t address = 1 << 20;
   const auto factor_of = [&](dtype t) {
-    const std::int64_t line = p.k / matmul::terms_in(t);
+    const std::int64_t line = p.k / matmul::k_per_element(t);
     return has_contiguous_terms ? factor{address, t, line, 1, 0} : factor{address, t, 1, p.n, 0};
   };
   p.a = factor_of(k.a), p.b = factor_of(k.b);

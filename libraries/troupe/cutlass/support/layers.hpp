@@ -6,11 +6,11 @@
 #include <troupe/cutlass/variants/convolution_candidates.hpp>
 #include <vector>
 
-/// Rows and columns of the table of docs/cutlass-convolutions.md, for the program that prints it and the test that
-/// compiles it.
+/// The rows and columns of the table in docs/cutlass-convolutions.md, for the program that prints the table and the
+/// test that compiles its kernels.
 namespace troupe::cutlass::support {
 
-/// Returns the kinds that convolutions have: none with scales.
+/// Returns the kinds that convolutions have.
 inline std::vector<kind> kinds_of_convolutions() {
   std::vector<kind> out;
   for (const kind& k : kinds)
@@ -18,15 +18,16 @@ inline std::vector<kind> kinds_of_convolutions() {
   return out;
 }
 
-/// 64 images of 28 x 28 with 64 channels, and 128 filters of 3 x 3; or twice the height and width, with four times as
-/// many channels and filters, for which larger tiles are chosen. The first factor is x, or dy; the second the filters,
-/// or x. Channels are contiguous, or positions are.
+/// A convolution of 64 images of 28 x 28 with 64 channels, and 128 filters of 3 x 3. If `large`, height and width are
+/// twice, channels and filters four times as large, and larger tiles are chosen. If not `has_contiguous_channels`,
+/// positions are contiguous.
 struct layer {
   bool has_contiguous_channels = true;
   std::int64_t stride = 1;
-  dtype computed = dtype::bf16;  ///< of the result
+  dtype computed = dtype::bf16;  ///< type of the result
   bool large = false;
 };
+/// Returns the problem of a layer. The first factor is x or dy, the second the filters or x.
 inline convolution_problem problem_of(const kind& k, convolution_result r, const layer& l, const epilogue::tree& tree) {
   constexpr std::int64_t width = 3;
   const std::int64_t side = l.large ? 56 : 28, in = l.large ? 256 : 64, out = 2 * in;

@@ -12,8 +12,8 @@
 
 namespace troupe::cutlass::support {
 
-/// Prints a table in Markdown, with a row for each kind and a column for each kind of GPU. `cell(kind, architecture,
-/// tree)` returns the text; the tree is that of a plain result.
+/// Prints a table in Markdown, with a row for each kind and a column for each architecture. `cell(kind, architecture,
+/// tree)` returns the text of a cell; `tree` is the epilogue of a plain product.
 template <class Cell>
 void print_table(const char* first_column, std::span<const kind> rows, Cell&& cell) {
   const epilogue::expression plain = epilogue::product_part{epilogue::op::accumulator};

@@ -3,29 +3,30 @@
 #pragma once
 
 // Products for all GPUs from sm_80 on, of all types, layouts and alignments. All warps of a block copy the factors to
-// shared memory, some stages ahead, and each multiplies its part of the tile. Constants that are known when a kernel is
-// compiled are in `variant`: see variants/ampere_variant.hpp.
+// shared memory, `stages` - 1 stages ahead, and each multiplies its part of the tile. The constants of a kernel are in
+// `variant`: see variants/ampere_variant.hpp.
 namespace troupe::cutlass::kernels::ampere {
 
-using number = tail::number;
+using number = kernel_epilogue::number;
 using sums = variant::sums;
 
-constexpr int pair = results::pair, out_n = variant::tile_n / pair, warp_out = warp_n / pair;
+constexpr int halves = results::halves, out_n = variant::tile_n / halves, warp_out = warp_n / halves;
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = variant::promotion_k > 0;
-// The next step is read while one is multiplied, where registers suffice: not beside the coordinates of many numbers
-// that are gathered one by one, and not beside those of bytes and 64 sums.
+// The next step is read while one is multiplied, if registers suffice. They do not if a thread also holds the
+// coordinates of many elements that are gathered one by one, or of gathered bytes beside 64 sums.
 constexpr bool gathers_bytes = first_factor::size == 1 && second_factor::size == 1 && second_factor::ordinary;
-constexpr bool many_places = (variant::convolution == forward && share<first_factor>::count > 8) ||
-                             (variant::convolution == data_gradient &&
-                              (share<first_factor>::count > 8 || (gathers_bytes && blocks_m * blocks_n * 4 >= 64)));
-constexpr int buffers = any_scale || doubles || many_places ? 1 : 2;
-// 8-bit floats with scales, and those of them that are widened, and not transposed on their way to shared memory.
+constexpr bool many_coordinates =
+    (variant::convolution == forward && thread_items<first_factor>::count > 8) ||
+    (variant::convolution == data_gradient &&
+     (thread_items<first_factor>::count > 8 || (gathers_bytes && blocks_m * blocks_n * 4 >= 64)));
+constexpr int buffers = any_scale || doubles || many_coordinates ? 1 : 2;
+// True for 8-bit floats with scales; and for those of them that are widened, if they are not transposed on the way to
+// shared memory.
 constexpr bool scaled_bytes = (first_factor::scaled || second_factor::scaled) && !exact && !mixed;
 constexpr bool widened_bytes = scaled_bytes && halved && !first_factor::transposed && !second_factor::transposed;
-// Some are read after the address of the next copy was computed, not before, where registers do not suffice for both.
-// Forward convolutions of doubles need that only because of the register allocation of the assembler for sm_100 and
-// newer GPUs.
+// True if operands are read after the address of the next copy was computed, because registers do not suffice for both
+// at once. For forward convolutions of doubles this is so only with the register allocation for sm_100 and newer GPUs.
 #if __CUDA_ARCH__ >= 1000
 constexpr bool late_forward = true;
 #else
@@ -35,13 +36,15 @@ constexpr bool late_doubles =
     doubles && (variant::strided || (variant::convolution == weight_gradient && blocks_m * blocks_n * 4 >= 64) ||
                 (late_forward && variant::convolution == forward));
 constexpr bool reads_late = widened_bytes || late_doubles;
-// Number of steps that are unrolled where the assembler, with all of them, would read more ahead than registers hold:
-// steps of one term that have many products; and of scaled bytes, if they are widened or the epilogue has memory.
+// The number of steps that are unrolled. It is limited where the assembler would otherwise read more ahead than
+// registers hold: for steps of one term with many products; for scaled bytes that are widened or whose epilogue has
+// operands in memory or reductions.
 constexpr bool many_products = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256;
-constexpr bool many_scales = widened_bytes || (scaled_bytes && (tail::registers > 0 || tail::reductions > 0));
+constexpr bool many_scales =
+    widened_bytes || (scaled_bytes && (kernel_epilogue::registers > 0 || kernel_epilogue::reductions > 0));
 constexpr int steps_at_once = many_products ? 8 : many_scales ? 1 : steps;
 
-// Results pass through shared memory, in place of the stages: as many blocks of 16 rows at a time as fit.
+// Results pass through shared memory, in the memory of the stages: as many blocks of 16 rows at a time as fit.
 constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));
 constexpr int result_width = warp_out % 64 == 0 ? 64 : warp_out % 32 == 0 ? 32 : warp_out % 16 == 0 ? 16 : 8;
 constexpr int blocks_within(int bytes) {
@@ -54,8 +57,7 @@ constexpr int shared_bytes = variant::stages * stage_bytes > block_bytes* varian
                                  ? variant::stages* stage_bytes
                                  : block_bytes* variant::warps_m* variant::warps_n;
 
-// Copies one factor, stage after stage. Numbers that pass through registers are read when a stage begins and stored
-// when it ends.
+// Copies one factor, stage after stage. Elements that pass through registers are read by `begin` and stored by `end`.
 template <class F, class Scale, class Source>
 struct copier {
   Source source;
@@ -82,7 +84,7 @@ struct copier {
   }
 };
 
-// Selects the factors that are gathered from images.
+// Selects the source of each factor: a matrix, or an image from which the elements are gathered.
 template <int Convolution>
 struct sources {
   using first = tile_source<first_factor>;
@@ -105,10 +107,11 @@ struct sources<weight_gradient> {
 };
 using parts_of = sources<variant::convolution>;
 
+// The part of a tile that a warp computes.
 struct warp_tile {
-  const tail::all& p;
-  const window& image;  // used by convolutions
-  unsigned memory;      // the block's shared memory for stages
+  const kernel_epilogue::all& p;
+  const convolution_arguments& convolution;  // used by convolutions
+  unsigned memory;                           // address of the stages in shared memory
   int lane, in_m, in_n;
 
   __device__ int row_of(const work& w) const { return w.first_row + w.tile_row * variant::tile_m + in_m * warp_m; }
@@ -116,30 +119,29 @@ struct warp_tile {
 
   // -- sums
 
-  // Scales of a lane's elements, of a block of terms: the offset of the scales of the tile's first line, how many
-  // blocks of lines from them the others are, and the term with which the next block begins.
+  // The scales of a lane's elements, for one block of terms.
   struct scales {
-    float of_row[blocks_m][2], of_column[blocks_n][2];
-    int row_at[blocks_m][2], column_at[blocks_n][2];
-    i64 first, second;
-    unsigned next_first, next_second;
+    float per_row[blocks_m][2], per_column[blocks_n][2];
+    int row_at[blocks_m][2], column_at[blocks_n][2];  // blocks of lines, counted from that of the tile's first line
+    i64 first, second;                                // offsets of the scales of the tile's first line
+    unsigned next_first, next_second;                 // the first term of the next block of terms
   };
   template <class Scale>
   static __device__ __forceinline__ float scale_at(const block_scales& s, i64 at) {
     return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
   }
-  // Columns of the right half are found each time: their offset is arbitrary.
+  // Reads the scales of columns. The offsets of the right half's scales are computed each time: they are arbitrary.
   template <class Scale>
   __device__ __forceinline__ void load_column_scales(scales& to, const work& w, int term) const {
 #pragma unroll
     for (int n = 0; n < blocks_n; ++n)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int column = column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i;
+        const int column = column_of(w) + n % (blocks_n / halves) * 8 + lane % 4 * 2 + i;
         const i64 at = to.second + to.column_at[n][i] * p.second_scales.line;
-        to.of_column[n][i] = n < blocks_n / pair
-                                 ? scale_at<Scale>(p.second_scales, at)
-                                 : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
+        to.per_column[n][i] = n < blocks_n / halves
+                                  ? scale_at<Scale>(p.second_scales, at)
+                                  : scale_of<Scale>(p.second_scales, w.batch, min(column, p.n - 1) + p.n, term);
       }
   }
   template <class Scale>
@@ -148,15 +150,15 @@ struct warp_tile {
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
       for (int i = 0; i < 2; ++i)
-        to.of_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i] * p.first_scales.line);
+        to.per_row[m][i] = scale_at<Scale>(p.first_scales, to.first + to.row_at[m][i] * p.first_scales.line);
   }
-  // Reads the scales of the block that has `term`.
+  // Computes the offsets of the scales of the block of terms with `term`, and reads the scales.
   __device__ __forceinline__ void find_scales(scales& to, const work& w, int term) const {
     if constexpr (!same<variant::scale_1, void>) {
       const block_scales& s = p.first_scales;
-      const int block = min(row_of(w), p.m - 1) / s.lines, of_terms = term / s.terms;
-      to.first = w.batch * s.batch + block * s.line + of_terms * s.term;
-      to.next_first = static_cast<unsigned>(of_terms) * s.terms + s.terms;
+      const int block = min(row_of(w), p.m - 1) / s.lines, block_of_terms = term / s.terms;
+      to.first = w.batch * s.batch + block * s.line + block_of_terms * s.term;
+      to.next_first = static_cast<unsigned>(block_of_terms) * s.terms + s.terms;
 #pragma unroll
       for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
@@ -168,20 +170,20 @@ struct warp_tile {
     }
     if constexpr (!same<variant::scale_2, void>) {
       const block_scales& s = p.second_scales;
-      const int block = min(column_of(w), p.n - 1) / s.lines, of_terms = term / s.terms;
-      to.second = w.batch * s.batch + block * s.line + of_terms * s.term;
-      to.next_second = static_cast<unsigned>(of_terms) * s.terms + s.terms;
+      const int block = min(column_of(w), p.n - 1) / s.lines, block_of_terms = term / s.terms;
+      to.second = w.batch * s.batch + block * s.line + block_of_terms * s.term;
+      to.next_second = static_cast<unsigned>(block_of_terms) * s.terms + s.terms;
 #pragma unroll
       for (int n = 0; n < blocks_n; ++n)
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          const int column = min(column_of(w) + n % (blocks_n / pair) * 8 + lane % 4 * 2 + i, p.n - 1);
+          const int column = min(column_of(w) + n % (blocks_n / halves) * 8 + lane % 4 * 2 + i, p.n - 1);
           to.column_at[n][i] = column / s.lines - block;
         }
       load_column_scales<variant::scale_2>(to, w, term);
     }
   }
-  // Moves on to the block that has `term`, the same one or the next.
+  // Reads the scales of the next block of terms, if `term` is in it.
   __device__ __forceinline__ void move_scales(scales& to, const work& w, unsigned term) const {
     if (term >= static_cast<unsigned>(p.k)) return;
     if constexpr (!same<variant::scale_1, void>)
@@ -195,6 +197,7 @@ struct warp_tile {
         load_column_scales<variant::scale_2>(to, w, static_cast<int>(term));
       }
   }
+  // Adds scaled partial sums to the sums.
   static __device__ __forceinline__ void promote(sums (&d)[blocks_m][blocks_n * 4],
                                                  products (&part)[blocks_m][blocks_n * 4], const scales& s) {
 #pragma unroll
@@ -202,21 +205,22 @@ struct warp_tile {
 #pragma unroll
       for (int j = 0; j < blocks_n * 4; ++j) {
         float x = static_cast<float>(part[m][j]);
-        if constexpr (!same<variant::scale_1, void>) x *= s.of_row[m][j / 2 % 2];
+        if constexpr (!same<variant::scale_1, void>) x *= s.per_row[m][j / 2 % 2];
         if constexpr (!same<variant::scale_2, void>)
-          d[m][j] = fmaf(x, s.of_column[j / 4][j % 2], d[m][j]);
+          d[m][j] = fmaf(x, s.per_column[j / 4][j % 2], d[m][j]);
         else
           d[m][j] += x;
         if (variant::promotion_k > variant::depth) part[m][j] = 0;
       }
   }
 
+  // Computes the sums of this warp over the stages of `w`.
   __device__ __forceinline__ void sum(sums (&d)[blocks_m][blocks_n * 4], const work& w) const {
     constexpr int scaled_steps = any_scale ? variant::promotion_k / step_k : 1;
     copier<first_factor, variant::scale_1, parts_of::first> first{
-        {image, p.first, p.first_scales, w.batch, w.first_row + w.tile_row * variant::tile_m, p.m, p.k, w.first}};
+        {convolution, p.first, p.first_scales, w.batch, w.first_row + w.tile_row * variant::tile_m, p.m, p.k, w.first}};
     copier<second_factor, variant::scale_2, parts_of::second> second{
-        {image, p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k, w.first}};
+        {convolution, p.second, p.second_scales, w.batch, w.tile_column * out_n, p.n, p.k, w.first}};
     products part[blocks_m][blocks_n * 4];  // used with scales
     clear(d);
     if constexpr (any_scale) clear(part);
@@ -235,7 +239,8 @@ struct warp_tile {
     if constexpr (any_scale)
       if (w.steps > 0) find_scales(now, w, w.first * variant::depth);
     unsigned read = memory, write = memory + (variant::stages - 1) * stage_bytes;
-    // Addresses of gathered elements are computed before a block's products begin, if sums are promoted.
+    // The step in which the copy of the second factor begins. Addresses of gathered elements are computed before a
+    // block's products begin, if sums are promoted.
     constexpr int second_step = steps > 2 && !(any_scale && variant::convolution == data_gradient) ? 1 : 0;
     const int line_1 = in_m * warp_m, line_2 = in_n * warp_n;
     if constexpr (!reads_late) f[0].read(read, line_1, line_2, 0, lane);
@@ -302,13 +307,13 @@ struct warp_tile {
     for (int m = 0; m < blocks_at_once; ++m) {
       const results::rows rows = rows_of(w, from + m);
       const sums* const block = staging + m * 16 * result_pitch;
-      results::reduced<results::sharing<result_width>::passes> parts;
+      results::reduced<results::lane_rows<result_width>::passes> parts;
       parts.start();
 #pragma unroll 1
       for (int c = 0; c < warp_out; c += result_width) {
         if constexpr (variant::strided)
           results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows,
-                                                                      rows.column + c, parts, image_rows{image});
+                                                                      rows.column + c, parts, image_rows{convolution});
         else
           results::finish<layout, Inside, result_width, result_pitch>(p, block + c, warp_out, lane, rows,
                                                                       rows.column + c, parts);
@@ -335,8 +340,9 @@ struct warp_tile {
   }
 };
 
-// `broadcast` is in memory of stages, which no thread reads any longer, and where the results will be.
-__device__ __forceinline__ bool collect(const fixed_part& p, sums (&d)[blocks_m][blocks_n * 4], const work& w,
+// Adds the parts of a divided tile; returns true if `d` are the sums of all parts. `broadcast` is in the memory of the
+// stages, which no thread reads any longer; results are staged there later.
+__device__ __forceinline__ bool collect(const fixed_arguments& p, sums (&d)[blocks_m][blocks_n * 4], const work& w,
                                         unsigned* broadcast) {
   const auto all = [] { __syncthreads(); };
   const bool complete = divided_tile<block_threads, blocks_m * blocks_n * 4, decltype(all)>(
@@ -346,11 +352,11 @@ __device__ __forceinline__ bool collect(const fixed_part& p, sums (&d)[blocks_m]
   return complete;
 }
 
-__device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
+__device__ __forceinline__ void run_block(const kernel_epilogue::all& p, const convolution_arguments& convolution) {
   extern __shared__ __align__(128) char memory[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const warp_tile me{p,
-                     image,
+                     convolution,
                      shared_address(memory),
                      static_cast<int>(threadIdx.x) % 32,
                      warp % variant::warps_m,

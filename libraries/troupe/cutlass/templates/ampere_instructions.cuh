@@ -3,15 +3,16 @@
 #pragma once
 
 // The instructions of GPUs from sm_80 on that the templates use: copies to shared memory, reads of matrices from it,
-// and products of a warp. Numbers of 8 bits that the tensor cores don't have are made halves of.
+// and products of a warp. 8-bit types that the tensor cores lack are converted to f16.
 namespace troupe::cutlass::kernels::ampere {
 
 __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// -- copies. Of `Bytes` bytes the first `count` are read; the others become 0.
+// -- copies
 
+// Copies `Bytes` bytes, of which the first `count` are read and the others become 0.
 template <int Bytes>
 __device__ __forceinline__ void copy(unsigned to, const void* from, int count) {
   if constexpr (Bytes == 16)
@@ -26,7 +27,7 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
-// Loads a number, or 0, without a branch: so that many loads are under way at once.
+// Loads an element, or returns 0, without a branch, so that many loads are under way at once.
 template <class Bits>
 __device__ __forceinline__ Bits load_if(bool here, const Bits* from) {
   static_assert(sizeof(Bits) <= 8);
@@ -70,8 +71,7 @@ __device__ __forceinline__ void load_four(unsigned at, float& a, float& b, float
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "r"(at) : "memory");
 }
 
-// -- four matrices of 8 rows of 16 bytes
-
+// Loads four matrices of 8 rows of 16 bytes.
 template <bool Transposed>
 __device__ __forceinline__ void load_matrices(unsigned at, unsigned& a, unsigned& b, unsigned& c, unsigned& d) {
   if constexpr (Transposed)
@@ -86,9 +86,8 @@ __device__ __forceinline__ void load_matrices(unsigned at, unsigned& a, unsigned
                  : "memory");
 }
 
-// -- products: 16 lines of the first factor, 8 of the second, 32 bytes of terms
-
-// They are added to the sums, or (`Fresh`) are the first of them.
+// -- products of 16 lines of the first factor, 8 of the second, and 32 bytes of terms; they are added to the sums, or
+// (`Fresh`) replace them
 
 #define TROUPE_MULTIPLICATION(FIRST, SECOND, SHAPE, NAMES, SUM, LETTER)                                               \
   template <bool Fresh>                                                                                               \
@@ -104,7 +103,7 @@ TROUPE_MULTIPLICATION(f16, f16, "m16n8k16", "f32.f16.f16.f32", float, "f")
 TROUPE_MULTIPLICATION(bf16, bf16, "m16n8k16", "f32.bf16.bf16.f32", float, "f")
 TROUPE_MULTIPLICATION(f32, f32, "m16n8k8", "f32.tf32.tf32.f32", float, "f")
 TROUPE_MULTIPLICATION(i8, i8, "m16n8k32", "s32.s8.s8.s32", int, "r")
-// For sm_90 and sm_100 the assembler itself converts these to halves, again for each product.
+// For sm_90 and sm_100 the assembler would convert these to f16, again for each product.
 #if __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
 TROUPE_MULTIPLICATION(e4m3, e4m3, "m16n8k32", "f32.e4m3.e4m3.f32", float, "f")
 TROUPE_MULTIPLICATION(e4m3, e5m2, "m16n8k32", "f32.e4m3.e5m2.f32", float, "f")
@@ -116,14 +115,14 @@ constexpr bool has_8_bit_floats = false;
 #endif
 #undef TROUPE_MULTIPLICATION
 
-// The tensor cores truncate bits that tf32 does not have, so a factor is rounded to the nearest before.
+// Rounds to the nearest tf32: the tensor cores would truncate the bits that tf32 lacks.
 __device__ __forceinline__ unsigned rounded_to_tf32(unsigned x) {
   unsigned out;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(out) : "f"(detail::float_of(x)));
   return out;
 }
 
-// 8 terms. Terms c and c + 4 are those of the lane c of each four.
+// Multiplies 8 terms; lane c of each four has terms c and c + 4.
 template <bool Fresh>
 __device__ __forceinline__ void multiply(f64, f64, double* d, const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
@@ -139,7 +138,7 @@ __device__ __forceinline__ void multiply(f64, f64, double* d, const double (&a)[
 #endif
 }
 
-// -- conversions of contiguous numbers to pairs of 2-byte numbers, the first in the low half; all are exact
+// -- exact conversions of contiguous elements to pairs of 2-byte floats, the first in the low half
 
 __device__ __forceinline__ unsigned high_halves(float low, float high) {
   return __byte_perm(detail::bits_of(low), detail::bits_of(high), 0x7632);
@@ -162,7 +161,7 @@ __device__ __forceinline__ void widen(e5m2, f16, unsigned x, unsigned (&to)[2]) 
   to[0] = __byte_perm(x, 0, 0x1404), to[1] = __byte_perm(x, 0, 0x3424);
 }
 __device__ __forceinline__ void widen(i8, f16, unsigned x, unsigned (&to)[2]) {
-  // The last bits of 1024 + 128 + x.
+  // x + 128 are the last bits of the f16 1024 + 128 + x; 1024 + 128 is subtracted.
   const unsigned from_0 = x ^ 0x80808080u;
 #pragma unroll
   for (int i = 0; i < 2; ++i)
@@ -170,7 +169,7 @@ __device__ __forceinline__ void widen(i8, f16, unsigned x, unsigned (&to)[2]) {
         : "=r"(to[i])
         : "r"(__byte_perm(from_0, 0x64646464u, i == 0 ? 0x4140 : 0x4342)), "r"(0x64806480u));
 }
-// 4 numbers in 16 bits. A half with the same exponent and mantissa is 2^14 times too small.
+// Converts 4 elements in 16 bits. An f16 with the same exponent and mantissa is 2^14 times too small.
 __device__ __forceinline__ void widen(f4x2, f16, unsigned x, unsigned (&to)[2]) {
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -179,7 +178,7 @@ __device__ __forceinline__ void widen(f4x2, f16, unsigned x, unsigned (&to)[2]) 
   }
 }
 __device__ __forceinline__ void widen(i8, bf16, unsigned x, unsigned (&to)[2]) {
-  // The last bits of 2^23 + 128 + x.
+  // x + 128 are the last bits of the float 2^23 + 128 + x; 2^23 + 128 is subtracted.
   const unsigned from_0 = x ^ 0x80808080u;
   float f[4];
 #pragma unroll

@@ -2,29 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Arguments of a kernel. Compiled by the engine's compiler and at run time, so it includes nothing and has built-in
-/// types only: a kernel reports the size of this structure, and where its last parts begin.
+/// Arguments of a kernel. Compiled by the host compiler and by NVRTC, so this file includes nothing and uses only
+/// built-in types. `troupe_layout` (see variants/kernel_source.cpp) reports the sizes as the device code has them.
 namespace troupe::cutlass::kernels {
 
-/// A CUtensorMap.
+/// A CUtensorMap, the tensor memory accelerator's description of a tensor.
 struct alignas(64) tensor_map {
   unsigned long long words[16];
 };
 
-/// A matrix or a batch of them: its address, and the strides in elements from row to row, from column to column, and
-/// from matrix to matrix. Rows and columns are those of the kernel, which may compute the transpose.
-struct place {
+/// A matrix, or a batch of matrices: the address, and the strides in elements between rows, columns and matrices. Rows
+/// and columns are those that the kernel computes; it may compute the transpose.
+struct matrix {
   unsigned long long address;
   long long row, column, batch;
 };
 
-/// A factor: lines of terms. Those of the first are rows of the product, those of the second its columns.
+/// A factor: lines of terms. Lines of the first factor are rows of the product, lines of the second its columns.
+/// Strides in elements.
 struct factor {
   unsigned long long address;
   long long line, term, batch;
 };
 
-/// The scales of a factor's blocks, with the strides in elements from block to block.
+/// The scales of a factor's blocks, with the strides in elements between blocks along lines and terms, and between
+/// matrices.
 struct block_scales {
   unsigned long long address;
   long long line, term, batch;
@@ -32,50 +34,53 @@ struct block_scales {
 };
 
 /// A convolution as a product. Spatial axes are width, height and depth; absent ones have extents of 1. A position is a
-/// position of the filter in the image: positions are numbered from width to height, depth and image. A tap is one
-/// channel of one element of the filter: taps are numbered from channel to width, height and depth. The element that a
-/// tap of a position is multiplied with is in the gathered image at first + position * per_position + tap * per_tap,
-/// and is 0 outside.
-struct window {
-  int positions[3], taps[3], channels;
-  int by_images;       ///< not 0: products of a batch are images, otherwise groups of channels
-  int items_of_group;  ///< stride of filters from one group to the next
-  int sixty_four[4];   ///< positions: their width, height, depth and images
-  int image[3];        ///< extents of the gathered image
+/// position of the filter in the image; positions are numbered along width first, then height, depth and image. A tap
+/// is one channel of one element of the filter; taps are numbered along the channels first, then width, height and
+/// depth. At a position, a tap is multiplied by the element of the gathered image with the coordinates
+/// first + position * per_position + tap * per_tap; elements outside the image are 0.
+struct convolution_arguments {
+  int positions[3], taps[3], channels;  ///< number of positions and of filter elements along each spatial axis
+  int by_images;                        ///< not 0: products of a batch are images, otherwise groups of channels
+  int items_of_group;                   ///< stride between groups of filters, in strides between filters
+  int sixty_four[4];                    ///< the number 64 as digits of a position: width, height, depth, images
+  int image[3];                         ///< extents of the gathered image
   int first[3], per_position[3], per_tap[3];
   long long image_strides[4];           ///< width, height, depth, image
-  long long other_strides[4];           ///< of the other factor's terms: positions as above, or taps: filter, width ...
-  long long result_strides[4];          ///< of rows of the result that are positions
-  long long row_strides[4], first_row;  ///< rows of the epilogue's operands
+  long long other_strides[4];           ///< terms of the other factor: positions, or taps (filter, width, ...)
+  long long result_strides[4];          ///< the result, if its rows are positions
+  long long row_strides[4], first_row;  ///< row of the epilogue's operands: first_row + position * row_strides
 };
 
-struct fixed_part {
+/// The arguments that kernels of all epilogues have.
+struct fixed_arguments {
   tensor_map first_map, second_map, result_map;
   factor first, second;
-  place result;
+  matrix result;
   block_scales first_scales, second_scales;
   int m, n, k, batch;
   int tiles_m, tiles_n;
-  int band, along_n;       ///< rows of tiles that are computed together; columns, if `along_n` is not 0
-  int whole_tiles;         ///< computed by one block each; the rest are divided among all blocks along k
-  void* partial_sums;      ///< of divided tiles
+  int band, along_n;       ///< rows of tiles that are computed together; columns of tiles, if `along_n` is not 0
+  int undivided_tiles;     ///< computed by one block each; the other tiles are divided along k among blocks
+  void* partial_sums;      ///< sums of the parts of divided tiles
   unsigned* arrivals;      ///< counters of divided tiles, see divided_tiles.cuh; 0 before and after a launch
   void* reductions;        ///< partial results of reductions
   int parts;               ///< the most parts of a divided tile
-  int stage_bytes;         ///< copied for a stage: a block copies no rows or columns that do not exist
-  const int* group_sizes;  ///< numbers of rows of `batch` groups
-  int* wrong_group;        ///< where the first wrong group is written: its number, its size, and the rows left for it
-  int packed;              ///< not 0: rows of groups follow each other, and `m` is the number of all
-  int sharers;             ///< blocks, or clusters of them, that divided tiles are divided among
-  int beside;              ///< not 0: the kernel before it writes nothing that this one reads or writes
+  int stage_bytes;         ///< bytes copied for a stage, without rows and columns that do not exist
+  const int* group_sizes;  ///< number of rows of each of `batch` groups
+  int* wrong_group;  ///< receives the first group of a wrong size: its number, its size, the rows remaining for it
+  int packed;        ///< not 0: groups are consecutive rows of one matrix, and `m` counts the rows of all groups
+  int sharers;       ///< blocks, or clusters of blocks, that divided tiles are divided among
+  int independent;   ///< not 0: the kernel before writes nothing that this one reads or writes
 };
 
-/// Numbers have the type in which the epilogue is computed. There is at least one of each.
+/// All arguments of a product with an epilogue. `Number` is the type in which the epilogue is computed; `Memory` and
+/// `Numbers` are at least 1.
 template <class Number, int Memory, int Numbers>
-struct arguments : fixed_part {
-  place memory[Memory];
+struct arguments : fixed_arguments {
+  matrix memory[Memory];
   Number numbers[Numbers];
 };
+/// Those arguments, preceded by `Extra`.
 template <class Extra, class Number, int Memory, int Numbers>
 struct arguments_with : Extra {
   arguments<Number, Memory, Numbers> all;

@@ -2,28 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The second kernel of an epilogue with reductions: combines the parts that the first one has written, in double and
-// in a fixed order, and writes the results. Included after results.cuh. Launched with any number of blocks; the second
-// index of a block says which reduction it is for.
+// The second kernel of an epilogue with reductions: combines the partial results that the first kernel has written, in
+// double and in a fixed order, and writes the results. Included after results.cuh. Launched with any number of blocks
+// along x; the y index of a block is the number of its reduction.
 #include <troupe/cutlass/templates/combining_share.hpp>
 
 namespace troupe::cutlass::kernels::results {
 
 constexpr int combining_threads = 256;
-// Blocks of a multiprocessor at once; 0: the assembler decides. For GPUs from sm_100 on it would decide for 8, and
-// spill registers to have them.
+// Blocks that a multiprocessor runs at once; 0: the assembler decides. For sm_100 and newer GPUs it would choose 8, and
+// spill registers.
 #if __CUDA_ARCH__ >= 1000
 constexpr int combining_blocks = 2;
 #else
 constexpr int combining_blocks = 0;
 #endif
 
-// A product, or a group of rows.
+// One product of a batch, or one group of rows.
 struct product {
   int batch, row_batch, first_row, rows, first_part;
 };
+// Calls f(product) for each product of a block's share.
 template <class F>
-__device__ __forceinline__ void for_each_product(const fixed_part& p, const combining_share& mine, const F& f) {
+__device__ __forceinline__ void for_each_product(const fixed_arguments& p, const combining_share& mine, const F& f) {
 #ifdef TROUPE_GROUPS
   row_groups g{p, p.group_sizes};
   for (g.begin(); !g.over(); g.next())
@@ -37,10 +38,10 @@ __device__ __forceinline__ void for_each_product(const fixed_part& p, const comb
 #endif
 }
 
-// Writes one result for each row, or each column: adjacent threads combine adjacent ones. `from` are the parts of the
-// first, `between` the stride from part to part.
-__device__ __forceinline__ void combine_lines(const tail::all& p, const combining_share& mine, int r, int how,
-                                              const number* from, int lines, int parts, i64 between, i64 to,
+// Writes one result for each of `lines` rows, or columns; adjacent threads combine adjacent lines. `from` points to the
+// first part of the first line; `between` is the stride from part to part.
+__device__ __forceinline__ void combine_lines(const kernel_epilogue::all& p, const combining_share& mine, int r,
+                                              int how, const number* from, int lines, int parts, i64 between, i64 to,
                                               i64 stride) {
   const int threads = mine.parts * combining_threads;
   for (i64 i = mine.part * combining_threads + static_cast<int>(threadIdx.x); i < lines; i += threads) {
@@ -48,21 +49,22 @@ __device__ __forceinline__ void combine_lines(const tail::all& p, const combinin
     // Memory is slow, so many values are read at once.
 #pragma unroll 8
     for (int j = 0; j < parts; ++j) x = combined(how, x, static_cast<double>(from[j * between + i]));
-    tail::write_reduced(p, r, to + i * stride, x);
+    kernel_epilogue::write_reduced(p, r, to + i * stride, x);
   }
 }
-// Writes one result for each product: a block combines its parts, each warp a fixed share.
-__device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, const number* from, i64 parts, i64 to) {
-  __shared__ double of_warp[combining_threads / 32];
+// Writes one result for a product: one block combines its parts, each thread a fixed share.
+__device__ __forceinline__ void combine_all(const kernel_epilogue::all& p, int r, int how, const number* from,
+                                            i64 parts, i64 to) {
+  __shared__ double per_warp[combining_threads / 32];
   double x = start_of<double>(how);
 #pragma unroll 16
   for (i64 i = threadIdx.x; i < parts; i += combining_threads) x = combined(how, x, static_cast<double>(from[i]));
   x = combined_over(31, how, x);
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = x;
+  if (threadIdx.x % 32 == 0) per_warp[threadIdx.x / 32] = x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    for (int i = 1; i < combining_threads / 32; ++i) x = combined(how, x, of_warp[i]);
-    tail::write_reduced(p, r, to, x);
+    for (int i = 1; i < combining_threads / 32; ++i) x = combined(how, x, per_warp[i]);
+    kernel_epilogue::write_reduced(p, r, to, x);
   }
   __syncthreads();
 }
@@ -71,30 +73,31 @@ __device__ __forceinline__ void combine_all(const tail::all& p, int r, int how, 
 
 extern "C" __global__ void __launch_bounds__(troupe::cutlass::kernels::results::combining_threads,
                                              troupe::cutlass::kernels::results::combining_blocks)
-    troupe_cutlass_combine(const __grid_constant__ troupe::cutlass::kernels::tail::all p) {
+    troupe_cutlass_combine(const __grid_constant__ troupe::cutlass::kernels::kernel_epilogue::all p) {
   using namespace troupe::cutlass::kernels;
 #if __CUDA_ARCH__ >= 900
-  // This kernel may begin before the first one has ended.
+  // This kernel may begin before the first kernel has ended.
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
   const int columns = results::column_parts(p);
   const combining_share mine = share_of(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), p.batch);
 #pragma unroll
-  for (int r = 0; r < tail::reductions; ++r) {
+  for (int r = 0; r < kernel_epilogue::reductions; ++r) {
     if (static_cast<int>(blockIdx.y) != r) continue;
-    const place& to = p.memory[tail::to[r]];
+    const matrix& to = p.memory[kernel_epilogue::to[r]];
     const results::number* const all = results::partial(p, r);
     results::for_each_product(p, mine, [&](const results::product& of) {
       const i64 at = of.batch * to.batch, parts = parts_of(of.rows);
-      if (tail::over[r] == of_rows) {
+      if (kernel_epilogue::over[r] == scope_row) {
         const i64 from = static_cast<i64>(of.row_batch) * columns * p.m + of.first_row;
-        results::combine_lines(p, mine, r, tail::how[r], all + from, of.rows, columns, p.m,
+        results::combine_lines(p, mine, r, kernel_epilogue::how[r], all + from, of.rows, columns, p.m,
                                of.row_batch * to.batch + of.first_row * to.row, to.row);
-      } else if (tail::over[r] == of_columns) {
-        results::combine_lines(p, mine, r, tail::how[r], all + static_cast<i64>(of.first_part) * p.n, p.n,
+      } else if (kernel_epilogue::over[r] == scope_column) {
+        results::combine_lines(p, mine, r, kernel_epilogue::how[r], all + static_cast<i64>(of.first_part) * p.n, p.n,
                                static_cast<int>(parts), p.n, at, to.column);
       } else if (mine.part == 0) {
-        results::combine_all(p, r, tail::how[r], all + static_cast<i64>(of.first_part) * columns, parts * columns, at);
+        results::combine_all(p, r, kernel_epilogue::how[r], all + static_cast<i64>(of.first_part) * columns,
+                             parts * columns, at);
       }
     });
   }

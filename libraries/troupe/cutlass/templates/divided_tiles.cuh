@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Adds the sums of tiles that are divided along k among blocks. Each block stores its sums in memory. These are added
-// in slices, which the blocks share; the block that adds the last slice has the tile. Sums are added in the order of
-// the parts, whichever block adds them. Blocks wait for each other only a limited time, because some may not have
-// begun: the last to arrive waits for none, and adds what is left to add. Included after `variant`, which has sums and
-// registers_to_add.
+// Adds the sums of tiles that are divided along k among blocks. Each block stores its sums in memory. The sums are
+// added slice by slice, and the slices are shared among the blocks; the block that completes the last slice writes the
+// tile. Sums are added in the order of the parts, whichever block adds them. A block waits for the others only a
+// limited time, because some may not have begun; the last to arrive does not wait, and adds the remaining slices.
+// Included after `variant`, which has sums and registers_to_add.
 namespace troupe::cutlass::kernels {
 
-// Counters of a tile; 0 before and after.
+// Counters of a tile; 0 before and after a launch.
 struct tile_counters {
-  unsigned arrived, taken, added, gone;  // parts that have stored their sums; slices; parts that have ended
+  unsigned arrived;       // parts that have stored their sums
+  unsigned taken, added;  // slices
+  unsigned finished;      // parts that use the counters no longer
 };
 
-// Writes of all threads before they synchronized are visible to the block that reads the counter, and the reverse.
+// Adds 1 and returns the previous value. Releases what all threads of this block have written before they synchronized,
+// and acquires what the blocks that counted before have released.
 __device__ __forceinline__ unsigned count_and_publish(unsigned* counter) {
   unsigned before;
   asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
@@ -26,14 +29,14 @@ __device__ __forceinline__ unsigned read_published(const unsigned* counter) {
   return now;
 }
 
-// `Threads` threads have `All` sums each, and `synchronize()` waits for all of them. `broadcast` is a number in shared
-// memory with no other use.
+// `Threads` threads have `All` sums each, and `synchronize()` waits for all threads. `broadcast` is a word in shared
+// memory that is not used otherwise.
 template <int Threads, int All, class Synchronize>
 class divided_tile {
  public:
   using sums = variant::sums;
 
-  __device__ divided_tile(const fixed_part& p, i64 tile, int parts, int thread, volatile unsigned* broadcast,
+  __device__ divided_tile(const fixed_arguments& p, i64 tile, int parts, int thread, volatile unsigned* broadcast,
                           const Synchronize& synchronize)
       : memory_(static_cast<uint4*>(p.partial_sums) + tile * p.parts * (count * Threads) + thread),
         counters_(reinterpret_cast<tile_counters*>(p.arrivals) + tile),
@@ -43,60 +46,60 @@ class divided_tile {
         slices_(static_cast<unsigned>(min(min(parts, count), (parts * count + reads_of_slice - 1) / reads_of_slice))),
         thread_(thread) {}
 
-  // Returns true for one of the parts: then `d` are the sums of all.
+  // Returns true in the block of one part: there, `d` becomes the sums of all parts.
   __device__ __forceinline__ bool collect(int part, bool may_wait, sums* d) const {
-    leave(part, d);
-    const bool few_sums = count <= few && slices_ == 1;
-    unsigned slice = ask([&] { return arrive(may_wait && !few_sums); });
+    store_part(part, d);
+    const bool few_sums = count <= few_vectors && slices_ == 1;
+    unsigned slice = broadcast_from_one_thread([&] { return arrive(may_wait && !few_sums); });
     bool complete = few_sums && slice == 0;
     if (few_sums) {
       if (complete) add_all(d);
     } else {
-      for (; slice < slices_; slice = ask([&] { return take_slice_after_another(); }))
+      for (; slice < slices_; slice = broadcast_from_one_thread([&] { return finish_slice_and_take_another(); }))
         add_slice(static_cast<int>(count * slice / slices_), static_cast<int>(count * (slice + 1) / slices_));
       complete = slice == all_added;
-      take(complete, d);
+      read_complete_sums(complete, d);
     }
-    if (thread_ == 0 && atomicAdd(&counters_->gone, 1u) + 1 == static_cast<unsigned>(parts_))
+    if (thread_ == 0 && atomicAdd(&counters_->finished, 1u) + 1 == static_cast<unsigned>(parts_))
       *reinterpret_cast<uint4*>(counters_) = uint4{0, 0, 0, 0};
     return complete;
   }
 
  private:
-  struct alignas(16) some_sums {
+  struct alignas(16) vector_of_sums {
     static constexpr int count = 16 / sizeof(sums);
     sums x[count];
   };
-  static constexpr int count = All / some_sums::count;
-  static constexpr int reads_of_slice = 32, few = 16, at_once = variant::registers_to_add / 4;
-  static constexpr long long most_wait_cycles = 1 << 17;     // cycles
-  static constexpr unsigned nothing = ~0u, all_added = ~1u;  // instead of the number of a slice
+  static constexpr int count = All / vector_of_sums::count;
+  static constexpr int reads_of_slice = 32, few_vectors = 16, at_once = variant::registers_to_add / 4;
+  static constexpr long long most_wait_cycles = 1 << 17;
+  static constexpr unsigned nothing = ~0u, all_added = ~1u;  // returned instead of the number of a slice
 
   __device__ uint4* at(int part, int i) const { return memory_ + (static_cast<i64>(part) * count + i) * Threads; }
   static __device__ __forceinline__ void add(sums* to, const uint4& raw) {
-    const some_sums& s = reinterpret_cast<const some_sums&>(raw);
+    const vector_of_sums& s = reinterpret_cast<const vector_of_sums&>(raw);
 #pragma unroll
-    for (int j = 0; j < some_sums::count; ++j) to[j] += s.x[j];
+    for (int j = 0; j < vector_of_sums::count; ++j) to[j] += s.x[j];
   }
 
-  __device__ __forceinline__ void leave(int part, const sums* d) const {
+  __device__ __forceinline__ void store_part(int part, const sums* d) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      some_sums s;
+      vector_of_sums s;
 #pragma unroll
-      for (int j = 0; j < some_sums::count; ++j) s.x[j] = d[i * some_sums::count + j];
+      for (int j = 0; j < vector_of_sums::count; ++j) s.x[j] = d[i * vector_of_sums::count + j];
       __stcg(at(part, i), *reinterpret_cast<const uint4*>(&s));
     }
   }
-  // Calls `f` in one thread, after all have written, and returns its result in all.
+  // Calls `f` in one thread, after all threads have written, and returns its result in all threads.
   template <class F>
-  __device__ __forceinline__ unsigned ask(const F& f) const {
+  __device__ __forceinline__ unsigned broadcast_from_one_thread(const F& f) const {
     synchronize_();
     if (thread_ == 0) *broadcast_ = f();
     synchronize_();
     return *broadcast_;
   }
-  // Returns the slice to add first.
+  // Counts this part. Returns the slice to add first, or `nothing` if some part has not arrived.
   __device__ unsigned arrive(bool may_wait) const {
     const auto parts = static_cast<unsigned>(parts_);
     bool all = count_and_publish(&counters_->arrived) + 1 == parts;
@@ -106,13 +109,13 @@ class divided_tile {
         __nanosleep(32);
     return all ? atomicAdd(&counters_->taken, 1u) : nothing;
   }
-  __device__ unsigned take_slice_after_another() const {
+  __device__ unsigned finish_slice_and_take_another() const {
     if (count_and_publish(&counters_->added) + 1 == slices_) return all_added;
     return atomicAdd(&counters_->taken, 1u);
   }
-  // The sums replace those of the first part.
+  // Adds vectors [i, end) of all parts; the sums replace those of the first part in memory.
   __device__ __forceinline__ void add_slice(int i, int end) const {
-    some_sums sum{};
+    vector_of_sums sum{};
 #pragma unroll 1
     for (int part = 0, of = i, from = 0; i < end;) {
       uint4 raw[at_once];
@@ -131,31 +134,31 @@ class divided_tile {
       }
     }
   }
-  // Incomplete sums are not kept: that would need registers.
-  __device__ __forceinline__ void take(bool complete, sums* d) const {
+  // Sets incomplete sums to 0: to keep the part's own sums would need registers.
+  __device__ __forceinline__ void read_complete_sums(bool complete, sums* d) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       const uint4 raw = complete ? __ldcg(at(0, i)) : uint4{0, 0, 0, 0};
-      const some_sums& s = reinterpret_cast<const some_sums&>(raw);
+      const vector_of_sums& s = reinterpret_cast<const vector_of_sums&>(raw);
 #pragma unroll
-      for (int j = 0; j < some_sums::count; ++j) d[i * some_sums::count + j] = s.x[j];
+      for (int j = 0; j < vector_of_sums::count; ++j) d[i * vector_of_sums::count + j] = s.x[j];
     }
   }
-  // All at once, where they are few.
+  // Adds all sums in registers, reading all vectors of a part at once: there are few.
   __device__ __forceinline__ void add_all(sums* d) const {
-    constexpr int most = count <= few ? count : 1;
-    take(true, d);
+    constexpr int most = count <= few_vectors ? count : 1;
+    read_complete_sums(true, d);
 #pragma unroll 1
     for (int part = 1; part < parts_; ++part) {
       uint4 raw[most];
 #pragma unroll
       for (int i = 0; i < most; ++i) raw[i] = __ldcg(at(part, i));
 #pragma unroll
-      for (int i = 0; i < most; ++i) add(d + i * some_sums::count, raw[i]);
+      for (int i = 0; i < most; ++i) add(d + i * vector_of_sums::count, raw[i]);
     }
   }
 
-  uint4* memory_;  // sums of this thread
+  uint4* memory_;  // where this thread stores its sums
   tile_counters* counters_;
   volatile unsigned* broadcast_;
   const Synchronize& synchronize_;

@@ -2,40 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Products by the tensor cores of Hopper's GPUs. Blocks stay on their multiprocessor and compute tile after tile. One
-// thread copies the factors to shared memory, in stages; two groups of four warps multiply. Constants that are known
-// when a kernel is compiled are in `variant`, see variants/hopper_variant.cpp:
+// Products by the tensor cores of Hopper GPUs. Blocks stay on their multiprocessor and compute tile after tile. One
+// thread copies the factors to shared memory, in stages; groups of four warps multiply. The constants of a kernel are
+// in `variant`, see variants/hopper_variant.cpp:
 //   tile_m, tile_n        the tile of a block
-//   stages, depth         how many stages there are, and how many terms each has: 128 bytes
-//   cluster_m, cluster_n  blocks that share what they copy: those above each other the second factor, those beside each
-//                         other the first
-//   ping_pong             each group has a tile of its own: one stores while the other multiplies. Otherwise both share
-//                         a tile
-//   by_lines_1, by_lines_2  whether lines of a factor are contiguous in memory, instead of terms
-//   promoted              sums of the tensor cores are added to a float after `promoted` instructions; 0: at the end
-//   divides               whether tiles are divided along k among blocks
-//   staged                whether results pass through shared memory as sums, and rows are written by the epilogue;
-//                         otherwise they pass as numbers of one or two bytes, which the accelerator writes
+//   stages, depth         the number of stages, and the terms of a stage: 128 bytes
+//   cluster_m, cluster_n  the blocks of a cluster, which share copies: blocks of one column of tiles the second factor,
+//                         blocks of one row of tiles the first
+//   ping_pong             true if each of two groups has its own tile: one stores while the other multiplies; otherwise
+//                         the groups share a tile
+//   by_lines_1, by_lines_2  true if lines of a factor, instead of terms, are contiguous in memory
+//   promoted              the instructions after which sums of the tensor cores are added to floats; 0: none, they are
+//                         the results
+//   divides               true if tiles are divided along k among blocks
+//   staged                true if results pass through shared memory as sums, and threads write the rows; false if they
+//                         pass as elements of one or two bytes, which the accelerator writes
 namespace troupe::cutlass::kernels::hopper {
 
 using variant::tile_m, variant::tile_n, variant::stages, variant::depth, variant::cluster_m, variant::cluster_n;
-using number = tail::number;
+using number = kernel_epilogue::number;
 using sums = variant::sums;
 
-constexpr int groups = variant::groups;                                 // groups that multiply
+constexpr int groups = variant::groups;                                 // warp groups that multiply
 constexpr bool has_all_rows = variant::ping_pong || variant::splits_k;  // true if each group has all rows of a tile
 constexpr int blocks_m = tile_m / 64 / (has_all_rows ? 1 : groups);     // blocks of 64 rows of a group
-constexpr int pair = tail::paired && !variant::crossed ? 2 : 1;
-constexpr int out_n = tile_n / pair;  // columns of the result
+constexpr int halves = kernel_epilogue::paired && !variant::crossed ? 2 : 1;
+constexpr int out_n = tile_n / halves;  // columns of the result
 constexpr unsigned bytes_1 = tile_m * variant::line_bytes, bytes_2 = tile_n * 128 * variant::slices,
                    stage_bytes = bytes_1 + bytes_2;
-constexpr int peers = cluster_m + cluster_n - 1;             // blocks that copy to this one
-constexpr int per_thread = tile_n / 2;                       // sums of 64 rows
-constexpr int width = variant::width, of_width = width / 2;  // columns of an instruction
+constexpr int peers = cluster_m + cluster_n - 1;  // blocks that copy to this one, itself included
+constexpr int sums_per_thread = tile_n / 2;       // sums of 64 rows
+constexpr int width = variant::width, sums_per_instruction = width / 2;  // columns of an instruction
 
 constexpr int staged_width =
     variant::staged_columns + 8;  // stride of a row of sums, padded so that rows do not share a bank
-constexpr int boxes = 2;          // boxes for results of a group
+constexpr int boxes = 2;          // boxes of a group, for results: see hopper_boxes.cuh
 constexpr unsigned box_bytes = 64 * 128;
 constexpr int crossed_lines = tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16;  // lines of the second factor
 constexpr int crossed_pitch = 64 + 4;
@@ -44,7 +45,7 @@ constexpr unsigned out_bytes = groups * (variant::crossed  ? crossed_lines * cro
                                                            : boxes * box_bytes);
 constexpr unsigned shared_bytes = 1024 + stages * stage_bytes + out_bytes;
 
-// The stages in shared memory, and the barriers that signal which are full and which are empty.
+// The stages in shared memory, and the barriers that signal which stages are full and which are empty.
 struct pipeline {
   unsigned data, full, empty;
   int slot = 0;
@@ -61,8 +62,8 @@ struct pipeline {
   __device__ unsigned second() const { return first() + bytes_1; }
 };
 
-// Copies lines [line, line + Lines) of a factor, terms from `term` on: of lines of terms, each `Slices`th of them has a
-// separate destination.
+// Copies lines [line, line + Lines) of a factor, a stage of terms from `term` on. If terms are contiguous, the stage is
+// `Slices` slices, each with its own box.
 template <bool ByLines, int Lines, int Slices = 1>
 __device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int term, int line, int batch,
                                      unsigned barrier, bool shared, unsigned short mask) {
@@ -81,20 +82,21 @@ __device__ __forceinline__ void copy(unsigned to, const tensor_map* map, int ter
   }
 }
 
-__device__ __forceinline__ void produce(const tail::all& p, pipeline stage, schedule todo, unsigned rank) {
+// The thread that copies: fills stage after stage, tile after tile. `rank` is the number of the block in its cluster.
+__device__ __forceinline__ void produce(const kernel_epilogue::all& p, pipeline stage, schedule todo, unsigned rank) {
   const int in_m = static_cast<int>(rank) % cluster_m, in_n = static_cast<int>(rank) / cluster_m;
-  // The first factor goes to the blocks beside this one, the second to those above and below.
+  // The first factor goes to the blocks beside this one, the second to the blocks above and below.
   unsigned beside = 0;
 #pragma unroll
   for (int i = 0; i < cluster_n; ++i) beside |= 1u << (in_m + i * cluster_m);
   const unsigned above = ((1u << cluster_m) - 1) << (in_n * cluster_m);
-  constexpr int piece_1 = tile_m / cluster_n, pieces_2 = cluster_m > pair ? cluster_m : pair,
-                piece_2 = tile_n / pieces_2, pairs_1 = variant::crossed && tail::paired ? piece_1 / 32 : 1;
+  constexpr int piece_1 = tile_m / cluster_n, pieces_2 = cluster_m > halves ? cluster_m : halves,
+                piece_2 = tile_n / pieces_2, pairs_1 = variant::crossed && kernel_epilogue::paired ? piece_1 / 32 : 1;
   work w;
   while (todo.next(w)) {
     const int row = w.first_row + (w.tile_row + in_m) * tile_m + in_n * piece_1,
               column = (w.tile_column + in_n) * out_n;
-    // A factor without batches is the same for all.
+    // A factor without a batch axis is the same for all products.
     const int batch_1 = p.first.batch == 0 ? 0 : w.batch, batch_2 = p.second.batch == 0 ? 0 : w.batch;
     for (int s = w.first; s < w.first + w.steps; ++s) {
       wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
@@ -108,8 +110,8 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
             cluster_n > 1, static_cast<unsigned short>(beside));
 #pragma unroll
       for (int i = 0; i < pieces_2 / cluster_m; ++i) {
-        const int piece = cluster_m > 1 ? in_m * (pieces_2 / cluster_m) + i : i, of_half = pieces_2 / pair;
-        const int from = column + piece % of_half * piece_2 + (piece >= of_half ? p.n : 0);
+        const int piece = cluster_m > 1 ? in_m * (pieces_2 / cluster_m) + i : i, pieces_per_half = pieces_2 / halves;
+        const int from = column + piece % pieces_per_half * piece_2 + (piece >= pieces_per_half ? p.n : 0);
         copy<variant::by_lines_2, piece_2, variant::slices>(
             stage.second() + piece * piece_2 * (variant::by_lines_2 ? variant::slices : 1) * 128, &p.second_map,
             s * depth, from, batch_2, full, cluster_m > 1, static_cast<unsigned short>(above));
@@ -123,12 +125,12 @@ __device__ __forceinline__ void produce(const tail::all& p, pipeline stage, sche
 
 // Multiplies one stage, or a part of it.
 template <int From, int To>
-__device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][of_width], unsigned first, unsigned second,
-                                               bool add) {
+__device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][sums_per_instruction], unsigned first,
+                                               unsigned second, bool add) {
   begin_products();
 #pragma unroll
   for (int i = From; i < To; ++i) {
-    // 32 bytes of terms; where lines are contiguous, 16 terms of 64 lines.
+    // An instruction reads 32 bytes of terms; if lines are contiguous, 16 terms of 64 lines.
     const unsigned at_1 = first + i * (variant::by_lines_1 ? 16 * 128 : 32),
                    at_2 = second + i * (variant::by_lines_2 ? 16 * 128 : 32);
     const unsigned long long b = descriptor<variant::by_lines_2>(at_2, depth * 128);
@@ -140,38 +142,39 @@ __device__ __forceinline__ void multiply_stage(sums (&d)[blocks_m][of_width], un
 }
 constexpr int instructions = 4;  // instructions of a stage
 
-// The registers must not be read before the products are complete.
+// Keeps the compiler from reading the registers before this call, when the products are not yet complete.
 __device__ __forceinline__ void hold(float& x) { asm volatile("" : "+f"(x)); }
 __device__ __forceinline__ void hold(int& x) { asm volatile("" : "+r"(x)); }
-__device__ __forceinline__ void hold(sums (&d)[blocks_m][per_thread]) {
+__device__ __forceinline__ void hold(sums (&d)[blocks_m][sums_per_thread]) {
 #pragma unroll
   for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-    for (int j = 0; j < per_thread; ++j) hold(d[m][j]);
+    for (int j = 0; j < sums_per_thread; ++j) hold(d[m][j]);
 }
-__device__ __forceinline__ void clear(sums (&d)[blocks_m][per_thread]) {
+__device__ __forceinline__ void clear(sums (&d)[blocks_m][sums_per_thread]) {
 #pragma unroll
   for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-    for (int j = 0; j < per_thread; ++j) d[m][j] = 0;
+    for (int j = 0; j < sums_per_thread; ++j) d[m][j] = 0;
 }
 
-// One of the two groups that multiply.
+// One of the warp groups that multiply.
 struct consumer {
-  const tail::all& p;
-  row_map map;    // see results.cuh
+  const kernel_epilogue::all& p;
+  row_map map;    // maps rows of the result to memory: see results.cuh
   unsigned out;   // shared memory for results of this group
   unsigned rank;  // number of the block in its cluster
   int group, thread, lane, warp;
 
-  // Signals to the blocks that copy to this one that a stage was read: each warp that reads does.
+  // Signals to the blocks that copy to this one that a stage was read. For mixed factors each warp signals, otherwise
+  // one warp of the group.
   __device__ void release(unsigned empty, int slot) const {
     const int thread = variant::mixed ? lane : this->thread;
     if constexpr (peers == 1) {
       if (thread == 0) arrive(empty + slot * 8);
     } else if (thread < peers) {
       const int in_m = static_cast<int>(rank) % cluster_m, in_n = static_cast<int>(rank) / cluster_m;
-      // First those of this column, then the others of this row.
+      // First the blocks of this column, then the other blocks of this row.
       const int other = thread - cluster_m;
       const int to =
           thread < cluster_m ? in_n * cluster_m + thread : (other + (other >= in_n ? 1 : 0)) * cluster_m + in_m;
@@ -182,9 +185,10 @@ struct consumer {
     return stage.first() + (has_all_rows ? 0 : group * blocks_m * 64 * variant::line_bytes);
   }
 
-  // `issued()` is called when all work of the tensor cores is issued.
+  // Computes the sums of a tile. `issued()` is called when all work of the tensor cores is issued.
   template <class Issued>
-  __device__ void sum(sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w, const Issued& issued) const {
+  __device__ void sum(sums (&d)[blocks_m][sums_per_thread], pipeline& stage, const work& w,
+                      const Issued& issued) const {
     int before = -1;
     for (int s = 0; s < w.steps; ++s) {
       wait(stage.full + stage.slot * 8, stage.phase);
@@ -201,9 +205,9 @@ struct consumer {
     hold(d);
   }
 
-  // The tensor cores add 8-bit floats with few bits: their sums are added to a float at intervals. Factors with scales
-  // of blocks are scaled then.
-  __device__ void sum_promoted(sums (&d)[blocks_m][per_thread], pipeline& stage, const work& w) const {
+  // The tensor cores accumulate products of 8-bit floats at low precision, so partial sums are added to floats at
+  // intervals; block scales are applied at that point.
+  __device__ void sum_promoted(sums (&d)[blocks_m][sums_per_thread], pipeline& stage, const work& w) const {
     constexpr int each = variant::promoted > 0 ? variant::promoted : instructions;
     clear(d);
     for (int s = 0; s < w.steps; ++s) {
@@ -216,33 +220,33 @@ struct consumer {
       stage.advance();
     }
   }
-  // Adds the products of `Each` instructions, for the n-th columns of a tile that an instruction has.
+  // Adds the products of `Each` instructions, for the n-th `width` columns of the tile.
   template <int Each>
-  __device__ __forceinline__ void promote(sums (&d)[blocks_m][per_thread], const pipeline& stage, const work& w, int s,
-                                          int n, int i) const {
-    sums part[blocks_m][of_width];
+  __device__ __forceinline__ void promote(sums (&d)[blocks_m][sums_per_thread], const pipeline& stage, const work& w,
+                                          int s, int n, int i) const {
+    sums part[blocks_m][sums_per_instruction];
     const unsigned from = i * Each * 32;
     multiply_stage<0, Each>(part, rows_of(stage) + from, stage.second() + n * width * 128 + from, false);
-    number of_rows[blocks_m][2], of_column[variant::column_scales];
+    number per_row[blocks_m][2], per_column[variant::column_scales];
     if constexpr (variant::scaled) {
       const int term = (w.first + s) * depth + i * Each * (depth / instructions);
-      scales_of_rows(of_rows, w, term);
-      scales_of_columns(of_column, w, n * width, term);
+      scales_of_rows(per_row, w, term);
+      scales_of_columns(per_column, w, n * width, term);
     }
     wait_for_products<0>();
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int j = 0; j < of_width; ++j) {
+      for (int j = 0; j < sums_per_instruction; ++j) {
         hold(part[m][j]);
-        sums& to = d[m][n * of_width + j];
+        sums& to = d[m][n * sums_per_instruction + j];
         if constexpr (variant::scaled)
-          to += part[m][j] * (of_rows[m][j / 2 % 2] * of_column[variant::column_scales == 1 ? 0 : j / 4 * 2 + j % 2]);
+          to += part[m][j] * (per_row[m][j / 2 % 2] * per_column[variant::column_scales == 1 ? 0 : j / 4 * 2 + j % 2]);
         else
           to += part[m][j];
       }
   }
-  // 1 without scales.
+  // Returns the scale of an element; 1 if the factor has no scales.
   template <class T>
   __device__ number scale(const block_scales& s, int batch, int line, int term) const {
     if (s.address == 0) return 1;
@@ -256,7 +260,7 @@ struct consumer {
       for (int i = 0; i < 2; ++i)
         to[m][i] = scale<variant::scale_type_1>(p.first_scales, w.batch, min(row_of(w, m) + i * 8, p.m - 1), term);
   }
-  // Reads one scale for all columns of the tile, or one for each that this thread has.
+  // Reads one scale for all columns of the tile, or one for each column of this thread.
   __device__ void scales_of_columns(number (&to)[variant::column_scales], const work& w, int from, int term) const {
 #pragma unroll
     for (int j = 0; j < variant::column_scales; ++j)
@@ -265,13 +269,14 @@ struct consumer {
           variant::column_scales == 1 ? column_line(w, from) : column_line(w, from + j / 2 * 8 + lane % 4 * 2 + j % 2),
           term);
   }
-  // Returns the line of the second factor for a column of the tile. The right half of a pair follows all of the left.
+  // Returns the line of the second factor that a column of the tile is. All lines of a right half follow those of the
+  // left.
   __device__ int column_line(const work& w, int column) const {
-    const int all = variant::crossed ? p.m : p.n, right = pair == 2 && column >= out_n ? 1 : 0;
+    const int all = variant::crossed ? p.m : p.n, right = halves == 2 && column >= out_n ? 1 : 0;
     return min(column_of(w) + column - right * out_n, all - 1) + right * all;
   }
 
-  // The first row of this thread's sums of a block, and the first column of the tile.
+  // Returns the first row of this thread's sums in block m of 64 rows; `rows_from`, the block's first row.
   __device__ int row_of(const work& w, int m) const { return rows_from(w, m) + warp * 16 + lane / 4; }
   __device__ int rows_from(const work& w, int m) const {
     const int in_m = static_cast<int>(rank) % cluster_m;
@@ -280,57 +285,59 @@ struct consumer {
   __device__ int column_of(const work& w) const { return (w.tile_column + static_cast<int>(rank) / cluster_m) * out_n; }
   __device__ void synchronize_group() const { synchronize(1 + group, group_threads); }
 
-  __device__ bool collect(sums (&d)[blocks_m][per_thread], const work& w, volatile unsigned* broadcast) const {
+  __device__ bool collect(sums (&d)[blocks_m][sums_per_thread], const work& w, volatile unsigned* broadcast) const {
     const i64 tile = (static_cast<i64>(w.slot) * cluster_m * cluster_n + rank) * (has_all_rows ? 1 : groups) +
                      (has_all_rows ? 0 : group);
     const auto all = [this] { synchronize_group(); };
-    return divided_tile<group_threads, blocks_m * per_thread, decltype(all)>(p, tile, w.parts, thread,
-                                                                             broadcast + group, all)
+    return divided_tile<group_threads, blocks_m * sums_per_thread, decltype(all)>(p, tile, w.parts, thread,
+                                                                                  broadcast + group, all)
         .collect(w.part, w.may_wait, d[0]);
   }
 
   // -- results
 
-  // Prefetches what the epilogue reads, before the products: memory is slow.
+  // Prefetches the epilogue's operands before the tile is multiplied: memory is slow.
   __device__ __forceinline__ void prefetch_operands(const work& w) const {
     const int column = column_of(w), count = min(out_n, p.n - column);
     for (int i = thread; i < blocks_m * 64; i += group_threads)
       if (const int row = rows_from(w, 0) + i; row < w.end_row)
-        tail::prefetch(p, {w.batch, map.row(row), column, count});
+        kernel_epilogue::prefetch(p, {w.batch, map.row(row), column, count});
   }
 
   // Returns true if all rows and columns of this group exist.
   __device__ bool is_inside(const work& w) const {
     return w.end_row - rows_from(w, 0) >= blocks_m * 64 && p.n - column_of(w) >= out_n;
   }
-  // Writes results through shared memory as sums. For those that pass in their own type, see hopper_boxes.cuh.
-  __device__ void write(sums (&d)[blocks_m][per_thread], const work& w) const {
+  // Writes results that pass through shared memory as sums. For results that pass in their own type, see
+  // hopper_boxes.cuh.
+  __device__ void write(sums (&d)[blocks_m][sums_per_thread], const work& w) const {
     if (is_inside(w))
       write_rows<true>(d, w);
     else
       write_rows<false>(d, w);
   }
   template <bool Inside>
-  __device__ __forceinline__ void write_rows(sums (&d)[blocks_m][per_thread], const work& w) const {
+  __device__ __forceinline__ void write_rows(sums (&d)[blocks_m][sums_per_thread], const work& w) const {
     sums* const staging = reinterpret_cast<sums*>(__cvta_shared_to_generic(out)) + warp * 16 * staged_width;
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m) {
       const int row = rows_from(w, m) + warp * 16;
-      results::write_rows<results::layout<false>, Inside, variant::staged_columns / pair>(
+      results::write_rows<results::layout<false>, Inside, variant::staged_columns / halves>(
           p, staging, lane, d[m], results::rows_of(w, row, column_of(w), (row - w.first_row) / 16), map);
     }
   }
 };
 
-// Two groups with a tile each alternate: one multiplies while the other stores.
+// Two groups, each with its own tile, alternate: one multiplies while the other stores.
 __device__ __forceinline__ void wait_for_turn(int group) { synchronize(3 + group, 2 * group_threads); }
 __device__ __forceinline__ void give_turn(int group) { arrive_at_numbered(3 + (group ^ 1), 2 * group_threads); }
 
-// A template, so that names of hopper_mixed.cuh and hopper_boxes.cuh are looked up only where they are used.
+// A group that multiplies: computes and writes tile after tile. A template, so that names of hopper_mixed.cuh and
+// hopper_boxes.cuh are looked up only where they are used.
 template <class Consumer>
 __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, schedule todo) {
   __shared__ unsigned broadcast[variant::divides ? groups : 1];
-  sums d[blocks_m][per_thread];
+  sums d[blocks_m][sums_per_thread];
   work w;
   if constexpr (variant::ping_pong) {
     if (me.group == 1) {
@@ -340,8 +347,8 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
     }
   }
   while (todo.next(w)) {
-    // Tiles that are divided need the registers.
-    if constexpr (tail::registers > 0 && !variant::crossed && !variant::divides) me.prefetch_operands(w);
+    // Divided tiles need the registers.
+    if constexpr (kernel_epilogue::registers > 0 && !variant::crossed && !variant::divides) me.prefetch_operands(w);
     if constexpr (variant::ping_pong) wait_for_turn(me.group);
     const auto issued = [&] {
       if constexpr (variant::ping_pong) give_turn(me.group);
@@ -375,9 +382,9 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
     if (me.thread == 0) wait_for_stores();
 }
 
-// One thread of a block calls `producer(p, stage, todo, rank)`.
+// Runs a block: one thread calls `producer(p, stage, todo, rank)`, the other groups multiply.
 template <class Producer>
-__device__ __forceinline__ void run_block(const tail::all& p, const row_map& map, const Producer& producer) {
+__device__ __forceinline__ void run_block(const kernel_epilogue::all& p, const row_map& map, const Producer& producer) {
   extern __shared__ char memory[];
   __shared__ alignas(8) unsigned long long barriers[2 * stages];
   const unsigned full = shared_address(barriers);
@@ -397,29 +404,29 @@ __device__ __forceinline__ void run_block(const tail::all& p, const row_map& map
     synchronize_cluster();
   else
     __syncthreads();
-  if (p.beside == 0) wait_for_kernel_before();
+  if (p.independent == 0) wait_for_kernel_before();
   let_next_kernel_begin();
   constexpr int blocks = cluster_m * cluster_n;
   const schedule todo = schedule_of(p, static_cast<int>(blockIdx.x) / blocks, static_cast<int>(gridDim.x) / blocks);
   if (who == 0) {
-    give_up_registers<variant::producer_registers>();
+    release_registers<variant::producer_registers>();
     if (threadIdx.x == 0) producer(p, stage, todo, rank);
   } else {
-    take_registers<variant::consumer_registers>();
+    acquire_registers<variant::consumer_registers>();
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
     consume(consumer{p, map, stage.data + stages * stage_bytes + static_cast<unsigned>(who - 1) * (out_bytes / groups),
                      rank, who - 1, thread, thread % 32, thread / 32},
             stage, todo);
   }
-  // Others may still copy to this block, or arrive here.
+  // Other blocks may still copy to this one, or arrive at its barriers.
   if constexpr (blocks > 1) synchronize_cluster();
-  // Later code may need what both have written.
-  if (p.beside != 0) wait_for_kernel_before();
+  // A later kernel may need the results of both this kernel and the one before.
+  if (p.independent != 0) wait_for_kernel_before();
 }
-// Kernel of an ordinary product.
+// Runs a block of an ordinary product.
 template <class Map = row_map>
-__device__ __forceinline__ void run_block(const tail::all& p) {
-  run_block(p, Map{}, [](const tail::all& all, pipeline stage, const schedule& todo, unsigned rank) {
+__device__ __forceinline__ void run_block(const kernel_epilogue::all& p) {
+  run_block(p, Map{}, [](const kernel_epilogue::all& all, pipeline stage, const schedule& todo, unsigned rank) {
     produce(all, stage, todo, rank);
   });
 }

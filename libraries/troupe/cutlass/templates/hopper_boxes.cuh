@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Results of one or two bytes: they pass through shared memory in boxes of 64 rows of 128 bytes, which the accelerator
-// writes. Included after hopper.cuh, for variants that are not staged: their rows have one stride.
+// Writes results of one or two bytes: they pass through shared memory in boxes of 64 rows of 128 bytes, which the
+// tensor memory accelerator writes. Included after hopper.cuh, for variants that are not staged: rows of their results
+// have one stride.
 namespace troupe::cutlass::kernels::hopper {
 
 constexpr int result_bytes = sizeof(variant::result::bits), box_columns = 128 / result_bytes,
               box_parts = box_columns / 16;
 
-// Stores 16 columns of the 16 rows of a warp in a box: two numbers of row lane / 4, and of the row 8 below, and the
-// same of the next 8 columns.
+// Stores 16 columns of the 16 rows of a warp in a box. A lane stores two elements of row lane / 4 and of the row 8
+// below, in each 8 columns.
 __device__ __forceinline__ void put(unsigned box, int warp, int lane, int part, const number (&x)[4][2]) {
   using result = variant::result;
   if constexpr (result_bytes == 2) {
@@ -28,8 +29,8 @@ __device__ __forceinline__ void put(unsigned box, int warp, int lane, int part, 
   }
 }
 
-// Fills a box with the columns from `column` on of 64 rows, of which this warp has 16. `d` are its sums from that
-// column on. Waits until stores have read the previous content: all of them, or all but the last.
+// Fills a box with the columns from `column` on of 64 rows, of which this warp has 16; `d` are its sums from that
+// column on. First waits until the accelerator has read the previous content: for all stores, or for all but the last.
 template <bool Inside>
 __device__ __forceinline__ void fill_box(const consumer& me, const sums* d, const work& w, const results::rows& rows,
                                          unsigned box, int column, bool waits_for_all,
@@ -42,11 +43,11 @@ __device__ __forceinline__ void fill_box(const consumer& me, const sums* d, cons
   const auto exists = [&](const run& at) { return Inside || (at.row < w.end_row && at.count > 0); };
   // See results::runs_ahead: the runs of 16 columns take as many registers as 8 elements.
   constexpr int ahead = results::runs_ahead<box_parts>();
-  tail::template stored<2> memory[ahead][4];
+  kernel_epilogue::template stored<2> memory[ahead][4];
   const auto read = [&](int part) {
 #pragma unroll
     for (int q = 0; q < 4; ++q)
-      if (const run at = run_of(part, q); exists(at)) tail::read(me.p, at, memory[part % ahead][q]);
+      if (const run at = run_of(part, q); exists(at)) kernel_epilogue::read(me.p, at, memory[part % ahead][q]);
   };
 #pragma unroll
   for (int part = 0; part < ahead; ++part) read(part);
@@ -63,15 +64,15 @@ __device__ __forceinline__ void fill_box(const consumer& me, const sums* d, cons
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
       const sums* const x = &d[part * 8 + q * 2];
-      const sums* const y = x + (pair - 1) * (per_thread / 2);
+      const sums* const y = x + (halves - 1) * (sums_per_thread / 2);
       const number left[2] = {static_cast<number>(x[0]), static_cast<number>(x[1])},
                    right[2] = {static_cast<number>(y[0]), static_cast<number>(y[1])};
-      number values[results::kinds][2];
+      number values[results::reduction_count][2];
       const run at = run_of(part, q);
       result[q][0] = result[q][1] = 0;
       if (q % 2 == 0) reduced.start_columns();
       if (exists(at)) {
-        tail::apply(me.p, at, memory[part % ahead][q], left, right, result[q], values);
+        kernel_epilogue::apply(me.p, at, memory[part % ahead][q], left, right, result[q], values);
         reduced.add(values, q % 2, at.count);
       }
       if (q % 2 == 1) reduced.finish_columns(me.p, me.lane, rows, at.column);
@@ -83,11 +84,13 @@ __device__ __forceinline__ void fill_box(const consumer& me, const sums* d, cons
   me.synchronize_group();
 }
 
+// Writes the results of a tile, box by box.
 template <bool Inside>
-__device__ __forceinline__ void write_boxes_of(const consumer& me, const sums (&d)[blocks_m][per_thread],
+__device__ __forceinline__ void write_boxes_of(const consumer& me, const sums (&d)[blocks_m][sums_per_thread],
                                                const work& w) {
   constexpr int across = out_n / box_columns;
-  // With an odd number, the first box of a tile reuses the memory of the last one of the tile before.
+  // False if the number of boxes is odd: then the first box of a tile reuses the memory of the last box of the tile
+  // before.
   constexpr bool alternate = blocks_m * across % boxes == 0;
   const int column = me.column_of(w);
 #pragma unroll
@@ -109,8 +112,9 @@ __device__ __forceinline__ void write_boxes_of(const consumer& me, const sums (&
     reduced.finish(me.p, me.lane, rows);
   }
 }
-__device__ __forceinline__ void write_boxes(const consumer& me, const sums (&d)[blocks_m][per_thread], const work& w) {
-  if (!tail::reads_memory || me.is_inside(w))
+__device__ __forceinline__ void write_boxes(const consumer& me, const sums (&d)[blocks_m][sums_per_thread],
+                                            const work& w) {
+  if (!kernel_epilogue::reads_memory || me.is_inside(w))
     write_boxes_of<true>(me, d, w);
   else
     write_boxes_of<false>(me, d, w);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The instructions of Hopper's GPUs (sm_90a) that the templates use: barriers in shared memory, copies by the tensor
-// memory accelerator, products by groups of four warps.
+// The instructions of Hopper GPUs (sm_90a) that the templates use: barriers in shared memory, copies by the tensor
+// memory accelerator, products of groups of four warps.
 namespace troupe::cutlass::kernels::hopper {
 
 constexpr int group_threads = 128;  // threads of a warp group
@@ -26,8 +26,8 @@ __device__ __forceinline__ void expect(unsigned b, unsigned bytes) {
 __device__ __forceinline__ void arrive(unsigned b) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(b) : "memory");
 }
-// Arrives at the same barrier of another block of the cluster. Not `.release.cluster`: that waits for all memory of the
-// GPU, and reads by wgmma need no order.
+// Arrives at the same barrier of another block of the cluster. Not with `.release.cluster`, which would wait for all
+// the memory accesses; the reads of wgmma need no such order.
 __device__ __forceinline__ void arrive_in(unsigned b, unsigned block) {
   asm volatile(
       "{.reg .b32 r;\n"
@@ -47,7 +47,7 @@ __device__ __forceinline__ void wait(unsigned b, unsigned parity) {
       "r"(parity)
       : "memory");
 }
-// Barriers of the block, by number. 0 is __syncthreads.
+// Synchronizes `threads` threads at a numbered barrier of the block; 0 is the barrier of __syncthreads.
 __device__ __forceinline__ void synchronize(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
@@ -62,19 +62,20 @@ __device__ __forceinline__ unsigned block_in_cluster() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(out));
   return out;
 }
-// For launches while the kernel before is still running: see the launch attribute for programmatic serialization.
+// These order kernels that may begin while the kernel before is still running, as the launch attribute for programmatic
+// stream serialization allows.
 __device__ __forceinline__ void wait_for_kernel_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 __device__ __forceinline__ void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
 template <int Registers>
-__device__ __forceinline__ void give_up_registers() {
+__device__ __forceinline__ void release_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 template <int Registers>
-__device__ __forceinline__ void take_registers() {
+__device__ __forceinline__ void acquire_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
-// -- copies. `to` and `barrier` are in this block; with a mask, the copy also goes to the same address in others
+// -- copies. `to` and `barrier` are in this block; with a mask, data goes to the same address in each block of the mask
 
 __device__ __forceinline__ void load(unsigned to, const tensor_map* map, int x, int y, int z, unsigned barrier) {
   asm volatile(
@@ -98,7 +99,7 @@ __device__ __forceinline__ void store(const tensor_map* map, unsigned from, int 
                : "memory");
 }
 __device__ __forceinline__ void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-// Waits for all but the last stores.
+// Waits until all stores but the last `But` have read shared memory.
 template <int But>
 __device__ __forceinline__ void wait_until_stores_have_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(But) : "memory");
@@ -117,18 +118,19 @@ template <int Pending>
 __device__ __forceinline__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
-// Describes a matrix in shared memory, in rows of 128 bytes that are swizzled. Contiguous terms: 8 consecutive lines of
-// 128 bytes. Contiguous lines: 64 lines of 2 bytes, term after term; `next` bytes to the next 64.
-template <bool LinesAreNeighbours>
+// Returns the descriptor of a matrix in shared memory, in swizzled rows of 128 bytes. If terms are contiguous, a row is
+// a line, and 8 lines are consecutive. If lines are contiguous, a row is one term of 64 lines of 2 bytes, and the next
+// 64 lines are `next` bytes further.
+template <bool LinesAreNeighbors>
 __device__ __forceinline__ unsigned long long descriptor(unsigned address, unsigned next) {
   const unsigned long long at = (address & 0x3ffffu) >> 4, swizzle = 1ull << 62;
-  if constexpr (LinesAreNeighbours)
+  if constexpr (LinesAreNeighbors)
     return at | static_cast<unsigned long long>(next >> 4) << 16 | static_cast<unsigned long long>(1024 >> 4) << 32 |
            swizzle;
   else
     return at | 1ull << 16 | static_cast<unsigned long long>(1024 >> 4) << 32 | swizzle;
 }
-// Stores four 8 x 8 matrices of 2-byte numbers.
+// Stores four 8 x 8 matrices of 2-byte elements.
 __device__ __forceinline__ void store_matrices(unsigned at, unsigned a, unsigned b, unsigned c, unsigned d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(a), "r"(b), "r"(c),
                "r"(d)

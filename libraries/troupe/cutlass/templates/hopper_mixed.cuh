@@ -2,21 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Products of a narrow first factor and a second one of 2-byte floats. The first is in shared memory as it is stored;
-// each warp reads its lines, widens them in registers, and the tensor cores read them from there while the next ones
-// are widened. Included after hopper.cuh. `variant` also has:
+// Products of a narrow first factor and a second factor of 2-byte floats. The first is copied to shared memory in its
+// narrow type; each warp reads its lines and widens them in registers, where the tensor cores read them while the next
+// terms are widened. Included after hopper.cuh. `variant` also has:
 //   first, second   the types of the factors
-//   slices          how often 64 terms a stage has
-//   line_bytes      of the first factor in a stage: 32, 64 or 128, swizzled
-//   splits_k        whether all groups have the same rows, and take stages in turn
-//   crossed         whether rows of the result are lines of the second factor: then those of the epilogue are, too
-//   promoted        instructions after which sums are scaled and added to a float; 0: never
-//   scaled_numbers  instructions that share scales, if the widened numbers of the first factor are scaled; 0: they are
-//                   not
-//   scaled_1, scaled_2  whether each factor has scales
+//   slices          the terms of a stage / 64
+//   line_bytes      bytes of a line of the first factor in a stage: 32, 64 or 128, swizzled
+//   splits_k        true if all groups have the same rows, and take stages in turn
+//   crossed         true if rows of the result, and of the epilogue's operands, are lines of the second factor
+//   promoted        the instructions after which sums are scaled and added to floats; 0: never
+//   scaled_numbers  the instructions that share scales, if the widened elements of the first factor are scaled; 0: they
+//                   are not scaled
+//   scaled_1, scaled_2  true if the factor has scales
 namespace troupe::cutlass::kernels::hopper {
 
-// Multiplies two pairs of numbers.
+// Multiplies two pairs of 2-byte floats.
 __device__ __forceinline__ unsigned product(f16, unsigned x, unsigned y) {
   unsigned out;
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(x), "r"(y));
@@ -28,27 +28,27 @@ __device__ __forceinline__ unsigned product(bf16, unsigned x, unsigned y) {
   return out;
 }
 
-// -- two contiguous numbers of a narrow type, in the low bits of a word, as two of the wide type. All of it is exact.
+// -- exact conversions of two contiguous elements of a narrow type, in the low bits of a word, to the wide type
 
 __device__ __forceinline__ unsigned widened(e4m3, f16, unsigned x) {
   return detail::halves_of_e4m3(static_cast<unsigned short>(x));
 }
 __device__ __forceinline__ unsigned widened(e5m2, f16, unsigned x) { return __byte_perm(x, 0, 0x1404); }
 __device__ __forceinline__ unsigned widened(i8, f16, unsigned x) {
-  // The last bits of 1024 + 128 + x.
+  // x + 128 are the last bits of the f16 1024 + 128 + x; 1024 + 128 is subtracted.
   unsigned out;
   asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(__byte_perm(x ^ 0x8080u, 0x64646464u, 0x4140)), "r"(0x64806480u));
   return out;
 }
 __device__ __forceinline__ unsigned widened(i8, bf16, unsigned x) {
-  // The last 7 bits as those of 128 + x, less 128, or 256 if x is negative.
+  // 0x4300 | (x & 127) is the bf16 128 + (x & 127); subtract 128, or 256 if x < 0.
   const unsigned both = __byte_perm(x, 0x43434343u, 0x4140);
   unsigned out;
   asm("sub.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(both & 0xff7fff7fu), "r"(both & 0xff80ff80u));
   return out;
 }
-// A wide number with the same exponent and mantissa is too small by a power of 2. The products shift the signs and the
-// magnitudes of both to their position, with other bits between them.
+// A wide number with the same exponent and mantissa is too small by a power of 2. The integer products shift signs and
+// magnitudes of both elements to their positions; the masks remove the bits between them.
 __device__ __forceinline__ unsigned widened(f4x2, f16, unsigned x) {
   return product(f16{}, (x * 0x01001000u & 0x80008000u) | (x * 0x00200200u & 0x0e000e00u), 0x74007400u);
 }
@@ -57,12 +57,12 @@ __device__ __forceinline__ unsigned widened(f4x2, bf16, unsigned x) {
 }
 template <class Narrow>
 __device__ __forceinline__ unsigned widened(Narrow, bf16, unsigned x) {
-  const unsigned halves = widened(Narrow{}, f16{}, x);
-  return __byte_perm(detail::bits_of(detail::float_of_half(static_cast<unsigned short>(halves))),
-                     detail::bits_of(detail::float_of_half(static_cast<unsigned short>(halves >> 16))), 0x7632);
+  const unsigned wide_pair = widened(Narrow{}, f16{}, x);
+  return __byte_perm(detail::bits_of(detail::float_of_half(static_cast<unsigned short>(wide_pair))),
+                     detail::bits_of(detail::float_of_half(static_cast<unsigned short>(wide_pair >> 16))), 0x7632);
 }
 
-// Two consecutive numbers, as they are stored.
+// Loads two consecutive elements of the narrow type.
 template <class Narrow>
 __device__ __forceinline__ unsigned load_pair(unsigned at) {
   unsigned out;
@@ -76,25 +76,26 @@ __device__ __forceinline__ unsigned load_pair<f4x2>(unsigned at) {
   return out;
 }
 
-// -- some terms of a group's lines, as operands of the tensor cores
+// -- pieces: some terms of a group's lines, as operands of the tensor cores
 
-// Instructions of a piece of a stage: as many as registers allow.
+// A stage is multiplied in pieces, each with as many instructions as registers allow.
 constexpr bool few_share_scales = variant::promoted > 0 && variant::promoted < 4;
-constexpr int most_of_piece = groups == 2 ? (tile_n > 128 || few_share_scales   ? 2
-                                             : tile_n > 64 || variant::scaled_2 ? 4
-                                                                                : 8)
-                                          : (tile_n > 16 || variant::promoted > 0 ? 2 : 4);
-constexpr int of_piece = variant::slices * 4 < most_of_piece ? variant::slices * 4 : most_of_piece,
-              pieces = variant::slices * 4 / of_piece;
+constexpr int most_instructions_per_piece = groups == 2 ? (tile_n > 128 || few_share_scales   ? 2
+                                                           : tile_n > 64 || variant::scaled_2 ? 4
+                                                                                              : 8)
+                                                        : (tile_n > 16 || variant::promoted > 0 ? 2 : 4);
+constexpr int instructions_per_piece =
+                  variant::slices * 4 < most_instructions_per_piece ? variant::slices * 4 : most_instructions_per_piece,
+              pieces = variant::slices * 4 / instructions_per_piece;
 template <class T>
 constexpr int bytes_of_pair = 2;
 template <>
 constexpr int bytes_of_pair<f4x2> = 1;
 
 struct piece {
-  unsigned a[blocks_m][of_piece][4];
+  unsigned a[blocks_m][instructions_per_piece][4];
 
-  // A lane has two terms of lines lane / 4 and lane / 4 + 8 of each 8 terms.
+  // Reads and widens piece `Number` of a stage. A lane has two of each 8 terms, of lines lane / 4 and lane / 4 + 8.
   template <int Number>
   __device__ __forceinline__ void read(unsigned lines, int warp, int lane) {
     constexpr int pair_bytes = bytes_of_pair<variant::first>, eight = 4 * pair_bytes;
@@ -102,8 +103,8 @@ struct piece {
                    swizzle = line / 8 & (variant::line_bytes - 16);
     const unsigned from = lines + line + static_cast<unsigned>(lane % 4 * pair_bytes);
 #pragma unroll
-    for (int i = 0; i < of_piece; ++i) {
-      const int byte = (Number * of_piece + i) * 2 * eight;
+    for (int i = 0; i < instructions_per_piece; ++i) {
+      const int byte = (Number * instructions_per_piece + i) * 2 * eight;
       const unsigned at = from + ((static_cast<unsigned>(byte) & ~15u) ^ swizzle) + byte % 16;
 #pragma unroll
       for (int m = 0; m < blocks_m; ++m)
@@ -114,22 +115,24 @@ struct piece {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int i = 0; i < of_piece; ++i)
+      for (int i = 0; i < instructions_per_piece; ++i)
 #pragma unroll
         for (int r = 0; r < 4; ++r) a[m][i][r] = widened(variant::first{}, variant::second{}, a[m][i][r]);
   }
-  // Multiplies instructions [From, To) of it; `second` is the address of the other factor in the stage.
+  // Issues instructions [From, To) of the piece; `second` is the address of the second factor in the stage.
   template <int Number, int From, int To>
-  __device__ __forceinline__ void multiply(sums (&d)[blocks_m][per_thread], unsigned second, bool add) {
+  __device__ __forceinline__ void multiply(sums (&d)[blocks_m][sums_per_thread], unsigned second, bool add) {
     const unsigned long long all = descriptor<variant::by_lines_2>(second, depth * 128);
     begin_products();
 #pragma unroll
     for (int i = From; i < To; ++i) {
-      constexpr int of_slice = 4;
-      const int at = Number * of_piece + i;
+      constexpr int instructions_per_slice = 4;
+      const int at = Number * instructions_per_piece + i;
       // Addresses are in units of 16 bytes.
       const unsigned long long b =
-          all + (variant::by_lines_2 ? at * 16 * 128 : at / of_slice * tile_n * 128 + at % of_slice * 32) / 16;
+          all + (variant::by_lines_2 ? at * 16 * 128
+                                     : at / instructions_per_slice * tile_n * 128 + at % instructions_per_slice * 32) /
+                    16;
 #pragma unroll
       for (int m = 0; m < blocks_m; ++m) variant::multiply(d[m], a[m][i], b, i > From || add);
     }
@@ -137,26 +140,29 @@ struct piece {
   }
 };
 
-// -- scales, which a thread reads one piece ahead
+// -- scales, which a thread reads one piece ahead. A unit is the terms that are scaled together.
 
-constexpr int of_unit = variant::promoted > 0         ? variant::promoted  // instructions that share scales
-                        : variant::scaled_numbers > 0 ? variant::scaled_numbers
-                                                      : of_piece;
-constexpr int units = of_unit < of_piece ? of_piece / of_unit : 1;  // units of a piece
-constexpr int pieces_of_unit = of_unit > of_piece ? of_unit / of_piece : 1;
-constexpr int unit_k = of_unit * 16, piece_k = of_piece * 16;
+constexpr int instructions_per_unit = variant::promoted > 0 ? variant::promoted  // instructions that share scales
+                                      : variant::scaled_numbers > 0 ? variant::scaled_numbers
+                                                                    : instructions_per_piece;
+constexpr int units = instructions_per_unit < instructions_per_piece ? instructions_per_piece / instructions_per_unit
+                                                                     : 1;  // units of a piece
+constexpr int pieces_per_unit =
+    instructions_per_unit > instructions_per_piece ? instructions_per_unit / instructions_per_piece : 1;
+constexpr int unit_k = instructions_per_unit * 16, piece_k = instructions_per_piece * 16;
 
-// Returns the line of the first factor that a thread has, in a block of 64.
+// Returns the number of the thread's i-th line in block m of 64 lines of the first factor.
 __device__ __forceinline__ int line_of(const consumer& me, const work& w, int m, int i) {
   const int in_block = me.warp * 16 + me.lane / 4 + i * 8, first = me.rows_from(w, m),
             all = variant::crossed ? me.p.n : me.p.m;
-  // Pairs: 32 lines of the left half, then as many of the right.
-  if constexpr (variant::crossed && tail::paired)
+  // If the factor has two halves, a block has 32 lines of the left half, then 32 of the right.
+  if constexpr (variant::crossed && kernel_epilogue::paired)
     return min(first / 2 + in_block % 32, all - 1) + in_block / 32 * all;
   else
     return min(first + in_block, all - 1);
 }
 
+// The scales of the first factor: pointers to those of the thread's lines, and the scales of the next piece.
 struct line_scales {
   using type = variant::scale_type_1;
   const typename type::bits* lines[blocks_m][2];
@@ -185,7 +191,7 @@ struct line_scales {
   }
 };
 
-// Multiplies the widened numbers of a piece by their scales.
+// Multiplies the widened elements of a piece by their scales.
 __device__ __forceinline__ void scale_numbers(piece& x, const line_scales& scales) {
 #pragma unroll
   for (int m = 0; m < blocks_m; ++m)
@@ -196,7 +202,7 @@ __device__ __forceinline__ void scale_numbers(piece& x, const line_scales& scale
         const float by = static_cast<float>(line_scales::type::load(scales.next[u][m][i]));
         const unsigned both = two_of<variant::second>(by, by);
 #pragma unroll
-        for (int j = u * of_piece / units; j < (u + 1) * of_piece / units; ++j)
+        for (int j = u * instructions_per_piece / units; j < (u + 1) * instructions_per_piece / units; ++j)
 #pragma unroll
           for (int r = i; r < 4; r += 2) x.a[m][j][r] = product(variant::second{}, x.a[m][j][r], both);
       }
@@ -204,24 +210,24 @@ __device__ __forceinline__ void scale_numbers(piece& x, const line_scales& scale
 
 // -- sums
 
-// Position of a piece in the loop.
-template <int Turn, bool GoesOn>
-struct turn {
-  static constexpr int buffer = Turn % 2, number = Turn % pieces;
-  static constexpr bool goes_on = GoesOn;  // another one is read meanwhile
+// The buffer of a piece, and its number in the stage.
+template <int Iteration, bool GoesOn>
+struct iteration {
+  static constexpr int buffer = Iteration % 2, number = Iteration % pieces;
+  static constexpr bool goes_on = GoesOn;  // true if the next piece is read meanwhile
 };
 
-// Reads one piece ahead of the multiplied one. Nothing in the loop depends on how many there are, so that the tensor
-// cores' work is not interrupted.
+// Multiplies piece after piece, and reads one piece ahead. The loop's body has no branches that depend on the number of
+// pieces, so that the work of the tensor cores is not interrupted.
 struct mixed_loop {
-  static constexpr int between = variant::splits_k ? groups : 1;  // stages of this group
+  static constexpr int between = variant::splits_k ? groups : 1;  // from one stage of this group to its next
 
   const consumer& me;
   pipeline stage;
   const work& w;
-  piece held[2];
+  piece buffers[2];
   line_scales scales;
-  int at, now = 0, before = -1;  // the stage that is read, pieces, and the stage before that is not yet released
+  int at, now = 0, before = -1;  // the stage that is read, pieces so far, and the last slot that is not yet released
 
   __device__ __forceinline__ mixed_loop(const consumer& c, const pipeline& s, const work& of)
       : me(c), stage(s), w(of), at(of.first) {
@@ -232,13 +238,13 @@ struct mixed_loop {
     if constexpr (variant::scaled_1) scales.begin(me, w, at * pieces);
     begin();
   }
-  // Calls `each(turn)` for each piece.
+  // Calls `each(iteration)` for each piece.
   template <class Each>
   __device__ __forceinline__ void run(const Each& each) {
     int left = variant::splits_k ? (w.steps - me.group + groups - 1) / groups : w.steps;
     if constexpr (pieces == 1) {
       if (left % 2 != 0) {
-        each(turn<0, false>{});
+        each(iteration<0, false>{});
         wait_for_products<0>();
         before = stage.slot;
         if (left == 1) return;
@@ -247,34 +253,35 @@ struct mixed_loop {
       }
       left /= 2;
     }
-    for (; left > 1; --left) run_turns<0, false>(each);
-    run_turns<0, true>(each);
+    for (; left > 1; --left) run_iterations<0, false>(each);
+    run_iterations<0, true>(each);
     before = stage.slot;
   }
-  template <class Turn>
-  __device__ __forceinline__ void add(Turn t, sums (&d)[blocks_m][per_thread]) {
-    held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(d, stage.second(), now > 0);
+  template <class Iteration>
+  __device__ __forceinline__ void add(Iteration t, sums (&d)[blocks_m][sums_per_thread]) {
+    buffers[Iteration::buffer].template multiply<Iteration::number, 0, instructions_per_piece>(d, stage.second(),
+                                                                                               now > 0);
     go_on(t);
   }
-  // Multiplies with scales: a part of the sums is multiplied by those of its terms.
-  template <class Turn>
-  __device__ __forceinline__ void add_scaled(Turn t, sums (&d)[blocks_m][per_thread],
-                                             sums (&part)[blocks_m][per_thread]) {
-    const int piece = at * pieces + Turn::number, following = next_after<Turn::number>();
+  // Adds a piece with scales: the sums of each unit are computed in `part`, scaled, and added to `d`.
+  template <class Iteration>
+  __device__ __forceinline__ void add_scaled(Iteration t, sums (&d)[blocks_m][sums_per_thread],
+                                             sums (&part)[blocks_m][sums_per_thread]) {
+    const int piece = at * pieces + Iteration::number, following = next_after<Iteration::number>();
     if constexpr (units == 1) {
-      held[Turn::buffer].template multiply<Turn::number, 0, of_piece>(part, stage.second(),
-                                                                      Turn::number % pieces_of_unit != 0);
+      buffers[Iteration::buffer].template multiply<Iteration::number, 0, instructions_per_piece>(
+          part, stage.second(), Iteration::number % pieces_per_unit != 0);
       go_on(t);
-      if constexpr ((Turn::number + 1) % pieces_of_unit != 0) return;
+      if constexpr ((Iteration::number + 1) % pieces_per_unit != 0) return;
       wait_for_products<0>();
       scale<0>(d, part, piece);
     } else {
       const unsigned from = stage.second();
-      add_unit<Turn, 0>(part, from);
+      add_unit<Iteration, 0>(part, from);
       go_on(t);
       wait_for_products<0>();
       scale<0>(d, part, piece);
-      add_units<Turn, 1>(d, part, from, piece);
+      add_units<Iteration, 1>(d, part, from, piece);
     }
     if constexpr (variant::scaled_1) scales.read(me, following);
   }
@@ -291,90 +298,92 @@ struct mixed_loop {
       stage.skip(between);
     at += between;
   }
-  // The piece after this one of the stage that is read.
+  // Returns the number of the piece after piece `Number` of the stage that is read.
   template <int Number>
   __device__ __forceinline__ int next_after() const {
     return (Number + 1 < pieces ? at : at + between) * pieces + (Number + 1) % pieces;
   }
-  // Reads the piece that is multiplied next.
+  // Reads piece `Number` of the stage to a buffer; it is multiplied next.
   template <int Buffer, int Number>
   __device__ __forceinline__ void read() {
-    held[Buffer].template read<Number>(me.rows_of(stage), me.warp, me.lane);
+    buffers[Buffer].template read<Number>(me.rows_of(stage), me.warp, me.lane);
     if constexpr (variant::scaled_numbers > 0) {
-      scale_numbers(held[Buffer], scales);
-      if constexpr ((Number + 1) % pieces_of_unit == 0) scales.read(me, next_after<Number>());
+      scale_numbers(buffers[Buffer], scales);
+      if constexpr ((Number + 1) % pieces_per_unit == 0) scales.read(me, next_after<Number>());
     }
   }
-  template <int Turn, bool Last, class Each>
-  __device__ __forceinline__ void run_turns(const Each& each) {
-    constexpr int turns = pieces > 1 ? pieces : 2;
-    each(turn < Turn, !Last || Turn + 1 < turns > {});
-    if constexpr (Turn + 1 < turns) run_turns<Turn + 1, Last>(each);
+  template <int Iteration, bool Last, class Each>
+  __device__ __forceinline__ void run_iterations(const Each& each) {
+    constexpr int iterations = pieces > 1 ? pieces : 2;
+    each(iteration<Iteration, (!Last || Iteration + 1 < iterations)>{});
+    if constexpr (Iteration + 1 < iterations) run_iterations<Iteration + 1, Last>(each);
   }
-  // Waits until the piece before is multiplied, and reads the next.
-  template <class Turn>
-  __device__ __forceinline__ void go_on(Turn) {
+  // Waits until the previous piece is multiplied, and reads the next piece.
+  template <class Iteration>
+  __device__ __forceinline__ void go_on(Iteration) {
     ++now;
     wait_for_products<1>();
-    if (Turn::number == 0 && before >= 0) me.release(stage.empty, before);
-    if constexpr (Turn::goes_on) {
-      constexpr int following = (Turn::number + 1) % pieces;
+    if (Iteration::number == 0 && before >= 0) me.release(stage.empty, before);
+    if constexpr (Iteration::goes_on) {
+      constexpr int following = (Iteration::number + 1) % pieces;
       if constexpr (following == 0) {
         before = stage.slot;
         advance();
         wait(stage.full + stage.slot * 8, stage.phase);
       }
-      read<1 - Turn::buffer, following>();
+      read<1 - Iteration::buffer, following>();
     }
   }
-  template <class Turn, int Unit>
-  __device__ __forceinline__ void add_unit(sums (&part)[blocks_m][per_thread], unsigned from) {
-    held[Turn::buffer].template multiply<Turn::number, Unit * of_unit, (Unit + 1) * of_unit>(part, from, false);
+  template <class Iteration, int Unit>
+  __device__ __forceinline__ void add_unit(sums (&part)[blocks_m][sums_per_thread], unsigned from) {
+    buffers[Iteration::buffer]
+        .template multiply<Iteration::number, Unit * instructions_per_unit, (Unit + 1) * instructions_per_unit>(
+            part, from, false);
   }
-  template <class Turn, int Unit>
-  __device__ __forceinline__ void add_units(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
-                                            unsigned from, int piece) {
+  template <class Iteration, int Unit>
+  __device__ __forceinline__ void add_units(sums (&d)[blocks_m][sums_per_thread],
+                                            sums (&part)[blocks_m][sums_per_thread], unsigned from, int piece) {
     if constexpr (Unit < units) {
-      add_unit<Turn, Unit>(part, from);
+      add_unit<Iteration, Unit>(part, from);
       wait_for_products<0>();
       scale<Unit>(d, part, piece);
-      add_units<Turn, Unit + 1>(d, part, from, piece);
+      add_units<Iteration, Unit + 1>(d, part, from, piece);
     }
   }
   template <int Unit>
-  __device__ __forceinline__ void scale(sums (&d)[blocks_m][per_thread], sums (&part)[blocks_m][per_thread],
+  __device__ __forceinline__ void scale(sums (&d)[blocks_m][sums_per_thread], sums (&part)[blocks_m][sums_per_thread],
                                         int piece) {
-    number of_column[variant::column_scales];
-    if constexpr (variant::scaled_2) me.scales_of_columns(of_column, w, 0, piece * piece_k + Unit * unit_k);
+    number per_column[variant::column_scales];
+    if constexpr (variant::scaled_2) me.scales_of_columns(per_column, w, 0, piece * piece_k + Unit * unit_k);
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m) {
-      number of_row[2] = {1, 1};
+      number per_row[2] = {1, 1};
       if constexpr (variant::scaled_1) {
 #pragma unroll
-        for (int i = 0; i < 2; ++i) of_row[i] = static_cast<number>(line_scales::type::load(scales.next[Unit][m][i]));
+        for (int i = 0; i < 2; ++i) per_row[i] = static_cast<number>(line_scales::type::load(scales.next[Unit][m][i]));
       }
 #pragma unroll
-      for (int j = 0; j < per_thread; ++j) {
+      for (int j = 0; j < sums_per_thread; ++j) {
         hold(part[m][j]);
-        number by = of_row[j / 2 % 2];
-        if constexpr (variant::scaled_2) by *= of_column[variant::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
+        number by = per_row[j / 2 % 2];
+        if constexpr (variant::scaled_2) by *= per_column[variant::column_scales == 1 ? 0 : j / 4 * 2 + j % 2];
         d[m][j] += part[m][j] * by;
       }
     }
   }
 };
 
-// There is at least one stage.
+// Computes the sums of a tile with at least one stage for this group.
 template <class Issued>
-__device__ __forceinline__ void add_stages(const consumer& me, sums (&d)[blocks_m][per_thread], const pipeline& stage,
-                                           const work& w, const Issued& issued) {
+__device__ __forceinline__ void add_stages(const consumer& me, sums (&d)[blocks_m][sums_per_thread],
+                                           const pipeline& stage, const work& w, const Issued& issued) {
   mixed_loop all(me, stage, w);
   if constexpr (variant::promoted > 0) {
-    sums part[blocks_m][per_thread];
+    sums part[blocks_m][sums_per_thread];
     clear(d);
-    all.run([&](auto turn) { all.add_scaled(turn, d, part); });
+    all.run([&](auto iteration) { all.add_scaled(iteration, d, part); });
   } else {
-    all.run([&](auto turn) { all.add(turn, d); });
+    all.run([&](auto iteration) { all.add(iteration, d); });
   }
   issued();
   wait_for_products<0>();
@@ -382,9 +391,9 @@ __device__ __forceinline__ void add_stages(const consumer& me, sums (&d)[blocks_
   hold(d);
 }
 
-// `issued()` is called when all work of the tensor cores is issued.
+// Computes the sums of a tile. `issued()` is called when all work of the tensor cores is issued.
 template <class Issued>
-__device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m][per_thread], pipeline& stage,
+__device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m][sums_per_thread], pipeline& stage,
                                           const work& w, const Issued& issued) {
   if constexpr (variant::splits_k) {
     if (me.group < w.steps)
@@ -397,33 +406,33 @@ __device__ __forceinline__ void sum_mixed(const consumer& me, sums (&d)[blocks_m
   stage.skip(w.steps);
 }
 
-// Adds the sums of the groups of a block, if they split k; the first has the result then, and this returns true for it.
-__device__ __forceinline__ bool gather(const consumer& me, sums (&d)[blocks_m][per_thread]) {
-  constexpr int barrier = 5;  // others are those of each group
+// Adds the sums of groups that split k. Returns true in the first group: there, `d` become the sums of all groups.
+__device__ __forceinline__ bool gather(const consumer& me, sums (&d)[blocks_m][sums_per_thread]) {
+  constexpr int barrier = 5;  // lower numbers are barriers of single groups
   constexpr unsigned group_bytes = out_bytes / groups;
-  static_assert(!variant::splits_k || (blocks_m == 1 && group_bytes >= per_thread * group_threads * sizeof(sums)));
+  static_assert(!variant::splits_k || (blocks_m == 1 && group_bytes >= sums_per_thread * group_threads * sizeof(sums)));
   sums* const mine = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out)) + me.thread;
   if (me.group > 0)
 #pragma unroll
-    for (int j = 0; j < per_thread; ++j) mine[j * group_threads] = d[0][j];
+    for (int j = 0; j < sums_per_thread; ++j) mine[j * group_threads] = d[0][j];
   synchronize(barrier, groups * group_threads);
   if (me.group == 0)
 #pragma unroll
     for (int g = 1; g < groups; ++g)
 #pragma unroll
-      for (int j = 0; j < per_thread; ++j) d[0][j] += mine[g * (group_bytes / sizeof(sums)) + j * group_threads];
+      for (int j = 0; j < sums_per_thread; ++j) d[0][j] += mine[g * (group_bytes / sizeof(sums)) + j * group_threads];
   synchronize(barrier, groups * group_threads);
   return me.group == 0;
 }
 
-// -- results whose rows are lines of the second factor
+// -- crossed results: their rows are lines of the second factor
 
 template <bool Inside>
-__device__ __forceinline__ void write_crossed_tile(const consumer& me, const sums (&d)[blocks_m][per_thread],
+__device__ __forceinline__ void write_crossed_tile(const consumer& me, const sums (&d)[blocks_m][sums_per_thread],
                                                    const work& w) {
-  constexpr int width = tail::paired ? 32 : 64;
+  constexpr int width = kernel_epilogue::paired ? 32 : 64;
   sums* const staging = reinterpret_cast<sums*>(__cvta_shared_to_generic(me.out));
-  const int of_warp = me.warp * 16;
+  const int warp_row = me.warp * 16;
 #pragma unroll
   for (int m = 0; m < blocks_m; ++m) {
     const int column = me.rows_from(w, m) / (64 / width);
@@ -433,25 +442,25 @@ __device__ __forceinline__ void write_crossed_tile(const consumer& me, const sum
 #pragma unroll
       for (int j = 0; j < crossed_lines / 8; ++j) {
         const sums* const x = &d[m][(c * (crossed_lines / 8) + j) * 4];
-        sums* const to = staging + (j * 8 + me.lane % 4 * 2) * crossed_pitch + of_warp + me.lane / 4;
+        sums* const to = staging + (j * 8 + me.lane % 4 * 2) * crossed_pitch + warp_row + me.lane / 4;
         to[0] = x[0], to[crossed_pitch] = x[1], to[8] = x[2], to[crossed_pitch + 8] = x[3];
       }
       me.synchronize_group();
-      if (of_warp >= crossed_lines) continue;
-      const int row = me.column_of(w) + c * crossed_lines + of_warp;
+      if (warp_row >= crossed_lines) continue;
+      const int row = me.column_of(w) + c * crossed_lines + warp_row;
       const results::rows r = results::rows_of(w, row, column, row / 16);
-      results::reduced<results::sharing<width>::passes> parts;
+      results::reduced<results::lane_rows<width>::passes> parts;
       parts.start();
-      results::finish<results::layout<false>, Inside, width, crossed_pitch>(me.p, staging + of_warp * crossed_pitch, 32,
-                                                                            me.lane, r, column, parts);
+      results::finish<results::layout<false>, Inside, width, crossed_pitch>(me.p, staging + warp_row * crossed_pitch,
+                                                                            32, me.lane, r, column, parts);
       results::finish_parts<results::layout<false>, width>(me.p, me.lane, r, parts);
     }
   }
 }
-__device__ __forceinline__ void write_crossed(const consumer& me, const sums (&d)[blocks_m][per_thread],
+__device__ __forceinline__ void write_crossed(const consumer& me, const sums (&d)[blocks_m][sums_per_thread],
                                               const work& w) {
-  constexpr int columns = blocks_m * (tail::paired ? 32 : 64);
-  if (me.p.m - me.column_of(w) >= tile_n && me.p.n - me.rows_from(w, 0) / (tail::paired ? 2 : 1) >= columns)
+  constexpr int columns = blocks_m * (kernel_epilogue::paired ? 32 : 64);
+  if (me.p.m - me.column_of(w) >= tile_n && me.p.n - me.rows_from(w, 0) / (kernel_epilogue::paired ? 2 : 1) >= columns)
     write_crossed_tile<true>(me, d, w);
   else
     write_crossed_tile<false>(me, d, w);

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Convolutions by the tensor cores of Hopper's GPUs: the accelerator gathers the elements of the image that filters
-// read, `depth` channels of as many positions as a box has. Its map has the steps of windows over the image, see
-// variants/window_maps.cpp: it gets a position as the coordinates in the image of the filter's element with the lowest
-// indexes, and the offset of the element in question from those.
+// Convolutions by the tensor cores of Hopper GPUs: the accelerator gathers elements of the image, `depth` channels of
+// as many positions as a box has. The strides of positions over the image are in the tensor map: see
+// variants/window_maps.cpp. A copy names a position by the image coordinates of the filter element with the lowest
+// indexes, and another filter element by its offset from that one.
 //
-// For y and dx, a stage is one element of the filter and `depth` channels, those of the image and of the filters alike;
-// elements beyond the last channel are 0. For dfilters, a stage is `depth` positions.
+// For y and dx, a stage is one element of the filter and `depth` channels of the image and of the filters; elements
+// beyond the last channel are 0. For dfilters, a stage is `depth` positions.
 namespace troupe::cutlass::kernels::hopper {
 
-// Offsets with as many bits for each axis as the accelerator reads, in one register.
+// The offsets of a filter element along all axes in one register, with as many bits for each as the accelerator reads.
 struct offsets {
   static constexpr int bits = 16 / rank;
   unsigned all = 0;
@@ -89,57 +89,61 @@ __device__ __forceinline__ void load(unsigned to, const tensor_map* map, int cha
 
 // -- coordinates in the image
 
-// Returns the offset in the image of an element of the filter from the one with the lowest indexes.
-__device__ __forceinline__ offsets offsets_of(const window& image, const int (&tap)[3]) {
+// Returns the offset in the image of a filter element from the element with the lowest indexes.
+__device__ __forceinline__ offsets offsets_of(const convolution_arguments& convolution, const int (&tap)[3]) {
   offsets out;
 #pragma unroll
   for (int j = 0; j < rank; ++j) {
-    const int step = image.per_tap[j], from = step < 0 ? tap[j] - (image.taps[j] - 1) : tap[j];
+    const int step = convolution.per_tap[j], from = step < 0 ? tap[j] - (convolution.taps[j] - 1) : tap[j];
     out.set(j, from * step);
   }
   return out;
 }
-// Computes the coordinates of that one at a position.
-__device__ __forceinline__ void place_of(const window& image, const digits& position, int (&at)[rank]) {
+// Computes the image coordinates of the filter element with the lowest indexes at a position.
+__device__ __forceinline__ void coordinates_of(const convolution_arguments& convolution, const digits& position,
+                                               int (&at)[rank]) {
 #pragma unroll
   for (int j = 0; j < rank; ++j) {
-    const int step = image.per_tap[j], lowest = image.first[j] + (step < 0 ? (image.taps[j] - 1) * step : 0);
-    at[j] = lowest + position.x[j] * image.per_position[j];
+    const int step = convolution.per_tap[j],
+              lowest = convolution.first[j] + (step < 0 ? (convolution.taps[j] - 1) * step : 0);
+    at[j] = lowest + position.x[j] * convolution.per_position[j];
   }
 }
-// First channel and image of a product of the batch.
+// The first channel and image of a product of the batch.
 struct origin {
   int channel, image;
-  __device__ origin(const window& w, const factor& f, int batch)
+  __device__ origin(const convolution_arguments& w, const factor& f, int batch)
       : channel(w.by_images != 0 ? 0 : batch * static_cast<int>(f.batch)), image(w.by_images != 0 ? batch : 0) {}
 };
 
-// Iterates over elements of the filter, and channels of each, stage by stage.
+// Iterates over the elements of a filter, and over blocks of `depth` channels of each, stage by stage.
 struct filter_iterator {
   int blocks, block, tap[3];
-  __device__ filter_iterator(const window& image, int stage) : blocks((image.channels + depth - 1) / depth) {
+  __device__ filter_iterator(const convolution_arguments& convolution, int stage)
+      : blocks((convolution.channels + depth - 1) / depth) {
     block = stage % blocks, stage /= blocks;
-    tap[0] = stage % image.taps[0], stage /= image.taps[0];
-    tap[1] = stage % image.taps[1], tap[2] = stage / image.taps[1];
+    tap[0] = stage % convolution.taps[0], stage /= convolution.taps[0];
+    tap[1] = stage % convolution.taps[1], tap[2] = stage / convolution.taps[1];
   }
-  __device__ __forceinline__ void advance(const window& image) {
+  __device__ __forceinline__ void advance(const convolution_arguments& convolution) {
     if (++block < blocks) return;
     block = 0;
-    if (++tap[0] < image.taps[0]) return;
+    if (++tap[0] < convolution.taps[0]) return;
     tap[0] = 0;
-    if (++tap[1] < image.taps[1]) return;
+    if (++tap[1] < convolution.taps[1]) return;
     tap[1] = 0, ++tap[2];
   }
 };
 
 // -- the thread that copies
 
-// Parts that blocks of a cluster copy for each other: see produce() in hopper.cuh.
-struct shares {
+// The pieces of a tile's factors that this block copies, for itself and other blocks of the cluster: see produce() in
+// hopper.cuh.
+struct cluster_pieces {
   static constexpr int piece_1 = tile_m / cluster_n, piece_2 = tile_n / cluster_m;
   int in_m, in_n;
   unsigned short beside, above;
-  __device__ explicit shares(unsigned in_cluster)
+  __device__ explicit cluster_pieces(unsigned in_cluster)
       : in_m(static_cast<int>(in_cluster) % cluster_m), in_n(static_cast<int>(in_cluster) / cluster_m) {
     unsigned blocks = 0;
 #pragma unroll
@@ -153,23 +157,24 @@ struct shares {
   __device__ unsigned second(const pipeline& stage) const { return stage.second() + in_m * piece_2 * 128; }
 };
 
-__device__ __forceinline__ void produce_images(const tail::all& p, const window& image, pipeline stage, schedule todo,
-                                               unsigned in_cluster) {
-  const shares mine(in_cluster);
+// The thread that copies, for y and dx.
+__device__ __forceinline__ void produce_images(const kernel_epilogue::all& p, const convolution_arguments& convolution,
+                                               pipeline stage, schedule todo, unsigned in_cluster) {
+  const cluster_pieces mine(in_cluster);
   work w;
   while (todo.next(w)) {
-    const origin from(image, p.first, w.batch);
-    const digits position(mine.row(w), radices::positions(image).of);
+    const origin from(convolution, p.first, w.batch);
+    const digits position(mine.row(w), radices::positions(convolution).of);
     int at[rank];
-    place_of(image, position, at);
-    const int column = mine.column(w), item = image.by_images != 0 ? 0 : w.batch * image.items_of_group;
-    filter_iterator element(image, w.first);
+    coordinates_of(convolution, position, at);
+    const int column = mine.column(w), item = convolution.by_images != 0 ? 0 : w.batch * convolution.items_of_group;
+    filter_iterator element(convolution, w.first);
     for (int s = 0; s < w.steps; ++s) {
       wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
       const unsigned full = stage.full + stage.slot * 8;
       expect(full, stage_bytes);
       const int channel = element.block * depth;
-      const offsets o = offsets_of(image, element.tap);
+      const offsets o = offsets_of(convolution, element.tap);
       if constexpr (cluster_n > 1)
         gather(mine.first(stage), &p.first_map, from.channel + channel, at, from.image + position.x[3], o, full,
                mine.beside);
@@ -183,36 +188,37 @@ __device__ __forceinline__ void produce_images(const tail::all& p, const window&
       };
       if constexpr (variant::by_lines_2) {
 #pragma unroll
-        for (int i = 0; i < shares::piece_2 / 64; ++i)
+        for (int i = 0; i < cluster_pieces::piece_2 / 64; ++i)
           copy_filters(mine.second(stage) + i * depth * 128, column + i * 64, item + channel);
       } else {
         copy_filters(mine.second(stage), channel, item + column);
       }
-      element.advance(image);
+      element.advance(convolution);
       stage.advance();
     }
   }
 }
 
-__device__ __forceinline__ void produce_filters(const tail::all& p, const window& image, pipeline stage, schedule todo,
-                                                unsigned in_cluster) {
-  constexpr int boxes_2 = (shares::piece_2 + 63) / 64;
-  const shares mine(in_cluster);
-  const radices positions = radices::positions(image);
-  static_assert(!variant::k_is_positions || depth == 64, "see window::sixty_four");
+// The thread that copies, for dfilters.
+__device__ __forceinline__ void produce_filters(const kernel_epilogue::all& p, const convolution_arguments& convolution,
+                                                pipeline stage, schedule todo, unsigned in_cluster) {
+  constexpr int boxes_2 = (cluster_pieces::piece_2 + 63) / 64;
+  const cluster_pieces mine(in_cluster);
+  const radices positions = radices::positions(convolution);
+  static_assert(!variant::k_is_positions || depth == 64, "see convolution_arguments::sixty_four");
   work w;
   while (todo.next(w)) {
-    const origin from(image, p.second, w.batch);
-    // One register holds which 64 channels, and the element of the filter.
+    const origin from(convolution, p.second, w.batch);
+    // For each 64 columns, one register holds the number of the 64 channels and the offsets of the filter element.
     unsigned lines[boxes_2];
 #pragma unroll
     for (int i = 0; i < boxes_2; ++i) {
       const int column = mine.column(w) + i * 64;
-      const digits tap(column, radices::taps(image).of);
-      const int of_filter[3] = {tap.x[1], tap.x[2], tap.x[3]};
-      // Beyond the last channel there are zeros.
+      const digits tap(column, radices::taps(convolution).of);
+      const int tap_position[3] = {tap.x[1], tap.x[2], tap.x[3]};
+      // Beyond the last channel the accelerator fills in zeros.
       const unsigned block = column < p.n ? static_cast<unsigned>(from.channel + tap.x[0]) / 64 : 0xffffu;
-      lines[i] = block << 16 | offsets_of(image, of_filter).all;
+      lines[i] = block << 16 | offsets_of(convolution, tap_position).all;
     }
     digits position(w.first * depth, positions.of);
     const int batch = p.first.batch == 0 ? 0 : w.batch;
@@ -220,10 +226,10 @@ __device__ __forceinline__ void produce_filters(const tail::all& p, const window
       wait(stage.empty + stage.slot * 8, stage.phase ^ 1);
       const unsigned full = stage.full + stage.slot * 8;
       expect(full, stage_bytes);
-      copy<true, shares::piece_1>(mine.first(stage), &p.first_map, s * depth, mine.row(w), batch, full, cluster_n > 1,
-                                  mine.beside);
+      copy<true, cluster_pieces::piece_1>(mine.first(stage), &p.first_map, s * depth, mine.row(w), batch, full,
+                                          cluster_n > 1, mine.beside);
       int at[rank];
-      place_of(image, position, at);
+      coordinates_of(convolution, position, at);
 #pragma unroll
       for (int i = 0; i < boxes_2; ++i) {
         const unsigned to = mine.second(stage) + i * depth * 128;
@@ -234,26 +240,26 @@ __device__ __forceinline__ void produce_filters(const tail::all& p, const window
         else
           gather(to, &p.second_map, channel, at, position.x[3], o, full);
       }
-      position.add(image.sixty_four, positions.of);
+      position.add(convolution.sixty_four, positions.of);
       stage.advance();
     }
   }
 }
 
 template <class Map>
-__device__ __forceinline__ Map map_of(const window& image) {
+__device__ __forceinline__ Map map_of(const convolution_arguments& convolution) {
   if constexpr (variant::strided)
-    return Map{image};
+    return Map{convolution};
   else
     return Map{};
 }
-__device__ __forceinline__ void run_block(const tail::all& p, const window& image) {
-  run_block(p, map_of<row_map>(image),
-            [&](const tail::all& all, pipeline stage, const schedule& todo, unsigned in_cluster) {
+__device__ __forceinline__ void run_block(const kernel_epilogue::all& p, const convolution_arguments& convolution) {
+  run_block(p, map_of<row_map>(convolution),
+            [&](const kernel_epilogue::all& all, pipeline stage, const schedule& todo, unsigned in_cluster) {
               if constexpr (variant::k_is_positions)
-                produce_filters(all, image, stage, todo, in_cluster);
+                produce_filters(all, convolution, stage, todo, in_cluster);
               else
-                produce_images(all, image, stage, todo, in_cluster);
+                produce_images(all, convolution, stage, todo, in_cluster);
             });
 }
 

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Consecutive elements in a row of the result: how an epilogue reads and writes them. Included after arguments.hpp and
-// numbers.cuh.
+// Reads and writes runs: consecutive elements of a row of the result. Included after arguments.hpp and numbers.cuh.
 namespace troupe::cutlass::kernels {
 
-// Elements of row `row` from `column` on, of which the first `count` exist.
+// Elements of row `row` from `column` on; the first `count` exist.
 struct run {
   int batch, row, column, count;
 };
@@ -38,15 +37,17 @@ struct word<16> {
 constexpr int lesser(int x, int y) { return x < y ? x : y; }
 }  // namespace detail
 
-// Access to the elements of a row, as far as it is known when a kernel is compiled.
-constexpr int once = -1,  // the same element for all
-    apart = 0;            // any stride; a positive number is how many bytes can be read at once
+// Access to the elements of a row, as known when a kernel is compiled. A positive access: elements are contiguous, and
+// that many bytes can be read at once.
+constexpr int same_in_row = -1;  // one element for the whole row
+constexpr int any_stride = 0;
 
-// Contiguous elements have stride 1, so that columns become immediates of an instruction.
+// Returns the address of the first element of a run. Where elements are contiguous, the stride is the constant 1, so
+// that columns become immediate offsets.
 template <class T, int Access>
-__device__ __forceinline__ auto* element_of(const place& p, const run& at) {
+__device__ __forceinline__ auto* element_of(const matrix& p, const run& at) {
   auto* const row = reinterpret_cast<typename T::bits*>(p.address) + at.batch * p.batch + at.row * p.row;
-  if constexpr (Access == once)
+  if constexpr (Access == same_in_row)
     return row;
   else if constexpr (Access > 0)
     return row + at.column;
@@ -54,19 +55,19 @@ __device__ __forceinline__ auto* element_of(const place& p, const run& at) {
     return row + at.column * p.column;
 }
 
-// A run as it is stored.
+// A run in its stored type.
 template <class T, int Access, int W>
 struct stored_run {
-  static constexpr int count = Access == once ? 1 : W;
+  static constexpr int count = Access == same_in_row ? 1 : W;
   alignas(16) typename T::bits raw[count];
 };
 template <class T, int Access, int W>
-__device__ __forceinline__ void read_run(const place& p, const run& at, stored_run<T, Access, W>& to) {
+__device__ __forceinline__ void read_run(const matrix& p, const run& at, stored_run<T, Access, W>& to) {
   using bits = typename T::bits;
   const bits* const from = element_of<T, Access>(p, at);
-  if constexpr (Access == once) {
+  if constexpr (Access == same_in_row) {
     to.raw[0] = *from;
-  } else if constexpr (Access == apart) {
+  } else if constexpr (Access == any_stride) {
 #pragma unroll
     for (int i = 0; i < W; ++i) to.raw[i] = i < at.count ? from[i * p.column] : bits(0);
   } else {
@@ -85,17 +86,17 @@ __device__ __forceinline__ void read_run(const place& p, const run& at, stored_r
 template <class T, int Access, int W, class N>
 __device__ __forceinline__ void numbers_of(const stored_run<T, Access, W>& from, N (&to)[W]) {
 #pragma unroll
-  for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(from.raw[Access == once ? 0 : i]));
+  for (int i = 0; i < W; ++i) to[i] = static_cast<N>(T::load(from.raw[Access == same_in_row ? 0 : i]));
 }
 template <class T, int Access, int W, class N>
-__device__ __forceinline__ void load_run(const place& p, const run& at, N (&to)[W]) {
+__device__ __forceinline__ void load_run(const matrix& p, const run& at, N (&to)[W]) {
   stored_run<T, Access, W> raw;
   read_run(p, at, raw);
   numbers_of(raw, to);
 }
-// Prefetches a run of any length to the L2 cache.
+// Prefetches a run of any length into the L2 cache, if it is contiguous.
 template <class T, int Access>
-__device__ __forceinline__ void prefetch_run(const place& p, const run& at) {
+__device__ __forceinline__ void prefetch_run(const matrix& p, const run& at) {
   if constexpr (Access > 0) {
     constexpr unsigned long long line = 128;
     const auto from = reinterpret_cast<unsigned long long>(element_of<T, Access>(p, at)),
@@ -106,7 +107,7 @@ __device__ __forceinline__ void prefetch_run(const place& p, const run& at) {
 }
 
 template <class T, int Access, int W, class N>
-__device__ __forceinline__ void store_run(const place& p, const run& at, const N (&values)[W]) {
+__device__ __forceinline__ void store_run(const matrix& p, const run& at, const N (&values)[W]) {
   using bits = typename T::bits;
   bits* const to = element_of<T, Access>(p, at);
   alignas(16) bits raw[W];
@@ -136,22 +137,23 @@ __device__ __forceinline__ void store_run(const place& p, const run& at, const N
     if (i < at.count) to[Access > 0 ? i : i * p.column] = raw[i];
 }
 
-// Reductions of the epilogue: how values are combined, and which. As in <troupe/epilogue/op.hpp>.
-constexpr int sum_of = 0, largest_of = 1, largest_magnitude_of = 2;
-constexpr int of_rows = 0, of_columns = 1, of_all = 2;
+// The combinations and scopes of an epilogue's reductions, with the values of <troupe/epilogue/op.hpp>.
+constexpr int combine_sum = 0, combine_maximum = 1, combine_absolute_maximum = 2;
+constexpr int scope_row = 0, scope_column = 1, scope_all = 2;
 
+// Returns the value that an empty reduction has.
 template <class N>
 __device__ __forceinline__ N start_of(int how) {
-  return how == largest_of ? -static_cast<N>(__int_as_float(0x7f800000)) : N(0);
+  return how == combine_maximum ? -static_cast<N>(__int_as_float(0x7f800000)) : N(0);
 }
-// NaN is kept.
+// Combines two values; the result is NaN if either is.
 template <class N>
 __device__ __forceinline__ N combined(int how, N x, N y) {
-  if (how == sum_of) return x + y;
-  if (how == largest_magnitude_of) y = fabs(y);
+  if (how == combine_sum) return x + y;
+  if (how == combine_absolute_maximum) y = fabs(y);
   return x > y || x != x ? x : y;
 }
-// Combines over lanes whose numbers differ in the bits of `lanes`.
+// Combines the values of the lanes whose indexes differ only in the bits of `lanes`.
 template <class N>
 __device__ __forceinline__ N combined_over(int lanes, int how, N x) {
 #pragma unroll

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Numbers as they are stored. A type T has `bits`, what is stored; T::load(bits) gives a float or a double with exactly
-// that value, T::store(x) rounds to the nearest, and to the largest of its sign where an integer or a type of 8 bits
-// ends. Compiled at run time: nothing is included.
+// The element types. T::bits is the stored type. T::load(bits) returns a float or double of exactly that value, or for
+// 64-bit integers of the nearest. T::store(x) rounds to the nearest value; integers and 8-bit types saturate. This file
+// is compiled at run time and includes nothing.
 namespace troupe::cutlass::kernels {
 
 using i64 = long long;
@@ -12,7 +12,7 @@ using i64 = long long;
 namespace detail {
 __device__ __forceinline__ unsigned bits_of(float x) { return __float_as_uint(x); }
 __device__ __forceinline__ float float_of(unsigned x) { return __uint_as_float(x); }
-// Two numbers of 8 bits as two halves.
+// Converts two 8-bit floats to f16, or floats to two 8-bit floats.
 #if __CUDA_ARCH__ >= 890
 __device__ __forceinline__ unsigned halves_of_e4m3(unsigned short x) {
   unsigned out;
@@ -31,7 +31,7 @@ __device__ __forceinline__ unsigned short e5m2_of(float low, float high) {
 }
 #else
 __device__ __forceinline__ unsigned half_of_e4m3(unsigned x) {
-  // The exponent's bias is 7, that of a half 15: a half with the same bits is 2^8 times too small.
+  // The exponent's bias is 7, that of f16 is 15: an f16 with the same bits is 2^8 times too small.
   const unsigned short small = static_cast<unsigned short>((x & 0x7f) << 7 | (x & 0x80) << 8), factor = 0x5c00;
   unsigned short out;
   asm("mul.rn.f16 %0, %1, %2;" : "=h"(out) : "h"(small), "h"(factor));
@@ -40,15 +40,15 @@ __device__ __forceinline__ unsigned half_of_e4m3(unsigned x) {
 __device__ __forceinline__ unsigned halves_of_e4m3(unsigned short x) {
   return half_of_e4m3(x & 0xffu) | half_of_e4m3(x >> 8) << 16;
 }
-// Converts to a type of 8 bits with `mantissa` bits of mantissa; `smallest` is the exponent of normal numbers,
-// `largest` the code of the largest.
+// Returns x as an 8-bit float with `mantissa` bits of mantissa. `smallest` is the least exponent of normal numbers,
+// `largest` the code of the largest number, `nan` that of NaN.
 __device__ __forceinline__ unsigned narrow(float x, int mantissa, int smallest, unsigned largest, unsigned nan) {
   const unsigned sign = bits_of(x) >> 24 & 0x80u;
   const float m = fabsf(x);
   if (m != m) return nan;
   int exponent = static_cast<int>(bits_of(m) >> 23) - 127;
   if (exponent < smallest) exponent = smallest;
-  // In steps of the last bit.
+  // The value is counted in units of the last bit.
   const float step = float_of(static_cast<unsigned>(exponent - mantissa + 127) << 23);
   const unsigned steps = m > 1e6f ? 0xffffu : static_cast<unsigned>(rintf(m / step));
   unsigned code = steps;
@@ -74,8 +74,9 @@ struct limits {
   static constexpr Integer most = static_cast<Integer>(~0ull >> (64 - digits)),
                            least = is_signed ? static_cast<Integer>(-most - 1) : static_cast<Integer>(0);
 };
+// Returns the integer nearest to x, limited to the type's range; 0 for NaN.
 template <class Integer, class N>
-__device__ __forceinline__ Integer whole(N x) {
+__device__ __forceinline__ Integer rounded_to_integer(N x) {
   if (x != x) return 0;
   const N nearest = static_cast<N>(rint(x)), end = static_cast<N>(1ull << (limits<Integer>::digits - 1)) * 2;
   if (nearest >= end) return limits<Integer>::most;
@@ -114,7 +115,7 @@ struct f16 {
     return out;
   }
 };
-// Rounds a double so that rounding the result to a narrower type gives the same as rounding once.
+// Rounds a double to a float that rounds to a narrower type as the double does.
 __device__ __forceinline__ float rounded_to_odd(double x) {
   float f = static_cast<float>(x);
   if (static_cast<double>(f) == x || f != f || detail::bits_of(f) << 1 == 0xff000000u) return f;
@@ -147,7 +148,7 @@ struct e5m2 {
   static __device__ bits store(float x) { return static_cast<bits>(detail::e5m2_of(x, x)); }
   static __device__ bits store(double x) { return store(rounded_to_odd(x)); }
 };
-// Powers of two.
+// A power of two: an exponent with a bias of 127.
 struct e8m0 {
   using bits = unsigned char;
   static __device__ float load(bits x) {
@@ -164,7 +165,7 @@ struct e8m0 {
     return static_cast<bits>(code > 0xfe ? 0xfe : code);
   }
 };
-// One number in a byte.
+// One 4-bit float in the low half of a byte.
 struct f4 {
   using bits = unsigned char;
   static __device__ float load(bits x) {
@@ -187,7 +188,7 @@ struct f4 {
     return static_cast<bits>(code | (__double_as_longlong(x) < 0 ? 8 : 0));
   }
 };
-// Two numbers in a byte, the first in the low half.
+// Two 4-bit floats in a byte, the first in the low half.
 struct f4x2 {
   using bits = unsigned char;
 };
@@ -202,10 +203,10 @@ struct integer {
   }
   template <class N>
   static __device__ bits store(N x) {
-    return detail::whole<Integer>(x);
+    return detail::rounded_to_integer<Integer>(x);
   }
 };
-// A number that is not 0 is true, NaN included, and stored as 1. A stored byte that is not 0 is true.
+// A truth value. A number that is not 0 is stored as 1, NaN included; a stored byte that is not 0 is loaded as 1.
 struct boolean {
   using bits = unsigned char;
   static __device__ float load(bits x) { return x != 0 ? 1.0f : 0.0f; }
@@ -223,7 +224,7 @@ using u32 = integer<unsigned>;
 using w64 = integer<long long>;
 using u64 = integer<unsigned long long>;
 
-// Two numbers of 2 bytes, the first in the low half.
+// Returns two elements of 2 bytes in a word, the first in the low half.
 template <class T, class N>
 __device__ __forceinline__ unsigned two_of(N low, N high) {
   return static_cast<unsigned short>(T::store(low)) | static_cast<unsigned>(static_cast<unsigned short>(T::store(high)))
@@ -241,7 +242,7 @@ __device__ __forceinline__ unsigned two_of<bf16>(float low, float high) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
   return out;
 }
-// Two numbers of 1 byte, likewise.
+// Returns two elements of 1 byte in 2 bytes, the first in the low half.
 template <class T, class N>
 __device__ __forceinline__ unsigned short two_bytes_of(N low, N high) {
   return static_cast<unsigned short>(static_cast<unsigned char>(T::store(low)) |

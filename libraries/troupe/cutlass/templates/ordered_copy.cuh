@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Copies elements to another order. Squares of 32 x 32 elements pass through shared memory where the contiguous axis
-// changes, so that both reading and writing use whole sectors.
+// Copies elements to another order. If the contiguous axis changes, squares of 32 x 32 elements pass through shared
+// memory, so that both reads and writes use whole sectors.
 namespace troupe::cutlass::kernels {
 
 constexpr int copy_threads = 256, copy_side = 32;

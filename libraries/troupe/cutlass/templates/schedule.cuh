@@ -7,36 +7,36 @@ namespace troupe::cutlass::kernels {
 
 // One block's share of one tile.
 struct work {
-  int batch, tile_row, tile_column;  // in tiles
-  int first, steps;                  // in stages along k
-  int part, parts, slot;             // if the tile is divided: this part, all parts, and where sums are collected
-  bool may_wait;                     // true if this block may wait for other parts: it has no part of another tile
+  int batch, tile_row, tile_column;  // row and column counted in tiles
+  int first, steps;                  // the first stage along k, and the number of stages
+  int part, parts, slot;             // of a divided tile: this part, the number of parts, the number of the tile
+  bool may_wait;                     // true if this block has no part of another tile, and may wait for other parts
   int first_row, end_row;            // rows of the product, or of the group of rows
-  int row_batch;             // batch of operands with an element per row: 0 where groups of rows are consecutive
-  int first_part, end_part;  // partial results, of 16 rows each: see results.cuh
+  int row_batch;             // batch index of operands with an element per row: 0 if groups are consecutive rows
+  int first_part, end_part;  // partial results, one for each 16 rows: see results.cuh
 };
 
-// Parts of 16 rows, in as many as a block writes.
+// Returns the number of parts of 16 rows that blocks write for `rows` rows.
 __device__ __forceinline__ int parts_of(int rows) {
   return (rows / variant::part_rows + (rows % variant::part_rows != 0 ? 1 : 0)) * (variant::part_rows / 16);
 }
 
-// Enumerates the tiles that a cluster computes. Divided tiles come first, so that the wait for their parts is short.
+// Enumerates the tiles that a cluster computes. Divided tiles come first, so that blocks wait little for their parts.
 class plain_schedule {
  public:
-  __device__ plain_schedule(const fixed_part& p, int cluster, int clusters)
+  __device__ plain_schedule(const fixed_arguments& p, int cluster, int clusters)
       : p_(p),
         steps_(p.k / variant::depth + (p.k % variant::depth != 0 ? 1 : 0)),
         clusters_(clusters),
         cluster_(cluster),
-        whole_(cluster) {
+        undivided_(cluster) {
     if constexpr (variant::divides) {
-      units_ = static_cast<i64>(count() - p.whole_tiles) * steps_;
+      units_ = static_cast<i64>(count() - p.undivided_tiles) * steps_;
       if (cluster < p.sharers) unit_ = units_ * cluster / p.sharers, end_ = units_ * (cluster + 1) / p.sharers;
     }
   }
-  // A cluster computes its share of the divided tiles backwards: it ends with the last part of a tile, which another
-  // has begun with.
+  // Sets `w` to the next tile; returns false if there is none. A cluster computes its share of the divided tiles
+  // backwards: it ends with the last part of a tile, whose first part another cluster has computed at the beginning.
   __device__ bool next(work& w) {
     if constexpr (variant::divides) {
       if (unit_ < end_) {
@@ -47,30 +47,32 @@ class plain_schedule {
         const auto owner = [&](i64 unit) { return static_cast<int>(((unit + 1) * p_.sharers - 1) / units_); };
         const int from = owner(begin), to = owner(begin + steps_ - 1);
         w.part = cluster_ - from, w.parts = to - from + 1, w.slot = tile;
-        place(p_.whole_tiles + tile, w);
+        locate_tile(p_.undivided_tiles + tile, w);
         end_ -= w.steps;
         w.may_wait = unit_ >= end_;
         return true;
       }
     }
-    // No tile without terms is divided.
-    if (whole_ >= static_cast<unsigned>(variant::divides && steps_ > 0 ? p_.whole_tiles : count())) return false;
-    place(static_cast<int>(whole_), w);
-    whole_ += clusters_;
+    // Tiles without terms are not divided.
+    if (undivided_ >= static_cast<unsigned>(variant::divides && steps_ > 0 ? p_.undivided_tiles : count()))
+      return false;
+    locate_tile(static_cast<int>(undivided_), w);
+    undivided_ += clusters_;
     w.first = 0, w.steps = steps_, w.part = 0, w.parts = 1;
     return true;
   }
-  // Returns the stages of a whole tile.
+  // Returns the stages of an undivided tile.
   __device__ int steps() const { return steps_; }
 
  private:
   __device__ int across_m() const { return p_.tiles_m / variant::cluster_m; }
   __device__ int across_n() const { return p_.tiles_n / variant::cluster_n; }
   __device__ int count() const { return across_m() * across_n() * p_.batch; }
-  // Tiles of a band are computed column by column, or row by row: adjacent tiles share data in the L2 cache.
-  __device__ void place(int i, work& w) const {
-    const int of_matrix = across_m() * across_n();
-    w.batch = i / of_matrix, i -= w.batch * of_matrix;
+  // Sets the row, column and batch of tile number i. The tiles of a band are computed column by column, or row by row,
+  // so that adjacent tiles share data in the L2 cache.
+  __device__ void locate_tile(int i, work& w) const {
+    const int tiles_per_matrix = across_m() * across_n();
+    w.batch = i / tiles_per_matrix, i -= w.batch * tiles_per_matrix;
     const bool along_n = p_.along_n != 0;
     const int height = along_n ? across_n() : across_m(), length = along_n ? across_m() : across_n();
     const int band = i / (p_.band * length), rest = i - band * p_.band * length;
@@ -80,17 +82,17 @@ class plain_schedule {
     w.first_row = 0, w.end_row = p_.m, w.row_batch = w.batch;
     w.first_part = w.batch * parts_of(p_.m), w.end_part = w.first_part + parts_of(p_.m);
   }
-  const fixed_part& p_;
+  const fixed_arguments& p_;
   int steps_, clusters_, cluster_;
-  unsigned whole_;  // goes beyond the last tile by as many as there are clusters
-  // Stages of divided tiles in all, and those of this cluster.
+  unsigned undivided_;  // the next undivided tile; exceeds the last tile by at most the number of clusters
+  // The stages of all divided tiles, and this cluster's share [unit_, end_) of them.
   i64 units_ = 0, unit_ = 0, end_ = 0;
 };
 
-// The groups of rows whose numbers are known so far. None follows one whose number is wrong.
+// Iterates over the groups of rows; ends at the first group of a wrong size.
 struct row_groups {
-  const fixed_part& p;
-  const int* sizes;  // in shared memory, as many as fit
+  const fixed_arguments& p;
+  const int* sizes;  // the first `most` sizes, in shared memory
   int group = 0, rows = 0, first_row = 0, first_part = 0;
   static constexpr int most = 1024;
 
@@ -114,10 +116,10 @@ struct row_groups {
   }
 };
 
-// Enumerates the tiles of groups of rows: those of one group after the other, column by column.
+// Enumerates the tiles of groups of rows, group after group, in each column by column.
 class grouped_schedule {
  public:
-  __device__ grouped_schedule(const fixed_part& p, int cluster, int clusters, const int* sizes)
+  __device__ grouped_schedule(const fixed_arguments& p, int cluster, int clusters, const int* sizes)
       : groups_{p, sizes},
         steps_(p.k / variant::depth + (p.k % variant::depth != 0 ? 1 : 0)),
         clusters_(clusters),
@@ -125,7 +127,7 @@ class grouped_schedule {
     groups_.begin();
   }
   __device__ bool next(work& w) {
-    const fixed_part& p = groups_.p;
+    const fixed_arguments& p = groups_.p;
     for (; !groups_.over(); first_tile_ += across_m() * (p.tiles_n / variant::cluster_n), groups_.next()) {
       const int i = static_cast<int>(tile_ - first_tile_), height = across_m();
       if (i >= height * (p.tiles_n / variant::cluster_n)) continue;
@@ -153,8 +155,8 @@ class grouped_schedule {
 
 #ifdef TROUPE_GROUPS
 using schedule = grouped_schedule;
-// Before anything else: reads the numbers of rows. All threads of the block call it.
-__device__ __forceinline__ schedule schedule_of(const fixed_part& p, int cluster, int clusters) {
+// Reads the sizes of the groups, and makes the schedule. All threads of the block call it, before anything else.
+__device__ __forceinline__ schedule schedule_of(const fixed_arguments& p, int cluster, int clusters) {
   __shared__ int sizes[row_groups::most];
   for (int i = static_cast<int>(threadIdx.x); i < min(p.batch, row_groups::most); i += static_cast<int>(blockDim.x))
     sizes[i] = p.group_sizes[i];
@@ -163,7 +165,7 @@ __device__ __forceinline__ schedule schedule_of(const fixed_part& p, int cluster
 }
 #else
 using schedule = plain_schedule;
-__device__ __forceinline__ schedule schedule_of(const fixed_part& p, int cluster, int clusters) {
+__device__ __forceinline__ schedule schedule_of(const fixed_arguments& p, int cluster, int clusters) {
   return schedule(p, cluster, clusters);
 }
 #endif

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Values of an epilogue's operations: their definitions, and for frequent ones of f32, faster computations on the GPU
-// within the accuracy that docs/epilogues.md states.
+// Values of an epilogue's operations: their definitions and, for frequent f32 operations, faster computations on the
+// GPU within the accuracy that docs/epilogues.md states.
 #include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::cutlass::kernels {
 
 using epilogue::op;
 
-// e to the power of x, for x between -87 and 88: 2 units in the last place.
+// Returns e^x for x between -87 and 88, within 2 units in the last place.
 __device__ __forceinline__ float fast_exponential(float x) {
-  // In two parts, because the rounding of x * log2(e) alone would cost up to 7 bits.
+  // The exponent is x * log2(e) in two parts: rounding the product to one float would cost up to 7 bits.
   const float t = x * 1.4426950408889634f, rest = fmaf(x, 1.4426950408889634f, -t) + x * 1.925963033500e-8f;
   float out;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(t));
@@ -23,15 +23,14 @@ __device__ __forceinline__ float fast_reciprocal(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
   return out;
 }
-// 2 to the power of x: 2 units in the last place; 0 and infinity beyond what a float holds.
+// Returns 2^x within 2 units in the last place; 0 or infinity beyond the range of a float.
 __device__ __forceinline__ float power_of_two(float x) {
   float out;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
   return out;
 }
-// 1 / (1 + 2^x). What is less than 1 needs to be accurate to a part of 1 only: so are these, to 2.5e-7 of their value,
-// or of 1 where that is less. None has a branch. Infinity and NaN are as in the definitions, but gelu of minus infinity
-// is 0, its limit.
+// Returns 1 / (1 + 2^x). The following functions have an error of at most 2.5e-7 times the larger of 1 and their value,
+// and no branches. Infinity and NaN are as in the definitions, but gelu of minus infinity is 0, its limit.
 __device__ __forceinline__ float fast_logistic(float x) { return fast_reciprocal(1.f + power_of_two(x)); }
 constexpr float log2_of_e = 1.4426950408889634f;
 __device__ __forceinline__ float fast_sigmoid(float x) { return fast_logistic(-log2_of_e * x); }
@@ -42,8 +41,8 @@ __device__ __forceinline__ float fast_gelu_tanh(float x) {
   return x * fast_logistic(x * fmaf(third, x * x, first));
 }
 __device__ __forceinline__ float fast_gelu(float x) {
-  // The normal distribution beyond |x| is t * polynomial(t) * e^(-x^2 / 2), t = 1 / (1 + c |x|). See Abramowitz and
-  // Stegun, Handbook of Mathematical Functions, 7.1.26.
+  // The probability of a normal variable beyond |x| is t * polynomial(t) * e^(-x^2 / 2), t = 1 / (1 + c |x|). See
+  // Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
   const float m = fabsf(x), t = fast_reciprocal(fmaf(0.23164189f, m, 1.f));
   float q = fmaf(0.5307027145f, t, -0.7265760135f);
   q = fmaf(q, t, 0.7107068705f);

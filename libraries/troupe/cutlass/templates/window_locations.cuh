@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Positions and taps of convolutions as numbers with digits, and addresses of results: see `window` in arguments.hpp.
+// Positions and taps of convolutions as numbers with digits, and addresses of results: see `convolution_arguments`.
 // Included after results.cuh.
 namespace troupe::cutlass::kernels {
 
 constexpr int rank = variant::rank;  // spatial axes of extent greater than 1
 
-// A position or a tap, the fastest axis first.
+// The coordinates of a position or a tap, the fastest axis first.
 struct digits {
   int x[4];
   digits() = default;
@@ -36,17 +36,20 @@ struct digits {
     add(none, radix, 1);
   }
 };
+// The radices of the first three digits; the last digit has none.
 struct radices {
   int of[3];
-  static __device__ __forceinline__ radices positions(const window& w) {
+  static __device__ __forceinline__ radices positions(const convolution_arguments& w) {
     return {{w.positions[0], w.positions[1], w.positions[2]}};
   }
-  static __device__ __forceinline__ radices taps(const window& w) { return {{w.channels, w.taps[0], w.taps[1]}}; }
+  static __device__ __forceinline__ radices taps(const convolution_arguments& w) {
+    return {{w.channels, w.taps[0], w.taps[1]}};
+  }
 };
 
-// Maps rows of the result to positions of an image, which may have any strides.
+// Maps rows of the result, which are positions, to memory with a stride for each axis.
 struct image_rows {
-  const window& w;
+  const convolution_arguments& w;
   __device__ __forceinline__ int row(int r) const {
     const digits position(r, radices::positions(w).of);
     i64 out = w.first_row;
@@ -54,25 +57,25 @@ struct image_rows {
     for (int j = 0; j < 4; ++j) out += position.x[j] * w.row_strides[j];
     return static_cast<int>(out);
   }
-  __device__ __forceinline__ place result(const place& p, int r) const {
+  __device__ __forceinline__ matrix result(const matrix& p, int r) const {
     const digits position(r, radices::positions(w).of);
     i64 shift = 0;
 #pragma unroll
     for (int j = 0; j < 4; ++j) shift += position.x[j] * w.result_strides[j];
-    place out = p;
+    matrix out = p;
     out.address += shift * static_cast<i64>(sizeof(variant::result::bits));
     return out;
   }
   __device__ __forceinline__ run in_result(const run& at) const { return in_first_row(at); }
 };
 
-// Arguments of a convolution's kernel: its window precedes the rest.
+// Arguments of a convolution's kernel: the convolution precedes the rest.
 template <class All>
-struct with_window;
+struct with_convolution;
 template <class Number, int Memory, int Numbers>
-struct with_window<arguments<Number, Memory, Numbers>> {
-  using type = arguments_with<window, Number, Memory, Numbers>;
+struct with_convolution<arguments<Number, Memory, Numbers>> {
+  using type = arguments_with<convolution_arguments, Number, Memory, Numbers>;
 };
-using all_with_window = with_window<tail::all>::type;
+using all_with_convolution = with_convolution<kernel_epilogue::all>::type;
 
 }  // namespace troupe::cutlass::kernels

@@ -7,16 +7,17 @@
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 
-/// Convolutions in memory of the test, and their reference.
+/// Random convolutions with tensors in the test's memory, and their reference.
 namespace troupe::cutlass::testing {
 
 using epilogue::expression, epilogue::tree;
-using extents5 = std::array<std::int64_t, 5>;  ///< image, channel, depth, height, width; filters alike
+/// Extents or coordinates: image or filter, channel, depth, height, width.
+using extents5 = std::array<std::int64_t, 5>;
 
-/// Memory layout of a tensor.
+/// The memory layout of a tensor; `anyhow`: axes in any order, with gaps.
 enum class layout : std::uint8_t { anyhow, channels_first, channels_last };
 
-/// Images or filters in memory; bytes outside of the elements are poisoned.
+/// Images or filters in memory. Bytes outside of the elements are poisoned.
 class stored_tensor {
  public:
   stored_tensor(dtype type, const extents5& extents, layout how, numerics::random_source& random)
@@ -36,11 +37,11 @@ class stored_tensor {
       epilogue::testing::put_poison(bytes_.data() + i, type);
     before_ = bytes_;
   }
-  void* place(const extents5& at) {
+  void* address_of(const extents5& at) {
     const std::int64_t i = std::inner_product(at.begin(), at.end(), strides_.begin(), std::int64_t{0});
     return bytes_.data() + i * static_cast<std::int64_t>(bytes_of(type_));
   }
-  double get(const extents5& at) { return epilogue::number_at(place(at), type_); }
+  double get(const extents5& at) { return epilogue::number_at(address_of(at), type_); }
   template <class F>
   void for_each(F&& f) const {
     extents5 at{};
@@ -55,19 +56,19 @@ class stored_tensor {
   }
   template <class F>
   void fill(F&& value) {
-    for_each([&](const extents5& at) { epilogue::put_number(place(at), type_, value()); });
+    for_each([&](const extents5& at) { epilogue::put_number(address_of(at), type_, value()); });
     before_ = bytes_;
   }
   ::testing::AssertionResult untouched_outside() {
     std::vector<std::byte> now = bytes_;
     for_each([&](const extents5& at) {
-      const auto i = static_cast<std::byte*>(place(at)) - bytes_.data();
+      const auto i = static_cast<std::byte*>(address_of(at)) - bytes_.data();
       std::copy_n(before_.begin() + i, bytes_of(type_), now.begin() + i);
     });
     if (now == before_) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "memory outside of the elements was written";
   }
-  /// Returns a tensor with as many spatial axes.
+  /// Returns the shape with the last `spatial` spatial axes.
   tensor_shape shape(std::size_t spatial) const {
     tensor_shape s{.rank = 2 + spatial};
     for (std::size_t i = 0; i < s.rank; ++i) {
@@ -82,8 +83,8 @@ class stored_tensor {
   }
   dtype type() const { return type_; }
   const extents5& extents() const { return extents_; }
-  /// Returns the address of element `column` of filter `row`, in the order of memory.
-  extents5 filter_place(std::int64_t row, std::int64_t column) const {
+  /// Returns the coordinates of element `column` of filter `row`; elements are numbered in the order of memory.
+  extents5 filter_coordinates(std::int64_t row, std::int64_t column) const {
     extents5 at{row};
     for (std::size_t i = 5; i-- > 0;) {
       const std::size_t d = order_[i];
@@ -95,16 +96,16 @@ class stored_tensor {
  private:
   dtype type_;
   extents5 extents_, strides_{};
-  std::array<std::size_t, 5> order_{0, 1, 2, 3, 4};  // the last is the fastest
+  std::array<std::size_t, 5> order_{0, 1, 2, 3, 4};  // axes by descending stride
   std::vector<std::byte> bytes_, before_;
 };
 
-/// A convolution's extents, strides, padding and dilation.
+/// The extents, strides, padding and dilation of a convolution.
 struct convolution_case {
   convolution_result result;
-  dtype first, second, computed;  ///< types: of the factors in the order of the request, and of its result
+  dtype first, second, computed;  ///< types of the request's factors, in its order, and of the result
   std::size_t spatial = 2;
-  std::int64_t images = 1, groups = 1, channels = 1, filters = 1;  ///< of a group
+  std::int64_t images = 1, groups = 1, channels = 1, filters = 1;  ///< channels and filters of a group
   std::array<std::int64_t, 3> in{1, 1, 1}, width{1, 1, 1}, padding_before{}, padding_after{}, stride{1, 1, 1},
       dilation{1, 1, 1};
   layout how = layout::anyhow;
@@ -113,6 +114,7 @@ struct convolution_case {
   cutlass::plan plan = {};
 };
 
+/// Returns the positions of the filter along spatial axis i.
 inline std::int64_t positions(const convolution_case& c, std::size_t i) {
   std::int64_t n = 0;
   const std::int64_t reach = c.dilation[i] * (c.width[i] - 1);
@@ -120,7 +122,7 @@ inline std::int64_t positions(const convolution_case& c, std::size_t i) {
   return n;
 }
 
-/// The tensors of a case, filled with small whole numbers, whose products have exact sums.
+/// The tensors of a case, filled with small integers, whose products have exact sums.
 struct case_tensors {
   case_tensors(const convolution_case& c, numerics::random_source& random)
       : of(c),
@@ -147,13 +149,13 @@ struct case_tensors {
   stored_tensor& computed() {
     return of.result == convolution_result::y ? y : of.result == convolution_result::dx ? x : filters;
   }
-  /// Returns the address of an element of the epilogue's matrices.
-  extents5 place(std::int64_t which, std::int64_t row, std::int64_t column) {
-    if (of.result == convolution_result::dfilters) return filters.filter_place(row, column);
+  /// Returns the coordinates of an element of the epilogue's matrices.
+  extents5 coordinates(std::int64_t which, std::int64_t row, std::int64_t column) {
+    if (of.result == convolution_result::dfilters) return filters.filter_coordinates(row, column);
     const extents5& s = computed().extents();
     return {which, column, row / (s[3] * s[4]), row / s[4] % s[3], row % s[4]};
   }
-  /// Calls `f(position in y, position in x, position in filters)` for each product of the convolution.
+  /// Calls `f(coordinates in y, coordinates in x, coordinates in filters)` for each product of the convolution.
   template <class F>
   void for_each_product(F&& f) const {
     filters.for_each([&](const extents5& w) {
@@ -172,6 +174,7 @@ struct case_tensors {
         }
     });
   }
+  /// Returns the index of an element in `sums()`.
   std::size_t index_of_sum(const extents5& at) {
     extents5 e = computed().extents();
     if (of.pairs) e[1] *= 2;
@@ -179,7 +182,7 @@ struct case_tensors {
     for (std::size_t d = 0; d < 5; ++d) i = i * e[d] + at[d];
     return static_cast<std::size_t>(i);
   }
-  /// Returns the sums by definition, with all channels of pairs; see index_of_sum.
+  /// Returns the sums by definition, for both halves of a paired epilogue.
   std::vector<double> sums() {
     std::vector<double> out(static_cast<std::size_t>(count * rows * columns * (of.pairs ? 2 : 1)));
     for_each_product([&](const extents5& o, const extents5& i, const extents5& w) {
@@ -195,15 +198,15 @@ struct case_tensors {
 
   const convolution_case& of;
   stored_tensor x, filters, y;
-  std::int64_t rows, columns, count;  ///< of the matrices
+  std::int64_t rows, columns, count;  ///< extents and number of the epilogue's matrices
 };
 
-/// Compares an engine with the definition.
+/// A fixture that compares an engine's convolutions with the definition.
 class convolution_numerics : public matmul::testing::matmul_numerics {
  protected:
-  /// The first request of each kind of problem compiles a kernel: an engine that compiles is tested with fewer kinds,
-  /// and others in each run.
-  int turns(int many) const { return engine->is_cuda() ? std::max(1, many / 10) : many; }
+  /// Returns the number of random cases to test. The first request of each kind compiles a kernel, so an engine that
+  /// compiles gets fewer cases, different ones in each run.
+  int iterations(int many) const { return engine->is_cuda() ? std::max(1, many / 10) : many; }
 
   convolution_case any_case(convolution_result result, dtype a, dtype b, dtype computed) {
     convolution_case c{.result = result, .first = a, .second = b, .computed = computed};
@@ -221,7 +224,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     return c;
   }
 
-  /// Runs the convolution, with `make(rows, columns, batch)` for its epilogue, and compares all that it writes.
+  /// Runs the convolution with the epilogue `make(rows, columns, batch)`, and compares everything that it writes.
   template <class Make>
   void expect_as_defined(const convolution_case& c, Make&& make, double tolerance = 0) {
     case_tensors all(c, random);
@@ -234,7 +237,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     for (std::int64_t n = 0; n < all.count; ++n)
       expected.push_back(epilogue::evaluate(
           t, all.rows, all.columns,
-          [&](std::int64_t i, std::int64_t j) { return sums[all.index_of_sum(all.place(n, i, j))]; }, n));
+          [&](std::int64_t i, std::int64_t j) { return sums[all.index_of_sum(all.coordinates(n, i, j))]; }, n));
     run_request(all, e);
     if (HasFatalFailure()) return;
     SCOPED_TRACE(story_);
@@ -248,7 +251,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     if (spatial == 1) return {all[2]};
     return spatial == 2 ? per_axis{all[1], all[2]} : per_axis{all[0], all[1], all[2]};
   }
-  // Runs a request whose fields after the tensors and the epilogue are the case's.
+  // Sets the fields after the tensors and the epilogue to those of the case, and runs the request.
   template <class R>
   void run_with(R r, const convolution_case& c) {
     r.padding = last_of(c.padding_before, c.spatial), r.padding_after = last_of(c.padding_after, c.spatial);
@@ -272,7 +275,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
           conv_weight_gradient{all.y.operand<reads>(s), all.x.operand<reads>(s), all.filters.operand<writes>(s), e},
           all.of);
   }
-  // Compares one matrix of the result, and what the epilogue wrote for it.
+  // Compares one matrix of the result, and the operands that the epilogue has written for it.
   static void expect_matrix(case_tensors& all, const tree& t, const epilogue::evaluated& want, std::int64_t which,
                             double tolerance) {
     int wrong = 0;
@@ -283,11 +286,12 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     };
     for (std::int64_t j = 0; j < all.columns; ++j)
       for (std::int64_t i = 0; i < all.rows; ++i)
-        expect_near(all.computed().get(all.place(which, i, j)), want.result[static_cast<std::size_t>(i + j * all.rows)],
-                    all.of.computed, cat("result(", which, ", ", i, ", ", j, ")"));
+        expect_near(all.computed().get(all.coordinates(which, i, j)),
+                    want.result[static_cast<std::size_t>(i + j * all.rows)], all.of.computed,
+                    cat("result(", which, ", ", i, ", ", j, ")"));
     for (std::size_t k = 0; k < t.memory().size(); ++k)
       for (std::size_t i = 0; i < want.written[k].size(); ++i) {
-        const epilogue::tree_memory& to = t.memory()[k];
+        const epilogue::memory_operand& to = t.memory()[k];
         const auto at = static_cast<std::int64_t>(i);
         expect_near(epilogue::number_at(to.at(which, at % to.shape.rows, at / to.shape.rows), to.type),
                     want.written[k][i], to.type, cat("output ", k, " at ", i));

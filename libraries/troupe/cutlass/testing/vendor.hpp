@@ -10,8 +10,8 @@
 
 namespace troupe::cutlass::testing {
 
-/// Used in SetUp of tests of CUTLASS's kernels: skips the test on the host engine, and where the plug-in was not built.
-inline void skip_without_vendor(const numerics::engine_under_test& engine) {
+/// Skips a test of CUTLASS's kernels on the host engine, and if the plug-in was not built. For SetUp.
+inline void skip_without_cutlass_library(const numerics::engine_under_test& engine) {
   constexpr std::int64_t side = 64;
   alignas(256) static std::byte memory[3][side * side * 2]{};
   const auto matrix = [](int i, bool by_rows) {
@@ -27,9 +27,9 @@ inline void skip_without_vendor(const numerics::engine_under_test& engine) {
   const auto info = engine.run(any);
   if (info) return;
   const std::string reason = info.error().text();
-  EXPECT_NE(reason.find(engine.is_cuda() ? "CUTLASS's kernels are not here" : "the host engine has no choices"),
+  EXPECT_NE(reason.find(engine.is_cuda() ? "the CUTLASS plug-in cannot be loaded" : "the host engine has no choices"),
             std::string::npos)
-      << "they are here, and cannot be used: " << reason;
+      << "the plug-in is loaded, but cannot be used: " << reason;
   GTEST_SKIP() << reason;
 }
 

@@ -11,12 +11,14 @@ namespace {
 
 using matmul::is_float8;
 
-constexpr double launch_us = 3.0, clock_share = 0.85, bytes_of_all = 41, memory_share = 0.8;
-constexpr double divided_factor = 1.12;  // blocks share less in the L2 cache where tiles are divided
+// Cost model: time of a launch; fraction of the highest clock; bytes per cycle from the L2 cache to each
+// multiprocessor, if all read; fraction of the memory's bandwidth.
+constexpr double launch_us = 3.0, clock_share = 0.85, l2_bytes_per_cycle_shared = 41, memory_share = 0.8;
+constexpr double divided_factor = 1.12;  // slowdown of divided tiles, whose blocks share less data in the L2 cache
 
 struct shape {
   int tile_m, tile_n, warps_m, warps_n;
-  double efficiency;  // fraction that the tensor cores reach within a tile
+  double efficiency;  // fraction of the tensor cores' peak within a tile
 };
 constexpr shape shapes[] = {{128, 256, 2, 4, 0.42}, {256, 128, 4, 2, 0.42}, {128, 128, 2, 4, 0.38},
                             {64, 128, 2, 4, 0.30},  {128, 64, 4, 2, 0.30},  {64, 64, 2, 2, 0.25},
@@ -29,21 +31,21 @@ const shape* shape_of(int tile_m, int tile_n) noexcept {
   return found == std::end(shapes) ? nullptr : found;
 }
 
-// Returns after how many terms sums are scaled. Every scale holds for a multiple of that.
+// Returns the number of terms after which sums are scaled, which divides the terms of every block of scales.
 int promotion_of(const kernel_signature& f, int depth) noexcept {
   std::uint32_t terms = 0;
   for (const factor_signature* x : {&f.head.a, &f.head.b}) {
     if (x->scale_type == dtype{}) continue;
-    // A block of scales that is no power of two has all terms.
-    const std::uint32_t of_block =
+    // A block of all terms need not be a power of two.
+    const std::uint32_t block =
         (x->scale_block_k & (x->scale_block_k - 1)) == 0 ? x->scale_block_k : static_cast<std::uint32_t>(depth);
-    terms = terms == 0 ? of_block : std::min(terms, of_block);
+    terms = terms == 0 ? block : std::min(terms, block);
   }
   if (f.head.adds_precisely()) terms = terms == 0 ? 128 : std::min<std::uint32_t>(terms, 128);
   return static_cast<int>(std::min<std::uint32_t>(terms, 1024));
 }
 
-// Returns how many words of sums a thread may have: with more, registers spill, as the assembler's report says.
+// Returns the maximum number of words of a thread's sums; with more, the assembler reports spilled registers.
 int most_sums(const ampere_variant& c) noexcept {
   const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
   if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type))
@@ -53,7 +55,7 @@ int most_sums(const ampere_variant& c) noexcept {
   return 128;
 }
 
-// Returns how many words sums may have together with the numbers on their way to shared memory.
+// Maximum number of words of a thread's sums and of elements that it copies to shared memory through registers.
 constexpr int most_words = 160;
 
 double flops_per_cycle(const ampere_variant& c) noexcept {
@@ -106,23 +108,23 @@ void estimate(candidate& c, const ampere_variant& variant, const kernel_signatur
   const auto up = [](double x, double y) { return std::ceil(x / y); };
   const double pair = f.head.paired != 0 ? 2 : 1, all = gpu.multiprocessors;
   const double tiles = up(number(e.m), p.tile_m) * up(number(e.n), p.tile_n / pair) * number(e.batch);
-  const double held = std::max(1.0, std::floor(static_cast<double>(gpu.shared_bytes) / shared_bytes_of(variant)));
-  const double blocks = all * std::min(held, variant.exact ? 2.0 : 4.0);
+  const double resident = std::max(1.0, std::floor(static_cast<double>(gpu.shared_bytes) / shared_bytes_of(variant)));
+  const double blocks = all * std::min(resident, variant.exact ? 2.0 : 4.0);
   const double rounds = std::ceil(tiles / blocks), steps = up(number(e.k), p.tile_k);
   const bool divided = p.divided == decision::yes;
-  // Blocks of a multiprocessor share its tensor cores.
-  const double share = std::min(tiles, blocks) / std::min(tiles, all);
-  double efficiency = variant.exact ? 0.8 : efficiency_of_tile * std::min(1.0, 0.7 + 0.15 * share);
+  // The blocks of a multiprocessor share its tensor cores.
+  const double blocks_each = std::min(tiles, blocks) / std::min(tiles, all);
+  double efficiency = variant.exact ? 0.8 : efficiency_of_tile * std::min(1.0, 0.7 + 0.15 * blocks_each);
   for (const factor_signature* x : {&f.head.a, &f.head.b})
     efficiency *= x->alignment >= 16 ? 1 : x->alignment >= 4 ? 0.8 : 0.35;
   const double tile_cycles = 2.0 * p.tile_m * p.tile_n * p.tile_k / flops_per_cycle(variant) / efficiency * steps;
-  double cycles = tile_cycles * share *
+  double cycles = tile_cycles * blocks_each *
                       (divided ? std::max({tiles / blocks, 1.0 / c.most_sharers, 4 / std::max(1.0, steps)}) : rounds) +
                   1500 * rounds;
   const double stage_bytes = p.tile_k * (p.tile_m * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                                          p.tile_n * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))));
-  cycles = std::max(cycles, tiles * steps * stage_bytes / (bytes_of_all * all));
-  if (divided) cycles = divided_factor * cycles + 8.0 * p.tile_m * p.tile_n / (0.7 * bytes_of_all) + 3000;
+  cycles = std::max(cycles, tiles * steps * stage_bytes / (l2_bytes_per_cycle_shared * all));
+  if (divided) cycles = divided_factor * cycles + 8.0 * p.tile_m * p.tile_n / (0.7 * l2_bytes_per_cycle_shared) + 3000;
   const double memory_us = number(e.batch) *
                            (number(e.m * e.k) / reuse * number(static_cast<std::int64_t>(bytes_of(f.head.a.type))) +
                             number(e.n * e.k) * pair * number(static_cast<std::int64_t>(bytes_of(f.head.b.type))) +
@@ -130,7 +132,7 @@ void estimate(candidate& c, const ampere_variant& variant, const kernel_signatur
                            (gpu.memory_bytes_per_ns * memory_share * 1e3);
   c.microseconds =
       launch_us + std::cbrt(std::pow(cycles / (gpu.gigahertz * clock_share * 1e3), 3) + std::pow(memory_us, 3));
-  // Widening takes longer than the products do.
+  // Widening takes longer than multiplying.
   constexpr double widening = 1.8;
   if (f.head.is_mixed()) c.microseconds *= widening;
   c.efficiency = tiles / blocks / rounds;
@@ -152,15 +154,15 @@ ampere_variant ampere_variant_of(const kernel_signature& f, const plan& p) {
   if (const shape* const s = shape_of(p.tile_m, p.tile_n)) c.warps_m = s->warps_m, c.warps_n = s->warps_n;
   c.exact = is_arithmetic(f.head);
   c.grouped = f.head.grouped != 0, c.divides = p.divided == decision::yes, c.paired = f.head.paired != 0;
-  // With longer stages the loop would be unrolled beyond what registers hold.
+  // With longer stages the loop would be unrolled until registers spill.
   if (c.exact) c.depth = 8;
   if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type)) c.depth = 64;
   c.promotion_k = c.exact ? 0 : promotion_of(f, depth_of(c));
   if (!error_of(c).empty() && c.promotion_k != 0) {
-    // Blocks that are smaller than a step of the tensor cores.
-    ampere_variant each = c;
-    each.exact = true, each.promotion_k = 0, each.depth = 8;
-    if (error_of(each).empty()) return each;
+    // Blocks of scales that are smaller than a step of the tensor cores need the exact variant.
+    ampere_variant exact = c;
+    exact.exact = true, exact.promotion_k = 0, exact.depth = 8;
+    if (error_of(exact).empty()) return exact;
   }
   return c;
 }
@@ -172,7 +174,7 @@ std::string add_ampere_plans(const kernel_signature& f, const extents& e, const 
                gpu.capability % 10);
   const std::size_t before = to.size();
   for (const bool swapped : {false, true}) {
-    // Pairs are in a row of the kernel, and groups are rows.
+    // Pairs are in one row of the kernel, and groups are rows of the kernel.
     if (swapped && (f.head.paired != 0 || f.head.grouped != 0)) continue;
     if (wanted.swapped == decision::any && !f.head.writes_contiguously(swapped)) continue;
     if (swapped)

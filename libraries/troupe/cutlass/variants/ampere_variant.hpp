@@ -11,15 +11,15 @@
 
 namespace troupe::cutlass {
 
-/// A factor of the kernel: lines of the first are rows of its result, those of the second its columns. Two numbers of 4
-/// bits in a byte are two terms of a line; strides then count bytes.
+/// A factor of the kernel: lines of the first factor are rows of its result, lines of the second its columns. A byte of
+/// f4e2m1x2 is two terms of a line; strides then count bytes.
 struct ampere_factor {
   dtype type{};
   contiguous_axis contiguous = contiguous_axis::k;
-  /// Bytes to which the first element and all strides but that of 1 are aligned; of pairs also the offset from the left
-  /// to the right half, of convolutions also the channels.
+  /// Bytes to which the address and all strides except a stride of 1 are aligned; also the offset of the right half of
+  /// pairs, and the channels of a convolution.
   int alignment = 16;
-  dtype scales = dtype{};  ///< types of the blocks' scales, if it has any
+  dtype scales = dtype{};  ///< type of the scales; dtype{}: none
 };
 
 /// Template arguments of templates/ampere.cuh.
@@ -28,18 +28,19 @@ struct ampere_variant {
   dtype result{};
   int result_access = 0;  ///< see memory_kind
   int tile_m = 128, tile_n = 128, warps_m = 2, warps_n = 4, stages = 3;
-  int depth = 0;   ///< terms of a stage; 0: as many as suit the types
+  int depth = 0;   ///< terms of a stage; 0: the default for the types
   int blocks = 1;  ///< blocks that a multiprocessor must hold at once
-  /// Multiplies as floats, not by the tensor cores. It takes every pair of types that a float holds.
+  /// True to multiply as floats by ordinary arithmetic, for all types whose values a float holds; false for the tensor
+  /// cores.
   bool exact = false;
-  /// Number of terms after which sums of the tensor cores are scaled and added to a float; 0: never. With scales, it
-  /// divides the terms of a block.
+  /// Number of terms after which sums of the tensor cores are scaled and added to a float; 0: never. The terms of a
+  /// block of scales are a multiple of it.
   int promotion_k = 0;
   bool divides = false, paired = false;
-  bool grouped = false;  ///< its products are groups of rows
-  convolution window = convolution::none;
-  int rank = 3;                 ///< spatial axes of a convolution
-  bool strided_result = false;  ///< rows of the result are positions with any strides
+  bool grouped = false;  ///< true if the products are groups of rows
+  convolution_kind convolution = convolution_kind::none;
+  int rank = 3;                 ///< number of spatial axes of a convolution
+  bool strided_result = false;  ///< true if rows of the result are positions with arbitrary strides
 };
 
 /// Returns true if the tensor cores multiply these types, or one is widened to the other.
@@ -48,15 +49,15 @@ int depth_of(const ampere_variant& c) noexcept;
 int threads_of(const ampere_variant& c) noexcept;
 /// Returns the bytes of shared memory that a block needs.
 int shared_bytes_of(const ampere_variant& c) noexcept;
-/// Returns true if numbers of a factor, 1 or 2, pass through registers on their way to shared memory.
+/// Returns true if elements of factor `which`, 1 or 2, are copied to shared memory through registers.
 bool passes_registers(const ampere_variant& c, int which) noexcept;
-/// Returns how many words of the next stage a thread keeps in registers: numbers that are not aligned, and bytes whose
-/// lines are contiguous.
+/// Returns the number of words of the next stage that a thread keeps in registers: unaligned elements, and 1-byte
+/// elements of factors with contiguous lines.
 int words_in_registers(const ampere_variant& c) noexcept;
-/// Returns why there is no such kernel, or nothing.
+/// Returns the reason why the template has no such kernel, or "".
 std::string_view error_of(const ampere_variant& c) noexcept;
 
-/// Returns the source of a kernel named `troupe_cutlass_cell`; `tail` is the epilogue: see epilogue_source.hpp.
-std::string text_of(const ampere_variant& c, const std::string& tail);
+/// Returns the source of the kernel; `epilogue_text` is the result of `epilogue_source`.
+std::string text_of(const ampere_variant& c, const std::string& epilogue_text);
 
 }  // namespace troupe::cutlass

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Checks what the tests that compile kernels conclude from the assembler's report. The reports are those of ptxas 13.0.
+// Checks the helper that tests use to read the assembler's report. The reports have the format of ptxas 13.0.
 #include <gtest/gtest.h>
 
 #include <troupe/cutlass/variants/testing/assembler_report.hpp>
@@ -16,22 +16,22 @@ std::string entry(const std::string& name, int stack, int stores, int loads) {
              "ptxas info    : Compile time = 2898.280 ms\n");
 }
 
-TEST(assembler_report, two_clean_kernels_are_clean) {
+TEST(cutlass_assembler_reports, kernels_without_spills_are_clean) {
   EXPECT_EQ(why_not_clean(entry("one", 0, 0, 0) + entry("two", 0, 0, 0), {"one", "two"}), "");
 }
 
-TEST(assembler_report, a_kernel_that_spills_is_named) {
+TEST(cutlass_assembler_reports, a_kernel_that_spills_is_named) {
   for (const std::string& report :
        {entry("one", 0, 0, 0) + entry("two", 8, 4, 12), entry("two", 8, 4, 12) + entry("one", 0, 0, 0)})
     EXPECT_EQ(why_not_clean(report, {"one", "two"}),
               "two has 8 bytes of stack frame, 4 of spill stores, 12 of spill loads; expected 0 (-1: not reported)\n");
 }
 
-TEST(assembler_report, a_stack_frame_without_spills_is_not_clean) {
+TEST(cutlass_assembler_reports, a_stack_frame_without_spills_is_not_clean) {
   EXPECT_NE(why_not_clean(entry("one", 16, 0, 0), {"one"}), "");
 }
 
-TEST(assembler_report, a_kernel_without_a_line_is_not_clean) {
+TEST(cutlass_assembler_reports, a_kernel_missing_from_the_report_is_not_clean) {
   EXPECT_EQ(why_not_clean(entry("one", 0, 0, 0), {"one", "two"}), "two is not in the report\n");
   EXPECT_NE(
       why_not_clean(entry("one", 0, 0, 0) + "ptxas info    : Compiling entry function 'two' for 'sm_90a'\n", {"one"}),
@@ -40,7 +40,7 @@ TEST(assembler_report, a_kernel_without_a_line_is_not_clean) {
   EXPECT_NE(why_not_clean(entry("one", 0, 0, 0), {}), "");
 }
 
-TEST(assembler_report, functions_that_kernels_call_are_counted) {
+TEST(cutlass_assembler_reports, a_called_function_with_a_stack_frame_is_not_clean) {
   const std::string called =
       "ptxas info    : Function properties for called\nptxas         .     24 bytes stack frame, 0 bytes spill stores, "
       "0 "
@@ -48,11 +48,11 @@ TEST(assembler_report, functions_that_kernels_call_are_counted) {
   EXPECT_NE(why_not_clean(entry("one", 0, 0, 0) + called, {"one"}), "");
 }
 
-TEST(assembler_report, products_that_wait_for_each_other_are_not_clean) {
+TEST(cutlass_assembler_reports, serialized_products_are_not_clean) {
   EXPECT_NE(why_not_clean(entry("one", 0, 0, 0) + "ptxas info    : (C7510) Potential Performance Loss\n", {"one"}), "");
 }
 
-TEST(assembler_report, the_kernels_of_an_image_are_found) {
+TEST(cutlass_assembler_reports, the_kernels_of_an_image_are_found) {
   using namespace std::string_literals;
   EXPECT_EQ(functions_of("\0.text.one\0.rela.text.two\0.nv.info.one\0"s), (std::set<std::string>{"one", "two"}));
 }

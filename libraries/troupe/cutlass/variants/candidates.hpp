@@ -14,7 +14,7 @@ struct kernel_variant;
 
 namespace troupe::cutlass {
 
-/// The largest number that a kernel's 32-bit counters reach, less a margin for numbers beyond the last.
+/// The largest extent that a kernel's 32-bit counters allow, less a margin because counters go beyond the last element.
 inline constexpr std::int64_t most_counted = (std::int64_t{1} << 31) - 512;
 
 struct extents {
@@ -25,28 +25,29 @@ struct extents {
 struct candidate {
   cutlass::plan plan;
   double microseconds = 0;
-  double efficiency = 1;                            ///< fraction of the multiprocessors' time that waves use
-  int most_sharers = 8;                             ///< blocks that may share a tile, if it is divided
-  const vendor::kernel_variant* variant = nullptr;  ///< a kernel of CUTLASS; null: one is written
+  double efficiency = 1;  ///< fraction of the multiprocessors that are busy in rounds of tiles
+  int most_sharers = 8;   ///< maximum number of clusters that share a divided tile
+  const vendor::kernel_variant* variant = nullptr;  ///< kernel of the CUTLASS library; null: a template's kernel
 };
-/// Division of tiles along k among clusters of blocks; tiles of full rounds are not divided.
+/// Division of tiles along k among clusters of blocks. Only the tiles of the last, incomplete round are divided.
 struct division {
-  std::int64_t whole = 0, rest = 0;  ///< tiles of full rounds, and the others
-  std::int64_t sharers = 0;          ///< number of clusters that share the other tiles
-  std::int64_t parts = 1;            ///< of a tile, at most
-  bool aligned = true;               ///< true if the parts of all tiles begin at the same terms
+  std::int64_t undivided = 0, divided = 0;  ///< tiles of full rounds, and the other tiles
+  std::int64_t sharers = 0;                 ///< number of clusters that share the divided tiles
+  std::int64_t parts = 1;                   ///< maximum number of parts of a tile
+  bool aligned = true;                      ///< true if the parts of all tiles begin at the same terms
 };
 division divide(std::int64_t tiles, std::int64_t clusters, std::int64_t steps, int most_sharers) noexcept;
 
-/// Returns true if a plan is to be tried before another. The cost model is inexact for CUTLASS's kernels: they come
-/// after all others.
+/// Returns true if plan x is to be tried before plan y: the plans of templates by time, then those of the CUTLASS
+/// library, for which the cost model is inexact.
 inline bool is_better(const candidate& x, const candidate& y, double us_of_x, double us_of_y) noexcept {
   return (x.variant == nullptr) != (y.variant == nullptr) ? x.variant == nullptr : us_of_x < us_of_y;
 }
-/// Returns the plan, and the kernel's name if it is one of CUTLASS.
+/// Returns the plan, followed by the kernel's name if it is from the CUTLASS library.
 std::string to_string(const candidate& c);
 
-/// Returns how many of these to measure: the first `most`, and then all of CUTLASS's, which are moved behind them.
+/// Returns the number of plans to measure: the first `most` plans of templates, and all of the CUTLASS library, which
+/// are moved behind those. `of(x)` is the candidate of element x. With `most` below 2, only counts.
 template <class T, class CandidateOf>
 std::size_t order_for_measuring(std::vector<T>& all, std::size_t most, CandidateOf&& of) {
   const auto other = std::find_if(all.begin(), all.end(), [&](const T& x) { return of(x).variant != nullptr; });
@@ -56,17 +57,17 @@ std::size_t order_for_measuring(std::vector<T>& all, std::size_t most, Candidate
   return std::min(most, own) + (all.size() - own);
 }
 
-/// Plans of kernels that are not written here; `why_not` says why there are none, or not the requested one.
-struct other_plans {
+/// Plans of the CUTLASS library; `why_not` is the reason if there are none, or not the requested one.
+struct cutlass_library_plans {
   std::vector<candidate> all;
   std::string why_not;
 };
 
-/// Returns a plan of these tiles with the requested values, in the order of tiles that reads less. Family, schedule,
-/// clusters, terms and stages are left open, and the band if none is requested.
+/// Returns a plan with these tiles and the requested values; if no raster is requested, with the one that reads less.
+/// The caller sets family, schedule, cluster, terms and stages, and the band if none is requested.
 plan plan_of_tiles(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted);
-/// Calls `fits(stages)`, which sets them, for the requested number, or from `most` down until it fits. Returns the last
-/// result.
+/// Calls `fits(stages)` with the requested number of stages, or from `most` down to 2 until it returns true. Returns
+/// the last result.
 template <class Fits>
 bool set_stages(const plan& wanted, int most, Fits&& fits) {
   if (wanted.stages != 0) return wanted.stages > 1 && fits(wanted.stages);
@@ -75,19 +76,20 @@ bool set_stages(const plan& wanted, int most, Fits&& fits) {
   return false;
 }
 
-/// Returns all plans that can compute this; `why_not` says why there are none, or fewer. Fails with `unsupported` if an
-/// extent exceeds the kernels' counters.
+/// Returns all plans of templates for a product; `why_not` becomes the reason if a template has none. Fails with
+/// `unsupported` if an extent exceeds `most_counted`.
 result<std::vector<candidate>> all_candidates(const kernel_signature& f, const extents& e, const gpu_properties& gpu,
                                               const plan& wanted, std::string& why_not);
 /// Returns true if a plan has all requested values.
 bool has_wanted(const plan& p, const plan& wanted) noexcept;
-/// Returns the error of a request whose plan is in none of these. `why_not_other`: why no kernel of CUTLASS has it.
+/// Returns the error of a request whose plan matches none of `all`. `why_not` and `why_not_library` are the reasons of
+/// the templates and of the CUTLASS library.
 error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not,
-              const std::string& why_not_other = {});
+              const std::string& why_not_library = {});
 
-/// Returns the plans that can compute this and have the requested values, the fastest predicted first, `others` last.
-/// Fails with `unsupported` if there is none, with the reason and the nearest plan that exists.
+/// Returns the plans for a product that have the requested values: those of templates, the fastest predicted first,
+/// then `library_plans`. Fails with `unsupported` if there is none, and names the reason and the nearest plan.
 result<std::vector<candidate>> candidates_for(const kernel_signature& f, const extents& e, const gpu_properties& gpu,
-                                              const plan& wanted, const other_plans& others = {});
+                                              const plan& wanted, const cutlass_library_plans& library_plans = {});
 
 }  // namespace troupe::cutlass

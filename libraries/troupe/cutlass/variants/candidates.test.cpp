@@ -19,7 +19,7 @@ struct part {
 
 // Returns the parts of a tile, as templates/schedule.cuh computes them.
 std::vector<part> parts_of(const division& d, std::int64_t tile, std::int64_t steps) {
-  const std::int64_t units = d.rest * steps;
+  const std::int64_t units = d.divided * steps;
   std::vector<part> out;
   for (std::int64_t i = 0; i < d.sharers; ++i) {
     const std::int64_t first = std::max(units * i / d.sharers, tile * steps),
@@ -29,7 +29,7 @@ std::vector<part> parts_of(const division& d, std::int64_t tile, std::int64_t st
   return out;
 }
 
-TEST(tile_division, parts_cover_each_tile) {
+TEST(cutlass_tile_division, parts_cover_each_tile) {
   for (std::int64_t tiles = 1; tiles < 300; tiles += 7)
     for (const std::int64_t clusters : {1, 2, 66, 132})
       for (const std::int64_t steps : {1, 3, 4, 63, 784})
@@ -37,12 +37,12 @@ TEST(tile_division, parts_cover_each_tile) {
           SCOPED_TRACE(::testing::Message() << tiles << " tiles of " << steps << " steps, " << clusters << " clusters, "
                                             << most << " may share a tile");
           const division d = divide(tiles, clusters, steps, most);
-          ASSERT_EQ(d.whole + d.rest, tiles);
-          ASSERT_EQ(d.whole % clusters, 0);
-          ASSERT_LT(d.rest, clusters);
+          ASSERT_EQ(d.undivided + d.divided, tiles);
+          ASSERT_EQ(d.undivided % clusters, 0);
+          ASSERT_LT(d.divided, clusters);
           ASSERT_LE(d.sharers, clusters);
-          ASSERT_EQ(d.sharers == 0, d.rest == 0);
-          for (std::int64_t t = 0; t < d.rest; ++t) {
+          ASSERT_EQ(d.sharers == 0, d.divided == 0);
+          for (std::int64_t t = 0; t < d.divided; ++t) {
             const std::vector<part> parts = parts_of(d, t, steps);
             ASSERT_LE(parts.size(), static_cast<std::size_t>(d.parts));
             std::int64_t steps_of_all = 0;
@@ -52,7 +52,7 @@ TEST(tile_division, parts_cover_each_tile) {
         }
 }
 
-TEST(tile_division, parts_of_all_tiles_begin_at_the_same_k) {
+TEST(cutlass_tile_division, parts_of_all_tiles_begin_at_the_same_k) {
   for (const std::int64_t tiles : {1, 4, 8, 12, 56, 64}) {
     const division d = divide(tiles, 132, 784, 128);
     ASSERT_TRUE(d.aligned) << tiles;
@@ -65,13 +65,13 @@ TEST(tile_division, parts_of_all_tiles_begin_at_the_same_k) {
   }
 }
 
-TEST(tile_division, many_idle_blocks_prevent_aligned_parts) {
-  const division d = divide(100, 132, 784, 8);  // one block for each tile would leave 32 of them idle
+TEST(cutlass_tile_division, many_idle_blocks_prevent_aligned_parts) {
+  const division d = divide(100, 132, 784, 8);  // one cluster for each tile would leave 32 of 132 idle
   EXPECT_FALSE(d.aligned);
   EXPECT_EQ(d.sharers, 132);
 }
 
-// Returns the signature of two square matrices whose terms are contiguous.
+// Returns the signature of a product of two square matrices with contiguous terms.
 kernel_signature signature_of_product(dtype t, matmul::accumulation how) {
   problem p;
   p.m = p.n = p.k = 8192, p.sums = dtype::f32, p.accumulation = how;
@@ -79,7 +79,7 @@ kernel_signature signature_of_product(dtype t, matmul::accumulation how) {
   return signature_of(p);
 }
 
-TEST(product_plans, extents_beyond_what_kernels_count_are_refused) {
+TEST(cutlass_candidates, extents_beyond_what_kernels_count_are_refused) {
   const kernel_signature f = signature_of_product(dtype::bf16, matmul::accumulation::precise);
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 512;
   std::string why_not;
@@ -94,7 +94,7 @@ TEST(product_plans, extents_beyond_what_kernels_count_are_refused) {
   EXPECT_TRUE(all_candidates(f, {1, 1, most, 1}, testing::h100, {}, why_not));
 }
 
-TEST(product_plans, precise_f8_accumulation_is_expected_to_take_longer) {
+TEST(cutlass_candidates, precise_f8_accumulation_is_expected_to_take_longer) {
   const auto fewest_us = [](dtype t, matmul::accumulation how) {
     const auto all = candidates_for(signature_of_product(t, how), {8192, 8192, 8192, 1}, testing::h100, {});
     return all ? all->front().microseconds : 0;
@@ -105,10 +105,10 @@ TEST(product_plans, precise_f8_accumulation_is_expected_to_take_longer) {
   EXPECT_EQ(fewest_us(dtype::bf16, matmul::accumulation::precise), fewest_us(dtype::bf16, matmul::accumulation::fast));
 }
 
-TEST(combining_shares, each_line_of_each_product_is_combined_once) {
+TEST(cutlass_combining_shares, each_line_of_each_product_is_combined_once) {
   for (const int blocks : {1, 2, 3, 7, 64, 1024})
     for (const int products : {1, 2, 3, 5, 64, 1000, 1024, 1025, 70000}) {
-      std::map<std::pair<int, int>, int> owners;  // lines of the product whose number modulo `parts` is the key
+      std::map<std::pair<int, int>, int> owners;  // by product, and by the index of a line modulo `parts`
       int most = 0;
       for (int block = 0; block < blocks; ++block) {
         const kernels::combining_share s = kernels::share_of(block, blocks, products);

@@ -12,10 +12,10 @@ namespace troupe::cutlass {
 namespace {
 
 constexpr double launch_us = 2.5;
-// Slowdown against the cost model's prediction where terms are positions in both factors.
+// Measured time divided by the cost model's prediction, for products whose lines are contiguous in both factors.
 constexpr double gradient_by_ampere = 1.8;
 
-// Returns the extents of all products together.
+// Returns extents with the rows of all products and their mean k.
 extents extents_of(const convolution_work& w) {
   extents e{0, w.products[0].product.n, 0, w.products[0].product.batch};
   std::int64_t terms = 0;
@@ -24,7 +24,7 @@ extents extents_of(const convolution_work& w) {
   return e;
 }
 
-double time_beside_products(const convolution_work& w, const gpu_properties& gpu) noexcept {
+double microseconds_beside_products(const convolution_work& w, const gpu_properties& gpu) noexcept {
   double us = 0;
   for (const auto* copies : {&w.before, &w.between, &w.after})
     for (const tensor_copy& c : *copies) us += c.microseconds(gpu);
@@ -39,7 +39,7 @@ double time_beside_products(const convolution_work& w, const gpu_properties& gpu
 result<std::vector<candidate>> plans_of(const convolution_work& w, const gpu_properties& gpu, const plan& wanted,
                                         std::string& why_not) {
   const extents e = extents_of(w);
-  if (w.signature.window == convolution::none) {
+  if (w.signature.convolution == convolution_kind::none) {
     auto found = TROUPE_TRY(all_candidates(w.signature.product, e, gpu, wanted, why_not));
     const signature_head& f = w.signature.product.head;
     if (f.a.contiguous == contiguous_axis::lines && f.b.contiguous == contiguous_axis::lines)
@@ -57,7 +57,7 @@ result<std::vector<candidate>> plans_of(const convolution_work& w, const gpu_pro
     }
     why_not = add_hopper_plans(w.signature, std::move(launches), w.reuse, gpu, wanted, all);
   }
-  const bool k_is_positions = w.signature.window == convolution::weight_gradient;
+  const bool k_is_positions = w.signature.convolution == convolution_kind::weight_gradient;
   if (const std::string other = add_convolution_plans(w.signature, e, k_is_positions ? 1 : w.reuse, gpu, wanted, all);
       !other.empty())
     why_not += (why_not.empty() ? "" : "; ") + other;
@@ -92,23 +92,23 @@ void append(std::string& to, const placed_tensor& t) {
 
 result<std::vector<convolution_candidate>> convolution_candidates_for(const convolution_problem& p,
                                                                       const gpu_properties& gpu, const plan& wanted,
-                                                                      const other_plans& others) {
+                                                                      const cutlass_library_plans& library_plans) {
   std::vector<convolution_candidate> candidates;
   std::vector<candidate> all;
   std::string why_not;
   for (const convolution_choice& c : choices_for(p)) {
     const convolution_work w = TROUPE_TRY(work_of(p, c, 0));
-    const double beside = time_beside_products(w, gpu);
+    const double beside = microseconds_beside_products(w, gpu);
     for (const candidate& x : TROUPE_TRY(plans_of(w, gpu, wanted, why_not))) {
       all.push_back(x);
       if (has_wanted(x.plan, wanted)) candidates.push_back({c, x, x.microseconds + beside, w.bytes});
     }
   }
-  for (const candidate& x : others.all) {
+  for (const candidate& x : library_plans.all) {
     all.push_back(x);
     if (has_wanted(x.plan, wanted)) candidates.push_back({{}, x, x.microseconds, 0});
   }
-  if (candidates.empty()) return no_plan(all, wanted, why_not, others.why_not);
+  if (candidates.empty()) return no_plan(all, wanted, why_not, library_plans.why_not);
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const convolution_candidate& x, const convolution_candidate& y) {
                      return is_better(x.plan, y.plan, x.microseconds, y.microseconds);
@@ -134,7 +134,7 @@ void write_key(std::string& to, const convolution_problem& p) {
   append(to, p.precision), append(to, p.accumulation);
   const auto nodes = p.tree.nodes();
   to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes());
-  for (const epilogue::tree_memory& m : p.tree.memory()) {
+  for (const epilogue::memory_operand& m : p.tree.memory()) {
     append(to, m.address % 16), append(to, m.type), append(to, m.shape.row_stride), append(to, m.shape.column_stride);
     append(to, m.batch_stride);
   }

@@ -6,24 +6,24 @@
 
 namespace troupe::cutlass {
 
-/// A plan that can compute a convolution, with the copies before and after it.
+/// A plan for a convolution: the plan of its products, and the tensors that are copied before or after them.
 struct convolution_candidate {
   convolution_choice choice;
-  candidate plan;           ///< plan of its products
-  double microseconds = 0;  ///< expected, of all
-  std::uint64_t bytes = 0;  ///< memory, without that of the products themselves
+  candidate plan;           ///< plan of the products
+  double microseconds = 0;  ///< predicted time of products and copies
+  std::uint64_t bytes = 0;  ///< workspace of the copies, without that of the products
 };
 
-/// Returns all plans that have the requested values, the fastest predicted first, `others` last. Fails as
-/// `candidates_for` does.
+/// Returns the plans for a convolution that have the requested values: those of templates, the fastest predicted first,
+/// then `library_plans`. Fails as `candidates_for` does.
 result<std::vector<convolution_candidate>> convolution_candidates_for(const convolution_problem& p,
                                                                       const gpu_properties& gpu, const plan& wanted,
-                                                                      const other_plans& others = {});
+                                                                      const cutlass_library_plans& library_plans = {});
 
 /// Returns "128x64 ..., copies the image and the filters".
 std::string to_string(const convolution_candidate& w);
 
-/// Appends everything that the candidates depend on.
+/// Appends every property of the problem that its candidates depend on to a cache key.
 void write_key(std::string& to, const convolution_problem& p);
 
 }  // namespace troupe::cutlass

@@ -8,13 +8,13 @@
 namespace troupe::cutlass {
 namespace {
 
-using epilogue::node, epilogue::op, epilogue::tree_memory;
+using epilogue::node, epilogue::op, epilogue::memory_operand;
 
 bool has_reductions(const epilogue::tree& t) noexcept {
   return std::any_of(t.nodes().begin(), t.nodes().end(), [](const node& n) { return n.what == op::reduce; });
 }
 
-// Returns the first node that uses this memory.
+// Returns the first node whose operand is memory number `memory`.
 const node& node_of_memory(const epilogue::tree& t, std::size_t memory) noexcept {
   const auto all = t.nodes();
   const auto found = std::find_if(all.begin(), all.end(),
@@ -22,11 +22,11 @@ const node& node_of_memory(const epilogue::tree& t, std::size_t memory) noexcept
   return found == all.end() ? all.front() : *found;
 }
 
-// Returns true if each operand has one stride from position to position, through all images.
-bool follow_each_other(const convolution_problem& p) noexcept {
+// Returns true if the positions of each operand have one stride through all images.
+bool has_stride_through_images(const convolution_problem& p) noexcept {
   const std::int64_t positions = p.result == convolution_result::y ? p.window.positions() : p.window.image_size();
   for (std::size_t i = 0; i < p.tree.memory().size(); ++i) {
-    const tree_memory& m = p.tree.memory()[i];
+    const memory_operand& m = p.tree.memory()[i];
     const std::int64_t row = is_tall(node_of_memory(p.tree, i)) ? m.shape.row_stride : 0;
     if (p.images > 1 && m.batch_stride != row * positions) return false;
   }
@@ -62,9 +62,9 @@ epilogue_plan epilogue_plan_of(const convolution_problem& p) noexcept {
     out.is_separate = out.is_separate || (!p.tree.memory().empty() && !has_order_of_taps(filters_of(p)));
     return out;
   }
-  const bool apart = p.images > 1 && (reduces || !follow_each_other(p));
-  out.is_separate = out.is_separate || (apart && several);
-  out.by_images = apart && !out.is_separate;
+  const bool needs_images = p.images > 1 && (reduces || !has_stride_through_images(p));
+  out.is_separate = out.is_separate || (needs_images && several);
+  out.by_images = needs_images && !out.is_separate;
   return out;
 }
 
@@ -75,14 +75,14 @@ std::vector<std::byte> plain_tree() {
 
 std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64_t columns_of_group) {
   const epilogue::tree& t = p.tree;
-  std::vector<tree_memory> memory(t.memory().begin(), t.memory().end());
+  std::vector<memory_operand> memory(t.memory().begin(), t.memory().end());
   const bool by_images = epilogue_plan_of(p).by_images;
   for (std::size_t i = 0; i < memory.size() && !by_images; ++i) {
     const node& n = node_of_memory(t, i);
-    tree_memory& m = memory[i];
-    const std::int64_t of_filters = is_tall(n) ? p.outputs * m.shape.row_stride : 0,
-                       of_images = is_wide(n) ? columns_of_group * m.shape.column_stride : 0;
-    m.batch_stride = p.groups == 1 ? 0 : is_gradient_of_filters(p) ? of_filters : of_images;
+    memory_operand& m = memory[i];
+    const std::int64_t stride_of_filters = is_tall(n) ? p.outputs * m.shape.row_stride : 0,
+                       stride_of_columns = is_wide(n) ? columns_of_group * m.shape.column_stride : 0;
+    m.batch_stride = p.groups == 1 ? 0 : is_gradient_of_filters(p) ? stride_of_filters : stride_of_columns;
   }
   return epilogue::encode_tree(t.nodes(), t.numbers(), memory);
 }
@@ -92,10 +92,10 @@ result<std::vector<std::byte>> tree_of_sums(const convolution_problem& p, std::u
   const epilogue::tree& t = p.tree;
   const std::int64_t columns = p.paired ? row / 2 : row;
   std::vector<node> nodes(t.nodes().begin(), t.nodes().end());
-  std::vector<tree_memory> memory(t.memory().begin(), t.memory().end());
+  std::vector<memory_operand> memory(t.memory().begin(), t.memory().end());
   const std::size_t first = memory.size();
   for (int half = 0; half < (p.paired ? 2 : 1); ++half) {
-    tree_memory m{};
+    memory_operand m{};
     m.address = sums + static_cast<std::uint64_t>(half * columns) * bytes_of(p.sums);
     m.shape = {rows, columns, row, 1};
     m.batch_stride = is_gradient_of_filters(p) ? 0 : rows * row;
@@ -106,8 +106,8 @@ result<std::vector<std::byte>> tree_of_sums(const convolution_problem& p, std::u
     return error(reaction::unsupported, "cutlass",
                  cat("epilogue has ", first, " operands in memory, expected at most ",
                      first + epilogue::most_memory - memory.size(),
-                     " with reductions or pairs over several groups, or with reductions over a gradient with stride: "
-                     "use fewer, or another request for some of them"));
+                     " for a convolution with groups or a stride whose epilogue has reductions or pairs: use fewer "
+                     "operands, or another request for some of them"));
   for (node& n : nodes) {
     if (n.what != op::accumulator && n.what != op::left && n.what != op::right) continue;
     node load{.what = op::load};

@@ -6,27 +6,29 @@
 #include <troupe/cutlass/variants/convolution_operands.hpp>
 #include <vector>
 
-/// Epilogues of convolutions for kernels, whose products have rows and batches of their own.
+/// Epilogues of convolutions, translated to the rows and batches of the kernels' products.
 namespace troupe::cutlass {
 
+/// Where the epilogue of a convolution is computed.
 struct epilogue_plan {
-  bool is_separate = false;  ///< computed from sums in memory, after all products
-  bool by_images = false;    ///< each image is a product of its own
+  bool is_separate = false;  ///< true if it is computed from sums in memory, after all products
+  bool by_images = false;    ///< true if each image is a separate product
 };
 epilogue_plan epilogue_plan_of(const convolution_problem& p) noexcept;
 
-/// Returns how many remainders by the stride the positions along an axis have, and how many products a convolution is.
+/// Returns the number of different remainders of an axis's positions by the stride.
 std::int64_t remainders(const convolution_problem& p, std::size_t axis) noexcept;
+/// Returns the number of products that a convolution is computed as: one, or one for each combination of remainders.
 std::int64_t launches_of(const convolution_problem& p) noexcept;
-/// Returns true if columns of the filters' matrix are taps in the order of kernels.
+/// Returns true if the elements of a filter in memory have the order of taps: see templates/arguments.hpp.
 bool has_order_of_taps(const grouped_tensor& filters) noexcept;
 
-/// Returns the convolution as a product.
+/// Returns the encoded epilogue that is the sum itself.
 std::vector<std::byte> plain_tree();
-/// Returns the epilogue with operands in the batches of the kernel: groups of columns, or images.
+/// Returns the encoded epilogue with batch strides for the kernel's batches: groups of columns, or images.
 std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64_t columns_of_group);
-/// Returns the epilogue of sums that are loaded: consecutive matrices of rows * row elements. Fails if there are too
-/// many operands.
+/// Returns the encoded epilogue that loads its sums from memory: matrices of `rows` rows of `row` elements, one after
+/// the other at address `sums`. Fails if it has too many operands.
 result<std::vector<std::byte>> tree_of_sums(const convolution_problem& p, std::uint64_t sums, std::int64_t rows,
                                             std::int64_t row);
 

@@ -6,12 +6,14 @@
 
 namespace troupe::cutlass {
 
-/// The product that computes a convolution: see `window` in templates/arguments.hpp.
-///  - forward: lines of the first factor are positions, terms are taps; the second has the taps as contiguous terms.
-///  - data_gradient: the same, of the gradient of the result; positions are those of the image whose coordinates have
-///    one remainder by the stride, taps the filter's elements that contribute to them; terms of the second have any
-///    offset.
-///  - weight_gradient: terms are positions. Lines of the first are filters, lines of the second are taps.
-enum class convolution : std::uint8_t { none, forward, data_gradient, weight_gradient };
+/// The product that computes a convolution. For positions and taps see `convolution_arguments` in
+/// templates/arguments.hpp.
+///  - forward: lines of the first factor are positions of y, its terms are taps in x. Lines of the second factor are
+///    filters, and their taps are contiguous.
+///  - data_gradient: lines of the first factor are positions of dx whose coordinates have one remainder by the stride,
+///    its terms are taps in dy: the filter's elements that contribute to them. Lines of the second factor are channels;
+///    its taps may be at any offsets.
+///  - weight_gradient: terms are positions of dy. Lines of the first factor are filters, lines of the second taps in x.
+enum class convolution_kind : std::uint8_t { none, forward, data_gradient, weight_gradient };
 
 }  // namespace troupe::cutlass

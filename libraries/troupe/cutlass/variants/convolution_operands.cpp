@@ -7,7 +7,7 @@
 namespace troupe::cutlass {
 namespace {
 
-// `extents` are the spatial extents in the request's order: depth first.
+// Returns a tensor with these spatial extents, which are in the request's order: depth, height, width.
 grouped_tensor tensor_of(const placed_tensor& t, const std::int64_t* extents, std::int64_t items, std::int64_t groups,
                          std::int64_t channels, std::int64_t group) noexcept {
   grouped_tensor out{.address = t.address, .type = t.type, .items = items, .groups = groups, .channels = channels};
@@ -69,7 +69,7 @@ grouped_tensor result_of(const convolution_problem& p) noexcept {
   const placed_tensor& t = p.computed();
   const std::int64_t channels = forward ? p.outputs : p.channels;
   const std::int64_t* const extents = forward ? p.window.out : p.window.in;
-  // The halves of pairs are in different groups.
+  // The two channels of a pair are in different groups, so the result has one group.
   if (p.paired) return tensor_of(t, extents, p.images, 1, p.groups * channels / 2, 0);
   return tensor_of(t, extents, p.images, p.groups, channels, channels * t.channel);
 }

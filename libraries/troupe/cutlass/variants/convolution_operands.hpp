@@ -13,9 +13,9 @@ inline bool is_gradient_of_filters(const convolution_problem& p) noexcept {
 }
 inline std::int64_t size_of(dtype t) noexcept { return static_cast<std::int64_t>(bytes_of(t)); }
 
-/// Allocates consecutive pieces of memory.
+/// Divides memory into consecutive pieces.
 struct memory_pieces {
-  std::uint64_t next = 0;  ///< where the next one begins: at a multiple of 256 bytes, if the first does
+  std::uint64_t next = 0;  ///< address of the next piece; pieces are a multiple of 256 bytes apart
   std::uint64_t take(std::int64_t elements, dtype t) noexcept {
     const std::uint64_t at = next;
     next += (static_cast<std::uint64_t>(elements * size_of(t)) + 255) / 256 * 256;
@@ -23,12 +23,12 @@ struct memory_pieces {
   }
 };
 
-/// Images or filters in groups of channels. Strides in elements; those along an axis of extent 1 are 0.
+/// Images or filters in groups of channels. Strides are in elements; the stride of an axis of extent 1 is 0.
 struct grouped_tensor {
   static constexpr std::size_t spatial_axes = windows::most_spatial;
   std::uint64_t address = 0;
   dtype type{};
-  std::int64_t items = 1, groups = 1, channels = 1;  ///< channels of a group, items of all groups or of one
+  std::int64_t items = 1, groups = 1, channels = 1;  ///< images, or filters of a group; groups; channels of a group
   std::array<std::int64_t, spatial_axes> spatial_extents{1, 1, 1};  ///< width, height, depth
   std::int64_t item = 0, group = 0, channel = 1;
   std::array<std::int64_t, spatial_axes> spatial_strides{};
@@ -37,24 +37,24 @@ struct grouped_tensor {
     return spatial_extents[0] * spatial_extents[1] * spatial_extents[2];
   }
   std::int64_t elements() const noexcept { return items * groups * channels * spatial_elements(); }
-  /// Returns the bytes to which the first element and all others but those of adjacent channels are aligned, up to 16.
+  /// Returns the bytes, at most 16, to which the address and all strides except the channels' are aligned.
   int alignment() const noexcept;
-  /// Returns the stride from one position to the next, with those of all items if `with_items`; 0 if there is no single
-  /// one.
+  /// Returns the stride between positions, of all items if `with_items`; 0 if there is no single stride.
   std::int64_t spatial_stride(bool with_items) const noexcept;
-  /// Returns true if channels are contiguous, and positions follow them, the width first.
+  /// Returns true if an item is packed: channels are contiguous, then width, height and depth follow without gaps.
   bool has_k_in_order() const noexcept;
 };
 
-/// Returns the image, the filters and the result of the convolution. Their channels and items are those of a group.
+/// Returns the image that the windows gather from: x, or dy for dx.
 grouped_tensor image_of(const convolution_problem& p) noexcept;
 grouped_tensor filters_of(const convolution_problem& p) noexcept;
 grouped_tensor result_of(const convolution_problem& p) noexcept;
 
-/// Returns the same tensor in other memory, packed: channels, width, height, depth, then groups and items; of filters,
-/// items, then groups. There may be more channels and items than before.
+/// Returns a packed tensor with the extents of `t` at `address`. The axes follow each other, the fastest first:
+/// channels, groups, width, height, depth, items; or, if `groups_outside`, channels, width, height, depth, items,
+/// groups.
 grouped_tensor in_order(const grouped_tensor& t, std::uint64_t address, bool groups_outside) noexcept;
-/// Returns the copy of the elements of `to`; elements that `from` does not have become 0.
+/// Describes the copy that fills `to` from `from`; elements that `from` lacks become 0.
 tensor_copy copy_of(const grouped_tensor& from, const grouped_tensor& to) noexcept;
 
 }  // namespace troupe::cutlass

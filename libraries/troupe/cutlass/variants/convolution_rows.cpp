@@ -7,17 +7,17 @@
 namespace troupe::cutlass {
 namespace {
 
-constexpr std::size_t last = windows::most_spatial - 1;  // the width, in the request's order
+constexpr std::size_t last = windows::most_spatial - 1;  // index of the width in the request's order
 
 std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit - 1) / unit * unit; }
 
-// Channels of a pixel in memory: windows begin at multiples of 16 bytes.
+// Returns the channels of a pixel in memory for which windows begin at multiples of 16 bytes.
 std::int64_t channels_in_memory(const convolution_problem& p) noexcept {
   std::int64_t channels = p.channels;
   while (channels * p.window.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
   return channels;
 }
-// Bytes of a stage, which is one element of the filter.
+// Bytes of a line in a stage, which is one element of the filter.
 constexpr std::int64_t stage_bytes = 128;
 
 }  // namespace
@@ -28,7 +28,7 @@ bool has_rows_as_channels(const convolution_problem& p) {
   const std::int64_t channels = channels_in_memory(p);
   if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.width[last] * size_of(p.x.type) > stage_bytes)
     return false;
-  // Columns of a gradient of filters that correspond to none of its elements: nothing else may have them.
+  // The product for dfilters has additional columns that are discarded, so no operand of the epilogue may have columns.
   return p.result == convolution_result::y || (!epilogue_plan_of(p).is_separate && p.tree.memory().empty());
 }
 
@@ -42,9 +42,9 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
                      row = up(w.width[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
                      taps = up(row, pixel) / pixel, width = (w.out[last] - 1) * w.stride[last] + taps;
 
-  // Zeros surround the image. A window's row may end between two pixels, but never beyond the image's row.
+  // The copied image is padded with zeros. A window's row may end between two pixels, but never beyond the image's row.
   convolution_problem for_y = p;
-  for_y.result = convolution_result::y;  // whose image is x
+  for_y.result = convolution_result::y;  // so that image_of returns x
   const grouped_tensor x = image_of(for_y);
   grouped_tensor padded = x;
   padded.channels = pixel, padded.spatial_extents[0] = width;
@@ -61,7 +61,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
          1,
          {padded.spatial_strides[2], padded.spatial_strides[1], w.stride[last] * pixel}};
 
-  // Filters whose rows have as many elements; the last are 0.
+  // Filters whose rows have as many elements as the windows' rows; the additional elements are 0.
   grouped_tensor filters = filters_of(p), rows = filters;
   rows.channels = row, rows.spatial_extents[0] = 1;
   rows = in_order(rows,

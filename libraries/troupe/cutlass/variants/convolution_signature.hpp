@@ -7,11 +7,11 @@
 
 namespace troupe::cutlass {
 
-/// Everything that the code of a convolution's kernel depends on, except its plan. `window` is `none` where the product
-/// is an ordinary one: then its kernel is that of a product.
+/// Everything that the code of a convolution's kernel depends on, except its plan. `convolution` is `none` if nothing
+/// is gathered: then the kernel is that of an ordinary product.
 struct convolution_signature {
   kernel_signature product;
-  convolution window = convolution::none;
+  convolution_kind convolution = convolution_kind::none;
   std::uint8_t rank = 3;
   bool strided_result = false;
 };

@@ -9,15 +9,15 @@
 
 namespace troupe::cutlass {
 
-/// Appends the plans that can compute this. Returns why there are none, or "". `gathered_taps`: how often each number
-/// of the image is used.
+/// Adds the plans of the template for sm_80 and newer to `to`. Returns the reason if there are none, or "".
+/// `gathered_taps` is the number of times that each element of the image is used.
 std::string add_convolution_plans(const convolution_signature& f, const extents& e, double gathered_taps,
                                   const gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to);
 
-/// Returns the template arguments for a plan.
+/// Returns the arguments of the template for sm_80 for a plan.
 ampere_variant convolution_variant_of(const convolution_signature& f, const plan& p);
 
-/// Returns the kernel of a complete plan.
+/// Returns the kernel of a complete plan of either template.
 variant_source source_of_variant(const convolution_signature& f, const plan& p);
 
 }  // namespace troupe::cutlass

@@ -13,15 +13,15 @@ namespace {
 
 constexpr std::size_t spatial_axes = grouped_tensor::spatial_axes;
 
-// Returns the least number of channels, at least this many, for which a copy pays.
+// Returns the number of channels, at least `channels`, with which copies and products are estimated to be fastest.
 std::int64_t padded(std::int64_t channels, dtype t) noexcept {
   std::int64_t best = channels;
-  double least = static_cast<double>(channels) * 4;  // number by number
+  double least = static_cast<double>(channels) * 4;  // cost of reading elements one by one
   if (channels * size_of(t) % 16 == 0 || size_of(t) > 4) return channels;
   for (const auto& [bytes, cost] : {std::pair{16, 1.0}, std::pair{8, 1.15}, std::pair{4, 1.4}}) {
     if (bytes < size_of(t)) continue;
-    const std::int64_t unit = bytes / size_of(t), there = (channels + unit - 1) / unit * unit;
-    if (static_cast<double>(there) * cost < least) best = there, least = static_cast<double>(there) * cost;
+    const std::int64_t unit = bytes / size_of(t), rounded = (channels + unit - 1) / unit * unit;
+    if (static_cast<double>(rounded) * cost < least) best = rounded, least = static_cast<double>(rounded) * cost;
   }
   return best;
 }
@@ -30,34 +30,35 @@ std::int64_t aligned(std::int64_t channels, dtype t) noexcept {
   return (channels + unit - 1) / unit * unit;
 }
 
+// Returns true if kernels copy 16 bytes at a time from this tensor.
 bool is_good(const grouped_tensor& t, bool gathered) noexcept {
   const std::int64_t channels = gathered ? t.channels * size_of(t.type) : 0;
   return t.channel == 1 && alignment_of({t.alignment(), channels}) == 16;
 }
 
-class writer {
+class work_builder {
  public:
-  writer(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory, convolution_work& to)
+  work_builder(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory, convolution_work& to)
       : p_(p), choice_(c), memory_{memory}, to_(to), epilogue_(epilogue_plan_of(p)) {}
 
-  result<void> write() {
+  result<void> build() {
     image_ = image_of(p_), other_ = is_gradient_of_filters(p_) ? gradient() : filters_of(p_);
     target_ = result_of(p_);
     copy_factors();
-    to_.signature.window = p_.result == convolution_result::y    ? convolution::forward
-                           : p_.result == convolution_result::dx ? convolution::data_gradient
-                                                                 : convolution::weight_gradient;
+    to_.signature.convolution = p_.result == convolution_result::y    ? convolution_kind::forward
+                                : p_.result == convolution_result::dx ? convolution_kind::data_gradient
+                                                                      : convolution_kind::weight_gradient;
     to_.signature.rank = rank();
-    TROUPE_TRY(place_result());
+    TROUPE_TRY(set_result_memory());
     to_.tree = epilogue_.is_separate ? plain_tree() : tree_of_products(p_, columns_of_group());
     if (p_.result == convolution_result::dx)
-      write_data_gradients();
+      add_data_gradients();
     else
       to_.products.push_back(is_gradient_of_filters(p_) ? weight_gradient() : forward());
     to_.signature.product = signature();
-    if (to_.signature.window == convolution::data_gradient)
+    if (to_.signature.convolution == convolution_kind::data_gradient)
       to_.reuse = static_cast<double>(p_.window.window_size()) / static_cast<double>(launches_of(p_));
-    else if (to_.signature.window != convolution::none)
+    else if (to_.signature.convolution != convolution_kind::none)
       to_.reuse = static_cast<double>(p_.window.window_size());
     to_.reuse = std::max(1.0, to_.reuse);
     return {};
@@ -65,7 +66,7 @@ class writer {
   std::uint64_t end() const noexcept { return memory_.next; }
 
  private:
-  // Returns dy of a gradient of filters.
+  // Returns dy, of a gradient of filters.
   grouped_tensor gradient() const noexcept {
     convolution_problem for_dx = p_;
     for_dx.result = convolution_result::dx;
@@ -74,7 +75,7 @@ class writer {
 
   void copy_factors() {
     const bool gathers_k = !is_gradient_of_filters(p_);
-    // Channels beyond the last are 0, and so are their elements of filters.
+    // Added channels are 0, in the image and in the filters.
     const std::int64_t terms = choice_.image && choice_.other ? padded(image_.channels, image_.type) : image_.channels;
     if (choice_.image) {
       grouped_tensor to = image_;
@@ -92,7 +93,8 @@ class writer {
     other_ = copied(other_, to, gathers_k);
     if (p_.result != convolution_result::y) other_.channels = lines;
   }
-  // Taps that correspond to no element of the filters can be columns where no operand has columns; they are discarded.
+  // Returns true if the product for dfilters may have columns for added channels, which are then discarded: if the
+  // result is copied and no operand of the epilogue has columns.
   bool pads_taps() const noexcept { return choice_.result && !epilogue_.is_separate && p_.tree.memory().empty(); }
   grouped_tensor copied(const grouped_tensor& from, const grouped_tensor& extents, bool groups_outside) {
     const grouped_tensor to = in_order(extents, memory_.take(extents.elements(), extents.type), groups_outside);
@@ -115,16 +117,16 @@ class writer {
   std::int64_t rows() const noexcept {
     return is_gradient_of_filters(p_) ? p_.outputs * p_.groups : target_.spatial_elements();
   }
-  // Channels of all groups, with both halves of pairs.
+  // Returns the number of sums in a row: channels of all groups with both halves of pairs, or elements of a filter.
   std::int64_t all_sums() const noexcept {
     return is_gradient_of_filters(p_)           ? target_.channels * target_.spatial_elements()
            : p_.result == convolution_result::y ? p_.outputs * p_.groups
                                                 : p_.channels * p_.groups;
   }
-  // Sets the memory that products write, and the copies after them.
-  result<void> place_result() {
+  // Sets the memory that the products write, and adds the copies after them.
+  result<void> set_result_memory() {
     into_ = target_;
-    if (epilogue_.is_separate) return place_sums();
+    if (epilogue_.is_separate) return set_sums_memory();
     if (choice_.result) {
       grouped_tensor to = target_;
       if (is_gradient_of_filters(p_)) to.channels = image_.channels;
@@ -133,8 +135,9 @@ class writer {
     }
     return {};
   }
-  // Sums of y and dx are stored as image x position x channel, those of dfilters as filter x tap.
-  result<void> place_sums() {
+  // Sets the memory of sums for a separate epilogue: image x position x channel for y and dx, filter x tap for
+  // dfilters.
+  result<void> set_sums_memory() {
     grouped_tensor sums = target_;
     sums.type = p_.sums;
     if (!is_gradient_of_filters(p_)) {
@@ -144,23 +147,23 @@ class writer {
     }
     into_ = in_order(sums, memory_.take(sums.elements(), sums.type), true);
     if (has_order_of_taps(target_)) return add_separate_epilogue(into_.address, all_sums());
-    const grouped_tensor as_asked = in_order_of_memory(sums);
-    to_.between.push_back(copy_of(into_, as_asked));
-    return add_separate_epilogue(as_asked.address, all_sums());
+    const grouped_tensor ordered = in_order_of_memory(sums);
+    to_.between.push_back(copy_of(into_, ordered));
+    return add_separate_epilogue(ordered.address, all_sums());
   }
-  // Returns packed filters, in the order of the columns of the filters' matrix.
+  // Returns packed filters with the result's order of axes in memory: the order of the epilogue's columns.
   grouped_tensor in_order_of_memory(const grouped_tensor& like) {
     grouped_tensor out = like;
     out.address = memory_.take(like.elements(), like.type);
-    const std::size_t none = spatial_axes;  // stands for the channel
-    std::array<std::size_t, spatial_axes + 1> order{0, 1, 2, none};
-    const auto stride_of = [&](std::size_t i) { return i == none ? target_.channel : target_.spatial_strides[i]; };
-    const auto extent = [&](std::size_t i) { return i == none ? like.channels : like.spatial_extents[i]; };
+    const std::size_t channel = spatial_axes;  // follows the spatial axes
+    std::array<std::size_t, spatial_axes + 1> order{0, 1, 2, channel};
+    const auto stride_of = [&](std::size_t i) { return i == channel ? target_.channel : target_.spatial_strides[i]; };
+    const auto extent = [&](std::size_t i) { return i == channel ? like.channels : like.spatial_extents[i]; };
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return stride_of(a) < stride_of(b); });
     std::int64_t next = 1;
     for (const std::size_t i : order) {
       if (extent(i) == 1) continue;
-      (i == none ? out.channel : out.spatial_strides[i]) = next;
+      (i == channel ? out.channel : out.spatial_strides[i]) = next;
       next *= extent(i);
     }
     out.item = next, out.group = next * like.items;
@@ -174,31 +177,31 @@ class writer {
     q.m = rows(), q.n = columns, q.k = 0, q.batch = filters ? 1 : p_.images;
     q.sums = p_.sums, q.precision = p_.precision, q.accumulation = p_.accumulation;
     q.a = {sums, image_.type, 16, 1, 0}, q.b = {sums, other_.type, 16, 1, 0};
-    place_separate_result(q);
+    set_separate_result(q);
     to_.separate_tree = TROUPE_TRY(tree_of_sums(p_, sums, q.m, row));
     q.tree = epilogue::tree(to_.separate_tree.data(), to_.separate_tree.size());
     to_.separate_epilogue = q;
     return {};
   }
-  void place_separate_result(problem& q) {
+  void set_separate_result(problem& q) {
     const placed_tensor& t = p_.computed();
     if (is_gradient_of_filters(p_)) {
-      // Columns in the order of memory have one stride, if there are no gaps.
+      // Without gaps, the columns have stride 1.
       const grouped_tensor dense = dense_filters();
       q.d = {dense.address, t.type, dense.address == t.address ? t.item : dense.item, 1, 0};
       if (dense.address != t.address) to_.after.push_back(copy_of(dense, target_));
       return;
     }
-    const std::int64_t step = target_.spatial_stride(false);
-    if (step != 0 && !choice_.result) {
-      q.d = {t.address, t.type, step, t.channel, p_.images == 1 ? 0 : t.item};
+    const std::int64_t row_stride = target_.spatial_stride(false);
+    if (row_stride != 0 && !choice_.result) {
+      q.d = {t.address, t.type, row_stride, t.channel, p_.images == 1 ? 0 : t.item};
       return;
     }
     const grouped_tensor to = in_order(target_, memory_.take(target_.elements(), t.type), false);
     q.d = {to.address, t.type, q.n, 1, p_.images == 1 ? 0 : to.item};
     to_.after.push_back(copy_of(to, target_));
   }
-  // Returns the filters themselves, if they have no gaps, or packed memory.
+  // Returns the result itself if its filters have no gaps, otherwise packed filters in new memory.
   grouped_tensor dense_filters() {
     const memory_pieces before = memory_;
     grouped_tensor dense = in_order_of_memory(target_);
@@ -224,9 +227,9 @@ class writer {
     q.d = {into_.address, into_.type, 0, into_.channel, batch_stride(into_)};
     return q;
   }
-  // Returns the window without the result's strides and the offsets of gathered elements.
-  kernels::window start_window() const noexcept {
-    kernels::window w{};
+  // Returns arguments with the extents and strides of the image; the caller sets the others.
+  kernels::convolution_arguments start_arguments() const noexcept {
+    kernels::convolution_arguments w{};
     w.channels = static_cast<int>(image_.channels);
     w.by_images = epilogue_.by_images ? 1 : 0;
     for (std::size_t j = 0; j < spatial_axes; ++j)
@@ -234,9 +237,9 @@ class writer {
     w.image_strides[spatial_axes] = image_.item;
     return w;
   }
-  // Returns the window of y and dfilters.
-  kernels::window sliding_window() const noexcept {
-    kernels::window w = start_window();
+  // Returns the arguments of y and dfilters, without the strides of the result and of the other factor.
+  kernels::convolution_arguments sliding_arguments() const noexcept {
+    kernels::convolution_arguments w = start_arguments();
     for (std::size_t j = 0; j < spatial_axes; ++j) {
       const std::size_t i = spatial_axes - 1 - j;
       w.positions[j] = static_cast<int>(p_.window.out[i]), w.taps[j] = static_cast<int>(p_.window.width[i]);
@@ -258,13 +261,14 @@ class writer {
         return false;
     return true;
   }
-  // Sets the address and strides of rows of the result. Returns true if rows have one stride.
-  bool place_rows(problem& q) const noexcept {
+  // Sets the stride of rows of the result. Returns true if rows have a single stride.
+  bool set_row_stride(problem& q) const noexcept {
     q.d.row = into_.spatial_stride(!epilogue_.by_images);
     return q.d.row != 0;
   }
-  void map_rows(kernels::window& w, std::int64_t step_0 = 1, std::int64_t step_1 = 1,
-                std::int64_t step_2 = 1) const noexcept {
+  // Sets the strides of rows of the result, whose positions are these numbers of positions apart along each axis.
+  void set_result_strides(kernels::convolution_arguments& w, std::int64_t step_0 = 1, std::int64_t step_1 = 1,
+                          std::int64_t step_2 = 1) const noexcept {
     std::int64_t row = 1;
     const std::int64_t steps[spatial_axes] = {step_0, step_1, step_2};
     for (std::size_t j = 0; j < spatial_axes; ++j) {
@@ -274,102 +278,105 @@ class writer {
     w.result_strides[spatial_axes] = into_.item, w.row_strides[spatial_axes] = row;
   }
 
-  void place_filters(kernels::window& w) const noexcept {
+  void set_filter_strides(kernels::convolution_arguments& w) const noexcept {
     w.other_strides[0] = other_.item;
     for (std::size_t j = 0; j < spatial_axes; ++j) w.other_strides[j + 1] = other_.spatial_strides[j];
-    // Filters of a group are consecutive; their stride is that of one filter.
+    // Filters of a group are consecutive, so a group is a multiple of the stride between filters.
     w.items_of_group =
         other_.item != 0 && other_.group % other_.item == 0 ? static_cast<int>(other_.group / other_.item) : 0;
   }
 
   convolution_product forward() {
-    convolution_product out{start(), sliding_window()};
+    convolution_product out{start(), sliding_arguments()};
     problem& q = out.product;
     q.m = p_.window.positions() * (epilogue_.by_images ? 1 : p_.images), q.n = columns_of_group();
     q.k = p_.window.window_size() * image_.channels;
-    place_filters(out.window);
+    set_filter_strides(out.arguments);
     q.a = {image_.address, image_.type, 0, image_.channel, batch_stride(image_)};
     q.b = {other_.address, other_.type, other_.item, other_.channel, epilogue_.by_images ? 0 : other_.group};
-    to_.signature.strided_result = !place_rows(q);
-    map_rows(out.window);
+    to_.signature.strided_result = !set_row_stride(q);
+    set_result_strides(out.arguments);
     const std::int64_t line = image_.spatial_stride(!epilogue_.by_images);
     if (is_identity_window() && line != 0 && !to_.signature.strided_result)
-      to_.signature.window = convolution::none, q.a.line = line;
+      to_.signature.convolution = convolution_kind::none, q.a.line = line;
     return out;
   }
 
-  void write_data_gradients() {
+  void add_data_gradients() {
     const std::int64_t count[spatial_axes] = {remainders(p_, 2), remainders(p_, 1), remainders(p_, 0)};
-    problem whole = start();
-    to_.signature.strided_result = launches_of(p_) > 1 || !place_rows(whole);
+    problem undivided = start();
+    to_.signature.strided_result = launches_of(p_) > 1 || !set_row_stride(undivided);
     for (std::int64_t d = 0; d < count[2]; ++d)
       for (std::int64_t h = 0; h < count[1]; ++h)
         for (std::int64_t w = 0; w < count[0]; ++w) to_.products.push_back(data_gradient({w, h, d}));
     const std::int64_t line = image_.spatial_stride(!epilogue_.by_images);
     if (!is_identity_window() || line == 0 || to_.signature.strided_result) return;
-    to_.signature.window = convolution::none;
+    to_.signature.convolution = convolution_kind::none;
     problem& q = to_.products[0].product;
     q.a.line = line, q.b.term = other_.item;
   }
   // Returns the product for the positions whose coordinates have these remainders by the stride.
   convolution_product data_gradient(const std::array<std::int64_t, spatial_axes>& remainder) const {
-    convolution_product out{start(), start_window()};
+    convolution_product out{start(), start_arguments()};
     problem& q = out.product;
-    kernels::window& w = out.window;
-    std::int64_t taps = 1, positions = epilogue_.by_images ? 1 : p_.images, filter = 0, place = 0, row = 1;
+    kernels::convolution_arguments& w = out.arguments;
+    std::int64_t taps = 1, positions = epilogue_.by_images ? 1 : p_.images, filter_offset = 0, result_offset = 0,
+                 row = 1;
     std::int64_t step[spatial_axes];
-    place_filters(w);
+    set_filter_strides(w);
     for (std::size_t j = 0; j < spatial_axes; ++j) {
       const std::size_t i = spatial_axes - 1 - j;
       const std::int64_t stride = p_.window.stride[i], dilation = p_.window.dilation[i];
-      // The first element of the filter that contributes to such positions, how many do, and the steps between them.
+      // The first element of the filter that contributes to these positions, the distance between such elements, and
+      // their number.
       const std::int64_t from = remainder[j] + p_.window.padding_before[i],
                          between = stride / std::gcd(stride, dilation);
-      std::int64_t first = 0, reach = 0;
+      std::int64_t first = 0, count = 0;
       for (std::int64_t f = p_.window.width[i]; f-- > 0;)
-        if ((from - f * dilation) % stride == 0) first = f, ++reach;
+        if ((from - f * dilation) % stride == 0) first = f, ++count;
       step[j] = stride;
       const std::int64_t here = (p_.window.in[i] - remainder[j] + stride - 1) / stride;
-      taps *= reach, positions *= here;
-      w.positions[j] = static_cast<int>(here), w.taps[j] = static_cast<int>(std::max<std::int64_t>(1, reach));
-      w.first[j] = reach == 0 ? 0 : static_cast<int>((from - first * dilation) / stride);
+      taps *= count, positions *= here;
+      w.positions[j] = static_cast<int>(here), w.taps[j] = static_cast<int>(std::max<std::int64_t>(1, count));
+      w.first[j] = count == 0 ? 0 : static_cast<int>((from - first * dilation) / stride);
       w.per_position[j] = 1, w.per_tap[j] = static_cast<int>(-(between * dilation / stride));
       w.other_strides[j + 1] = between * other_.spatial_strides[j];
-      filter += first * other_.spatial_strides[j], place += remainder[j] * into_.spatial_strides[j],
+      filter_offset += first * other_.spatial_strides[j], result_offset += remainder[j] * into_.spatial_strides[j],
           w.first_row += remainder[j] * row;
       row *= into_.spatial_extents[j];
     }
-    map_rows(w, step[0], step[1], step[2]);
+    set_result_strides(w, step[0], step[1], step[2]);
     q.m = positions, q.n = columns_of_group(), q.k = taps * image_.channels;
     q.a = {image_.address, image_.type, 0, image_.channel, batch_stride(image_)};
-    q.b = {other_.address + static_cast<std::uint64_t>(filter * size_of(other_.type)), other_.type, other_.channel, 0,
-           epilogue_.by_images ? 0 : other_.group};
-    q.d.address += static_cast<std::uint64_t>(place * size_of(into_.type));
+    q.b = {other_.address + static_cast<std::uint64_t>(filter_offset * size_of(other_.type)), other_.type,
+           other_.channel, 0, epilogue_.by_images ? 0 : other_.group};
+    q.d.address += static_cast<std::uint64_t>(result_offset * size_of(into_.type));
     q.d.row = to_.signature.strided_result ? 0 : into_.spatial_stride(!epilogue_.by_images);
     return out;
   }
 
   convolution_product weight_gradient() {
-    convolution_product out{start(), sliding_window()};
+    convolution_product out{start(), sliding_arguments()};
     problem& q = out.product;
-    kernels::window& w = out.window;
+    kernels::convolution_arguments& w = out.arguments;
     for (std::size_t j = 0; j < spatial_axes; ++j) w.other_strides[j] = other_.spatial_strides[j];
     w.other_strides[spatial_axes] = other_.item;
     q.m = p_.outputs, q.n = p_.window.window_size() * image_.channels, q.k = p_.window.positions() * p_.images;
     q.a = {other_.address, other_.type, other_.channel, 0, other_.group};
     q.b = {image_.address, image_.type, image_.channel, 0, image_.group};
     q.d.row = into_.items == 1 ? q.n : into_.item;
-    const std::int64_t line = image_.spatial_stride(true), of_other = other_.spatial_stride(true);
-    q.a.term = of_other;
-    if (is_identity_window() && line != 0 && of_other != 0) to_.signature.window = convolution::none, q.b.term = line;
+    const std::int64_t image_stride = image_.spatial_stride(true), other_stride = other_.spatial_stride(true);
+    q.a.term = other_stride;
+    if (is_identity_window() && image_stride != 0 && other_stride != 0)
+      to_.signature.convolution = convolution_kind::none, q.b.term = image_stride;
     return out;
   }
 
-  // -- what the code depends on
+  // -- signature
 
   kernel_signature signature() const {
     kernel_signature f = signature_of(to_.products[0].product);
-    if (to_.signature.window == convolution::none) return f;
+    if (to_.signature.convolution == convolution_kind::none) return f;
     const bool filters = is_gradient_of_filters(p_);
     factor_signature &image = filters ? f.head.b : f.head.a, &other = filters ? f.head.a : f.head.b;
     set(image, image_, filters, true);
@@ -420,13 +427,13 @@ result<convolution_work> work_of(const convolution_problem& p, const convolution
   if (c.rows) {
     convolution_of_rows rows = rows_as_channels(p, memory);
     out.before = std::move(rows.before);
-    writer w(rows.problem, needed_copies(rows.problem), memory + rows.bytes, out);
-    TROUPE_TRY(w.write());
+    work_builder w(rows.problem, needed_copies(rows.problem), memory + rows.bytes, out);
+    TROUPE_TRY(w.build());
     out.after.insert(out.after.end(), rows.after.begin(), rows.after.end());
     out.bytes = w.end() - memory;
   } else {
-    writer w(p, c, memory, out);
-    TROUPE_TRY(w.write());
+    work_builder w(p, c, memory, out);
+    TROUPE_TRY(w.build());
     out.bytes = w.end() - memory;
   }
   constexpr std::int64_t most = most_counted;
@@ -434,7 +441,7 @@ result<convolution_work> work_of(const convolution_problem& p, const convolution
     if (x.product.m > most || x.product.k > most)
       return error(reaction::unsupported, "cutlass",
                    cat("images have ", std::max(x.product.m, x.product.k),
-                       " positions or products in a sum; kernels count ", "to ", most, ": split the batch of images"));
+                       " positions or products in a sum; expected at most ", most, ": split the batch of images"));
   return out;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Computes the parts of a convolution on the processor by definition: copies, and products that are gathered as
-// `window` says. Also checks which plans there are.
+// Computes the steps of a convolution on the processor by definition: copies, and products whose factors are gathered
+// according to `convolution_arguments`. Also checks the plans.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -19,7 +19,7 @@ using position5 = std::array<std::int64_t, 5>;  // item, channel, depth, height,
 
 using testing::h100;
 
-// Floats in memory, in any order and with gaps.
+// Floats in memory, with axes in any order and gaps.
 struct tensor {
   tensor(const position5& e, std::mt19937& random, bool channels_last) : extents(e) {
     std::array<std::size_t, 5> order{1, 4, 3, 2, 0};
@@ -77,17 +77,17 @@ struct digits {
   digits(std::int64_t i, std::int64_t a, std::int64_t b, std::int64_t c)
       : x{i % a, i / a % b, i / a / b % c, i / a / b / c} {}
 };
-// Same as in templates/ampere_windows.cuh.
+// Gathers as templates/ampere_windows.cuh does.
 void compute(const convolution_product& x, const convolution_signature& f) {
   const problem& p = x.product;
-  const kernels::window& w = x.window;
+  const kernels::convolution_arguments& w = x.arguments;
   const auto gathered = [&](std::int64_t position, std::int64_t tap, std::int64_t channel, bool& inside) {
     const digits o(position, w.positions[0], w.positions[1], w.positions[2]), t(tap, w.channels, w.taps[0], w.taps[1]);
     std::int64_t out = t.x[0] * channel + o.x[3] * w.image_strides[3];
     for (int j = 0; j < 3; ++j) {
-      const std::int64_t place = w.first[j] + o.x[j] * w.per_position[j] + t.x[j + 1] * w.per_tap[j];
-      if (j < f.rank) inside = inside && place >= 0 && place < w.image[j];
-      out += place * w.image_strides[j];
+      const std::int64_t coordinate = w.first[j] + o.x[j] * w.per_position[j] + t.x[j + 1] * w.per_tap[j];
+      if (j < f.rank) inside = inside && coordinate >= 0 && coordinate < w.image[j];
+      out += coordinate * w.image_strides[j];
     }
     return out;
   };
@@ -98,18 +98,18 @@ void compute(const convolution_product& x, const convolution_signature& f) {
   const auto product_of = [&](std::int64_t g, std::int64_t i, std::int64_t j, std::int64_t k) -> float {
     bool inside = true;
     std::int64_t a = g * p.a.batch, b = g * p.b.batch;
-    switch (f.window) {
-      case convolution::none:
+    switch (f.convolution) {
+      case convolution_kind::none:
         a += i * p.a.line + k * p.a.term, b += j * p.b.line + k * p.b.term;
         break;
-      case convolution::forward:
+      case convolution_kind::forward:
         a += gathered(i, k, p.a.term, inside), b += j * p.b.line + k * p.b.term;
         break;
-      case convolution::data_gradient:
+      case convolution_kind::data_gradient:
         a += gathered(i, k, p.a.term, inside);
         b += j * p.b.line + other(digits(k, w.channels, w.taps[0], w.taps[1]));
         break;
-      case convolution::weight_gradient:
+      case convolution_kind::weight_gradient:
         a += i * p.a.line + other(digits(k, w.positions[0], w.positions[1], w.positions[2]));
         b += gathered(k, j, p.b.line, inside);
     }
@@ -129,7 +129,7 @@ void compute(const convolution_product& x, const convolution_signature& f) {
       }
 }
 
-class convolution_parts : public ::testing::Test {
+class cutlass_convolution_steps : public ::testing::Test {
  protected:
   std::int64_t between(int low, int high) { return low + static_cast<std::int64_t>(random() % (high - low + 1)); }
   struct setting {
@@ -192,7 +192,7 @@ class convolution_parts : public ::testing::Test {
   std::vector<std::byte> tree;
 };
 
-TEST_F(convolution_parts, every_choice_of_copies_matches_the_definition) {
+TEST_F(cutlass_convolution_steps, every_choice_of_copies_matches_the_definition) {
   int rows = 0;
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 40; ++i) {
@@ -215,10 +215,10 @@ TEST_F(convolution_parts, every_choice_of_copies_matches_the_definition) {
         s.computed().memory = before;
       }
     }
-  EXPECT_GT(rows, 10) << "settings whose rows are channels";
+  EXPECT_GT(rows, 10) << "settings whose rows of windows are channels";
 }
 
-TEST_F(convolution_parts, all_types_have_plans_for_every_alignment) {
+TEST_F(cutlass_convolution_steps, all_types_have_plans_for_every_alignment) {
   constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8};
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (const dtype a : types)
@@ -235,14 +235,14 @@ TEST_F(convolution_parts, all_types_have_plans_for_every_alignment) {
                                   << candidates.error().text();
           for (const convolution_candidate& w : *candidates) {
             const auto work = work_of(s.p, w.choice, 0);
-            if (work->signature.window == convolution::none || w.plan.plan.family != family::ampere) continue;
+            if (work->signature.convolution == convolution_kind::none || w.plan.plan.family != family::ampere) continue;
             ASSERT_EQ(error_of(convolution_variant_of(work->signature, w.plan.plan)), "");
           }
         }
       }
 }
 
-TEST_F(convolution_parts, an_impossible_plan_is_refused_and_the_nearest_named) {
+TEST_F(cutlass_convolution_steps, an_impossible_plan_is_refused_and_the_nearest_named) {
   setting s = any(convolution_result::y, true);
   plan wanted;
   wanted.tile_m = 96;
@@ -256,7 +256,7 @@ TEST_F(convolution_parts, an_impossible_plan_is_refused_and_the_nearest_named) {
   for (const convolution_candidate& w : *fine) EXPECT_TRUE(has_wanted(w.plan.plan, wanted)) << to_string(w);
 }
 
-TEST_F(convolution_parts, more_positions_than_kernels_count_are_refused) {
+TEST_F(cutlass_convolution_steps, more_positions_than_kernels_count_are_refused) {
   setting s = any(convolution_result::y, true);
   s.p.window = {};
   for (const std::size_t i : {1, 2}) s.p.window.set(i, 1 << 10, 1 << 10, 1, {});
@@ -264,21 +264,21 @@ TEST_F(convolution_parts, more_positions_than_kernels_count_are_refused) {
   const auto refused = work_of(s.p, needed_copies(s.p), 0);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(),
-            "images have 2147483648 positions or products in a sum; kernels count to 2147483136: split the batch of "
+            "images have 2147483648 positions or products in a sum; expected at most 2147483136: split the batch of "
             "images");
   s.p.images = (1 << 11) - 1;
   EXPECT_TRUE(work_of(s.p, needed_copies(s.p), 0));
 }
 
-TEST_F(convolution_parts, only_tensors_that_are_out_of_order_are_copied) {
+TEST_F(cutlass_convolution_steps, only_tensors_that_are_out_of_order_are_copied) {
   const setting last = any(convolution_result::y, true);
   EXPECT_EQ(needed_copies(last.p), convolution_choice{});
   setting first = any(convolution_result::y, true);
   first.p.filters.channel = 100;
   first.p.channels = 2;
-  EXPECT_TRUE(needed_copies(first.p).other) << "taps of filters must follow each other";
+  EXPECT_TRUE(needed_copies(first.p).other) << "taps of filters must be contiguous";
   first.p.result = convolution_result::dx;
-  EXPECT_EQ(needed_copies(first.p), convolution_choice{}) << "they may lie anywhere";
+  EXPECT_EQ(needed_copies(first.p), convolution_choice{}) << "taps may have any strides";
   EXPECT_TRUE(useful_copies(first.p).other);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the kernels that the engine chooses for layers of networks, and expects no remark of the assembler.
+// Compiles kernels for layers of networks with all tiles, and expects no remark of the assembler.
 #include <troupe/base/cat.hpp>
 #include <troupe/cutlass/variants/convolution_candidates.hpp>
 #include <troupe/cutlass/variants/testing/h100.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using testing::h100;
 
-class convolution_variants : public testing::kernel_compilation {
+class cutlass_convolution_variants : public testing::kernel_compilation {
  protected:
   // A layer of 64 contiguous channels, with filters of 3 x 3.
   convolution_problem layer(convolution_result r, dtype t, std::int64_t stride) {
@@ -29,7 +29,7 @@ class convolution_variants : public testing::kernel_compilation {
     p.tree = epilogue::tree(tree_.data(), tree_.size());
     return p;
   }
-  // All tiles, divided or not; clusters with some of them.
+  // Compiles the kernels of all tiles, some of them with clusters or divided.
   void expect_clean_plans(const convolution_problem& p, family f) {
     const auto candidates = convolution_candidates_for(p, h100, {.family = f});
     ASSERT_TRUE(candidates) << candidates.error().text();
@@ -39,26 +39,26 @@ class convolution_variants : public testing::kernel_compilation {
       if (f == family::hopper && (clusters ? each.tile_n != 128 : divided != (each.tile_n % 64 == 0))) continue;
       const auto work = work_of(p, w.choice, 0);
       ASSERT_TRUE(work) << work.error().text();
-      ASSERT_NE(work->signature.window, convolution::none);
+      ASSERT_NE(work->signature.convolution, convolution_kind::none);
       expect_clean(source_of_variant(work->signature, w.plan.plan).source, cat(to_string(p.result), " ", to_string(w)));
     }
   }
   std::vector<std::byte> tree_;
 };
 
-TEST_F(convolution_variants, half_precision_compiles_without_spills) {
+TEST_F(cutlass_convolution_variants, half_precision_compiles_without_spills) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (const std::int64_t stride : {1, 2})
       expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::ampere);
 }
 
-TEST_F(convolution_variants, gathering_by_the_accelerator_compiles_without_spills) {
+TEST_F(cutlass_convolution_variants, gathering_by_the_accelerator_compiles_without_spills) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (const std::int64_t stride : {1, 2})
       expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::hopper);
 }
 
-TEST_F(convolution_variants, copies_compile_without_spills) {
+TEST_F(cutlass_convolution_variants, copies_compile_without_spills) {
   for (const std::size_t bytes : {1, 2, 4, 8}) expect_clean(copy_source(bytes).source, cat("of ", bytes, " bytes"));
 }
 

@@ -57,9 +57,9 @@ namespace {
 
 constexpr char reduces[] = "#define TROUPE_REDUCES\n";
 
-// Writes the text of one epilogue. A node's value is a variable of its number; results are written after all elements.
-// Values that differ from row to row are read by a separate call, which may be long before; the rest is read before the
-// first element.
+// Writes the source of one epilogue. The value of node i is a variable v<i>; stores to memory follow the computation of
+// all elements. Operands that differ between rows are read by a separate function, which may be called long before;
+// other operands are read before the first element.
 class writer {
  public:
   writer(std::span<const node> nodes, std::span<const memory_kind> memory, bool transposed)
@@ -117,7 +117,7 @@ class writer {
       return reductions_.empty() ? std::string("0") : out.substr(0, out.size() - 2);
     };
     const std::size_t count = std::max<std::size_t>(1, reductions_.size());
-    return cat("struct tail {\n  using number = ", sums == dtype::f64 ? "double" : "float",
+    return cat("struct kernel_epilogue {\n  using number = ", sums == dtype::f64 ? "double" : "float",
                ";\n  using all = arguments<number, ", std::max<std::size_t>(1, memory_.size()), ", ",
                std::max<std::size_t>(1, numbers),
                ">;\n  static constexpr bool paired = ", epilogue::is_paired(nodes_) ? "true" : "false",
@@ -141,7 +141,7 @@ class writer {
     if (!transposed_ || n.over == reduction_scope::all) return n.over;
     return n.over == reduction_scope::row ? reduction_scope::column : reduction_scope::row;
   }
-  // write_reduced(p, r, at, x): writes a result of the reduction r.
+  // Returns the function write_reduced(p, r, at, x), which stores x as element `at` of the result of reduction r.
   std::string write_reduced() const {
     std::string cases;
     for (std::size_t r = 0; r < reductions_.size(); ++r) {
@@ -154,7 +154,7 @@ class writer {
         "  static __device__ __forceinline__ void write_reduced(const all& p, int r, long long at, double x) {\n",
         cases, "  }\n");
   }
-  // Writes the load of node `i`: its value for element w is m<i>[w].
+  // Writes the load of node i: its value for element w is m<i>[w].
   void load(const node& n, std::size_t i) {
     before_ += cat("  number m", i, "[W];\n");
     if (is_one_row(n)) {
@@ -169,7 +169,8 @@ class writer {
     reads_ += cat("    read_run(p.memory[", n.operand, "], at, to.m", i, ");\n");
     prefetches_ += cat("    prefetch_run<", kind_of(n), ">(p.memory[", n.operand, "], at);\n");
   }
-  // Declares the values of rows as they are stored: for a run, with the registers that 8 elements take.
+  // Returns the struct of a run's operands as they are stored, the number of registers that 8 elements take, and the
+  // functions that read and prefetch them.
   std::string reading() const {
     return cat("  template <int W>\n  struct stored {", members_,
                " };\n  static constexpr int registers = ", registers_,
@@ -178,7 +179,7 @@ class writer {
                reads_, "  }\n  static __device__ __forceinline__ void prefetch(const all& p, const run& at) {\n",
                prefetches_, "  }\n");
   }
-  // Returns true if all rows of the kernel read the same: then no address depends on the row.
+  // Returns true if the node loads the same values for every row of the kernel.
   bool is_one_row(const node& n) const noexcept {
     return n.what == op::load_number || n.what == (transposed_ ? op::load_column : op::load_row);
   }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Compiles the kernels that the engine chooses first, for the tables of docs/cutlass.md and
-// docs/cutlass-convolutions.md on all GPUs, and expects no remark of the assembler. There are some 2,000: a run
-// compiles one of `parts` parts, another one after each change of the templates. TROUPE_KERNELS=7 compiles part 7,
-// TROUPE_KERNELS=all all.
+// docs/cutlass-convolutions.md on all GPUs, and expects no remark of the assembler. There are about 2,000 kernels, in
+// `parts` parts: a run compiles one part, and another part after each change of the templates. TROUPE_KERNELS=7
+// compiles part 7, TROUPE_KERNELS=all compiles all parts.
 #include <charconv>
 #include <cstdlib>
 #include <iostream>
@@ -16,11 +16,11 @@
 namespace troupe::cutlass {
 namespace {
 
-using epilogue::node, epilogue::op, epilogue::tree_memory;
+using epilogue::node, epilogue::op, epilogue::memory_operand;
 
 constexpr std::uint64_t parts = 32;
 
-// The result of a product: it, its sum with a matrix, half of it times the other half, and sums of it.
+// The epilogues: the product itself; its sum with a matrix; one half gated by the other; one and three reductions.
 enum class epilogue_kind { plain, with_matrix, gated, sums_of_rows, three_reductions };
 constexpr std::pair<epilogue_kind, const char*> epilogue_kinds[] = {
     {epilogue_kind::plain, "plain"},
@@ -29,10 +29,10 @@ constexpr std::pair<epilogue_kind, const char*> epilogue_kinds[] = {
     {epilogue_kind::sums_of_rows, "with sums of rows"},
     {epilogue_kind::three_reductions, "with three reductions"}};
 
-// Matrices have n columns.
+// Returns an encoded epilogue, whose matrices have n columns.
 std::vector<std::byte> epilogue_of(epilogue_kind f, std::int64_t n) {
   const auto memory_of = [](dtype t, const matrix_shape& shape, access_mode mode) {
-    return tree_memory{1 << 20, shape, 0, t, mode, {}};
+    return memory_operand{1 << 20, shape, 0, t, mode, {}};
   };
   const auto node_of = [](op what, std::uint8_t first = 0, std::uint8_t second = 0, std::uint8_t operand = 0) {
     node out{.what = what, .operand = operand};
@@ -40,7 +40,7 @@ std::vector<std::byte> epilogue_of(epilogue_kind f, std::int64_t n) {
     return out;
   };
   std::vector<node> nodes{node_of(op::accumulator)};
-  std::vector<tree_memory> memory;
+  std::vector<memory_operand> memory;
   const auto reduce = [&](epilogue::reduction_scope over, epilogue::reduction how, const matrix_shape& shape) {
     node r =
         node_of(op::reduce, static_cast<std::uint8_t>(nodes.size() - 1), 0, static_cast<std::uint8_t>(memory.size()));
@@ -74,7 +74,7 @@ problem product_of(const support::kind& k, bool has_contiguous_terms, bool group
   return p;
 }
 
-// Returns the part to compile; `parts`: all.
+// Returns the index of the part to compile, or `parts` for all.
 std::uint64_t part_to_compile() {
   const char* const asked = std::getenv("TROUPE_KERNELS");
   if (asked == nullptr || *asked == '\0') return version_of_templates() % parts;
@@ -89,7 +89,7 @@ std::uint64_t part_to_compile() {
   return part;
 }
 
-// Kernels that are known to spill, for GPUs on which none of ours has run yet, and the bytes of their stack frames.
+// Kernels that are known to spill, for GPUs on which they have not run yet, and the bytes of their stack frames.
 struct known_spill {
   std::string_view begin_of_name;
   int stack_bytes;
@@ -105,7 +105,7 @@ int known_stack_bytes_of(std::string_view name) {
   return 0;
 }
 
-class first_choices : public testing::kernel_compilation, public ::testing::WithParamInterface<int> {
+class cutlass_first_choices : public testing::kernel_compilation, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override { compile_for(on().capability); }
   void TearDown() override {
@@ -116,7 +116,7 @@ class first_choices : public testing::kernel_compilation, public ::testing::With
   const support::architecture& on() const { return support::all_architectures[GetParam()]; }
   void expect_clean_choice(const std::string& source, const std::string& name) {
     if (!texts_.insert(source).second) return;
-    // A part has other rows of the table for each GPU.
+    // The same part has kernels of different rows of the table for each GPU.
     if (part_ != parts && (texts_.size() + 5 * static_cast<std::size_t>(GetParam())) % parts != part_) return;
     ++compiled_;
     expect_clean(source, name, known_stack_bytes_of(name));
@@ -128,7 +128,7 @@ class first_choices : public testing::kernel_compilation, public ::testing::With
   int compiled_ = 0;
 };
 
-TEST_P(first_choices, products_compile_without_spills) {
+TEST_P(cutlass_first_choices, products_compile_without_spills) {
   for (const support::kind& k : support::kinds)
     for (const bool terms : {true, false})
       for (const auto& [kind, name] : epilogue_kinds)
@@ -144,7 +144,7 @@ TEST_P(first_choices, products_compile_without_spills) {
         }
 }
 
-TEST_P(first_choices, convolutions_compile_without_spills) {
+TEST_P(cutlass_first_choices, convolutions_compile_without_spills) {
   const std::vector<std::byte> plain = epilogue_of(epilogue_kind::plain, 1);
   const epilogue::tree tree(plain.data(), plain.size());
   const auto expect_clean_layer = [&](const support::kind& k, convolution_result r, const support::layer& l) {
@@ -169,7 +169,7 @@ TEST_P(first_choices, convolutions_compile_without_spills) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(each, first_choices, ::testing::Range(0, 6),
+INSTANTIATE_TEST_SUITE_P(each, cutlass_first_choices, ::testing::Range(0, 6),
                          [](const auto& info) { return std::string(support::all_architectures[info.param].name); });
 
 }  // namespace

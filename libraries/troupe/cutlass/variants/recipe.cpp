@@ -21,7 +21,7 @@ jit::recipe recipe_of(const std::string& source, const std::string& name) {
 #undef HEADER
   };
   headers.emplace_back("troupe/cutlass/templates/standard.inc", troupe_cutlass_standard);
-  // Declarations of C++'s headers.
+  // One text replaces all of these standard headers.
   for (const char* const header :
        {"cmath", "cstddef", "cstdint", "iterator", "limits", "span", "string_view", "type_traits"})
     headers.emplace_back(header, "#include <troupe/cutlass/templates/standard.inc>\n");

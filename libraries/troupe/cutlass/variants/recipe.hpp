@@ -8,7 +8,7 @@
 
 namespace troupe::cutlass {
 
-/// Returns how the source of a kernel is compiled, with all headers that the source includes. `name` is for messages.
+/// Returns the recipe that compiles a kernel's source, with all headers that it includes. `name` is for messages.
 jit::recipe recipe_of(const std::string& source, const std::string& name);
 
 /// Returns a hash of the templates' text, which is part of each cache key.

@@ -27,7 +27,7 @@ factor_signature signature_of(const factor& f, const scales& s, std::int64_t bat
     out.contiguous = contiguous_axis::lines, out.alignment = alignment_of({at, f.term * bytes, between});
   else
     out.contiguous = contiguous_axis::none, out.alignment = static_cast<std::uint8_t>(bytes);
-  // The tensor memory accelerator takes no negative strides.
+  // The tensor memory accelerator takes no negative strides, and requires 16 bytes.
   if (f.line < 0 || f.term < 0 || between < 0) out.alignment = std::min<std::uint8_t>(out.alignment, 8);
   if (s.address != 0)
     out.scale_type = s.type, out.scale_block_k = static_cast<std::uint32_t>(s.terms),
@@ -59,11 +59,11 @@ void append(std::string& to, const T& x) {
   to.append(reinterpret_cast<const char*>(&x), sizeof x);
 }
 
-// Normalizes an epilogue.
+// Writes the normalized epilogue: see kernel_signature.
 class normal_form {
  public:
   normal_form(const epilogue::tree& t, kernel_signature& to)
-      : from_(t.nodes()), to_(to), place_(from_.size()), uses_(from_.size()) {
+      : from_(t.nodes()), to_(to), new_index_(from_.size()), uses_(from_.size()) {
     for (const node& n : from_)
       for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a) ++uses_[n.arguments[a]];
     if (!from_.empty()) ++uses_.back();
@@ -71,20 +71,20 @@ class normal_form {
   void write() {
     for (std::size_t i = 0; i < from_.size(); ++i) {
       const node& n = from_[i];
-      if (may_have_factor(n) && uses_[i] == 1 && has_factor_after(i)) continue;  // together with its factor
+      if (may_have_factor(n) && uses_[i] == 1 && has_factor_after(i)) continue;  // written together with its factor
       if (n.what == op::number && only_factors(i)) continue;
       if (n.what == op::multiply) {
         const auto [x, y] = std::pair{n.arguments[0], n.arguments[1]};
         if (is_factored(x, y)) {
-          place_[i] = put_factored(from_[x], from_[y].operand);
+          new_index_[i] = put_factored(from_[x], from_[y].operand);
           continue;
         }
         if (is_factored(y, x)) {
-          place_[i] = put_factored(from_[y], from_[x].operand);
+          new_index_[i] = put_factored(from_[y], from_[x].operand);
           continue;
         }
       }
-      place_[i] = may_have_factor(n) ? put_factored(n, kernel_signature::one) : put(n);
+      new_index_[i] = may_have_factor(n) ? put_factored(n, kernel_signature::one) : put(n);
     }
   }
 
@@ -101,7 +101,7 @@ class normal_form {
                                         (n.arguments[1] == part && is_factored(part, n.arguments[0])));
     });
   }
-  // Returns true if a number has no other use.
+  // Returns true if every use of a number is as the factor of a node that may have one.
   bool only_factors(std::size_t number) const noexcept {
     if (uses_[number] == 0 || number + 1 == from_.size()) return false;
     for (const node& n : from_)
@@ -111,7 +111,7 @@ class normal_form {
     return true;
   }
   std::uint8_t put(node n) {
-    for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a) n.arguments[a] = place_[n.arguments[a]];
+    for (std::size_t a = 0; a < epilogue::info(n.what).arguments; ++a) n.arguments[a] = new_index_[n.arguments[a]];
     if (n.what == op::number) n.operand = put_number(n.operand);
     to_.nodes.push_back(n);
     return static_cast<std::uint8_t>(to_.nodes.size() - 1);
@@ -132,9 +132,10 @@ class normal_form {
 
   std::span<const node> from_;
   kernel_signature& to_;
-  std::vector<std::uint8_t> place_, uses_;
+  std::vector<std::uint8_t> new_index_, uses_;  // by node: its index in the result, and the number of its uses
 };
 
+// Returns the index of the first node whose operand is memory number `memory`.
 std::size_t node_of(const epilogue::tree& t, std::size_t memory) noexcept {
   for (std::size_t i = 0; i < t.nodes().size(); ++i)
     if (epilogue::has_memory(t.nodes()[i].what) && t.nodes()[i].operand == memory) return i;

@@ -9,16 +9,16 @@
 namespace troupe::cutlass {
 namespace {
 
-constexpr int threads = 256, side = 32;  // same as in templates/ordered_copy.cuh
+constexpr int threads = 256, side = 32;  // copy_threads and copy_side of templates/ordered_copy.cuh
 constexpr std::int64_t most_extent = (std::int64_t{1} << 31) - side;
 
 using copied_axis = tensor_copy::copied_axis;
 
-bool are_one(const copied_axis& outer, const copied_axis& inner) noexcept {
+bool can_be_merged(const copied_axis& outer, const copied_axis& inner) noexcept {
   return inner.inside == inner.extent && outer.inside == outer.extent && outer.from == inner.from * inner.extent &&
          outer.to == inner.to * inner.extent && outer.zeros_before == 0 && outer.extent * inner.extent < most_extent;
 }
-std::size_t nearest(const std::vector<copied_axis>& all, std::int64_t copied_axis::* stride) noexcept {
+std::size_t axis_of_least(const std::vector<copied_axis>& all, std::int64_t copied_axis::* stride) noexcept {
   const auto found = std::min_element(all.begin(), all.end(), [&](const copied_axis& x, const copied_axis& y) {
     return std::abs(x.*stride) < std::abs(y.*stride);
   });
@@ -45,20 +45,21 @@ kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept {
     if (a.extent != 1 || a.zeros_before != 0 || a.inside == 0) all.push_back(a);
   std::sort(all.begin(), all.end(), [](const copied_axis& x, const copied_axis& y) { return x.to > y.to; });
   for (std::size_t i = all.size(); i-- > 1;)
-    if (are_one(all[i - 1], all[i])) {
+    if (can_be_merged(all[i - 1], all[i])) {
       all[i - 1] = {all[i - 1].extent * all[i].extent, all[i - 1].inside * all[i].inside, all[i].from, all[i].to};
       all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
     }
   kernels::copy_arguments out{};
   out.from = c.from, out.to = c.to;
   if (!all.empty()) {
-    const std::size_t read = nearest(all, &copied_axis::from), written = nearest(all, &copied_axis::to);
+    const std::size_t read = axis_of_least(all, &copied_axis::from), written = axis_of_least(all, &copied_axis::to);
     std::swap(all[0], all[read]);
-    // The axis that is written last keeps its position, unless it is moved.
+    // The axis with the least stride where it is written becomes axis 1, unless it is axis 0. `written` was moved to
+    // `read` if it was axis 0.
     const std::size_t second = read == written ? all.size() - 1 : written == 0 ? read : written;
     out.transposes = read != written ? 1 : 0;
     if (all.size() > 1 && second != 0) std::swap(all[1], all[second]);
-    // Either axis may be that of a warp's lanes if contiguous elements stay contiguous.
+    // If contiguous elements stay contiguous, the larger axis is for the lanes of a warp.
     if (all.size() > 1 && out.transposes == 0 && all[0].extent < side / 2 && all[1].extent > all[0].extent)
       std::swap(all[0], all[1]);
   }
@@ -67,7 +68,7 @@ kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept {
     out.from_strides[i] = all[i].from, out.to_strides[i] = all[i].to;
     out.extents[i] = static_cast<int>(all[i].extent), out.inside[i] = static_cast<int>(all[i].inside);
     out.zeros_before[i] = static_cast<int>(all[i].zeros_before);
-    // The address of index 0, which precedes the elements that are read.
+    // `from` is the address of index 0, which precedes the elements that are read.
     out.from -= static_cast<std::uint64_t>(all[i].zeros_before * all[i].from) * c.element_bytes;
   }
   return out;

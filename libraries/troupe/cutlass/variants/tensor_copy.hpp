@@ -11,8 +11,8 @@ namespace troupe::cutlass {
 
 /// A copy of a tensor to another order in memory.
 struct tensor_copy {
-  /// One axis: the extent that is written, and, if more is written than is read, the extent that is read, and how many
-  /// zeros precede it. The rest is 0, too.
+  /// One axis: `extent` elements are written, at stride `to`. The elements [zeros_before, zeros_before + inside) are
+  /// read, at stride `from`; the others become 0.
   struct copied_axis {
     std::int64_t extent = 1, inside = 1, from = 0, to = 0, zeros_before = 0;
   };
@@ -25,9 +25,9 @@ struct tensor_copy {
   double microseconds(const gpu_properties& gpu) const noexcept;
 };
 
-/// Returns the kernel's arguments: axes that can be merged are one.
+/// Returns the kernel's arguments, with axes collapsed where possible.
 kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept;
-/// Returns how many blocks have work at once.
+/// Returns the maximum number of blocks that have work.
 std::int64_t blocks_of(const kernels::copy_arguments& a) noexcept;
 
 /// Returns the kernel for elements of 1, 2, 4 or 8 bytes.

@@ -8,27 +8,28 @@
 
 namespace troupe::cutlass {
 
-/// Name of every text's kernel, and of the kernel that combines the parts of reductions in texts that have them.
+/// Names of the kernel in every source, and of the second kernel in sources with reductions: see `has_reductions`.
 inline constexpr char variant_kernel[] = "troupe_cutlass_cell", combining_kernel[] = "troupe_cutlass_combine";
 
 /// A kernel's source and its launch configuration.
 struct variant_source {
-  std::string name;    ///< for messages: "cutlass.hopper 128x256x64 ..."
-  std::string source;  ///< also the key of its image
-  unsigned threads = 0, cluster = 1;
-  bool overlaps = false;                            ///< the kernel itself waits for the one before it
-  std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< as computed by the host
+  std::string name;                                 ///< name for messages: "cutlass.hopper 128x256x64 ..."
+  std::string source;                               ///< also the cache key of the compiled image
+  unsigned threads = 0, cluster = 1;                ///< threads of a block, blocks of a cluster
+  bool overlaps = false;                            ///< true if the kernel itself waits for the kernel before it
+  std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< bytes of all parameters, and of their fixed part, on the host
 };
 
-/// Sizes computed by the host, in bytes, which the kernel asserts: its parameters without a convolution's window, and
-/// the window before them.
+/// Returns the bytes of a kernel's parameters without convolution_arguments. The kernel reports the size that its
+/// compiler computed, and the engine compares the two.
 std::size_t argument_bytes_of(const kernel_signature& f) noexcept;
-std::size_t window_bytes() noexcept;
+/// Returns the bytes of the convolution_arguments that precede the other parameters of a convolution's kernel.
+std::size_t convolution_bytes() noexcept;
 
-/// The text of the epilogue, with rows and columns of the kernel.
-std::string tail_of(const kernel_signature& f, bool transposed);
-/// Returns the kernel with these template arguments, except for its name and the sizes of its parameters.
-variant_source source_of_variant(const hopper_variant& c, const std::string& tail);
+/// Returns the source of the epilogue; `transposed` if rows of the kernel are columns of D.
+std::string epilogue_source_of(const kernel_signature& f, bool transposed);
+/// Returns the kernel with these template arguments; the caller sets its name and the sizes of its parameters.
+variant_source source_of_variant(const hopper_variant& c, const std::string& epilogue_text);
 /// Returns the kernel of a complete plan. `f` is the signature of the request.
 variant_source source_of_variant(const kernel_signature& f, const plan& p);
 

@@ -5,33 +5,34 @@
 #include <troupe/cutlass/variants/convolution_work.hpp>
 #include <troupe/cutlass/variants/hopper_variant.hpp>
 
-/// Tensor maps of a convolution's factors for the tensor memory accelerator.
+/// Descriptions of a convolution's factors for the tensor memory accelerator.
 namespace troupe::cutlass {
 
-/// Images or filters: channels first, then width, height and depth, then images or filters.
+/// A tensor map of images or filters. Its axes: channel, width, height, depth, and image or filter.
 struct window_map {
   static constexpr std::size_t most_spatial = windows::most_spatial, most = most_spatial + 2;
   dtype type{};
   std::uint64_t address = 0;
   std::uint32_t rank = 0;
   std::array<std::uint64_t, most> extents{};
-  std::array<std::uint64_t, most - 1> strides{};  ///< in bytes; channels are contiguous
-  std::uint32_t channels = 0, items = 0;          ///< copied at once; items are positions, or filters
-  bool gathers = false;
-  /// If it gathers: the offsets of the first and last window from the first and last position of the image, and which
-  /// axes.
+  std::array<std::uint64_t, most - 1> strides{};  ///< bytes; channels are contiguous
+  std::uint32_t channels = 0, items = 0;          ///< channels, and positions or filters, that one copy has
+  bool gathers = false;                           ///< true for an im2col map
+  /// For an im2col map: offsets of the first window from the image's first position and of the last window from its
+  /// last position, and the strides of the windows.
   std::array<int, most_spatial> lower{}, upper{};
   std::array<std::uint32_t, most> steps{1, 1, 1, 1, 1};
 };
+/// The maps of one product.
 struct window_maps {
   window_map image;
-  window_map filters;  ///< of y and dx
+  window_map filters;  ///< set for y and dx
 };
 
-/// Returns why the accelerator cannot copy the factors of these products, or "".
+/// Returns the reason why the accelerator cannot copy the factors of these products, or "".
 std::string why_not_gathered(const convolution_work& w);
 
-/// Returns the product with as many terms as the kernel of a plan copies.
+/// Returns the product with k as the kernel of a plan copies it: with channels rounded up to a stage.
 problem product_as_copied(const convolution_product& x, const convolution_signature& f, const plan& p);
 
 window_maps maps_of(const convolution_product& x, const hopper_variant& c);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the tensor maps address the positions that the definition of a convolution names.
+// Checks that the tensor maps describe the positions of a convolution's definition.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,9 +14,9 @@
 namespace troupe::cutlass {
 namespace {
 
-class convolution_window_maps : public ::testing::Test {
+class cutlass_window_maps : public ::testing::Test {
  protected:
-  // Returns images whose channels are contiguous, with any convolution along `spatial` axes.
+  // Returns any convolution with contiguous channels and `spatial` axes.
   convolution_problem any(convolution_result r, std::size_t spatial) {
     convolution_problem p;
     p.result = r, p.images = between(1, 3), p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
@@ -44,9 +44,10 @@ class convolution_window_maps : public ::testing::Test {
   const std::vector<std::byte> tree_ = epilogue::encode_tree({&sum_, 1}, {}, {});
 };
 
-// Windows begin at the lowest position, and at each step from there to the highest, as the driver's manual says.
+// Expects the coordinates of an im2col map, as the driver's manual defines them: windows begin at the lowest position,
+// and at each stride from there to the highest.
 void expect_locations(const convolution_product& x, const hopper_variant& c) {
-  const kernels::window& w = x.window;
+  const kernels::convolution_arguments& w = x.arguments;
   const window_map m = maps_of(x, c).image;
   ASSERT_TRUE(m.gathers);
   for (std::size_t j = 0; j + 2 < m.rank; ++j) {
@@ -64,21 +65,21 @@ void expect_locations(const convolution_product& x, const hopper_variant& c) {
   for (std::size_t i = 0; i + 1 < m.rank; ++i) EXPECT_TRUE(m.strides[i] > 0 && m.strides[i] % 16 == 0);
 }
 
-TEST_F(convolution_window_maps, maps_give_the_same_addresses_as_the_definition) {
+TEST_F(cutlass_window_maps, maps_give_the_same_coordinates_as_the_definition) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 60; ++i) {
       const convolution_problem p = any(r, static_cast<std::size_t>(between(1, 3)));
       SCOPED_TRACE(cat(to_string(r), " ", i));
       const auto work = work_of(p, needed_copies(p), 0);
       ASSERT_TRUE(work) << work.error().text();
-      if (work->signature.window == convolution::none) continue;
+      if (work->signature.convolution == convolution_kind::none) continue;
       ASSERT_EQ(why_not_gathered(*work), "");
       const plan tile{.family = family::hopper, .cluster_m = 1, .cluster_n = 1, .tile_m = 128, .tile_n = 128};
       for (const convolution_product& x : work->products) expect_locations(x, hopper_variant_of(work->signature, tile));
     }
 }
 
-TEST_F(convolution_window_maps, filter_maps_have_the_elements_of_one_remainder_by_the_stride) {
+TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_by_the_stride) {
   convolution_problem p = any(convolution_result::dx, 1);
   p.window.set(2, 8, 4, 3, {1, 1, 2, 1});
   p.x = placed(64, p.window.in), p.filters = placed(64, p.window.width), p.y = placed(128, p.window.out);
@@ -87,8 +88,8 @@ TEST_F(convolution_window_maps, filter_maps_have_the_elements_of_one_remainder_b
   ASSERT_EQ(work->products.size(), 2u);
   const plan tile{.family = family::hopper, .cluster_m = 2, .cluster_n = 1, .tile_m = 128, .tile_n = 128};
   const hopper_variant variant = hopper_variant_of(work->signature, tile);
-  EXPECT_TRUE(variant.staged) << "rows are two places apart";
-  // Even positions read the middle element, odd ones the last and the first.
+  EXPECT_TRUE(variant.staged) << "positions of rows are two apart";
+  // Even positions read the filter's middle element, odd positions its first and last.
   const window_map even = maps_of(work->products[0], variant).filters,
                    odd = maps_of(work->products[1], variant).filters;
   EXPECT_EQ(even.extents[1], 1u);
@@ -99,7 +100,7 @@ TEST_F(convolution_window_maps, filter_maps_have_the_elements_of_one_remainder_b
   EXPECT_EQ(odd.extents[4], 128u);
 }
 
-TEST_F(convolution_window_maps, k_counts_all_channels_that_are_copied) {
+TEST_F(cutlass_window_maps, k_counts_all_channels_that_are_copied) {
   convolution_problem p = any(convolution_result::y, 1);
   p.channels = 72, p.window.set(2, 8, 8, 3, {1, 1, 1, 1});
   p.x = placed(72, p.window.in), p.filters = placed(72, p.window.width), p.y = placed(128, p.window.out);
@@ -109,7 +110,7 @@ TEST_F(convolution_window_maps, k_counts_all_channels_that_are_copied) {
   EXPECT_EQ(product_as_copied(work->products[0], work->signature, {.family = family::ampere}).k, 3 * 72);
 }
 
-TEST_F(convolution_window_maps, unsupported_windows_are_refused_with_the_reason) {
+TEST_F(cutlass_window_maps, unsupported_windows_are_refused_with_the_reason) {
   const auto reason = [&](const windows::slide& s, std::int64_t in, std::int64_t width, convolution_result r) {
     convolution_problem p = any(r, 2);
     for (const std::size_t i : {1, 2})
@@ -126,7 +127,7 @@ TEST_F(convolution_window_maps, unsupported_windows_are_refused_with_the_reason)
   EXPECT_NE(reason({130, 0, 1, 1}, 200, 3, y).find("windows begin -130"), std::string::npos);
 }
 
-TEST_F(convolution_window_maps, hopper_plans_are_expected_to_be_faster_than_ampere_plans) {
+TEST_F(cutlass_window_maps, hopper_plans_are_expected_to_be_faster_than_ampere_plans) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
     convolution_problem p = any(r, 2);
     p.images = 64;

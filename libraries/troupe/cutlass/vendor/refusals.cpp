@@ -15,10 +15,10 @@ error unaligned(const kernel_variant& c, std::string_view field, long long value
                 std::string_view unit) {
   return error(reaction::unsupported, "cutlass",
                cat(c.name, ": ", field, " is ", value, "; expected a multiple of ", multiple, " ", unit,
-                   ": take a template of ours, which loads any"));
+                   ": use family::ampere, which takes any alignment"));
 }
 
-/// An operand of a product: its lines are as long as `extent`.
+// An operand of a product.
 struct operand {
   std::string_view name;
   const void* at;
@@ -39,7 +39,7 @@ result<void> check_operand(const kernel_variant& c, const operand& o, int matric
   if (o.line < extent) return wrong(c, line, o.line, cat("at least ", extent));
   if (o.line % o.alignment != 0) return unaligned(c, line, o.line, o.alignment, "elements");
   if (extent % o.alignment != 0)
-    return unaligned(c, cat("the length of a line of ", o.name), extent, o.alignment, "elements");
+    return unaligned(c, cat("the length of the lines of ", o.name), extent, o.alignment, "elements");
   if (matrices > 1 && o.batch % o.alignment != 0) return unaligned(c, batch, o.batch, o.alignment, "elements");
   if (matrices > 1 && o.name == "d" && o.batch < lines * o.line && o.batch > -lines * o.line)
     return wrong(c, batch, o.batch, cat("at least ", lines * o.line, ", so that results do not overlap"));
@@ -49,7 +49,7 @@ result<void> check_operand(const kernel_variant& c, const operand& o, int matric
 result<void> check_product(const kernel_variant& c, const launch& l) {
   if (l.m < 1) return wrong(c, "m", l.m, "at least 1");
   if (l.n < 1) return wrong(c, "n", l.n, "at least 1");
-  if (l.k < 1) return wrong(c, "k", l.k, "at least 1: without terms there is no product, scale c instead");
+  if (l.k < 1) return wrong(c, "k", l.k, "at least 1: for an empty sum, scale c instead");
   if (l.batch < 1) return wrong(c, "batch", l.batch, "at least 1");
   if (c.kind == scaled_product && l.batch > 1)
     return error(reaction::unsupported, "cutlass",
@@ -64,7 +64,7 @@ result<void> check_product(const kernel_variant& c, const launch& l) {
   if (c.bias != 0 && l.bias == nullptr) return wrong(c, "bias", 0, "an address in device memory");
   if (c.bias == 0 && l.bias != nullptr)
     return error(reaction::unsupported, "cutlass",
-                 cat(c.name, ": bias is set, and this kernel adds none: take one whose epilogue has bias"));
+                 cat(c.name, ": bias is set; expected null: use a kernel whose epilogue adds a bias"));
   if (c.scale != nullptr && (l.a_scales == nullptr || l.b_scales == nullptr))
     return wrong(c, l.a_scales == nullptr ? "a_scales" : "b_scales", 0, "an address in device memory");
   return {};
@@ -103,9 +103,12 @@ result<void> check_convolution(const kernel_variant& c, const launch& l) {
   if (l.pad_height < 0) return wrong(c, "pad_height", l.pad_height, "at least 0");
   if (l.pad_width < 0) return wrong(c, "pad_width", l.pad_width, "at least 0");
   if ((l.filter_height - 1) * l.dilation_height >= l.height + 2 * l.pad_height)
-    return wrong(c, "filter_height", l.filter_height, "no more than the padded image has");
+    return wrong(
+        c, "filter_height", l.filter_height,
+        cat("at most ", (l.height + 2 * l.pad_height - 1) / l.dilation_height + 1, ", to fit the padded image"));
   if ((l.filter_width - 1) * l.dilation_width >= l.width + 2 * l.pad_width)
-    return wrong(c, "filter_width", l.filter_width, "no more than the padded image has");
+    return wrong(c, "filter_width", l.filter_width,
+                 cat("at most ", (l.width + 2 * l.pad_width - 1) / l.dilation_width + 1, ", to fit the padded image"));
   if (l.channels % c.a_alignment != 0) return unaligned(c, "channels", l.channels, c.a_alignment, "elements");
   if (l.filters % c.a_alignment != 0) return unaligned(c, "filters", l.filters, c.a_alignment, "elements");
   const std::pair<std::string_view, const void*> operands[] = {{"a", l.a}, {"b", l.b}, {"d", l.d}, {"c", l.c}};
@@ -133,18 +136,18 @@ result<void> check(const kernel_variant& c, const launch& l) {
                  : c.kind >= conv_forward  ? check_convolution(c, l)
                                            : check_product(c, l);
   if (!checked) return checked;
-  switch (c.can_take(&l)) {
-    case taken:
+  switch (c.can_compute(&l)) {
+    case accepted:
       return {};
     case misaligned:
       return error(
           reaction::unsupported, "cutlass",
-          cat(c.name, ": CUTLASS finds an operand misaligned; expected multiples of ", c.a_alignment, " elements"));
+          cat(c.name, ": CUTLASS reports a misaligned operand; expected multiples of ", c.a_alignment, " elements"));
     default:
       return error(reaction::unsupported, "cutlass",
                    cat(c.name,
-                       ": CUTLASS does not take this launch, which is too large or has an option that the kernel "
-                       "lacks; take another kernel"));
+                       ": CUTLASS rejects this launch, because it is too large or has an option that the kernel "
+                       "lacks; use another kernel"));
   }
 }
 

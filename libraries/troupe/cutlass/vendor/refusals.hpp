@@ -7,8 +7,8 @@
 
 namespace troupe::cutlass::vendor {
 
-/// Checks whether a kernel accepts a launch. Fails with the field, its value and what was expected: `caller_bug` if no
-/// kernel accepts it, `unsupported` if another kernel may. Needs no GPU.
+/// Fails if a kernel cannot compute a launch: with `caller_bug` if no kernel can, with `unsupported` if another kernel
+/// may. The error names the field, its value and the expected value. Needs no GPU.
 result<void> check(const kernel_variant& c, const launch& l);
 
 /// Returns the size of an element in bits; 0 for a name that no kernel has.

@@ -15,7 +15,7 @@ kernel_variant any_variant(variant_kind kind = product) {
   c.a = c.b = c.c = c.d = "bf16";
   c.a_layout = "row", c.b_layout = "column", c.d_layout = "row";
   c.a_alignment = c.b_alignment = c.d_alignment = 8;
-  c.can_take = [](const launch*) -> int { return taken; };
+  c.can_compute = [](const launch*) -> int { return accepted; };
   return c;
 }
 
@@ -49,19 +49,19 @@ std::string product_with(Change change, kernel_variant c = any_variant()) {
   return refusal_of(c, l);
 }
 
-TEST(vendor_launch_checks, a_valid_product_is_accepted) {
+TEST(cutlass_vendor_launch_checks, a_valid_product_is_accepted) {
   EXPECT_EQ(refusal_of(any_variant(), good_product()), "");
-  EXPECT_EQ(product_with([](launch& l) { l.m = 1; }), "") << "lines may be of any number";
+  EXPECT_EQ(product_with([](launch& l) { l.m = 1; }), "") << "any number of lines is valid";
 }
 
-TEST(vendor_launch_checks, empty_products_are_refused_by_field) {
+TEST(cutlass_vendor_launch_checks, a_refusal_of_an_empty_product_names_the_field) {
   EXPECT_EQ(product_with([](launch& l) { l.m = 0; }), "caller_bug: any_variant: m is 0; expected at least 1");
   EXPECT_EQ(product_with([](launch& l) { l.n = -8; }), "caller_bug: any_variant: n is -8; expected at least 1");
   EXPECT_NE(product_with([](launch& l) { l.k = 0; }).find("k is 0"), std::string::npos);
   EXPECT_EQ(product_with([](launch& l) { l.batch = 0; }), "caller_bug: any_variant: batch is 0; expected at least 1");
 }
 
-TEST(vendor_launch_checks, missing_operands_are_refused) {
+TEST(cutlass_vendor_launch_checks, missing_operands_are_refused) {
   for (const auto& [name, change] : {std::pair<const char*, void (*)(launch&)>{"a", [](launch& l) { l.a = nullptr; }},
                                      {"b", [](launch& l) { l.b = nullptr; }},
                                      {"d", [](launch& l) { l.d = nullptr; }}})
@@ -69,13 +69,13 @@ TEST(vendor_launch_checks, missing_operands_are_refused) {
               std::string("caller_bug: any_variant: ") + name + " is 0; expected an address in device memory");
 }
 
-TEST(vendor_launch_checks, c_is_required_only_if_beta_is_not_zero) {
+TEST(cutlass_vendor_launch_checks, c_is_required_only_if_beta_is_not_zero) {
   const auto beta = [](launch& l) { l.beta = 0.5f, l.c_line = 64; };
   EXPECT_EQ(product_with(beta), "caller_bug: any_variant: c is 0; expected an address in device memory");
   EXPECT_EQ(product_with([&](launch& l) { beta(l), l.c = address(0x4000); }), "");
 }
 
-TEST(vendor_launch_checks, misaligned_operands_are_unsupported) {
+TEST(cutlass_vendor_launch_checks, misaligned_operands_are_unsupported) {
   EXPECT_EQ(product_with([](launch& l) {
               l.a = address(0x1008);
             }).find("unsupported: any_variant: a is 4104; expected a multiple of 16 bytes"),
@@ -84,18 +84,20 @@ TEST(vendor_launch_checks, misaligned_operands_are_unsupported) {
               l.a_line = 76;
             }).find("unsupported: any_variant: a_line is 76; expected a multiple of 8 elements"),
             0u);
-  EXPECT_EQ(product_with([](launch& l) { l.k = 71; }).find("unsupported: any_variant: the length of a line of a is 71"),
-            0u);
-  EXPECT_EQ(product_with([](launch& l) { l.n = 60; }).find("unsupported: any_variant: the length of a line of d is 60"),
-            0u)
-      << "b's lines are k long";
+  EXPECT_EQ(
+      product_with([](launch& l) { l.k = 71; }).find("unsupported: any_variant: the length of the lines of a is 71"),
+      0u);
+  EXPECT_EQ(
+      product_with([](launch& l) { l.n = 60; }).find("unsupported: any_variant: the length of the lines of d is 60"),
+      0u)
+      << "the lines of b have k elements";
   EXPECT_EQ(product_with([](launch& l) {
               l.batch = 2, l.a_batch = 7204, l.b_batch = 8000, l.d_batch = 6400;
             }).find("unsupported: any_variant: a_batch is 7204"),
             0u);
 }
 
-TEST(vendor_launch_checks, lines_must_not_overlap) {
+TEST(cutlass_vendor_launch_checks, lines_must_not_overlap) {
   EXPECT_EQ(product_with([](launch& l) { l.b_line = 64; }),
             "caller_bug: any_variant: b_line is 64; expected at least 72");
   EXPECT_EQ(product_with([](launch& l) { l.d_line = 56; }),
@@ -104,10 +106,10 @@ TEST(vendor_launch_checks, lines_must_not_overlap) {
               l.batch = 3, l.a_batch = l.b_batch = 8000, l.d_batch = 0;
             }).find("caller_bug: any_variant: d_batch is 0; expected at least 6400"),
             0u);
-  EXPECT_EQ(product_with([](launch& l) { l.batch = 3, l.d_batch = 6400; }), "") << "factors may be the same for all";
+  EXPECT_EQ(product_with([](launch& l) { l.batch = 3, l.d_batch = 6400; }), "") << "factors may overlap";
 }
 
-TEST(vendor_launch_checks, bias_and_scales_must_fit_the_epilogue) {
+TEST(cutlass_vendor_launch_checks, a_bias_or_scales_that_the_kernel_lacks_or_needs_are_refused) {
   const auto bias = [](launch& l) { l.bias = address(0x5000); };
   kernel_variant c = any_variant();
   EXPECT_EQ(product_with(bias, c).find("unsupported: any_variant: bias is set"), 0u);
@@ -123,15 +125,15 @@ TEST(vendor_launch_checks, bias_and_scales_must_fit_the_epilogue) {
             0u);
 }
 
-TEST(vendor_launch_checks, launches_that_cutlass_rejects_are_unsupported) {
+TEST(cutlass_vendor_launch_checks, launches_that_cutlass_rejects_are_unsupported) {
   kernel_variant c = any_variant();
-  c.can_take = [](const launch*) -> int { return not_taken; };
-  EXPECT_EQ(refusal_of(c, good_product()).find("unsupported: any_variant: CUTLASS does not take this launch"), 0u);
-  c.can_take = [](const launch*) -> int { return misaligned; };
-  EXPECT_EQ(refusal_of(c, good_product()).find("unsupported: any_variant: CUTLASS finds an operand misaligned"), 0u);
+  c.can_compute = [](const launch*) -> int { return rejected; };
+  EXPECT_EQ(refusal_of(c, good_product()).find("unsupported: any_variant: CUTLASS rejects this launch"), 0u);
+  c.can_compute = [](const launch*) -> int { return misaligned; };
+  EXPECT_EQ(refusal_of(c, good_product()).find("unsupported: any_variant: CUTLASS reports a misaligned operand"), 0u);
 }
 
-TEST(vendor_launch_checks, a_convolution_is_refused_by_field) {
+TEST(cutlass_vendor_launch_checks, a_refusal_of_a_convolution_names_the_field) {
   const kernel_variant c = any_variant(conv_forward);
   const auto with = [&](auto change) {
     launch l = good_convolution();
@@ -145,7 +147,7 @@ TEST(vendor_launch_checks, a_convolution_is_refused_by_field) {
             "caller_bug: any_variant: pad_height is -1; expected at least 0");
   EXPECT_EQ(with([](launch& l) {
               l.dilation_height = 5;
-            }).find("caller_bug: any_variant: filter_height is 3; expected no more than"),
+            }).find("caller_bug: any_variant: filter_height is 3; expected at most 2, to fit the padded image"),
             0u);
   EXPECT_EQ(with([](launch& l) {
               l.channels = 12;
@@ -158,7 +160,7 @@ TEST(vendor_launch_checks, a_convolution_is_refused_by_field) {
             0u);
 }
 
-TEST(vendor_launch_checks, groups_require_all_arrays) {
+TEST(cutlass_vendor_launch_checks, a_grouped_product_requires_all_arrays) {
   const kernel_variant c = any_variant(grouped_product);
   launch l{};
   EXPECT_EQ(refusal_of(c, l), "caller_bug: any_variant: groups is 0; expected at least 1");

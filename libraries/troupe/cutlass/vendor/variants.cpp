@@ -15,10 +15,12 @@ result<kernel_variants> kernel_variants::load(const std::string& file) {
   void* const library = path ? ::dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (library == nullptr)
     return error(reaction::unsupported, "cutlass",
-                 cat("CUTLASS's kernels are not here: ", path ? std::string(::dlerror()) : path.error().text(),
-                     "; run scripts/setup cutlass, and build Troupe again"));
+                 cat("the CUTLASS plug-in cannot be loaded: ", path ? std::string(::dlerror()) : path.error().text(),
+                     "; run scripts/setup cutlass and rebuild Troupe"));
   const auto get = reinterpret_cast<get_table>(::dlsym(library, table_symbol));
-  if (get == nullptr) return error(reaction::fatal, "cutlass", cat(file, " has no ", table_symbol));
+  if (get == nullptr)
+    return error(reaction::fatal, "cutlass",
+                 cat(file, " has no symbol ", table_symbol, "; expected a CUTLASS plug-in of Troupe"));
   return make(get());
 }
 
@@ -26,9 +28,9 @@ result<kernel_variants> kernel_variants::make(const table* t) {
   if (t->version != interface_version || t->variant_bytes != sizeof(kernel_variant) ||
       t->launch_bytes != sizeof(launch))
     return error(reaction::unsupported, "cutlass",
-                 cat("the plug-in with CUTLASS's kernels has interface ", t->version, " with types of ",
-                     t->variant_bytes, " and ", t->launch_bytes, " bytes; expected ", interface_version, ", ",
-                     sizeof(kernel_variant), " and ", sizeof(launch), ": build Troupe again"));
+                 cat("the CUTLASS plug-in is from another build (interface ", t->version, ", expected ",
+                     interface_version, "; sizes ", t->variant_bytes, "/", t->launch_bytes, ", expected ",
+                     sizeof(kernel_variant), "/", sizeof(launch), "): rebuild Troupe"));
   return kernel_variants(t);
 }
 
@@ -39,14 +41,14 @@ const kernel_variant* kernel_variants::find(std::string_view name) const noexcep
 }
 
 std::vector<std::string> kernel_variants::notes() const {
-  std::string run, only;
+  std::string tested, compiled;
   for (const kernel_variant* c : all()) {
-    std::string& names = runs_on(*c, tested_capability) ? run : only;
+    std::string& names = runs_on(*c, tested_capability) ? tested : compiled;
     names += cat(names.empty() ? "" : ", ", c->name);
   }
   std::vector<std::string> notes = {cat("CUTLASS: ", table_->cutlass_version, ", ", table_->count, " kernels")};
-  if (!run.empty()) notes.push_back(cat("kernels of CUTLASS that ran on a GPU of ours: ", run));
-  if (!only.empty()) notes.push_back(cat("kernels of CUTLASS that only compile, and never ran: ", only));
+  if (!tested.empty()) notes.push_back(cat("kernels of CUTLASS that were tested on a GPU: ", tested));
+  if (!compiled.empty()) notes.push_back(cat("kernels of CUTLASS that were only compiled, and never run: ", compiled));
   return notes;
 }
 
@@ -61,28 +63,31 @@ bool runs_on(const kernel_variant& c, int capability) {
 }
 
 result<void> compare_parameters(const kernel_variant& c) {
-  unsigned believed = 0;
-  if (c.ask_device(&believed) != taken)
+  unsigned device_bytes = 0;
+  if (c.read_parameter_bytes(&device_bytes) != accepted)
     return error(reaction::fatal, "cutlass",
-                 cat(c.name, ": the size of its parameters could not be read from the device"));
-  if (believed != c.parameter_bytes)
-    return error(reaction::fatal, "cutlass",
-                 cat(c.name, ": the kernel has ", believed, " bytes of parameters; the host fills ", c.parameter_bytes,
-                     ": nvcc and its host compiler disagree, so this kernel must not be launched"));
+                 cat(c.name, ": the size of the kernel's parameters could not be read from the device"));
+  if (device_bytes != c.parameter_bytes)
+    return error(
+        reaction::fatal, "cutlass",
+        cat(c.name, ": the kernel has ", device_bytes, " bytes of parameters; the host fills ", c.parameter_bytes,
+            ": nvcc and its host compiler disagree, so the kernel is not launched; rebuild the plug-in with "
+            "another host compiler"));
   return {};
 }
 
 result<void> enqueue(const kernel_variant& c, const launch& l, void* workspace, long long bytes, void* stream) {
   switch (c.enqueue(&l, workspace, bytes, stream)) {
-    case taken:
+    case accepted:
       return {};
-    case not_taken:
+    case rejected:
     case misaligned:
-      return error(reaction::unsupported, "cutlass", cat(c.name, " does not take this launch; check() says why"));
+      return error(reaction::unsupported, "cutlass",
+                   cat(c.name, " cannot compute this launch; check() returns the reason"));
     case no_workspace:
       return error(reaction::caller_bug, "cutlass",
-                   cat(c.name, ": workspace has ", bytes, " bytes; expected ", c.workspace_bytes(&l),
-                       ", as workspace_bytes says"));
+                   cat(c.name, ": workspace is ", bytes, " bytes; expected at least ", c.workspace_bytes(&l),
+                       ", the result of workspace_bytes"));
     case cuda_failed:
       return error(reaction::fatal, "cutlass", cat(c.name, ": CUDA refused the launch"));
     default:
@@ -94,9 +99,8 @@ result<run_time_source> source_for_nvrtc(const kernel_variants& from, const kern
                                          std::string_view architecture, std::string_view headers,
                                          std::string_view cuda_headers) {
   if (c.source == nullptr)
-    return error(
-        reaction::unsupported, "cutlass",
-        cat(c.name, " has parameters that only nvcc can make; kernels of the 2.x style can be compiled at run time"));
+    return error(reaction::unsupported, "cutlass",
+                 cat(c.name, " cannot be compiled at run time; expected a kernel of the 2.x style"));
   run_time_source s;
   s.header_name = "troupe_vendor/kernels_2x.cuh";
   s.header = from.contents().kernels_header;

@@ -13,7 +13,7 @@ kernel_variant named(const char* name, const char* machine_code) {
   return c;
 }
 
-TEST(vendor_kernel_variants, machine_code_runs_on_later_gpus_of_its_generation) {
+TEST(cutlass_vendor_variants, machine_code_runs_on_later_gpus_of_its_generation) {
   const kernel_variant c = named("x", "sm_80 sm_90");
   EXPECT_TRUE(runs_on(c, 80));
   EXPECT_TRUE(runs_on(c, 86));
@@ -24,13 +24,13 @@ TEST(vendor_kernel_variants, machine_code_runs_on_later_gpus_of_its_generation) 
   EXPECT_FALSE(runs_on(named("x", "sm_86"), 80)) << "an earlier GPU";
 }
 
-TEST(vendor_kernel_variants, architecture_specific_code_runs_on_no_other_gpu) {
+TEST(cutlass_vendor_variants, architecture_specific_code_runs_on_no_other_gpu) {
   EXPECT_TRUE(runs_on(named("x", "sm_100a"), 100));
   EXPECT_FALSE(runs_on(named("x", "sm_100a"), 103));
   EXPECT_FALSE(runs_on(named("x", "sm_90a"), 100));
 }
 
-TEST(vendor_kernel_variants, a_table_of_another_interface_is_refused) {
+TEST(cutlass_vendor_variants, a_table_of_another_interface_is_refused) {
   table t{.version = interface_version,
           .variant_bytes = sizeof(kernel_variant),
           .launch_bytes = sizeof(launch),
@@ -46,20 +46,20 @@ TEST(vendor_kernel_variants, a_table_of_another_interface_is_refused) {
   const auto r = kernel_variants::make(&other);
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().reaction(), reaction::unsupported);
-  EXPECT_NE(r.error().text().find("build Troupe again"), std::string::npos);
+  EXPECT_NE(r.error().text().find("): rebuild Troupe"), std::string::npos) << r.error().text();
   other = t;
   other.launch_bytes += 8;
   EXPECT_FALSE(kernel_variants::make(&other));
 }
 
-TEST(vendor_kernel_variants, a_missing_plug_in_says_how_to_get_it) {
+TEST(cutlass_vendor_variants, the_error_about_a_missing_plug_in_names_the_command_that_gets_it) {
   const auto r = kernel_variants::load("/nonexistent/vendor.so");
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().reaction(), reaction::unsupported);
   EXPECT_NE(r.error().text().find("scripts/setup cutlass"), std::string::npos) << r.error().text();
 }
 
-TEST(vendor_kernel_variants, notes_name_kernels_that_never_ran) {
+TEST(cutlass_vendor_variants, notes_distinguish_tested_kernels_from_those_only_compiled) {
   const kernel_variant run = named("known", "sm_90a"), other = named("unknown", "sm_120a");
   const kernel_variant* const all[] = {&run, &other};
   const table t{.version = interface_version,
@@ -73,27 +73,27 @@ TEST(vendor_kernel_variants, notes_name_kernels_that_never_ran) {
                 .kernels_header = ""};
   const auto c = kernel_variants::make(&t);
   ASSERT_TRUE(c);
-  EXPECT_EQ(c->notes(), (std::vector<std::string>{"CUTLASS: 4.2.0, 2 kernels",
-                                                  "kernels of CUTLASS that ran on a GPU of ours: known",
-                                                  "kernels of CUTLASS that only compile, and never ran: unknown"}));
+  EXPECT_EQ(c->notes(), (std::vector<std::string>{
+                            "CUTLASS: 4.2.0, 2 kernels", "kernels of CUTLASS that were tested on a GPU: known",
+                            "kernels of CUTLASS that were only compiled, and never run: unknown"}));
   EXPECT_EQ(c->find("unknown"), &other);
   EXPECT_EQ(c->find("unknow"), nullptr);
 }
 
-TEST(vendor_kernel_variants, a_kernel_of_another_parameter_size_is_never_launched) {
+TEST(cutlass_vendor_variants, a_kernel_with_parameters_of_another_size_is_refused) {
   kernel_variant c = named("x", "sm_90a");
-  c.ask_device = [](unsigned* bytes) -> int { return *bytes = 368, taken; };
+  c.read_parameter_bytes = [](unsigned* bytes) -> int { return *bytes = 368, accepted; };
   EXPECT_TRUE(compare_parameters(c));
-  c.ask_device = [](unsigned* bytes) -> int { return *bytes = 1280, taken; };
+  c.read_parameter_bytes = [](unsigned* bytes) -> int { return *bytes = 1280, accepted; };
   const auto r = compare_parameters(c);
   ASSERT_FALSE(r);
   EXPECT_NE(r.error().text().find("1280 bytes of parameters; the host fills 368"), std::string::npos)
       << r.error().text();
-  c.ask_device = [](unsigned*) -> int { return cuda_failed; };
+  c.read_parameter_bytes = [](unsigned*) -> int { return cuda_failed; };
   EXPECT_FALSE(compare_parameters(c));
 }
 
-TEST(vendor_kernel_variants, only_kernels_with_a_source_are_compiled_at_run_time) {
+TEST(cutlass_vendor_variants, only_kernels_with_a_source_are_compiled_at_run_time) {
   const kernel_variant without = named("x", "sm_90a");
   const kernel_variant* const all[] = {&without};
   const table t{.version = interface_version,

@@ -10,7 +10,7 @@
 namespace troupe::whole {
 namespace {
 
-// relu(convolution(x, filters) + bias), of an image of 1 x 3 x 3 and one filter of 2 x 2.
+// relu(convolution(x, filters) + bias) of an image of 1 x 3 x 3 and one filter of 2 x 2.
 struct convolution {
   using request = dnn::computation;
   static constexpr const char* bad_field =
@@ -41,7 +41,7 @@ struct preparation {
   static void expect_right(const device&, const request&, const result<std::uint64_t>& answer) { ASSERT_OK(answer); }
 };
 
-// Two queries, of which the first attends to one key only.
+// Attention of two queries; the first attends to one key only.
 struct attention {
   using request = dnn::computation;
   static constexpr const char* bad_field = "graph has an attention whose keys.lengths is 2; expected 1";
@@ -65,7 +65,7 @@ struct attention {
 using dnn_cases = testing::Types<convolution, preparation, attention>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn, library_actor, dnn_cases);
 
-class tensors : public testing::Test {
+class dnn_contract : public testing::Test {
  protected:
   runtime rt;
   device gpu = rt.open_device(with_test_engines({.restarts = 100}));
@@ -76,7 +76,7 @@ class tensors : public testing::Test {
   }
 };
 
-TEST_F(tensors, several_results_share_a_common_value) {
+TEST_F(dnn_contract, several_results_share_a_common_value) {
   const tensor x(gpu.upload(ramp(6)), {2, 3});
   const tensor total(gpu.alloc<float>(2), {2, 1}), twice(gpu.alloc<float>(6), {2, 3});
   const dnn::value y = dnn::read(x) * 2;
@@ -85,7 +85,7 @@ TEST_F(tensors, several_results_share_a_common_value) {
   EXPECT_EQ(gpu.download(twice.memory()).get().value(), (std::vector<float>{0, 2, 4, 6, 8, 10}));
 }
 
-TEST_F(tensors, requests_read_earlier_results_and_inherit_their_errors) {
+TEST_F(dnn_contract, requests_read_earlier_results_and_inherit_their_errors) {
   const tensor x(gpu.upload(ramp(4)), {4}), y(gpu.alloc<float>(4), {4}), z(gpu.alloc<float>(4), {4});
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(x) + 1, y)}));
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(y) * dnn::read(x), z)}));
@@ -97,7 +97,7 @@ TEST_F(tensors, requests_read_earlier_results_and_inherit_their_errors) {
       << "y is stale: it was to be written by the refused request";
 }
 
-TEST_F(tensors, inputs_can_be_replaced_by_the_results) {
+TEST_F(dnn_contract, a_graph_may_overwrite_its_inputs) {
   const tensor x(gpu.upload(ramp(4)), {2, 2}), y(gpu.upload(std::vector<float>{5, 5, 5, 6}), {2, 2});
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::read(x) + 1, x)}));
   EXPECT_TRUE(dnn::compute(gpu, {write(dnn::transpose(dnn::read(y), {1, 0}), x), write(dnn::read(x) * 2, y)}));
@@ -105,7 +105,7 @@ TEST_F(tensors, inputs_can_be_replaced_by_the_results) {
   EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{2, 4, 6, 8}));
 }
 
-TEST_F(tensors, overlapping_views_of_other_shapes_are_refused) {
+TEST_F(dnn_contract, overlapping_views_of_other_shapes_are_refused) {
   const auto memory = gpu.upload(ramp(4));
   const tensor x(memory, {4}), y(memory, {2, 2});
   const accepted wrong = dnn::compute(gpu, {write(dnn::reshape(dnn::read(x), {2, 2}), y)});
@@ -114,7 +114,7 @@ TEST_F(tensors, overlapping_views_of_other_shapes_are_refused) {
       << wrong.error().to_string();
 }
 
-TEST_F(tensors, the_workspace_limit_is_respected) {
+TEST_F(dnn_contract, less_workspace_than_prepare_replies_is_refused) {
   const tensor x(gpu.upload(ramp(4096)), {64, 64}), y(gpu.alloc<float>(4096), {64, 64});
   dnn::computation r{.graph = {write(dnn::softmax(dnn::transpose(dnn::read(x), {1, 0}), 1), y)}};
   const auto needs = gpu.ask(dnn::prepare::of(r)).get();
@@ -126,7 +126,7 @@ TEST_F(tensors, the_workspace_limit_is_respected) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::unsupported, {"workspace is"}));
 }
 
-TEST_F(tensors, options_of_the_request_are_respected) {
+TEST_F(dnn_contract, valid_options_are_accepted_and_others_are_refused) {
   const tensor x(gpu.upload(ramp(6)), {2, 3}), y(gpu.alloc<float>(6), {2, 3});
   dnn::computation r{.graph = {write(dnn::softmax(dnn::tanh(dnn::read(x)), 1), y)}, .fusion = dnn::fusion::required};
   EXPECT_TRUE(
@@ -144,7 +144,7 @@ TEST_F(tensors, options_of_the_request_are_respected) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug, {"precision is 9", "exact or tf32"}));
 }
 
-TEST_F(tensors, plans_are_counted) {
+TEST_F(dnn_contract, statistics_count_each_lookup_as_hit_or_miss) {
   const tensor x(gpu.upload(ramp(4)), {4}), y(gpu.alloc<float>(4), {4});
   EXPECT_OK(gpu.ask(dnn::read_statistics{.start_anew = true}).get());
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(dnn::compute(gpu, {write(dnn::tanh(dnn::read(x)), y)}));
@@ -154,8 +154,8 @@ TEST_F(tensors, plans_are_counted) {
   EXPECT_EQ(counted->hits + counted->misses, 3u);
 }
 
-// Each run of one plan has another mask: the dropout's step is in memory.
-TEST_F(tensors, attention_has_another_dropout_mask_for_each_step) {
+// The step of the dropout is in memory, so that runs of one plan can have different masks.
+TEST_F(dnn_contract, attention_has_another_dropout_mask_after_the_step_changes) {
   const auto step = gpu.upload(std::vector<std::int32_t>{0});
   const tensor x(gpu.upload(ramp(64)), {1, 1, 16, 4}), y(gpu.alloc<float>(64), {1, 1, 16, 4});
   const dnn::value v = dnn::read(x);
@@ -175,7 +175,7 @@ TEST_F(tensors, attention_has_another_dropout_mask_for_each_step) {
   EXPECT_EQ(run(0), first);
 }
 
-TEST_F(tensors, each_launch_of_a_graph_reads_the_seed_from_memory) {
+TEST_F(dnn_contract, each_launch_of_a_graph_reads_the_seed_from_memory) {
   const auto words = gpu.upload(std::vector<std::uint32_t>{0, 0, 0, 0});
   const auto all = gpu.alloc<float>(4), dropped = gpu.alloc<float>(4);
   const dnn::random_seed seed(dnn::read(words));
@@ -197,7 +197,7 @@ TEST_F(tensors, each_launch_of_a_graph_reads_the_seed_from_memory) {
   EXPECT_EQ(next[1], of(0x9b00dbd8));
 }
 
-TEST_F(tensors, images_are_resampled_and_quantized) {
+TEST_F(dnn_contract, images_are_resampled_and_quantized) {
   const tensor x(gpu.upload(std::vector<float>{0, 8, 4}), {1, 1, 3}), y(gpu.alloc<float>(6), {1, 1, 6});
   const tensor elements(gpu.alloc<float8_e4m3>(3), {1, 1, 3});
   const tensor scales(gpu.alloc<float8_e8m0>(1), {1, 1, 1});
@@ -209,7 +209,7 @@ TEST_F(tensors, images_are_resampled_and_quantized) {
   EXPECT_EQ(static_cast<float>(gpu.download(scales.memory()).get().value()[0]), 2);
 }
 
-TEST_F(tensors, a_recorded_input_can_be_rebound) {
+TEST_F(dnn_contract, a_recorded_input_can_be_rebound) {
   const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1}), d = gpu.alloc<float>(4);
   graph::recorder rec(gpu);
   ASSERT_TRUE(rec.add(dnn::computation{.graph = {write(dnn::read(x) * dnn::read(x), tensor(d, {4}))}}));
@@ -221,7 +221,7 @@ TEST_F(tensors, a_recorded_input_can_be_rebound) {
   EXPECT_EQ(gpu.download(d).get().value(), (std::vector<float>{16, 9, 4, 1}));
 }
 
-TEST_F(tensors, a_tensor_updated_by_each_launch_can_be_rebound) {
+TEST_F(dnn_contract, a_tensor_updated_by_each_launch_can_be_rebound) {
   const auto x = gpu.upload(ramp(4)), other = gpu.upload(std::vector<float>{4, 3, 2, 1});
   const tensor view(x, {4});
   graph::recorder rec(gpu);
@@ -235,7 +235,7 @@ TEST_F(tensors, a_tensor_updated_by_each_launch_can_be_rebound) {
   EXPECT_EQ(gpu.download(other).get().value(), (std::vector<float>{8, 6, 4, 2}));
 }
 
-class ready_requests : public tensors {
+class dnn_ready_requests : public dnn_contract {
  protected:
   tensor<float> x{gpu.upload(ramp(9)), {1, 1, 3, 3}};
   tensor<float> filters{gpu.upload(std::vector<float>{1, 0, 0, -1}), {1, 1, 2, 2}},
@@ -245,7 +245,7 @@ class ready_requests : public tensors {
   std::vector<float> result() { return gpu.download(y.memory()).get().value(); }
 };
 
-TEST_F(ready_requests, requests_can_be_told_asked_prepared_and_recorded) {
+TEST_F(dnn_ready_requests, ready_requests_can_be_told_asked_prepared_and_recorded) {
   EXPECT_TRUE(gpu.tell(request));
   EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
   request.beta = 2;
@@ -268,7 +268,7 @@ TEST_F(ready_requests, requests_can_be_told_asked_prepared_and_recorded) {
   EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
 }
 
-TEST_F(ready_requests, errors_name_the_ready_request) {
+TEST_F(dnn_ready_requests, errors_name_the_ready_request_and_its_field) {
   request.bias = tensor(gpu.upload(ramp(2)), {2});
   const accepted wrong = gpu.tell(request);
   ASSERT_FALSE(wrong);
@@ -282,7 +282,7 @@ TEST_F(ready_requests, errors_name_the_ready_request) {
   EXPECT_TRUE(is_error(n.error(), reaction::caller_bug, {"dnn.conv_forward: bias"})) << n.error().to_string();
 }
 
-TEST_F(ready_requests, batch_norm_training_replaces_running_averages) {
+TEST_F(dnn_ready_requests, batch_norm_training_replaces_running_averages) {
   const tensor photos(gpu.upload(std::vector<float>{1, 3, 10, 20}), {2, 2}), out(gpu.alloc<float>(4), {2, 2});
   const tensor mean(gpu.upload(std::vector<float>{0, 0}), {2}), variance(gpu.upload(std::vector<float>{1, 1}), {2});
   for (int i = 0; i < 2; ++i)

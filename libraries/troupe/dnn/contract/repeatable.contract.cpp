@@ -15,7 +15,7 @@ namespace {
 using dnn::value;
 using extents = std::vector<std::int64_t>;
 
-class repeatable : public testing::TestWithParam<dtype> {
+class dnn_repeatability : public testing::TestWithParam<dtype> {
  protected:
   // Returns an input of the type that is tested, with the same numbers each time.
   value given(const extents& e) {
@@ -98,7 +98,7 @@ class repeatable : public testing::TestWithParam<dtype> {
   std::vector<input> inputs_;
 };
 
-TEST_P(repeatable, convolutions_and_normalizations_have_the_same_bits) {
+TEST_P(dnn_repeatability, convolutions_and_normalizations_have_the_same_bits) {
   const value x = given({8, 16, 19, 19});
   const value h = convolution(x, given({24, 16, 3, 3}), {.padding = 1});
   const value n = relu(batch_norm(h, 1e-5, dnn::affine{given({1, 24, 1, 1}), given({1, 24, 1, 1})}).y);
@@ -109,7 +109,7 @@ TEST_P(repeatable, convolutions_and_normalizations_have_the_same_bits) {
                         reduce(g, dnn::reduction_kind::mean, {0, 1, 2, 3})});
 }
 
-TEST_P(repeatable, attention_has_the_same_bits) {
+TEST_P(dnn_repeatability, attention_has_the_same_bits) {
   dnn::attention_options o;
   o.window = dnn::causal;
   const value k = given({2, 2, 150, 32}), v = given({2, 2, 150, 32});
@@ -119,7 +119,7 @@ TEST_P(repeatable, attention_has_the_same_bits) {
   expect_the_same_bits({few, log_softmax(gelu(wide), 3), layer_norm(y, 2, 1e-5).y});
 }
 
-TEST_P(repeatable, recurrences_have_the_same_bits) {
+TEST_P(dnn_repeatability, recurrences_have_the_same_bits) {
   const value x = given({14, 9, 24});
   const dnn::recurrent_result r = dnn::recurrence(x, {given({4 * 20, 24}), given({4 * 20, 20})}, {});
   const dnn::recurrent_result s = dnn::recurrence(
@@ -128,7 +128,7 @@ TEST_P(repeatable, recurrences_have_the_same_bits) {
   expect_the_same_bits({s.y, r.c});
 }
 
-INSTANTIATE_TEST_SUITE_P(types, repeatable, testing::Values(dtype::f32, dtype::f16, dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(types, dnn_repeatability, testing::Values(dtype::f32, dtype::f16, dtype::bf16),
                          [](const auto& i) { return std::string(to_string(i.param)); });
 
 }  // namespace

@@ -31,7 +31,7 @@ struct recurrent_layer {
   }
 };
 
-// The loss of one label in two steps of three equal probabilities.
+// The CTC loss of one label in two steps, whose three classes have equal probabilities.
 struct alignment {
   using request = dnn::computation;
   static constexpr const char* bad_field = "graph has a ctc_loss whose blank is 3; expected one of the 3 classes";
@@ -55,8 +55,8 @@ struct alignment {
 using dnn_sequence_cases = testing::Types<recurrent_layer, alignment>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn_sequences, library_actor, dnn_sequence_cases);
 
-// Two layers that add their input to their state, times 2 and times 3, with two requests that share a reserve.
-TEST(ready_layers, forward_and_backward_share_a_reserve) {
+// Two layers add 2 and 3 times their input to their state. Forward and backward request share a reserve.
+TEST(dnn_rnn_requests, forward_and_backward_requests_share_a_reserve) {
   runtime rt;
   const device gpu = rt.open_device();
   const auto numbers = [&](const std::vector<float>& n) { return gpu.upload(n); };

@@ -5,12 +5,12 @@
 #include "attention_tiles.cuh"
 
 /// Attention of tiles of queries. Each block processes the keys of its queries square by square, with a running
-/// softmax. Another kernel combines the results of the parts of the keys.
+/// softmax. If keys are divided into parts, combine_attention combines the results of the parts.
 namespace troupe::dnn::on_gpu {
 
 /// Writes an element of y.
 template <class N>
-__device__ void write_y(const attending& a, i64 at, N y) {
+__device__ void write_y(const attention_arguments& a, i64 at, N y) {
   if (a.type_of_y == dtype::f16)
     static_cast<__half*>(a.to)[at] = static_cast<__half>(y);
   else if (a.type_of_y == dtype::bf16)
@@ -18,9 +18,9 @@ __device__ void write_y(const attending& a, i64 at, N y) {
   else
     static_cast<N*>(a.to)[at] = y;
 }
-/// Writes an element of a row: the result, or that of a part of the keys.
+/// Writes an element of a row: of y, or if there are several parts, of this part's result in the workspace.
 template <class N>
-__device__ void write_result(const attending& a, i64 part, i64 row, i64 column, N value, N sum) {
+__device__ void write_result(const attention_arguments& a, i64 part, i64 row, i64 column, N value, N sum) {
   if (a.parts == 1)
     write_y<N>(a, row * a.g.value_width + column, sum == 0 ? N(0) : value / sum);
   else
@@ -29,9 +29,9 @@ __device__ void write_result(const attending& a, i64 part, i64 row, i64 column, 
         value;
 }
 template <class N>
-__device__ void write_statistics(const attending& a, i64 part, i64 row, N largest, N sum) {
+__device__ void write_statistics(const attention_arguments& a, i64 part, i64 row, N largest, N sum) {
   if (a.parts == 1) {
-    static_cast<N*>(a.second)[row] = sum == 0 ? hidden<N>() : largest + std::log(sum);
+    static_cast<N*>(a.second)[row] = sum == 0 ? masked_score<N>() : largest + std::log(sum);
     return;
   }
   N* const to = static_cast<N*>(a.workspace) +
@@ -39,25 +39,25 @@ __device__ void write_statistics(const attending& a, i64 part, i64 row, N larges
                 a.g.value_width;
   to[0] = largest, to[1] = sum;
 }
-/// Writes the results of tokens that belong to no sequence.
+/// Writes the results of tokens that belong to no sequence: y = 0, statistics = -infinity.
 template <class N>
-__device__ void write_nothing(const attending& a, const query_tile& t, i64 row_of_batch, i64 token, i64 part,
+__device__ void write_nothing(const attention_arguments& a, const query_tile& t, i64 row_of_batch, i64 token, i64 part,
                               i64 first_column, i64 columns) {
   const token_range whole{row_of_batch, 0, a.g.queries};
   const i64 count = columns < a.g.value_width - first_column ? columns : a.g.value_width - first_column;
   for (i64 n = threadIdx.x; n < t.rows() * count; n += blockDim.x) {
     const i64 r = n / count, row = a.g.query_row(whole, t.head(r), token + r / t.heads);
     write_result<N>(a, part, row, first_column + n % count, N(0), N(0));
-    if (first_column == 0 && n % count == 0) write_statistics<N>(a, part, row, hidden<N>(), N(0));
+    if (first_column == 0 && n % count == 0) write_statistics<N>(a, part, row, masked_score<N>(), N(0));
   }
 }
 
-/// Replaces a square's scores by weights. Sets the factor that each row's earlier sums must be multiplied by. Threads
-/// share each row.
+/// Replaces a square's scores by weights, and sets the factor by which each row's earlier sums must be multiplied.
+/// `Threads` threads share a row; each has `Part` of its scores.
 template <class N, int Threads, int Part, class Weight>
 __device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads, const Weight& weight) {
   const int r = static_cast<int>(threadIdx.x) / Threads, q = static_cast<int>(threadIdx.x) % Threads;
-  N most = hidden<N>();
+  N most = masked_score<N>();
   for (int i = 0; i < Part; ++i) most = scores[i] > most ? scores[i] : most;
   of_threads[threadIdx.x] = most;
   __syncthreads();
@@ -66,13 +66,13 @@ __device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads,
   for (int k = 0; k < Threads; ++k) now = of_threads[r * Threads + k] > now ? of_threads[r * Threads + k] : now;
   N sum = 0;
   for (int i = 0; i < Part; ++i) {
-    const N e = weight_of(scores[i], now == hidden<N>() ? N(0) : now);
+    const N e = weight_of(scores[i], now == masked_score<N>() ? N(0) : now);
     sum += e;
     scores[i] = weight(r, q * Part + i, e);
   }
   __syncthreads();
   of_threads[threadIdx.x] = sum;
-  if (q == 0) largest[r] = now, factors[r] = before == hidden<N>() ? N(1) : std::exp(before - now);
+  if (q == 0) largest[r] = now, factors[r] = before == masked_score<N>() ? N(1) : std::exp(before - now);
   __syncthreads();
   if (q != 0) return;
   sum = 0;
@@ -81,7 +81,8 @@ __device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads,
 }
 
 template <class N>
-__device__ void attend_tile(const attending& a, const query_tile& t, i64 part, i64 first_column, square_memory<N>& m) {
+__device__ void attend_tile(const attention_arguments& a, const query_tile& t, i64 part, i64 first_column,
+                            square_memory<N>& m) {
   constexpr int columns = square<N> / threads_of_row<N>;
   result_columns<N> y;
   y.clear();
@@ -117,9 +118,9 @@ __device__ void attend_tile(const attending& a, const query_tile& t, i64 part, i
   __syncthreads();
 }
 
-/// Calls `f(tile, part of the keys, first column)` for tiles of `rows` rows; a block computes `columns` at a time.
+/// Calls `f(tile, part of the keys, first column)` for all tiles of `rows` rows, and for each `columns` columns of v.
 template <class N, class F>
-__device__ void attend_all(const attending& a, int rows, int columns, F&& f) {
+__device__ void attend_all(const attention_arguments& a, int rows, int columns, F&& f) {
   const kernel_arguments::query_grid grid(a.g, rows);
   const i64 slices = kernel_arguments::divided_up(a.g.value_width, columns);
   for (i64 n = blockIdx.x; n < grid.count() * a.parts * slices; n += gridDim.x) {
@@ -134,16 +135,17 @@ __device__ void attend_all(const attending& a, int rows, int columns, F&& f) {
 }
 
 template <class N>
-__device__ void attend(const attending& a) {
+__device__ void attend(const attention_arguments& a) {
   __shared__ square_memory<N> m;
   attend_all<N>(a, square<N>, kernel_arguments::square_columns,
                 [&](const query_tile& t, i64 part, i64 first_column) { attend_tile<N>(a, t, part, first_column, m); });
 }
 
-/// Shared memory of a block that computes few rows, with as many keys as it has threads.
+/// Shared memory of a block that computes a small tile. It processes as many keys at a time as it has threads.
 template <class N>
-struct few_memory {
-  static constexpr int rows = kernel_arguments::few_rows, keys = static_cast<int>(kernel_arguments::few_threads),
+struct small_tile_memory {
+  static constexpr int rows = kernel_arguments::small_tile_rows,
+                       keys = static_cast<int>(kernel_arguments::small_tile_threads),
                        depth = 128 / static_cast<int>(sizeof(N));
   N scores[rows][keys + 1];
   N stage[keys * (depth + 1)], q[rows][depth];
@@ -151,10 +153,11 @@ struct few_memory {
   N slopes[rows], largest[rows], sums[rows], factors[rows], of_threads[keys];
 };
 
-/// Each thread computes the scores of a key, which the block loads together.
+/// Computes the scores of a small tile: each thread those of one key. All threads load the keys together.
 template <class N>
-__device__ void score_few(const attending& a, const query_tile& t, i64 first, few_memory<N>& m) {
-  using memory = few_memory<N>;
+__device__ void score_small_tile(const attention_arguments& a, const query_tile& t, i64 first,
+                                 small_tile_memory<N>& m) {
+  using memory = small_tile_memory<N>;
   const int thread = static_cast<int>(threadIdx.x);
   const N *const q = static_cast<const N*>(a.q), *const k = static_cast<const N*>(a.k);
   N products[memory::rows] = {};
@@ -181,17 +184,18 @@ __device__ void score_few(const attending& a, const query_tile& t, i64 first, fe
     const bool is_visible = r < t.rows() && m.key_rows[thread] >= 0 && key >= m.first_key[r] && key < m.last_key[r];
     m.scores[r][thread] = is_visible ? score_of<N>(a, t.sequence, t.head(r), t.query(r), key, products[r], m.slopes[r],
                                                    m.diagonals[r], gradient)
-                                     : hidden<N>();
+                                     : masked_score<N>();
   }
 }
 
 template <class N>
-__device__ void attend_few_rows(const attending& a, const query_tile& t, i64 part, i64 first_column, few_memory<N>& m) {
-  using memory = few_memory<N>;
+__device__ void attend_small_tile(const attention_arguments& a, const query_tile& t, i64 part, i64 first_column,
+                                  small_tile_memory<N>& m) {
+  using memory = small_tile_memory<N>;
   constexpr int all = memory::keys, per_row = all / memory::rows, columns_of_part = all / per_row;
   const int thread = static_cast<int>(threadIdx.x);
   if (thread < memory::rows) {
-    m.largest[thread] = hidden<N>(), m.sums[thread] = 0;
+    m.largest[thread] = masked_score<N>(), m.sums[thread] = 0;
     if (thread < t.rows()) {
       const i64 i = t.query(thread);
       const key_range visible = a.g.visible_keys(i, t.queries.count, t.keys.count);
@@ -201,7 +205,8 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
       m.slopes[thread] = a.g.has_alibi != 0 ? static_cast<N>(a.g.alibi_slope(t.head(thread))) : N(0);
     }
   }
-  // Each thread has a column, and a second one if there are many; if there are few, groups of threads share the keys.
+  // Each thread computes a column, and a second one if there are many. If there are few columns, `groups` groups of
+  // threads compute the same columns from different keys.
   const i64 columns = a.g.value_width - first_column;
   int group = all;
   while (group / 2 >= columns) group /= 2;
@@ -215,7 +220,7 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
   for (i64 first = keys.first; first < keys.last; first += all) {
     m.key_rows[thread] = first + thread < keys.last ? a.g.key_row(t.keys, t.key_head, first + thread) : -1;
     __syncthreads();
-    score_few<N>(a, t, first, m);
+    score_small_tile<N>(a, t, first, m);
     __syncthreads();
     weigh<N, per_row, columns_of_part>(
         m.scores[thread / per_row] + thread % per_row * columns_of_part, m.largest, m.sums, m.factors, m.of_threads,
@@ -251,21 +256,21 @@ __device__ void attend_few_rows(const attending& a, const query_tile& t, i64 par
 }
 
 template <class N>
-__device__ void attend_few(const attending& a) {
-  __shared__ few_memory<N> m;
+__device__ void attend_small_tiles(const attention_arguments& a) {
+  __shared__ small_tile_memory<N> m;
   attend_all<N>(
-      a, kernel_arguments::few_rows, kernel_arguments::few_columns,
-      [&](const query_tile& t, i64 part, i64 first_column) { attend_few_rows<N>(a, t, part, first_column, m); });
+      a, kernel_arguments::small_tile_rows, kernel_arguments::small_tile_columns,
+      [&](const query_tile& t, i64 part, i64 first_column) { attend_small_tile<N>(a, t, part, first_column, m); });
 }
 
-/// Combines the results of the parts, in their order.
+/// Combines the results of the parts of the keys, in order.
 template <class N>
-__device__ void combine_attention(const attending& a) {
+__device__ void combine_attention(const attention_arguments& a) {
   const i64 rows = kernel_arguments::rows_of(a.g), width = a.g.value_width,
             each = kernel_arguments::row_workspace_of(a.g);
   for (i64 n = first_of_thread(); n < rows * width; n += all_threads()) {
     const N* const of_row = static_cast<const N*>(a.workspace) + n / width * each;
-    N largest = hidden<N>(), sum = 0, y = 0;
+    N largest = masked_score<N>(), sum = 0, y = 0;
     for (i64 p = 0; p < a.parts; ++p) {
       const N here = of_row[p * rows * each + width];
       largest = here > largest ? here : largest;
@@ -276,7 +281,7 @@ __device__ void combine_attention(const attending& a) {
       sum += factor * of_part[width + 1], y += factor * of_part[n % width];
     }
     write_y<N>(a, n, sum == 0 ? N(0) : y / sum);
-    if (n % width == 0) static_cast<N*>(a.second)[n / width] = sum == 0 ? hidden<N>() : largest + std::log(sum);
+    if (n % width == 0) static_cast<N*>(a.second)[n / width] = sum == 0 ? masked_score<N>() : largest + std::log(sum);
   }
 }
 

@@ -5,12 +5,12 @@
 #include "attention.cuh"
 #include "warps.cuh"
 
-/// Attention of few rows of half types as they are stored, limited by the memory's speed.
+/// Attention of few rows of half types as they are stored. The speed of memory limits it.
 ///
-/// Each warp of a block processes 16 keys at a time and has its own softmax; in the end the block sums up those of all
-/// warps. k and v are read into the registers from which they are multiplied: while a warp computes with some keys, its
-/// next ones are being loaded. Products are those of 16 keys by eight rows of q, and of 16 columns of v by the weights
-/// of these rows. The order of summands and of columns is free, so each lane reads 16 contiguous bytes.
+/// Each warp of a block processes 16 keys at a time with a softmax of its own; in the end the block combines the
+/// softmaxes of its warps. k and v are read into the registers from which they are multiplied: while a warp computes
+/// with 16 keys, it loads the next ones. Products are those of 16 keys by 8 rows of q, and of 16 columns of v by the
+/// weights of these rows. The order of summands and columns does not matter, so each lane reads 16 contiguous bytes.
 namespace troupe::dnn::on_gpu {
 
 /// Finds the rows of a sequence's keys in k and v.
@@ -23,12 +23,12 @@ class key_rows_of_sequence {
         first_(g.pool != 0 ? 0 : static_cast<int>(g.key_row(t.keys, t.key_head, 0))),
         last_(static_cast<int>(end)) {}
   __device__ int last() const { return last_; }
-  /// Reads the page of a key, from which its row follows later.
+  /// Reads the page of a key, which row_of() needs.
   __device__ int page_of(int key) const {
     if (g_.pool == 0 || key >= last_) return -1;
     return pages_[static_cast<unsigned>(key) / page_tokens() * g_.pages.second_stride];
   }
-  /// Returns the row of a key; -1 if there is no such key.
+  /// Returns the row of a key; -1 if the key or its page does not exist.
   __device__ int row_of(int key, int page) const {
     if (key >= last_) return -1;
     if (g_.pool == 0) return first_ + key;
@@ -45,8 +45,8 @@ class key_rows_of_sequence {
   int first_, last_;
 };
 
-/// Shared memory of a block that computes at most `Rows` rows. Its working state is here rather than in registers, of
-/// which none are free.
+/// Shared memory of a block that computes at most `Rows` rows. It also holds the block's working state, because no
+/// registers are free.
 template <int Rows, int ValueWidth, int Warps>
 struct decoding_memory {
   float y[Rows][ValueWidth + 4], largest[Warps][Rows], sums[Warps][Rows], slopes[Rows];
@@ -54,11 +54,11 @@ struct decoding_memory {
   i64 query_rows[Rows];
   query_tile tile;
   key_range keys;
-  key_range plain;  // keys whose scores are scaled products for all rows
+  key_range plain;  // keys that all rows attend to, and whose scores are just scaled products
   i64 row_of_batch, key_head, first_head, token, next, end, part;
 
-  /// Finds the tokens of a row of the batch that this block computes.
-  __device__ void begin(const attending& a) {
+  /// Sets the row of the batch, the range of tokens and the part of the keys that this block computes.
+  __device__ void begin(const attention_arguments& a) {
     const i64 most_rows = kernel_arguments::rows_of_sequence(a.g);
     const kernel_arguments::query_grid grid(a.g, most_rows);
     const i64 unit = blockIdx.x / a.parts;
@@ -67,8 +67,8 @@ struct decoding_memory {
     next = unit % grid.tiles * grid.tokens;
     end = next + grid.tokens < a.g.queries ? next + grid.tokens : a.g.queries;
   }
-  /// Finds the tokens of one sequence, and their keys.
-  __device__ void take(const attending& a) {
+  /// Takes the next tokens that belong to one sequence as the tile, and finds the keys of this part.
+  __device__ void take(const attention_arguments& a) {
     token = next;
     tile = tile_at(a.g, row_of_batch, token, end);
     tile.key_head = key_head, tile.first_head = key_head * a.g.shared, tile.heads = a.g.shared;
@@ -80,7 +80,7 @@ struct decoding_memory {
     plain = {a.g.visible_keys(tile.first + tile.count - 1, tile.queries.count, tile.keys.count).first,
              a.g.visible_keys(tile.first, tile.queries.count, tile.keys.count).last};
   }
-  __device__ void set_row(const attending& a, int r) {
+  __device__ void set_row(const attention_arguments& a, int r) {
     query_rows[r] = -1, first_key[r] = last_key[r] = diagonals[r] = 0, slopes[r] = 0;
     if (r >= tile.rows()) return;
     const i64 i = tile.query(r);
@@ -92,16 +92,16 @@ struct decoding_memory {
   }
 };
 
-/// Computes a tile of queries with a part of their keys. H is the type of numbers. A warp loads `Ahead` times 16 keys
-/// ahead.
+/// Computes a tile of queries with a part of their keys. H is the type of q, k and v. A tile has at most 8 * `Eights`
+/// rows. A warp loads `Ahead` times 16 keys ahead.
 template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
 class decoder {
  public:
   static constexpr int rows = 8 * Eights, step = 16 * Warps;
   using memory = decoding_memory<rows, ValueWidth, Warps>;
 
-  __device__ decoder(const attending& a, memory& m) : a_(a), m_(m) {
-    for (int e = 0; e < Eights; ++e) base_[e][0] = base_[e][1] = hidden<float>();
+  __device__ decoder(const attention_arguments& a, memory& m) : a_(a), m_(m) {
+    for (int e = 0; e < Eights; ++e) base_[e][0] = base_[e][1] = masked_score<float>();
   }
   __device__ void attend() {
     if (threadIdx.x < rows) m_.set_row(a_, static_cast<int>(threadIdx.x));
@@ -120,17 +120,17 @@ class decoder {
  private:
   static constexpr int chunks = Width / 32, value_chunks = ValueWidth / 64, slices = ValueWidth / 16;
   static constexpr float log2_e = 1.44269504088896341f, ln_2 = 0.693147180559945309f;
-  /// The most by which a row's base may be below its largest score. Weights are powers of two of scores less the base.
+  /// The most by which a row's largest score may exceed its base. A weight is 2^(score - base).
   static constexpr float slack = 8;
 
-  /// The numbers of a lane of 16 keys: keys g and g + 8 of k; 2j, 2j + 1, 2j + 8 and 2j + 9 of v.
+  /// A lane's share of 16 keys: of k, keys g and g + 8; of v, keys 2j, 2j + 1, 2j + 8 and 2j + 9.
   struct sixteen_keys {
     eight_halves k[2][chunks], v[4][value_chunks];
     bool exists[2];
   };
-  /// The softmax of a row, combined from those of all warps.
+  /// The largest score and the sum of weights of a row, combined from all warps.
   struct softmax_of_row {
-    float largest = hidden<float>(), sum = 0;
+    float largest = masked_score<float>(), sum = 0;
     __device__ softmax_of_row(const memory& m, int r) {
       for (int w = 0; w < Warps; ++w) largest = m.largest[w][r] > largest ? m.largest[w][r] : largest;
       for (int w = 0; w < Warps; ++w) sum += factor(m.largest[w][r], largest) * m.sums[w][r];
@@ -141,7 +141,7 @@ class decoder {
   static __device__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
   static __device__ int g() { return lane() / 4; }
   static __device__ int j() { return lane() % 4; }
-  /// Returns the factor that converts sums from one base to another.
+  /// Returns the factor that converts sums from the base `before` to the base `now`.
   static __device__ float factor(float before, float now) { return before == now ? 1.0f : power_of_two(before - now); }
 
   __device__ void load_queries() {
@@ -167,8 +167,8 @@ class decoder {
     }
   }
 
-  /// Processes the keys from `first` on. Each lane up to 15 finds the row of one of 16 keys; the page of that row is
-  /// read one iteration earlier.
+  /// Processes the keys from `first` on. Lane n finds the row of key n % 16 of the 16 keys, and reads the key's page
+  /// one iteration earlier.
   __device__ void add_keys(const key_rows_of_sequence& key_rows, int first) {
     sixteen_keys keys[Ahead];
     const int of_lane = lane() % 16;
@@ -194,7 +194,7 @@ class decoder {
     }
   }
 
-  /// Computes the scores of keys g and g + 8 and rows 2j and 2j + 1, as multiples of ln(2).
+  /// Computes the scores of keys g and g + 8 for rows 2j and 2j + 1, times log2(e).
   __device__ void find_scores(const sixteen_keys& keys, int first, float (&scores)[Eights][4]) const {
     for (int e = 0; e < Eights; ++e) {
       for (int i = 0; i < 4; ++i) scores[e][i] = 0;
@@ -215,7 +215,7 @@ class decoder {
     }
   }
   __device__ float score(float product, int r, int key, bool exists) const {
-    if (!exists || key < m_.first_key[r] || key >= m_.last_key[r]) return hidden<float>();
+    if (!exists || key < m_.first_key[r] || key >= m_.last_key[r]) return masked_score<float>();
     float s = product * scale_;
     if (a_.g.soft_cap != 0) {
       const float cap = static_cast<float>(a_.g.soft_cap) * log2_e;
@@ -225,7 +225,8 @@ class decoder {
     return s;
   }
 
-  /// Computes weights from scores, rounded and transposed: of keys 2j and 2j + 1, then 2j + 8 and 2j + 9, for row g.
+  /// Replaces scores by weights. Writes the weights rounded and transposed: for row g, pairs of keys 2j and 2j + 1, and
+  /// of keys 2j + 8 and 2j + 9.
   __device__ void weigh(float (&scores)[Eights][4], std::uint32_t (&weights)[Eights][2]) {
     bool grows = false;
     for (int e = 0; e < Eights; ++e)
@@ -234,7 +235,7 @@ class decoder {
     for (int e = 0; e < Eights; ++e) {
       for (int i = 0; i < 4; ++i) {
         const float base = base_[e][i % 2];
-        scores[e][i] = power_of_two(scores[e][i] - (base == hidden<float>() ? 0.0f : base));
+        scores[e][i] = power_of_two(scores[e][i] - (base == masked_score<float>() ? 0.0f : base));
         sums_[e][i % 2] += scores[e][i];
       }
       weights[e][0] = transposed(pair_of<H>(scores[e][0], scores[e][1]));
@@ -259,7 +260,7 @@ class decoder {
     }
   }
 
-  /// Adds weights * v. A lane's columns of a slice are halves of the words that it read of v, see column_of.
+  /// Adds weights * v to y. The columns of a lane in a slice are halves of the words of v that it read, see column_of.
   __device__ void add(const sixteen_keys& keys, const std::uint32_t (&weights)[Eights][2]) {
     TROUPE_UNROLLED
     for (int s = 0; s < slices; ++s) {
@@ -274,14 +275,13 @@ class decoder {
       for (int e = 0; e < Eights; ++e) multiply_small<H>(y_[e][s], v, weights[e][0], weights[e][1]);
     }
   }
-  /// Returns the column of the first two numbers of a lane in a slice of y, or of the other two.
+  /// Returns the column of a lane's first two elements in a slice of y, or of its other two if `others` is 1.
   static __device__ int column_of(int slice, int others) {
     const int n = others * slices + slice;
     return n / 8 * 64 + g() * 8 + n % 8;
   }
 
-  /// Writes the sums of all warps to shared memory. Warps add one after the other, so that results are the same in each
-  /// run.
+  /// Adds the y of all warps in shared memory. Warps add one after the other, so that results are the same in each run.
   __device__ void add_warps() {
     for (int e = 0; e < Eights; ++e)
       for (int r = 0; r < 2; ++r) {
@@ -301,7 +301,7 @@ class decoder {
     for (int e = 0; e < Eights; ++e) TROUPE_UNROLLED
     for (int r = 0; r < 2; ++r) {
       const int row = 8 * e + 2 * j() + r;
-      float largest = hidden<float>();
+      float largest = masked_score<float>();
       for (int w = 0; w < Warps; ++w) largest = m_.largest[w][row] > largest ? m_.largest[w][row] : largest;
       const float by = factor(base_[e][r], largest);
       TROUPE_UNROLLED
@@ -313,18 +313,18 @@ class decoder {
     }
   }
 
-  const attending& a_;
+  const attention_arguments& a_;
   memory& m_;
   const float scale_ = static_cast<float>(a_.g.scale) * log2_e;
-  eight_halves q_[Eights][chunks];  // row g of each eight rows
-  // Rows 2j and 2j + 1 of each eight rows.
+  eight_halves q_[Eights][chunks];  // row g of each 8 rows
+  // Sums and bases of rows 2j and 2j + 1 of each 8 rows.
   float y_[Eights][slices][4] = {}, sums_[Eights][2] = {};
   float base_[Eights][2];
 };
 
-/// Computes a part of the keys of a tile per block; `parts` blocks share a tile.
+/// Computes attention. Each block attends to one of `a.parts` parts of a tile's keys.
 template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
-__device__ void decode_attention(const attending& a) {
+__device__ void decode_attention(const attention_arguments& a) {
   using on_tile = decoder<H, Width, ValueWidth, Eights, Warps, Ahead>;
   __shared__ typename on_tile::memory m;
   if (threadIdx.x == 0) m.begin(a);

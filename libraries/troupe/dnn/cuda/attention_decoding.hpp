@@ -5,17 +5,17 @@
 #include <troupe/dnn/cuda/attention_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 
-/// Attention of few rows from q, k and v as they are stored, in one half type.
+/// Attention of few queries, with q, k and v of one half type, which the kernels read as they are stored.
 namespace troupe::dnn {
 
-/// Returns true if a step of `op::attention` is computed by these kernels: if its q, k and v have supported types and
-/// shapes, and begin at multiples of 16 bytes. Outputs, if the step has some, must be supported, too: statistics in
-/// f32, y in f32 or the half type.
+/// Returns true if these kernels can compute the step: it is an attention whose options, q, k and v they support.
+/// Outputs, if the step has them, must be supported too: statistics in f32, y in f32 or the half type.
 bool is_direct_attention(const operator_step& s) noexcept;
 
 /// Returns the number of parts into which the keys of each sequence are divided.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept;
-/// Enqueues everything but the combination of the parts.
-result<void> decode_attention(const operator_step& s, const kernel_arguments::attending& a, const launch_site& w);
+/// Enqueues the attention, without the combination of the parts.
+result<void> enqueue_decoding(const operator_step& s, const kernel_arguments::attention_arguments& a,
+                              const execution_context& w);
 
 }  // namespace troupe::dnn

@@ -4,14 +4,13 @@
 
 #include "attention_tiles.cuh"
 
-/// The gradients of attention. Scores are computed again: for the queries of a tile with all of their keys, for the
-/// keys of a tile with all queries, and for each square of a bias. Thus every sum has one order, and no two blocks add
-/// to the same number.
+/// The gradients of attention. Scores are computed again: for dq by tiles of queries, for dk and dv by tiles of keys,
+/// for dbias by squares of the bias. Thus every sum has one order, and no two blocks add to the same element.
 namespace troupe::dnn::on_gpu {
 
-/// Finds the rows of a tile, and the mean gradient of each: the sum of dy * y.
+/// Finds the rows of a tile, and for each row the sum of dy * y, which is the mean gradient of its weights.
 template <class N>
-__device__ void set_gradient_rows(const attending& a, const query_tile& t, square_memory<N>& m) {
+__device__ void set_gradient_rows(const attention_arguments& a, const query_tile& t, square_memory<N>& m) {
   constexpr int threads = threads_of_row<N>;
   set_rows<N>(a, t, m, true);
   const int r = static_cast<int>(threadIdx.x) / threads, q = static_cast<int>(threadIdx.x) % threads;
@@ -26,12 +25,13 @@ __device__ void set_gradient_rows(const attending& a, const query_tile& t, squar
   __syncthreads();
 }
 
-/// A thread's part of a square: weights after the dropout, the gradients of scores, and those before the soft cap.
+/// A thread's elements of a square: weights after the dropout, gradients of the scores, and gradients of the scaled
+/// products before the soft cap.
 template <class N>
 struct square_gradients {
   N weights[micro<N>][micro<N>], ds[micro<N>][micro<N>], before_cap[micro<N>][micro<N>];
 
-  __device__ void find(const attending& a, const query_tile& t, i64 first, square_memory<N>& m) {
+  __device__ void find(const attention_arguments& a, const query_tile& t, i64 first, square_memory<N>& m) {
     N gradients[micro<N>][micro<N>];
     find_scores<N>(a, t, first, m, weights, gradients);
     multiply_rows<N>(a.dy, m.query_rows, a.v, m.key_rows, a.g.value_width, m.stage, ds);
@@ -57,7 +57,7 @@ struct square_gradients {
 };
 
 template <class N>
-__device__ void attention_query_gradient(const attending& a) {
+__device__ void attention_query_gradient(const attention_arguments& a) {
   __shared__ square_memory<N> m;
   constexpr int columns = kernel_arguments::square_columns;
   const kernel_arguments::query_grid grid(a.g, square<N>);
@@ -89,9 +89,9 @@ __device__ void attention_query_gradient(const attending& a) {
   }
 }
 
-/// Adds the contributions of all queries of a sequence that attend to keys of a square to the gradients of these keys.
+/// Adds to the gradients of a tile's keys the contributions of all queries of the sequence that attend to them.
 template <class N>
-__device__ void add_queries(const attending& a, i64 sequence, i64 key_head, i64 first, i64 first_column,
+__device__ void add_queries(const attention_arguments& a, i64 sequence, i64 key_head, i64 first, i64 first_column,
                             result_columns<N>& dk, result_columns<N>& dv, square_memory<N>& m) {
   const kernel_arguments::query_grid grid(a.g, square<N>);
   query_tile t{};
@@ -115,7 +115,7 @@ __device__ void add_queries(const attending& a, i64 sequence, i64 key_head, i64 
 }
 
 template <class N>
-__device__ void attention_key_gradient(const attending& a) {
+__device__ void attention_key_gradient(const attention_arguments& a) {
   __shared__ square_memory<N> m;
   constexpr int columns = kernel_arguments::square_columns;
   const attention_geometry& g = a.g;
@@ -135,7 +135,7 @@ __device__ void attention_key_gradient(const attending& a) {
       if (sequence >= 0) {
         const token_range keys = g.keys_of(sequence);
         const i64 end = keys.first + keys.count < last ? keys.first + keys.count : last;
-        // Squares of a sequence begin at multiples of 4, as the random numbers of a dropout do.
+        // Tiles of a sequence's keys begin at multiples of 4: four keys share a counter of the dropout.
         const i64 position = token - keys.first, skipped = position % 4;
         count = end - token < square<N> - skipped ? end - token : square<N> - skipped;
         set_keys<N>(a, keys, key_head, position - skipped, position + count, m);
@@ -163,10 +163,10 @@ __device__ void attention_key_gradient(const attending& a) {
   }
 }
 
-/// Sums one square of a bias: the gradients of all scores that it is added to.
+/// Adds the gradients of the scores of one sequence and head to a square of the bias's gradient.
 template <class N>
-__device__ void add_squares(const attending& a, i64 b, i64 h, i64 first_query, i64 first_key, square_memory<N>& m,
-                            N (&sums)[micro<N>][micro<N>]) {
+__device__ void add_squares(const attention_arguments& a, i64 b, i64 h, i64 first_query, i64 first_key,
+                            square_memory<N>& m, N (&sums)[micro<N>][micro<N>]) {
   query_tile t{};
   t.sequence = b, t.key_head = h / a.g.shared, t.first_head = h, t.heads = 1, t.first = first_query;
   t.queries = a.g.queries_of(b), t.keys = a.g.keys_of(b);
@@ -184,9 +184,9 @@ __device__ void add_squares(const attending& a, i64 b, i64 h, i64 first_query, i
   __syncthreads();
 }
 
-/// Writes a square of sums; sums over rows or columns along which the bias has the extent 1.
+/// Writes a square of the bias's gradient, summed over its rows or columns where the bias has the extent 1.
 template <class N>
-__device__ void write_square(const attending& a, i64 b, i64 h, i64 query, i64 key, square_memory<N>& m,
+__device__ void write_square(const attention_arguments& a, i64 b, i64 h, i64 query, i64 key, square_memory<N>& m,
                              const N (&sums)[micro<N>][micro<N>]) {
   square_gradients<N>::store(sums, m);
   const i64* const extents = a.g.bias_extents;
@@ -207,7 +207,7 @@ __device__ void write_square(const attending& a, i64 b, i64 h, i64 query, i64 ke
 }
 
 template <class N>
-__device__ void attention_bias_gradient(const attending& a) {
+__device__ void attention_bias_gradient(const attention_arguments& a) {
   __shared__ square_memory<N> m;
   const attention_geometry& g = a.g;
   const i64* const extents = g.bias_extents;

@@ -5,32 +5,32 @@
 #include <troupe/dnn/cuda/attention_arguments.hpp>
 #include <troupe/dnn/cuda/attention_decoding.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
-#include <troupe/dnn/cuda/launching.hpp>
+#include <troupe/dnn/cuda/launch_templates.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-using kernel_arguments::attending, kernel_arguments::query_grid, kernel_arguments::divided_up;
+using kernel_arguments::attention_arguments, kernel_arguments::query_grid, kernel_arguments::divided_up;
 
-// Returns true if tiles of queries have so few rows that loading keys dominates the time.
-bool has_few_rows(const attention_geometry& g) noexcept {
-  return kernel_arguments::rows_of_sequence(g) <= kernel_arguments::few_rows;
+// Returns true if tiles have so few rows that loading the keys takes most of the time.
+bool has_small_tiles(const attention_geometry& g) noexcept {
+  return kernel_arguments::rows_of_sequence(g) <= kernel_arguments::small_tile_rows;
 }
 
 std::int64_t rows_of_square(dtype numbers) noexcept {
   return numbers == dtype::f32 ? kernel_arguments::square_rows<float> : kernel_arguments::square_rows<double>;
 }
 
-// Returns the number of parts of the keys. It does not depend on the GPU, so that results do not. There may be fewer
-// keys than the tensor has, which only the GPU knows.
+// Returns the number of parts into which keys are divided. It is the same on all GPUs, so that results are. Sequences
+// may have fewer keys than the tensor: their lengths are in the GPU's memory.
 std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
   constexpr std::int64_t enough_blocks = 512, least_keys = 256, most_parts = 64;
-  const query_grid grid(g, has_few_rows(g) ? kernel_arguments::few_rows : rows_of_square(numbers));
+  const query_grid grid(g, has_small_tiles(g) ? kernel_arguments::small_tile_rows : rows_of_square(numbers));
   return std::clamp<std::int64_t>(std::min(enough_blocks / grid.count(), g.keys / least_keys), 1, most_parts);
 }
 
-attending arguments_of(const operator_step& s, const launch_site& w) {
+attention_arguments arguments_of(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<attention_attributes>();
   const bool gradient = s.what == op::attention_gradient;
   const attention_inputs at(f, gradient);
@@ -57,30 +57,31 @@ std::int64_t attention_workspace_of(const operator_step& s) noexcept {
   return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::row_workspace_of(g);
 }
 
-result<void> attend(const operator_step& s, const launch_site& w) {
-  attending a = arguments_of(s, w);
+result<void> enqueue_attention(const operator_step& s, const execution_context& w) {
+  attention_arguments a = arguments_of(s, w);
   const bool direct = is_direct_attention(s);
-  a.parts = direct ? parts_of_decoding(a.g) : parts_of(a.g, w.all.numbers);
+  a.parts = direct ? parts_of_decoding(a.g) : parts_of(a.g, w.all.compute_type);
   if (direct) {
-    TROUPE_TRY(decode_attention(s, a, w));
-  } else if (has_few_rows(a.g)) {
-    const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::few_columns);
-    const query_grid grid(a.g, kernel_arguments::few_rows);
-    TROUPE_TRY(launch<"attend_few">(w, grid.count() * a.parts * slices, kernel_arguments::few_threads, a));
+    TROUPE_TRY(enqueue_decoding(s, a, w));
+  } else if (has_small_tiles(a.g)) {
+    const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::small_tile_columns);
+    const query_grid grid(a.g, kernel_arguments::small_tile_rows);
+    TROUPE_TRY(
+        launch<"attend_small_tiles">(w, grid.count() * a.parts * slices, kernel_arguments::small_tile_threads, a));
   } else {
     const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::square_columns);
-    const query_grid grid(a.g, rows_of_square(w.all.numbers));
+    const query_grid grid(a.g, rows_of_square(w.all.compute_type));
     TROUPE_TRY(launch<"attend">(w, grid.count() * a.parts * slices, kernel_arguments::attention_threads, a));
   }
   if (a.parts == 1) return {};
-  return launch_for<"combine_attention">(w, elements_of(s.outputs[0].shape), a);
+  return launch_per_element<"combine_attention">(w, elements_of(s.outputs[0].shape), a);
 }
 
-result<void> find_attention_gradients(const operator_step& s, const launch_site& w) {
+result<void> enqueue_attention_gradient(const operator_step& s, const execution_context& w) {
   using kernel_arguments::attention_threads, kernel_arguments::square_columns;
-  attending a = arguments_of(s, w);
+  attention_arguments a = arguments_of(s, w);
   const attention_geometry& g = a.g;
-  const std::int64_t rows = rows_of_square(w.all.numbers);
+  const std::int64_t rows = rows_of_square(w.all.compute_type);
   TROUPE_TRY(launch<"attention_query_gradient">(w, query_grid(g, rows).count() * divided_up(g.width, square_columns),
                                                 attention_threads, a));
   a.to = w.at(s.outputs[1]), a.second = w.at(s.outputs[2]);

@@ -6,9 +6,9 @@
 
 namespace troupe::dnn {
 
-result<void> attend(const operator_step& s, const launch_site& w);
-result<void> find_attention_gradients(const operator_step& s, const launch_site& w);
-/// Returns the workspace of an attention, in numbers: the results of parts of its keys.
+result<void> enqueue_attention(const operator_step& s, const execution_context& w);
+result<void> enqueue_attention_gradient(const operator_step& s, const execution_context& w);
+/// Returns the elements of workspace of an attention step: partial results, if its keys are divided into parts.
 std::int64_t attention_workspace_of(const operator_step& s) noexcept;
 
 }  // namespace troupe::dnn

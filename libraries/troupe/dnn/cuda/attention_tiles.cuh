@@ -8,11 +8,11 @@
 #include "attention_arguments.hpp"
 #include "elements.cuh"
 
-/// Attention in squares of scores. A block has 16 x 16 threads, each of which computes a few rows and columns of a
-/// square.
+/// Attention in square tiles of scores: rows are queries, columns are keys. A block has 16 x 16 threads, each of which
+/// computes `micro` x `micro` scores of a square.
 namespace troupe::dnn::on_gpu {
 
-using kernel_arguments::attending;
+using kernel_arguments::attention_arguments;
 using kernel_arguments::attention_threads;
 
 template <class N>
@@ -21,20 +21,20 @@ template <class N>
 inline constexpr int micro = square<N> / 16;  // rows and columns of a square per thread
 template <class N>
 inline constexpr int threads_of_row = static_cast<int>(attention_threads) / square<N>;
-inline constexpr int depth = 16;  // length of k of a product that is loaded at once
+inline constexpr int depth = 16;  // summands of a product that are loaded at once
 inline constexpr int columns_of_thread = kernel_arguments::square_columns / 16;
 
 template <class N>
-__device__ constexpr N hidden() {
+__device__ constexpr N masked_score() {
   return -std::numeric_limits<N>::infinity();
 }
 /// Returns exp(score - base); 0 for keys that the query does not attend to, whatever the base.
 template <class N>
 __device__ N weight_of(N score, N base) {
-  return score == hidden<N>() ? N(0) : std::exp(score - base);
+  return score == masked_score<N>() ? N(0) : std::exp(score - base);
 }
 
-/// Consecutive queries of a sequence, of heads that share keys; of no sequence if `sequence` is -1.
+/// Consecutive queries of a sequence, for heads that share keys. `sequence` is -1 for tokens that belong to none.
 struct query_tile {
   i64 sequence, key_head, first_head, heads, first, count;
   token_range queries, keys;
@@ -58,7 +58,7 @@ __device__ inline i64 sequence_of(const attention_geometry& g, sequence_layout l
   return token >= t.first && token < t.first + t.count ? b : -1;
 }
 
-/// Returns the tile that begins at a token, with the tokens up to `end` of the same sequence.
+/// Returns the tile of the tokens from `token` on that are in the same sequence and before `end`.
 __device__ inline query_tile tile_at(const attention_geometry& g, i64 row, i64 token, i64 end) {
   query_tile t{};
   t.sequence = sequence_of(g, g.query_layout, g.query_numbers, g.queries, row, token);
@@ -71,7 +71,7 @@ __device__ inline query_tile tile_at(const attention_geometry& g, i64 row, i64 t
   return t;
 }
 
-/// Calls `f(tile, row of the batch, token)` for the tiles of one unit of the grid.
+/// Calls `f(tile, row of the batch, token)` for the tokens of unit `unit` of the grid, once for those of each sequence.
 template <class F>
 __device__ void for_each_tile(const attention_geometry& g, const kernel_arguments::query_grid& grid, i64 unit,
                               const F& f) {
@@ -88,12 +88,12 @@ __device__ void for_each_tile(const attention_geometry& g, const kernel_argument
   }
 }
 
-/// Returns the range of keys that any query of a tile attends to.
+/// Returns the keys from the first to the last that any query of a tile attends to.
 __device__ inline key_range visible_keys_of(const attention_geometry& g, const query_tile& t) {
   return {g.visible_keys(t.first, t.queries.count, t.keys.count).first,
           g.visible_keys(t.first + t.count - 1, t.queries.count, t.keys.count).last};
 }
-/// Returns one of the parts of these keys; each but the first begins at a multiple of `step`.
+/// Returns part `part` of `parts` of the keys `all`. Each begins at a multiple of `step`, the first maybe before `all`.
 __device__ inline key_range part_of(const key_range& all, i64 part, i64 parts, i64 step) {
   const i64 begin = all.first / step * step;
   const i64 each = kernel_arguments::divided_up(kernel_arguments::divided_up(all.last - begin, parts), step) * step;
@@ -108,28 +108,28 @@ struct square_memory {
   N stage[2 * square<N> * (depth + 1) > depth* kernel_arguments::square_columns
               ? 2 * square<N>*(depth + 1)
               : depth* kernel_arguments::square_columns];
-  i64 query_rows[square<N>], key_rows[square<N>];  // rows of the tensors; -1: none
+  i64 query_rows[square<N>], key_rows[square<N>];  // rows in q, and in k and v; -1: none
   i64 first_key[square<N>], last_key[square<N>], diagonals[square<N>];
   N slopes[square<N>], statistics[square<N>], means[square<N>];
   N largest[square<N>], sums[square<N>], factors[square<N>];
   N of_threads[attention_threads];
-  std::uint32_t retained[attention_threads];  // a bit for each score of a part of a row
+  std::uint32_t retained[attention_threads];  // per thread: a bit for each score of its part of a row
 };
 
 __device__ inline int square_row() { return static_cast<int>(threadIdx.x) / 16; }
 __device__ inline int square_column() { return static_cast<int>(threadIdx.x) % 16; }
 
-/// Finds the rows of a tile. For gradients, rows without keys are omitted: their contents do not matter.
+/// Finds the rows of a tile. For gradients, rows without keys are omitted, because their contents do not matter.
 template <class N>
-__device__ void set_rows(const attending& a, const query_tile& t, square_memory<N>& m, bool gradient) {
+__device__ void set_rows(const attention_arguments& a, const query_tile& t, square_memory<N>& m, bool gradient) {
   const i64 r = threadIdx.x;
   if (r < square<N>) {
     m.query_rows[r] = -1, m.first_key[r] = m.last_key[r] = 0;
-    m.largest[r] = hidden<N>(), m.sums[r] = 0, m.means[r] = 0;
+    m.largest[r] = masked_score<N>(), m.sums[r] = 0, m.means[r] = 0;
     if (r < t.rows()) {
       const i64 i = t.query(r), row = a.g.query_row(t.queries, t.head(r), i);
       const N statistic = gradient ? static_cast<const N*>(a.statistics)[row] : N(0);
-      if (!gradient || statistic != hidden<N>()) {
+      if (!gradient || statistic != masked_score<N>()) {
         const key_range visible = a.g.visible_keys(i, t.queries.count, t.keys.count);
         m.query_rows[r] = row, m.first_key[r] = visible.first, m.last_key[r] = visible.last;
         m.diagonals[r] = a.g.diagonal(i, t.queries.count, t.keys.count);
@@ -141,14 +141,14 @@ __device__ void set_rows(const attending& a, const query_tile& t, square_memory<
   __syncthreads();
 }
 template <class N>
-__device__ void set_keys(const attending& a, const token_range& of, i64 key_head, i64 first, i64 end,
+__device__ void set_keys(const attention_arguments& a, const token_range& of, i64 key_head, i64 first, i64 end,
                          square_memory<N>& m) {
   const i64 j = threadIdx.x;
   if (j < square<N>) m.key_rows[j] = first + j < end ? a.g.key_row(of, key_head, first + j) : -1;
   __syncthreads();
 }
 
-/// Computes out = a * transposed b: the product of each row of a with each row of b.
+/// Computes out = left * transposed right, for the given rows of both.
 template <class N>
 __device__ void multiply_rows(const void* left, const i64* left_rows, const void* right, const i64* right_rows,
                               i64 width, N* stage, N (&out)[micro<N>][micro<N>]) {
@@ -176,7 +176,7 @@ __device__ void multiply_rows(const void* left, const i64* left_rows, const void
   }
 }
 
-/// A thread's part of a result: consecutive rows by columns that are 16 apart.
+/// A thread's elements of a result: consecutive rows, and columns that are 16 apart.
 template <class N>
 struct result_columns {
   N of[micro<N>][columns_of_thread];
@@ -185,7 +185,7 @@ struct result_columns {
     for (int i = 0; i < micro<N>; ++i)
       for (int c = 0; c < columns_of_thread; ++c) of[i][c] = 0;
   }
-  /// Adds scores * right, or transposed scores * right; columns from `first` on.
+  /// Adds scores * right, or transposed scores * right, for the columns from `first` on.
   __device__ void add(square_memory<N>& m, bool is_transposed, const void* right, const i64* right_rows, i64 width,
                       i64 first) {
     width - first > kernel_arguments::square_columns / 2
@@ -226,10 +226,10 @@ struct result_columns {
   }
 };
 
-/// Returns the score of a product; `gradient` becomes its derivative with respect to the scaled product.
+/// Returns the score for a product of q and k. Sets `gradient` to its derivative with respect to the scaled product.
 template <class N>
-__device__ N score_of(const attending& a, i64 sequence, i64 head, i64 query, i64 key, N product, N alibi, i64 diagonal,
-                      N& gradient) {
+__device__ N score_of(const attention_arguments& a, i64 sequence, i64 head, i64 query, i64 key, N product, N alibi,
+                      i64 diagonal, N& gradient) {
   N s = static_cast<N>(a.g.scale) * product;
   gradient = 1;
   if (a.g.soft_cap != 0) {
@@ -241,9 +241,9 @@ __device__ N score_of(const attending& a, i64 sequence, i64 head, i64 query, i64
   return s;
 }
 
-/// Computes the scores of a square, of keys from `first` on.
+/// Computes the scores of a square whose first key is `first`, and their derivatives as score_of does.
 template <class N>
-__device__ void find_scores(const attending& a, const query_tile& t, i64 first, square_memory<N>& m,
+__device__ void find_scores(const attention_arguments& a, const query_tile& t, i64 first, square_memory<N>& m,
                             N (&scores)[micro<N>][micro<N>], N (&gradients)[micro<N>][micro<N>]) {
   multiply_rows<N>(a.q, m.query_rows, a.k, m.key_rows, a.g.width, m.stage, scores);
   for (int i = 0; i < micro<N>; ++i)
@@ -254,13 +254,14 @@ __device__ void find_scores(const attending& a, const query_tile& t, i64 first, 
         scores[i][j] = score_of<N>(a, t.sequence, t.head(r), t.query(r), key, scores[i][j], m.slopes[r], m.diagonals[r],
                                    gradients[i][j]);
       else
-        scores[i][j] = hidden<N>(), gradients[i][j] = 1;
+        scores[i][j] = masked_score<N>(), gradients[i][j] = 1;
     }
 }
 
-/// Finds the weights that dropout retains; each thread does so for a part of a row. The first key is a multiple of 4.
+/// Finds the weights of a square that dropout retains, each thread for a part of a row. Precondition: `first` is a
+/// multiple of 4.
 template <class N>
-__device__ void find_retained(const attending& a, const query_tile& t, i64 first, square_memory<N>& m) {
+__device__ void find_retained(const attention_arguments& a, const query_tile& t, i64 first, square_memory<N>& m) {
   constexpr int part = square<N> / threads_of_row<N>;
   const int r = static_cast<int>(threadIdx.x) / threads_of_row<N>,
             q = static_cast<int>(threadIdx.x) % threads_of_row<N>;

@@ -9,9 +9,9 @@
 
 namespace troupe::dnn::on_gpu {
 
-/// Quantizes blocks, one thread for each block.
+/// Quantizes blocks. Each block of elements is computed by one thread.
 template <class N>
-__device__ void quantize_blocks(const kernel_arguments::scaling_blocks& r) {
+__device__ void quantize_blocks(const kernel_arguments::block_scaling_arguments& r) {
   const narrow_type t = narrow_type_of(static_cast<dtype>(r.elements));
   const i64 blocks = (r.length - 1) / r.block + 1;
   for (i64 n = first_of_thread(); n < r.rows * blocks * r.width; n += all_threads()) {
@@ -32,9 +32,9 @@ __device__ void quantize_blocks(const kernel_arguments::scaling_blocks& r) {
   }
 }
 
-/// Dequantizes elements, one thread for each element.
+/// Dequantizes blocks. Each element is computed by one thread.
 template <class N>
-__device__ void dequantize_blocks(const kernel_arguments::scaling_blocks& r) {
+__device__ void dequantize_blocks(const kernel_arguments::block_scaling_arguments& r) {
   const i64 blocks = (r.length - 1) / r.block + 1;
   for (i64 n = first_of_thread(); n < r.rows * r.length * r.width; n += all_threads()) {
     const i64 along = n / r.width % r.length, row = n / r.width / r.length;

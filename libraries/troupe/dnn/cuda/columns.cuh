@@ -5,26 +5,28 @@
 #include "columns_arguments.hpp"
 #include "rows.cuh"
 
-/// Normalisations over all axes but the channels, which are neighbours. Parts of the rows are summed by different
-/// blocks, and combined in a fixed order.
+/// Normalizations over all axes but the channels, for tensors whose channels are neighbors in memory. A row is all
+/// channels of one position. Different blocks sum different parts of the rows; the sums are combined in a fixed order.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::column_threads, kernel_arguments::most_lanes, kernel_arguments::channels_of_block;
 
-/// A thread's part of a share. A share is some channels of a part of the rows; a thread has eight of the channels, of
-/// some rows.
-struct place_in_columns {
-  i64 channels, channel, first, end;  // channels of the tensor; the first of the thread's eight; the range of rows
-  i64 rows;                           // rows that the block reads at once
+/// A thread's elements of a tile. A tile is some channels of a part of the rows; a thread has eight of these channels,
+/// in some of these rows.
+struct column_tile {
+  i64 channels;    // channels of the tensor
+  i64 channel;     // the first of the thread's eight channels
+  i64 first, end;  // the thread's first row, and the end of the part's rows
+  i64 rows;        // rows that the block reads at once
 
-  __device__ place_in_columns(const kernel_arguments::columns& c, unsigned part, unsigned group)
+  __device__ column_tile(const kernel_arguments::columns& c, unsigned part, unsigned group)
       : channels(c.channels),
-        channel((static_cast<i64>(group) * c.lanes + threadIdx.x % c.lanes) * of_vector),
+        channel((static_cast<i64>(group) * c.lanes + threadIdx.x % c.lanes) * elements_per_vector),
         first(part * c.rows_of_part + threadIdx.x / c.lanes),
         end((part + 1) * c.rows_of_part),
         rows(column_threads / c.lanes) {
     if (end > c.rows) end = c.rows;
-    if (channel >= channels) end = 0;  // no row
+    if (channel >= channels) end = 0;  // the thread has no rows
   }
 
   __device__ bool has_rows() const { return first < end; }
@@ -32,7 +34,7 @@ struct place_in_columns {
   /// Calls `use(read(offset), offset)` for each row. Several rows are read before the first of them is used.
   template <class Read, class Use>
   __device__ void for_each_row(const Read& read, const Use& use) const {
-    // As many as fit in registers.
+    // Rows read ahead: as many as fit in registers.
     constexpr int ahead = sizeof(read(i64{})) == sizeof(eight<half>) ? 4 : 2;
     const i64 stride = rows * channels;
     i64 at = begin();
@@ -46,61 +48,62 @@ struct place_in_columns {
   }
 };
 template <class F>
-__device__ void for_each_share(const kernel_arguments::columns& c, const F& f) {
+__device__ void for_each_column_tile(const kernel_arguments::columns& c, const F& f) {
   for (unsigned share = blockIdx.x; share < c.parts * c.groups; share += gridDim.x) {
     const unsigned part = share / c.groups, group = share - part * c.groups;
-    f(place_in_columns(c, part, group), part, group);
+    f(column_tile(c, part, group), part, group);
   }
 }
 
-/// Sums the numbers of the threads of each lane, in a fixed order, and writes the sums to [part][channel]. All threads
-/// call it.
-__device__ inline void write_sums(const double (&mine)[of_vector], const kernel_arguments::columns& c, unsigned part,
-                                  unsigned group, double* to) {
-  static_assert(column_threads == of_vector * most_lanes);
-  __shared__ double all[of_vector][column_threads], partly[of_vector][most_lanes];
+/// Sums the threads' values for each channel in a fixed order, and writes the sums to [part][channel]. All threads of
+/// the block must call it.
+__device__ inline void write_sums(const double (&mine)[elements_per_vector], const kernel_arguments::columns& c,
+                                  unsigned part, unsigned group, double* to) {
+  static_assert(column_threads == elements_per_vector * most_lanes);
+  __shared__ double all[elements_per_vector][column_threads], partly[elements_per_vector][most_lanes];
   const unsigned k = threadIdx.x / most_lanes, lane = threadIdx.x % most_lanes;
-  for (int i = 0; i < of_vector; ++i) all[i][threadIdx.x] = mine[i];
+  for (int i = 0; i < elements_per_vector; ++i) all[i][threadIdx.x] = mine[i];
   __syncthreads();
   double sum = 0;
   for (unsigned i = 0; i < column_threads; i += most_lanes) sum += all[k][i + lane];
   partly[k][lane] = sum;
   __syncthreads();
-  const i64 channel = (static_cast<i64>(group) * c.lanes + lane) * of_vector + k;
+  const i64 channel = (static_cast<i64>(group) * c.lanes + lane) * elements_per_vector + k;
   if (lane >= c.lanes || channel >= c.channels) return;
   sum = 0;
   for (unsigned i = lane; i < most_lanes; i += c.lanes) sum += partly[k][i];
   to[part * c.channels + channel] = sum;
 }
 
-/// The numbers of eight channels; `otherwise` if there are none.
-struct of_channels {
-  float of[of_vector];
-  __device__ of_channels(const float* from, const place_in_columns& p, float otherwise) {
-    for (int k = 0; k < of_vector; ++k) of[k] = from != nullptr && p.has_rows() ? from[p.channel + k] : otherwise;
+/// The parameters of a thread's eight channels; `otherwise` if there are none.
+struct eight_channels {
+  float of[elements_per_vector];
+  __device__ eight_channels(const float* from, const column_tile& p, float otherwise) {
+    for (int k = 0; k < elements_per_vector; ++k)
+      of[k] = from != nullptr && p.has_rows() ? from[p.channel + k] : otherwise;
   }
   __device__ float operator[](int k) const { return of[k]; }
 };
 
 template <class T>
-__device__ void sum_columns(const kernel_arguments::summing_columns& r) {
-  for_each_share(r.all, [&](const place_in_columns& p, unsigned part, unsigned group) {
-    // A thread sums differences from its first row, which loses little precision of float if the mean is large.
-    float shift[of_vector] = {}, sums[of_vector] = {}, squares[of_vector] = {};
+__device__ void sum_columns(const kernel_arguments::sum_columns_arguments& r) {
+  for_each_column_tile(r.all, [&](const column_tile& p, unsigned part, unsigned group) {
+    // A thread sums differences from its first row, so that float suffices even if the mean is large.
+    float shift[elements_per_vector] = {}, sums[elements_per_vector] = {}, squares[elements_per_vector] = {};
     if (p.has_rows()) unpack(read_eight<T>(r.x.memory, p.begin()), r.x.type, shift);
     i64 count = 0;
     p.for_each_row([&](i64 at) { return read_eight<T>(r.x.memory, at); },
                    [&](const eight<T>& from, i64) {
-                     float x[of_vector];
+                     float x[elements_per_vector];
                      unpack(from, r.x.type, x);
-                     for (int k = 0; k < of_vector; ++k) {
+                     for (int k = 0; k < elements_per_vector; ++k) {
                        const float d = x[k] - shift[k];
                        sums[k] += d, squares[k] = multiply_add(d, d, squares[k]);
                      }
                      ++count;
                    });
-    double sum[of_vector], square[of_vector];
-    for (int k = 0; k < of_vector; ++k) {
+    double sum[elements_per_vector], square[elements_per_vector];
+    for (int k = 0; k < elements_per_vector; ++k) {
       const auto s = static_cast<double>(shift[k]), of = static_cast<double>(sums[k]), n = static_cast<double>(count);
       sum[k] = of + n * s, square[k] = static_cast<double>(squares[k]) + s * (2 * of + n * s);
     }
@@ -109,7 +112,7 @@ __device__ void sum_columns(const kernel_arguments::summing_columns& r) {
   });
 }
 
-/// Calls `f(channel, sum of first over the parts, sum of second)`, with a thread for each channel.
+/// Calls `f(channel, sum of first over the parts, sum of second over the parts)` for each channel, in one thread.
 template <class F>
 __device__ void combine_parts(const kernel_arguments::columns& c, const double* first, const double* second,
                               const F& f) {
@@ -133,7 +136,7 @@ __device__ void combine_parts(const kernel_arguments::columns& c, const double* 
 }
 
 template <class>
-__device__ void combine_columns(const kernel_arguments::combining_columns& r) {
+__device__ void combine_columns(const kernel_arguments::combine_columns_arguments& r) {
   const auto count = static_cast<double>(r.all.rows);
   combine_parts(r.all, r.sums, r.squares, [&](i64 c, double sum, double square) {
     const double mean = sum / count, rest = square - sum * mean;
@@ -149,22 +152,23 @@ __device__ void combine_columns(const kernel_arguments::combining_columns& r) {
 }
 
 template <class T>
-__device__ void normalize_columns(const kernel_arguments::normalizing_columns& r) {
-  for_each_share(r.all, [&](const place_in_columns& p, unsigned, unsigned) {
-    const of_channels mean(r.mean, p, 0), deviation(r.deviation, p, 1), scale(r.scale, p, 1), offset(r.offset, p, 0);
-    float factor[of_vector];
-    for (int k = 0; k < of_vector; ++k) factor[k] = deviation[k] * scale[k];
+__device__ void normalize_columns(const kernel_arguments::normalize_columns_arguments& r) {
+  for_each_column_tile(r.all, [&](const column_tile& p, unsigned, unsigned) {
+    const eight_channels mean(r.mean, p, 0), deviation(r.deviation, p, 1), scale(r.scale, p, 1), offset(r.offset, p, 0);
+    float factor[elements_per_vector];
+    for (int k = 0; k < elements_per_vector; ++k) factor[k] = deviation[k] * scale[k];
     p.for_each_row([&](i64 at) { return read_eight<T>(r.x.memory, at); },
                    [&](const eight<T>& from, i64 at) {
-                     float x[of_vector], y[of_vector];
+                     float x[elements_per_vector], y[elements_per_vector];
                      unpack(from, r.x.type, x);
-                     for (int k = 0; k < of_vector; ++k) y[k] = multiply_add(x[k] - mean[k], factor[k], offset[k]);
+                     for (int k = 0; k < elements_per_vector; ++k)
+                       y[k] = multiply_add(x[k] - mean[k], factor[k], offset[k]);
                      write_eight(r.type_of_y, r.y, at, y);
                    });
   });
 }
 
-/// Eight channels of dy and x.
+/// A row's elements of dy and x in eight channels.
 template <class X, class Dy>
 struct pair_of_eight {
   eight<Dy> dy;
@@ -175,27 +179,28 @@ struct pair_of_eight {
     return {read_eight<Dy>(r.dy.memory, offset), read_eight<X>(r.x.memory, offset)};
   }
   template <class Arguments>
-  __device__ void unpack_to(const Arguments& r, float (&of_dy)[of_vector], float (&of_x)[of_vector]) const {
+  __device__ void unpack_to(const Arguments& r, float (&of_dy)[elements_per_vector],
+                            float (&of_x)[elements_per_vector]) const {
     unpack(dy, r.dy.type, of_dy), unpack(x, r.x.type, of_x);
   }
 };
 
 template <class X, class Dy = X>
-__device__ void sum_columns_back(const kernel_arguments::summing_columns_back& r) {
+__device__ void sum_columns_gradient(const kernel_arguments::sum_columns_gradient_arguments& r) {
   using both = pair_of_eight<X, Dy>;
-  for_each_share(r.all, [&](const place_in_columns& p, unsigned part, unsigned group) {
-    const of_channels mean(r.mean, p, 0);
-    float gradients[of_vector] = {}, along[of_vector] = {};
+  for_each_column_tile(r.all, [&](const column_tile& p, unsigned part, unsigned group) {
+    const eight_channels mean(r.mean, p, 0);
+    float gradients[elements_per_vector] = {}, along[elements_per_vector] = {};
     p.for_each_row([&](i64 at) { return both::at(r, at); },
                    [&](const both& from, i64) {
-                     float dy[of_vector], x[of_vector];
+                     float dy[elements_per_vector], x[elements_per_vector];
                      from.unpack_to(r, dy, x);
-                     for (int k = 0; k < of_vector; ++k)
+                     for (int k = 0; k < elements_per_vector; ++k)
                        gradients[k] += dy[k], along[k] = multiply_add(dy[k], x[k] - mean[k], along[k]);
                    });
-    const of_channels deviation(r.deviation, p, 1);
-    double gradient[of_vector], product[of_vector];
-    for (int k = 0; k < of_vector; ++k) {
+    const eight_channels deviation(r.deviation, p, 1);
+    double gradient[elements_per_vector], product[elements_per_vector];
+    for (int k = 0; k < elements_per_vector; ++k) {
       gradient[k] = static_cast<double>(gradients[k]);
       product[k] = static_cast<double>(along[k]) * static_cast<double>(deviation[k]);
     }
@@ -205,7 +210,7 @@ __device__ void sum_columns_back(const kernel_arguments::summing_columns_back& r
 }
 
 template <class>
-__device__ void combine_columns_back(const kernel_arguments::combining_columns_back& r) {
+__device__ void combine_columns_gradient(const kernel_arguments::combine_columns_gradient_arguments& r) {
   const auto count = static_cast<double>(r.all.rows);
   combine_parts(r.all, r.gradients, r.along, [&](i64 c, double gradient, double along) {
     r.mean_gradient[c] = static_cast<float>(gradient / count), r.mean_along[c] = static_cast<float>(along / count);
@@ -213,14 +218,14 @@ __device__ void combine_columns_back(const kernel_arguments::combining_columns_b
   });
 }
 
-/// Coefficients of the gradient of eight channels: dx = dy * factor + x * along + rest.
+/// Coefficients of dx in eight channels: dx = dy * factor + x * along + rest.
 struct channel_gradients {
-  float factor[of_vector], along[of_vector], rest[of_vector];
+  float factor[elements_per_vector], along[elements_per_vector], rest[elements_per_vector];
 
-  __device__ channel_gradients(const kernel_arguments::normalizing_columns_back& r, const place_in_columns& p) {
-    const of_channels mean(r.mean, p, 0), deviation(r.deviation, p, 1), scale(r.scale, p, 1),
+  __device__ channel_gradients(const kernel_arguments::normalize_columns_gradient_arguments& r, const column_tile& p) {
+    const eight_channels mean(r.mean, p, 0), deviation(r.deviation, p, 1), scale(r.scale, p, 1),
         mean_gradient(r.mean_gradient, p, 0), mean_along(r.mean_along, p, 0);
-    for (int k = 0; k < of_vector; ++k) {
+    for (int k = 0; k < elements_per_vector; ++k) {
       factor[k] = deviation[k] * scale[k];
       along[k] = -(factor[k] * deviation[k] * mean_along[k]);
       rest[k] = -multiply_add(mean[k], along[k], factor[k] * mean_gradient[k]);
@@ -229,15 +234,15 @@ struct channel_gradients {
 };
 
 template <class X, class Dy = X>
-__device__ void normalize_columns_back(const kernel_arguments::normalizing_columns_back& r) {
+__device__ void normalize_columns_gradient(const kernel_arguments::normalize_columns_gradient_arguments& r) {
   using both = pair_of_eight<X, Dy>;
-  for_each_share(r.all, [&](const place_in_columns& p, unsigned, unsigned) {
+  for_each_column_tile(r.all, [&](const column_tile& p, unsigned, unsigned) {
     const channel_gradients of(r, p);
     p.for_each_row([&](i64 at) { return both::at(r, at); },
                    [&](const both& from, i64 at) {
-                     float dy[of_vector], x[of_vector], dx[of_vector];
+                     float dy[elements_per_vector], x[elements_per_vector], dx[elements_per_vector];
                      from.unpack_to(r, dy, x);
-                     for (int k = 0; k < of_vector; ++k)
+                     for (int k = 0; k < elements_per_vector; ++k)
                        dx[k] = multiply_add(dy[k], of.factor[k], multiply_add(x[k], of.along[k], of.rest[k]));
                      write_eight(r.type_of_dx, r.dx, at, dx);
                    });

@@ -5,11 +5,12 @@
 #include "kernel_sequence_arguments.hpp"
 #include "sets.cuh"
 
-/// Sums over all alignments of labels to steps, as logarithms of probabilities in double. A block processes the steps
-/// of one sequence; its threads share the states: a blank, a label, a blank, ..., the last label, a blank.
+/// The CTC loss: sums over all alignments of labels to steps, as logarithms of probabilities in double. A block
+/// processes the steps of one sequence; its threads share the states: a blank, a label, a blank, ..., the last label, a
+/// blank.
 namespace troupe::dnn::on_gpu {
 
-using kernel_arguments::aligning;
+using kernel_arguments::ctc_arguments;
 
 inline constexpr double no_logarithm = -std::numeric_limits<double>::infinity();  // the logarithm of 0
 
@@ -19,27 +20,29 @@ __device__ inline double log_sum(double a, double b, double c) {
   return most + log(exp(a - most) + exp(b - most) + exp(c - most));
 }
 
-__device__ inline bool has_counts(const aligning& r, i64 b) {
+__device__ inline bool has_counts(const ctc_arguments& r, i64 b) {
   return r.steps[b] >= 0 && r.steps[b] <= r.time && r.counts[b] >= 0 && r.counts[b] <= r.longest;
 }
-__device__ inline i64 label_of(const aligning& r, i64 b, i64 k) { return r.labels[b * r.longest + k]; }
-__device__ inline i64 class_of(const aligning& r, i64 b, i64 s) { return s % 2 != 0 ? label_of(r, b, s / 2) : r.blank; }
-/// Returns true if a state can follow the state two before it.
-__device__ inline bool skips(const aligning& r, i64 b, i64 s) {
+__device__ inline i64 label_of(const ctc_arguments& r, i64 b, i64 k) { return r.labels[b * r.longest + k]; }
+__device__ inline i64 class_of(const ctc_arguments& r, i64 b, i64 s) {
+  return s % 2 != 0 ? label_of(r, b, s / 2) : r.blank;
+}
+/// Returns true if state s can follow state s - 2: both are labels, and differ.
+__device__ inline bool skips(const ctc_arguments& r, i64 b, i64 s) {
   return s % 2 != 0 && s > 2 && label_of(r, b, s / 2) != label_of(r, b, s / 2 - 1);
 }
-__device__ inline double* forward_of(const aligning& r, i64 b, i64 t) {
+__device__ inline double* forward_of(const ctc_arguments& r, i64 b, i64 t) {
   return r.forward + (b * r.retained_steps + t % r.retained_steps) * r.states;
 }
 template <class N>
-__device__ double log_of(const aligning& r, i64 b, i64 t, i64 s) {
+__device__ double log_of(const ctc_arguments& r, i64 b, i64 t, i64 s) {
   const i64 line = t * r.batch + b;
   return static_cast<double>(static_cast<const N*>(r.logits)[line * r.classes + class_of(r, b, s)]) - r.norms[line];
 }
 
-/// Computes the logarithm of the sum of each used step's exponentials.
+/// Computes for each used step the logarithm of the sum of its logits' exponentials.
 template <class N>
-__device__ void ctc_norms(const aligning& r) {
+__device__ void ctc_norms(const ctc_arguments& r) {
   const auto larger = [](double a, double b) { return a > b || a != a ? a : b; };
   for (i64 line = blockIdx.x; line < r.time * r.batch; line += gridDim.x) {
     if (line / r.batch >= r.steps[line % r.batch]) continue;
@@ -56,7 +59,7 @@ __device__ void ctc_norms(const aligning& r) {
 }
 
 /// Returns true in all threads if all labels of a sequence are classes other than the blank.
-__device__ inline bool has_valid_labels(const aligning& r, i64 b) {
+__device__ inline bool has_valid_labels(const ctc_arguments& r, i64 b) {
   if (!has_counts(r, b)) return false;
   double wrong = 0;
   for (i64 k = threadIdx.x; k < r.counts[b]; k += set_threads) {
@@ -66,9 +69,9 @@ __device__ inline bool has_valid_labels(const aligning& r, i64 b) {
   return combine_threads(wrong, [](double x, double y) { return x + y; }) == 0;
 }
 
-/// Computes the loss of each sequence; for the gradient, the logarithm of the probability of all alignments.
+/// Computes the loss of each sequence. For the gradient, computes minus the loss, which it writes to `losses`.
 template <class N>
-__device__ void ctc_forward(const aligning& r) {
+__device__ void ctc_forward(const ctc_arguments& r) {
   for (i64 b = blockIdx.x; b < r.batch; b += gridDim.x) {
     const bool possible = has_valid_labels(r, b);
     const i64 steps = possible ? r.steps[b] : 0, states = possible ? 2 * i64{r.counts[b]} + 1 : 0;
@@ -96,11 +99,11 @@ __device__ void ctc_forward(const aligning& r) {
   }
 }
 
-/// Replaces the sums of each state and step by the probability that an alignment is in that state; links labels to the
-/// next equal ones. A link is the position of that label, or `longest`; for a label that has an equal one before it, -1
-/// - that.
+/// Replaces the sum of each state and step by the probability that an alignment is in that state, and links each label
+/// to the next equal one. A link is the index of that label, or `longest` if there is none; if an equal label comes
+/// before, it is stored as -1 - link.
 template <class N>
-__device__ void ctc_backward(const aligning& r) {
+__device__ void ctc_backward(const ctc_arguments& r) {
   for (i64 b = blockIdx.x; b < r.batch; b += gridDim.x) {
     const double total = r.losses[b];
     if (total == no_logarithm) continue;
@@ -132,9 +135,9 @@ __device__ void ctc_backward(const aligning& r) {
   }
 }
 
-/// Computes the gradient of the logits: a block computes a step of a sequence.
+/// Computes the gradient of the logits. A block computes one step of a sequence after another.
 template <class N>
-__device__ void ctc_gradient(const aligning& r) {
+__device__ void ctc_gradient(const ctc_arguments& r) {
   for (i64 line = blockIdx.x; line < r.time * r.batch; line += gridDim.x) {
     const i64 t = line / r.batch, b = line % r.batch;
     N* const to = static_cast<N*>(r.to) + line * r.classes;

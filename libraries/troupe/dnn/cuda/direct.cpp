@@ -8,7 +8,7 @@
 #include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/direct_columns.hpp>
-#include <troupe/dnn/cuda/launching.hpp>
+#include <troupe/dnn/cuda/launch_templates.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 
 namespace troupe::dnn {
@@ -18,36 +18,37 @@ using namespace kernel_arguments;
 
 constexpr bool is_direct(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
 
-// The rows of x, if x is normalised over its last axes. Scale and offset have the elements of a row.
+// The rows of x, for a normalization over the last axes, whose scale and offset have the elements of a row.
 struct row_shape {
-  int vectors;  // vectors of a thread
+  int vectors;  // the most vectors of a thread
   std::int64_t count = 1, width = 1;
 
   static std::optional<row_shape> of(const normalization_attributes& f, const tensor_shape& x,
-                                     const tensor_shape* scale, dtype type, bool back) {
+                                     const tensor_shape* scale, dtype type, bool gradient) {
     if (f.groups > 1 || f.has_running != 0) return std::nullopt;
-    row_shape out{.vectors = back ? vectors_back : vectors_of_thread(bytes_of(type))};
+    row_shape out{.vectors = gradient ? gradient_vectors : vectors_of_thread(bytes_of(type))};
     for (std::size_t i = 0; i < x.rank; ++i) {
       const bool is_inside = (f.over >> i & 1) != 0;
       if (!is_inside && out.width != 1 && x.extents[i] != 1) return std::nullopt;
       (is_inside ? out.width : out.count) *= x.extents[i];
       if (scale != nullptr && scale->extents[i] != (is_inside ? x.extents[i] : 1)) return std::nullopt;
     }
-    const std::int64_t widest = std::int64_t{back ? most_threads_back : most_threads} * out.vectors * of_vector;
-    return out.width % of_vector == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
+    const std::int64_t widest =
+        std::int64_t{gradient ? most_gradient_threads : most_threads} * out.vectors * elements_per_vector;
+    return out.width % elements_per_vector == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
   }
   // Returns the threads of a row.
   std::uint32_t threads() const noexcept {
-    const auto needed = static_cast<std::uint32_t>(divided_up(width, std::int64_t{vectors} * of_vector));
+    const auto needed = static_cast<std::uint32_t>(divided_up(width, std::int64_t{vectors} * elements_per_vector));
     return std::max(32u, std::bit_ceil(needed));
   }
   unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
   std::int64_t rows_of_block() const noexcept { return threads_of_block() / threads(); }
   std::int64_t blocks() const noexcept { return divided_up(count, rows_of_block()); }
-  // Returns the number of parts into which rows whose gradients are summed are divided. It does not depend on the GPU,
-  // so that results do not.
+  // Returns the number of parts in which the rows' gradients of scale and offset are summed. It is the same on all
+  // GPUs, so that results are.
   std::int64_t parts() const noexcept {
-    const std::int64_t enough = std::int64_t{132} * (most_threads_back / threads_of_block());
+    const std::int64_t enough = std::int64_t{132} * (most_gradient_threads / threads_of_block());
     constexpr std::int64_t most_rows = 256;
     return std::max(std::min(blocks(), enough), divided_up(blocks(), most_rows));
   }
@@ -72,7 +73,7 @@ class direct_matcher {
     const bool forward = node_.what == op::normalization;
     const auto f = node_.attributes.as<normalization_attributes>();
     const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
-    // x and dy have one type, scale and offset this one or f32, and all else is f32.
+    // x and dy have one type, scale and offset this type or f32, and all other tensors are f32.
     const std::size_t of_scale = forward ? 1 : 4;
     const dtype type = common_type(0, forward ? 1 : 2);
     const dtype affine = common_type(of_scale, node_.input_count) == type ? type : dtype::f32;
@@ -90,7 +91,7 @@ class direct_matcher {
     return done();
   }
 
-  // Matches a normalisation over all axes but the channels, which are neighbours or are copied so.
+  // Matches a normalization over all axes but the channels. Tensors whose channels are not neighbors are copied.
   std::optional<fusion_match> normalization_of_channels() {
     const bool forward = node_.what == op::normalization;
     const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
@@ -102,7 +103,7 @@ class direct_matcher {
       if (t.where == place::number || (!is_image && !is_per_channel(t.shape, x.shape))) return std::nullopt;
       out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
     }
-    // dy may be f32 if x is a half type, but not the other way round.
+    // dy may be f32 if x is a half type, but x may not be f32 if dy is a half type.
     if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = with_layout(node_.inputs[0], dtype::f32, true);
     add_outputs(true, result_type_of(node_.outputs[0]));
     out_.workspace = *workspace;
@@ -149,7 +150,7 @@ class direct_matcher {
     const dtype t = m_.tensor(number).type;
     return is_direct(t) ? t : dtype::f32;
   }
-  // Returns the common type of some inputs; f32 if they differ.
+  // Returns the type of the inputs from `first` to `end`; f32 if their types differ.
   dtype common_type(std::size_t first, std::size_t end) const noexcept {
     dtype out = first < end ? type_of(node_.inputs[first]) : dtype::f32;
     for (std::size_t i = first; i < end; ++i)
@@ -168,13 +169,13 @@ class direct_matcher {
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
   }
-  // Returns the type that an output's only reader converts it to or writes it as; f32 if there is none.
+  // Returns the type to which an output's only reader converts it or in which it writes it; f32 if there is none.
   dtype result_type_of(std::uint16_t number) const noexcept {
     const auto reader = m_.uses.only_reader_of(number);
     const bool has_type = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
     return has_type ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
   }
-  // Returns the tensor that stores an output: the one it is converted to or written as in this type, otherwise the
+  // Returns the tensor that stores an output: the converted or written one of this type, if there is one, otherwise the
   // output itself in f32.
   fusion_match::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
     if (result_type_of(number) != type) type = dtype::f32;
@@ -192,38 +193,39 @@ class direct_matcher {
 
 // Launches the kernel for the type of x.
 template <fixed_string Name, class A>
-result<void> launch_for_rows(const launch_site& w, dtype type, std::int64_t blocks, unsigned of_threads, const A& r) {
+result<void> launch_for_rows(const execution_context& w, dtype type, std::int64_t blocks, unsigned of_threads,
+                             const A& r) {
   if (type == dtype::f16) return launch_for_type<Name, half>(w, blocks, of_threads, r);
   if (type == dtype::bf16) return launch_for_type<Name, bfloat16>(w, blocks, of_threads, r);
   return launch_for_type<Name, float>(w, blocks, of_threads, r);
 }
 
-result<void> normalize(const operator_step& s, const launch_site& w) {
+result<void> enqueue_row_normalization(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, s.inputs[0].type, false);
-  const auto at = [&](std::size_t i) { return s.inputs.size() > i ? numbers_at(s.inputs[i], w) : numbers_of_rows{}; };
-  const normalizing_rows r{.all = rows.arguments(f),
-                           .x = at(0),
-                           .scale = at(1),
-                           .offset = at(2),
-                           .y = w.at(s.outputs[0]),
-                           .type_of_y = s.outputs[0].type,
-                           .mean = static_cast<float*>(w.at(s.outputs[1])),
-                           .deviation = static_cast<float*>(w.at(s.outputs[2])),
-                           .epsilon = f.epsilon};
+  const auto at = [&](std::size_t i) { return s.inputs.size() > i ? typed_memory_at(s.inputs[i], w) : typed_memory{}; };
+  const normalize_rows_arguments r{.all = rows.arguments(f),
+                                   .x = at(0),
+                                   .scale = at(1),
+                                   .offset = at(2),
+                                   .y = w.at(s.outputs[0]),
+                                   .type_of_y = s.outputs[0].type,
+                                   .mean = static_cast<float*>(w.at(s.outputs[1])),
+                                   .deviation = static_cast<float*>(w.at(s.outputs[2])),
+                                   .epsilon = f.epsilon};
   return launch_for_rows<"normalize_rows">(w, r.x.type, rows.blocks(), rows.threads_of_block(), r);
 }
 
-result<void> normalize_back(const operator_step& s, const launch_site& w) {
+result<void> enqueue_row_normalization_gradient(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, s.inputs[1].type, true);
   const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
   auto* const sums = has_scale ? static_cast<float*>(w.at(s.workspace)) : nullptr;
-  const normalizing_rows_back r{
+  const normalize_rows_gradient_arguments r{
       .all = rows.arguments(f),
-      .dy = numbers_at(s.inputs[0], w),
-      .x = numbers_at(s.inputs[1], w),
-      .scale = has_scale ? numbers_at(s.inputs[4], w) : numbers_of_rows{},
+      .dy = typed_memory_at(s.inputs[0], w),
+      .x = typed_memory_at(s.inputs[1], w),
+      .scale = has_scale ? typed_memory_at(s.inputs[4], w) : typed_memory{},
       .mean = static_cast<const float*>(w.at(s.inputs[2])),
       .deviation = static_cast<const float*>(w.at(s.inputs[3])),
       .dx = w.at(s.outputs[0]),
@@ -232,9 +234,9 @@ result<void> normalize_back(const operator_step& s, const launch_site& w) {
       .dscales = sums,
       .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
   };
-  TROUPE_TRY(launch_for_rows<"normalize_rows_back">(w, r.x.type, r.parts, rows.threads_of_block(), r));
+  TROUPE_TRY(launch_for_rows<"normalize_rows_gradient">(w, r.x.type, r.parts, rows.threads_of_block(), r));
   if (!has_scale) return {};
-  adding_lines all{rows.sums(), rows.width, rows.width, {{r.dscales, w.at(s.outputs[1])}}};
+  add_lines_arguments all{rows.sums(), rows.width, rows.width, {{r.dscales, w.at(s.outputs[1])}}};
   if (has_offset) all.tables[1] = {r.doffsets, w.at(s.outputs[2])};
   return launch_sums(w, all);
 }
@@ -260,16 +262,17 @@ std::vector<fusion_match> direct_matches(const graph_analysis& m) {
   return out;
 }
 
-operator_step direct_step(const encoded_graph& g, const fusion_match& c, const vendor_step& s) {
+operator_step direct_step(const encoded_graph& g, const fusion_match& c, const fused_step& s) {
   const encoded_node& n = g.nodes()[c.nodes.front()];
   return {n.what, n.attributes, s.inputs, s.outputs, s.workspace};
 }
 
-result<void> enqueue_direct(const operator_step& s, const launch_site& w) {
-  if (s.what == op::attention) return attend(s, w);
+result<void> enqueue_direct(const operator_step& s, const execution_context& w) {
+  if (s.what == op::attention) return enqueue_attention(s, w);
   const bool forward = s.what == op::normalization;
-  if (is_of_columns(s)) return forward ? normalize_columns(s, w) : normalize_columns_back(s, w);
-  return forward ? normalize(s, w) : normalize_back(s, w);
+  if (is_of_columns(s))
+    return forward ? enqueue_column_normalization(s, w) : enqueue_column_normalization_gradient(s, w);
+  return forward ? enqueue_row_normalization(s, w) : enqueue_row_normalization_gradient(s, w);
 }
 
 }  // namespace troupe::dnn

@@ -8,22 +8,22 @@
 #include "rows_arguments.hpp"
 #include "warps.cuh"
 
-/// Access to eight neighbours in memory at once.
+/// Access to eight neighboring elements in memory at once.
 namespace troupe::dnn::on_gpu {
 
-constexpr int of_vector = kernel_arguments::of_vector;
+constexpr int elements_per_vector = kernel_arguments::elements_per_vector;
 
-/// Eight neighbours as they are stored: of half types, or of f32.
+/// Eight neighboring elements as they are stored, of a half type or f32.
 template <class T>
 struct eight {
-  static constexpr std::size_t bytes = of_vector * sizeof(T);
+  static constexpr std::size_t bytes = elements_per_vector * sizeof(T);
 #ifdef __CUDA_ARCH__
   uint4 of[bytes / sizeof(uint4)];
 #else
   alignas(16) unsigned char of[bytes];  // may alias any type for the host's compiler
 #endif
 };
-/// Copies eight elements. Addresses must be multiples of 16.
+/// Copies eight elements. Addresses must be multiples of 16 bytes.
 template <class T>
 __device__ void copy_eight(const void* from, void* to) {
 #ifdef __CUDA_ARCH__
@@ -39,8 +39,8 @@ __device__ eight<T> read_eight(const void* memory, i64 at) {
   copy_eight<T>(static_cast<const T*>(memory) + at, &out);
   return out;
 }
-/// Reads eight elements that a kernel reads once, or returns zeros. They bypass the L1 cache, which is left to memory
-/// that is read more often. It has no branch, so that several reads overlap.
+/// Reads eight elements if `is_there`, otherwise returns zeros. For elements that a kernel reads once: they bypass the
+/// L1 cache, which is left to memory that is read more often. There is no branch, so that several reads overlap.
 template <class T>
 __device__ eight<T> read_eight_once_if(bool is_there, const T* from) {
   eight<T> out{};
@@ -60,43 +60,43 @@ __device__ eight<T> read_eight_once_if(bool is_there, const T* from) {
 }
 
 template <class T>
-__device__ void unpack(const eight<T>& from, float (&to)[of_vector]) {
+__device__ void unpack(const eight<T>& from, float (&to)[elements_per_vector]) {
   if constexpr (sizeof(T) == sizeof(float)) {
     memcpy(to, &from, sizeof to);
   } else {
     using pair = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
-    pair pairs[of_vector / 2];
+    pair pairs[elements_per_vector / 2];
     memcpy(static_cast<void*>(pairs), &from, sizeof pairs);
-    for (int k = 0; k < of_vector / 2; ++k) {
+    for (int k = 0; k < elements_per_vector / 2; ++k) {
       to[2 * k] = static_cast<float>(pairs[k].x);
       to[2 * k + 1] = static_cast<float>(pairs[k].y);
     }
   }
 }
 template <class T>
-__device__ void read_eight(const void* memory, i64 at, float (&to)[of_vector]) {
+__device__ void read_eight(const void* memory, i64 at, float (&to)[elements_per_vector]) {
   unpack(read_eight<T>(memory, at), to);
 }
 template <class T>
-__device__ eight<T> pack(const float (&from)[of_vector]) {
+__device__ eight<T> pack(const float (&from)[elements_per_vector]) {
   eight<T> out;
   if constexpr (sizeof(T) == sizeof(float)) {
     memcpy(&out, from, sizeof out);
   } else {
-    std::uint32_t pairs[of_vector / 2];
-    for (int k = 0; k < of_vector / 2; ++k) pairs[k] = pair_of<T>(from[2 * k], from[2 * k + 1]);
+    std::uint32_t pairs[elements_per_vector / 2];
+    for (int k = 0; k < elements_per_vector / 2; ++k) pairs[k] = pair_of<T>(from[2 * k], from[2 * k + 1]);
     memcpy(&out, pairs, sizeof out);
   }
   return out;
 }
 template <class T>
-__device__ void write_eight(void* memory, i64 at, const float (&from)[of_vector]) {
+__device__ void write_eight(void* memory, i64 at, const float (&from)[elements_per_vector]) {
   const eight<T> packed = pack<T>(from);
   copy_eight<T>(&packed, static_cast<T*>(memory) + at);
 }
 /// Writes eight elements that the kernel does not read.
 template <class T>
-__device__ void write_eight_once(T* to, const float (&from)[of_vector]) {
+__device__ void write_eight_once(T* to, const float (&from)[elements_per_vector]) {
 #ifdef __CUDA_ARCH__
   if constexpr (sizeof(eight<T>) == sizeof(uint4)) {
     const uint4 u = pack<T>(from).of[0];
@@ -109,9 +109,9 @@ __device__ void write_eight_once(T* to, const float (&from)[of_vector]) {
   write_eight<T>(to, 0, from);
 }
 
-/// Do the same for f16 or bf16, chosen when the kernel runs.
-__device__ inline void unpack(const eight<float>& from, dtype, float (&to)[of_vector]) { unpack(from, to); }
-__device__ inline void unpack(const eight<half>& from, dtype t, float (&to)[of_vector]) {
+/// `unpack` and `write_eight` for a type known at run time.
+__device__ inline void unpack(const eight<float>& from, dtype, float (&to)[elements_per_vector]) { unpack(from, to); }
+__device__ inline void unpack(const eight<half>& from, dtype t, float (&to)[elements_per_vector]) {
   eight<__half> halves;
   eight<__nv_bfloat16> others;
   if (t == dtype::f16)
@@ -119,7 +119,7 @@ __device__ inline void unpack(const eight<half>& from, dtype t, float (&to)[of_v
   else
     memcpy(&others, &from, sizeof from), unpack(others, to);
 }
-__device__ inline void write_eight(dtype t, void* memory, i64 at, const float (&from)[of_vector]) {
+__device__ inline void write_eight(dtype t, void* memory, i64 at, const float (&from)[elements_per_vector]) {
   if (t == dtype::f32)
     write_eight<float>(memory, at, from);
   else if (t == dtype::f16)
@@ -128,7 +128,7 @@ __device__ inline void write_eight(dtype t, void* memory, i64 at, const float (&
     write_eight<__nv_bfloat16>(memory, at, from);
 }
 
-__device__ inline float sum_of_eight(const float (&x)[of_vector]) {
+__device__ inline float sum_of_eight(const float (&x)[elements_per_vector]) {
   return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }
 

@@ -14,23 +14,23 @@ namespace troupe::dnn::on_gpu {
 
 using i64 = std::int64_t;
 
-/// Returns x * y + z, rounded once. The compiler does not fuse by itself, see ../CMakeLists.txt: sums of many products
-/// call this.
+/// Returns x * y + z, rounded once. Sums of many products call this, because the compiler does not fuse by itself, see
+/// ../CMakeLists.txt.
 template <class N>
 __device__ N multiply_add(N x, N y, N z) {
   return std::fma(x, y, z);
 }
 
-/// Computes nothing. It separates kernels of vendors' libraries that may overlap: our kernels begin only after the
-/// previous one has ended, and do not let the next one begin early.
+/// Computes nothing, but keeps kernels of vendors' libraries from overlapping: it begins only after the kernel before
+/// it has ended, and does not let the next one begin early.
 template <class N>
-__device__ void pause(const kernel_arguments::pausing&) {}
+__device__ void order_barrier(const kernel_arguments::order_barrier_arguments&) {}
 
-/// Return the first element of this thread, and the stride to its next.
+/// Return the first element of this thread, and the stride to its next one.
 __device__ inline i64 first_of_thread() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline i64 all_threads() { return static_cast<i64>(gridDim.x) * blockDim.x; }
 
-/// Returns the random number of the element at a position.
+/// Returns the random number at a position of a sequence.
 template <class N>
 __device__ N random_at(const kernel_arguments::sequence& s, i64 position) {
   std::uint64_t seed = s.seed, n = s.offset + static_cast<std::uint64_t>(position);
@@ -45,7 +45,7 @@ __device__ N random_at(const kernel_arguments::sequence& s, i64 position) {
   return kind == random_kind::uniform ? uniform_of<N>(word) : bernoulli_of<N>(word, s.limit);
 }
 
-/// Executes an elementwise kernel: each thread interprets the operations for one element after another.
+/// Interprets the operations of an elementwise kernel. Each thread computes one element after another.
 template <class N>
 __device__ void compute_elements(const kernel_arguments::elements& e) {
   using number = epilogue::on_gpu::number<N>;

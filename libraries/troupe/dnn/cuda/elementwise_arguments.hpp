@@ -11,16 +11,17 @@ namespace troupe::dnn {
 template <class At>
 kernel_arguments::sequence sequence_of(const elementwise_kernel::sequence& s, const At& at) {
   const bool in_memory = s.words.has_value();
-  return {.seed = s.numbers.seed,
-          .offset = s.numbers.offset,
-          .kind = static_cast<std::uint32_t>(s.numbers.kind),
-          .limit = bernoulli_limit(s.numbers.probability),
+  return {.seed = s.attributes.seed,
+          .offset = s.attributes.offset,
+          .kind = static_cast<std::uint32_t>(s.attributes.kind),
+          .limit = bernoulli_limit(s.attributes.probability),
           .words = in_memory ? static_cast<const std::uint32_t*>(at(*s.words)) : nullptr,
           .word_count = in_memory ? s.words->shape.extents[0] : 0,
           .word_stride = in_memory ? s.words->shape.strides[0] : 0};
 }
 
-/// Returns the arguments of the interpreting kernel for an elementwise kernel. `at(location)` is an address.
+/// Returns the arguments with which the interpreting kernel computes an elementwise kernel. `at(location)` returns the
+/// address.
 template <class At>
 kernel_arguments::elements elementwise_arguments(const elementwise_kernel& p, const At& at) {
   kernel_arguments::elements e{};

@@ -14,7 +14,7 @@
 #include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/generated/programs.hpp>
+#include <troupe/dnn/generated/kernel_compiler.hpp>
 #include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -23,15 +23,15 @@ namespace {
 
 using std::chrono::steady_clock;
 
-struct plan_with_program : cuda_plan {
-  generated::source elementwise = {};  // generated kernels, which may not be compiled yet
-  std::shared_ptr<const generated::program> program = {};
-  // After a temporary failure of cuDNN, the graph is planned again some times.
+struct plan_with_kernels : cuda_plan {
+  generated::source elementwise = {};  // which generated kernel computes each step
+  std::shared_ptr<const generated::generated_kernels> kernels = {};
+  // After a temporary failure of cuDNN, the graph is planned again up to most_attempts times.
   int attempts = 0;
   steady_clock::time_point next_attempt = steady_clock::time_point::max();
 };
 
-// Attempts follow after a minute, two, four and so on.
+// Attempts follow after 1 minute, then 2, 4 and so on.
 constexpr int most_attempts = 6;
 steady_clock::time_point next_attempt_after(int attempts) {
   if (attempts == most_attempts) return steady_clock::time_point::max();
@@ -49,35 +49,35 @@ class cuda_dnn {
                                                     static_cast<CUdevice>(context.device))));
     auto scratch = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
     auto vendor = cudnn::vendor::open(context);
-    auto programs = generated::programs::open(context);
+    auto compiler = generated::kernel_compiler::open(context);
     return std::unique_ptr<cuda_dnn>(
-        new cuda_dnn(std::move(scratch), std::move(kernels), multiprocessors, std::move(vendor), std::move(programs)));
+        new cuda_dnn(std::move(scratch), std::move(kernels), multiprocessors, std::move(vendor), std::move(compiler)));
   }
   const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
     std::string out = cat("plans: ", plans_.count().plans);
     if (!vendor_) out += cat("\nslow: convolutions, because ", vendor_.error().text());
-    out += programs_ ? cat("\n", (*programs_)->notes())
-                     : cat("\nslow: functions of elements, because ", programs_.error().text());
+    out += compiler_ ? cat("\n", (*compiler_)->notes())
+                     : cat("\nslow: functions of elements, because ", compiler_.error().text());
     return out;
   }
 
   result<void> run(const computation& r, call& c) {
     const encoded_graph& g = r.graph.encoded();
-    const auto all = TROUPE_TRY(plan_of(r));
+    const auto all = TROUPE_TRY(find_plan(r));
     std::optional<cuda::scratch> scratch;
     if (all->bytes != 0) {
       cuda::kept_scratch* const of_lane = TROUPE_TRY(lane_scratch_.of(c));
       auto made = TROUPE_TRY(of_lane->take(c, "dnn", all->bytes));
       scratch.emplace(std::move(made));
     }
-    const launch_site w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
-                        most_blocks_};
-    const std::vector<CUkernel>* const kernels = all->program != nullptr ? all->program->kernels() : nullptr;
+    const execution_context w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
+                              most_blocks_};
+    const std::vector<CUkernel>* const kernels = all->kernels != nullptr ? all->kernels->kernels() : nullptr;
     for (std::size_t i = 0; i < all->steps.size(); ++i) {
       const auto& step = all->steps[i];
-      if (const auto* matched = std::get_if<vendor_step>(&step))
-        TROUPE_TRY(enqueue_vendor_step(*matched, *all, w, c));
+      if (const auto* matched = std::get_if<fused_step>(&step))
+        TROUPE_TRY(enqueue_fused_step(*matched, *all, w, c));
       else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
         TROUPE_TRY(enqueue_elementwise(*elements, all->elementwise, all->elementwise.of_steps[i], kernels, w));
       else
@@ -87,25 +87,25 @@ class cuda_dnn {
   }
 
   result<std::uint64_t> run(const prepare& r, call&) {
-    const auto all = TROUPE_TRY(plan_of(r));
-    if (all->program != nullptr) (*programs_)->wait_for(*all->program);
+    const auto all = TROUPE_TRY(find_plan(r));
+    if (all->kernels != nullptr) (*compiler_)->wait_for(*all->kernels);
     return all->bytes;
   }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
   using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
-  using optional_programs = result<std::unique_ptr<generated::programs>>;
+  using optional_compiler = result<std::unique_ptr<generated::kernel_compiler>>;
   cuda_dnn(cuda::per_lane<cuda::kept_scratch> lane_scratch, cuda::kernel_set kernels, int multiprocessors,
-           optional_vendor vendor, optional_programs programs)
+           optional_vendor vendor, optional_compiler compiler)
       : lane_scratch_(std::move(lane_scratch)),
         kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         vendor_(std::move(vendor)),
-        programs_(std::move(programs)) {}
+        compiler_(std::move(compiler)) {}
 
   template <class Request>
-  result<std::shared_ptr<plan_with_program>> plan_of(const Request& r) {
+  result<std::shared_ptr<plan_with_kernels>> find_plan(const Request& r) {
     const encoded_graph& g = r.graph.encoded();
     thread_local std::string more;  // reused, so that requests do not allocate
     more.clear();
@@ -113,7 +113,9 @@ class cuda_dnn {
     more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     if (!vendor_)
       return plans_.find(
-          r, [&]() -> result<plan_with_program> { return with_program(plan_without_vendor(g, r.workspace), g); }, more);
+          r,
+          [&]() -> result<plan_with_kernels> { return with_generated_kernels(plan_without_vendor(g, r.workspace), g); },
+          more);
     const cudnn::plan_constraints how{.exact = r.precision == precision::exact,
                                       .repeatable = r.repeatability == repeatability::always,
                                       .measured = r.choice == choice::measured,
@@ -121,53 +123,53 @@ class cuda_dnn {
     for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
     return plans_.find(
         r,
-        [&](const plan_with_program* before) -> result<plan_with_program> {
+        [&](const plan_with_kernels* before) -> result<plan_with_kernels> {
           return plan_with_vendor(g, how, before == nullptr ? 1 : before->attempts + 1);
         },
-        more, [](const plan_with_program& p) { return p.next_attempt <= steady_clock::now(); });
+        more, [](const plan_with_kernels& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  plan_with_program plan_with_vendor(const encoded_graph& g, const cudnn::plan_constraints& how, int attempts) {
+  plan_with_kernels plan_with_vendor(const encoded_graph& g, const cudnn::plan_constraints& how, int attempts) {
     auto found = (*vendor_)->find(g, aligned_memory_of(g), how);
-    cuda_plan all = completed(std::move(found.vendor_kernels), g);
+    cuda_plan all = make_cuda_plan(std::move(found.vendor_kernels), g);
     // A plan that needs too much workspace with cuDNN may fit without it.
-    plan_with_program out =
-        with_program(all.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(all), g);
+    plan_with_kernels out =
+        with_generated_kernels(all.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(all), g);
     out.attempts = attempts;
     if (!found.is_final) out.next_attempt = next_attempt_after(attempts);
     return out;
   }
   static cuda_plan plan_without_vendor(const encoded_graph& g, std::uint64_t workspace) {
-    cuda_plan out = completed({}, g);
+    cuda_plan out = make_cuda_plan({}, g);
     if (out.bytes <= workspace) return out;
     cuda_plan plain;
     static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);
     return plain;
   }
-  plan_with_program with_program(cuda_plan of, const encoded_graph& g) {
-    plan_with_program p{std::move(of)};
+  plan_with_kernels with_generated_kernels(cuda_plan of, const encoded_graph& g) {
+    plan_with_kernels p{std::move(of)};
     p.elementwise.of_steps.resize(p.steps.size(), generated::source::none);
-    if (!programs_) return p;
+    if (!compiler_) return p;
     p.elementwise = generated::source_of(p, aligned_memory_of(g));
-    p.program = (*programs_)->order(p.elementwise);
+    p.kernels = (*compiler_)->request_compilation(p.elementwise);
     p.elementwise.text = {};
     return p;
   }
 
   // Enqueues the generated kernel, or interprets the operations if it is not compiled yet.
   static result<void> enqueue_elementwise(const elementwise_kernel& p, const generated::source& s, std::uint16_t which,
-                                          const std::vector<CUkernel>* kernels, const launch_site& w) {
+                                          const std::vector<CUkernel>* kernels, const execution_context& w) {
     if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
-    return enqueue_kernel((*kernels)[which], s.kernels[which], p, w);
+    return enqueue_generated((*kernels)[which], s.kernels[which], p, w);
   }
-  static result<void> enqueue_vendor_step(const vendor_step& s, const cuda_plan& all, const launch_site& w,
-                                          const call& c) {
+  static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& all, const execution_context& w,
+                                         const call& c) {
     if (s.which >= all.vendor_kernels.size()) return enqueue_direct(all.direct_of(s), w);
     thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
     const vendor_kernel& p = *all.vendor_kernels[s.which];
-    if (p.reads_early()) TROUPE_TRY(enqueue_pause(w));
+    if (p.reads_early()) TROUPE_TRY(enqueue_order_barrier(w));
     return p.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
   }
 
@@ -175,13 +177,13 @@ class cuda_dnn {
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
   optional_vendor vendor_;
-  optional_programs programs_;
-  step_plans<plan_with_program> plans_{"the CUDA engine"};
+  optional_compiler compiler_;
+  step_plans<plan_with_kernels> plans_{"the CUDA engine"};
 };
 
 }  // namespace
 }  // namespace troupe::dnn
 
 using namespace troupe::dnn;
-// Preparing waits for compilers.
+// `prepare` is slow because it waits for compilers.
 TROUPE_ENGINE(cuda_dnn, "dnn", "cuda", troupe::with_slow<all_requests, prepare>)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine on a fake driver, which runs its kernels on the host. Their results are tested by the numerics
-// suites.
+// Tests the CUDA engine on a fake driver, which runs its kernels on the host. The suites of numerics/ test most
+// results.
 #include <troupe/dnn/testing/numerics.hpp>
 
 const char* troupe::numerics::engine_of_program() { return TROUPE_ENGINE_UNDER_TEST; }
@@ -13,7 +13,7 @@ using namespace testing;
 
 class dnn_cuda : public dnn_numerics {};
 
-TEST_F(dnn_cuda, elementwise_kernels_beyond_the_limits_are_split) {
+TEST_F(dnn_cuda, elementwise_graphs_beyond_the_limits_of_a_kernel_match_the_definition) {
   value x = given(dtype::f32, {3, 5});
   for (int i = 0; i < 120; ++i) x = x * 0.5 + given(dtype::f32, {1, 5});
   expect_as_defined({x}, dtype::f32, 1e-6);
@@ -23,11 +23,11 @@ TEST_F(dnn_cuda, elementwise_kernels_beyond_the_limits_are_split) {
   expect_as_defined(all, dtype::f32, 1e-5);
 }
 
-TEST_F(dnn_cuda, products_with_many_tiles_use_large_tiles) {
+TEST_F(dnn_cuda, products_of_many_tiles_match_the_definition) {
   expect_as_defined({product(given(dtype::f32, {3, 450, 17}), given(dtype::f32, {3, 17, 449}))}, dtype::f32, 1e-5);
 }
 
-TEST_F(dnn_cuda, neighbouring_channels_are_normalised_without_copies) {
+TEST_F(dnn_cuda, neighboring_channels_are_normalized_without_copies) {
   const extents e{4, 16, 32, 32}, channel{1, 16, 1, 1};
   const value x = given(dtype::bf16, e, channels_last), dy = given(dtype::bf16, e, channels_last);
   const affine a{given(dtype::f32, channel), given(dtype::f32, channel)};
@@ -41,7 +41,7 @@ TEST_F(dnn_cuda, neighbouring_channels_are_normalised_without_copies) {
   }
 }
 
-TEST_F(dnn_cuda, the_workspace_limit_is_respected) {
+TEST_F(dnn_cuda, less_workspace_than_prepare_replies_is_refused) {
   const value x = given(dtype::f32, {8, 8});
   stored_tensor& to = stored(dtype::f16, {8, 8});
   computation r{.graph = {{softmax(transpose(x, {1, 0}), 1), to.operand<access_mode::write>()}}};
@@ -56,8 +56,8 @@ TEST_F(dnn_cuda, the_workspace_limit_is_respected) {
   EXPECT_TRUE(engine->run(r));
 }
 
-TEST_F(dnn_cuda, a_different_workspace_is_planned_separately) {
-  // Rows of 1024 are computed at once where there is workspace for the sums of parts of the columns.
+TEST_F(dnn_cuda, each_workspace_limit_has_its_own_plan) {
+  // With enough workspace for partial sums of the columns, a direct kernel computes the gradients.
   const extents e{64, 1024}, row{1, 1024}, column{64, 1};
   const value scale = given(dtype::f32, row, dense);
   const normalized n{given(dtype::f32, e, dense), given(dtype::f32, column, dense), given(dtype::f32, column, dense)};

@@ -7,12 +7,13 @@
 #include "kernel_image_arguments.hpp"
 #include "windows.cuh"
 
-/// Normalisation across channels, resampling, and pooling with indexes. Each result is computed by one thread.
+/// Normalization across channels, resampling, and pooling with indexes. Each element of a result is computed by one
+/// thread.
 namespace troupe::dnn::on_gpu {
 
-/// Returns the number whose power of beta the element of a channel is divided by. `x` is the element of channel 0.
+/// Returns k + alpha / size * sum of squares, for the element of a channel. `x` points to the element of channel 0.
 template <class N>
-__device__ N divisor_at(const kernel_arguments::normalizing_responses& r, const N* x, i64 channel) {
+__device__ N divisor_at(const kernel_arguments::response_norm_arguments& r, const N* x, i64 channel) {
   const i64 first = channel - (r.size - 1) / 2;
   N sum = 0;
   for (i64 c = first < 0 ? 0 : first; c < first + r.size && c < r.channels; ++c)
@@ -21,7 +22,7 @@ __device__ N divisor_at(const kernel_arguments::normalizing_responses& r, const 
 }
 
 template <class N>
-__device__ void normalize_responses(const kernel_arguments::normalizing_responses& r) {
+__device__ void normalize_responses(const kernel_arguments::response_norm_arguments& r) {
   for (i64 n = first_of_thread(); n < r.images * r.channels * r.between; n += all_threads()) {
     const i64 channel = n / r.between % r.channels;
     const N* const x = static_cast<const N*>(r.x) + n - channel * r.between;
@@ -30,7 +31,7 @@ __device__ void normalize_responses(const kernel_arguments::normalizing_response
 }
 
 template <class N>
-__device__ void response_gradient(const kernel_arguments::normalizing_responses& r) {
+__device__ void response_gradient(const kernel_arguments::response_norm_arguments& r) {
   const N factor = static_cast<N>(2 * r.alpha * r.beta / static_cast<double>(r.size));
   for (i64 n = first_of_thread(); n < r.images * r.channels * r.between; n += all_threads()) {
     const i64 channel = n / r.between % r.channels, begin = n - channel * r.between;
@@ -47,19 +48,20 @@ __device__ void response_gradient(const kernel_arguments::normalizing_responses&
   }
 }
 
-__device__ inline sampling_axis axis_of(const kernel_arguments::resampling& r, int i) {
+__device__ inline sampling_axis axis_of(const kernel_arguments::resampling_arguments& r, int i) {
   return {r.in[i], r.out[i], r.taps[i], r.aligned};
 }
 
 template <class N>
-__device__ void resample(const kernel_arguments::resampling& r) {
+__device__ void resample(const kernel_arguments::resampling_arguments& r) {
   const sampling_axis a = axis_of(r, 0), b = axis_of(r, 1), c = axis_of(r, 2);
   const i64 positions = count_of(r.out);
   for (i64 n = first_of_thread(); n < r.planes * positions; n += all_threads()) {
     const N* const image = static_cast<const N*>(r.from) + n / positions * count_of(r.in);
-    const triple o = triple_of(n % positions, r.out);
+    const position3 o = position3_of(n % positions, r.out);
     N rest_a = 0, rest_b = 0, rest_c = 0;
-    const i64 first_a = a.first(o.a, rest_a), first_b = b.first(o.b, rest_b), first_c = c.first(o.c, rest_c);
+    const i64 first_a = a.first(o.depth, rest_a), first_b = b.first(o.height, rest_b),
+              first_c = c.first(o.width, rest_c);
     N sum = 0;
     for (i64 i = 0; i < a.taps; ++i)
       for (i64 j = 0; j < b.taps; ++j) {
@@ -72,7 +74,7 @@ __device__ void resample(const kernel_arguments::resampling& r) {
   }
 }
 
-/// Returns the weight of element i of the image in element o of the result.
+/// Returns the weight with which element i of the image contributes to element o of the result.
 template <class N>
 __device__ N weight_of(const sampling_axis& a, i64 i, i64 o) {
   N rest = 0, sum = 0;
@@ -82,23 +84,23 @@ __device__ N weight_of(const sampling_axis& a, i64 i, i64 o) {
   return sum;
 }
 
-/// Computes the gradient of each element of the image from all elements of the result that it is a neighbour of.
+/// Computes the gradient of each element of the image from all elements of the result that were interpolated from it.
 template <class N>
-__device__ void resampling_gradient(const kernel_arguments::resampling& r) {
+__device__ void resampling_gradient(const kernel_arguments::resampling_arguments& r) {
   const sampling_axis a = axis_of(r, 0), b = axis_of(r, 1), c = axis_of(r, 2);
   const i64 inside = count_of(r.in);
   for (i64 n = first_of_thread(); n < r.planes * inside; n += all_threads()) {
     const N* const dy = static_cast<const N*>(r.from) + n / inside * count_of(r.out);
-    const triple i = triple_of(n % inside, r.in);
-    const i64 first_b = b.first_user(i.b), last_b = b.last_user(i.b), first_c = c.first_user(i.c),
-              last_c = c.last_user(i.c);
+    const position3 i = position3_of(n % inside, r.in);
+    const i64 first_b = b.first_user(i.height), last_b = b.last_user(i.height), first_c = c.first_user(i.width),
+              last_c = c.last_user(i.width);
     N sum = 0;
-    for (i64 p = a.first_user(i.a); p < a.last_user(i.a); ++p) {
-      const N of_plane = weight_of<N>(a, i.a, p);
+    for (i64 p = a.first_user(i.depth); p < a.last_user(i.depth); ++p) {
+      const N of_plane = weight_of<N>(a, i.depth, p);
       for (i64 q = first_b; q < last_b; ++q) {
         N along = 0;
-        for (i64 o = first_c; o < last_c; ++o) along += weight_of<N>(c, i.c, o) * dy[(p * b.out + q) * c.out + o];
-        sum += of_plane * weight_of<N>(b, i.b, q) * along;
+        for (i64 o = first_c; o < last_c; ++o) along += weight_of<N>(c, i.width, o) * dy[(p * b.out + q) * c.out + o];
+        sum += of_plane * weight_of<N>(b, i.height, q) * along;
       }
     }
     static_cast<N*>(r.to)[n] = sum;
@@ -106,14 +108,14 @@ __device__ void resampling_gradient(const kernel_arguments::resampling& r) {
 }
 
 template <class N>
-__device__ void pool_with_indexes(const kernel_arguments::indexing& r) {
+__device__ void pool_with_indexes(const kernel_arguments::indexed_pooling_arguments& r) {
   const i64 positions = count_of(r.g.out), width = count_of(r.g.width);
   for (i64 n = first_of_thread(); n < r.planes * positions; n += all_threads()) {
     const N* const image = static_cast<const N*>(r.x) + n / positions * count_of(r.g.in);
-    const triple position = triple_of(n % positions, r.g.out);
+    const position3 position = position3_of(n % positions, r.g.out);
     i64 best = -1;
     for (i64 f = 0; f < width; ++f) {
-      const i64 at = image_element(r.g, position, triple_of(f, r.g.width));
+      const i64 at = image_element(r.g, position, position3_of(f, r.g.width));
       if (at >= 0 && (best < 0 || is_better(image[at], image[best]))) best = at;
     }
     static_cast<N*>(r.to)[n] = image[best];
@@ -123,15 +125,15 @@ __device__ void pool_with_indexes(const kernel_arguments::indexing& r) {
 
 /// Computes the gradient of each element of the image from all windows whose maximum it is.
 template <class N>
-__device__ void pool_index_gradient(const kernel_arguments::indexing& r) {
+__device__ void pool_index_gradient(const kernel_arguments::indexed_pooling_arguments& r) {
   const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width);
   for (i64 n = first_of_thread(); n < r.planes * inside; n += all_threads()) {
     const i64 plane = n / inside * positions;
-    const triple here = triple_of(n % inside, r.g.in);
+    const position3 here = position3_of(n % inside, r.g.in);
     const N number = static_cast<N>(n % inside);
     N sum = 0;
     for (i64 f = 0; f < width; ++f) {
-      const i64 position = window_position(r.g, here, triple_of(f, r.g.width));
+      const i64 position = window_position(r.g, here, position3_of(f, r.g.width));
       if (position >= 0 && static_cast<const N*>(r.given)[plane + position] == number)
         sum += static_cast<const N*>(r.dy)[plane + position];
     }

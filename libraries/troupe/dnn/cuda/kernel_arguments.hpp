@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-/// Arguments of the kernels of dnn. Plain numbers: host and device compile them alike.
+/// Arguments of the kernels of dnn: structs of plain data that have the same layout on host and device.
 namespace troupe::dnn::kernel_arguments {
 
 constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 
-/// Threads of a block that computes a set of elements.
+/// Threads of a block that combines the elements of a set.
 inline constexpr unsigned set_threads = 128;
 inline constexpr int most_operations = 64, most_operands = 20, most_axes = 8, most_sequences = 4;
 
@@ -28,12 +28,12 @@ struct operand {
 /// See elementwise_kernel::sequence.
 struct sequence {
   std::uint64_t seed, offset;
-  std::uint32_t kind, limit;   ///< of bernoulli
+  std::uint32_t kind, limit;   ///< random_kind; see bernoulli_of
   const std::uint32_t* words;  ///< nullptr: the seed is by value
   std::int64_t word_count, word_stride;
 };
-struct pausing {};
-/// An elementwise kernel. The first axis is the slowest.
+struct order_barrier_arguments {};
+/// An elementwise kernel: the first axis is the slowest. See elementwise_kernel.
 struct elements {
   std::int64_t rank, extents[most_axes], count;
   std::uint64_t operations;
@@ -42,53 +42,53 @@ struct elements {
   sequence sequences[most_sequences];
 };
 
-/// Axes, and the strides of three tensors along them.
-struct axis_values {
+/// Some axes: their number, the product of their extents, their extents, and the strides of x, scale and statistics.
+struct set_axes {
   std::int64_t rank, count;
   std::int64_t extents[most_axes], x[most_axes], scale[most_axes], statistics[most_axes];
 };
-/// Elements in sets: `outside` has an element for each set, `inside` has those of one set.
+/// The axes of x, divided: the elements at one index of the axes `outside` are a set, which the axes `inside` iterate.
 struct sets {
-  axis_values outside, inside;
+  set_axes outside, inside;
 };
 
-struct reducing {
+struct reduction_arguments {
   sets all;
   const void* x;
   void* y;
   std::int64_t kind;  ///< reduction_kind
 };
-struct softmaxing {
+struct softmax_arguments {
   sets all;
-  const void *x, *dy;  ///< for the gradient, x is y
+  const void *x, *dy;  ///< for the gradient, x is the y of the softmax
   void* to;
   std::int64_t logarithmic;
 };
-struct normalizing {
+struct normalization_arguments {
   sets all;
   const void *x, *scale, *offset, *running_mean, *running_variance;
   void *y, *mean, *deviation, *next_mean, *next_variance;
   std::int64_t rms;
   double epsilon, momentum;
 };
-struct normalizing_back {
+struct normalization_gradient_arguments {
   sets all;
   const void *dy, *x, *mean, *deviation, *scale;
-  void *dx, *dscale, *doffset;  ///< dx, or one or two of the others
+  void *dx, *dscale, *doffset;  ///< normalization_gradient writes dx, scale_gradient dscale and, unless null, doffset
   std::int64_t rms;
 };
 
-/// Images and windows, always with three spatial axes.
+/// The extents of image, result and window along three spatial axes, and the window's geometry.
 struct windows {
   std::int64_t in[3], out[3], width[3], padding_before[3], stride[3], dilation[3];
 };
-struct convolving {
+struct convolution_arguments {
   windows g;
-  std::int64_t images, groups, channels, out_channels;  ///< channels of a group
-  const void *a, *b;                                    ///< x or dy; filters, or x of the gradient of the filters
+  std::int64_t images, groups, channels, out_channels;  ///< channels of a group of the image, and of the result
+  const void *a, *b;  ///< x and filters; for the gradients, dy and filters, or dy and x
   void* to;
 };
-struct pooling {
+struct pooling_arguments {
   windows g;
   std::int64_t planes, kind;
   const void *x, *dy;
@@ -98,11 +98,17 @@ struct pooling {
 /// Threads of a block that computes a tile of a product.
 inline constexpr unsigned product_threads = 256;
 
-struct multiplying {
+/// The axes of a batch of products: their number, the product of their extents, their extents, and the strides of a, b
+/// and c.
+struct batch_strides {
+  std::int64_t rank, count;
+  std::int64_t extents[most_axes], a[most_axes], b[most_axes], c[most_axes];
+};
+struct product_arguments {
   std::int64_t m, n, k;
-  std::int64_t a_row, a_column, b_row, b_column, c_row;  ///< strides
-  std::int64_t adds;                                     ///< 1: adds to c
-  axis_values batch;                                     ///< x: a, scale: b, statistics: c
+  std::int64_t a_row, a_column, b_row, b_column, c_row;  ///< strides of rows and columns
+  std::int64_t adds;                                     ///< 1: the product is added to c
+  batch_strides batch;
   const void *a, *b;
   void* c;
 };

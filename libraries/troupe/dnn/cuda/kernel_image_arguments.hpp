@@ -7,32 +7,32 @@
 /// Arguments of the kernels of images.cuh and blocks.cuh.
 namespace troupe::dnn::kernel_arguments {
 
-struct normalizing_responses {
-  std::int64_t images, channels, between;  ///< between: elements between two neighbouring channels
+struct response_norm_arguments {
+  std::int64_t images, channels, between;  ///< between: stride of channels, in elements
   const void *x, *dy;
   void* to;
   std::int64_t size;
   double alpha, beta, k;
 };
 
-struct resampling {
+struct resampling_arguments {
   std::int64_t planes, in[3], out[3];  ///< extents of the image and of the result
   std::int64_t taps[3], aligned;
   const void* from;
   void* to;
 };
 
-/// Pooling with indexes, see `pooling`.
-struct indexing {
+/// Arguments of pooling with indexes and of its gradient, see pooling_arguments.
+struct indexed_pooling_arguments {
   windows g;
   std::int64_t planes;
-  const void *x, *dy, *given;  ///< given: the indexes, for the gradient
-  void *to, *found;
+  const void *x, *dy, *given;  ///< given: the indexes that the gradient reads
+  void *to, *found;            ///< found: the indexes that pooling writes
 };
 
-struct scaling_blocks {
-  std::int64_t rows, length, width, block;  ///< width: stride along the axis of the blocks
-  std::uint64_t elements, scales;           ///< their types
+struct block_scaling_arguments {
+  std::int64_t rows, length, width, block;  ///< the tensor is rows x length x width; blocks are along `length`
+  std::uint64_t elements, scales;           ///< types of the elements and of the scales
   const void* from;
   void* to;
   void* by;  ///< the scales

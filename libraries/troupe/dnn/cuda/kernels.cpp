@@ -3,7 +3,7 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
 
-// The fatbin made of kernels.cu.
+// The fatbin compiled from kernels.cu.
 TROUPE_EMBEDDED(troupe_dnn_kernels, TROUPE_KERNELS);
 
 namespace troupe::dnn {

@@ -6,8 +6,8 @@
 #include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/elementwise_arguments.hpp>
 #include <troupe/dnn/cuda/kernel_arguments.hpp>
+#include <troupe/dnn/cuda/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
-#include <troupe/dnn/cuda/launching.hpp>
 #include <troupe/dnn/cuda/sequences.hpp>
 #include <troupe/dnn/generator.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 using kernel_arguments::set_threads;
 
-// The kernels' operations have the numbers of those of an elementwise kernel.
+// kernel_arguments::operation has the enumerators of elementwise_kernel::operation, with equal values.
 using kind = elementwise_kernel::operation::kind;
 static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read &&
               static_cast<int>(kind::number) == kernel_arguments::operation::number &&
@@ -28,7 +28,7 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
 
 // -- sets of elements
 
-// Divides the axes of x into those in `inside`, which are within a set, and the others.
+// Divides the axes of x: those whose bits are in `inside` iterate the elements of a set, the others the sets.
 kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale = nullptr,
                                const tensor_shape* statistics = nullptr) noexcept {
   kernel_arguments::sets out{};
@@ -38,7 +38,7 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
                     of_statistics =
                         statistics != nullptr ? broadcast_strides(*statistics, x.rank, x.extents) : axis_values{};
   for (std::size_t i = 0; i < x.rank; ++i) {
-    kernel_arguments::axis_values& to = (inside >> i & 1) != 0 ? out.inside : out.outside;
+    kernel_arguments::set_axes& to = (inside >> i & 1) != 0 ? out.inside : out.outside;
     const auto k = static_cast<std::size_t>(to.rank++);
     to.extents[k] = x.extents[i], to.count *= x.extents[i];
     to.x[k] = of_x[i], to.scale[k] = of_scale[i], to.statistics[k] = of_statistics[i];
@@ -46,29 +46,30 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
   return out;
 }
 
-result<void> reduce(const operator_step& s, const launch_site& w) {
+result<void> enqueue_reduction(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<reduction_attributes>();
-  const kernel_arguments::reducing r{sets_of(s.inputs[0].shape, f.over), w.at(s.inputs[0]), w.at(s.outputs[0]),
-                                     static_cast<std::int64_t>(f.kind)};
+  const kernel_arguments::reduction_arguments r{sets_of(s.inputs[0].shape, f.over), w.at(s.inputs[0]),
+                                                w.at(s.outputs[0]), static_cast<std::int64_t>(f.kind)};
   return launch<"reduce">(w, r.all.outside.count, set_threads, r);
 }
 
-result<void> softmax(const operator_step& s, const launch_site& w, bool gradient) {
+result<void> enqueue_softmax(const operator_step& s, const execution_context& w, bool gradient) {
   const auto f = s.attributes.as<softmax_attributes>();
   const location& values = s.inputs[gradient ? 1 : 0];
-  const kernel_arguments::softmaxing r{sets_of(values.shape, std::int64_t{1} << f.over), w.at(values),
-                                       gradient ? w.at(s.inputs[0]) : nullptr, w.at(s.outputs[0]), f.logarithmic};
+  const kernel_arguments::softmax_arguments r{sets_of(values.shape, std::int64_t{1} << f.over), w.at(values),
+                                              gradient ? w.at(s.inputs[0]) : nullptr, w.at(s.outputs[0]),
+                                              f.logarithmic};
   return gradient ? launch<"softmax_gradient">(w, r.all.outside.count, set_threads, r)
                   : launch<"softmax">(w, r.all.outside.count, set_threads, r);
 }
 
 std::int64_t grouped_over(const normalization_attributes& f) noexcept {
   if (f.groups <= 1) return f.over;
-  // Axis 0 stays, axis 1 is the group, and the axes from axis 1 on are one further.
+  // After the split of axis 1 into group and channel, the axes from the channel on have indexes higher by 1.
   return (f.over & 1) | (f.over & ~std::int64_t{1}) << 1;
 }
 
-result<void> normalize(const operator_step& s, const launch_site& w) {
+result<void> enqueue_normalization(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   std::size_t next = 1;
   const auto input = [&](bool given) -> const location* { return given ? &s.inputs[next++] : nullptr; };
@@ -78,30 +79,31 @@ result<void> normalize(const operator_step& s, const launch_site& w) {
   const auto at = [&](const location* l) { return l != nullptr ? w.at(*l) : nullptr; };
   const tensor_shape x = grouped(s.inputs[0].shape, f.groups, false);
   const tensor_shape of_scale = scale != nullptr ? grouped(scale->shape, f.groups, false) : tensor_shape{};
-  const kernel_arguments::normalizing r{.all = sets_of(x, grouped_over(f), scale != nullptr ? &of_scale : nullptr),
-                                        .x = w.at(s.inputs[0]),
-                                        .scale = at(scale),
-                                        .offset = at(offset),
-                                        .running_mean = at(running_mean),
-                                        .running_variance = at(running_variance),
-                                        .y = w.at(s.outputs[0]),
-                                        .mean = w.at(s.outputs[1]),
-                                        .deviation = w.at(s.outputs[2]),
-                                        .next_mean = f.has_running != 0 ? w.at(s.outputs[3]) : nullptr,
-                                        .next_variance = f.has_running != 0 ? w.at(s.outputs[4]) : nullptr,
-                                        .rms = f.rms,
-                                        .epsilon = f.epsilon,
-                                        .momentum = f.momentum};
+  const kernel_arguments::normalization_arguments r{
+      .all = sets_of(x, grouped_over(f), scale != nullptr ? &of_scale : nullptr),
+      .x = w.at(s.inputs[0]),
+      .scale = at(scale),
+      .offset = at(offset),
+      .running_mean = at(running_mean),
+      .running_variance = at(running_variance),
+      .y = w.at(s.outputs[0]),
+      .mean = w.at(s.outputs[1]),
+      .deviation = w.at(s.outputs[2]),
+      .next_mean = f.has_running != 0 ? w.at(s.outputs[3]) : nullptr,
+      .next_variance = f.has_running != 0 ? w.at(s.outputs[4]) : nullptr,
+      .rms = f.rms,
+      .epsilon = f.epsilon,
+      .momentum = f.momentum};
   return launch<"normalize">(w, r.all.outside.count, set_threads, r);
 }
 
-result<void> normalization_gradient(const operator_step& s, const launch_site& w) {
+result<void> enqueue_normalization_gradient(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const location* const scale = f.has_affine != 0 ? &s.inputs[4] : nullptr;
   const tensor_shape x = grouped(s.inputs[1].shape, f.groups, false),
                      statistics = grouped(s.inputs[2].shape, f.groups, true);
   const tensor_shape of_scale = scale != nullptr ? grouped(scale->shape, f.groups, false) : tensor_shape{};
-  kernel_arguments::normalizing_back r{
+  kernel_arguments::normalization_gradient_arguments r{
       .all = sets_of(x, grouped_over(f), scale != nullptr ? &of_scale : nullptr, &statistics),
       .dy = w.at(s.inputs[0]),
       .x = w.at(s.inputs[1]),
@@ -124,67 +126,67 @@ result<void> normalization_gradient(const operator_step& s, const launch_site& w
 
 // -- windows
 
-result<void> convolve(const operator_step& s, const launch_site& w) {
+result<void> enqueue_convolution(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<convolution_attributes>();
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
   const tensor_shape& image = forward ? s.inputs[0].shape : of_data ? s.outputs[0].shape : s.inputs[1].shape;
   const tensor_shape& filters = forward || of_data ? s.inputs[1].shape : s.outputs[0].shape;
   const tensor_shape& result = forward ? s.outputs[0].shape : s.inputs[0].shape;
-  const kernel_arguments::convolving r{.g = windows_of(f.window, image, result, filters.extents.data() + 2),
-                                       .images = image.extents[0],
-                                       .groups = f.groups,
-                                       .channels = filters.extents[1],
-                                       .out_channels = filters.extents[0] / f.groups,
-                                       .a = w.at(s.inputs[0]),
-                                       .b = w.at(s.inputs[1]),
-                                       .to = w.at(s.outputs[0])};
+  const kernel_arguments::convolution_arguments r{.g = windows_of(f.window, image, result, filters.extents.data() + 2),
+                                                  .images = image.extents[0],
+                                                  .groups = f.groups,
+                                                  .channels = filters.extents[1],
+                                                  .out_channels = filters.extents[0] / f.groups,
+                                                  .a = w.at(s.inputs[0]),
+                                                  .b = w.at(s.inputs[1]),
+                                                  .to = w.at(s.outputs[0])};
   const std::int64_t count = elements_of(s.outputs[0].shape);
-  if (forward) return launch_for<"convolve">(w, count, r);
-  if (of_data) return launch_for<"convolution_data_gradient">(w, count, r);
+  if (forward) return launch_per_element<"convolve">(w, count, r);
+  if (of_data) return launch_per_element<"convolution_data_gradient">(w, count, r);
   return launch<"convolution_weight_gradient">(w, count, set_threads, r);
 }
 
-result<void> pool(const operator_step& s, const launch_site& w) {
+result<void> enqueue_pooling(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<pooling_attributes>();
   const bool forward = s.what == op::pooling;
   const tensor_shape& image = forward ? s.inputs[0].shape : s.outputs[0].shape;
   const tensor_shape& result = forward ? s.outputs[0].shape : s.inputs[0].shape;
-  const kernel_arguments::pooling r{.g = windows_of(f.window, image, result, f.extents),
-                                    .planes = image.extents[0] * image.extents[1],
-                                    .kind = static_cast<std::int64_t>(f.kind),
-                                    .x = forward               ? w.at(s.inputs[0])
-                                         : s.inputs.size() > 1 ? w.at(s.inputs[1])
-                                                               : nullptr,
-                                    .dy = forward ? nullptr : w.at(s.inputs[0]),
-                                    .to = w.at(s.outputs[0])};
+  const kernel_arguments::pooling_arguments r{.g = windows_of(f.window, image, result, f.extents),
+                                              .planes = image.extents[0] * image.extents[1],
+                                              .kind = static_cast<std::int64_t>(f.kind),
+                                              .x = forward               ? w.at(s.inputs[0])
+                                                   : s.inputs.size() > 1 ? w.at(s.inputs[1])
+                                                                         : nullptr,
+                                              .dy = forward ? nullptr : w.at(s.inputs[0]),
+                                              .to = w.at(s.outputs[0])};
   const std::int64_t count = elements_of(s.outputs[0].shape);
-  return forward ? launch_for<"pool">(w, count, r) : launch_for<"pool_gradient">(w, count, r);
+  return forward ? launch_per_element<"pool">(w, count, r) : launch_per_element<"pool_gradient">(w, count, r);
 }
 
-result<void> multiply(const operator_step& s, const launch_site& w) {
+result<void> enqueue_product(const operator_step& s, const execution_context& w) {
   const tensor_shape &a = s.inputs[0].shape, &b = s.inputs[1].shape, &c = s.outputs[0].shape;
   const std::size_t rank = c.rank;
   const std::int64_t m = c.extents[rank - 2], n = c.extents[rank - 1], k = a.extents[rank - 1];
-  kernel_arguments::multiplying r{.m = m,
-                                  .n = n,
-                                  .k = k,
-                                  .a_row = k,
-                                  .a_column = 1,
-                                  .b_row = n,
-                                  .b_column = 1,
-                                  .c_row = n,
-                                  .adds = 0,
-                                  .batch = {},
-                                  .a = w.at(s.inputs[0]),
-                                  .b = w.at(s.inputs[1]),
-                                  .c = w.at(s.outputs[0])};
+  kernel_arguments::product_arguments r{.m = m,
+                                        .n = n,
+                                        .k = k,
+                                        .a_row = k,
+                                        .a_column = 1,
+                                        .b_row = n,
+                                        .b_column = 1,
+                                        .c_row = n,
+                                        .adds = 0,
+                                        .batch = {},
+                                        .a = w.at(s.inputs[0]),
+                                        .b = w.at(s.inputs[1]),
+                                        .c = w.at(s.outputs[0])};
   const axis_values of_a = broadcast_strides(a, rank, c.extents), of_b = broadcast_strides(b, rank, c.extents),
                     of_c = dense_strides(c);
   r.batch.count = 1;
   for (std::size_t i = 0; i + 2 < rank; ++i) {
     const auto at = static_cast<std::size_t>(r.batch.rank++);
     r.batch.extents[at] = c.extents[i], r.batch.count *= c.extents[i];
-    r.batch.x[at] = of_a[i], r.batch.scale[at] = of_b[i], r.batch.statistics[at] = of_c[i];
+    r.batch.a[at] = of_a[i], r.batch.b[at] = of_b[i], r.batch.c[at] = of_c[i];
   }
   return launch_product(w, r);
 }
@@ -209,15 +211,17 @@ const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_
                                              return s.what == op::attention ? attention_workspace_of(s) : 0;
                                            }};
 
-result<void> enqueue_pause(const launch_site& w) { return launch<"pause">(w, 1, 1, kernel_arguments::pausing{}); }
-
-result<void> enqueue(const elementwise_kernel& p, const launch_site& w) {
-  const kernel_arguments::elements e = elementwise_arguments(p, [&](const location& l) { return w.at(l); });
-  return launch_for<"elements">(w, e.count, e);
+result<void> enqueue_order_barrier(const execution_context& w) {
+  return launch<"order_barrier">(w, 1, 1, kernel_arguments::order_barrier_arguments{});
 }
 
-result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
-                            const launch_site& w) {
+result<void> enqueue(const elementwise_kernel& p, const execution_context& w) {
+  const kernel_arguments::elements e = elementwise_arguments(p, [&](const location& l) { return w.at(l); });
+  return launch_per_element<"elements">(w, e.count, e);
+}
+
+result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
+                               const execution_context& w) {
   void* addresses[kernel_arguments::most_operands + kernel_arguments::most_sequences];
   std::size_t n = 0;
   for (const location& l : p.operands) addresses[n++] = l.exists() ? w.at(l) : nullptr;
@@ -226,41 +230,41 @@ result<void> enqueue_kernel(CUkernel kernel, const generated::source::kernel& ho
                        cuda::launch(kernel, {how.blocks}, {how.threads}, w.stream, addresses));
 }
 
-result<void> enqueue(const operator_step& s, const launch_site& w) {
+result<void> enqueue(const operator_step& s, const execution_context& w) {
   switch (s.what) {
     case op::convolution:
     case op::convolution_data_gradient:
     case op::convolution_weight_gradient:
-      return convolve(s, w);
+      return enqueue_convolution(s, w);
     case op::product:
-      return multiply(s, w);
+      return enqueue_product(s, w);
     case op::reduction:
-      return reduce(s, w);
+      return enqueue_reduction(s, w);
     case op::normalization:
-      return normalize(s, w);
+      return enqueue_normalization(s, w);
     case op::normalization_gradient:
-      return normalization_gradient(s, w);
+      return enqueue_normalization_gradient(s, w);
     case op::pooling:
     case op::pooling_gradient:
-      return pool(s, w);
+      return enqueue_pooling(s, w);
     case op::softmax:
-      return softmax(s, w, false);
+      return enqueue_softmax(s, w, false);
     case op::softmax_gradient:
-      return softmax(s, w, true);
+      return enqueue_softmax(s, w, true);
     case op::attention:
-      return attend(s, w);
+      return enqueue_attention(s, w);
     case op::attention_gradient:
-      return find_attention_gradients(s, w);
+      return enqueue_attention_gradient(s, w);
     case op::local_response_norm:
     case op::local_response_norm_gradient:
     case op::resampling:
     case op::resampling_gradient:
     case op::pooling_with_indexes:
     case op::pooling_index_gradient:
-      return enqueue_of_images(s, w);
+      return enqueue_image_step(s, w);
     case op::block_quantization:
     case op::block_dequantization:
-      return enqueue_of_blocks(s, w);
+      return enqueue_block_step(s, w);
     case op::recurrence:
       return enqueue_recurrence(s, w);
     case op::recurrence_gradient:

@@ -12,7 +12,7 @@ std::vector<bool> aligned_memory_of(const encoded_graph& g) {
   return out;
 }
 
-cuda_plan completed(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g) {
+cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g) {
   std::vector<fusion_match> matches;
   std::vector<bool> matched(g.nodes().size());
   for (const auto& p : vendor_kernels) {
@@ -28,7 +28,7 @@ cuda_plan completed(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, 
   out.vendor_kernels = std::move(vendor_kernels);
   static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, matches);
   for (const auto& step : out.steps)
-    if (const auto* const s = std::get_if<vendor_step>(&step); s != nullptr && s->which >= out.vendor_kernels.size())
+    if (const auto* const s = std::get_if<fused_step>(&step); s != nullptr && s->which >= out.vendor_kernels.size())
       out.direct[s->which - out.vendor_kernels.size()] = direct_step(g, matches[s->which], *s);
   return out;
 }

@@ -9,22 +9,20 @@
 
 namespace troupe::dnn {
 
-/// The steps of a graph. Of the fusion matches, those that cuDNN computes come first, then the direct ones.
+/// The plan of a graph. A fused_step's `which` counts the vendor kernels of cuDNN first, then the direct steps.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
   std::vector<operator_step> direct = {};
 
-  /// Returns the step of a match that our kernels compute.
-  const operator_step& direct_of(const vendor_step& s) const noexcept {
-    return direct[s.which - vendor_kernels.size()];
-  }
+  /// Returns the direct step of a match. Precondition: no vendor kernel computes it.
+  const operator_step& direct_of(const fused_step& s) const noexcept { return direct[s.which - vendor_kernels.size()]; }
 };
 
 inline bool is_aligned(const encoded_memory& m) noexcept { return m.address % 16 == 0; }
 /// Returns, for each memory of a graph, true if it begins at a multiple of 16 bytes.
 std::vector<bool> aligned_memory_of(const encoded_graph& g);
 
-/// Plans a graph: these vendor kernels compute their nodes, our kernels compute all others.
-cuda_plan completed(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g);
+/// Plans a graph: the vendor kernels compute the nodes of their matches, our own kernels all others.
+cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g);
 
 }  // namespace troupe::dnn

@@ -4,28 +4,42 @@
 
 #include "sets.cuh"
 
-/// Products of matrices, whose tiles are loaded into shared memory.
+/// Products of matrices, computed in tiles from shared memory.
 namespace troupe::dnn::on_gpu {
 
-/// Computes tiles of rows x columns, one after another per block; each thread computes elements that are 16 apart.
+/// Offsets of a product's matrices in the tensors of a batch.
+struct product_offsets {
+  i64 a = 0, b = 0, c = 0;
+};
+__device__ inline product_offsets offsets_of(const kernel_arguments::batch_strides& all, i64 n) {
+  product_offsets out;
+  for (i64 i = all.rank; i-- > 0; n /= all.extents[i]) {
+    const i64 at = n % all.extents[i];
+    out.a += at * all.a[i], out.b += at * all.b[i], out.c += at * all.c[i];
+  }
+  return out;
+}
+
+/// Computes tiles of Rows x Columns elements. Each block computes one tile after another; the rows, and the columns, of
+/// a thread are 16 apart.
 template <class N, int Rows, int Columns>
-__device__ void multiply_tiles(const kernel_arguments::multiplying& r) {
+__device__ void multiply_tiles(const kernel_arguments::product_arguments& r) {
   using kernel_arguments::product_threads;
   constexpr int depth = 16, across = 16, of_rows = Rows / across, of_columns = Columns / across;
   static_assert(product_threads == across * across);
-  // One more column than is used, so that threads that write lines of different numbers use different banks.
+  // One more column than is used, so that threads that write to different lines use different banks.
   __shared__ N left[depth][Rows + 1], right[depth][Columns + 1];
   const auto thread = static_cast<int>(threadIdx.x);
   const int row = thread / across, column = thread % across;
   const i64 down = (r.m + Rows - 1) / Rows, along = (r.n + Columns - 1) / Columns;
   const bool left_by_rows = r.a_column == 1, right_by_rows = r.b_column == 1;
   for (i64 tile = blockIdx.x; tile < r.batch.count * down * along; tile += gridDim.x) {
-    const offsets at = offsets_of(r.batch, tile / (down * along));
+    const product_offsets at = offsets_of(r.batch, tile / (down * along));
     const i64 first_row = tile / along % down * Rows, first_column = tile % along * Columns;
-    const N *const a = static_cast<const N*>(r.a) + at.x, *const b = static_cast<const N*>(r.b) + at.scale;
+    const N *const a = static_cast<const N*>(r.a) + at.a, *const b = static_cast<const N*>(r.b) + at.b;
     N sums[of_rows][of_columns] = {};
     for (i64 first = 0; first < r.k; first += depth) {
-      // Neighbouring threads read neighbours in memory.
+      // Neighboring threads read neighbors in memory.
       for (int i = thread; i < Rows * depth; i += product_threads) {
         const int y = left_by_rows ? i / depth : i % Rows, k = left_by_rows ? i % depth : i / Rows;
         const bool is_there = first_row + y < r.m && first + k < r.k;
@@ -47,7 +61,7 @@ __device__ void multiply_tiles(const kernel_arguments::multiplying& r) {
       for (int j = 0; j < of_columns; ++j) {
         const i64 y = first_row + row + i * across, x = first_column + column + j * across;
         if (y >= r.m || x >= r.n) continue;
-        N* const to = static_cast<N*>(r.c) + at.statistics + y * r.c_row + x;
+        N* const to = static_cast<N*>(r.c) + at.c + y * r.c_row + x;
         *to = r.adds != 0 ? *to + sums[i][j] : sums[i][j];
       }
   }

@@ -8,13 +8,13 @@
 #include "kernel_sequence_arguments.hpp"
 #include "warps.cuh"
 
-/// The parts of a recurrence's step between its products. Each element is written by one thread.
+/// The operations of a recurrence's steps other than products. Each element is written by one thread.
 namespace troupe::dnn::on_gpu {
 
-__device__ inline recurrent_cell cell_of(const kernel_arguments::recurrence& l) {
+__device__ inline recurrent_cell cell_of(const kernel_arguments::recurrence_shape& l) {
   return static_cast<recurrent_cell>(l.cell);
 }
-__device__ inline bool has_step(const kernel_arguments::recurrence& l, i64 b, i64 t) {
+__device__ inline bool has_step(const kernel_arguments::recurrence_shape& l, i64 b, i64 t) {
   return l.lengths == nullptr || t < l.lengths[b];
 }
 template <class N>
@@ -31,9 +31,9 @@ __device__ void fill(void* to, const void* from, i64 count) {
     static_cast<N*>(to)[n] = from != nullptr ? static_cast<const N*>(from)[n] : N(0);
 }
 
-/// Writes the first state, and the biases to the reserve, to which products are added.
+/// Writes the initial state, and writes the biases to the reserve, to which the products are added later.
 template <class N>
-__device__ void recurrence_begin(const kernel_arguments::recurring& r) {
+__device__ void recurrence_begin(const kernel_arguments::recurrence_arguments& r) {
   const auto& l = r.of;
   fill<N>(r.h, r.h0, l.batch * l.width);
   if (r.c != nullptr) fill<N>(r.c, r.c0, l.batch * l.hidden);
@@ -50,9 +50,9 @@ __device__ void recurrence_begin(const kernel_arguments::recurring& r) {
   }
 }
 
-/// Computes the gates of unit j from their sums, and returns the unit's result.
+/// Computes the gates of unit j from their sums in the line of the reserve, and returns the unit's result.
 template <class N>
-__device__ N step_unit(const kernel_arguments::recurrence& l, N* line, i64 j, N h, N* c) {
+__device__ N step_unit(const kernel_arguments::recurrence_shape& l, N* line, i64 j, N h, N* c) {
   const auto gate = [&](i64 i) -> N& { return line[i * l.hidden + j]; };
   switch (cell_of(l)) {
     case recurrent_cell::relu:
@@ -74,9 +74,10 @@ __device__ N step_unit(const kernel_arguments::recurrence& l, N* line, i64 j, N 
   }
 }
 
-/// Computes a step from its sums. The state before a projection is written to the reserve, not to h.
+/// Computes a step from the sums of its gates. With a projection, the unprojected state is written to the reserve, not
+/// to h.
 template <class N>
-__device__ void recurrence_step(const kernel_arguments::recurring& r) {
+__device__ void recurrence_step(const kernel_arguments::recurrence_arguments& r) {
   const auto& l = r.of;
   const i64 across = l.width > l.hidden ? l.width : l.hidden;
   for (i64 n = first_of_thread(); n < l.batch * across; n += all_threads()) {
@@ -99,9 +100,9 @@ __device__ void recurrence_step(const kernel_arguments::recurring& r) {
       *h = static_cast<N*>(r.y)[at * l.width + j] = given;
   }
 }
-/// Takes the projection of a step as the state.
+/// Copies a step's projected state from y to h; sets y to 0 beyond a sequence's length.
 template <class N>
-__device__ void recurrence_keep(const kernel_arguments::recurring& r) {
+__device__ void recurrence_keep(const kernel_arguments::recurrence_arguments& r) {
   const auto& l = r.of;
   for (i64 n = first_of_thread(); n < l.batch * l.width; n += all_threads()) {
     N& y = static_cast<N*>(r.y)[r.step * l.batch * l.width + n];
@@ -112,9 +113,9 @@ __device__ void recurrence_keep(const kernel_arguments::recurring& r) {
   }
 }
 
-/// Writes the gradient of the last state, and x with 0 at unused steps: 0 times an unused number need not be 0.
+/// Writes the gradient of the last state, and copies x with 0 at unused steps, where x may hold NaN.
 template <class N>
-__device__ void recurrence_back_begin(const kernel_arguments::recurring_back& r) {
+__device__ void recurrence_gradient_begin(const kernel_arguments::recurrence_gradient_arguments& r) {
   const auto& l = r.of;
   fill<N>(r.dh, r.dlast_h, l.batch * l.width);
   if (r.dc != nullptr) fill<N>(r.dc, r.dlast_c, l.batch * l.hidden);
@@ -124,9 +125,9 @@ __device__ void recurrence_back_begin(const kernel_arguments::recurring_back& r)
     static_cast<N*>(r.used_x)[n] = has_step(l, line % l.batch, line / l.batch) ? static_cast<const N*>(r.x)[n] : N(0);
   }
 }
-/// Computes the gradient of a step's projection.
+/// Computes the gradient of a step's projected state: dh, plus dy if given.
 template <class N>
-__device__ void recurrence_back_sum(const kernel_arguments::recurring_back& r) {
+__device__ void recurrence_gradient_sum(const kernel_arguments::recurrence_gradient_arguments& r) {
   const auto& l = r.of;
   for (i64 n = first_of_thread(); n < l.batch * l.width; n += all_threads()) {
     const i64 at = r.step * l.batch * l.width + n;
@@ -140,40 +141,41 @@ __device__ void recurrence_back_sum(const kernel_arguments::recurring_back& r) {
   }
 }
 
-/// Computes the gradients of the sums of unit j's gates from that of its result. Returns their contribution to the
-/// gradient of h before the step.
+/// Computes the gradients of the sums of unit j's gates from d, the gradient of the unit's result. Returns the unit's
+/// contribution to the gradient of h before the step that does not pass the gates.
 template <class N>
-__device__ N step_unit_back(const kernel_arguments::recurrence& l, const N* line, i64 j, N d, N* dc, N* gradients) {
+__device__ N step_unit_gradient(const kernel_arguments::recurrence_shape& l, const N* line, i64 j, N d, N* dc,
+                                N* gradients) {
   const auto gate = [&](i64 i) { return line[i * l.hidden + j]; };
   const auto to = [&](i64 i) -> N& { return gradients[i * l.hidden + j]; };
-  const auto of_sigmoid = [](N y) { return y * (1 - y); };
-  const auto of_tanh = [](N y) { return 1 - y * y; };
+  const auto d_sigmoid_from = [](N y) { return y * (1 - y); };
+  const auto d_tanh_from = [](N y) { return 1 - y * y; };
   switch (cell_of(l)) {
     case recurrent_cell::relu:
       to(0) = gate(0) > 0 ? d : N(0);
       return 0;
     case recurrent_cell::tanh:
-      to(0) = d * of_tanh(gate(0));
+      to(0) = d * d_tanh_from(gate(0));
       return 0;
     case recurrent_cell::lstm: {
       const N before = line[l.c_before + j], c = tanh_of(gate(1) * before + gate(0) * gate(2));
-      const N dc_after = *dc + d * gate(3) * of_tanh(c);
-      to(0) = dc_after * gate(2) * of_sigmoid(gate(0)), to(1) = dc_after * before * of_sigmoid(gate(1));
-      to(2) = dc_after * gate(0) * of_tanh(gate(2)), to(3) = d * c * of_sigmoid(gate(3));
+      const N dc_after = *dc + d * gate(3) * d_tanh_from(c);
+      to(0) = dc_after * gate(2) * d_sigmoid_from(gate(0)), to(1) = dc_after * before * d_sigmoid_from(gate(1));
+      to(2) = dc_after * gate(0) * d_tanh_from(gate(2)), to(3) = d * c * d_sigmoid_from(gate(3));
       *dc = dc_after * gate(1);
       return 0;
     }
     default: {
-      const N reset = gate(0), z = gate(1), c = gate(2), candidate = d * (1 - z) * of_tanh(c);
-      to(0) = to(3) = candidate * line[l.before_reset + j] * of_sigmoid(reset);
-      to(1) = to(4) = d * (line[l.h_before + j] - c) * of_sigmoid(z);
+      const N reset = gate(0), z = gate(1), c = gate(2), candidate = d * (1 - z) * d_tanh_from(c);
+      to(0) = to(3) = candidate * line[l.before_reset + j] * d_sigmoid_from(reset);
+      to(1) = to(4) = d * (line[l.h_before + j] - c) * d_sigmoid_from(z);
       to(2) = candidate, to(5) = candidate * reset;
       return d * z;
     }
   }
 }
 template <class N>
-__device__ void recurrence_back(const kernel_arguments::recurring_back& r) {
+__device__ void recurrence_gradient_step(const kernel_arguments::recurrence_gradient_arguments& r) {
   const auto& l = r.of;
   for (i64 n = first_of_thread(); n < l.batch * l.hidden; n += all_threads()) {
     const i64 b = n / l.hidden, j = n % l.hidden, at = r.step * l.batch + b;
@@ -185,16 +187,16 @@ __device__ void recurrence_back(const kernel_arguments::recurring_back& r) {
     const N* const line = static_cast<const N*>(r.reserve) + at * l.line;
     N* const dc = r.dc != nullptr ? static_cast<N*>(r.dc) + n : nullptr;
     if (r.of_units != nullptr) {
-      step_unit_back(l, line, j, static_cast<const N*>(r.of_units)[n], dc, gradients);
+      step_unit_gradient(l, line, j, static_cast<const N*>(r.of_units)[n], dc, gradients);
       continue;
     }
     N& dh = static_cast<N*>(r.dh)[n];
     const N d = dh + (r.dy != nullptr ? static_cast<const N*>(r.dy)[at * l.width + j] : N(0));
-    dh = step_unit_back(l, line, j, d, dc, gradients);
+    dh = step_unit_gradient(l, line, j, d, dc, gradients);
   }
 }
 
-/// Four neighbours of a line, or fewer at its end.
+/// Four neighboring elements of a line, or fewer at its end.
 template <class N>
 struct alignas(16) four {
   N of[4];
@@ -209,9 +211,9 @@ struct alignas(16) four {
     return out;
   }
 };
-/// Sums some columns per block, in a fixed order.
+/// Sums the columns of tables in a fixed order. A block sums `added_columns` columns at a time.
 template <class N>
-__device__ void add_lines(const kernel_arguments::adding_lines& r) {
+__device__ void add_lines(const kernel_arguments::add_lines_arguments& r) {
   using kernel_arguments::added_columns, kernel_arguments::added_lines, kernel_arguments::adding_threads;
   __shared__ double sums[added_lines][added_columns];
   const unsigned lanes = added_columns / 4, mine = threadIdx.x % lanes * 4, part = threadIdx.x / lanes;

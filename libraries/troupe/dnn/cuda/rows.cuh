@@ -6,34 +6,33 @@
 
 #include "eights.cuh"
 
-/// Normalisations over rows, which are read once, and held in registers as they are stored.
+/// Normalizations over rows. A row is read once, and held in registers as it is stored.
 namespace troupe::dnn::on_gpu {
 
-using kernel_arguments::normalizing_rows, kernel_arguments::normalizing_rows_back;
+using kernel_arguments::normalize_rows_arguments, kernel_arguments::normalize_rows_gradient_arguments;
 
-/// The position of a thread, which has up to `Vectors` times eight neighbours of a row.
+/// The elements of a row that a thread has: up to `Vectors` vectors of eight neighbors.
 template <int Vectors>
-struct place_in_row {
-  unsigned threads, thread, row, rows;  // threads of the row; the thread among them; the row of the block; rows of the
-                                        // block
-  int width, first;                     // columns of the row; the thread's first one: vectors of a warp are neighbours,
-                                        // 32 times eight at once
+struct thread_in_row {
+  unsigned threads, thread;  // threads of the row; the thread's index among them
+  unsigned row, rows;        // the row's index among those of the block; rows of the block
+  int width, first;          // columns of the row; the thread's first column. A warp's vectors v are neighbors
 
-  __device__ explicit place_in_row(const kernel_arguments::rows& r)
+  __device__ explicit thread_in_row(const kernel_arguments::rows& r)
       : threads(r.threads),
         thread(threadIdx.x & (r.threads - 1)),
         row(threadIdx.x >> r.log_of_threads),
         rows(blockDim.x >> r.log_of_threads),
         width(static_cast<int>(r.width)),
-        first(static_cast<int>(thread / 32 * Vectors * 32 + thread % 32) * of_vector) {}
+        first(static_cast<int>(thread / 32 * Vectors * 32 + thread % 32) * elements_per_vector) {}
   /// Returns true if each thread has all of its vectors.
-  __device__ bool is_full() const { return static_cast<int>(threads) * Vectors * of_vector == width; }
+  __device__ bool is_full() const { return static_cast<int>(threads) * Vectors * elements_per_vector == width; }
   /// Calls `f(vector, first column, true if it is in the row)`.
   template <class F>
   __device__ void for_each_there(F&& f) const {
     TROUPE_UNROLLED
     for (int v = 0; v < Vectors; ++v) {
-      const int column = first + v * 32 * of_vector;
+      const int column = first + v * 32 * elements_per_vector;
       f(v, column, column < width);
     }
   }
@@ -47,18 +46,18 @@ struct place_in_row {
 };
 
 /// Shared memory for sums over the threads of a block. Sums are pairwise, so that float suffices: double would take
-/// longer than the memory accesses do.
-struct summands {
+/// longer than the accesses to memory.
+struct row_sums {
 #ifdef __CUDA_ARCH__
   float of[2][2][kernel_arguments::most_threads / 32];
 #else
   float of[2][2][kernel_arguments::most_threads];
 #endif
 };
-/// Sums over the threads of a row, in a fixed order. All threads of the block call it, with `turn` alternating between
-/// 0 and 1.
+/// Replaces `mine` by its sum over the threads of a row, in a fixed order. All threads of the block must call it, with
+/// `turn` alternating between 0 and 1 from call to call.
 template <int Count, int Vectors>
-__device__ void sum_over_row(float (&mine)[Count], const place_in_row<Vectors>& p, summands& m, unsigned turn) {
+__device__ void sum_over_row(float (&mine)[Count], const thread_in_row<Vectors>& p, row_sums& m, unsigned turn) {
 #ifdef __CUDA_ARCH__
   TROUPE_UNROLLED
   for (int apart = 16; apart != 0; apart /= 2)
@@ -84,10 +83,10 @@ __device__ void sum_over_row(float (&mine)[Count], const place_in_row<Vectors>& 
   }
 #endif
 }
-/// Replaces the mean of each thread's numbers, and the sum of their squared distances from it, by those of the row.
-/// Each thread of the row has `Each` numbers. It waits once, where two sums would wait twice.
+/// Replaces the mean of each thread's elements, and the sum of their squared distances from it, by those of the row.
+/// Each thread of the row has `Each` elements. Needs one barrier, where two calls of sum_over_row need two.
 template <int Each, int Vectors>
-__device__ void moments_over_row(float& mean, float& squares, const place_in_row<Vectors>& p, summands& m,
+__device__ void moments_over_row(float& mean, float& squares, const thread_in_row<Vectors>& p, row_sums& m,
                                  unsigned turn) {
 #ifdef __CUDA_ARCH__
   float half_of_numbers = Each / 2;
@@ -122,7 +121,7 @@ __device__ void moments_over_row(float& mean, float& squares, const place_in_row
   mean = static_cast<float>(sum), squares = static_cast<float>(around);
 #endif
 }
-/// Returns 1 / the square root, to 2 units in the last place.
+/// Returns 1 / sqrt(x), within 2 units in the last place.
 __device__ inline float inverse_root(float x) {
 #ifdef __CUDA_ARCH__
   return rsqrtf(x);
@@ -131,11 +130,11 @@ __device__ inline float inverse_root(float x) {
 #endif
 }
 
-/// Normalises rows. T, S, Y are the types of x, of scale and offset, and of y.
+/// Normalizes rows. T, S, Y are the types of x, of scale and offset, and of y.
 template <class T, class S, class Y>
-__device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
+__device__ void normalize_rows_of(const normalize_rows_arguments& r, row_sums& sums) {
   constexpr int vectors = kernel_arguments::vectors_of_thread(sizeof(T));
-  const place_in_row<vectors> p(r.all);
+  const thread_in_row<vectors> p(r.all);
   const float of_one = 1 / static_cast<float>(r.all.width);
   unsigned turn = 0;
   for (i64 first = static_cast<i64>(blockIdx.x) * p.rows; first < r.all.count;
@@ -149,22 +148,23 @@ __device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
     float mean[1] = {}, squares[1] = {};
     if (r.all.rms == 0) {
       p.for_each([&](int v, int) {
-        float x[of_vector];
+        float x[elements_per_vector];
         unpack(packed[v], x), mean[0] += sum_of_eight(x);
       });
       if (p.is_full())
-        mean[0] *= 1.0f / (vectors * of_vector);
+        mean[0] *= 1.0f / (vectors * elements_per_vector);
       else
         sum_over_row(mean, p, sums, turn), turn ^= 1, mean[0] *= of_one;
     }
     p.for_each([&](int v, int) {
-      float x[of_vector], some[2] = {};
+      float x[elements_per_vector], some[2] = {};
       unpack(packed[v], x);
-      for (int k = 0; k < of_vector; ++k) some[k % 2] = multiply_add(x[k] - mean[0], x[k] - mean[0], some[k % 2]);
+      for (int k = 0; k < elements_per_vector; ++k)
+        some[k % 2] = multiply_add(x[k] - mean[0], x[k] - mean[0], some[k % 2]);
       squares[0] += some[0] + some[1];
     });
     if (r.all.rms == 0 && p.is_full())
-      moments_over_row<vectors * of_vector>(mean[0], squares[0], p, sums, turn), turn ^= 1;
+      moments_over_row<vectors * elements_per_vector>(mean[0], squares[0], p, sums, turn), turn ^= 1;
     else
       sum_over_row(squares, p, sums, turn), turn ^= 1;
     const float deviation = inverse_root(squares[0] * of_one + static_cast<float>(r.epsilon));
@@ -172,28 +172,28 @@ __device__ void normalize_rows_of(const normalizing_rows& r, summands& sums) {
     if (p.thread == 0) r.mean[row] = mean[0], r.deviation[row] = deviation;
     Y* const to = static_cast<Y*>(r.y) + row * r.all.width;
     p.for_each([&](int v, int column) {
-      float x[of_vector], factor[of_vector], y[of_vector] = {};
-      for (int k = 0; k < of_vector; ++k) factor[k] = 1;
+      float x[elements_per_vector], factor[elements_per_vector], y[elements_per_vector] = {};
+      for (int k = 0; k < elements_per_vector; ++k) factor[k] = 1;
       if (r.scale.memory != nullptr) read_eight<S>(r.scale.memory, column, factor);
       if (r.offset.memory != nullptr) read_eight<S>(r.offset.memory, column, y);
       unpack(packed[v], x);
-      for (int k = 0; k < of_vector; ++k) y[k] = multiply_add(x[k] - mean[0], deviation * factor[k], y[k]);
+      for (int k = 0; k < elements_per_vector; ++k) y[k] = multiply_add(x[k] - mean[0], deviation * factor[k], y[k]);
       write_eight_once<Y>(to + column, y);
     });
   }
 }
 
-/// A thread's vectors of dy and x, of the rows that it processes one after another. For half types it begins to copy
-/// the next row to shared memory while it computes.
+/// A thread's vectors of dy and x in the current row; the thread processes one row after another. For half types, the
+/// next row is copied to shared memory meanwhile.
 template <class T>
-class pairs_of_rows {
+class row_pairs {
  public:
-  static constexpr int vectors = kernel_arguments::vectors_back;
-  using place = place_in_row<vectors>;
+  static constexpr int vectors = kernel_arguments::gradient_vectors;
+  using place = thread_in_row<vectors>;
   using memory = uint4[kernel_arguments::bytes_ahead / sizeof(uint4)];
   eight<T> dy[vectors], x[vectors];
 
-  __device__ pairs_of_rows(const normalizing_rows_back& r, const place& p, memory& of_block, i64 first, i64 end)
+  __device__ row_pairs(const normalize_rows_gradient_arguments& r, const place& p, memory& of_block, i64 first, i64 end)
       : place_(p),
         of_block_(of_block),
         next_dy_(static_cast<const T*>(r.dy.memory) + first * r.all.width),
@@ -235,24 +235,24 @@ class pairs_of_rows {
   i64 stride_, row_, end_;
 };
 
-/// Computes the gradient of a normalisation of rows. T, S, D are the types of x and dy, of scale, and of dx.
+/// Computes the gradient of a normalization of rows. T, S, D are the types of x and dy, of scale, and of dx.
 template <class T, class S, class D>
-__device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands& sums,
-                                       typename pairs_of_rows<T>::memory& ahead) {
-  constexpr int vectors = kernel_arguments::vectors_back;
-  const place_in_row<vectors> p(r.all);
+__device__ void normalize_rows_gradient_of(const normalize_rows_gradient_arguments& r, row_sums& sums,
+                                           typename row_pairs<T>::memory& ahead) {
+  constexpr int vectors = kernel_arguments::gradient_vectors;
+  const thread_in_row<vectors> p(r.all);
   const float of_one = 1 / static_cast<float>(r.all.width);
-  float scale[vectors][of_vector];
+  float scale[vectors][elements_per_vector];
   TROUPE_UNROLLED
   for (int v = 0; v < vectors; ++v)
-    for (int k = 0; k < of_vector; ++k) scale[v][k] = 1;
+    for (int k = 0; k < elements_per_vector; ++k) scale[v][k] = 1;
   if (r.scale.memory != nullptr)
     p.for_each([&](int v, int column) { read_eight<S>(r.scale.memory, column, scale[v]); });
   unsigned turn = 0;
   for (i64 part = blockIdx.x; part < r.parts; part += gridDim.x) {
-    float dscale[vectors][of_vector] = {}, doffset[vectors][of_vector] = {};
+    float dscale[vectors][elements_per_vector] = {}, doffset[vectors][elements_per_vector] = {};
     const i64 begin = part * r.all.count / r.parts, end = (part + 1) * r.all.count / r.parts;
-    pairs_of_rows<T> of(r, p, ahead, begin + p.row, end);
+    row_pairs<T> of(r, p, ahead, begin + p.row, end);
     D* to = static_cast<D*>(r.dx) + (begin + p.row) * r.all.width;
     for (i64 row = begin + p.row; row - p.row < end; row += p.rows, to += p.rows * r.all.width) {
       const bool is_there = row < end;
@@ -260,17 +260,17 @@ __device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands&
       of.take_next();
       // Calls `f(k, dy, dy * scale, x - mean)` for each element of a vector.
       const auto for_each_of = [&](int v, auto&& f) {
-        float x[of_vector], dy[of_vector];
+        float x[elements_per_vector], dy[elements_per_vector];
         unpack(of.x[v], x), unpack(of.dy[v], dy);
-        for (int k = 0; k < of_vector; ++k) f(k, dy[k], dy[k] * scale[v][k], x[k] - mean);
+        for (int k = 0; k < elements_per_vector; ++k) f(k, dy[k], dy[k] * scale[v][k], x[k] - mean);
       };
-      float sum[2] = {};  // of dy * scale, and of that times (x - mean)
+      float sum[2] = {};  // sums of dy * scale, and of dy * scale * (x - mean)
       if (is_there)
         p.for_each([&](int v, int) {
           float gradients[2] = {}, along[2] = {};
-          for_each_of(v, [&](int k, float gradient, float scaled, float centred) {
-            gradients[k % 2] += scaled, along[k % 2] = multiply_add(scaled, centred, along[k % 2]);
-            dscale[v][k] = multiply_add(gradient, centred * deviation, dscale[v][k]), doffset[v][k] += gradient;
+          for_each_of(v, [&](int k, float gradient, float scaled, float centered) {
+            gradients[k % 2] += scaled, along[k % 2] = multiply_add(scaled, centered, along[k % 2]);
+            dscale[v][k] = multiply_add(gradient, centered * deviation, dscale[v][k]), doffset[v][k] += gradient;
           });
           sum[0] += gradients[0] + gradients[1], sum[1] += along[0] + along[1];
         });
@@ -279,9 +279,9 @@ __device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands&
       const float mean_gradient = r.all.rms != 0 ? 0 : sum[0] * of_one,
                   along = deviation * deviation * (sum[1] * of_one);
       p.for_each([&](int v, int column) {
-        float dx[of_vector];
-        for_each_of(v, [&](int k, float, float scaled, float centred) {
-          dx[k] = deviation * multiply_add(-along, centred, scaled - mean_gradient);
+        float dx[elements_per_vector];
+        for_each_of(v, [&](int k, float, float scaled, float centered) {
+          dx[k] = deviation * multiply_add(-along, centered, scaled - mean_gradient);
         });
         write_eight_once<D>(to + column, dx);
       });
@@ -294,7 +294,8 @@ __device__ void normalize_rows_back_of(const normalizing_rows_back& r, summands&
   }
 }
 
-/// Calls `f(S{}, D{})` with the types of a scale and a result that are used with T: both may be T or f32.
+/// Calls `f(S{}, D{})` with the types S of the scale and D of the result, for elements of type T. S and D are T or f32;
+/// for T = f32, D may be a half type.
 template <class T, class F>
 __device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
   if constexpr (std::is_same_v<T, float>) {
@@ -312,17 +313,17 @@ __device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
 }
 
 template <class T>
-__device__ void normalize_rows(const normalizing_rows& r) {
-  [[maybe_unused]] __shared__ summands sums;  // g++ does not notice its use
+__device__ void normalize_rows(const normalize_rows_arguments& r) {
+  [[maybe_unused]] __shared__ row_sums sums;  // g++ does not notice its use
   with_types<T>(r.scale.type, r.type_of_y,
                 [&](auto s, auto y) { normalize_rows_of<T, decltype(s), decltype(y)>(r, sums); });
 }
 template <class T>
-__device__ void normalize_rows_back(const normalizing_rows_back& r) {
-  [[maybe_unused]] __shared__ summands sums;  // g++ does not notice its use
-  [[maybe_unused]] __shared__ typename pairs_of_rows<T>::memory ahead;
+__device__ void normalize_rows_gradient(const normalize_rows_gradient_arguments& r) {
+  [[maybe_unused]] __shared__ row_sums sums;  // g++ does not notice its use
+  [[maybe_unused]] __shared__ typename row_pairs<T>::memory ahead;
   with_types<T>(r.scale.type, r.type_of_dx,
-                [&](auto s, auto d) { normalize_rows_back_of<T, decltype(s), decltype(d)>(r, sums, ahead); });
+                [&](auto s, auto d) { normalize_rows_gradient_of<T, decltype(s), decltype(d)>(r, sums, ahead); });
 }
 
 }  // namespace troupe::dnn::on_gpu

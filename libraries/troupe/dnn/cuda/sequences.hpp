@@ -4,12 +4,12 @@
 
 #include <troupe/dnn/cuda/launches.hpp>
 
-/// Nodes that process sequences step by step.
+/// Steps of recurrences and of the CTC loss.
 namespace troupe::dnn {
 
-result<void> enqueue_recurrence(const operator_step& s, const launch_site& w);
-result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_site& w);
+result<void> enqueue_recurrence(const operator_step& s, const execution_context& w);
+result<void> enqueue_recurrence_gradient(const operator_step& s, const execution_context& w);
 /// Enqueues a CTC loss, or its gradient.
-result<void> enqueue_ctc(const operator_step& s, const launch_site& w);
+result<void> enqueue_ctc(const operator_step& s, const execution_context& w);
 
 }  // namespace troupe::dnn

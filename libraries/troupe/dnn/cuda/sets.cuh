@@ -8,8 +8,8 @@
 
 #include "elements.cuh"
 
-/// Operations on sets of elements. A block computes one set after another; its threads share the elements. Sums are in
-/// double and in a fixed order.
+/// Reductions, softmax and normalizations: operations that combine the elements of sets. A block computes one set after
+/// another; its threads share the elements. Sums are in double and in a fixed order.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::set_threads;
@@ -17,7 +17,7 @@ using kernel_arguments::set_threads;
 struct offsets {
   i64 x = 0, scale = 0, statistics = 0;
 };
-__device__ inline offsets offsets_of(const kernel_arguments::axis_values& all, i64 n) {
+__device__ inline offsets offsets_of(const kernel_arguments::set_axes& all, i64 n) {
   offsets out;
   for (i64 i = all.rank; i-- > 0; n /= all.extents[i]) {
     const i64 at = n % all.extents[i];
@@ -26,7 +26,7 @@ __device__ inline offsets offsets_of(const kernel_arguments::axis_values& all, i
   return out;
 }
 
-/// Combines the numbers of the threads; all threads return the result.
+/// Combines the values `mine` of all threads of the block; all threads return the result.
 template <class Combine>
 __device__ double combine_threads(double mine, const Combine& combine) {
   __shared__ double all[set_threads];
@@ -41,7 +41,7 @@ __device__ double combine_threads(double mine, const Combine& combine) {
   return out;
 }
 template <class Value>
-__device__ double sum_of_set(const kernel_arguments::axis_values& inside, const Value& value) {
+__device__ double sum_of_set(const kernel_arguments::set_axes& inside, const Value& value) {
   double mine = 0;
   for (i64 i = threadIdx.x; i < inside.count; i += set_threads) mine += value(offsets_of(inside, i));
   return combine_threads(mine, [](double a, double b) { return a + b; });
@@ -52,7 +52,7 @@ __device__ void for_each_set(const kernel_arguments::sets& all, const F& f) {
 }
 
 template <class N>
-__device__ void reduce(const kernel_arguments::reducing& r) {
+__device__ void reduce(const kernel_arguments::reduction_arguments& r) {
   const auto kind = static_cast<reduction_kind>(r.kind);
   const auto combine = [kind](double a, double b) {
     switch (kind) {
@@ -89,7 +89,7 @@ __device__ void reduce(const kernel_arguments::reducing& r) {
 }
 
 template <class N>
-__device__ void softmax(const kernel_arguments::softmaxing& r) {
+__device__ void softmax(const kernel_arguments::softmax_arguments& r) {
   for_each_set(r.all, [&](i64, const offsets& at) {
     const N* const x = static_cast<const N*>(r.x) + at.x;
     N* const y = static_cast<N*>(r.to) + at.x;
@@ -108,7 +108,7 @@ __device__ void softmax(const kernel_arguments::softmaxing& r) {
   });
 }
 template <class N>
-__device__ void softmax_gradient(const kernel_arguments::softmaxing& r) {
+__device__ void softmax_gradient(const kernel_arguments::softmax_arguments& r) {
   for_each_set(r.all, [&](i64, const offsets& at) {
     const N* const y = static_cast<const N*>(r.x) + at.x;
     const N* const dy = static_cast<const N*>(r.dy) + at.x;
@@ -123,7 +123,7 @@ __device__ void softmax_gradient(const kernel_arguments::softmaxing& r) {
 }
 
 template <class N>
-__device__ void normalize(const kernel_arguments::normalizing& r) {
+__device__ void normalize(const kernel_arguments::normalization_arguments& r) {
   const auto count = static_cast<double>(r.all.inside.count);
   for_each_set(r.all, [&](i64 s, const offsets& at) {
     const N* const x = static_cast<const N*>(r.x) + at.x;
@@ -156,9 +156,9 @@ __device__ void normalize(const kernel_arguments::normalizing& r) {
   });
 }
 
-/// Computes dx. The sets are those of the statistics.
+/// Computes dx. A set is the elements that share statistics.
 template <class N>
-__device__ void normalization_gradient(const kernel_arguments::normalizing_back& r) {
+__device__ void normalization_gradient(const kernel_arguments::normalization_gradient_arguments& r) {
   const auto count = static_cast<double>(r.all.inside.count);
   for_each_set(r.all, [&](i64 s, const offsets& at) {
     const N *const x = static_cast<const N*>(r.x) + at.x, *const dy = static_cast<const N*>(r.dy) + at.x;
@@ -177,9 +177,9 @@ __device__ void normalization_gradient(const kernel_arguments::normalizing_back&
     }
   });
 }
-/// Computes the gradients of scale and offset. The sets are those of the scale.
+/// Computes the gradients of scale and offset. A set is the elements that share an element of the scale.
 template <class N>
-__device__ void scale_gradient(const kernel_arguments::normalizing_back& r) {
+__device__ void scale_gradient(const kernel_arguments::normalization_gradient_arguments& r) {
   for_each_set(r.all, [&](i64 s, const offsets& at) {
     const N *const x = static_cast<const N*>(r.x) + at.x, *const dy = static_cast<const N*>(r.dy) + at.x;
     const double scale = sum_of_set(r.all.inside, [&](const offsets& p) {

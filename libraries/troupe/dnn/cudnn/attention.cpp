@@ -10,8 +10,8 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// Returns true if cuDNN supports the attributes, and each query attends to a key: otherwise cuDNN's results differ from
-// the definition.
+// Returns true if cuDNN supports the attributes, and each query attends to a key: for queries without keys, cuDNN's
+// results differ from the definition.
 bool is_supported(const attention_attributes& f, const tensor_shape& q, const tensor_shape& k) noexcept {
   if (f.soft_cap != 0 || f.has_bias != 0 || f.has_alibi != 0 || f.has_pages != 0 || f.has_step != 0) return false;
   if (f.dropout != 0 || f.queries != sequence_layout::whole || f.keys != sequence_layout::whole) return false;
@@ -19,45 +19,45 @@ bool is_supported(const attention_attributes& f, const tensor_shape& q, const te
   return shift + f.right >= 0 && q.extents[2] - 1 + shift - f.left <= k.extents[2] - 1 && q.extents[2] > 1;
 }
 
-class graph_builder {
+class attention_graph_builder {
  public:
-  graph_builder(const graph_analysis& analysis, std::size_t node)
+  attention_graph_builder(const graph_analysis& analysis, std::size_t node)
       : analysis_(analysis), node_(analysis.node(node)), attributes_(node_.attributes.as<attention_attributes>()) {
     graph_.match.nodes.push_back(static_cast<std::uint16_t>(node));
     graph_.trial_unit = 0.25;
   }
 
-  std::vector<operation_graph> forward() {
+  std::vector<operation_graph> attention_graphs() {
     if (!read_inputs(0, 3, 0)) return {};
     const auto y = output(node_.outputs[0], attention_.type), statistics = output(node_.outputs[1], dtype::f32);
     if (!y || !statistics) return {};
     const auto q = add(input(0)), k = add(input(1), true), v = add(input(2));
     const auto to = add(*y, graph_.match.outputs), rows = add(*statistics, graph_.match.outputs);
-    attention_.forward(graph_.operations, q, k, v, to, rows);
+    attention_.add_attention(graph_.operations, q, k, v, to, rows);
     graph_.factors = 3;
     return finish();
   }
 
   // Inputs: dy, y, statistics, q, k, v.
-  std::vector<operation_graph> backward(bool repeatable) {
+  std::vector<operation_graph> gradient_graphs(bool repeatable) {
     if (!read_inputs(3, 6, 2) || analysis_.tensor(node_.inputs[2]).type != dtype::f32) return {};
     const auto dq = output(node_.outputs[0], attention_.type), dk = output(node_.outputs[1], attention_.type),
                dv = output(node_.outputs[2], attention_.type);
     if (!dq || !dk || !dv) return {};
-    attention_operations::gradient g{};
+    attention_operations::gradient_tensors g{};
     g.dy = add(input(0)), g.y = add(input(1));
     g.statistics = add({node_.inputs[2], dtype::f32, attention_.rows()});
     g.q = add(input(3)), g.k = add(input(4), true), g.v = add(input(5), true);
     g.dq = add(*dq, graph_.match.outputs), g.dk = add(*dk, graph_.match.outputs), g.dv = add(*dv, graph_.match.outputs);
     g.row_sums = add_scratch(attention_.rows());
     if (!repeatable) g.dq_sums = add_scratch(attention_.dq_sums());
-    attention_.backward(graph_.operations, g);
+    attention_.add_gradient(graph_.operations, g);
     return finish();
   }
 
  private:
-  // Returns true if q, k and v, from input `first` on, and the `others` first inputs have one half type, and cuDNN
-  // supports the attention. Sets `attention_`.
+  // Sets `attention_`. q, k and v are the inputs from `first` on. Returns true if these and the first `others` inputs
+  // have one half type, and cuDNN supports the attention.
   bool read_inputs(std::size_t first, std::size_t end, std::size_t others) {
     attention_.type = analysis_.tensor(node_.inputs[first]).type;
     if (!is_half(attention_.type)) return false;
@@ -75,8 +75,8 @@ class graph_builder {
     return true;
   }
 
-  // Returns the tensor with its layout in memory if each token's numbers are contiguous there, otherwise with a dense
-  // one.
+  // Returns the tensor with its layout in memory if each token's elements are contiguous there, otherwise with a dense
+  // layout.
   fusion_match::tensor with_layout(std::uint16_t number, dtype type) const {
     const encoded_tensor& t = analysis_.tensor(number);
     fusion_match::tensor out{number, type, t.shape};
@@ -93,8 +93,8 @@ class graph_builder {
     return with_layout(node_.inputs[i], analysis_.tensor(node_.inputs[i]).type);
   }
 
-  // Returns the tensor that stores an output in this type: the output itself if nothing reads it, or what its only
-  // reader converts it to or writes it to. Outputs in float can also stay between nodes.
+  // Returns the tensor that stores an output in this type: the converted or written tensor of its only reader, or the
+  // output itself if nothing reads it or the type is f32. Returns none if there is no such tensor.
   std::optional<fusion_match::tensor> output(std::uint16_t number, dtype type) {
     if (analysis_.uses.readers_of(number) == 0) return with_layout(number, type);
     const std::uint16_t at =
@@ -102,7 +102,7 @@ class graph_builder {
     if (at == number && type != dtype::f32) return std::nullopt;
     return with_layout(at, type);
   }
-  // Statistics must be contiguous.
+  // Returns true if cuDNN can write to a tensor directly. Statistics, which are f32, must be dense.
   bool can_write(std::uint16_t to, dtype type) const {
     const encoded_tensor& t = analysis_.tensor(to);
     if (t.where != encoded_tensor::place::memory) return true;
@@ -140,10 +140,10 @@ class graph_builder {
 }  // namespace
 
 std::vector<operation_graph> attention_graphs(const graph_analysis& g, std::size_t node) {
-  return graph_builder(g, node).forward();
+  return attention_graph_builder(g, node).attention_graphs();
 }
 std::vector<operation_graph> attention_gradient_graphs(const graph_analysis& g, std::size_t node, bool repeatable) {
-  return graph_builder(g, node).backward(repeatable);
+  return attention_graph_builder(g, node).gradient_graphs(repeatable);
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -5,7 +5,7 @@
 #include <troupe/dnn/encoded_graph.hpp>
 #include <utility>
 
-// cuDNN recognises attention by the operations and their order, so do not reorder or replace any of them.
+// cuDNN recognizes attention by its operations and their order: do not reorder or replace any of them.
 namespace troupe::dnn::cudnn {
 
 tensor_shape attention_operations::transposed(tensor_shape s) noexcept {
@@ -65,7 +65,7 @@ operations::tensor attention_operations::masked(operations& to, tensor at) const
   }
   if (left) {
     const tensor row = index_along(2);
-    // One more, because the comparison is strict.
+    // One key more, because the comparison is strict.
     const std::int64_t reach = *left + 1 - (bottom_right ? keys - queries : 0);
     const tensor column =
         combine(CUDNN_POINTWISE_ADD, index_along(3), to.constant(static_cast<double>(reach)), dtype::f32, 3);
@@ -74,8 +74,8 @@ operations::tensor attention_operations::masked(operations& to, tensor at) const
   return at;
 }
 
-void attention_operations::forward(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
-                                   std::optional<tensor> statistics) const {
+void attention_operations::add_attention(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
+                                         std::optional<tensor> statistics) const {
   const tensor_shape s = scores(), row = rows();
   const auto apply = [&](cudnnPointwiseMode_t mode, std::initializer_list<tensor> in, const tensor_shape& shape) {
     const tensor t = to.intermediate(shape);
@@ -96,7 +96,7 @@ void attention_operations::forward(operations& to, tensor of_q, tensor of_k, ten
   to.product(p, of_v, y);
 }
 
-void attention_operations::backward(operations& to, const gradient& g) const {
+void attention_operations::add_gradient(operations& to, const gradient_tensors& g) const {
   const tensor_shape s = scores(), row = rows();
   const auto apply = [&](cudnnPointwiseMode_t mode, std::initializer_list<tensor> in, const tensor_shape& shape) {
     const tensor t = to.intermediate(shape);
@@ -108,13 +108,13 @@ void attention_operations::backward(operations& to, const gradient& g) const {
     to.product(a, b, t);
     return t;
   };
-  // Transposes weights or their gradients, for the left factor of a product.
+  // Transposes weights or gradients of scores, for use as the left factor of a product.
   const auto transposed_scores = [&](tensor x) {
     const tensor t = to.intermediate(transposed(s), type);
     to.reshape(x, t);
     return t;
   };
-  // Adds a product, summed over the heads that share keys.
+  // Adds the operations of a product that is summed over the heads that share keys.
   const auto sum_of_heads = [&](tensor left, tensor right, tensor sum, const tensor_shape& shape, std::int64_t width) {
     if (q.extents[1] == shape.extents[1]) return to.product(left, right, sum);
     tensor_shape all{.rank = 4, .extents = {q.extents[0], q.extents[1], k.extents[2], width}};

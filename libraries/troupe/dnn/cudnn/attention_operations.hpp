@@ -6,31 +6,33 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Attention in the operations that cuDNN's engines recognise: batch x heads x tokens x width, in a half type.
+/// Attention as the operations that cuDNN's engines recognize. Tensors are batch x heads x tokens x width, in a half
+/// type.
 struct attention_operations {
   using tensor = operations::tensor;
   tensor_shape q, k, v;
   dtype type{};
   double scale = 1;
-  std::optional<std::int64_t> left, right;  ///< numbers of visible keys before and after the diagonal
+  std::optional<std::int64_t> left, right;  ///< number of visible keys before and after the diagonal; none: all
   bool bottom_right = false;
 
   /// Adds the operations that compute y, and the statistics if given.
-  void forward(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y, std::optional<tensor> statistics) const;
-  /// The tensors of the gradient. k and v are `transposed`. `row_sums` and `dq_sums` are scratch memory of the shapes
-  /// rows() and dq_sums(), in float; without `dq_sums` results are the same each time.
-  struct gradient {
+  void add_attention(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
+                     std::optional<tensor> statistics) const;
+  /// The tensors of the gradient. k and v are `transposed`. `row_sums` and `dq_sums` are scratch memory in float, of
+  /// the shapes rows() and dq_sums(). Results are the same in every run only without `dq_sums`.
+  struct gradient_tensors {
     tensor q, k, v, y, statistics, dy, dq, dk, dv, row_sums;
     std::optional<tensor> dq_sums;
   };
   /// Adds the operations that compute the gradients.
-  void backward(operations& to, const gradient& g) const;
+  void add_gradient(operations& to, const gradient_tensors& g) const;
 
   /// Returns the shape with its last two axes swapped: k in the first product, v in its gradient.
   static tensor_shape transposed(tensor_shape s) noexcept;
   tensor_shape scores() const noexcept;
   tensor_shape rows() const noexcept;
-  tensor_shape dq_sums() const noexcept;  ///< contiguous, in float
+  tensor_shape dq_sums() const noexcept;
 
  private:
   tensor masked(operations& to, tensor scores) const;

@@ -48,8 +48,8 @@ template <> struct attribute_type<cudnnPointwiseMode_t> : attribute_is<CUDNN_TYP
 
 }  // namespace detail
 
-/// A descriptor of cuDNN's graph API. Keeps the first failure, with the name of the attribute: set all attributes, then
-/// `finalize` and `check`.
+/// A descriptor of cuDNN's graph API. Set all attributes, then call `finalize` and `check`: the descriptor stores the
+/// first failure, and the name of the attribute that caused it.
 class descriptor {
  public:
   descriptor() noexcept = default;
@@ -88,10 +88,10 @@ class descriptor {
   descriptor& finalize() noexcept;
 
   cudnnStatus_t status() const noexcept { return status_; }
-  /// Fails with the first failure.
+  /// Fails if a call on this descriptor failed, with the error of the first that did.
   result<void> check() const;
 
-  /// Reads up to `values.size()` values. Returns how many the attribute has; 0 if it cannot be read.
+  /// Reads up to `values.size()` values of an attribute. Returns how many it has; 0 if it cannot be read.
   template <cudnnBackendAttributeName_t Name, class T>
   std::int64_t read(std::span<T> values) const noexcept {
     std::int64_t count = 0;

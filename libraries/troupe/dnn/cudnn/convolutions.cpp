@@ -8,7 +8,7 @@ namespace {
 
 bool is_image(const tensor_shape& s) noexcept { return s.rank >= 3 && s.rank <= 5; }
 
-// Returns cuDNN's name of a function; nothing if it has none, or one that differs.
+// Returns cuDNN's mode for a function; none if cuDNN does not have it, or computes it differently.
 std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
   switch (function) {
     case epilogue::op::add:
@@ -28,8 +28,9 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
   }
 }
 
-// Engines of cuDNN 9.19 whose results were wrong, by a comparison of all of its engines with the definition for 110,000
-// random convolutions. Some ignore that padding differs before and after the image, others read uninitialized memory.
+// Returns the engines of cuDNN 9.19 whose results were wrong when all engines were compared with the definition for
+// 110,000 random convolutions. Some ignore that padding differs before and after the image, others read uninitialized
+// memory.
 std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f) {
   if (what == op::convolution) return {};
   if (what == op::convolution_data_gradient) return {78};
@@ -38,11 +39,11 @@ std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f
   return is_symmetric ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
 }
 
-// Builds the graphs of a convolution whose factors have one type, and of the nodes that follow it.
-class graph_builder {
+// Builds the graphs of a convolution and the nodes that follow it, for one type of the factors.
+class convolution_graph_builder {
  public:
-  /// `fuses`: true if cuDNN may have engines that fuse elementwise functions with the convolution.
-  graph_builder(const graph_analysis& analysis, std::size_t node, dtype factors, bool fuses)
+  /// Makes a builder. `fuses`: true if cuDNN may have engines that fuse elementwise functions with the convolution.
+  convolution_graph_builder(const graph_analysis& analysis, std::size_t node, dtype factors, bool fuses)
       : analysis_(analysis), uses_(analysis.uses), first_(node), factors_(factors), fuses_(fuses) {
     const encoded_tensor& a = tensor(this->node(node).inputs[0]);
     channels_last_ = is_half(factors) || (a.where == encoded_tensor::place::memory &&
@@ -59,7 +60,7 @@ class graph_builder {
   const encoded_node& node(std::size_t i) const noexcept { return analysis_.node(i); }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return analysis_.tensor(t); }
 
-  // Finds the elementwise functions that follow, each the only reader of the previous one.
+  // Finds the elementwise nodes that follow the convolution, each the only reader of the one before it.
   void find_functions() {
     std::uint16_t at = node(first_).outputs[0];
     for (;;) {
@@ -83,8 +84,8 @@ class graph_builder {
     }
   }
 
-  // Returns true if cuDNN has the function, and its other input is a number, or has one for each channel or each
-  // element.
+  // Returns true if cuDNN has the function, and its other input is a number, or has an element for each channel or for
+  // each element of the image.
   bool can_fuse(const encoded_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     if (!mode_of(n.attributes.as<pointwise_attributes>().function)) return false;
@@ -96,7 +97,7 @@ class graph_builder {
     return s.extents == image.extents || is_per_channel(s, image);
   }
 
-  // Returns a tensor with a contiguous layout, because some engines of cuDNN accept other strides and ignore them.
+  // Returns a tensor with a dense layout, because some engines of cuDNN accept other strides and ignore them.
   std::optional<fusion_match::tensor> with_layout(std::uint16_t number, bool as_image, dtype type) const {
     const encoded_tensor& t = tensor(number);
     if (!type_of(type)) return std::nullopt;
@@ -108,7 +109,8 @@ class graph_builder {
     return t.where != encoded_tensor::place::memory || (same_layout(t.shape, to.shape) && analysis_.is_free(to.number));
   }
 
-  // Returns the type of memory, or that to which the result was rounded; otherwise the type of sums.
+  // Returns the type in which a result is stored: that of its memory, or the half type to which it was rounded,
+  // otherwise the type of sums.
   dtype type_of_result(std::uint16_t t) const noexcept {
     const encoded_tensor& result = tensor(t);
     if (result.where == encoded_tensor::place::memory || is_half(result.type)) return result.type;
@@ -187,7 +189,7 @@ class graph_builder {
   std::vector<std::size_t> followers_;
 };
 
-// Returns the types in which the factors can be multiplied without loss, the fastest first.
+// Returns the types in which cuDNN can multiply factors of type `t` without rounding them, the fastest first.
 std::vector<dtype> types_of_factors(dtype t) {
   if (is_half(t)) return {t, dtype::f32};
   if (t == dtype::f32 || t == dtype::f8e4m3 || t == dtype::f8e5m2) return {dtype::f32};
@@ -203,7 +205,7 @@ std::vector<operation_graph> convolution_graphs(const graph_analysis& g, std::si
     if (g.tensor(t).where == encoded_tensor::place::number || !is_image(g.tensor(t).shape)) return {};
   std::vector<operation_graph> out;
   for (const dtype t : types_of_factors(g.tensor(n.inputs[0]).type))
-    graph_builder(g, node, t, is_half(t) || (t == dtype::f32 && !exact)).build_all(out);
+    convolution_graph_builder(g, node, t, is_half(t) || (t == dtype::f32 && !exact)).build_all(out);
   return out;
 }
 

@@ -47,7 +47,7 @@ std::string_view rejection_reason(const descriptor& configuration, const engine_
       std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), constraints);
 }
 
-// Why there is no plan so far, and whether the search may succeed another time.
+// The reason why the search has found no plan so far, and true if another search may find one.
 struct search_failure {
   std::string why = "its heuristics recommend none";
   bool is_temporary = false;
@@ -59,8 +59,8 @@ struct search_failure {
   void note(const error& e) { note(e.text(), e.reaction() != reaction::unsupported); }
 };
 
-// Returns the engine configurations that cuDNN's heuristics recommend for a graph, the best first; records the failure
-// if there are none.
+// Returns the engine configurations that cuDNN's heuristics recommend for a graph, the best first. Notes the failure if
+// they cannot be read.
 std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMode_t mode, search_failure& failure) {
   descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set<CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH>(graph).set<CUDNN_ATTR_ENGINEHEUR_MODE>(mode);
@@ -108,7 +108,7 @@ std::string execution_plan::text() const {
 bool execution_plan::reads_early() const {
   const std::string all = text();
   const std::string_view name = "\"kernelName\":\"", architecture = "_sm";
-  if (all.find(name) == all.npos) return true;  // kernels that are not in the text
+  if (all.find(name) == all.npos) return true;  // the text does not name the kernels
   for (std::size_t at = all.find(name); at != all.npos; at = all.find(name, at)) {
     at += name.size();
     const std::string_view kernel = std::string_view(all).substr(at, all.find('"', at) - at);

@@ -10,20 +10,20 @@
 
 namespace troupe::dnn::cudnn {
 
-/// An operation graph that cuDNN has planned.
+/// cuDNN's execution plan for an operation graph.
 struct execution_plan {
   descriptor plan;
-  std::uint64_t workspace = 0;  ///< bytes
-  /// True if an engine that cuDNN prefers failed, perhaps only this time.
+  std::uint64_t workspace = 0;  ///< bytes of workspace
+  /// True if an engine that cuDNN prefers failed in a way that may not occur again.
   bool is_provisional = false;
 
-  /// Returns the plan as text; "" if cuDNN has none for it.
+  /// Returns the plan as text; "" if cuDNN cannot write it as text.
   std::string text() const;
-  /// Returns true if it may read an operand of a fused function before the previous kernel has ended. cuDNN lets
-  /// launches overlap, and kernels that 9.19 compiles at run time for an H200 wait only before they read images and
-  /// filters, as their instructions and wrong results show.
+  /// Returns true if the plan's kernel may read an operand of a fused function before the previous kernel has ended.
+  /// cuDNN lets launches overlap. Kernels that cuDNN 9.19 compiles at run time for an H200 wait for the previous kernel
+  /// only before they read images and filters, as their instructions and wrong results show.
   bool reads_early() const;
-  /// Makes the plan of an earlier process. Returns nothing if cuDNN does not accept it.
+  /// Makes a plan from the text that an earlier process stored. Returns none if cuDNN does not accept it.
   static std::optional<execution_plan> from(cudnnHandle_t on, const std::string& text);
 };
 
@@ -31,22 +31,22 @@ struct execution_plan {
 struct trial_result {
   std::string why_not;        ///< why the plan is rejected; "" if it is accepted
   double microseconds = 0;    ///< measured run time
-  bool is_temporary = false;  ///< true if it may be accepted another time
+  bool is_temporary = false;  ///< true if another trial may accept the plan
 };
 
-/// Constraints on an engine of cuDNN.
+/// Constraints on the choice among cuDNN's engines.
 struct engine_constraints {
-  std::uint64_t workspace = ~0ull;                  ///< maximum number of bytes
-  bool deterministic = false;                       ///< results are the same each time
-  bool exact = false;                               ///< factors of f32 are not rounded to fewer digits
-  std::vector<std::int64_t> excluded_engines = {};  ///< numbers of engines that must not be used
-  bool measured = false;                            ///< the fastest is chosen, not the first
+  std::uint64_t workspace = ~0ull;                  ///< the most bytes of workspace
+  bool deterministic = false;                       ///< true if results must be the same in every run
+  bool exact = false;                               ///< true if factors of f32 must not be rounded to fewer digits
+  std::vector<std::int64_t> excluded_engines = {};  ///< cuDNN's global indexes of engines that must not be used
+  bool measured = false;                            ///< true to choose the fastest engine, not the first
   /// Tries a plan. Fails if it cannot be tried now. May be empty.
   std::function<result<trial_result>(const execution_plan&)> try_plan = {};
 };
 
-/// Makes the plan of the first engine, in the order of cuDNN's heuristics, that meets the constraints. Fails with the
-/// reason if there is none: with reaction::unsupported if it would fail again later.
+/// Makes a plan with the first engine in cuDNN's order that meets the constraints, or the fastest if `measured`. Fails
+/// if none does: with reaction::unsupported if a later try would fail too, otherwise with reaction::retry_later.
 result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_constraints& constraints);
 
 }  // namespace troupe::dnn::cudnn

@@ -10,7 +10,7 @@
 namespace troupe::dnn::cudnn {
 
 /// The functions of cuDNN that the engine uses. The library is optional: it is searched for when the engine is opened,
-/// beside the other libraries of the toolkit.
+/// as the toolkit's other libraries are.
 struct functions {
   decltype(&::cudnnGetVersion) version;
   decltype(&::cudnnGetErrorString) text_of_status;
@@ -28,7 +28,7 @@ struct functions {
 
 /// Loads the library, once: the file that TROUPE_CUDNN names, or libcudnn.so.9. It stays loaded.
 result<void> load();
-/// Precondition: `load` succeeded.
+/// Returns the loaded functions. Precondition: `load` succeeded.
 const functions& calls() noexcept;
 
 }  // namespace troupe::dnn::cudnn

@@ -11,7 +11,7 @@ namespace {
 
 using detail::find_in_image, detail::first_spatial;
 
-// Calls `f(at)` for all elements within the extents; coordinates of axes before `first` are fixed.
+// Calls `f(index)` for all elements of `s` whose indexes along the axes before `first` are those of `fixed`.
 template <class F>
 void for_each(tensor_shape s, std::size_t first, const axis_values& fixed, F&& f) {
   std::fill_n(s.extents.begin(), first, 1);
@@ -21,7 +21,8 @@ void for_each(tensor_shape s, std::size_t first, const axis_values& fixed, F&& f
   });
 }
 
-// The inverse of find_in_image: finds the position at which element f of the window is at this element of the image.
+// Sets the spatial indexes of `position` to the window position at which window element f is above the element `image`.
+// Returns false if there is none. The inverse of find_in_image.
 bool find_position(const sliding& s, const tensor_shape& result, const axis_values& image, const axis_values& f,
                    axis_values& position) {
   for (std::size_t i = first_spatial; i < result.rank; ++i) {

@@ -8,7 +8,7 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Computes single elements of a fusion match in double, by the definition of its nodes.
+/// Computes single elements of a fusion match's tensors in double, by the definitions of its nodes.
 class match_reference {
  public:
   /// `read_input(input, at)` returns an element of an input of the match.
@@ -20,10 +20,10 @@ class match_reference {
     double magnitude = 0;
     return this->at(tensor, at, magnitude);
   }
-  /// Also sets `magnitude` to the sum of the absolute values of the summands, if they were rounded to a half type
-  /// before.
+  /// Returns an element of a tensor. Sets `magnitude` to the sum of the absolute values of its summands if cuDNN rounds
+  /// the summands to a half type.
   double at(std::uint16_t tensor, const axis_values& at, double& magnitude) const;
-  /// Returns approximately how many products are summed for an element.
+  /// Returns approximately how many multiplications an element of a tensor needs.
   std::int64_t summands_of(std::uint16_t tensor) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// A sum of products, and the sum of their absolute values, which bounds the rounding of half types.
+// A sum of products, and the sum of their absolute values, to which the rounding errors of half types are proportional.
 struct sum {
   double value = 0, magnitude = 0;
   void add(double x) { value += x, magnitude += std::fabs(x); }
@@ -15,12 +15,12 @@ struct sum {
 
 }  // namespace
 
-// Attention over whole sequences, with a window and a scale: what fusion matches contain.
+// Attention over whole sequences, with a window and a scale: the only options that fusion matches have.
 struct match_reference::attention_reference {
   const match_reference& d;
   const encoded_node& n;
   const attention_attributes f;
-  const std::size_t first;  // q among the inputs
+  const std::size_t first;  // the index of q among the inputs
   const tensor_shape &q, &k, &v;
 
   attention_reference(const match_reference& of, const encoded_node& node)
@@ -46,8 +46,8 @@ struct match_reference::attention_reference {
       s += read(first, b, h, i, c) * read(first + 1, b, h / shared(), j, c);
     return s * f.scale;
   }
-  // Calls `use(key, weight)` for each key that is visible to query i. In the forward direction the sum of the weights
-  // is 1; in the backward direction they follow from the given statistics.
+  // Calls `use(key, weight)` for each key that is visible to query i, and returns the query's statistics. For
+  // attention, the weights sum to 1; for its gradient, they follow from the statistics that are given.
   template <class F>
   double for_each_weight(std::int64_t b, std::int64_t h, std::int64_t i, F&& use) const {
     std::vector<double> s(static_cast<std::size_t>(k.extents[2]), -INFINITY);
@@ -71,7 +71,7 @@ struct match_reference::attention_reference {
     return for_each_weight(at[0], at[1], at[2], [](std::int64_t, double) {});
   }
 
-  // Returns the gradient of a score.
+  // Returns the gradient of the score of query i and key j, whose weight is given.
   double score_gradient(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double weight) const {
     double s = 0;
     for (std::int64_t c = 0; c < v.extents[3]; ++c)

@@ -9,7 +9,7 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// Returns numbers of a window, one for each of cuDNN's spatial axes. cuDNN requires at least two.
+// Returns a window's parameters for cuDNN's spatial axes, of which there must be at least two.
 std::vector<std::int64_t> spatial(const std::int64_t* from, std::size_t count, std::int64_t of_missing) {
   if (count == 1) return {of_missing, from[0]};
   return {from, from + count};
@@ -93,7 +93,7 @@ void operations::convolution(op what, const convolution_attributes& f, dtype com
       .set_all<CUDNN_ATTR_CONVOLUTION_DILATIONS>(std::span(dilations));
   const cudnnBackendDescriptor_t parameters = c.get();
   finalize(std::move(c), false);
-  // cuDNN finds the number of groups by the numbers of channels.
+  // cuDNN derives the number of groups from the numbers of channels.
   const auto describe = [&]<auto Kind, auto Attributes, auto A, auto B, auto C, auto Alpha, auto Beta>() {
     descriptor o(Kind);
     o.template refer<Attributes>(parameters);

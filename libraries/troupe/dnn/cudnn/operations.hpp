@@ -12,16 +12,16 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Builds one of cuDNN's operation graphs. Keeps the first failure.
+/// Builds an operation graph of cuDNN. make_graph() fails with the first failure of the other functions.
 class operations {
  public:
-  using tensor = std::int64_t;  ///< unique id in a variant pack
+  using tensor = std::int64_t;  ///< unique id of a tensor in a variant pack
 
-  /// Adds a tensor in memory. The addresses of a plan are in the order of these calls.
+  /// Adds a tensor in memory. The order of these calls is that of the addresses in a variant pack.
   tensor argument(dtype type, const tensor_shape& s) { return add(type, s, place::argument); }
   /// Adds a virtual tensor, which exists only between operations.
   tensor intermediate(const tensor_shape& s, dtype type = dtype::f32) { return add(type, s, place::intermediate); }
-  /// Adds a number by value, stored with the plan: a float, or an i32.
+  /// Adds a number by value, f32 or i32, that is stored with the plan.
   tensor constant(double n, dtype type = dtype::f32);
 
   /// Adds a convolution or one of its gradients.
@@ -33,18 +33,18 @@ class operations {
     std::int64_t axis = -1;  ///< for CUDNN_POINTWISE_GEN_INDEX
   };
   void pointwise(const function& f, std::initializer_list<tensor> in, tensor to);
-  /// Adds a product of matrices, the last two axes.
+  /// Adds a product of matrices, which are the last two axes.
   void product(tensor a, tensor b, tensor to);
   void reduce(cudnnReduceTensorOp_t how, tensor x, tensor to);
   void reshape(tensor x, tensor to);
 
-  /// Returns all tensors and operations as bytes: part of a plan's key.
+  /// Returns bytes that describe all tensors and operations, as part of a plan's key.
   const std::string& description() const noexcept { return description_; }
   /// Makes cuDNN's graph of the operations.
   result<descriptor> make_graph(cudnnHandle_t on) const;
 
   const std::vector<tensor>& arguments() const noexcept { return arguments_; }
-  const std::vector<std::uint32_t>& constants() const noexcept { return constants_; }  ///< their bytes
+  const std::vector<std::uint32_t>& constants() const noexcept { return constants_; }  ///< bits of the constants
   const std::vector<tensor>& constant_names() const noexcept { return constant_names_; }
 
  private:
@@ -66,7 +66,7 @@ class operations {
   std::optional<error> failed_;
 };
 
-/// Returns cuDNN's name of a type; nothing if it has none.
+/// Returns cuDNN's constant for a type; none if cuDNN does not have the type.
 std::optional<cudnnDataType_t> type_of(dtype t) noexcept;
 
 }  // namespace troupe::dnn::cudnn

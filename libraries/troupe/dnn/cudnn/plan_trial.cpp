@@ -13,9 +13,9 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// The numbers of operands repeat with this period: a prime, so that lines differ.
+// The period with which elements of operands repeat: a prime, so that lines differ.
 constexpr std::int64_t period = 65521;
-// Returns a small whole number, so that no sum of products is rounded in float.
+// Returns an integer from -3 to 3, so that float represents sums of products exactly.
 double operand_value(std::size_t operand, std::int64_t element) noexcept {
   std::uint64_t x = (static_cast<std::uint64_t>(element % period) + 1) * 0x9e3779b97f4a7c15u + operand * 0x7f4a7c15u;
   x ^= x >> 29, x *= 0xbf58476d1ce4e5b9u, x ^= x >> 32;
@@ -31,7 +31,7 @@ std::uint64_t bytes_of(const fusion_match::tensor& t) noexcept {
   return static_cast<std::uint64_t>(elements_of(t.shape)) * troupe::bytes_of(t.type);
 }
 
-// Returns the position of a sampled element of a tensor: its corners first, then random ones.
+// Returns the index of sample `which` of a tensor: first its corners, then random elements.
 axis_values sample_position(const tensor_shape& s, std::int64_t which) noexcept {
   axis_values at{};
   std::uint64_t x = static_cast<std::uint64_t>(which) * 0x9e3779b97f4a7c15u;
@@ -88,7 +88,7 @@ bool plan_trial::fill(std::size_t operand, const fusion_match::tensor& t) {
   return true;
 }
 
-// Fills memory with a value that is no correct result, so that elements that a plan does not write are detected.
+// Fills the blocks from `from` on with bytes that no correct result has, to detect elements that a plan does not write.
 bool plan_trial::poison(std::size_t from) {
   for (std::size_t i = from; i < memory_.size(); ++i)
     if (::cuMemsetD8Async(memory_[i].address, 0xee, memory_[i].bytes, stream_) != CUDA_SUCCESS) return false;

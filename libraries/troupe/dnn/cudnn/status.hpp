@@ -9,7 +9,7 @@
 #include <string_view>
 #include <troupe/base/result.hpp>
 
-/// cuDNN's statuses as errors.
+/// The conversion of cuDNN's status codes to errors.
 namespace troupe::dnn::cudnn {
 
 /// Returns the name of the status, and cuDNN's text for the last failure in this thread.
@@ -17,8 +17,8 @@ std::string text_of(cudnnStatus_t status);
 
 /// Returns true if cuDNN does not support the request; it may support another graph or engine.
 bool is_refusal(cudnnStatus_t status) noexcept;
-/// Returns true if the status is such a refusal, and depends only on the graph, the GPU and cuDNN's version. Failures
-/// caused by the installation, by a lack of memory, or inside cuDNN may not occur again.
+/// Returns true if the status is a refusal that depends only on the graph, the GPU and cuDNN's version. Failures that
+/// the installation, a lack of memory or cuDNN itself causes may not occur again.
 bool is_permanent(cudnnStatus_t status) noexcept;
 /// Returns true if another engine may succeed where this one failed with the status.
 bool is_engine_failure(cudnnStatus_t status) noexcept;
@@ -26,11 +26,12 @@ bool is_engine_failure(cudnnStatus_t status) noexcept;
 /// Makes the error of a failed call of cuDNN. `stream` is the stream of the handle, null outside requests. Sets
 /// `handle_is_broken` if the library must be opened again.
 error failed(std::string_view call, cudnnStatus_t status, CUstream stream, bool& handle_is_broken);
-/// The same for calls that need no handle.
+/// Makes the error of a failed call that uses no handle.
 error failed(std::string_view call, cudnnStatus_t status);
 
-/// Makes the error of a descriptor that could not be made. Here cuDNN's internal errors are refusals too, because
-/// another engine or graph may succeed: reaction::unsupported if `is_permanent`, otherwise reaction::retry_later.
+/// Makes the error of a descriptor that could not be made: reaction::unsupported if the status `is_permanent`,
+/// otherwise reaction::retry_later. Internal errors of cuDNN are refusals here too, because another engine or graph may
+/// succeed.
 error refused(std::string_view call, cudnnStatus_t status);
 
 }  // namespace troupe::dnn::cudnn

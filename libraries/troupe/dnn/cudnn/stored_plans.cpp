@@ -17,7 +17,7 @@ std::int64_t today() {
 
 }  // namespace
 
-// A value on disk is the day on which a provisional entry was stored, or 0; a line break; and the text.
+// A value on disk consists of the day on which a provisional entry was stored, or 0, a line break, and the text.
 std::optional<std::string> stored_plans::find(const std::string& key) {
   if (folder().empty()) return std::nullopt;
   std::string why_not;

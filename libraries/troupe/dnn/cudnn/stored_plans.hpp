@@ -9,17 +9,17 @@
 
 namespace troupe::dnn::cudnn {
 
-/// A cache of plans on disk, as text; the text is empty if cuDNN has no plan. Thread-safe.
+/// A cache of cuDNN's plans on disk, as text. The text is empty if cuDNN has no plan for the key. Thread-safe.
 class stored_plans {
  public:
-  /// The number of days after which a provisional entry expires.
+  /// The days after which a provisional entry expires.
   static constexpr std::int64_t provisional_days = 7;
 
   explicit stored_plans(plan::remarks& remarks) : remarks_(remarks) {}
 
-  /// Returns the text for a key; nothing if there is none, or it has expired.
+  /// Returns the text for a key; none if there is no entry, or it has expired.
   std::optional<std::string> find(const std::string& key);
-  /// Stores a plan, or that there is none. A provisional entry expires after some days.
+  /// Stores the text of a plan, or "" if cuDNN has none. A provisional entry expires after `provisional_days`.
   void store(const std::string& key, const std::string& text, bool is_provisional);
   const std::string& folder() const noexcept { return disk_.folder(); }
 

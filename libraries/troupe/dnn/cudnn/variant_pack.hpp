@@ -14,20 +14,20 @@
 
 namespace troupe::dnn::cudnn {
 
-/// The ids of a plan's tensors, its constants, and the scratch arguments in the workspace after cuDNN's own.
+/// The ids of a plan's tensors, its constants, and its arguments in the workspace, which follow cuDNN's own workspace.
 class variant_pack {
  public:
   explicit variant_pack(const operation_graph& s)
       : ids_(s.operations.arguments()), constants_(s.operations.constants()), scratch_(s.scratch_bytes) {
     ids_.insert(ids_.end(), s.operations.constant_names().begin(), s.operations.constant_names().end());
   }
-  /// Returns the bytes of the workspace, with the scratch arguments.
+  /// Returns the bytes of workspace that a plan needs, with its arguments in the workspace.
   std::uint64_t workspace_of(const execution_plan& plan) const noexcept {
     std::uint64_t out = scratch_.empty() ? plan.workspace : round_up(plan.workspace, 256);
     for (const std::uint64_t bytes : scratch_) out += round_up(bytes, 256);
     return out;
   }
-  /// Returns cuDNN's descriptor for these addresses. It refers to the constants of this object.
+  /// Returns cuDNN's descriptor for these addresses. It refers to the constants in this object.
   descriptor with(const execution_plan& plan, std::span<void* const> addresses, void* workspace) const {
     std::array<void*, most> all{};
     std::size_t n = 0;
@@ -50,7 +50,7 @@ class variant_pack {
     const descriptor pack = with(plan, addresses, workspace);
     return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status() : calls().execute(handle, plan.plan.get(), pack.get());
   }
-  /// The maximum number of tensors and constants.
+  /// The most tensors and constants.
   static constexpr std::size_t most = 32;
   std::size_t size() const noexcept { return ids_.size(); }
 
@@ -60,10 +60,11 @@ class variant_pack {
   std::vector<std::uint64_t> scratch_;
 };
 
-/// The last descriptors of a kernel that one thread at a time enqueues: making one takes about two microseconds.
+/// The descriptors that a lane last used for a kernel: making one takes about two microseconds. Used by one thread at a
+/// time.
 class recent_packs {
  public:
-  /// Returns cuDNN's descriptor of `of` for these addresses.
+  /// Returns the descriptor that `of.with` makes for these addresses.
   const descriptor& find(const variant_pack& of, const execution_plan& plan, std::span<void* const> addresses,
                          void* workspace) {
     for (const entry& k : all_)
@@ -89,7 +90,7 @@ class recent_packs {
   std::size_t next_ = 0;
 };
 
-/// A fusion match that a plan of cuDNN computes. All kernels that the vendor finds are of this type.
+/// A fusion match, and the plan of cuDNN that computes it. All kernels that cudnn::vendor finds are of this type.
 class cudnn_kernel : public vendor_kernel {
  public:
   cudnn_kernel(fusion_match match, variant_pack pack, execution_plan plan)

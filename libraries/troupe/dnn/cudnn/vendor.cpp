@@ -30,7 +30,7 @@ std::string version_text() {
 
 class cudnn_vendor;
 
-// A kernel that is enqueued with the handle of the call's lane.
+// A kernel that uses the handle of the call's lane.
 class cudnn_kernel_on_lanes final : public cudnn_kernel {
  public:
   cudnn_kernel_on_lanes(operation_graph s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
@@ -112,16 +112,16 @@ class cudnn_vendor final : public vendor {
     for (operation_graph& s : operation_graphs_of(analysis, node, constraints)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
-      if (auto plan = plan_of(analysis, s, pack, constraints))
+      if (auto plan = find_execution_plan(analysis, s, pack, constraints))
         return std::make_unique<cudnn_kernel_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this,
                                                        lanes_.size());
     }
     return nullptr;
   }
 
-  // Returns the plan of an earlier process, or a new one; nothing if cuDNN has none.
-  std::optional<execution_plan> plan_of(const graph_analysis& analysis, operation_graph& s, const variant_pack& pack,
-                                        const plan_constraints& constraints) {
+  // Returns the plan that an earlier process stored, or a new one; none if cuDNN has none.
+  std::optional<execution_plan> find_execution_plan(const graph_analysis& analysis, operation_graph& s,
+                                                    const variant_pack& pack, const plan_constraints& constraints) {
     const std::string key = key_on_disk(s, constraints);
     if (const auto stored = disk_.find(key)) {
       if (stored->empty()) return std::nullopt;
@@ -146,8 +146,8 @@ class cudnn_vendor final : public vendor {
     return std::nullopt;
   }
 
-  // Returns true if the plan of an earlier process, which was tried there, gives right results here too, or if there is
-  // no memory to try it again.
+  // Returns true if the plan of an earlier process, which tried it, computes right results here too, or if there is no
+  // memory to try it again.
   bool gives_right_results(const graph_analysis& analysis, const operation_graph& s, const variant_pack& pack,
                            const execution_plan& plan) {
     if (const auto ready = cuda::await_default_stream("dnn"); !ready) {
@@ -163,7 +163,7 @@ class cudnn_vendor final : public vendor {
     return false;
   }
 
-  // Makes a plan. Fails with reaction::unsupported if cuDNN has none with right results, and will not have one later.
+  // Makes a plan. Fails with reaction::unsupported if cuDNN has no plan with right results and will not have one later.
   result<execution_plan> new_plan(const graph_analysis& analysis, operation_graph& s, const variant_pack& pack,
                                   const plan_constraints& constraints) {
     const auto graph = TROUPE_TRY(s.operations.make_graph(planning_.get()));
@@ -203,10 +203,10 @@ class cudnn_vendor final : public vendor {
   cuda::stream stream_;
   const std::string gpu_;
   const std::uint64_t most_workspace_;
-  bool is_final_ = true;  // of the current search
+  bool is_final_ = true;  // result of the current search
   plan::remarks remarks_;
   stored_plans disk_{remarks_};
-  std::vector<lane> lanes_;  // each used by one thread at a time
+  std::vector<lane> lanes_;  // one thread at a time uses each
   std::string version_;
 };
 
@@ -221,7 +221,7 @@ result<void> cudnn_kernel_on_lanes::enqueue(std::span<void* const> addresses, vo
 
 result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
   TROUPE_TRY(load());
-  // Older versions give wrong results, or end the process, for some small images.
+  // Older versions compute wrong results, or end the process, for some small images.
   constexpr std::size_t oldest = 91900;
   if (calls().version() < oldest)
     return error(reaction::unsupported, "dnn",

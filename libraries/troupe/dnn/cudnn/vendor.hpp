@@ -8,17 +8,18 @@
 #include <troupe/worker/engine.hpp>
 #include <vector>
 
-/// Finds the parts of a graph that cuDNN computes. cuDNN is optional: our own kernels compute everything.
+/// The search for parts of a graph that cuDNN computes. cuDNN is optional: our own kernels can compute everything.
 namespace troupe::dnn::cudnn {
 
 /// Constraints on the plans of vendor kernels.
 struct plan_constraints {
-  bool exact = true;                            ///< factors of f32 must not be rounded to fewer digits
-  bool repeatable = true;                       ///< results must be the same each time
-  bool measured = false;                        ///< measure what cuDNN recommends and take the fastest
-  std::uint64_t workspace = ~std::uint64_t{0};  ///< maximum number of bytes
+  bool exact = true;                            ///< true if factors of f32 must not be rounded to fewer digits
+  bool repeatable = true;                       ///< true if results must be the same in every run
+  bool measured = false;                        ///< true to measure the engines that cuDNN recommends
+  std::uint64_t workspace = ~std::uint64_t{0};  ///< the most bytes of workspace
 };
 
+/// The part of the CUDA engine that uses cuDNN.
 class vendor {
  public:
   /// Loads cuDNN, for the GPU of the current context. Fails with the reason if cuDNN cannot be used.
@@ -28,11 +29,11 @@ class vendor {
 
   struct search_result {
     std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels = {};
-    /// False if something failed temporarily, such as an allocation: a later search may find more.
+    /// False if something failed temporarily, such as an allocation: a later search may find more kernels.
     bool is_final = true;
   };
-  /// Finds the parts of a graph that cuDNN computes. `aligned` has a bit for each memory of the graph: true if its
-  /// address is a multiple of 16. The vendor must outlive the kernels.
+  /// Finds the parts of a graph that cuDNN computes. `aligned`: for each memory of the graph, true if its address is a
+  /// multiple of 16 bytes. This object must outlive the kernels.
   virtual search_result find(const encoded_graph& g, const std::vector<bool>& aligned,
                              const plan_constraints& constraints) = 0;
 };

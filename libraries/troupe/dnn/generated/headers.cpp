@@ -18,7 +18,7 @@
 namespace troupe::dnn::generated {
 namespace {
 
-// A replacement for std::string_view: tables of names have texts, which no kernel reads.
+// A replacement for std::string_view, in which headers have names that no kernel reads.
 constexpr const char* string_view_of_kernels =
     "#pragma once\n"
     "namespace std {\n"

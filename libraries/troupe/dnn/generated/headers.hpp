@@ -6,8 +6,8 @@
 
 namespace troupe::dnn::generated {
 
-/// Returns the recipe that compiles a generated source. It has all headers that the source includes, except those of
-/// CUDA and of C++.
+/// Returns the recipe that compiles a generated source. It contains all headers that the source includes, except those
+/// of CUDA and C++.
 jit::recipe recipe_of(const std::string& source);
 
 }  // namespace troupe::dnn::generated

@@ -14,7 +14,7 @@ namespace {
 using kind = elementwise_kernel::operation::kind;
 using how = access::kind;
 
-constexpr unsigned warp = 32;  // threads that read or write together
+constexpr unsigned warp = 32;  // threads of a warp
 
 const char* integer_type(unsigned bytes) noexcept {
   switch (bytes) {
@@ -82,12 +82,12 @@ class kernel_writer {
     return kernel_.over.stride(kernel_.operand_in_space[i], k);
   }
 
-  // Writes the seed of a sequence of random numbers, and the offset that is added to the positions of elements.
+  // Writes the seed of a sequence of random numbers, and the offset that is added to the indexes of elements.
   void add_sequence(std::size_t i) {
     const elementwise_kernel::sequence& s = kernel_.sequences[i];
     const std::string seed = cat("const unsigned long long seed", i, " = "),
-                      offset = cat("offset", i, " = ", s.numbers.offset, "ull");
-    if (!s.words) return line(seed, s.numbers.seed, "ull, ", offset, ";");
+                      offset = cat("offset", i, " = ", s.attributes.offset, "ull");
+    if (!s.words) return line(seed, s.attributes.seed, "ull, ", offset, ";");
     const auto pair = [&](std::int64_t first) {
       const auto word = [&](std::int64_t n) { return cat("words", i, "[", n * s.words->shape.strides[0], "]"); };
       return cat("(", word(first), " | static_cast<unsigned long long>(", word(first + 1), ") << 32)");
@@ -96,7 +96,7 @@ class kernel_writer {
     line(seed, pair(0), ", ", offset, s.words->shape.extents[0] == 4 ? " + " + pair(2) : "", ";");
   }
   std::string random_value(const elementwise_kernel::operation& o, const std::string& position) const {
-    const random_attributes& f = kernel_.sequences[o.from[0]].numbers;
+    const random_attributes& f = kernel_.sequences[o.from[0]].attributes;
     const std::string which =
         cat("(seed", o.from[0], ", offset", o.from[0], " + static_cast<unsigned long long>(", position, "))");
     if (f.kind == random_kind::normal) return cat("dnn::random_normal<N>", which);
@@ -106,7 +106,7 @@ class kernel_writer {
                : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(f.probability), "u)");
   }
 
-  // Writes the coordinates of an element along the axes of the iteration space, from its number in that order.
+  // Writes an element's indexes along the axes of the iteration space, computed from its number in row-major order.
   void add_indexes(std::string number) {
     for (std::size_t k = last_ + 1; k-- > 0;) {
       const std::string extent = std::to_string(kernel_.over.extent(k));
@@ -121,13 +121,13 @@ class kernel_writer {
         out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride(i, k));
     return out.empty() ? "0" : out;
   }
-  // Returns operand i as an array of integers of `width` bytes.
+  // Returns the text for operand i as an array of integers of `width` bytes.
   static std::string memory(std::size_t i, unsigned width, bool is_read) {
     return cat("static_cast<", is_read ? "const " : "", integer_type(width), "*>(at.all[", i, "])");
   }
 
   // Writes the operations. All reads come before all writes, so that no read waits for a write. `from(i)` and `to(i)`
-  // return the address of operand i and the number of the element. `extra` is added to positions along the last axis.
+  // return the text "address, element" for operand i. `extra` is added to the index along the last axis.
   template <class From, class To>
   void add_operations(const From& from, const To& to, const std::string& extra = {}) {
     const auto each = [&](auto&& f) {
@@ -183,7 +183,7 @@ class kernel_writer {
     for (std::size_t i = 0; i < operands(); ++i)
       if (is_written(i)) add_transfer(i, first, true);
   }
-  // Writes the loads or stores of the elements that a thread has of an operand.
+  // Writes the loads or stores of a thread's elements of an operand.
   void add_transfer(std::size_t i, const std::string& first, bool write) {
     const access& a = partition_.accesses[i];
     const auto move = [&](const std::string& mine, const std::string& theirs) {
@@ -217,7 +217,7 @@ class kernel_writer {
     const auto is_staged = [&](std::size_t i) { return partition_.accesses[i].how == how::staged; };
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!is_staged(i)) continue;
-      // Rows begin in different banks of shared memory.
+      // The pitch makes rows begin in different banks of shared memory.
       const unsigned pitch = t.size + (bytes(i) < 4 ? 4 / bytes(i) : 1);
       line("__shared__ ", integer_type(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
       add_staging(i);
@@ -233,15 +233,15 @@ class kernel_writer {
     line("}");
     line("}");
   }
-  // Begins a loop over a tile: each thread has every eighth row i, and every 32nd column k of it.
+  // Begins a loop over a thread's elements of a tile: in every eighth row i, every 32nd column k.
   void add_tile_loop(unsigned size) {
     line("#pragma unroll");
     line("for (unsigned n = 0; n < ", size * size / block_threads, "; ++n) {");
     line("const unsigned i = row + n / ", size / warp, " * ", block_threads / warp, ", k = column + n % ", size / warp,
          " * ", warp, ";");
   }
-  // Copies an operand to its tile. All reads come before all stores, so that no read waits for another. Positions
-  // beyond the last element read the last one again.
+  // Writes the copy of an operand to its tile. All reads come before all stores, so that no read waits for another.
+  // Threads beyond the last element read the last one again.
   void add_staging(std::size_t i) {
     const tiles& t = *partition_.tiled;
     const auto clamped = [&](std::size_t k, const char* more) {
@@ -266,11 +266,11 @@ class kernel_writer {
 
 }  // namespace
 
-std::string prelude_of(dtype numbers, bool any_random) {
+std::string prelude_of(dtype compute_type, bool any_random) {
   return cat(any_random ? "#include <troupe/dnn/generator.hpp>\n" : "",
              "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/op_definitions.hpp>\n\n"
              "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
-             numbers == dtype::f64 ? "double" : "float",
+             compute_type == dtype::f64 ? "double" : "float",
              ";\nusing number = epilogue::on_gpu::number<N>;\n"
              "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n");
 }

@@ -7,12 +7,12 @@
 
 namespace troupe::dnn::generated {
 
-/// Returns the source before the kernels of a plan that computes in the type `numbers`. `any_random`: kernels make
-/// random numbers.
-std::string prelude_of(dtype numbers, bool any_random);
+/// Returns the source text that precedes the kernels of a plan which computes in the type `compute_type`. `any_random`:
+/// true if kernels generate random numbers.
+std::string prelude_of(dtype compute_type, bool any_random);
 
-/// Returns the body of the CUDA kernel for an elementwise kernel. Its parameter is `at`: operands<number of operands
-/// and of sequences>.
+/// Returns the body of the CUDA kernel for an elementwise kernel. The parameter of the CUDA kernel is `at`, of type
+/// operands<number of operands + number of sequences>.
 std::string body_of(const elementwise_kernel& kernel, const thread_partition& partition);
 
 }  // namespace troupe::dnn::generated

@@ -9,22 +9,23 @@
 
 namespace troupe::dnn::generated {
 
-/// CUDA C++ for the elementwise kernels of a plan. Equal ones share a kernel.
+/// CUDA C++ for the elementwise kernels of a plan. Equal elementwise kernels share a CUDA kernel.
 struct source {
   static constexpr std::uint16_t none = 0xffff;
-  /// A kernel's parameter is an array of the addresses of its operands, and of the seeds of its sequences.
+  /// A CUDA kernel and its launch. Its parameter is an array of the addresses of its operands, then of its sequences'
+  /// seeds.
   struct kernel {
     std::string name;
     std::uint32_t blocks = 0, threads = 0;
   };
   std::string text;
   std::vector<kernel> kernels;
-  std::vector<std::uint16_t> of_steps;  ///< per step: the number of its kernel, or `none`
+  std::vector<std::uint16_t> of_steps;  ///< per step of the plan: the index of its kernel, or `none`
 };
 
-/// Generates the kernels of a plan. `aligned`: per memory of the graph, true if it begins at a multiple of 16 bytes.
-/// Memory between steps always does. Compiled without fused multiplication and addition, their results are
-/// bit-identical to those of the interpreter.
+/// Generates the CUDA kernels of a plan. `aligned`: per memory of the graph, true if it begins at a multiple of 16
+/// bytes; buffers of the plan always do. Results are bit-identical to those of the interpreting kernel if the source is
+/// compiled without fused multiply-add.
 source source_of(const step_list& all, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

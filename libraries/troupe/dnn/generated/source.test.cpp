@@ -151,9 +151,9 @@ class kernel_generator {
   // Adds a sequence whose words are in the memory of the operand that only has positions.
   void add_sequence(random_kernel& to, std::vector<bool>& aligned) {
     elementwise_kernel::sequence s{
-        .numbers = {random_.one_of({random_kind::normal, random_kind::uniform, random_kind::bernoulli}),
-                    static_cast<std::uint64_t>(random_.between(0, INT64_MAX)),
-                    static_cast<std::uint64_t>(random_.between(0, INT64_MAX)), 0.3},
+        .attributes = {random_.one_of({random_kind::normal, random_kind::uniform, random_kind::bernoulli}),
+                       static_cast<std::uint64_t>(random_.between(0, INT64_MAX)),
+                       static_cast<std::uint64_t>(random_.between(0, INT64_MAX)), 0.3},
         .words = {}};
     if (const std::int64_t words = random_.one_of({0, 2, 4}); words != 0)
       s.words = location{.is_buffer = false,
@@ -255,7 +255,7 @@ struct random_plan {
 };
 random_plan plan_of(numerics::random_source& random, dtype numbers, int kernels) {
   random_plan out;
-  out.steps.numbers = numbers;
+  out.steps.compute_type = numbers;
   kernel_generator generator(random, numbers);
   for (int i = 0; i < kernels; ++i) {
     out.kernels.push_back(generator.make(out.aligned));

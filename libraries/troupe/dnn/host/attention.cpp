@@ -9,7 +9,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// The result of a part of the keys for the rows of a tile.
+// The result of attending to a part of the keys, for the rows of a tile: y before division by the sum of weights.
 template <class N>
 struct partial {
   explicit partial(const attention_tiles<N>& a, const query_tile& t)
@@ -46,7 +46,7 @@ void attend_to_keys(const attention_tiles<N>& a, const query_tile& t, key_range 
   }
 }
 
-// Combines the results of the parts of the keys.
+// Combines the results of a tile's parts of the keys, and writes y and the statistics.
 template <class N>
 void finish(const attention_tiles<N>& a, const query_tile& t, std::span<partial<N>> parts, N* y, N* statistics) {
   const std::int64_t width = a.g.value_width;
@@ -66,7 +66,8 @@ void finish(const attention_tiles<N>& a, const query_tile& t, std::span<partial<
   }
 }
 
-// Returns the number of parts of the keys of each tile. It must not depend on the number of threads.
+// Returns the number of parts into which the keys of each tile are divided. It must not depend on the number of
+// threads.
 std::int64_t parts_of(std::int64_t tiles, std::int64_t keys) noexcept {
   constexpr std::int64_t enough_tiles = 64, least_keys = 512;
   return std::clamp<std::int64_t>(std::min(enough_tiles / std::max<std::int64_t>(tiles, 1), keys / least_keys), 1, 64);
@@ -77,7 +78,7 @@ std::int64_t parts_of(std::int64_t tiles, std::int64_t keys) noexcept {
 template <class N>
 void attend(const execution_context& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
-  N *const y = w.numbers<N>(s.outputs[0]), *const statistics = w.numbers<N>(s.outputs[1]);
+  N *const y = w.elements<N>(s.outputs[0]), *const statistics = w.elements<N>(s.outputs[1]);
   // Rows beyond a sequence, and rows of sequences without keys, belong to no tile.
   if (a.g.query_layout != sequence_layout::whole || a.g.key_layout != sequence_layout::whole) {
     std::fill_n(y, elements_of(s.outputs[0].shape), N(0));

@@ -5,10 +5,10 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
-/// Attention on the host. All tensors are contiguous numbers N, except those of i32.
+/// Attention on the host. All tensors are dense, with elements of type N, except those of i32.
 namespace troupe::dnn::host {
 
-/// Computes an attention: the output and the statistics.
+/// Computes y and the statistics of an attention.
 template <class N>
 void attend(const execution_context& w, const operator_step& s);
 /// Computes the gradients of an attention.

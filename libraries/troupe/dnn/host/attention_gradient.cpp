@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Scores are recomputed twice: tiles of queries iterate over their keys for dq and the bias, tiles of keys iterate over
-// their queries for dk and dv. So each sum has a fixed order, and no two threads add to the same number.
+// Scores are computed twice: tiles of queries iterate over their keys for dq and dbias, tiles of keys iterate over
+// their queries for dk and dv. Thus each sum has a fixed order, and no two threads add to the same element.
 #include <map>
 #include <troupe/dnn/host/attention.hpp>
 #include <troupe/dnn/host/attention_tiles.hpp>
@@ -16,7 +16,7 @@ struct gradient_tensors {
   N *dq, *dk, *dv, *dbias;
 };
 
-// A tile of queries with its inputs and intermediate results.
+// A tile of queries, with its inputs and intermediate results.
 template <class N>
 class gradient_tile {
  public:
@@ -39,15 +39,15 @@ class gradient_tile {
       statistics_[r] = all.statistics[row];
       means_[r] = static_cast<N>(dot(all.dy + row * g.value_width, all.y + row * g.value_width, g.value_width));
       if (statistics_[r] != -std::numeric_limits<N>::infinity()) continue;
-      // No key is visible to the query, so its content does not matter.
+      // The query attends to no key, so its content must not matter.
       means_[r] = 0;
       std::fill_n(q.get() + r * g.width, g.width, N(0));
       std::fill_n(dy.get() + r * g.value_width, g.value_width, N(0));
     }
   }
 
-  // Computes the weights with their dropout, and the gradients of the scores: after the soft cap for `use_gradient`,
-  // then in place before it.
+  // Computes the weights after dropout and, if `needs_ds`, the gradients of the scores. Calls `use_gradient(row, ds)`
+  // with the gradients after the soft cap; `ds` then becomes the gradients before it.
   template <class UseGradient>
   void compute(const key_tile<N>& keys, bool needs_ds, UseGradient&& use_gradient) {
     const query_tile& t = *tile_;
@@ -172,16 +172,16 @@ void find_key_gradients(const attention_tiles<N>& a, const execution_context& w,
 template <class N>
 void attention_gradient(const execution_context& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
-  const gradient_tensors<N> all{w.numbers<N>(s.inputs[0]),
-                                w.numbers<N>(s.inputs[1]),
-                                w.numbers<N>(s.inputs[2]),
-                                w.numbers<N>(s.outputs[0]),
-                                w.numbers<N>(s.outputs[1]),
-                                w.numbers<N>(s.outputs[2]),
-                                s.outputs.size() > 3 ? w.numbers<N>(s.outputs[3]) : nullptr};
+  const gradient_tensors<N> all{w.elements<N>(s.inputs[0]),
+                                w.elements<N>(s.inputs[1]),
+                                w.elements<N>(s.inputs[2]),
+                                w.elements<N>(s.outputs[0]),
+                                w.elements<N>(s.outputs[1]),
+                                w.elements<N>(s.outputs[2]),
+                                s.outputs.size() > 3 ? w.elements<N>(s.outputs[3]) : nullptr};
   // Tokens beyond a sequence belong to no tile, and dbias is accumulated.
   const auto clear = [&](std::size_t output) {
-    std::fill_n(w.numbers<N>(s.outputs[output]), elements_of(s.outputs[output].shape), N(0));
+    std::fill_n(w.elements<N>(s.outputs[output]), elements_of(s.outputs[output].shape), N(0));
   };
   if (a.g.query_layout != sequence_layout::whole || a.g.key_layout != sequence_layout::whole)
     clear(0), clear(1), clear(2);

@@ -41,7 +41,7 @@ TROUPE_INLINE N sum_of(const N* s, std::int64_t n) noexcept {
     for (std::int64_t k = 0; k < half; ++k) sums[k] += sums[k + half];
   return sums[0];
 }
-// Replaces scores by exp(s - base); 0 for keys that are not visible, whatever the base.
+// Replaces scores by exp(s - base), or by 0 for keys that are not visible, whatever the base.
 template <class N>
 TROUPE_INLINE void exponentials(N* s, std::int64_t n, N base) noexcept {
   for (std::int64_t i = 0; i < n; ++i) {
@@ -54,7 +54,7 @@ template <class N>
 TROUPE_INLINE N weigh_here(N* s, std::int64_t n, running_softmax& so_far) noexcept {
   const N before = static_cast<N>(so_far.largest), here = largest_of(s, n), now = here > before ? here : before;
   if (now == lowest<N>) {
-    // No key is visible yet; a NaN stays one.
+    // No key has been visible so far; NaN is propagated.
     exponentials(s, n, N(0));
     so_far.sum += static_cast<double>(sum_of(s, n));
     return 1;
@@ -86,8 +86,8 @@ TROUPE_INLINE void score_rows(const N* rows, const N* keys, std::int64_t n, std:
   }
 }
 template <class N>
-TROUPE_INLINE void score_few_here(const N* rows, std::int64_t count, const N* keys, std::int64_t n, std::int64_t width,
-                                  N* s) noexcept {
+TROUPE_INLINE void score_small_tile_here(const N* rows, std::int64_t count, const N* keys, std::int64_t n,
+                                         std::int64_t width, N* s) noexcept {
   for (; count >= 2; count -= 2, rows += 2 * width, s += 2 * n) score_rows<2>(rows, keys, n, width, s);
   if (count > 0) score_rows<1>(rows, keys, n, width, s);
 }
@@ -162,15 +162,15 @@ TROUPE_INLINE void find_dropout_factors_here(const attention_dropping& d, std::i
 TROUPE_DNN_ATTENTION_ROWS(float)
 TROUPE_DNN_ATTENTION_ROWS(double)
 
-#define TROUPE_DNN_ATTENTION_SCORES(N)                                                                        \
-  TROUPE_FOR_EACH_PROCESSOR void score_few(const N* rows, std::int64_t count, const N* keys, std::int64_t n,  \
-                                           std::int64_t width, N* s) noexcept {                               \
-    score_few_here(rows, count, keys, n, width, s);                                                           \
-  }                                                                                                           \
-  TROUPE_FOR_EACH_PROCESSOR void find_dropout_factors(const attention_dropping& d, std::int64_t head,         \
-                                                      std::int64_t query, std::int64_t first, std::int64_t n, \
-                                                      N factor, N* to) noexcept {                             \
-    find_dropout_factors_here(d, head, query, first, n, factor, to);                                          \
+#define TROUPE_DNN_ATTENTION_SCORES(N)                                                                              \
+  TROUPE_FOR_EACH_PROCESSOR void score_small_tile(const N* rows, std::int64_t count, const N* keys, std::int64_t n, \
+                                                  std::int64_t width, N* s) noexcept {                              \
+    score_small_tile_here(rows, count, keys, n, width, s);                                                          \
+  }                                                                                                                 \
+  TROUPE_FOR_EACH_PROCESSOR void find_dropout_factors(const attention_dropping& d, std::int64_t head,               \
+                                                      std::int64_t query, std::int64_t first, std::int64_t n,       \
+                                                      N factor, N* to) noexcept {                                   \
+    find_dropout_factors_here(d, head, query, first, n, factor, to);                                                \
   }
 TROUPE_DNN_ATTENTION_SCORES(float)
 TROUPE_DNN_ATTENTION_SCORES(double)

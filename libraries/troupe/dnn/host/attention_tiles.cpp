@@ -8,7 +8,7 @@ namespace {
 template <class N>
 const N* input(const execution_context& w, const operator_step& s, std::size_t (*which)(const attention_inputs&)) {
   const std::size_t at = which({s.attributes.as<attention_attributes>(), s.what == op::attention_gradient});
-  return at == attention_inputs::none ? nullptr : w.numbers<N>(s.inputs[at]);
+  return at == attention_inputs::none ? nullptr : w.elements<N>(s.inputs[at]);
 }
 
 }  // namespace
@@ -82,10 +82,10 @@ key_tile<N> attention_tiles<N>::keys(const token_range& of, std::int64_t key_hea
 template <class N>
 void attention_tiles<N>::score(const query_tile& t, const N* rows, const key_tile<N>& keys, N* scores,
                                N* derivatives) const {
-  constexpr N hidden = -std::numeric_limits<N>::infinity();
+  constexpr N masked_score = -std::numeric_limits<N>::infinity();
   const std::int64_t n = keys.count;
-  if (t.rows() <= few_rows)
-    score_few(rows, t.rows(), keys.k, n, g.width, scores);
+  if (t.rows() <= small_tile_rows)
+    score_small_tile(rows, t.rows(), keys.k, n, g.width, scores);
   else
     multiply_tile<N>(false, rows, t.rows(), g.width, true, keys.k, n, scores, n, false);
   for (std::int64_t r = 0; r < t.rows(); ++r) {
@@ -99,8 +99,8 @@ void attention_tiles<N>::score(const query_tile& t, const N* rows, const key_til
     const key_range visible = g.visible_keys(i, t.queries.count, t.keys.count);
     const std::int64_t first = std::clamp(visible.first - keys.first, std::int64_t{0}, n),
                        last = std::clamp(visible.last - keys.first, first, n);
-    std::fill(s, s + first, hidden), std::fill(s + last, s + n, hidden);
-    for (std::uint64_t left = keys.missing; left != 0; left &= left - 1) s[__builtin_ctzll(left)] = hidden;
+    std::fill(s, s + first, masked_score), std::fill(s + last, s + n, masked_score);
+    for (std::uint64_t left = keys.missing; left != 0; left &= left - 1) s[__builtin_ctzll(left)] = masked_score;
   }
 }
 

@@ -11,13 +11,14 @@
 #include <troupe/dnn/steps/attention_steps.hpp>
 #include <vector>
 
-/// Attention in square tiles of scores: rows, which are queries, by keys.
+/// Attention in square tiles of scores: rows are queries, columns are keys.
 namespace troupe::dnn::host {
 
-/// The extent of a tile, and of its products: the limit of `multiply_small`.
+/// The most rows and columns of a tile, and the most of each extent of its products.
 inline constexpr std::int64_t most_rows = 64;
 
-/// Queries of adjacent heads that share keys. A row is a head of a query; the heads of a query are adjacent.
+/// Consecutive queries of a sequence, for adjacent heads that share keys. A row is one head of one query; the heads of
+/// a query are adjacent rows.
 struct query_tile {
   std::int64_t sequence, key_head, first_head, heads, first, count;
   token_range queries, keys;
@@ -26,12 +27,12 @@ struct query_tile {
   std::int64_t head(std::int64_t row) const noexcept { return first_head + row % heads; }
   std::int64_t query(std::int64_t row) const noexcept { return first + row / heads; }
 };
-/// Keys of a sequence and a head: rows of k and of v.
+/// Consecutive keys of a sequence, for one head: rows of k and v.
 template <class N>
 struct key_tile {
   std::int64_t first, count;
   const N *k, *v;
-  std::uint64_t missing = 0;  ///< bit i: key i is not in the pool
+  std::uint64_t missing = 0;  ///< bit i: the page of key i is not in the pool
 };
 
 template <class N>
@@ -41,11 +42,12 @@ scratch_array<N> make_scratch(std::int64_t rows, std::int64_t width) {
   return scratch_array<N>(new N[static_cast<std::size_t>(rows * width)]);
 }
 
-/// c = a * b, or c += a * b if `adds`, of a tile; all are contiguous and row-major. Factors may be transposed.
+/// Computes c = a * b, or c += a * b if `adds`, for row-major matrices. a and b are dense, and stored transposed if
+/// `transpose_a` or `transpose_b`.
 template <class N>
 void multiply_tile(bool transpose_a, const N* a, std::int64_t m, std::int64_t k, bool transpose_b, const N* b,
                    std::int64_t n, N* c, std::int64_t ldc, bool adds) {
-  // Row-major, this is the transposed product of column-major matrices.
+  // For column-major matrices, as BLAS has them, this is the product of the transposed factors in reverse order.
   const std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
   for (std::int64_t l = 0; l < k; l += most_rows)
     for (std::int64_t j = 0; j < n; j += most_rows)
@@ -69,22 +71,23 @@ class attention_tiles {
  public:
   attention_tiles(const execution_context& w, const operator_step& s);
 
-  /// Returns all tiles of queries that have queries and keys.
+  /// Returns the query tiles of all sequences that have keys.
   std::vector<query_tile> queries() const;
-  /// Returns the keys that are visible to any row of a tile.
+  /// Returns the keys from the first to the last that any row of a tile attends to.
   key_range visible_keys(const query_tile& t) const noexcept;
 
-  /// Copies the rows of a tile from a tensor of queries.
+  /// Copies the rows of a tile from a tensor with a row for each query, multiplied by the factor.
   void gather(const query_tile& t, const N* from, std::int64_t width, N factor, N* to) const;
   N* row_of(const query_tile& t, std::int64_t row, N* of, std::int64_t width) const noexcept {
     return of + g.query_row(t.queries, t.head(row), t.query(row)) * width;
   }
-  /// Returns at most `most_rows` keys. Keys in pages are copied to `copied`, which has space for their k and v.
+  /// Returns the `count` keys from `first` on, at most most_rows. Keys in pages are copied to `copied`, which has space
+  /// for most_rows rows of k and v.
   key_tile<N> keys(const token_range& of, std::int64_t key_head, std::int64_t first, std::int64_t count,
                    N* copied) const;
-  /// Computes the scores of a tile, rows of `keys.count`; and the derivatives of the soft cap, if there is one.
+  /// Computes the scores of a tile, in rows of `keys.count`. With a soft cap, computes its derivatives, too.
   void score(const query_tile& t, const N* rows, const key_tile<N>& keys, N* scores, N* derivatives) const;
-  /// Computes the dropout factor of each weight.
+  /// Computes the factor by which dropout multiplies each weight.
   void find_dropout_factors(const query_tile& t, const key_tile<N>& keys, N* factors) const;
 
   const attention_geometry g;

@@ -11,7 +11,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// A row of blocks: `length` elements along the axis, for each of `width` neighbours, which belong to different blocks.
+// `width` adjacent blocks, each of `length` elements along the axis. `stride` is that of the axis.
 template <class N>
 struct blocks_of {
   const N* from;
@@ -19,7 +19,7 @@ struct blocks_of {
   std::int64_t length, width, stride;
 };
 
-// Magnitudes as integers, which have the same order; NaN is the largest.
+// The bits of magnitudes as integers, whose order is that of the magnitudes; NaN is the largest.
 template <class N>
 using bits_of = std::conditional_t<sizeof(N) == sizeof(float), std::int32_t, std::int64_t>;
 template <class N>
@@ -78,7 +78,7 @@ TROUPE_DNN_BLOCKS(float)
 TROUPE_DNN_BLOCKS(double)
 #undef TROUPE_DNN_BLOCKS
 
-// Calls `f(rows of blocks, their scales)` for all elements.
+// Calls `f(blocks, index of their first scale)` for all rows of blocks.
 template <class N, class F>
 void for_each_row(const execution_context& w, const block_attributes& attributes, const location& from,
                   const location& to, F f) {
@@ -89,8 +89,8 @@ void for_each_row(const execution_context& w, const block_attributes& attributes
   for (std::size_t i = along + 1; i < s.rank; ++i) width *= s.extents[i];
   const std::int64_t length = s.extents[along], blocks = (length - 1) / attributes.block + 1,
                      rows = elements_of(s) / length / width * blocks;
-  const N* const x = w.numbers<N>(from);
-  N* const y = w.numbers<N>(to);
+  const N* const x = w.elements<N>(from);
+  N* const y = w.elements<N>(to);
   const std::int64_t of_a_row = std::min(attributes.block, length) * width;
   w.team.spread(rows, std::max<std::int64_t>(1, part_size / of_a_row), [&](std::int64_t r) {
     const std::int64_t first = r % blocks * attributes.block, at = (r / blocks * length + first) * width;
@@ -103,14 +103,14 @@ void for_each_row(const execution_context& w, const block_attributes& attributes
 template <class N>
 void quantize_blocks(const execution_context& w, const block_attributes& f, const location& x, const location& elements,
                      const location& scales) {
-  N* const to = w.numbers<N>(scales);
+  N* const to = w.elements<N>(scales);
   for_each_row<N>(w, f, x, elements, [&](const blocks_of<N>& b, std::int64_t first) { quantize(b, f, to + first); });
 }
 
 template <class N>
 void dequantize_blocks(const execution_context& w, const block_attributes& f, const location& elements,
                        const location& scales, const location& y) {
-  const N* const by = w.numbers<N>(scales);
+  const N* const by = w.elements<N>(scales);
   for_each_row<N>(w, f, elements, y, [&](const blocks_of<N>& b, std::int64_t first) { dequantize(b, by + first); });
 }
 

@@ -15,7 +15,7 @@ void apply(epilogue::op what, N* x, std::int64_t n) noexcept {
   epilogue::host::apply(what, x, x, x, x, n);
 }
 
-// Return the derivatives of functions, from their results.
+// Return the derivative of a function, computed from its result y.
 template <class N>
 TROUPE_INLINE N sigmoid_derivative(N y) noexcept {
   return y * (1 - y);
@@ -25,7 +25,7 @@ TROUPE_INLINE N tanh_derivative(N y) noexcept {
   return 1 - y * y;
 }
 
-// Loops over units [0, n): compiled for several kinds of processor, which templates cannot be.
+// Loops over units [0, n), compiled for several kinds of processor, which templates cannot be.
 #define TROUPE_DNN_CELL_LOOPS(N)                                                                               \
   TROUPE_FOR_EACH_PROCESSOR                                                                                    \
   void add_products(N* to, const N* a, const N* b, std::int64_t n) noexcept {                                  \
@@ -107,8 +107,8 @@ void step(const recurrence_layout& l, N* line, N* c, N* to) noexcept {
 }
 
 template <class N>
-void step_back(const recurrence_layout& l, const N* line, const N* d, N* dh, N* dc, N* gate_gradients,
-               N* workspace) noexcept {
+void step_gradient(const recurrence_layout& l, const N* line, const N* d, N* dh, N* dc, N* gate_gradients,
+                   N* workspace) noexcept {
   const std::int64_t n = l.hidden;
   switch (l.cell) {
     case recurrent_cell::relu:
@@ -135,13 +135,13 @@ void step_back(const recurrence_layout& l, const N* line, const N* d, N* dh, N* 
 void step_cell(const recurrence_layout& l, float* line, float* c, float* to) noexcept { step(l, line, c, to); }
 void step_cell(const recurrence_layout& l, double* line, double* c, double* to) noexcept { step(l, line, c, to); }
 
-void step_cell_back(const recurrence_layout& l, const float* line, const float* d, float* dh, float* dc,
-                    float* gate_gradients, float* workspace) noexcept {
-  step_back(l, line, d, dh, dc, gate_gradients, workspace);
+void step_cell_gradient(const recurrence_layout& l, const float* line, const float* d, float* dh, float* dc,
+                        float* gate_gradients, float* workspace) noexcept {
+  step_gradient(l, line, d, dh, dc, gate_gradients, workspace);
 }
-void step_cell_back(const recurrence_layout& l, const double* line, const double* d, double* dh, double* dc,
-                    double* gate_gradients, double* workspace) noexcept {
-  step_back(l, line, d, dh, dc, gate_gradients, workspace);
+void step_cell_gradient(const recurrence_layout& l, const double* line, const double* d, double* dh, double* dc,
+                        double* gate_gradients, double* workspace) noexcept {
+  step_gradient(l, line, d, dh, dc, gate_gradients, workspace);
 }
 
 }  // namespace troupe::dnn::host

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products of matrices: the elements in each window are gathered, a panel of positions at a time.
+// Convolutions as products of matrices: the elements in the windows of a panel of positions are gathered into a matrix.
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/dnn/host/windows.hpp>
+#include <troupe/dnn/host/convolution.hpp>
 
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t panel_bytes = 2 << 20;  // so that what is gathered stays in the cache
+constexpr std::int64_t panel_bytes = 2 << 20;  // so that the gathered matrix stays in the cache
 
 template <class N>
 struct convolution {
@@ -23,14 +23,14 @@ struct convolution {
         out_channels(result.shape.extents[1] / f.groups),
         summands(channels * g.window_size()) {}
 
-  // Returns true if filters have one element and read each element of the image once: nothing must be gathered.
+  // Returns true if the image itself is the window matrix: windows have one element, stride 1 and no padding.
   bool is_product() const noexcept {
     for (std::size_t i = 0; i < most_spatial; ++i)
       if (g.width[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
     return true;
   }
-  // Returns true if groups have one channel: too few summands for a product.
-  bool is_direct() const noexcept { return channels == 1; }
+  // Returns true if groups have one channel: loops are faster then, because a product would have few summands.
+  bool is_depthwise() const noexcept { return channels == 1; }
 
   std::int64_t panel_positions() const noexcept {
     const std::int64_t most =
@@ -38,10 +38,10 @@ struct convolution {
     return std::min(g.positions(), most);
   }
 
-  // Some positions of one group of an image.
+  // `count` positions from `first` on, of one group of an image.
   struct panel {
-    std::int64_t which, group, first, count;  // `which` counts the groups of all images
-    N* workspace;                             // for the window matrix; null if that is the image
+    std::int64_t which, group, first, count;  // which: index among the groups of all images
+    N* workspace;                             // memory for the window matrix; null if that is the image itself
   };
   template <class F>
   void for_each_panel(F&& f) const {
@@ -57,7 +57,7 @@ struct convolution {
     const N* data;
     std::int64_t ld;
   };
-  // Returns the elements in the windows of a panel: a line of positions for each summand.
+  // Returns the matrix of the elements in a panel's windows: a row for each window element, a column for each position.
   matrix window_matrix(const N* all_images, const panel& p) const {
     const N* const image = all_images + p.which * channels * g.image_size();
     if (p.workspace == nullptr) return {image, g.positions()};
@@ -66,7 +66,8 @@ struct convolution {
     return {p.workspace, p.count};
   }
 
-  // Calls `f(done, outer positions, first, count)` for the runs of positions [from, from + count) that are in one line.
+  // Calls `f(done, a, b, c, length)` for the runs of positions in [from, from + count) that are in one line: `length`
+  // positions from [a, b, c] on, after `done` earlier ones.
   template <class F>
   void for_each_run(std::int64_t from, std::int64_t count, F&& f) const {
     for (std::int64_t done = 0; done < count;) {
@@ -77,7 +78,7 @@ struct convolution {
     }
   }
 
-  // Gathers a row of the window matrix: of a channel and a window element, at the positions.
+  // Gathers a row of the window matrix: one element of each window, at positions [from, from + count).
   void gather(const N* image, std::int64_t row, std::int64_t from, std::int64_t count, N* to) const {
     const N* const plane = image + row / g.window_size() * g.image_size();
     const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
@@ -100,7 +101,7 @@ struct convolution {
                    std::fill_n(out + end, length - end, N(0));
                  });
   }
-  // The inverse: adds the elements of a row to the image.
+  // The inverse of gather(): adds the elements of a row to the elements of the image that it gathers.
   void scatter(N* image, std::int64_t row, std::int64_t from, std::int64_t count, const N* values) const {
     N* const plane = image + row / g.window_size() * g.image_size();
     const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
@@ -122,7 +123,7 @@ struct convolution {
   const std::int64_t images, groups, channels, out_channels, summands;
 };
 
-// Computes op(A) * op(B) of column-major matrices.
+// Computes z = op(x) * op(y) + beta * z for column-major matrices.
 template <class N>
 void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64_t k, const N* x, std::int64_t ldx,
               const N* y, std::int64_t ldy, N beta, N* z, std::int64_t ldz) {
@@ -141,8 +142,8 @@ void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64
                                             .ldc = ldz});
 }
 
-// Calls `f(window element, first result, first image element, count)` for each window element and line of results, for
-// groups of one channel.
+// Calls `f(window element, first result, first image element, count)` for each window element and line of results, with
+// the results at which the window element is inside the image. For groups of one channel.
 template <class N, class F>
 void for_each_line(const window_geometry& g, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i)
@@ -165,10 +166,10 @@ template <class N>
 void convolve(const execution_context& w, const convolution_attributes& attributes, const location& x,
               const location& filters, const location& y) {
   const convolution<N> c(w, attributes, x, y, filters);
-  const N *const from = w.numbers<N>(x), *const weights = w.numbers<N>(filters);
-  N* const to = w.numbers<N>(y);
+  const N *const from = w.elements<N>(x), *const weights = w.elements<N>(filters);
+  N* const to = w.elements<N>(y);
   const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
-  if (c.is_direct()) {
+  if (c.is_depthwise()) {
     w.team.spread(c.images * all_out, 1, [&](std::int64_t plane) {
       const std::int64_t image = plane / all_out, k = plane % all_out;
       const N* const in = from + (image * c.groups + k / c.out_channels) * c.g.image_size();
@@ -194,10 +195,10 @@ template <class N>
 void convolution_data_gradient(const execution_context& w, const convolution_attributes& attributes, const location& dy,
                                const location& filters, const location& dx) {
   const convolution<N> c(w, attributes, dx, dy, filters);
-  const N *const from = w.numbers<N>(dy), *const weights = w.numbers<N>(filters);
-  N* const to = w.numbers<N>(dx);
+  const N *const from = w.elements<N>(dy), *const weights = w.elements<N>(filters);
+  N* const to = w.elements<N>(dx);
   const std::int64_t positions = c.g.positions();
-  if (c.is_direct()) {
+  if (c.is_depthwise()) {
     w.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
       N* const image = to + plane * c.g.image_size();
       std::fill_n(image, c.g.image_size(), N(0));
@@ -222,7 +223,7 @@ void convolution_data_gradient(const execution_context& w, const convolution_att
                 weights + p.group * c.out_channels * c.summands, c.summands, 0, is_product ? image : p.workspace,
                 p.count);
     if (is_product) return;
-    // The rows of one channel are added to the same elements: one thread for each channel.
+    // The rows of one channel add to the same elements, so each channel has one thread.
     w.team.spread(c.channels, 1, [&](std::int64_t channel) {
       for (std::int64_t row = channel * c.g.window_size(); row < (channel + 1) * c.g.window_size(); ++row)
         c.scatter(image, row, p.first, p.count, p.workspace + row * p.count);
@@ -234,10 +235,10 @@ template <class N>
 void convolution_weight_gradient(const execution_context& w, const convolution_attributes& attributes,
                                  const location& dy, const location& x, const location& dw) {
   const convolution<N> c(w, attributes, x, dy, dw);
-  const N *const from = w.numbers<N>(dy), *const images = w.numbers<N>(x);
-  N* const to = w.numbers<N>(dw);
+  const N *const from = w.elements<N>(dy), *const images = w.elements<N>(x);
+  N* const to = w.elements<N>(dw);
   const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
-  if (c.is_direct()) {
+  if (c.is_depthwise()) {
     w.team.spread(all_out, 1, [&](std::int64_t k) {
       std::vector<double> sums(static_cast<std::size_t>(c.summands));
       for (std::int64_t i = 0; i < c.images; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// CTC loss: sums over all alignments, as logarithms of probabilities in double. One thread for each sequence.
+// The CTC loss: sums over all alignments, as logarithms of probabilities in double. Each sequence has one thread.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double log_sum(double a, double b, double c) noexcept {
   const double most = std::max(std::max(a, b), c);
-  if (most == -infinite) return a + b + c;  // one of them may be NaN
+  if (most == -infinite) return a + b + c;  // -infinity, or NaN if one of the summands is
   return most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
 }
 
@@ -29,11 +29,11 @@ struct losses {
         shape(s.inputs[is_gradient].shape),
         longest(s.inputs[is_gradient + 1].shape.extents[1]),
         workspace(shape, s.inputs[is_gradient + 1].shape, is_gradient),
-        logits(w.numbers<N>(s.inputs[is_gradient])),
-        labels(w.numbers<std::int32_t>(s.inputs[is_gradient + 1])),
-        steps(w.numbers<std::int32_t>(s.inputs[is_gradient + 2])),
-        counts(w.numbers<std::int32_t>(s.inputs[is_gradient + 3])),
-        all(w.numbers<double>(s.workspace)),
+        logits(w.elements<N>(s.inputs[is_gradient])),
+        labels(w.elements<std::int32_t>(s.inputs[is_gradient + 1])),
+        steps(w.elements<std::int32_t>(s.inputs[is_gradient + 2])),
+        counts(w.elements<std::int32_t>(s.inputs[is_gradient + 3])),
+        all(w.elements<double>(s.workspace)),
         stored_steps(is_gradient ? shape.extents[0] : 2) {}
 
   std::int64_t time() const noexcept { return shape.extents[0]; }
@@ -48,7 +48,7 @@ struct losses {
   const N* const logits;
   const std::int32_t *const labels, *const steps, *const counts;
   double* const all;
-  const std::int64_t stored_steps;  // number of steps whose sums are stored
+  const std::int64_t stored_steps;  // number of steps whose sums are stored: all for the gradient
 };
 
 template <class N>
@@ -67,7 +67,7 @@ class alignments {
     }
   }
 
-  // Returns the logarithm of the probability of all alignments. Stores the sums of the last steps, or of all.
+  // Returns the log probability of all alignments. Stores the sums of the last two steps, or of all.
   double total() {
     if (!possible_) return -infinite;
     find_norms();
@@ -85,7 +85,7 @@ class alignments {
     return log_sum(last[states_ - 1], states_ > 1 ? last[states_ - 2] : -infinite, -infinite);
   }
 
-  // Computes the gradient of the logits. Precondition: `total()` was called.
+  // Computes the gradient of the logits. `total` is what total() returned, which must be called before.
   void find_gradient(double total, N gradient, N* to) {
     const std::int64_t used = total == -infinite ? 0 : steps_, n = l_.classes();
     for (std::int64_t t = l_.time(); t-- > used;) std::fill_n(to + (t * l_.batch() + b_) * n, n, N(0));
@@ -93,7 +93,7 @@ class alignments {
       N* const out = to + (t * l_.batch() + b_) * n;
       exponentials(t, static_cast<N>(norm(t)), out);
       for (std::int64_t c = 0; c < n; ++c) out[c] *= gradient;
-      step_back(t);
+      update_backward(t);
       const double *const before = forward(t), *const after = backward(t);
       for (std::int64_t s = 0; s < states_; ++s)
         out[classes_[static_cast<std::size_t>(s)]] -= gradient * static_cast<N>(std::exp(before[s] + after[s] - total));
@@ -133,8 +133,8 @@ class alignments {
       norm(t) = static_cast<double>(most) + std::log(sum);
     }
   }
-  // Computes the logarithm of the probability of the labels after each state at step t, from those at step t + 1.
-  void step_back(std::int64_t t) {
+  // Computes, for each state at step t, the log probability of the labels behind it, from those at step t + 1.
+  void update_backward(std::int64_t t) {
     double* const now = backward(t);
     const double* const later = backward(t + 1);
     for (std::int64_t s = 0; s < states_; ++s) {
@@ -159,15 +159,15 @@ class alignments {
 template <class N>
 void ctc_loss(const execution_context& w, const operator_step& s) {
   const losses<N> l(w, s, false);
-  N* const to = w.numbers<N>(s.outputs[0]);
+  N* const to = w.elements<N>(s.outputs[0]);
   w.team.spread(l.batch(), 1, [&](std::int64_t b) { to[b] = static_cast<N>(-alignments<N>(l, b).total()); });
 }
 
 template <class N>
 void ctc_loss_gradient(const execution_context& w, const operator_step& s) {
   const losses<N> l(w, s, true);
-  const N* const gradients = w.numbers<N>(s.inputs[0]);
-  N* const to = w.numbers<N>(s.outputs[0]);
+  const N* const gradients = w.elements<N>(s.inputs[0]);
+  N* const to = w.elements<N>(s.outputs[0]);
   w.team.spread(l.batch(), 1, [&](std::int64_t b) {
     alignments<N> a(l, b);
     a.find_gradient(a.total(), gradients[b], to);

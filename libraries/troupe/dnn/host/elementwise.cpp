@@ -10,18 +10,18 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t piece = 512;          // elements, so that the results of several operations stay in the L1 cache
-constexpr std::int64_t short_run = 32;       // elements of a line, where elements of different lines are neighbours
-constexpr std::int64_t part_size = 1 << 14;  // elements, for one thread
+constexpr std::int64_t piece = 512;          // elements of a tile, so that results of operations stay in the L1 cache
+constexpr std::int64_t short_run = 32;       // elements of a tile's line, if elements of different lines are neighbors
+constexpr std::int64_t part_size = 1 << 14;  // elements that are worth a thread
 
-// Parts of consecutive lines, which have a constant stride in each operand.
+// `count` elements from `first` on of each of `lines` consecutive lines, whose stride is constant in each operand.
 struct tile {
-  std::int64_t line, lines, first, count;  // `count` elements of each line, from `first`
+  std::int64_t line, lines, first, count;
   std::int64_t elements() const noexcept { return lines * count; }
 };
 
-// Divides the lines of an elementwise kernel into tiles. Where elements of a line are not neighbours, those of adjacent
-// lines may be: then a tile has few elements of many lines. Tiles also combine many short lines.
+// The division of an elementwise kernel's lines into tiles. If elements of a line are not neighbors in some operand,
+// those of adjacent lines may be: a tile then has few elements of many lines. A tile also combines many short lines.
 class tiles {
  public:
   explicit tiles(const elementwise_kernel& kernel)
@@ -50,9 +50,9 @@ class tiles {
   const std::int64_t lines_, length_, count_, lines_per_tile_, tiles_per_line_, line_groups_, all_;
 };
 
-// The strides of an operand in a tile.
+// The strides of an operand in a tile: along a line, and between lines.
 struct strides {
-  std::int64_t along, between;  // between elements of a line, and between lines
+  std::int64_t along, between;
   bool are_columns(const tile& t) const noexcept { return along > 1 && between == 1 && t.lines > 1; }
   bool is_one_run(const tile& t) const noexcept { return t.lines == 1 || between == along * t.count; }
 };
@@ -71,7 +71,7 @@ void read(dtype type, const std::byte* from, const strides& s, const tile& t, N*
       epilogue::host::read(type, from + l * s.between * size, s.along, to + l * t.count, t.count);
     return;
   }
-  // Reads a column at a time and stores a line at a time.
+  // Elements of different lines are neighbors: read a column at a time, and store a line at a time.
   const auto store = [&](const N* columns, std::int64_t along) {
     for (std::int64_t l = 0; l < t.lines; ++l)
       for (std::int64_t i = 0; i < t.count; ++i) to[l * t.count + i] = columns[i * along + l];
@@ -106,7 +106,7 @@ class pieces {
     for (const elementwise_kernel::sequence& s : kernel.sequences) sequences_.emplace_back(s, w);
   }
 
-  /// The results of the operations, of one thread.
+  /// A thread's memory for the results of the operations in a tile.
   struct results {
     explicit results(const elementwise_kernel& kernel)
         : memory(new N[kernel.operations.size() * piece]), of(kernel.operations.size()) {
@@ -127,9 +127,9 @@ class pieces {
       switch (o.what) {
         case read:
           if (const strides s = strides_of(o); type(o) == dtype_of<N> && s.along == 1 && s.is_one_run(t))
-            r.of[i] = reinterpret_cast<const N*>(place(o, t));
+            r.of[i] = reinterpret_cast<const N*>(address(o, t));
           else
-            host::read(type(o), place(o, t), s, t, to);
+            host::read(type(o), address(o, t), s, t, to);
           break;
         case number:
           break;
@@ -140,7 +140,7 @@ class pieces {
           epilogue::host::round(o.type, r.of[o.from[0]], to, t.elements());
           break;
         case write:
-          host::write(type(o), r.of[o.from[0]], place(o, t), strides_of(o), t);
+          host::write(type(o), r.of[o.from[0]], address(o, t), strides_of(o), t);
           break;
         case random:
           for (std::int64_t l = 0; l < t.lines; ++l)
@@ -160,7 +160,7 @@ class pieces {
     const std::size_t operand = kernel_.operand_in_space[o.operand];
     return kernel_.over.begin(operand, t.line) + t.first * kernel_.over.line_stride(operand);
   }
-  std::byte* place(const elementwise_kernel::operation& o, const tile& t) const noexcept {
+  std::byte* address(const elementwise_kernel::operation& o, const tile& t) const noexcept {
     return at_[o.operand] + position(o, t) * static_cast<std::int64_t>(bytes_of(type(o)));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of dnn: graphs are planned once for each structure, and computed in float, or in double where float
-// would not be exact.
+// The host engine of dnn. It plans a graph once for each structure, and computes it in float, or in double if the graph
+// has f64 or integers that float does not represent.
 #include <cerrno>
 #include <memory>
 #include <new>
@@ -11,7 +11,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/host/support.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/host/program.hpp>
+#include <troupe/dnn/host/host_plan.hpp>
 #include <troupe/dnn/host/scratch_pool.hpp>
 #include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/worker/engine.hpp>
@@ -31,22 +31,22 @@ class host_dnn {
   }
 
   result<void> run(const computation& r, call& c) try {
-    const auto all = TROUPE_TRY(plan_of(r));
+    const auto all = TROUPE_TRY(find_plan(r));
     const scratch_pool::block scratch = scratch_.take(all->bytes);
     return host::run(*all, r.graph.encoded(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for intermediate results");
   }
 
-  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(plan_of(r))->bytes; }
+  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(find_plan(r))->bytes; }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
   template <class Request>
-  result<std::shared_ptr<host::program>> plan_of(const Request& r) {
+  result<std::shared_ptr<host::host_plan>> find_plan(const Request& r) {
     const std::string more(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
     onednn::vendor* const vendor = vendor_ ? vendor_->get() : nullptr;
-    return plans_.find(r, [&] { return host::plan(r.graph.encoded(), vendor, r.workspace); }, more);
+    return plans_.find(r, [&] { return host::make_host_plan(r.graph.encoded(), vendor, r.workspace); }, more);
   }
 
   scratch_pool scratch_;
@@ -54,7 +54,7 @@ class host_dnn {
   const result<std::unique_ptr<onednn::vendor>> vendor_ = onednn::vendor::open(team_.threads());
   const std::string version_ =
       vendor_ ? cat(openblas_get_config(), "; ", (*vendor_)->version()) : openblas_get_config();
-  step_plans<host::program> plans_{"the host engine"};
+  step_plans<host::host_plan> plans_{"the host engine"};
 };
 
 }  // namespace

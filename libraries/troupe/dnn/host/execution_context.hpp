@@ -7,21 +7,21 @@
 
 namespace troupe::dnn::host {
 
-/// The graph, memory and threads of a running computation.
+/// The context of a running computation: the addresses of its graph, workspace and threads.
 struct execution_context {
   const encoded_graph& graph;
-  std::byte* scratch;
-  std::span<const std::uint64_t> buffers;  ///< offset of each in scratch
+  std::byte* workspace;
+  std::span<const std::uint64_t> buffers;  ///< offset of each buffer in the workspace
   thread_team& team;
 
   /// Returns the address of a location.
   std::byte* at(const location& l) const noexcept {
     std::byte* const base =
-        l.is_buffer ? scratch + buffers[l.number] : reinterpret_cast<std::byte*>(graph.memory()[l.number].address);
+        l.is_buffer ? workspace + buffers[l.number] : reinterpret_cast<std::byte*>(graph.memory()[l.number].address);
     return base + l.offset * static_cast<std::int64_t>(bytes_of(l.type));
   }
   template <class N>
-  N* numbers(const location& l) const noexcept {
+  N* elements(const location& l) const noexcept {
     return reinterpret_cast<N*>(at(l));
   }
 };

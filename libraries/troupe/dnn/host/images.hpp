@@ -4,7 +4,8 @@
 
 #include <troupe/dnn/host/execution_context.hpp>
 
-/// Operations on images and on blocks of elements. All tensors are contiguous numbers N.
+/// Normalization across channels, resampling and blocks with scales on the host. All tensors are dense, with elements
+/// of type N.
 namespace troupe::dnn::host {
 
 template <class N>
@@ -19,13 +20,6 @@ void resample(const execution_context& w, const resampling_attributes& f, const 
 template <class N>
 void resampling_gradient(const execution_context& w, const resampling_attributes& f, const location& dy,
                          const location& dx);
-
-template <class N>
-void pool_with_indexes(const execution_context& w, const pooling_attributes& f, const location& x, const location& y,
-                       const location& indexes);
-template <class N>
-void pool_index_gradient(const execution_context& w, const pooling_attributes& f, const location& dy,
-                         const location& indexes, const location& dx);
 
 template <class N>
 void quantize_blocks(const execution_context& w, const block_attributes& f, const location& x, const location& elements,

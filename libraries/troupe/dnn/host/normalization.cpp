@@ -8,8 +8,8 @@
 namespace troupe::dnn::host {
 namespace {
 
-// The iteration space over x. Operand 0 is x and all tensors of its extents, 1 the statistics, 2 the scale and the
-// offset.
+// The iteration space over x, and the number and size of its sets: a set is the elements that share a mean. Operand 0
+// is x or a tensor of its extents, operand 1 the statistics, operand 2 scale and offset.
 struct shapes {
   shapes(const normalization_attributes& f, const location& x, const location& statistics, const location* scale) {
     const tensor_shape full = grouped(x.shape, f.groups, false), of_sets = grouped(statistics.shape, f.groups, true);
@@ -25,13 +25,14 @@ struct shapes {
   double set_size = 0;
 };
 
-// Returns the sum of `value(element, set)` for each set.
+// Returns the sums of `value(element, set)` over the elements that share an element of operand `set_operand`, which has
+// `count` elements. `set` is the element's index among the statistics.
 template <class Value>
-std::vector<double> sums_of(const execution_context& w, const shapes& s, std::size_t sets, std::int64_t count,
+std::vector<double> sums_of(const execution_context& w, const shapes& s, std::size_t set_operand, std::int64_t count,
                             Value&& value) {
   const std::int64_t n = s.over.length();
   return sum_of_sets(
-      w, s.over, sets, count, 0,
+      w, s.over, set_operand, count, 0,
       [&](std::int64_t l, double* sums, std::int64_t stride) {
         const std::int64_t x = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1);
         if (stride == 0)
@@ -47,8 +48,8 @@ std::vector<double> sums_of(const execution_context& w, const shapes& s, std::si
 template <class N>
 void normalize(const execution_context& w, const normalization_attributes& f, const normalization_tensors& t) {
   const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
-  const N* const x = w.numbers<N>(t.x);
-  N *const y = w.numbers<N>(t.y), *const mean = w.numbers<N>(t.mean), *const deviation = w.numbers<N>(t.deviation);
+  const N* const x = w.elements<N>(t.x);
+  N *const y = w.elements<N>(t.y), *const mean = w.elements<N>(t.mean), *const deviation = w.elements<N>(t.deviation);
   std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
   if (f.rms == 0) {
     means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(x[i]); });
@@ -58,21 +59,21 @@ void normalize(const execution_context& w, const normalization_attributes& f, co
     const double d = static_cast<double>(x[i]) - means[static_cast<std::size_t>(set)];
     return d * d;
   });
-  const N* const running_mean = t.running_mean ? w.numbers<N>(*t.running_mean) : nullptr;
-  const N* const running_variance = t.running_variance ? w.numbers<N>(*t.running_variance) : nullptr;
+  const N* const running_mean = t.running_mean ? w.elements<N>(*t.running_mean) : nullptr;
+  const N* const running_variance = t.running_variance ? w.elements<N>(*t.running_variance) : nullptr;
   for (std::int64_t i = 0; i < s.sets; ++i) {
     const double m = means[static_cast<std::size_t>(i)], sum = squares[static_cast<std::size_t>(i)];
     mean[i] = static_cast<N>(m);
     deviation[i] = static_cast<N>(1 / std::sqrt(sum / s.set_size + f.epsilon));
     if (running_mean == nullptr) continue;
     const double unbiased = sum / (s.set_size > 1 ? s.set_size - 1 : 1);
-    w.numbers<N>(*t.next_mean)[i] =
+    w.elements<N>(*t.next_mean)[i] =
         static_cast<N>((1 - f.momentum) * static_cast<double>(running_mean[i]) + f.momentum * m);
-    w.numbers<N>(*t.next_variance)[i] =
+    w.elements<N>(*t.next_variance)[i] =
         static_cast<N>((1 - f.momentum) * static_cast<double>(running_variance[i]) + f.momentum * unbiased);
   }
-  const N* const scale = t.scale ? w.numbers<N>(*t.scale) : nullptr;
-  const N* const offset = t.offset ? w.numbers<N>(*t.offset) : nullptr;
+  const N* const scale = t.scale ? w.elements<N>(*t.scale) : nullptr;
+  const N* const offset = t.offset ? w.elements<N>(*t.offset) : nullptr;
   for_each_line_of(w, s.over, [&](std::int64_t l) {
     const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
                        n = s.over.length();
@@ -91,14 +92,14 @@ template <class N>
 void normalization_gradient(const execution_context& w, const normalization_attributes& f,
                             const normalization_gradient_tensors& t) {
   const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
-  const N *const x = w.numbers<N>(t.x), *const dy = w.numbers<N>(t.dy), *const mean = w.numbers<N>(t.mean),
-                 *const deviation = w.numbers<N>(t.deviation);
-  N* const dx = w.numbers<N>(t.dx);
+  const N *const x = w.elements<N>(t.x), *const dy = w.elements<N>(t.dy), *const mean = w.elements<N>(t.mean),
+                 *const deviation = w.elements<N>(t.deviation);
+  N* const dx = w.elements<N>(t.dx);
   const auto normal = [&](std::int64_t i, std::int64_t set) {
     return static_cast<double>(x[i] - mean[set]) * static_cast<double>(deviation[set]);
   };
   // dx first holds g = dy * scale.
-  const N* const scale = t.scale ? w.numbers<N>(*t.scale) : nullptr;
+  const N* const scale = t.scale ? w.elements<N>(*t.scale) : nullptr;
   for_each_line_of(w, s.over, [&](std::int64_t l) {
     const std::int64_t at = s.over.begin(0, l), n = s.over.length();
     if (scale == nullptr) return std::copy_n(dy + at, n, dx + at), void();
@@ -124,7 +125,7 @@ void normalization_gradient(const execution_context& w, const normalization_attr
   if (!t.dscale) return;
   const std::int64_t count = elements_of(t.dscale->shape);
   const auto store = [&](const location& to, const std::vector<double>& sums) {
-    N* const out = w.numbers<N>(to);
+    N* const out = w.elements<N>(to);
     for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<N>(sums[static_cast<std::size_t>(i)]);
   };
   store(*t.dscale, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t set) {

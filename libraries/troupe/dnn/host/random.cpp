@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::int64_t words_per_counter = 4, piece = 256;
 
-// The words of elements; for normal numbers also the pair of words of each.
+// The random word of each element; for normal numbers, the element's pair of words.
 struct words {
   std::uint32_t word[piece], first[piece], second[piece];
-  std::uint32_t odd[piece];  // 1 if it is the second of its pair
+  std::uint32_t odd[piece];  // 1 if the element is the second one of its pair
 };
 
-// Counters for Philox, which is computed for several at a time in vectors.
+// Counters for Philox, which is computed for `wide` counters at a time, in vectors.
 constexpr std::int64_t wide = 32;
 struct counters {
   std::uint32_t a[wide], b[wide], c[wide], d[wide];
@@ -33,7 +33,7 @@ TROUPE_INLINE void multiply_rounds(std::uint64_t seed, counters& n) noexcept {
   }
 }
 
-// Computes the words of consecutive counters. `to` must have space for a multiple of `wide` counters.
+// Computes the words of consecutive counters. `to` must have space for the next multiple of `wide` counters.
 TROUPE_FOR_EACH_PROCESSOR
 void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t count, std::uint32_t* to) noexcept {
   for (std::int64_t first = 0; first < count; first += wide) {
@@ -50,7 +50,7 @@ void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t count, s
     }
   }
 }
-// The same for elements with a stride: each has its own counter.
+// Computes the words of elements with a stride, each of which has its own counter.
 TROUPE_FOR_EACH_PROCESSOR
 void find_strided_words(std::uint64_t seed, std::uint64_t n, std::uint64_t stride, std::int64_t count,
                         words& to) noexcept {
@@ -105,7 +105,7 @@ void make_numbers(random_kind kind, std::uint32_t limit, const words& from, doub
   make_here(kind, limit, from, to, n);
 }
 
-// Stores the words of consecutive elements; `from` points to that of element n.
+// Stores the words of consecutive elements. `from` points to the word of the first of them, element n of the sequence.
 void take_words(bool is_normal, const std::uint32_t* from, std::uint64_t n, std::int64_t count, words& to) noexcept {
   if (!is_normal) return std::copy_n(from, count, to.word), void();
   const auto parity = static_cast<std::uint32_t>(n & 1);
@@ -138,12 +138,12 @@ void make_pieces(random_kind kind, std::uint64_t seed, std::uint32_t limit, std:
 }  // namespace
 
 random_sequence::random_sequence(const elementwise_kernel::sequence& s, const execution_context& w) noexcept
-    : kind_(s.numbers.kind),
-      seed_(s.numbers.seed),
-      offset_(s.numbers.offset),
-      limit_(bernoulli_limit(s.numbers.probability)) {
+    : kind_(s.attributes.kind),
+      seed_(s.attributes.seed),
+      offset_(s.attributes.offset),
+      limit_(bernoulli_limit(s.attributes.probability)) {
   if (!s.words) return;
-  const auto word = [&, at = w.numbers<const std::uint32_t>(*s.words)](std::int64_t i) {
+  const auto word = [&, at = w.elements<const std::uint32_t>(*s.words)](std::int64_t i) {
     return std::uint64_t{at[i * s.words->shape.strides[0]]};
   };
   seed_ = word(0) | word(1) << 32;

@@ -7,19 +7,19 @@
 
 namespace troupe::dnn::host {
 
-/// A sequence of random numbers, see generator.hpp.
+/// A sequence of random numbers: those of generator.hpp, computed in vectors.
 class random_sequence {
  public:
   random_sequence(const elementwise_kernel::sequence& s, const execution_context& w) noexcept;
 
-  /// Computes the numbers at n positions from `first` on, with a stride.
+  /// Computes the numbers at positions first, first + stride ... of the sequence; n of them.
   void make(std::int64_t first, std::int64_t stride, float* to, std::int64_t n) const noexcept;
   void make(std::int64_t first, std::int64_t stride, double* to, std::int64_t n) const noexcept;
 
  private:
   random_kind kind_;
   std::uint64_t seed_, offset_;
-  std::uint32_t limit_;  // for bernoulli
+  std::uint32_t limit_;  // see bernoulli_of
 };
 
 }  // namespace troupe::dnn::host

@@ -1,30 +1,31 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What does not depend on the previous step is one product over all steps.
+// Recurrences and their gradients. Products that do not depend on the previous step are one product over all steps.
 #include <algorithm>
 #include <troupe/dnn/host/cells.hpp>
-#include <troupe/dnn/host/few_lines.hpp>
 #include <troupe/dnn/host/sequences.hpp>
+#include <troupe/dnn/host/small_products.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
 #include <vector>
 
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t part_size = 1 << 13;  // numbers that are worth a thread
+constexpr std::int64_t part_size = 1 << 13;  // elements that are worth a thread
 
-// The layout and the sequences, for both directions.
+// The layout and the sequences of a recurrence, for its computation and its gradient.
 template <class N>
 struct recurrence {
   recurrence(const execution_context& w, const operator_step& s, const recurrence_attributes& f, std::size_t lengths)
       : work(w),
         l(f, s.inputs[0].shape, s.inputs[2].shape),
-        lengths_(lengths != SIZE_MAX ? w.numbers<std::int32_t>(s.inputs[lengths]) : nullptr) {}
+        lengths_(lengths != SIZE_MAX ? w.elements<std::int32_t>(s.inputs[lengths]) : nullptr) {}
 
   std::int64_t length(std::int64_t b) const noexcept {
     return lengths_ == nullptr ? l.time : std::clamp<std::int64_t>(lengths_[b], 0, l.time);
   }
-  // Calls `f(row of the batch, its line, true if its sequence has this step)` on all cores.
+  // Calls `f(b, line, has_step)` on all cores, for each sequence b: its line of step t, and true if it has this step.
+  // `numbers` is the number of elements that a call processes.
   template <class F>
   void for_each_sequence(std::int64_t t, std::int64_t numbers, F&& f) const {
     work.team.spread(l.batch, std::max<std::int64_t>(1, part_size / numbers),
@@ -34,8 +35,8 @@ struct recurrence {
   void for_each_line(std::int64_t numbers, F&& f) const {
     work.team.spread(l.lines(), std::max<std::int64_t>(1, part_size / numbers), f);
   }
-  // Calls `f(first row, rows, offset)` for ranges of rows of the weights of h whose sums are contiguous in the reserve:
-  // the sum of row i is at i + offset.
+  // Calls `f(first row, rows, offset)` for ranges of rows of the recurrent weights whose sums are contiguous in a line
+  // of the reserve: the sum of row i is element i + offset.
   template <class F>
   void for_each_part_of_sums(F&& f) const {
     if (l.cell != recurrent_cell::gru) return f(std::int64_t{0}, l.rows, std::int64_t{0});
@@ -51,13 +52,13 @@ struct recurrence {
 };
 
 template <class N>
-class forward : recurrence<N> {
+class recurrence_computation : recurrence<N> {
   using base = recurrence<N>;
   using base::l;
 
  public:
-  forward(const execution_context& w, const operator_step& s, const recurrence_attributes& f,
-          const detail::recurrence_places& p)
+  recurrence_computation(const execution_context& w, const operator_step& s, const recurrence_attributes& f,
+                         const detail::recurrence_places& p)
       : base(w, s, f, p.lengths),
         x_(input(s, 0)),
         weights_(input(s, 1)),
@@ -84,10 +85,10 @@ class forward : recurrence<N> {
 
  private:
   const N* input(const operator_step& s, std::size_t k) const {
-    return k != SIZE_MAX ? this->work.template numbers<N>(s.inputs[k]) : nullptr;
+    return k != SIZE_MAX ? this->work.template elements<N>(s.inputs[k]) : nullptr;
   }
   N* output(const operator_step& s, std::size_t k) const {
-    return k != SIZE_MAX ? this->work.template numbers<N>(s.outputs[k]) : nullptr;
+    return k != SIZE_MAX ? this->work.template elements<N>(s.outputs[k]) : nullptr;
   }
 
   static void begin(const N* from, N* state, std::int64_t count) {
@@ -139,16 +140,16 @@ class forward : recurrence<N> {
 };
 
 template <class N>
-class backward : recurrence<N> {
+class recurrence_gradient_computation : recurrence<N> {
   using base = recurrence<N>;
   using base::l;
 
  public:
-  backward(const execution_context& w, const operator_step& s, const recurrence_gradient_attributes& f,
-           const detail::recurrence_gradient_places& p)
+  recurrence_gradient_computation(const execution_context& w, const operator_step& s,
+                                  const recurrence_gradient_attributes& f, const detail::recurrence_gradient_places& p)
       : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
     const recurrence_workspace workspace(f, l);
-    N* const all = w.numbers<N>(s.workspace);
+    N* const all = w.elements<N>(s.workspace);
     dh_ = at_.dh != at_.none ? output(at_.dh) : all + workspace.dh,
     dc_ = at_.dc != at_.none ? output(at_.dc) : all + workspace.dc;
     gate_gradients_ = all, projected_ = all + workspace.projected, masked_x_ = all + workspace.x;
@@ -163,9 +164,9 @@ class backward : recurrence<N> {
 
  private:
   const N* input(std::size_t k) const {
-    return k != SIZE_MAX ? this->work.template numbers<N>(step_.inputs[k]) : nullptr;
+    return k != SIZE_MAX ? this->work.template elements<N>(step_.inputs[k]) : nullptr;
   }
-  N* output(std::size_t k) const { return k != SIZE_MAX ? this->work.template numbers<N>(step_.outputs[k]) : nullptr; }
+  N* output(std::size_t k) const { return k != SIZE_MAX ? this->work.template elements<N>(step_.outputs[k]) : nullptr; }
 
   void begin(std::size_t given, N* gradient, std::int64_t count) const {
     if (given != SIZE_MAX)
@@ -176,7 +177,7 @@ class backward : recurrence<N> {
 
   void take_step(std::int64_t t) const {
     const N *const dy = input(at_.dy), *const projection = input(at_.projection), *const reserve = input(3);
-    N* const unit_gradients = projected_ + l.lines() * l.width;  // of this step, before the projection
+    N* const unit_gradients = projected_ + l.lines() * l.width;  // gradients of this step's unprojected state
     this->for_each_sequence(t, l.width, [&](std::int64_t b, std::int64_t i, bool has_step) {
       N* const dh = dh_ + b * l.width;
       if (has_step && dy != nullptr)
@@ -195,8 +196,8 @@ class backward : recurrence<N> {
       N *const gradients = gate_gradients_ + i * l.gate_gradients(), *const dh = dh_ + b * l.width;
       if (!has_step) return std::fill_n(gradients, l.gate_gradients(), N(0)), void();
       workspace.resize(static_cast<std::size_t>(l.hidden));
-      step_cell_back(l, reserve + i * l.line, projection != nullptr ? unit_gradients + b * l.hidden : dh, dh,
-                     dc_ + b * l.hidden, gradients, workspace.data());
+      step_cell_gradient(l, reserve + i * l.line, projection != nullptr ? unit_gradients + b * l.hidden : dh, dh,
+                         dc_ + b * l.hidden, gradients, workspace.data());
     });
     add_product<N>(
         this->work, l.batch, l.width, l.rows,
@@ -204,7 +205,7 @@ class backward : recurrence<N> {
         {input(2), l.width}, dh_, l.width);
   }
 
-  // Returns x with 0 beyond the sequences: there it may be NaN or infinite, and 0 times that is not 0.
+  // Returns x with 0 beyond the sequences' lengths, where x may be NaN or infinite: 0 times these would not be 0.
   const N* masked_x() const {
     const N* const x = input(0);
     if (!has_lengths_) return x;
@@ -241,7 +242,7 @@ class backward : recurrence<N> {
     else
       std::copy_n(output(at_.dinput_bias), l.rows, output(at_.drecurrent_bias));
   }
-  // Sums gradients over all steps of all sequences.
+  // Sums the gates' gradients over all steps of all sequences.
   void sum_over_steps(const N* gradients, N* to) const {
     constexpr std::int64_t columns = 64;
     this->work.team.spread((l.rows + columns - 1) / columns, std::max<std::int64_t>(1, part_size / columns / l.lines()),
@@ -266,13 +267,13 @@ class backward : recurrence<N> {
 template <class N>
 void recur(const execution_context& w, const operator_step& s) {
   const auto f = s.attributes.as<recurrence_attributes>();
-  forward<N>(w, s, f, detail::recurrence_places(f)).run();
+  recurrence_computation<N>(w, s, f, detail::recurrence_places(f)).run();
 }
 
 template <class N>
 void recurrence_gradient(const execution_context& w, const operator_step& s) {
   const auto f = s.attributes.as<recurrence_gradient_attributes>();
-  backward<N>(w, s, f, detail::recurrence_gradient_places(f)).run();
+  recurrence_gradient_computation<N>(w, s, f, detail::recurrence_gradient_places(f)).run();
 }
 
 #define TROUPE_DNN_RECURRENCES(N)                                         \

@@ -10,7 +10,8 @@
 namespace troupe::dnn::host {
 namespace {
 
-// The summands of each element along an axis: element i is the sum of summands [begin[i], begin[i + 1]).
+// The interpolation along an axis, as a sparse matrix: element i of the result is the sum of weight[p] * source[at[p]]
+// over p in [begin[i], begin[i + 1]).
 template <class N>
 struct interpolation {
   std::int64_t from;  // extent of the source
@@ -35,7 +36,7 @@ interpolation<N> interpolation_along(const sampling_axis& a) {
   return out;
 }
 
-// Returns the transposed interpolation, for gradients.
+// Returns the transposed matrix, for gradients.
 template <class N>
 interpolation<N> transposed(const interpolation<N>& m) {
   interpolation<N> out{.from = m.size(), .at = {}, .weight = {}};
@@ -77,7 +78,7 @@ void interpolate_line(const interpolation<N>& m, const N* from, N* to) noexcept 
   }
 }
 
-// Computes the result line by line: adds up the weighted source lines, then interpolates along the line.
+// Computes the result line by line: sums weighted lines of the source, then interpolates along the line.
 template <class N>
 void interpolate(const execution_context& w, const std::array<interpolation<N>, most_spatial>& m, std::int64_t planes,
                  const N* from, N* to) {
@@ -103,7 +104,7 @@ void interpolate(const execution_context& w, const std::array<interpolation<N>, 
 
 template <class N>
 std::array<interpolation<N>, most_spatial> interpolations_of(const resampling_attributes& f, const tensor_shape& in,
-                                                             const tensor_shape& out, bool backwards) {
+                                                             const tensor_shape& out, bool is_gradient) {
   std::array<interpolation<N>, most_spatial> all;
   const std::size_t missing = most_spatial + 2 - in.rank;
   for (std::size_t i = 0; i < most_spatial; ++i) {
@@ -111,7 +112,7 @@ std::array<interpolation<N>, most_spatial> interpolations_of(const resampling_at
     const std::int64_t from = i < missing ? 1 : in.extents[i - missing + 2],
                        to = i < missing ? 1 : out.extents[i - missing + 2];
     const interpolation<N> m = interpolation_along<N>({from, to, i < missing ? 1 : taps_of(f.kind), f.aligned});
-    all[i] = backwards ? transposed(m) : m;
+    all[i] = is_gradient ? transposed(m) : m;
   }
   return all;
 }
@@ -121,14 +122,14 @@ std::array<interpolation<N>, most_spatial> interpolations_of(const resampling_at
 template <class N>
 void resample(const execution_context& w, const resampling_attributes& f, const location& x, const location& y) {
   interpolate(w, interpolations_of<N>(f, x.shape, y.shape, false), x.shape.extents[0] * x.shape.extents[1],
-              static_cast<const N*>(w.numbers<N>(x)), w.numbers<N>(y));
+              static_cast<const N*>(w.elements<N>(x)), w.elements<N>(y));
 }
 
 template <class N>
 void resampling_gradient(const execution_context& w, const resampling_attributes& f, const location& dy,
                          const location& dx) {
   interpolate(w, interpolations_of<N>(f, dx.shape, dy.shape, true), dx.shape.extents[0] * dx.shape.extents[1],
-              static_cast<const N*>(w.numbers<N>(dy)), w.numbers<N>(dx));
+              static_cast<const N*>(w.elements<N>(dy)), w.elements<N>(dx));
 }
 
 #define TROUPE_DNN_RESAMPLING(N)                                                                                       \

@@ -12,11 +12,12 @@ namespace troupe::dnn::host {
 template <class N>
 struct rows_of {
   const N* data;
-  std::int64_t stride;      ///< from row to row
+  std::int64_t stride;      ///< stride of rows, in elements
   bool transposed = false;  ///< true if the stored matrix is the transposed factor
 };
 
-/// c = a * b + beta * c, of m x k and k x n. Row-major, this is the transposed product of column-major matrices.
+/// Computes c = a * b + beta * c, where a is m x k and b is k x n. For column-major matrices, as BLAS has them, this is
+/// the product of the transposed factors in reverse order.
 template <class N>
 void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N beta, N* c,
                    std::int64_t stride) {
@@ -35,7 +36,7 @@ void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a,
                                             .ldc = stride});
 }
 
-/// Calls `f(first, count)` for runs of lines, short enough for OpenBLAS, which counts in 32 bits.
+/// Calls `f(first, count)` for runs of lines that are short enough for OpenBLAS, which counts in 32 bits.
 template <class F>
 void for_each_run_of_lines(std::int64_t lines, F&& f) {
   constexpr std::int64_t most = 1 << 30;

@@ -5,7 +5,8 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
-/// Operations on sequences, step by step. All tensors are contiguous numbers N, in the order of the attributes.
+/// Recurrences and the CTC loss on the host. All tensors are dense, with elements of type N, in the order that
+/// sequence_attributes.hpp documents.
 namespace troupe::dnn::host {
 
 template <class N>

@@ -34,7 +34,7 @@ void larger(double& a, double b) noexcept { a = a > b || a != a ? a : b; }
 void smaller(double& a, double b) noexcept { a = a < b || a != a ? a : b; }
 void times(double& a, double b) noexcept { a *= b; }
 
-// Finds several results at a time, in vectors: maxima and minima do not depend on the order.
+// Returns the maximum or minimum of a line. Computes in vectors: the order does not matter.
 template <bool Larger, class N>
 TROUPE_INLINE N best_along(const N* x, std::int64_t n, bool absolute) noexcept {
   constexpr std::int64_t wide = 32;
@@ -72,8 +72,8 @@ auto combiner_of(reduction_kind k) noexcept {
 template <class N>
 void reduce(const execution_context& w, const reduction_attributes& f, const location& x, const location& y) {
   const iteration_space over = iteration_space_of(x, {&y});
-  const N* const from = w.numbers<N>(x);
-  N* const to = w.numbers<N>(y);
+  const N* const from = w.elements<N>(x);
+  N* const to = w.elements<N>(y);
   const std::int64_t count = elements_of(y.shape), n = over.length();
   const auto combine = combiner_of(f.kind);
   const bool adds = combine == &add, chooses = combine == &larger || combine == &smaller;
@@ -100,7 +100,7 @@ void reduce(const execution_context& w, const reduction_attributes& f, const loc
 
 namespace {
 
-// The lines of elements along one axis: `count` lines of `length` elements with a stride.
+// The lines along one axis of a tensor: `count` lines of `length` elements with the stride `stride`.
 struct lines_along {
   std::int64_t length, stride = 1, count;
   lines_along(const tensor_shape& s, std::int64_t axis) : length(s.extents[static_cast<std::size_t>(axis)]) {
@@ -124,8 +124,8 @@ void softmax_line(const N* in, N most, N* out, std::int64_t n) {
 template <class N>
 void softmax(const execution_context& w, const softmax_attributes& f, const location& x, const location& y) {
   const lines_along all(x.shape, f.over);
-  const N* const from = w.numbers<N>(x);
-  N* const to = w.numbers<N>(y);
+  const N* const from = w.elements<N>(x);
+  N* const to = w.elements<N>(y);
   w.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
     const N* const in = from + all.begin(l);
     N* const out = to + all.begin(l);
@@ -149,8 +149,8 @@ template <class N>
 void softmax_gradient(const execution_context& w, const softmax_attributes& f, const location& dy, const location& y,
                       const location& dx) {
   const lines_along all(y.shape, f.over);
-  const N *const d = w.numbers<N>(dy), *const from = w.numbers<N>(y);
-  N* const to = w.numbers<N>(dx);
+  const N *const d = w.elements<N>(dy), *const from = w.elements<N>(y);
+  N* const to = w.elements<N>(dx);
   w.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
     const std::int64_t at = all.begin(l);
     double total = 0;
@@ -170,8 +170,8 @@ template <class N>
 void multiply_matrices(const execution_context& w, const location& a, const location& b, const location& c) {
   const std::size_t rank = c.shape.rank;
   const std::int64_t m = c.shape.extents[rank - 2], n = c.shape.extents[rank - 1], k = a.shape.extents[rank - 1];
-  const N *const x = w.numbers<N>(a), *const y = w.numbers<N>(b);
-  N* const z = w.numbers<N>(c);
+  const N *const x = w.elements<N>(a), *const y = w.elements<N>(b);
+  N* const z = w.elements<N>(c);
   tensor_shape batch = c.shape;
   batch.extents[rank - 2] = batch.extents[rank - 1] = 1;
   const auto strides = [&](const location& l) {
@@ -180,7 +180,7 @@ void multiply_matrices(const execution_context& w, const location& a, const loca
     return out;
   };
   const iteration_space over(rank, batch.extents, {strides(c), strides(a), strides(b)});
-  // Row-major, this is the transposed product of column-major matrices.
+  // For column-major matrices, as BLAS has them, this is the product of the transposed factors in reverse order.
   const auto one = [&](std::int64_t at_c, std::int64_t at_a, std::int64_t at_b) {
     blas::multiply(blas::matrix_product<N, N>{.trans_a = blas::op::none,
                                               .trans_b = blas::op::none,
@@ -202,7 +202,7 @@ void multiply_matrices(const execution_context& w, const location& a, const loca
         over.begin(2, line) + at * over.line_stride(2));
   };
   const std::int64_t count = over.lines() * over.length();
-  // Larger products use all cores themselves.
+  // OpenBLAS computes larger products on all cores.
   if (m * n * k > 64 * 64 * 64)
     for (std::int64_t i = 0; i < count; ++i) batched(i);
   else

@@ -5,7 +5,7 @@
 #include <optional>
 #include <troupe/dnn/host/execution_context.hpp>
 
-/// Operations on sets of elements: along some axes, or on matrices. All tensors are contiguous numbers N.
+/// Reductions, softmax, products and normalizations on the host. All tensors are dense, with elements of type N.
 namespace troupe::dnn::host {
 
 template <class N>

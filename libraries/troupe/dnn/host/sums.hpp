@@ -6,18 +6,18 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <vector>
 
-/// Sums over some of the elements of an iteration space.
+/// Sums over sets of elements of an iteration space.
 namespace troupe::dnn::host {
 
-/// Sums over sets of elements: `line(line, sums, stride)` adds each line of an iteration space to the sums of its sets.
-/// The offset of an element in operand `sets` is the number of its set. Parts of the work have fixed bounds, so the
-/// result does not depend on the number of threads.
+/// Returns the sums over `count` sets of elements. The set of an element is its offset in operand `set_operand`.
+/// `line(l, sums, stride)` adds line l: its first element to sums[0], the next one to sums[stride] and so on. Parts of
+/// the work have fixed bounds, so that the result does not depend on the number of threads.
 template <class Line>
-std::vector<double> sum_of_sets(const execution_context& w, const iteration_space& over, std::size_t sets,
+std::vector<double> sum_of_sets(const execution_context& w, const iteration_space& over, std::size_t set_operand,
                                 std::int64_t count, double start, Line&& line, void (*combine)(double&, double)) {
   constexpr std::int64_t most_parts = 16, most_numbers = 1 << 20, few = 1 << 15;
   const std::int64_t outer = over.outer_extent(), each = over.lines_per_outer();
-  const bool are_disjoint = over.outer_stride(sets) != 0;  // parts have no common sets
+  const bool are_disjoint = over.outer_stride(set_operand) != 0;  // true if no two parts add to the same set
   std::int64_t parts = std::min(most_parts, outer);
   if (outer * each * over.length() < few || (!are_disjoint && parts * count > most_numbers)) parts = 1;
   std::vector<double> all(static_cast<std::size_t>(are_disjoint ? count : parts * count), start);
@@ -25,7 +25,7 @@ std::vector<double> sum_of_sets(const execution_context& w, const iteration_spac
     double* const sums = all.data() + (are_disjoint ? 0 : part * count);
     const std::int64_t first = part * outer / parts, last = (part + 1) * outer / parts;
     for (std::int64_t l = first * each; l < last * each; ++l)
-      line(l, sums + over.begin(sets, l), over.line_stride(sets));
+      line(l, sums + over.begin(set_operand, l), over.line_stride(set_operand));
   });
   if (are_disjoint) return all;
   for (std::int64_t p = 1; p < parts; ++p)
@@ -37,7 +37,7 @@ std::vector<double> sum_of_sets(const execution_context& w, const iteration_spac
 
 inline void add(double& a, double b) noexcept { a += b; }
 
-/// Returns the sum of `value(i)`, as several partial sums in a vector.
+/// Returns the sum of `value(i)` over i from 0 to n - 1, computed as several partial sums in a vector.
 template <class Value>
 double sum_along(std::int64_t n, Value&& value) {
   constexpr std::int64_t wide = 8;

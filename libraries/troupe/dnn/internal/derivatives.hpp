@@ -8,31 +8,34 @@
 #include <troupe/dnn/producer.hpp>
 #include <vector>
 
-/// The differentiation of a node: from the gradients of its outputs to those of its inputs.
+/// The differentiation of a node: computes the gradients of its inputs from those of its outputs.
 namespace troupe::dnn::detail {
 
-/// The gradient of a tensor. It may be a number, or have the extent 1 along axes where it is constant. nullopt: 0.
+/// The gradient of a tensor; nullopt if it is 0. It may be a number, or have the extent 1 along axes where it is
+/// constant.
 using optional_gradient = std::optional<value>;
 
-/// Return the sum and the product, without a node if the result is known.
+/// Returns a + b, or a * b, without a node if the result is known.
 value sum_of(const value& a, const value& b);
 value times(const value& a, const value& b);
-/// Returns the gradient of a tensor with all of its extents.
+/// Returns the gradient with all extents of its tensor.
 value spread_over(const value& gradient, const value& tensor);
-/// Returns a refused value: the path from the loss to a variable passes an operation without a derivative.
+/// Returns a refused value: the path from the loss to a variable passes the operation `through`, which has no
+/// derivative.
 value no_gradient(std::string_view through);
 
-/// Returns the derivative of a function of elements, y, with respect to an argument; not of `select`.
+/// Returns the derivative of a function of elements, whose result is y, with respect to argument `of`. Not for
+/// `select`.
 optional_gradient derivative(epilogue::op function, std::span<const value> arguments, const value& y, std::size_t of);
 
-/// A node of the backward pass.
-struct backward_node {
+/// A node to differentiate.
+struct differentiated_node {
   value of;                                  ///< the node's first output
-  std::vector<optional_gradient> gradients;  ///< of its outputs
-  std::vector<bool> is_needed;               ///< of each input: true if it depends on a variable
-  std::optional<value> rounded;              ///< the first output rounded to a narrower type, if the loss reads it so
+  std::vector<optional_gradient> gradients;  ///< gradients of its outputs
+  std::vector<bool> is_needed;               ///< for each input: true if it depends on a variable
+  std::optional<value> rounded;              ///< the first output converted to another type, if the loss uses that
 };
 /// Returns the gradients of the inputs that are needed.
-std::vector<optional_gradient> gradients_of_inputs(const backward_node& p);
+std::vector<optional_gradient> gradients_of_inputs(const differentiated_node& p);
 
 }  // namespace troupe::dnn::detail

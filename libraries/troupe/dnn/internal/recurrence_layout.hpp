@@ -10,7 +10,7 @@
 /// Positions of a recurrence's tensors among its inputs and outputs, and the layout of its reserve.
 namespace troupe::dnn::detail {
 
-/// The largest count: f32 represents all integers up to this one, and counts are computed in f32.
+/// The largest number of steps, labels or classes: counts are computed in f32, which represents all integers up to it.
 inline constexpr std::int64_t most_counted = 1 << 24;
 
 constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
@@ -18,7 +18,7 @@ constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
 }
 constexpr bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-/// Positions of the inputs and outputs; `none` for those that the attributes exclude.
+/// Indexes of a recurrence's inputs and outputs; `none` for those that it does not have.
 struct recurrence_places {
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t inputs = 3, outputs = 2;
@@ -47,15 +47,16 @@ struct recurrence_gradient_places {
   }
 };
 
-/// The extents, and the layout of a line of the reserve, which has one for each step of each sequence: the gates after
-/// their functions; of a GRU the factor of the reset gate; of an LSTM c before the step, and the state before the
-/// projection; h before the step.
+/// The extents of a recurrence, and the layout of its reserve, which has a line for each step of each sequence. A line
+/// holds the gates after their functions; for a GRU, the factor of the reset gate; for an LSTM, c before the step, and
+/// the state before the projection if there is one; then h before the step.
 struct recurrence_layout {
   recurrent_cell cell;
   bool reversed;
-  std::int64_t time, batch, inputs, hidden, width;  ///< width: of h
-  std::int64_t rows;                                ///< of both weights: gates * hidden
-  std::int64_t before_reset = 0, c_before = 0, unprojected = 0, h_before = 0, line = 0;
+  std::int64_t time, batch, inputs, hidden, width;                             ///< width: that of h
+  std::int64_t rows;                                                           ///< rows of both weights: gates * hidden
+  std::int64_t before_reset = 0, c_before = 0, unprojected = 0, h_before = 0;  ///< offsets in a line, in elements
+  std::int64_t line = 0;                                                       ///< elements of a line
 
   constexpr recurrence_layout(const recurrence_attributes& f, const tensor_shape& x,
                               const tensor_shape& recurrent) noexcept
@@ -80,10 +81,10 @@ struct recurrence_layout {
   }
 
   std::int64_t lines() const noexcept { return time * batch; }
-  /// Returns the step that is taken as the `n`th.
+  /// Returns the index of the `n`th step, in the order of computation.
   std::int64_t step(std::int64_t n) const noexcept { return reversed ? time - 1 - n : n; }
-  /// Returns the length of a line of the gates' gradients. The gradient of the factor of a GRU's reset gate differs
-  /// from that of its summand: a line is then one for x and one for h.
+  /// Returns the elements of a line of the gates' gradients. In a GRU, the gradients for x and for h differ, so that a
+  /// line holds both.
   std::int64_t gate_gradients() const noexcept { return cell == recurrent_cell::gru ? 2 * rows : rows; }
   std::int64_t recurrent_gradients_offset() const noexcept { return gate_gradients() - rows; }
 };

@@ -8,19 +8,18 @@
 #include <troupe/dnn/sequence_attributes.hpp>
 #include <utility>
 
-/// The larger operations of the reference. They expect outputs that are 0.
+/// The larger operations of the reference. Outputs must be 0 before the call.
 namespace troupe::dnn::detail {
 
 using tensor_index = axis_values;
 
-/// The numbers of a tensor, in row-major order. Copies refer to the same numbers.
+/// A view of a tensor's elements, in row-major order.
 template <class Number>
 struct tensor_values {
   tensor_shape shape;
   std::span<Number> numbers;
 
-  /// Returns the number at an index. Axes along which the tensor has the extent 1 are ignored, so that the tensor is
-  /// broadcast.
+  /// Returns the element at an index. The index along axes of extent 1 is ignored, so that the tensor is broadcast.
   Number& operator[](const tensor_index& at) const noexcept {
     std::int64_t position = 0;
     for (std::size_t i = 0; i < shape.rank; ++i)
@@ -47,8 +46,8 @@ void for_each_index(const tensor_shape& s, F&& f) {
 /// The first spatial axis: axes 0 and 1 are image and channel.
 inline constexpr std::size_t first_spatial = 2;
 
-/// Sets the spatial axes of `image` to the position of element `within` of the window `out`. Returns false if that is
-/// outside the image.
+/// Sets the spatial indexes of `image` to the element of the image that element `within` of the window for result `out`
+/// reads. Returns false if it is outside the image.
 inline bool find_in_image(const sliding& s, const tensor_shape& image_shape, const tensor_index& out,
                           const tensor_index& within, tensor_index& image) noexcept {
   for (std::size_t i = first_spatial; i < image_shape.rank; ++i) {
@@ -64,19 +63,19 @@ void find_data_gradient(const convolution_attributes& f, input_values dy, input_
 void find_weight_gradient(const convolution_attributes& f, input_values dy, input_values x, output_values dw);
 
 void pool(const pooling_attributes& f, input_values x, output_values y);
-/// `x` is used only by the gradient of a maximum.
+/// Computes the gradient of a pooling. Only that of a maximum uses `x`.
 void find_pooling_gradient(const pooling_attributes& f, input_values dy, input_values x, output_values dx);
 
-/// Inputs and outputs are in the order that the attributes define.
+/// Normalizes. Inputs and outputs are in the order that normalization_attributes documents.
 void normalize(const normalization_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
 void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
                                  std::span<const output_values> out);
 
-/// Inputs and outputs are in the order that the attributes define.
+/// Computes an attention. Inputs and outputs are in the order that attention_attributes documents.
 void attend(const attention_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
 void find_attention_gradient(const attention_gradient_attributes& f, std::span<const input_values> in,
                              std::span<const output_values> out);
-/// `in` is the seed's words, or empty.
+/// Generates random numbers. `in` is the seed's words, or empty.
 void make_random(const random_attributes& f, std::span<const input_values> in, output_values y);
 
 void normalize_responses(const local_response_norm_attributes& f, input_values x, output_values y);

@@ -16,23 +16,24 @@ struct expected_extents {
   std::size_t rank = 0;
   std::array<std::int64_t, tensor_shape::max_rank> extents{};
   std::span<const std::int64_t> all() const noexcept { return {extents.data(), rank}; }
-  /// Returns the extents of this value.
+  /// Returns the extents of a value.
   static expected_extents of(const value& v) noexcept {
     expected_extents out{.rank = v.rank()};
     std::copy(v.extents().begin(), v.extents().end(), out.extents.begin());
     return out;
   }
 };
-/// Returns 1 x channels x 1 ..., with as many axes as x.
+/// Returns 1 x channels x 1 ..., with the rank of x.
 expected_extents of_channels(const value& x, std::int64_t channels) noexcept;
 
 /// Builds the computation that a ready request is sent as. The first refusal is reported; it names a field of the ready
-/// request. To add a request: a struct with the fields and `sent()`, whose source reads the operands, applies functions
-/// of dnn to them and writes the results; checks beyond those of these functions come before.
+/// request. To add a ready request, define a struct with the fields and `sent()`, which returns the computation to
+/// send: it reads the operands, applies functions of dnn to them and writes the results. These functions check their
+/// arguments; other checks come first.
 class request_builder {
  public:
   using other_names = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-  /// Makes a builder. `fields` are the names that refusals of operations use, and those of the request's fields.
+  /// Makes a builder. `fields` pairs names in the refusals of operations with the fields of the request.
   explicit request_builder(other_names fields = {}) : fields_(fields.begin(), fields.end()) {}
 
   bool fine() const noexcept { return !refused_; }
@@ -52,7 +53,7 @@ class request_builder {
     return o ? std::optional(read(field, *o, e)) : std::nullopt;
   }
 
-  /// Writes a value to memory of its extents, which may omit those that are 1.
+  /// Writes a value to memory. The memory must have its extents, of which it may omit those that are 1.
   template <access_mode M>
   void write(std::string_view field, const value& v, const any_operand<M>& to) {
     write_to(field, v, out_any(to.range(), to.shape(), to.type()));

@@ -9,16 +9,16 @@
 
 namespace troupe::dnn::detail {
 
-/// Moves numbers up or down at random, by some roundings of f32, or of f64 if the graph has f64.
+/// Moves numbers up or down at random, by some rounding errors of f32, or of f64 if the graph has f64.
 class roundings {
  public:
   roundings(const encoded_graph& g, std::uint64_t seed);
 
   void move(std::vector<double>& numbers);
-  /// Returns true if a node sums its inputs. Its sums are as correct as those of numbers that differ by a rounding.
+  /// Returns true if a node sums its inputs: sums of inputs that differ by a rounding error are as correct.
   static bool adds_up(op o) noexcept;
-  /// Returns true if the result of a node is rounded: not if it is copied, nor if its type has few bits or is an
-  /// integer.
+  /// Returns true if an engine rounds the result of a node to f32 or f64: false if the node only copies elements, or
+  /// the result has another type.
   static bool rounds(op o, dtype result) noexcept;
 
  private:

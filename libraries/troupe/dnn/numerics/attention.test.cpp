@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Attention and its gradients, compared with the reference in double precision.
+// Compares attention and its gradients with the reference in double precision.
 #include <limits>
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -16,7 +16,7 @@ class dnn_attention : public dnn_numerics {
   struct sizes {
     std::int64_t batch, heads, key_heads, queries, keys, width, value_width;
   };
-  // Returns mostly small sizes, with extents beyond the tiles of the engines.
+  // Returns mostly small extents; some exceed the tiles of the engines.
   sizes any_sizes() {
     const std::int64_t key_heads = random.between(1, 3), longest = random.one_of<std::int64_t>({5, 20, 70, 140});
     return {random.between(1, 3),
@@ -41,7 +41,7 @@ class dnn_attention : public dnn_numerics {
     for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(low, high));
     return whole({count}, out);
   }
-  // Returns offsets of packed sequences; some are empty, and some tokens belong to none.
+  // Returns offsets of packed sequences. Some sequences are empty, and some tokens belong to none.
   value some_offsets(std::int64_t batch, std::int64_t tokens) {
     std::vector<std::int32_t> out(static_cast<std::size_t>(batch + 1));
     for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(coin(3) ? 1 : 0, tokens));
@@ -114,7 +114,7 @@ TEST_F(dnn_attention, attention_of_packed_sequences_matches_the_definition) {
     o.queries.offsets = some_offsets(sequences, s.queries), o.keys.offsets = some_offsets(sequences, s.keys);
     s.batch = 1;
     expect_gradients(all(dtype::f32, s), dtype::f32, o);
-    // One side only.
+    // Only the queries, or only the keys, are packed.
     attention_options mixed = any_options();
     mixed.queries.offsets = o.queries.offsets;
     mixed.keys.lengths = some_whole(sequences, 0, s.keys);
@@ -153,7 +153,7 @@ TEST_F(dnn_attention, attention_of_pages_matches_the_definition_and_ignores_miss
   }
 }
 
-// Few queries and many keys, which engines divide among several parts.
+// With few queries and many keys, engines divide the keys into several parts.
 TEST_F(dnn_attention, attention_of_few_queries_matches_the_definition) {
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     sizes s = any_sizes();
@@ -167,7 +167,7 @@ TEST_F(dnn_attention, attention_of_few_queries_matches_the_definition) {
   }
 }
 
-// Shapes of decoding: heads that share keys, half types without gaps, keys in rows, packed or in pages.
+// Shapes of decoding: heads that share keys, dense tensors of half types, keys in rows, packed or in pages.
 TEST_F(dnn_attention, attention_of_few_half_queries_matches_the_definition) {
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f16, dtype::bf16});
@@ -241,7 +241,7 @@ TEST_F(dnn_attention, keys_with_a_bias_of_minus_infinity_are_ignored) {
   expect_gradients(all(dtype::f32, {2, 2, 1, 7, 90, 8, 8}), dtype::f32, o);
 }
 
-// Attentions that vendors' libraries support: half types in and out, and no options but a window.
+// Attentions that vendors' libraries support: half types in and out, and no options except a window.
 TEST_F(dnn_attention, attention_from_half_types_to_half_types_matches_the_definition) {
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f16, dtype::bf16});
@@ -258,12 +258,12 @@ TEST_F(dnn_attention, attention_from_half_types_to_half_types_matches_the_defini
     const auto g = attention_gradient(dy, rounded, x.q, x.k, x.v, o);
     SCOPED_TRACE("queries " + std::to_string(s.queries) + ", keys " + std::to_string(s.keys) + ", widths " +
                  std::to_string(s.width) + " and " + std::to_string(s.value_width));
-    // Vendors' libraries round weights before they multiply them.
+    // Vendors' libraries round weights before they multiply them with v.
     expect_as_defined({rounded.y, g.dq, g.dk, g.dv}, t, t == dtype::bf16 ? 3e-2 : 6e-3);
   }
 }
 
-// The results are not checked, only that no other memory is written.
+// Tests only that no other memory is written: the results are unspecified.
 TEST_F(dnn_attention, wild_offsets_touch_no_other_memory) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const sizes s = any_sizes();
@@ -292,7 +292,7 @@ TEST_F(dnn_attention, wild_offsets_touch_no_other_memory) {
   }
 }
 
-// Many shared heads do not fit a tile.
+// Includes more heads that share keys than fit a tile.
 TEST_F(dnn_attention, any_number_of_heads_can_share_keys) {
   for (const std::int64_t heads : {63, 64, 65, 130})
     expect_gradients(all(dtype::f32, {1, heads, 1, 3, 5, 4, 4}), dtype::f32, {.alibi = true});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The options of a request, on every engine.
+// Tests the options of a request on both engines.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -8,9 +8,9 @@ namespace {
 
 using namespace testing;
 
-class dnn_fields : public dnn_numerics {
+class dnn_request_options : public dnn_numerics {
  protected:
-  // Returns a graph that no engine computes in one step, nor without memory between the steps.
+  // Returns a graph that every engine computes in several steps, with memory between them.
   computation two_steps() {
     const value x = given(dtype::f32, {8, 8}), w = given(dtype::f32, {8, 8});
     stored_tensor& y = stored(dtype::f16, {8, 8});
@@ -22,7 +22,7 @@ class dnn_fields : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_fields, all_options_yield_results_within_their_precision) {
+TEST_F(dnn_request_options, all_options_yield_results_within_their_precision) {
   for (const precision p : {precision::exact, precision::tf32})
     for (const repeatability a : {repeatability::always, repeatability::not_needed})
       for (const choice c : {choice::recommended, choice::measured}) {
@@ -32,7 +32,7 @@ TEST_F(dnn_fields, all_options_yield_results_within_their_precision) {
       }
 }
 
-TEST_F(dnn_fields, required_fusion_refuses_two_steps) {
+TEST_F(dnn_request_options, required_fusion_refuses_two_steps) {
   computation r = two_steps();
   r.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("dnn.computation: fusion is required"), std::string::npos) << refusal(r);
@@ -41,7 +41,7 @@ TEST_F(dnn_fields, required_fusion_refuses_two_steps) {
   expect_computed(r, 1e-5);
 }
 
-TEST_F(dnn_fields, a_workspace_that_is_too_small_is_refused) {
+TEST_F(dnn_request_options, a_workspace_that_is_too_small_is_refused) {
   computation r = two_steps();
   const auto needs = engine->run(prepare::of(r));
   ASSERT_TRUE(needs);

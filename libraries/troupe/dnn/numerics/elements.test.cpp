@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations, reductions, normalisations and their gradients, and shape operations, compared with the
+// Compares elementwise operations, reductions, normalizations and their gradients, and shape operations with the
 // reference in double precision.
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -44,7 +44,7 @@ TEST_F(dnn_elements, all_elementwise_functions_match_the_definition) {
       const value x = given(t, e);
       const value y = random.between(0, 2) == 0 ? value(0.5) : given(t, some_of(e)), z = given(dtype::f32, some_of(e));
       const std::size_t arguments = epilogue::info(f).arguments;
-      // No quotient is far larger than its operands.
+      // Divisors are not small, so that no quotient is much larger than its operands.
       const value divisor = f == fn::divide ? y * y + 1.0 : y;
       const value out = arguments == 1   ? pointwise(f, x)
                         : arguments == 2 ? pointwise(f, x, divisor)
@@ -96,8 +96,7 @@ TEST_F(dnn_elements, every_number_but_0_is_true_and_true_is_stored_as_1) {
   }
 }
 
-// More lines than are computed together, and a remainder: images with channels first and last, in one order and
-// another.
+// Images with their channels first or last. The number of lines is no multiple of those that are computed together.
 TEST_F(dnn_elements, images_of_different_layouts_are_combined) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16, dtype::f64};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
@@ -161,12 +160,12 @@ TEST_F(dnn_elements, normalizations_and_their_gradients_match_the_definition) {
     }
 }
 
-// The rows have no gaps, and types that are normalised without copies.
+// The rows are dense, and of types that are normalized without copies.
 TEST_F(dnn_elements, normalizations_of_half_rows_match_the_definition) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
-    // Some fill all threads of a block, and some are longer than gradients of rows may be.
+    // Some rows fill all threads of a block; some are longer than the kernels for gradients of rows allow.
     const std::int64_t width = i == 0       ? 8 * random.between(1025, 4096)
                                : i == 1     ? 8 * random.between(1, 1024)
                                : i % 4 == 2 ? random.one_of<std::int64_t>({128, 256, 1024, 2048, 4096, 8192})
@@ -191,12 +190,12 @@ TEST_F(dnn_elements, normalizations_of_half_rows_match_the_definition) {
   }
 }
 
-// The channels are neighbours, as is usual for training with half types.
+// The channels are neighbors in memory, as is usual for training with half types.
 TEST_F(dnn_elements, normalizations_of_half_channels_match_the_definition) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
-    // Some have more channels than a block, or rows of several parts.
+    // Some images have more channels than a block computes, or rows in several parts.
     const std::int64_t channels = i == 0 ? 8 * random.between(33, 40) : i == 1 ? 8 : 8 * random.between(1, 8);
     extents e{random.between(1, 4), channels, random.between(1, 20), random.between(1, 20)};
     if (i == 1) e = {random.between(2, 3), channels, 61, 67};
@@ -251,7 +250,7 @@ TEST_F(dnn_elements, products_of_matrices_match_the_definition) {
     }
 }
 
-// Chains of up to 10 operations on tensors of images.
+// Graphs are chains of up to 10 operations on images.
 TEST_F(dnn_elements, random_graphs_match_the_definition) {
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     extents e{random.between(1, 3), 2 * random.between(1, 3), random.between(5, 9), random.between(5, 9)};
@@ -295,7 +294,7 @@ TEST_F(dnn_elements, random_graphs_match_the_definition) {
       }
       ASSERT_EQ(made.back().why_refused(), "");
     }
-    // Some results replace what the graph reads.
+    // Some results replace tensors that the graph reads.
     const std::vector<value> results{made.back(), made[made.size() / 2]};
     std::vector<stored_tensor*> to;
     for (const value& v : results) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tensors without elements, through every operation. The expected results follow from the definition of each: sums of
-// nothing are 0.
+// Tests every operation on tensors without elements. Expected results follow from the operation's definition: a sum of
+// no summands is 0.
 #include <limits>
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -22,9 +22,9 @@ class dnn_without_elements : public dnn_numerics {
   struct result {
     value what;
     extents shape;
-    double number = 0;  // of each element
+    double number = 0;  // the value of each element
   };
-  // Writes all of them in one request.
+  // Writes all values in one request, and compares them.
   void expect(const std::vector<result>& all) {
     std::vector<stored_tensor*> to;
     std::vector<written> writes;

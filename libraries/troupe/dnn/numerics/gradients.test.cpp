@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Whole networks with the gradients that are derived from them, in one graph.
+// Tests networks together with their derived gradients, in one graph.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -10,7 +10,7 @@ using namespace testing;
 
 class dnn_derived_gradients : public dnn_numerics {
  protected:
-  // Compares a mean loss and its gradients; sums in other orders then differ little.
+  // Compares a loss and its gradients. The loss is a mean, so that another order of summands changes it little.
   void expect_with_gradients(const value& y, const std::vector<value>& variables, double tolerance) {
     std::vector<std::size_t> all(y.rank());
     std::iota(all.begin(), all.end(), std::size_t{0});

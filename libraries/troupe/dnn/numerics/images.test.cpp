@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers, dropout, normalisation across channels, resampling, pooling with indexes and blocks with scales,
-// compared with the reference in double precision.
+// Compares random numbers, dropout, normalization across channels, resampling, pooling with indexes and blocks with
+// scales with the reference in double precision.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -38,11 +38,11 @@ TEST_F(dnn_images, random_numbers_match_the_definition) {
     extents e(static_cast<std::size_t>(random.between(1, 5)));
     for (std::int64_t& n : e) n = random.between(1, 6);
     if (random.between(0, 2) == 0) e.back() = random.between(500, 1500);
-    // The same bits on every engine.
+    // These have the same bits on every engine.
     expect_as_defined({random_uniform(e, any_seed()), random_bernoulli(e, std::fabs(random.value()), any_seed())},
                       dtype::f32, 0);
     expect_as_defined({random_normal(e, any_seed())}, random.one_of({dtype::f32, dtype::f64, dtype::f16}), 3e-6);
-    // With other operations in one elementwise kernel, which may process the elements in any order.
+    // Other operations share the elementwise kernel, which may process elements in any order.
     const value x = given(random.one_of({dtype::f32, dtype::f64, dtype::f16}), e);
     expect_as_defined({x + random_uniform(e, any_seed()) * random_normal(e, any_seed())}, dtype::f32, 5e-6);
   }
@@ -53,7 +53,7 @@ TEST_F(dnn_images, random_numbers_can_be_broadcast_and_used_twice) {
     const extents e = any_image(2, 9);
     const value row = random_uniform({1, e[1], 1, e[3]}, any_seed()), x = given(dtype::f32, e);
     std::vector<value> all{x * row, reduce(row, reduction_kind::sum, {1}), transpose(row, {0, 1, 3, 2})};
-    // More random sequences than an elementwise kernel has.
+    // There are more random sequences than an elementwise kernel can have.
     value sum = x;
     for (int k = 0; k < 11; ++k) sum = sum + random_bernoulli(e, 0.5, any_seed());
     all.push_back(sum);
@@ -122,7 +122,7 @@ TEST_F(dnn_images, pooling_with_indexes_and_its_gradient_match_the_definition) {
       expect_as_defined({p.y, p.indexes}, random.one_of({dtype::i32, dtype::f64}), 0);
       const value dy = given(t, of_y);
       expect_as_defined({max_pool_index_gradient(dy, p.indexes, e, window, o)}, t, 1e-5);
-      // From memory, with positions outside all windows.
+      // The indexes are in memory, and some are outside all windows.
       stored_tensor& wild = stored(dtype::i32, of_y);
       wild.fill([&] {
         return static_cast<double>(random.between(0, 5) == 0 ? random.between(-(1ll << 31), (1ll << 31) - 1)
@@ -146,7 +146,7 @@ TEST_F(dnn_images, quantized_blocks_match_the_definition) {
                             .scales = random.one_of({dtype::f8e8m0, dtype::f8e4m3, dtype::f32})};
       const value x = given(t, e) * random.one_of({1.0, 0x1p-30, 0x1p20, 0.0});
       const block_scaled q = quantize_blocks(x, o);
-      // Rounded once, from numbers that all engines have: no difference is allowed.
+      // All engines round the same numbers once: no difference is allowed.
       expect_as_defined({q.elements, q.scales}, dtype::f32, 0);
       expect_as_defined({q.elements}, o.elements, 0);
       expect_as_defined({q.scales}, o.scales, 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Graphs that write to memory that they read: all reads are of the contents before the writes.
+// Tests graphs that write to memory that they read: they must read the contents from before the writes.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -36,7 +36,7 @@ TEST_F(dnn_in_place, tensors_are_updated_exchanged_transposed_and_shifted) {
       expect_written({concatenate({slice(x, 0, n - 1, 1), x}, 0)}, {&stored(dtype::f32, {n + 1, n})}, 1e-4);
       if (n > 1) expect_written({concatenate({slice(x, 0, n - 1, 1), slice(x, 0, 0, n - 1)}, 0)}, {&a}, 1e-4);
       expect_written({reshape(x, {n, n}), x * 2}, {&a, &c}, 1e-3);
-      // One is written early, and read afterwards.
+      // One tensor is written early, and read afterwards.
       expect_written({x * 2, product(x, y), z - product(y, x)}, {&a, &b, &c}, 1e-2);
     }
 }

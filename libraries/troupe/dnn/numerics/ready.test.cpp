@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Ready requests of all types, each with all of its fields and with changes of them, compared with the reference.
+// Compares all ready requests with the reference, for all types, with all of their fields and with changed fields.
 #include <troupe/dnn/testing/all_ready_cases.hpp>
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -12,7 +12,7 @@ using namespace testing;
 template <class Case>
 class dnn_ready_requests : public dnn_numerics {
  protected:
-  // Returns a source of positive numbers, as variances and inverse deviations are.
+  // Returns a source of positive numbers, which variances and inverse deviations must be.
   tensor_source tensors_of(dtype type) {
     return {[this, type](const extents& e) {
               stored_tensor& t = stored(type, e);

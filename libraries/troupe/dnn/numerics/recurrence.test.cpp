@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Recurrences and the CTC loss, with their gradients, compared with the reference in double precision.
+// Compares recurrences, the CTC loss and their gradients with the reference in double precision.
 #include <limits>
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -20,7 +20,7 @@ class dnn_sequences : public dnn_numerics {
     t.fill([&] { return static_cast<double>(numbers[next++]); });
     return value(t.operand<access_mode::read>());
   }
-  // Returns random numbers; beyond the lengths numbers that must not be used.
+  // Returns random numbers, and beyond the lengths numbers that would spoil the results.
   value within_lengths(dtype type, const extents& e, const std::vector<std::int64_t>& lengths, double beyond = nan) {
     stored_tensor& t = stored(type, e);
     std::int64_t next = 0;
@@ -72,7 +72,7 @@ TEST_F(dnn_sequences, recurrences_and_their_gradients_match_the_definition) {
         if (which != 0) d.y = within_lengths(of_weights, {time, batch, width}, lengths);
         if (which != 1) d.h = given(of_weights, {batch, width});
         if (is_lstm && random.between(0, 1) == 0) d.c = given(of_weights, {batch, hidden});
-        // A rounding may decide whether a sum is above 0.
+        // A rounding error can decide whether a sum is above 0.
         const auto of_reserve = r.reserve.extents();
         const value reserve =
             cell == recurrent_cell::relu

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and pooling in all directions, compared with the reference in double precision.
+// Compares convolutions, pooling and their gradients with the reference in double precision.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -29,12 +29,12 @@ class dnn_windows : public dnn_numerics {
   problem any_convolution() {
     problem p;
     p.spatial = random.between(1, 3);
-    // Vendors' engines for half types take channels in eights.
+    // Vendors' engines for half types need a multiple of 8 channels.
     const bool eights = random.between(0, 2) == 0;
     const std::int64_t groups = random.one_of<std::int64_t>({1, 1, 2, 3}),
                        in = eights ? 8 * random.between(1, 2) : random.between(1, 5),
                        out = eights ? 8 * random.between(1, 2) : random.between(1, 5);
-    // A group for each channel is computed by another kernel.
+    // With a group for each channel, another kernel computes the convolution.
     const bool depthwise = random.between(0, 4) == 0;
     p.options.groups = depthwise ? in : groups;
     p.x = {random.between(1, 3), depthwise ? in : in * groups};
@@ -61,7 +61,7 @@ class dnn_windows : public dnn_numerics {
            text(o.padding) + (o.padding_after.count() != 0 ? "and " + text(o.padding_after) : "") + ", stride " +
            text(o.stride) + ", dilation " + text(o.dilation) + ", groups " + std::to_string(o.groups);
   }
-  // Returns one more function of a convolution's result.
+  // Applies one more function to a convolution's result.
   value followed(const value& y, const extents& e, const value& x, const value& filters, const problem& p) {
     switch (random.between(0, 8)) {
       case 0:
@@ -130,7 +130,8 @@ TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
   }
 }
 
-// Functions that vendors' libraries fuse with a convolution: channels are added or multiplied, other images, functions.
+// The functions are those that vendors' libraries fuse with a convolution: a sum or product with an element for each
+// channel or with another image, and functions of one tensor.
 TEST_F(dnn_windows, functions_of_a_convolution_match_the_definition) {
   for (int i = 0; i < 120 && !HasFailure(); ++i) {
     const problem p = any_convolution();
@@ -152,7 +153,7 @@ TEST_F(dnn_windows, functions_of_a_convolution_match_the_definition) {
   }
 }
 
-// Launches may overlap: each convolution adds to what the one before it has just written.
+// Each convolution adds a tensor that the one before it has just written: their launches must not overlap.
 TEST_F(dnn_windows, a_convolution_reads_the_result_of_the_one_before_it) {
   for (const std::int64_t groups : {1, 3})
     for (const std::int64_t channels_in : {24, 96})
@@ -162,12 +163,12 @@ TEST_F(dnn_windows, a_convolution_reads_the_result_of_the_one_before_it) {
                     filters = given(t, {channels_in, channels_in / groups, 3, 3}, channels_last);
         value y = given(dtype::f32, e, channels_last);
         for (int i = 0; i < 5; ++i) y = sigmoid(convolution(x, filters, {.padding = 1, .groups = groups})) + y;
-        // Loading kernels in the first run would keep launches apart.
+        // In the first run, loading kernels would keep launches apart.
         for (int run = 0; run < 5 && !HasFailure(); ++run) expect_as_defined({y}, dtype::f32, 1e-2);
       }
 }
 
-// A part of a network, with images between that nothing else reads.
+// A part of a network, in which only the next convolution reads each image.
 TEST_F(dnn_windows, consecutive_convolutions_match_the_definition) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f32, dtype::f32, dtype::f16});
@@ -196,7 +197,7 @@ TEST_F(dnn_windows, functions_of_a_convolution_propagate_nan) {
     for (const auto storing : {dense, channels_last}) {
       const extents e{1, channels_in, 9, 9};
       const value filters = given(dtype::f32, {32, channels_in, 3, 3}), bias = given(dtype::f32, {32});
-      // One element in some thousands, so that some windows have none of them.
+      // One element in some thousands is NaN, so that some windows have none.
       const value r = given(dtype::f32, e, storing),
                   x = pointwise(epilogue::op::select, pointwise(epilogue::op::less, 0.99, r), none, r);
       const value y = convolution(x, filters, {.padding = 1}) + channels(bias);

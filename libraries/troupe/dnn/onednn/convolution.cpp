@@ -22,7 +22,7 @@ layout any(const layout& l) {
   (void)calls().layout_by_tag(&out, l.ndims, l.dims, dnnl_f32, dnnl_format_tag_any);
   return out;
 }
-// Returns the layout of filters. With groups they have one more axis.
+// Returns oneDNN's layout of filters: if there are groups, with one more axis, the first.
 layout layout_of_filters(const tensor_shape& s, std::int64_t groups) {
   if (groups == 1) return layout_of(s);
   tensor_shape divided{.rank = s.rank + 1};
@@ -32,7 +32,7 @@ layout layout_of_filters(const tensor_shape& s, std::int64_t groups) {
   return layout_of(divided);
 }
 layout layout_of_bias(std::int64_t channels) { return layout_of({.rank = 1, .extents = {channels}, .strides = {1}}); }
-// Returns the layout of one number for each channel of an image.
+// Returns the layout of a tensor with one element for each channel of an image.
 layout layout_of_channels(const tensor_shape& image) {
   tensor_shape s{.rank = image.rank};
   std::fill_n(s.extents.begin(), s.rank, 1);
@@ -56,14 +56,14 @@ class convolution_builder {
     }
   }
 
-  std::optional<program> build() {
+  std::optional<primitive_list> build() {
     switch (c_.what) {
       case op::convolution:
         return forward();
       case op::convolution_data_gradient:
-        return backward(DNNL_ARG_DIFF_DST, result_, DNNL_ARG_WEIGHTS, filters_, DNNL_ARG_DIFF_SRC, image_);
+        return gradient(DNNL_ARG_DIFF_DST, result_, DNNL_ARG_WEIGHTS, filters_, DNNL_ARG_DIFF_SRC, image_);
       default:
-        return backward(DNNL_ARG_DIFF_DST, result_, DNNL_ARG_SRC, image_, DNNL_ARG_DIFF_WEIGHTS, filters_);
+        return gradient(DNNL_ARG_DIFF_DST, result_, DNNL_ARG_SRC, image_, DNNL_ARG_DIFF_WEIGHTS, filters_);
     }
   }
 
@@ -79,32 +79,32 @@ class convolution_builder {
                                            : any(filters_);
   }
 
-  std::optional<program> forward() {
+  std::optional<primitive_list> forward() {
     const layout bias = layout_of_bias(c_.result.extents[1]);
     const auto attributes = function_attributes();
     const description d = describe_forward(dnnl_forward_inference, c_.has_bias ? &bias : nullptr, attributes.get());
     if (!is_good(d)) return std::nullopt;
-    program out(on_);
+    primitive_list out(on_);
     std::size_t next = 0;
-    std::vector<program::operand> operands;
-    const auto x = out.with_layout(program::argument(next++, image_),
+    std::vector<primitive_list::operand> operands;
+    const auto x = out.with_layout(primitive_list::argument(next++, image_),
                                    *calls().query_layout(d.get(), dnnl_query_src_md, 0)),
-               w = out.with_layout(program::argument(next++, filters_),
+               w = out.with_layout(primitive_list::argument(next++, filters_),
                                    *calls().query_layout(d.get(), dnnl_query_weights_md, 0));
     if (!x || !w) return std::nullopt;
     operands = {{DNNL_ARG_SRC, *x}, {DNNL_ARG_WEIGHTS, *w}};
-    if (c_.has_bias) operands.push_back({DNNL_ARG_BIAS, program::argument(next++, bias)});
+    if (c_.has_bias) operands.push_back({DNNL_ARG_BIAS, primitive_list::argument(next++, bias)});
     const layout channels = layout_of_channels(c_.result);
     for (std::size_t i = 0; i < c_.functions.size(); ++i)
       if (c_.functions[i].has_other)
         operands.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1,
-                            program::argument(next++, channels)});
+                            primitive_list::argument(next++, channels)});
     return finish(std::move(out), d, std::move(operands), DNNL_ARG_DST, dnnl_query_dst_md,
-                  program::argument(next, result_));
+                  primitive_list::argument(next, result_));
   }
 
-  std::optional<program> backward(int first, const layout& a, int second, const layout& b, int third,
-                                  const layout& to) {
+  std::optional<primitive_list> gradient(int first, const layout& a, int second, const layout& b, int third,
+                                         const layout& to) {
     const auto attributes = user_scratchpad_attributes();
     const description hint = describe_forward(dnnl_forward_training, nullptr, attributes.get());
     if (!hint) return std::nullopt;
@@ -127,19 +127,22 @@ class convolution_builder {
              : name == DNNL_ARG_DIFF_WEIGHTS ? dnnl_query_diff_weights_md
                                              : dnnl_query_diff_src_md;
     };
-    program out(on_);
-    const auto left = out.with_layout(program::argument(0, a), *calls().query_layout(d.get(), query(first), 0)),
-               right = out.with_layout(program::argument(1, b), *calls().query_layout(d.get(), query(second), 0));
+    primitive_list out(on_);
+    const auto left = out.with_layout(primitive_list::argument(0, a), *calls().query_layout(d.get(), query(first), 0)),
+               right =
+                   out.with_layout(primitive_list::argument(1, b), *calls().query_layout(d.get(), query(second), 0));
     if (!left || !right) return std::nullopt;
-    return finish(std::move(out), d, {{first, *left}, {second, *right}}, third, query(third), program::argument(2, to));
+    return finish(std::move(out), d, {{first, *left}, {second, *right}}, third, query(third),
+                  primitive_list::argument(2, to));
   }
 
   // Adds the described primitive and stores its result in `to`.
-  static std::optional<program> finish(program out, const description& d, std::vector<program::operand> operands,
-                                       int name, dnnl_query_t which, const program::tensor& to) {
+  static std::optional<primitive_list> finish(primitive_list out, const description& d,
+                                              std::vector<primitive_list::operand> operands, int name,
+                                              dnnl_query_t which, const primitive_list::tensor& to) {
     const layout& made = *calls().query_layout(d.get(), which, 0);
     const bool is_in_place = calls().layouts_equal(&made, &to.format) != 0;
-    const program::tensor at = is_in_place ? to : out.add_intermediate(made);
+    const primitive_list::tensor at = is_in_place ? to : out.add_intermediate(made);
     operands.push_back({name, at});
     if (!out.add(d, std::move(operands))) return std::nullopt;
     if (!is_in_place && !out.copy(at, to)) return std::nullopt;
@@ -178,8 +181,8 @@ class convolution_builder {
     return out;
   }
 
-  // Returns true if the implementation is fast: no reference loops, and no products of matrices with another strategy
-  // or with functions.
+  // Returns true if oneDNN's implementation is fast. It must not consist of reference loops; it must multiply matrices
+  // only with the strategy `products`, and then without functions.
   bool is_good(const description& d) const {
     if (!d) return false;
     const char* text = nullptr;
@@ -197,6 +200,8 @@ class convolution_builder {
 
 }  // namespace
 
-std::optional<program> program_of(dnnl_engine_t on, const convolution& c) { return convolution_builder(on, c).build(); }
+std::optional<primitive_list> make_primitive_list(dnnl_engine_t on, const convolution& c) {
+  return convolution_builder(on, c).build();
+}
 
 }  // namespace troupe::dnn::onednn

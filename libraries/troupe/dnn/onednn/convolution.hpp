@@ -4,18 +4,18 @@
 
 #include <optional>
 #include <troupe/dnn/encoded_graph.hpp>
-#include <troupe/dnn/onednn/program.hpp>
+#include <troupe/dnn/onednn/primitive_list.hpp>
 #include <vector>
 
 namespace troupe::dnn::onednn {
 
-/// A convolution of f32 or one of its gradients, with functions of its result.
+/// A convolution of f32 or one of its gradients, and functions that are applied to its result.
 struct convolution {
   /// A function of the result x: x * other, x + other, or an elementwise function of x.
   struct function {
     dnnl_alg_kind_t kind{};
     float alpha = 0;
-    bool has_other = false;  ///< one number for each channel, the next argument of the program
+    bool has_other = false;  ///< true if the next argument is `other`: one element for each channel
   };
   /// The layout in which images are computed: channels first for products of matrices, channels last, or oneDNN's
   /// choice.
@@ -23,14 +23,14 @@ struct convolution {
 
   op what{};
   convolution_attributes attributes{};
-  tensor_shape image, filters, result;  ///< as stored
+  tensor_shape image, filters, result;  ///< with the strides in which they are stored
   strategy chosen = strategy::channels_last;
-  bool has_bias = false;  ///< one number for each channel, the argument after those of the node
+  bool has_bias = false;  ///< true if a bias, one element for each channel, is the argument after the node's inputs
   std::vector<function> functions = {};
 };
 
-/// Returns a program whose arguments are the inputs of the node, those of functions, and its output. Returns nothing if
-/// oneDNN has no fast implementation.
-std::optional<program> program_of(dnnl_engine_t on, const convolution& c);
+/// Returns the primitives that compute the convolution. Their arguments are the inputs of the node, the bias, the other
+/// inputs of functions, then the output. Returns none if oneDNN has no fast implementation.
+std::optional<primitive_list> make_primitive_list(dnnl_engine_t on, const convolution& c);
 
 }  // namespace troupe::dnn::onednn

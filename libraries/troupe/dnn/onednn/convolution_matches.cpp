@@ -17,7 +17,7 @@ bool is_convolution(op o) noexcept {
   return o == op::convolution || o == op::convolution_data_gradient || o == op::convolution_weight_gradient;
 }
 bool is_elementwise(op o) noexcept { return o == op::pointwise || o == op::convert; }
-// Returns true if products and sums of the type are computed in f32.
+// Returns true if a convolution of the type is computed in f32.
 bool is_float(dtype t) noexcept {
   return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16 || t == dtype::f8e4m3 || t == dtype::f8e5m2;
 }
@@ -29,15 +29,15 @@ image_layout layout_of(const tensor_shape& s) noexcept {
                              : image_layout::channels_last;
 }
 bool has_gaps(const tensor_shape& s) noexcept { return !is_dense(s) && !same_layout(s, packed(s, true)); }
-// Returns the layout that suits both.
+// Returns the layout in which two tensors are used together: channels first if one of them has it.
 image_layout common(image_layout a, image_layout b) noexcept {
   return a == image_layout::channels_first || b == image_layout::channels_first ? image_layout::channels_first
          : a == image_layout::channels_last                                     ? a
                                                                                 : b;
 }
 
-// Returns oneDNN's name of an elementwise function, if its definition is ours. Its relu turns NaN into 0; its elu with
-// factor 0 does not. Its softplus and exponential differ.
+// Returns oneDNN's function that computes an elementwise function as defined; none if there is none. For relu, that is
+// elu with factor 0, because oneDNN's relu turns NaN into 0. Its softplus and exponential differ from the definition.
 std::optional<convolution::function> function_of(epilogue::op f) noexcept {
   switch (f) {
     case epilogue::op::relu:
@@ -126,7 +126,7 @@ class convolution_finder {
     return out;
   }
 
-  // A convolution and the nodes fused with it: functions, each the only reader of the previous one, then perhaps a
+  // A convolution and the nodes to fuse with it: functions, each the only reader of the node before it, then perhaps a
   // write.
   struct fused_chain {
     std::size_t begin = 0;
@@ -144,12 +144,12 @@ class convolution_finder {
       const encoded_node& n = graph_.nodes()[*next];
       const encoded_tensor& to = tensor(n.outputs[0]);
       if (n.what == op::write) {
-        const bool is_plain = to.type == dtype::f32 && !has_gaps(to.shape) && !reads_.any(to.memory);
+        const bool is_plain = to.type == dtype::f32 && !has_gaps(to.shape) && !reads_.is_read(to.memory);
         if (is_plain) c.write = *next, c.last = n.outputs[0];
         return c;
       }
       if (c.functions.size() == most_functions || !can_fuse(n, c.last)) return c;
-      // At most one function of one tensor, the last: oneDNN 2.6 mixes up the parameters of two.
+      // At most one function of one tensor, as the last: oneDNN 2.6 mixes up the parameters of two such functions.
       const bool is_last = n.input_count == 1;
       c.functions.push_back(*next);
       if (is_last) most_functions = c.functions.size();
@@ -157,7 +157,7 @@ class convolution_finder {
     }
   }
 
-  // Returns true if oneDNN has the function, and its other input, if any, has one number for each channel.
+  // Returns true if oneDNN has the function, and its other input, if any, has one element for each channel.
   bool can_fuse(const encoded_node& n, std::uint16_t previous) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
@@ -192,7 +192,8 @@ class convolution_finder {
     if (graph_.nodes()[node].what != op::convolution) return 0;
     return strategy == convolution::strategy::products ? bias_alone : most;
   }
-  // Returns the match with as many of the functions that follow as oneDNN accepts.
+  // Returns the match with the most following functions that oneDNN accepts; none if it does not even accept the
+  // convolution alone.
   std::optional<convolution_match> find_with(std::size_t node, convolution::strategy strategy) const {
     for (std::size_t functions = most_functions_of(node, strategy);; --functions) {
       const fused_chain c = find_chain(node, functions);
@@ -202,7 +203,7 @@ class convolution_finder {
     }
   }
 
-  // The tensors of a node by their role.
+  // The tensors of a convolution or a gradient, by their roles.
   struct roles {
     std::uint16_t image, filters, result;
   };
@@ -261,20 +262,20 @@ class convolution_finder {
     out.outputs.push_back({c.last, dtype::f32, shape_of(n.outputs[0])});
     constexpr std::size_t most_inputs = 6;
     if (out.inputs.size() > most_inputs) return std::nullopt;
-    auto program = program_of(on_, what);
-    if (!program || program->workspace() > options_.workspace) return std::nullopt;
-    out.workspace = program->workspace();
+    auto primitives = make_primitive_list(on_, what);
+    if (!primitives || primitives->workspace() > options_.workspace) return std::nullopt;
+    out.workspace = primitives->workspace();
     out.at = position_of(out, uses_);
-    return convolution_match{std::move(out), std::move(*program)};
+    return convolution_match{std::move(out), std::move(*primitives)};
   }
-  // Returns the layout in which filters are read or written. Those with other strides are copied.
+  // Returns the layout in which filters are read or written. Filters with other strides are copied.
   image_layout layout_of_filters(const roles& r, const fused_chain& c) const {
     const bool are_result = r.filters == result_of(c.begin);
     if (are_result) return c.write ? layouts_[c.last] : image_layout::channels_first;
     return is_in_memory(r.filters) ? layouts_[r.filters] : image_layout::channels_first;
   }
 
-  // Adds a function. Returns its other input, if it has one.
+  // Adds a function to `to`. Returns the function's other input, if it has one.
   std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t previous, convolution& to) const {
     const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
     if (n.input_count == 1) {

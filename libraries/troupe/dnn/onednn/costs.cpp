@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Times were measured on an EPYC 9004 (Zen 4), with oneDNN 2.6.3 for AVX-512 and for AVX2, over the convolutions of
-// ResNet-50. Only their ratio matters.
+// The times were measured on an EPYC 9004 (Zen 4), with oneDNN 2.6.3 for AVX-512 and for AVX2, over the convolutions of
+// ResNet-50. Only the ratio of times matters.
 #include <troupe/dnn/onednn/costs.hpp>
 
 namespace troupe::dnn::onednn {
@@ -9,8 +9,8 @@ namespace {
 
 using strategy = convolution::strategy;
 
-// A number for the forward direction, and for the gradients of data and of weights.
-struct per_direction {
+// A coefficient for each of three operations: convolution, data gradient and weight gradient.
+struct per_operation {
   double forward, data, weights;
   double operator[](op what) const noexcept {
     return what == op::convolution ? forward : what == op::convolution_data_gradient ? data : weights;
@@ -29,21 +29,22 @@ double reordered_bytes(const convolution_cost& c, image_layout needed) noexcept 
   return bytes;
 }
 
-// Returns true if filters have one element.
+// Returns true if filters have spatial extents of 1.
 bool has_unit_filters(const convolution_cost& c) noexcept {
   for (std::size_t i = 2; i < c.filters.rank; ++i)
     if (c.filters.extents[i] != 1) return false;
   return true;
 }
-// Returns true if such filters also read every element of the image exactly once: a product of matrices.
+// Returns true if the convolution is a product of matrices: filters have spatial extents of 1, and read each element of
+// the image once.
 bool is_product(const convolution_cost& c) noexcept {
   for (std::size_t i = 2; i < c.image.rank; ++i)
     if (c.image.extents[i] != c.result.extents[i] || c.attributes.window.padding_before[i - 2] != 0) return false;
   return has_unit_filters(c);
 }
 
-// Returns the time of one product of matrices for each image. `per_gathered_byte` is for each byte that windows read
-// and that is gathered. Filters are packed for each image; sums of their gradients are not.
+// Returns the time of computing each image as a product of matrices. `per_gathered_byte` is the time for each byte of
+// the gathered windows. Filters are packed for each image.
 double time_of_products(const convolution_cost& c, double per_flop, double per_gathered_byte,
                         double per_filter_byte) noexcept {
   double out = per_flop * flops_of(c) + per_filter_byte * bytes_of(c.filters) * static_cast<double>(c.image.extents[0]);
@@ -62,8 +63,8 @@ double convolution_cost::of_own_loops() const noexcept {
   const double other_time = 0.45 * reordered_bytes(*this, image_layout::channels_first) + time_of_functions(*this);
   const double flops = flops_of(*this);
   if (image.extents[1] == attributes.groups) {
-    // Loops over lines of the result, for each element of the window.
-    constexpr per_direction per_flop{0.085, 0.09, 0.37};
+    // Our loops process a line of results for each window element.
+    constexpr per_operation per_flop{0.085, 0.09, 0.37};
     constexpr double per_line = 3.3, per_strided_flop = 0.15;
     const std::size_t last = result.rank - 1;
     const double lines = flops / 2 / static_cast<double>(result.extents[last]);
@@ -72,7 +73,7 @@ double convolution_cost::of_own_loops() const noexcept {
   }
   constexpr double per_flop_in_groups = 0.03;
   if (attributes.groups != 1) return per_flop_in_groups * flops + other_time;
-  constexpr per_direction per_gathered_byte{0.12, 0.15, 0.18}, per_filter_byte{0.1, 0.17, 0.15},
+  constexpr per_operation per_gathered_byte{0.12, 0.15, 0.18}, per_filter_byte{0.1, 0.17, 0.15},
       per_unit_filter_byte{0.05, 0.1, 0.07};
   return time_of_products(*this, 0.01, per_gathered_byte[what],
                           (has_unit_filters(*this) ? per_unit_filter_byte : per_filter_byte)[what]) +
@@ -81,17 +82,17 @@ double convolution_cost::of_own_loops() const noexcept {
 
 double convolution_cost::of_onednn(strategy s) const noexcept {
   if (s == strategy::products) {
-    constexpr per_direction per_flop{0.0091, 0.0093, 0.0105}, per_gathered_byte{0.35, 0.18, 0.7},
+    constexpr per_operation per_flop{0.0091, 0.0093, 0.0105}, per_gathered_byte{0.35, 0.18, 0.7},
         per_filter_byte{0.03, 0.15, 0.08}, per_unit_filter_byte{0.11, 0.2, 0.04};
     return time_of_products(*this, per_flop[what], per_gathered_byte[what],
                             (has_unit_filters(*this) ? per_unit_filter_byte : per_filter_byte)[what]) +
            per_reordered_byte * reordered_bytes(*this, image_layout::channels_first) + time_of_functions(*this);
   }
-  constexpr per_direction per_filter_byte{0.12, 0.2, 0.9}, per_unit_filter_byte{0.45, 0.12, 0.6};
+  constexpr per_operation per_filter_byte{0.12, 0.2, 0.9}, per_unit_filter_byte{0.45, 0.12, 0.6};
   constexpr std::int64_t few_channels = 16;
   double per_flop = s == strategy::library_choice ? 0.0091 : is_wide ? 0.0095 : 0.0114;
   if (what == op::convolution_data_gradient && attributes.groups == 1 && image.extents[1] < few_channels) per_flop *= 8;
-  constexpr per_direction per_chosen_byte{0.23, 0.12, 0.13};
+  constexpr per_operation per_chosen_byte{0.23, 0.12, 0.13};
   const double reordered = s == strategy::channels_last
                                ? per_reordered_byte * reordered_bytes(*this, image_layout::channels_last)
                                : per_chosen_byte[what] * (bytes_of(image) + bytes_of(result));
@@ -100,12 +101,12 @@ double convolution_cost::of_onednn(strategy s) const noexcept {
 }
 
 bool convolution_cost::allows(strategy s) const noexcept {
-  // If both images are channels first, oneDNN may choose.
+  // If image and result have their channels first, oneDNN chooses the layout.
   const bool both_first =
       layout_of_image == image_layout::channels_first && layout_of_result == image_layout::channels_first;
   if (s == strategy::channels_last) return !both_first;
   if (s == strategy::library_choice) return both_first;
-  // Without AVX-512 its products are slow in some directions, and in groups everywhere.
+  // oneDNN's products are slow with groups, and without AVX-512 for some of the gradients.
   return is_wide && attributes.groups == 1;
 }
 

@@ -6,16 +6,17 @@
 
 namespace troupe::dnn::onednn {
 
-/// The layout of an image.
+/// The layout of an image in memory.
 enum class image_layout : std::uint8_t { any, channels_first, channels_last };
 
-/// Estimates the time of a convolution or one of its gradients, in nanoseconds of one core, to choose a strategy.
+/// A convolution or one of its gradients, whose time is estimated to choose a strategy. Times are in nanoseconds of one
+/// core.
 struct convolution_cost {
   op what{};
   convolution_attributes attributes{};
   tensor_shape image, filters, result;
   image_layout layout_of_image = image_layout::any, layout_of_result = image_layout::any;
-  bool has_functions = false;  ///< true if elementwise functions follow
+  bool has_functions = false;  ///< true if elementwise functions follow the convolution
   bool is_wide = false;        ///< true if the processor has AVX-512
 
   /// Returns the time with our loops and OpenBLAS.

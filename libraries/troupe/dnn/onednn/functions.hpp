@@ -43,10 +43,10 @@ struct functions {
   decltype(&::dnnl_post_ops_destroy) destroy_functions;
   decltype(&::dnnl_post_ops_append_eltwise) append_function;
   decltype(&::dnnl_post_ops_append_binary) append_binary;
-  // Functions of OpenMP, for what the calling thread computes.
+  // Functions of OpenMP. They affect computations of the calling thread.
   void (*set_threads)(int);
   int (*binding)();        ///< the thread affinity policy of the environment
-  int (*thread_number)();  ///< number of the calling thread in `run_in_parallel`
+  int (*thread_number)();  ///< index of the calling thread in `run_in_parallel`
   void (*run_in_parallel)(void (*)(void*), void*, unsigned threads, unsigned flags);
 };
 
@@ -55,10 +55,10 @@ constexpr int omp_unbound = 0;
 
 /// Loads the library, once. It stays loaded.
 result<void> load();
-/// Precondition: `load` succeeded.
+/// Returns the loaded functions. Precondition: `load` succeeded.
 const functions& calls() noexcept;
 
-/// The traits of a handle that one of the functions destroys.
+/// The traits of a handle that one of these functions destroys.
 template <class Type, auto Destroy>
 struct handle_traits {
   using type = Type;

@@ -9,7 +9,7 @@
 namespace troupe::dnn::onednn {
 namespace {
 
-// The helper threads that OpenMP keeps for this thread, as long as it uses the same number of threads.
+// The helper threads that OpenMP keeps for a calling thread as long as this uses the same number of threads.
 struct team {
   int threads = 0;
   std::vector<pid_t> helpers;

@@ -7,8 +7,8 @@
 
 namespace troupe::dnn::onednn {
 
-/// While this exists, oneDNN uses `count` threads for calls from this thread, each on its own processor if there are
-/// enough. Precondition: `load` succeeded.
+/// A guard: while it exists, oneDNN uses `count` threads for calls from this thread, each on its own processor if there
+/// are enough processors. Precondition: `load` succeeded.
 class threads {
  public:
   [[nodiscard]] explicit threads(int count);

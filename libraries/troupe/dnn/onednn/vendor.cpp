@@ -22,21 +22,21 @@ error failed(const char* call, dnnl_status_t status) {
 class onednn_kernel final : public vendor_kernel {
  public:
   onednn_kernel(convolution_match m, dnnl_engine_t on, int threads)
-      : vendor_kernel(std::move(m.match)), program_(std::move(m.program)), on_(on), threads_(threads) {}
+      : vendor_kernel(std::move(m.match)), primitives_(std::move(m.primitives)), on_(on), threads_(threads) {}
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call&) const override {
-    // Primitives are made for a number of threads, and OpenMP stores that number per calling thread.
+    // Primitives are made for a number of threads, which OpenMP stores per calling thread.
     const threads in_use(threads_);
     dnnl_stream_t made = nullptr;
     if (const auto s = calls().create_stream(&made, on_, dnnl_stream_default_flags); s != dnnl_success)
       return failed("dnnl_stream_create", s);
     const stream in(made);
-    if (const auto s = program_.run(made, addresses, static_cast<std::byte*>(workspace)); s != dnnl_success)
+    if (const auto s = primitives_.run(made, addresses, static_cast<std::byte*>(workspace)); s != dnnl_success)
       return failed("dnnl_primitive_execute", s);
     return {};
   }
 
  private:
-  const program program_;
+  const primitive_list primitives_;
   const dnnl_engine_t on_;
   const int threads_;
 };

@@ -8,10 +8,11 @@
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <vector>
 
-/// Finds the parts of a graph that oneDNN computes on the host. oneDNN is optional: our own loops compute everything.
+/// The search for parts of a graph that oneDNN computes on the host. oneDNN is optional: our own loops can compute
+/// everything.
 namespace troupe::dnn::onednn {
 
-/// The library oneDNN. Thread-safe.
+/// The part of the host engine that uses oneDNN. Thread-safe.
 class vendor {
  public:
   /// Loads oneDNN, which computes with this many threads. Fails with the reason if oneDNN cannot be used.
@@ -19,7 +20,7 @@ class vendor {
   virtual ~vendor() = default;
   virtual const std::string& version() const noexcept = 0;
 
-  /// Finds the parts of a graph that oneDNN computes faster than our code. Each may use `workspace` bytes.
+  /// Finds the parts of a graph that oneDNN computes faster than our code. Each may use `workspace` bytes of workspace.
   virtual std::vector<std::unique_ptr<vendor_kernel>> find(const encoded_graph& g, std::uint64_t workspace) = 0;
 };
 

@@ -6,8 +6,9 @@
 #include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/attention_dropping.hpp>
 
-/// Positions of the tokens of an attention, and which keys each query attends to, for host and device code. Numbers
-/// read from memory are not trusted: no address outside the tensors follows from them.
+/// The positions of an attention's tokens, and the keys that each query attends to, for host and device code. Lengths,
+/// offsets and pages from memory may have any values: they are clamped or checked, so that no address outside the
+/// tensors follows from them.
 namespace troupe::dnn {
 
 /// A strided view of i32 in memory.
@@ -28,14 +29,17 @@ struct key_range {
   std::int64_t first, last;
 };
 
+/// The extents and options of an attention step, and the integers in memory that it reads.
 struct attention_geometry {
   double scale, soft_cap, dropout;
   std::int64_t left, right, bottom_right, has_alibi, has_bias;
   sequence_layout query_layout, key_layout;
-  /// Numbers of sequences; heads of q and of k; heads of q that share one of k; tokens of a row (of keys: in all pages
-  /// of a sequence).
-  std::int64_t batch, heads, key_heads, shared, queries, keys, width, value_width;
-  std::int64_t page_tokens, pool;  ///< tokens of a page, and number of pages; 0: no pages
+  std::int64_t batch;             ///< number of sequences
+  std::int64_t heads, key_heads;  ///< heads of q, and of k and v
+  std::int64_t shared;            ///< heads of q that share a head of k
+  std::int64_t queries, keys;     ///< tokens of a row of q and of k; with pages, `keys` counts all pages of a sequence
+  std::int64_t width, value_width;
+  std::int64_t page_tokens, pool;  ///< tokens of a page, pages of the pool; both 0 without pages
   integer_view query_numbers, key_numbers, pages, step;
   std::uint64_t seed, offset;
   std::int64_t bias_extents[4], bias_strides[4];  ///< strides are 0 where the bias is broadcast
@@ -57,7 +61,7 @@ struct attention_geometry {
     return tokens_of(key_layout, key_numbers, b, keys);
   }
 
-  /// Return the number of a row of q and of k; -1 for a key whose page is not in the pool.
+  /// Return the index of a query's row in q, and of a key's row in k; -1 for a key whose page is not in the pool.
   TROUPE_HOST_DEVICE std::int64_t query_row(const token_range& t, std::int64_t head, std::int64_t i) const noexcept {
     return (t.row * heads + head) * queries + t.first + i;
   }
@@ -71,7 +75,7 @@ struct attention_geometry {
                                            std::int64_t of_keys) const noexcept {
     return bottom_right != 0 ? i + of_keys - of_queries : i;
   }
-  /// Returns the keys that query i attends to, in a sequence of these numbers of queries and keys.
+  /// Returns the keys that query i attends to, in a sequence of `of_queries` queries and `of_keys` keys.
   TROUPE_HOST_DEVICE key_range visible_keys(std::int64_t i, std::int64_t of_queries,
                                             std::int64_t of_keys) const noexcept {
     const std::int64_t d = diagonal(i, of_queries, of_keys);
@@ -88,7 +92,7 @@ struct attention_geometry {
     const std::int64_t eighths = head < power ? 16 * (head + 1) : 8 * (2 * (head - power) + 1);
     return std::exp2(-static_cast<double>(eighths) / static_cast<double>(2 * power));
   }
-  /// Returns the dropout. Reads the step from memory, if there is one.
+  /// Returns the dropout's mask for this run. Reads the dropout's step from memory, if there is one.
   TROUPE_HOST_DEVICE attention_dropping dropping() const noexcept {
     const std::int64_t more = step.memory != nullptr ? step.at(0) : 0;
     return attention_dropping::of(dropout, seed, offset + static_cast<std::uint64_t>(more));

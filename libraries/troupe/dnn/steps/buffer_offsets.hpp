@@ -9,14 +9,14 @@
 
 namespace troupe::dnn {
 
-/// The size of a buffer, and the first and the last step that use it.
+/// The size of a buffer in bytes, and the first and the last step that use it.
 struct buffer_use {
   std::uint64_t bytes;
   std::size_t first, last;
 };
 
-/// Returns the offset of each buffer in memory that they share: the lowest one that is free during the steps that use
-/// the buffer. Sets `total_bytes` to the size of that memory.
+/// Returns the offset of each buffer in memory that all of them share: the lowest one that is free during the steps
+/// that use the buffer. Sets `total_bytes` to the size of that memory.
 std::vector<std::uint64_t> buffer_offsets(std::span<const buffer_use> buffers, std::uint64_t& total_bytes);
 
 }  // namespace troupe::dnn

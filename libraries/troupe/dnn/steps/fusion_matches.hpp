@@ -6,10 +6,10 @@
 #include <troupe/dnn/steps/read_set.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
-/// Helpers to match a subgraph with one call of a vendor library.
+/// Helpers to find parts of a graph that one kernel, of a vendor's library or of ours, computes.
 namespace troupe::dnn {
 
-/// A graph with its analyses, for searches for fusion matches.
+/// A graph and what is known of its nodes and memory, for searches for fusion matches.
 struct graph_analysis {
   const encoded_graph& graph;
   const def_use& uses;
@@ -20,11 +20,12 @@ struct graph_analysis {
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
   /// Returns true if a match may write to the memory of a tensor: it is aligned, and the graph does not read it.
-  bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.any(tensor(t).memory); }
+  bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.is_read(tensor(t).memory); }
 };
 
-/// Returns the tensor in which a match stores a result of this type: the result itself, or what its only reader
-/// converts it to or writes it to, if `can_write(tensor)`. Adds such readers to the match.
+/// Returns the tensor in which a match that computes `tensor` stores it as `type`. This is `tensor` itself or, if its
+/// only reader converts it to `type` or writes it to memory of `type`, that reader's output, if `can_write(output)`.
+/// Adds such readers to the match.
 template <class CanWrite>
 std::uint16_t follow_result(const graph_analysis& g, std::uint16_t tensor, dtype type, fusion_match& match,
                             const CanWrite& can_write) {
@@ -39,7 +40,8 @@ std::uint16_t follow_result(const graph_analysis& g, std::uint16_t tensor, dtype
   return tensor;
 }
 
-/// Returns the shape of an image with contiguous strides: the channel axis is the fastest, or the last axis.
+/// Returns the shape with dense strides, of which the channel axis is the fastest if `channels_last`, otherwise the
+/// last axis.
 tensor_shape packed(tensor_shape s, bool channels_last) noexcept;
 
 /// Returns the other input of a node that reads two tensors, one of which is `one`.
@@ -47,10 +49,10 @@ inline std::uint16_t other_input(const encoded_node& n, std::uint16_t one) noexc
   return n.inputs[0] == one ? n.inputs[1] : n.inputs[0];
 }
 
-/// Returns true if `s` has one number for each channel of `image`.
+/// Returns true if `s` has one element for each channel of `image`.
 bool is_per_channel(const tensor_shape& s, const tensor_shape& image) noexcept;
 
-/// Returns the first node of a match that comes after all nodes that write its inputs.
+/// Returns the node of a match in whose place the match is computed: the first one after all that write its inputs.
 std::uint16_t position_of(const fusion_match& match, const def_use& uses) noexcept;
 
 }  // namespace troupe::dnn

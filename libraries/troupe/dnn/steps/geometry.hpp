@@ -5,17 +5,17 @@
 #include <troupe/dnn/steps/locations.hpp>
 #include <troupe/windows/geometry.hpp>
 
-/// Shapes after their axes are collapsed or split, as kernels use them.
+/// Shapes in the form that kernels use: axes are added or split.
 namespace troupe::dnn {
 
-/// The geometry of a window that slides over an image, from the shapes of image and result.
+/// The geometry of a window that slides over an image; always has most_spatial axes. `widths` are the window's extents.
 struct window_geometry : windows::geometry {
   window_geometry(const sliding& s, const tensor_shape& image, const tensor_shape& result,
                   const std::int64_t* widths) noexcept;
 };
 
 /// Returns the shape with axis 1 split into two: the group, and the channel in it. Statistics have one element for each
-/// group; a scale may be the same for all channels.
+/// group. A scale with one element for all channels has extent 1 along both.
 tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept;
 
 }  // namespace troupe::dnn

@@ -10,9 +10,9 @@ namespace troupe::dnn {
 /// The storage of a computed tensor: a view of memory of the graph, or of a buffer between operations.
 struct location {
   bool is_buffer = false;
-  std::uint16_t number = 0;  ///< of the memory, or of the buffer; no_tensor: none
+  std::uint16_t number = 0;  ///< index of the memory or buffer; no_tensor: none
   dtype type{};
-  std::int64_t offset = 0;  ///< elements
+  std::int64_t offset = 0;  ///< of the first element, in elements
   tensor_shape shape;
   bool exists() const noexcept { return number != no_tensor; }
 };
@@ -27,26 +27,26 @@ inline bool is_dense(const tensor_shape& s) noexcept {
 inline bool same_extents(const tensor_shape& a, const tensor_shape& b) noexcept {
   return a.rank == b.rank && a.extents == b.extents;
 }
-/// Returns true if the extents are equal, and equal elements have equal offsets.
+/// Returns true if extents and strides are equal. Strides of axes with extent 1 are ignored.
 inline bool same_layout(const tensor_shape& a, const tensor_shape& b) noexcept {
   for (std::size_t i = 0; i < a.rank; ++i)
     if (a.extents[i] != 1 && a.strides[i] != b.strides[i]) return false;
   return same_extents(a, b);
 }
-/// Returns the strides of a tensor when it is broadcast to these extents: 0 along broadcast axes.
+/// Returns the strides of a tensor that is broadcast to the extents: 0 along broadcast axes.
 inline axis_values broadcast_strides(const tensor_shape& s, std::size_t rank, const axis_values& extents) noexcept {
   axis_values out{};
   for (std::size_t i = 0; i < rank && i < s.rank; ++i) out[i] = s.extents[i] == 1 && extents[i] != 1 ? 0 : s.strides[i];
   return out;
 }
 
-/// The elements of several operands, iterated together line by line. Adjacent axes that are contiguous in all operands
-/// are collapsed into one.
+/// The elements of several operands, iterated together line by line: a line is the elements along the last axis.
+/// Adjacent axes that are contiguous in all operands are collapsed into one.
 class iteration_space {
  public:
   iteration_space() = default;
-  /// `strides` has those of each operand. `reorder` sorts the axes so that the first operand has unit stride along
-  /// lines.
+  /// Makes a space over the extents. `strides` has the strides of each operand. `reorder` sorts the axes by descending
+  /// strides of the first operand, so that its elements are neighbors along lines.
   iteration_space(std::size_t rank, const axis_values& extents, std::vector<axis_values> strides, bool reorder = false);
 
   std::size_t rank() const noexcept { return rank_; }
@@ -56,11 +56,11 @@ class iteration_space {
   std::int64_t lines() const noexcept { return lines_; }
   std::int64_t length() const noexcept { return extents_[rank_ - 1]; }
   std::int64_t line_stride(std::size_t operand) const noexcept { return strides_[operand][rank_ - 1]; }
-  /// Returns the number of lines for each element of the outermost axis.
+  /// Returns the number of lines at each index of the outermost axis.
   std::int64_t lines_per_outer() const noexcept { return rank_ == 1 ? 1 : lines_ / extents_[0]; }
   std::int64_t outer_extent() const noexcept { return rank_ == 1 ? 1 : extents_[0]; }
   std::int64_t outer_stride(std::size_t operand) const noexcept { return rank_ == 1 ? 0 : strides_[operand][0]; }
-  /// Returns the element offset of a line in an operand.
+  /// Returns the offset in an operand of a line's first element, in elements.
   std::int64_t begin(std::size_t operand, std::int64_t line) const noexcept {
     std::int64_t at = 0;
     for (std::size_t i = rank_ - 1; i-- > 0; line /= extents_[i]) at += line % extents_[i] * strides_[operand][i];

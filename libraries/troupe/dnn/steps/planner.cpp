@@ -25,7 +25,7 @@ class planner {
         tensors_(g.tensors().size()),
         match_of_(g.nodes().size(), no_match),
         reads_(g) {
-    out_.numbers = needs_double(g) ? dtype::f64 : dtype::f32;
+    out_.compute_type = needs_double(g) ? dtype::f64 : dtype::f32;
     for (std::size_t i = 0; i < matches.size(); ++i) {
       for (const std::uint16_t n : matches[i].nodes) match_of_[n] = i;
       for (const fusion_match::tensor& in : matches[i].inputs) reads_.read_at(matches[i].at, in.number);
@@ -36,13 +36,13 @@ class planner {
  private:
   using operation = elementwise_kernel::operation;
   struct tensor_state {
-    std::optional<location> stored;                 ///< from which it can be read
+    std::optional<location> stored;                 ///< the memory or buffer that holds it
     std::vector<location> copies = {};              ///< copies with another layout or type
     const tensor_shape* needed_shape = nullptr;     ///< the layout that a match needs, if it is spilled
     std::optional<std::uint16_t> operation_number;  ///< the operation of the open elementwise kernel that computes it
-    std::size_t last_reader = 0;                    ///< number of the last node that reads it
+    std::size_t last_reader = 0;                    ///< index of the last node that reads it
     std::size_t readers = 0;
-    std::uint16_t only_write = no_tensor;  ///< the memory that it is only written to
+    std::uint16_t only_write = no_tensor;  ///< the tensor in memory to which its only reader writes it
   };
 
   static constexpr std::size_t no_match = SIZE_MAX;
@@ -78,21 +78,21 @@ class planner {
   location new_buffer(const tensor_shape& s) {
     tensor_shape dense = s;
     dense.strides = dense_strides(s);
-    return new_buffer(dense, out_.numbers);
+    return new_buffer(dense, out_.compute_type);
   }
   location new_workspace(std::uint64_t bytes) {
     return new_buffer({.rank = 1, .extents = {static_cast<std::int64_t>(bytes)}, .strides = {1}}, dtype::u8);
   }
   location result_location(std::uint16_t t);
-  location spilled(std::uint16_t t);
+  location spill_location(std::uint16_t t);
   location location_of(std::uint16_t t);
   location copy_with_layout(std::uint16_t t, const tensor_shape& s, dtype type);
-  location dense_numbers(std::uint16_t t);
+  location dense_values(std::uint16_t t);
   location dense_integers(std::uint16_t t);
   void add_view(const encoded_node& n);
   void add_concatenation(const encoded_node& n);
   void add_operator_step(const encoded_node& n);
-  void add_vendor_step(std::size_t which);
+  void add_fused_step(std::size_t which);
   location with_layout(const fusion_match::tensor& as);
 
   const encoded_graph& graph_;
@@ -115,7 +115,7 @@ step_list planner::plan() {
     if (!is_matched(node_))
       add(n);
     else if (const std::size_t which = match_of_[node_]; matches_[which].at == node_)
-      add_vendor_step(which);
+      add_fused_step(which);
     ++node_;
   }
   close_kernel();
@@ -124,7 +124,7 @@ step_list planner::plan() {
   return std::move(out_);
 }
 
-// Finds the readers of each tensor, and the tensors that are only written to memory.
+// Finds the readers of each tensor, and the tensors whose only reader writes them to memory.
 void planner::analyze_uses() {
   const auto nodes = graph_.nodes();
   for (const fusion_match& match : matches_) {
@@ -139,7 +139,7 @@ void planner::analyze_uses() {
       tensor_state& t = tensors_[nodes[i].inputs[k]];
       t.last_reader = std::max(t.last_reader, i), ++t.readers;
       const encoded_tensor& to = tensor(nodes[i].outputs[0]);
-      const bool is_copy = nodes[i].what == op::write && to.type == out_.numbers && is_dense(to.shape);
+      const bool is_copy = nodes[i].what == op::write && to.type == out_.compute_type && is_dense(to.shape);
       t.only_write = is_copy && t.readers == 1 ? nodes[i].outputs[0] : no_tensor;
     }
   for (std::size_t i = 0; i < tensors_.size(); ++i)
@@ -167,7 +167,7 @@ void planner::add(const encoded_node& n) {
   add_operator_step(n);
 }
 
-// Extends the lifetime of a buffer to the next step.
+// Extends the lifetime of a buffer to the step that is added next.
 void planner::extend_lifetime(const location& l) {
   if (!l.is_buffer) return;
   buffer_use& b = buffers_[l.number];
@@ -239,13 +239,13 @@ std::uint16_t planner::append_random(const encoded_node& n) {
   return add_operation({.what = operation::kind::random, .operand = add_operand(positions), .from = {number}});
 }
 
-// Ends the open elementwise kernel. Results that later nodes read are spilled.
+// Ends the open elementwise kernel, and spills its results that later nodes read.
 void planner::close_kernel() {
   if (!open_kernel_) return;
   for (const std::uint16_t t : kernel_tensors_) {
     tensor_state& s = tensors_[t];
     if (!s.stored && s.readers > 0 && s.last_reader >= node_) {
-      s.stored = spilled(t);
+      s.stored = spill_location(t);
       add_operation({.what = operation::kind::write, .operand = add_operand(*s.stored), .from = {*s.operation_number}});
     }
     s.operation_number.reset();
@@ -256,7 +256,8 @@ void planner::close_kernel() {
   if (std::any_of(kernel.operations.begin(), kernel.operations.end(), writes)) push_kernel(std::move(kernel));
 }
 
-// The elements are iterated in the order of memory that is written: memory of the graph rather than a buffer.
+// Adds a kernel to the steps. Its elements are iterated in the order of the memory that it writes, or else of the
+// buffer.
 void planner::push_kernel(elementwise_kernel kernel) {
   constexpr std::size_t none = SIZE_MAX;
   std::size_t first = none;
@@ -279,10 +280,11 @@ void planner::push_kernel(elementwise_kernel kernel) {
 // -- memory that is read and written
 
 bool planner::is_in_place(const encoded_node& n) const noexcept {
-  return n.what == op::write && reads_.any(tensor(n.outputs[0]).memory);
+  return n.what == op::write && reads_.is_read(tensor(n.outputs[0]).memory);
 }
 
-// An elementwise kernel may overwrite an element that it reads, but not one that another of its elements still needs.
+// Writes to memory that the graph reads. An elementwise kernel may overwrite memory that it reads only if each element
+// is read by the thread that writes it.
 void planner::write_in_place(const encoded_node& n) {
   const std::uint16_t from = n.inputs[0];
   const location to = memory_location(n.outputs[0]);
@@ -292,7 +294,7 @@ void planner::write_in_place(const encoded_node& n) {
   };
   const auto& stored = tensors_[from].stored;
   if (stored && is_there(*stored) && !is_elsewhere(*stored)) return;
-  if (reads_.any_after(node_, to.number)) {
+  if (reads_.is_read_after(node_, to.number)) {
     tensors_[from].last_reader = SIZE_MAX;
     reads_.read_at_end(from);
     deferred_writes_.push_back(n);
@@ -307,7 +309,7 @@ void planner::write_in_place(const encoded_node& n) {
   append(n);
 }
 
-// Does the writes that had to wait for readers. The source of one may be in memory that another one overwrites.
+// Adds the writes that had to wait for readers. Sources in memory that one of them overwrites are copied first.
 void planner::write_deferred() {
   const auto is_overwritten = [&](const location& l) {
     return !l.is_buffer && std::any_of(deferred_writes_.begin(), deferred_writes_.end(),
@@ -340,7 +342,7 @@ void planner::copy(const location& from, const location& to) {
   push_kernel(std::move(kernel));
 }
 
-// The elements of `s` are contiguous, in any order of its axes.
+// Returns a new buffer. The elements of `s` are contiguous, in any order of the axes.
 location planner::new_buffer(const tensor_shape& s, dtype type) {
   const location l{
       .is_buffer = true, .number = static_cast<std::uint16_t>(buffers_.size()), .type = type, .offset = 0, .shape = s};
@@ -348,27 +350,29 @@ location planner::new_buffer(const tensor_shape& s, dtype type) {
   return l;
 }
 
-// Returns the location for a result of a step: the memory that it is written to, if it is only written there.
+// Chooses or allocates the memory for a result of a step: the memory of the graph to which its only reader writes it,
+// or a new buffer.
 location planner::result_location(std::uint16_t t) {
   const std::uint16_t to = tensors_[t].only_write;
-  if (to == no_tensor || reads_.any(tensor(to).memory) || !same_extents(tensor(to).shape, tensor(t).shape))
+  if (to == no_tensor || reads_.is_read(tensor(to).memory) || !same_extents(tensor(to).shape, tensor(t).shape))
     return new_buffer(tensor(t).shape);
   location l = memory_location(to);
   l.shape.strides = dense_strides(l.shape);
   return l;
 }
 
-// Returns the location for a tensor that is spilled, in the narrow type to which it was rounded, if any.
-location planner::spilled(std::uint16_t t) {
+// Chooses or allocates the memory for a result that the open kernel must write out: memory of the graph to which its
+// only reader writes it, or a new buffer, of the narrow type to which the result was rounded, if any.
+location planner::spill_location(std::uint16_t t) {
   const tensor_state& s = tensors_[t];
   if (s.only_write != no_tensor) return result_location(t);
   const dtype type = tensor(t).type;
   tensor_shape shape = tensor(t).shape;
   shape.strides = s.needed_shape != nullptr ? s.needed_shape->strides : dense_strides(shape);
-  return new_buffer(shape, bytes_of(type) < bytes_of(out_.numbers) ? type : out_.numbers);
+  return new_buffer(shape, bytes_of(type) < bytes_of(out_.compute_type) ? type : out_.compute_type);
 }
 
-// Returns the location of a tensor. A number by value gets a buffer when a step needs it in memory.
+// Returns the location of a tensor. A number gets a buffer, which a kernel fills.
 location planner::location_of(std::uint16_t t) {
   tensor_state& s = tensors_[t];
   if (!s.stored && tensor(t).where == encoded_tensor::place::number) {
@@ -396,14 +400,15 @@ location planner::copy_with_layout(std::uint16_t t, const tensor_shape& s, dtype
   return out;
 }
 
-location planner::dense_numbers(std::uint16_t t) {
+// Returns the elements of a tensor as a dense tensor of the type in which the graph is computed.
+location planner::dense_values(std::uint16_t t) {
   location l = location_of(t);
-  const bool fits = l.type == out_.numbers && is_dense(l.shape);
+  const bool fits = l.type == out_.compute_type && is_dense(l.shape);
   l.shape.strides = dense_strides(l.shape);
-  return fits ? l : copy_with_layout(t, l.shape, out_.numbers);
+  return fits ? l : copy_with_layout(t, l.shape, out_.compute_type);
 }
 
-// Returns integers in memory, unconverted but contiguous.
+// Returns the i32 elements of a tensor in memory as a dense tensor.
 location planner::dense_integers(std::uint16_t t) {
   const location& l = *tensors_[t].stored;
   if (is_dense(l.shape)) return l;
@@ -413,7 +418,7 @@ location planner::dense_integers(std::uint16_t t) {
 }
 
 void planner::add_view(const encoded_node& n) {
-  location l = n.what == op::reshape ? dense_numbers(n.inputs[0]) : location_of(n.inputs[0]);
+  location l = n.what == op::reshape ? dense_values(n.inputs[0]) : location_of(n.inputs[0]);
   const tensor_shape before = l.shape;
   l.shape = tensor(n.outputs[0]).shape;
   if (n.what == op::reshape) l.shape.strides = dense_strides(l.shape);
@@ -444,12 +449,12 @@ void planner::add_concatenation(const encoded_node& n) {
 void planner::add_operator_step(const encoded_node& n) {
   operator_step s{.what = n.what, .attributes = n.attributes, .inputs = {}, .outputs = {}, .workspace = {}};
   for (std::size_t k = 0; k < n.input_count; ++k)
-    s.inputs.push_back(k < n.count_numbers() ? dense_numbers(n.inputs[k]) : dense_integers(n.inputs[k]));
+    s.inputs.push_back(k < n.count_value_inputs() ? dense_values(n.inputs[k]) : dense_integers(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].stored = result_location(n.outputs[k])));
-  const std::int64_t engine_numbers = limits_.workspace != nullptr ? limits_.workspace(s) : 0;
-  const std::uint64_t workspace =
-      workspace_bytes_of(graph_, n, out_.numbers) + static_cast<std::uint64_t>(engine_numbers) * bytes_of(out_.numbers);
+  const std::int64_t engine_elements = limits_.workspace != nullptr ? limits_.workspace(s) : 0;
+  const std::uint64_t workspace = workspace_bytes_of(graph_, n, out_.compute_type) +
+                                  static_cast<std::uint64_t>(engine_elements) * bytes_of(out_.compute_type);
   if (workspace != 0) s.workspace = new_workspace(workspace);
   for (const location& l : s.inputs) extend_lifetime(l);
   for (const location& l : s.outputs) extend_lifetime(l);
@@ -464,11 +469,11 @@ location planner::with_layout(const fusion_match::tensor& as) {
   return copy_with_layout(as.number, as.shape, as.type);
 }
 
-void planner::add_vendor_step(std::size_t which) {
+void planner::add_fused_step(std::size_t which) {
   const fusion_match& match = matches_[which];
   for (const fusion_match::tensor& in : match.inputs)
     if (tensors_[in.number].operation_number && !tensors_[in.number].stored) close_kernel();
-  vendor_step s{.which = which, .inputs = {}, .outputs = {}, .workspace = {}};
+  fused_step s{.which = which, .inputs = {}, .outputs = {}, .workspace = {}};
   for (const fusion_match::tensor& in : match.inputs) s.inputs.push_back(with_layout(in));
   for (const fusion_match::tensor& out : match.outputs) {
     std::optional<location>& stored = tensors_[out.number].stored;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Plans of random graphs with random fusion matches, compared with the reference.
+// Computes plans of random graphs with random fusion matches, and compares the results with the reference.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -43,12 +43,12 @@ class random_matches {
     return out;
   }
 
-  // Such a node must not be part of a match.
+  // Returns true if a node writes to memory that the graph reads: it must not be part of a match.
   bool overwrites_read_memory(std::size_t n) const {
-    return graph_.nodes()[n].what == op::write && reads_.any(graph_.tensors()[outputs_of(n)[0]].memory);
+    return graph_.nodes()[n].what == op::write && reads_.is_read(graph_.tensors()[outputs_of(n)[0]].memory);
   }
 
-  // Chooses a node, then repeatedly a neighbour of the chosen ones.
+  // Chooses a node, then repeatedly a neighbor of the chosen nodes.
   void grow() {
     std::set<std::size_t> nodes,
         next{static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(graph_.nodes().size()) - 1))};
@@ -136,7 +136,7 @@ class random_matches {
   numerics::random_source& random_;
   const def_use uses_;
   const read_set reads_;
-  std::vector<std::size_t> owner_;  // per node: the number of its piece
+  std::vector<std::size_t> owner_;  // per node: the index of its piece
   std::vector<std::set<std::size_t>> pieces_;
   std::vector<fusion_match> all_;
 };
@@ -180,7 +180,7 @@ TEST_F(dnn_planner, each_match_becomes_one_step_with_its_workspace) {
     const step_list all = steps_of(g, {}, matches.all());
     std::vector<bool> computed(matches.all().size());
     for (const auto& step : all.steps)
-      if (const auto* s = std::get_if<vendor_step>(&step)) {
+      if (const auto* s = std::get_if<fused_step>(&step)) {
         EXPECT_FALSE(computed[s->which]) << description_of(g, matches.all());
         computed[s->which] = true;
         EXPECT_EQ(s->workspace.is_buffer, matches.all()[s->which].workspace != 0);

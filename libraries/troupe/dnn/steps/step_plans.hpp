@@ -15,15 +15,15 @@
 
 namespace troupe::dnn {
 
-/// The plans of an engine, by graph. A `Plan` is a step_list or derives from it. Thread-safe.
+/// A cache of an engine's plans, by graph. A `Plan` is a step_list or derives from it. Thread-safe.
 template <class Plan = step_list>
 class step_plans {
  public:
   /// `engine` is the name of the engine in errors: "the host engine".
   explicit step_plans(std::string_view engine) : engine_(engine) {}
 
-  /// Returns the plan of a graph. If there is none yet, makes it with `make(nullptr)`, a result<Plan>. Its key is the
-  /// graph's structure and `more`. When `is_outdated(before)`, `make(&before)` makes it again.
+  /// Returns the plan of a graph, by the key of the graph's structure and `more`. If there is none yet, calls
+  /// `make(nullptr)`, which returns a result<Plan>. If `is_outdated(plan)`, replaces the plan by `make(&plan)`.
   template <class Request, class Make, class IsOutdated>
   result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more, IsOutdated&& is_outdated) {
     const encoded_graph& g = r.graph.encoded();
@@ -35,7 +35,7 @@ class step_plans {
     auto all = TROUPE_TRY(plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> {
       return std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(nullptr))));
     }));
-    // Meanwhile other threads use the old plan.
+    // Other threads use the old plan while this one replaces it.
     if (std::unique_lock mine(renewing_, std::defer_lock); is_outdated(*all) && mine.try_lock()) {
       all = std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(all.get()))));
       plans_.put(key, all);
@@ -46,16 +46,16 @@ class step_plans {
                        all->steps.size(), " steps: set fusion to allowed, or split the graph"));
     if (all->bytes <= r.workspace) return all;
     return error(reaction::unsupported, "dnn",
-                 cat(name_of<Request>(), ": workspace is ", r.workspace, "; ", engine_, " needs ", all->bytes,
+                 cat(name_of<Request>(), ": workspace is ", r.workspace, " bytes; ", engine_, " needs ", all->bytes,
                      " bytes for intermediate results: set workspace to at least that, or leave it out"));
   }
-  /// The same for plans that are never outdated; `make()` makes them.
+  /// Returns the plan of a graph, for plans that are never outdated. `make()` returns a result<Plan>.
   template <class Request, class Make>
   result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more = {}) {
     return find(r, [&](const Plan*) { return make(); }, more, [](const Plan&) { return false; });
   }
   plan::statistics count() const { return plans_.count(); }
-  /// Returns the same, and then resets the counters if `start_anew`.
+  /// Returns the statistics, and then resets the counters if `start_anew`.
   plan::statistics count(bool start_anew) { return start_anew ? plans_.count_anew() : plans_.count(); }
 
  private:

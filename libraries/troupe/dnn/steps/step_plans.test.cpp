@@ -18,7 +18,7 @@ struct step_plan_cache : ::testing::Test {
     const std::uint16_t x = e.given({2}, {1, 2}), y = e.at(&written, dtype::f64, dense({2}), access_mode::write);
     e.node(op::write, {x}, {y});
   }
-  // Finds the plan and returns its number, or 0 if that fails. Plans below `outdated_before` are replaced by the next.
+  // Finds the plan and returns its number, or 0 on failure. A plan with a number below `outdated_before` is replaced.
   int find(int outdated_before = 0, std::uint64_t bytes = 0) {
     const computation r{.graph = graph(e.encode(), e.bytes()), .workspace = workspace};
     const auto plan = plans.find(

@@ -23,13 +23,13 @@ ctc_workspace::ctc_workspace(const tensor_shape& logits, const tensor_shape& lab
   count = losses + (gradient ? batch : 0);
 }
 
-std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, dtype numbers) noexcept {
+std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, dtype compute_type) noexcept {
   const auto shape = [&](std::size_t k) -> const tensor_shape& { return g.tensors()[n.inputs[k]].shape; };
   switch (n.what) {
     case op::recurrence_gradient: {
       const auto f = n.attributes.as<recurrence_gradient_attributes>();
       const recurrence_workspace workspace(f, detail::recurrence_layout(f, shape(0), shape(2)));
-      return static_cast<std::uint64_t>(workspace.count) * bytes_of(numbers);
+      return static_cast<std::uint64_t>(workspace.count) * bytes_of(compute_type);
     }
     case op::ctc_loss:
     case op::ctc_loss_gradient: {

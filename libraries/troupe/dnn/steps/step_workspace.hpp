@@ -8,13 +8,13 @@
 /// The workspace of a step: memory that it needs beside its tensors while it runs.
 namespace troupe::dnn {
 
-/// Offsets in the workspace of an RNN's gradient, in numbers.
+/// Offsets in the workspace of a recurrence's gradient, in elements.
 struct recurrence_workspace {
   std::int64_t gate_gradients = 0;  ///< gradients of the gates at each step
   std::int64_t dh, dc;              ///< gradients of the state before the step that was computed last
-  std::int64_t projected;           ///< gradient of h after each step, and of what one step projected
+  std::int64_t projected;           ///< gradients of h after each step, and of the state that one step projected
   std::int64_t x;                   ///< x, with 0 beyond the sequences' lengths
-  std::int64_t count;
+  std::int64_t count;               ///< elements of the workspace
 
   recurrence_workspace(const recurrence_gradient_attributes& f, const detail::recurrence_layout& l) noexcept;
 };
@@ -24,16 +24,16 @@ struct recurrence_workspace {
 struct ctc_workspace {
   std::int64_t states;     ///< number of states of a sequence
   std::int64_t norms = 0;  ///< logarithm of the sum of each step's exponentials: time x batch
-  std::int64_t forward;    ///< per state: 2 steps of each sequence; for the gradient: all steps
-  std::int64_t backward;   ///< per state: 2 steps of each sequence; gradient only
-  std::int64_t next;       ///< the next equal label; gradient only
-  std::int64_t losses;     ///< per sequence; gradient only
-  std::int64_t count;
+  std::int64_t forward;    ///< log probabilities of the states: for 2 steps of each sequence; for the gradient: for all
+  std::int64_t backward;   ///< log probabilities of what follows the states, for 2 steps; only for the gradient
+  std::int64_t next;       ///< the next equal label of each label; only for the gradient
+  std::int64_t losses;     ///< the loss of each sequence; only for the gradient
+  std::int64_t count;      ///< doubles of the workspace
 
   ctc_workspace(const tensor_shape& logits, const tensor_shape& labels, bool gradient) noexcept;
 };
 
-/// Returns the bytes of a node's workspace when computed in the type `numbers`; 0 if it needs none.
-std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, dtype numbers) noexcept;
+/// Returns the bytes of workspace of a node that is computed in the type `compute_type`; 0 if it needs none.
+std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, dtype compute_type) noexcept;
 
 }  // namespace troupe::dnn

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-/// A graph as a list of steps, for engines that run each step by itself.
+/// The plan of a graph: a list of steps, each of which an engine runs as one or several kernels.
 namespace troupe::dnn {
 
 /// Elementwise operations, computed in one pass over all elements.
@@ -17,28 +17,28 @@ struct elementwise_kernel {
   struct operation {
     enum class kind : std::uint8_t { read, number, apply, round, write, random };
     kind what{};
-    epilogue::op function{};    ///< for apply
-    dtype type{};               ///< for round
-    std::uint16_t operand = 0;  ///< for read and write; for random: its offsets are the positions of the elements
-    std::uint16_t from[3] = {0, 0, 0};  ///< earlier operations, its arguments: all for apply, the first for round and
-                                        ///< write; for random: the number of the sequence
-    double value = 0;                   ///< for number
+    epilogue::op function{};            ///< apply: the function
+    dtype type{};                       ///< round: the type to round to
+    std::uint16_t operand = 0;          ///< read, write: the operand; random: one whose offsets index the sequence
+    std::uint16_t from[3] = {0, 0, 0};  ///< apply, round, write: the operations that compute the arguments, of which
+                                        ///< round and write use the first; random: the first is the sequence's index
+    double value = 0;                   ///< number: its value
   };
   /// A sequence of random numbers.
   struct sequence {
-    random_attributes numbers;
+    random_attributes attributes;
     std::optional<location> words;  ///< u32 words of the seed, if it is in memory
   };
   tensor_shape extents;
   std::vector<operation> operations;
   std::vector<location> operands;
   std::vector<sequence> sequences = {};
-  iteration_space over;                       ///< over the operands, first the one whose order in memory matters most
-  std::vector<std::size_t> operand_in_space;  ///< number of operand i in the iteration space
+  iteration_space over;                       ///< the elements of all operands, in the order of its first one
+  std::vector<std::size_t> operand_in_space;  ///< index in the iteration space of operand i
 };
 
-/// A node that is not elementwise. Its tensors are contiguous, except inputs from `count_numbers()` on, which keep
-/// their strides.
+/// A node that is not elementwise. Its tensors are dense, and have the type in which the graph is computed, except
+/// inputs from `count_value_inputs()` on, which are i32.
 struct operator_step {
   op what{};
   node_attributes attributes;
@@ -46,45 +46,47 @@ struct operator_step {
   location workspace = {};  ///< see step_workspace.hpp
 };
 
-/// Nodes that one call of a vendor library computes together, with the layouts that it needs.
+/// Nodes that one kernel computes together, of a vendor's library or a direct kernel of ours, and the layouts that it
+/// needs.
 struct fusion_match {
-  /// A tensor, and the type and layout that the call needs. Inputs with another layout are copied; outputs in memory of
-  /// the graph already have this one.
+  /// A tensor, and the type and layout that the kernel needs. Inputs with others are copied; outputs in memory of the
+  /// graph have these already.
   struct tensor {
-    std::uint16_t number;
+    std::uint16_t number;  ///< index of the tensor
     dtype type;
     tensor_shape shape;
     bool copied = false;  ///< true if it must be copied in any case, because its address is not aligned
   };
   std::vector<std::uint16_t> nodes;
-  std::uint16_t at = 0;  ///< the first node that comes after all nodes that write its inputs
+  std::uint16_t at = 0;  ///< the node in whose place the match is computed: the first after all that write its inputs
   std::vector<tensor> inputs, outputs;
   std::uint64_t workspace = 0;  ///< bytes of workspace
 };
-/// The step that computes a fusion match.
-struct vendor_step {
-  std::size_t which = 0;  ///< number of the match
+/// The step for a fusion match, which a vendor's kernel or a direct kernel of ours computes.
+struct fused_step {
+  std::size_t which = 0;  ///< index of the match
   std::vector<location> inputs, outputs;
   location workspace = {};
 };
 
 /// The steps of a graph, in the order in which they run.
 struct step_list {
-  dtype numbers{};  ///< the type in which elements are computed: f32 or f64
-  std::vector<std::variant<elementwise_kernel, operator_step, vendor_step>> steps;
-  std::vector<std::uint64_t> buffers;  ///< offsets in the memory between steps, multiples of 256 bytes
-  std::uint64_t bytes = 0;             ///< size of that memory
+  dtype compute_type{};  ///< the type in which elements are computed: f32 or f64
+  std::vector<std::variant<elementwise_kernel, operator_step, fused_step>> steps;
+  std::vector<std::uint64_t> buffers;  ///< offset of each buffer in the plan's workspace, a multiple of 256 bytes
+  std::uint64_t bytes = 0;             ///< bytes of the plan's workspace
 };
 
-/// Limits of one elementwise kernel; the planner splits longer ones. `workspace` returns how many numbers of workspace
-/// the engine needs for a step; null: none.
+/// Limits of one elementwise kernel; the planner splits longer ones. `workspace` returns the elements of workspace that
+/// the engine needs for a step beside those of step_workspace.hpp; null: none.
 struct elementwise_limits {
   std::size_t operations = SIZE_MAX, operands = SIZE_MAX, sequences = SIZE_MAX;
   std::int64_t (*workspace)(const operator_step&) = nullptr;
 };
 
 /// Plans the steps of a graph. Consecutive elementwise operations become one kernel. Nodes that only move elements
-/// become views, until a step needs them contiguous. Only the outputs of a match are read by other nodes.
+/// become views, which are copied only for steps that need dense tensors. Precondition: other nodes read no tensor that
+/// a match computes, except the match's outputs.
 step_list steps_of(const encoded_graph& g, const elementwise_limits& limits = {},
                    std::span<const fusion_match> matches = {});
 

@@ -11,12 +11,12 @@
 #include <troupe/dnn/op.hpp>
 #include <vector>
 
-/// Makes the table of docs/dnn.md with the planners of the engines: how each engine computes each operation.
+/// The cases of the table in docs/dnn.md, which says how each engine computes each operation.
 namespace troupe::dnn::support {
 
 using extents = std::vector<std::int64_t>;
 
-/// Tensors in memory, mostly of one type. The memory takes no physical pages until it is written.
+/// Tensors in memory, most of them of one type. Physical pages are used only for memory that is written.
 class tensors {
  public:
   explicit tensors(dtype type) : type_(type) {}
@@ -31,7 +31,7 @@ class tensors {
   value of(dtype type, const extents& e) { return value(operand<access_mode::read>(e, type)); }
   /// Returns a tensor of i32 with these elements.
   value integers(const extents& e, const std::vector<std::int32_t>& numbers);
-  /// Writes a result to memory of this type; of its own type if it is not `stored` or has no floating type.
+  /// Writes a result to memory: of this type if `stored` and the result is floating, otherwise of the result's type.
   written to_memory(const value& v, bool stored, bool channels_last = false);
 
  private:
@@ -49,14 +49,14 @@ class tensors {
 /// The results of an operation: `stored` in the type of the case, `others` in their own types.
 struct results {
   std::vector<value> stored, others = {};
-  bool channels_last = false;  ///< layout of the stored ones
+  bool channels_last = false;  ///< true if `stored` have their channels last
 };
 
-/// An operation of the table, and a function that makes a graph of it.
+/// An operation of the table, and a function that makes a graph with it.
 struct support_case {
   std::string name;     ///< "convolution"
   std::string variant;  ///< "2-D"; "" if there is only one
-  op what;              ///< the node to look for
+  op what;              ///< the operation of the node to look for
   std::function<results(tensors&)> make;
 };
 

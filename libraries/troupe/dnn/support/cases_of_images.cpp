@@ -6,7 +6,7 @@
 namespace troupe::dnn::support {
 namespace {
 
-// Images of 32 channels, and filters for them.
+// A convolution of images with 32 channels.
 struct convolution_case {
   std::string variant;
   extents image, filters;

@@ -5,7 +5,7 @@
 namespace troupe::dnn::support {
 namespace {
 
-// Attention with 4 heads and some options.
+// An attention with 4 heads and some options.
 struct attention_case {
   std::string variant;
   std::function<attention_options(tensors&)> options = [](tensors&) { return attention_options{}; };

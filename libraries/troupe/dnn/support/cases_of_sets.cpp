@@ -27,7 +27,7 @@ void add_softmax(std::vector<support_case>& to) {
       [=](tensors& t) { return results{{log_softmax_gradient(t.given(e), t.given(e), 1)}}; });
 }
 
-// Adds normalizations over rows of this width.
+// Adds normalizations over rows of `width` elements.
 void add_rows(std::vector<support_case>& to, std::int64_t width) {
   const extents x{32, width}, scale{1, width}, rows{32, 1};
   const auto add = [&](const char* name, op what, auto make) {
@@ -55,7 +55,7 @@ void add_rows(std::vector<support_case>& to, std::int64_t width) {
   });
 }
 
-// Adds normalizations over all axes but this number of channels, which are first or last in memory.
+// Adds batch normalizations of images with `channels` channels, which are last in memory if `last`.
 void add_channels(std::vector<support_case>& to, std::int64_t channels, bool last) {
   const extents x{4, channels, 8, 8}, one{1, channels, 1, 1};
   const std::string variant = cat(channels, last ? " channels last" : " channels first");
@@ -81,9 +81,9 @@ void add_groups(std::vector<support_case>& to) {
   to.push_back({"group_norm", "", op::normalization, [=](tensors& t) {
                   return results{{group_norm(t.given(x), 4, 1e-5, affine{t.given(one), t.given(one)}).y}};
                 }});
-  const auto gradient = [=](tensors& t, auto normalise) {
+  const auto gradient = [=](tensors& t, auto normalize) {
     const value given = t.given(x);
-    const auto g = normalization_gradient(t.given(x), given, normalise(given), t.given(one));
+    const auto g = normalization_gradient(t.given(x), given, normalize(given), t.given(one));
     return results{{g.dx}, {g.dscale, g.doffset}};
   };
   to.push_back({"instance_norm's gradient", "", op::normalization_gradient,

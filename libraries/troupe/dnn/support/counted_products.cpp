@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Replaces OpenBLAS's products and our own small ones: the steps of the host engine are run only to find out whether
-// they multiply matrices.
+// Replaces OpenBLAS's products and our own small ones by functions that count calls: the steps of the host engine run
+// only to find out if they multiply matrices.
 #include <atomic>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/support/node_support.hpp>

@@ -39,20 +39,19 @@ std::string with_cudnn(const node_query& query) {
 }
 
 std::string without_cudnn(const node_query& query) {
-  const cuda_plan all = completed({}, query.graph);
+  const cuda_plan all = make_cuda_plan({}, query.graph);
   const planned_node planned =
-      planned_node::of(all, query, [&](const vendor_step& s) { return all.direct_of(s).what == query.what; });
+      planned_node::of(all, query, [&](const fused_step& s) { return all.direct_of(s).what == query.what; });
   switch (planned.how) {
     case planned_node::kind::view:
       return "view";
     case planned_node::kind::operator_step:
-      return in_type("plain", all.numbers, query.type);
-    case planned_node::kind::vendor_step:
-      return in_type("direct", all.direct_of(std::get<vendor_step>(all.steps[planned.step])).inputs[0].type,
-                     query.type);
+      return in_type("plain", all.compute_type, query.type);
+    case planned_node::kind::fused_step:
+      return in_type("direct", all.direct_of(std::get<fused_step>(all.steps[planned.step])).inputs[0].type, query.type);
     default: {
       const auto kernels = generated::source_of(all, aligned_memory_of(query.graph)).of_steps;
-      return in_type(kernels[planned.step] == generated::source::none ? "interpreted" : "generated", all.numbers,
+      return in_type(kernels[planned.step] == generated::source::none ? "interpreted" : "generated", all.compute_type,
                      query.type);
     }
   }

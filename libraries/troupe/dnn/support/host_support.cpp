@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/dnn/host/program.hpp>
+#include <troupe/dnn/host/host_plan.hpp>
 #include <troupe/dnn/host/scratch_pool.hpp>
 #include <troupe/dnn/support/node_support.hpp>
 
@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::uint64_t any_workspace = ~std::uint64_t{0};
 
-// Returns true if a vendor kernel of the program computes the node.
-bool has_vendor_kernel(const host::program& p, const node_query& query) {
+// Returns true if a vendor kernel of the plan computes the node.
+bool has_vendor_kernel(const host::host_plan& p, const node_query& query) {
   return std::any_of(p.vendor_kernels.begin(), p.vendor_kernels.end(), [&](const auto& kernel) {
     const auto& nodes = kernel->match().nodes;
     return std::any_of(nodes.begin(), nodes.end(), [&](auto n) { return query.graph.nodes()[n].what == query.what; });
   });
 }
 
-// Returns true if the program multiplies matrices. Runs it, because the kernels decide that while they run.
-bool multiplies(const host::program& p, const encoded_graph& g) {
+// Returns true if the plan multiplies matrices. Runs it, because its functions decide that while they run.
+bool multiplies(const host::host_plan& p, const encoded_graph& g) {
   scratch_pool pool;
   const auto scratch = pool.take(p.bytes);
   thread_team team(1);
@@ -42,14 +42,15 @@ result<host_engine> host_engine::make() {
 }
 
 node_support host_engine::ask(const node_query& query) const {
-  const auto own = host::plan(query.graph, nullptr, any_workspace);
+  const auto own = host::make_host_plan(query.graph, nullptr, any_workspace);
   if (!own) return {"refused", own.error().text()};
-  const planned_node planned = planned_node::of(*own, query, [](const vendor_step&) { return false; });
+  const planned_node planned = planned_node::of(*own, query, [](const fused_step&) { return false; });
   if (planned.how == planned_node::kind::view) return {"view"};
   const char* const ours =
       planned.how == planned_node::kind::operator_step && multiplies(*own, query.graph) ? "OpenBLAS" : "loops";
-  const auto all = host::plan(query.graph, vendor_.get(), any_workspace);
-  return {in_type(all && has_vendor_kernel(*all, query) ? cat("oneDNN or ", ours) : ours, own->numbers, query.type)};
+  const auto all = host::make_host_plan(query.graph, vendor_.get(), any_workspace);
+  return {
+      in_type(all && has_vendor_kernel(*all, query) ? cat("oneDNN or ", ours) : ours, own->compute_type, query.type)};
 }
 
 }  // namespace troupe::dnn::support

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Prints the table of docs/dnn.md. tests/docs/compare_support compares the two.
+// Prints the table of docs/dnn.md, which tests/docs/compare_support compares with the page.
 #include <cstdio>
 #include <set>
 #include <troupe/base/cat.hpp>

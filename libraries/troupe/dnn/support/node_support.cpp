@@ -6,7 +6,7 @@
 
 namespace troupe::dnn::support {
 
-// Returns true if the elementwise kernels only copy the result of the node, once for each write.
+// Returns true if elementwise kernels only copy the result of the node, once for each write.
 bool is_only_a_view(const step_list& all, const node_query& query) noexcept {
   if (query.what == op::write || query.what == op::convert) return false;
   std::size_t kernels = 0;

@@ -10,17 +10,17 @@
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
 
-/// Finds out how an engine computes a node, according to its planner.
+/// The computation of a node by each engine, according to the engines' planners.
 namespace troupe::dnn::support {
 
-/// The nodes of one kind in a graph, with elements of a type.
+/// A question to a planner: the nodes of one operation in a graph, with elements of a type.
 struct node_query {
   const encoded_graph& graph;
   op what;
   dtype type;
 };
 
-/// The name of what computes a node, or the reason why it is refused.
+/// The text of the table for a node, and the reason if the node is refused.
 struct node_support {
   std::string text, refused = {};
   friend bool operator==(const node_support&, const node_support&) = default;
@@ -29,29 +29,29 @@ struct node_support {
 /// The step that computes a node in a plan.
 struct planned_node {
   enum class kind : std::uint8_t {
-    view,                ///< none: the next step reads its elements where they are
+    view,                ///< no step: the next step reads the elements where they are
     elementwise_kernel,  ///< an elementwise kernel
-    operator_step,       ///< its own step
-    vendor_step,         ///< a vendor kernel or a direct step
+    operator_step,       ///< an operator step
+    fused_step,          ///< a vendor kernel or a direct step
   };
   kind how = kind::view;
-  std::size_t step = 0;  ///< number of the first step of this kind
+  std::size_t step = 0;  ///< index of the first step of this kind
 
-  /// Finds the step. `is_match(step)` returns true if a vendor step computes the node.
+  /// Finds the step that computes a node. `is_match(step)` returns true if a fused step computes it.
   template <class IsMatch>
   static planned_node of(const step_list& all, const node_query& query, const IsMatch& is_match);
 };
 
-/// Returns the type in which elements are computed where the table names none.
+/// Returns the type in which elements are computed if the table names none.
 constexpr dtype usual_type(dtype elements) noexcept {
   const bool is_long = elements == dtype::f64 || elements == dtype::i32 || elements == dtype::u32;
   return is_long ? dtype::f64 : dtype::f32;
 }
-/// Returns "cuDNN" if the node is computed in the usual type, "cuDNN as stored" if in the type of the elements,
+/// Returns the word alone if the node is computed in the usual type, "cuDNN as stored" if in the type of the elements,
 /// otherwise "cuDNN in f64".
 std::string in_type(std::string_view word, dtype computed, dtype elements);
 
-/// The host engine, with oneDNN wherever that can compute a node.
+/// The planner of the host engine, which uses oneDNN wherever it can.
 class host_engine {
  public:
   /// Fails if oneDNN cannot be used.
@@ -63,7 +63,7 @@ class host_engine {
   std::unique_ptr<onednn::vendor> vendor_;
 };
 
-/// The CUDA engine. Whether cuDNN has an engine for a node is known only on a GPU.
+/// The planner of the CUDA engine. Only on a GPU is known if cuDNN has an engine for a node.
 class cuda_engine {
  public:
   /// Fails if cuDNN cannot be loaded.
@@ -74,7 +74,8 @@ class cuda_engine {
   cuda_engine() = default;
 };
 
-/// Returns the number of products of matrices so far. They are counted instead of computed, see counted_products.cpp.
+/// Returns how many products of matrices were requested so far. They are counted and not computed, see
+/// counted_products.cpp.
 std::size_t products_so_far() noexcept;
 
 // -- implementation
@@ -87,8 +88,8 @@ planned_node planned_node::of(const step_list& all, const node_query& query, con
   for (std::size_t i = 0; i < all.steps.size(); ++i) {
     if (const auto* const s = std::get_if<operator_step>(&all.steps[i]); s != nullptr && s->what == query.what)
       return {kind::operator_step, i};
-    if (const auto* const s = std::get_if<vendor_step>(&all.steps[i]); s != nullptr && is_match(*s))
-      return {kind::vendor_step, i};
+    if (const auto* const s = std::get_if<fused_step>(&all.steps[i]); s != nullptr && is_match(*s))
+      return {kind::fused_step, i};
     if (out.how == kind::elementwise_kernel && std::holds_alternative<elementwise_kernel>(all.steps[i])) out.step = i;
   }
   return out;

@@ -15,7 +15,7 @@ std::string list_of(const std::vector<dtype>& types) {
   return out;
 }
 
-// Numbers the reasons in the order of their first use.
+// The footnotes of the table: the reasons of refusals, in the order of their first use.
 class footnotes {
  public:
   std::string cell(const node_support& support) {
@@ -44,7 +44,7 @@ node_support without_type(node_support support, dtype type) {
 
 }  // namespace
 
-/// Operations with equal cells.
+/// A row of the table: operations with equal cells.
 struct table::row {
   std::vector<const entry*> entries;
   std::vector<cell> cells;
@@ -99,8 +99,8 @@ std::vector<table::row> table::rows() const {
   return out;
 }
 
-// Returns "reduce" if all of its variants are in the row, otherwise "reduce (sum, mean)". Names with the same variants
-// share them.
+// Returns the names of a row's operations: "reduce" if all of its variants are in the row, otherwise "reduce (sum,
+// mean)". Neighboring names with the same variants share one list of them.
 std::string table::names_of(const row& r) const {
   std::vector<std::string> names;
   for (const entry* const e : r.entries)
@@ -120,7 +120,7 @@ std::string table::names_of(const row& r) const {
   return out + last;
 }
 
-// Moves the cell with the most types behind the others, if it has many.
+// Moves the cell with the most types to the end, if it has at least 4; returns true if so.
 bool table::move_largest_to_end(std::vector<cell>& cells) {
   constexpr std::size_t many = 4;
   const auto largest = std::max_element(cells.begin(), cells.end(),

@@ -9,10 +9,10 @@
 
 namespace troupe::dnn::support {
 
-/// The table in Markdown. Equal rows are merged.
+/// The table of docs/dnn.md. Operations with equal cells share a row.
 class table {
  public:
-  /// Adds how both engines compute a case with elements of a type. Add all types of a case before the next case.
+  /// Adds the support of both engines for a case with elements of a type. Add all types of a case before the next case.
   void add(const support_case& c, dtype type, node_support host, node_support cuda);
   /// Returns the table as Markdown.
   std::string text() const;

@@ -23,7 +23,7 @@ using all_ready_cases =
                      resample_forward_case, resample_backward_case, attention_forward_case, attention_backward_case,
                      rnn_forward_case, rnn_backward_case, ctc_forward_case>;
 
-/// Returns true if there is a case of each ready request.
+/// Returns true if each ready request has a case.
 template <class... Case>
 constexpr bool are_all(::testing::Types<Case...>) {
   return std::is_same_v<request_list<typename Case::request...>, ready_requests>;

@@ -11,7 +11,7 @@
 #include <troupe/dnn/reference.hpp>
 #include <vector>
 
-/// A fixture for tests of the reference's definitions.
+/// A fixture for tests of the definitions in the reference.
 namespace troupe::dnn::testing {
 
 class definition : public ::testing::Test {

@@ -12,7 +12,7 @@
 #include <troupe/request/records.hpp>
 #include <vector>
 
-/// Encoded graphs for tests, made by hand.
+/// Encoded graphs that tests build node by node.
 namespace troupe::dnn::testing {
 
 using numbers = std::vector<double>;
@@ -29,7 +29,7 @@ inline tensor_shape dense(const extents& e) {
   return s;
 }
 
-// A graph under construction, and its memory.
+// An encoded graph under construction, and its memory.
 struct encoding {
   std::vector<encoded_node> nodes;
   std::vector<encoded_tensor> tensors;

@@ -18,17 +18,17 @@
 #include <troupe/epilogue/testing/poison.hpp>
 #include <vector>
 
-/// Fixtures for the numerics of dnn, on both engines.
+/// Fixtures that compare the results of both engines with the reference.
 namespace troupe::dnn::testing {
 
 using extents = std::vector<std::int64_t>;
 
-/// A tensor in memory. Bytes that are not in an element are poisoned.
+/// A tensor in memory. Bytes between its elements are poisoned, to detect writes to them.
 class stored_tensor {
  public:
   enum class storing : std::uint8_t { anyhow, dense, channels_last };
   stored_tensor(dtype type, const extents& e, numerics::random_source& random, storing how) : type_(type) {
-    std::vector<std::size_t> order(e.size());  // the first is the slowest
+    std::vector<std::size_t> order(e.size());  // axes, the slowest first
     std::iota(order.begin(), order.end(), 0);
     const bool anyhow = how == storing::anyhow;
     if (e.size() > 2 && (how == storing::channels_last || (anyhow && random.between(0, 1) == 0)))
@@ -57,7 +57,7 @@ class stored_tensor {
   }
   /// Returns the values, in row-major order of the axes.
   std::vector<double> values() { return values_at(address(), shape_, type_); }
-  /// Returns the values of any tensor in memory, such as a part of a stored one.
+  /// Returns the values of any tensor in memory, such as a part of a stored tensor.
   static std::vector<double> values_at(std::uint64_t address, const tensor_shape& shape, dtype type) {
     std::vector<double> out;
     for_each_element(reinterpret_cast<std::byte*>(address), shape, type,
@@ -123,13 +123,14 @@ class dnn_numerics : public numerics::engine_suite {
     return value(t.operand<access_mode::read>());
   }
 
-  /// Computes the values, each written to a tensor of the type, and compares them.
+  /// Computes the values, writes each to a tensor of the type, and compares it with the reference.
   void expect_as_defined(const std::vector<value>& values, dtype type, double tolerance) {
     std::vector<stored_tensor*> to;
     for (const value& v : values) to.push_back(&stored(type, extents(v.extents().begin(), v.extents().end())));
     expect_written(values, to, tolerance);
   }
-  /// Computes the values, each written to one of these tensors, which may also be read, and compares them.
+  /// Computes the values, writes each to one of the tensors, which the graph may also read, and compares it with the
+  /// reference.
   void expect_written(const std::vector<value>& values, const std::vector<stored_tensor*>& to, double tolerance) {
     std::vector<written> all;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -138,7 +139,7 @@ class dnn_numerics : public numerics::engine_suite {
     }
     expect_computed({.graph = graph(all)}, tolerance);
   }
-  /// Runs the request, and compares its results, which are in memory of `stored`.
+  /// Runs the request, and compares its results, which are in stored tensors, with the reference.
   void expect_computed(const computation& r, double tolerance) {
     ASSERT_FALSE(r.graph.refused()) << r.graph.refused()->what;
     SCOPED_TRACE(story(r));
@@ -147,8 +148,8 @@ class dnn_numerics : public numerics::engine_suite {
     const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), r.graph.encoded_bytes());
     ASSERT_FALSE(encoded_view.empty());
     const auto expected = evaluate(encoded_view);
-    rounding_spread spread(encoded_view);  // before results replace what the graph reads
-    // A prepared request may be computed by other kernels than one that is not.
+    rounding_spread spread(encoded_view);  // reads memory before results replace it
+    // Half of the requests are prepared first, which may select other kernels.
     const bool is_prepared = random.between(0, 1) == 0 && engine->run(prepare::of(r)).has_value();
     SCOPED_TRACE(is_prepared ? "prepared" : "not prepared");
     std::vector<result_to_check> results;
@@ -161,7 +162,7 @@ class dnn_numerics : public numerics::engine_suite {
     }
     expect_results_of(r, results, tolerance, spread);
     if (random.between(0, 3) != 0 || reads_what_it_writes(encoded_view)) return;
-    // Later runs load no kernels first, so that launches follow each other faster.
+    // Later runs load no kernels, so that launches follow each other faster.
     SCOPED_TRACE("the second run");
     for (const result_to_check& c : results)
       if (stored_tensor* const t = holder_of(c.address); t->address() == c.address && t->shape() == c.shape)
@@ -172,7 +173,7 @@ class dnn_numerics : public numerics::engine_suite {
   T one_of(const std::vector<T>& all) {
     return all[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(all.size()) - 1))];
   }
-  /// Returns the stored floating tensors of these extents, each of which a graph may read and write.
+  /// Returns the stored floating tensors of the extents, each of which a graph may read and write.
   std::vector<stored_tensor*> stored_with(std::span<const std::int64_t> e) {
     std::vector<stored_tensor*> out;
     for (stored_tensor& t : all_)
@@ -220,7 +221,7 @@ class dnn_numerics : public numerics::engine_suite {
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double w = want[i];
       if (got[i] == w || (std::isnan(got[i]) && std::isnan(w))) continue;
-      // Rounded from a little above or below, a result may be the next number of its type.
+      // A difference before rounding can change a result to the next number of its type.
       const double step =
           std::fabs(epilogue::nearest_of(c.type, w * (1 + 0x1p-7)) - epilogue::nearest_of(c.type, w * (1 - 0x1p-7)));
       const bool narrow = c.type != dtype::f64 && c.type != dtype::f32;
@@ -228,7 +229,7 @@ class dnn_numerics : public numerics::engine_suite {
           tolerance * std::max(1.0, std::fabs(w)) + (narrow ? 1.01 * step + 1.0 * (c.type >= dtype::i8) : 0);
       const double distance = std::fabs(got[i] - w);
       if (distance <= allowed) continue;
-      // So may values that are rounded within the graph, and later operations can amplify that.
+      // The same holds for values that are rounded within the graph; later operations can amplify the difference.
       const double moved = spread.of(c.tensor, i, w);
       if (!(distance <= allowed + moved) && ++wrong < 4)
         ADD_FAILURE() << "element " << i << " of result " << which << " is " << got[i] << ", expected " << w

@@ -14,17 +14,17 @@
 #include <troupe/dnn/testing/variable.hpp>
 #include <troupe/request/fields.hpp>
 
-/// Shows that each option of each operation matters: a change of it changes the results, or is refused. A further
-/// struct of options joins with a case and an entry in a list of `option_cases`.
+/// Tests that each option of each operation has an effect: changing it changes the results, or is refused. To add a
+/// struct of options, add a case, and an entry in a list of `option_cases`.
 namespace troupe::dnn::testing {
 
-/// All fields of a struct of options. The compiler refuses a list that omits one.
+/// Lists all fields of a struct of options. A list that omits one does not compile.
 #define TROUPE_OPTIONS(TYPE, ...)                          \
   using options = TYPE;                                    \
   static constexpr std::string_view fields = #__VA_ARGS__; \
   static void name_all(const options& all) { [[maybe_unused]] const auto& [__VA_ARGS__] = all; }
 
-/// Makes values of random numbers from 0.1 to 1.5, the same for the same seed; and of given i32.
+/// Makes values of random numbers from 0.1 to 1.5, which depend only on the seed, and of given i32.
 class value_source {
  public:
   explicit value_source(std::uint64_t seed) : random_(seed) {}
@@ -51,9 +51,9 @@ class value_source {
 struct operation {
   std::string name;
   std::vector<value> results;
-  std::set<std::string> has = {};  ///< the case's options that it has; all if empty
+  std::set<std::string> has = {};  ///< the options of the case that the operation has; all if empty
 };
-/// The reason why an operation is refused, or its numbers.
+/// The result of an operation: the reason why it is refused, or its elements.
 struct operation_outcome {
   std::string refused;
   std::vector<std::vector<double>> numbers;
@@ -76,8 +76,8 @@ struct operation_outcome {
   }
 };
 
-/// Tests of a case. A case has `TROUPE_OPTIONS`; `make(source)`, the options that are changed; `operations(source,
-/// options)`, all operations that have them; and `changes(source)`.
+/// A fixture for the test of a case. A case has `TROUPE_OPTIONS`; `make(source)` returns the options to change,
+/// `operations(source, options)` all operations that have these options, and `changes(source)` the changes.
 template <class Case>
 class option_cases : public ::testing::Test {
  protected:

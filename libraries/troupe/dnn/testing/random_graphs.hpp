@@ -15,7 +15,7 @@
 
 namespace troupe::dnn::testing {
 
-/// Draws graphs of small tensors of f32, of operations of most kinds, with several results. Chains branch and join.
+/// Draws random graphs of small f32 tensors, with most kinds of operations and several results. Chains branch and join.
 class random_graphs : public ::testing::Test {
  protected:
   using sizes = std::vector<std::int64_t>;
@@ -39,7 +39,7 @@ class random_graphs : public ::testing::Test {
     return out;
   }
 
-  /// Returns limits of elementwise kernels, often narrow ones.
+  /// Returns random limits of elementwise kernels, often low ones.
   elementwise_limits limits() {
     if (random.between(0, 1) == 0) return {};
     return {.operations = static_cast<std::size_t>(random.between(12, 30)),
@@ -82,14 +82,15 @@ class random_graphs : public ::testing::Test {
             dtype::f32};
   }
   value given(const sizes& e) { return value(operand<access_mode::read>(e)); }
-  // Writes to memory that is sometimes also read: that of the first tensors.
+  // Writes results, sometimes to the memory of the first tensors, which the graph also reads.
   written to_memory(const value& v) {
     const sizes e(v.extents().begin(), v.extents().end());
     if (overwritten_ == 2 || random.between(0, 2) != 0) return {v, operand<access_mode::write>(e)};
     return {v, operand_at<access_mode::write>(memory_[overwritten_++], e)};
   }
 
-  // Returns an operation on x and y. All have the extents of the first tensor, so that any two can be combined.
+  // Returns the result of an operation on x and y. It has the extents of the first tensor, so that any two results can
+  // be combined.
   value next(const value& x, const value& y) {
     switch (random.between(0, 11)) {
       case 0:
@@ -112,7 +113,7 @@ class random_graphs : public ::testing::Test {
         return relu(x) - 0.25;
       case 9:
         return tanh(x * y);
-      case 10:  // of no elements
+      case 10:  // computed from no elements
         return x + reduce(slice(y, 3, 2, 0), reduction_kind::sum, {3});
       default:
         return 0.5 * (x + y);

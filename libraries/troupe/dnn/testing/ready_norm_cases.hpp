@@ -93,10 +93,10 @@ struct batch_norm_inference_case {
   }
 };
 
-/// The gradients of all normalisations with channels are alike.
+/// Returns the results that define the gradient of a normalization with channels.
 template <class R>
-std::vector<written> meaning_of_backward(const R& r, const std::vector<std::int64_t>& statistics,
-                                         const std::vector<std::int64_t>& scale) {
+std::vector<written> definition_of_gradient(const R& r, const std::vector<std::int64_t>& statistics,
+                                            const std::vector<std::int64_t>& scale) {
   const auto of = [](const in_any& o, const std::vector<std::int64_t>& e) { return reshape(value(o), e); };
   const auto g = normalization_gradient(value(r.dy), value(r.x),
                                         {value(r.x), of(r.mean, statistics), of(r.inverse_deviation, statistics)},
@@ -107,7 +107,7 @@ std::vector<written> meaning_of_backward(const R& r, const std::vector<std::int6
   return {{g.dx, r.dx}, like(g.dscale, *r.dscale), like(g.doffset, *r.doffset)};
 }
 template <class R>
-std::vector<change<R>> changes_of_backward(const tensor_source& t, const std::vector<std::int64_t>& statistics,
+std::vector<change<R>> changes_of_gradient(const tensor_source& t, const std::vector<std::int64_t>& statistics,
                                            const std::vector<std::int64_t>& scale) {
   return {TROUPE_OTHER(dy, {3, 4, 5, 2}),
           TROUPE_OTHER(dy, {3, 4, 5, 3}),
@@ -155,7 +155,7 @@ std::vector<change<R>> with(std::vector<change<R>> all, std::vector<change<R>> m
   return all;
 }
 template <class R>
-std::vector<written> meaning_of_forward(const R& r, const normalized& n) {
+std::vector<written> definition_of_normalization(const R& r, const normalized& n) {
   const auto like = [](const value& v, const out_any& to) {
     return written{reshape(v, std::span(to.shape().extents.data(), to.shape().rank)), to};
   };
@@ -174,9 +174,11 @@ struct batch_norm_backward_case {
             .dscale = t({4}),
             .doffset = t({1, 4, 1, 1})};
   }
-  static std::vector<written> meaning(const request& r) { return meaning_of_backward(r, {1, 4, 1, 1}, {1, 4, 1, 1}); }
+  static std::vector<written> meaning(const request& r) {
+    return definition_of_gradient(r, {1, 4, 1, 1}, {1, 4, 1, 1});
+  }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return changes_of_backward<request>(t, {4}, {4});
+    return changes_of_gradient<request>(t, {4}, {4});
   }
 };
 
@@ -193,7 +195,7 @@ struct layer_norm_forward_case {
             .inverse_deviation = t({3, 4, 1, 1})};
   }
   static std::vector<written> meaning(const request& r) {
-    return meaning_of_forward(
+    return definition_of_normalization(
         r, layer_norm(value(r.x), 2, 1e-2, affine{reshape(value(*r.scale), {1, 1, 5, 2}), value(*r.offset)}));
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
@@ -214,9 +216,11 @@ struct layer_norm_backward_case {
             .doffset = t({1, 1, 5, 2}),
             .count = 2};
   }
-  static std::vector<written> meaning(const request& r) { return meaning_of_backward(r, {3, 4, 1, 1}, {1, 1, 5, 2}); }
+  static std::vector<written> meaning(const request& r) {
+    return definition_of_gradient(r, {3, 4, 1, 1}, {1, 1, 5, 2});
+  }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return with<request>(changes_of_backward<request>(t, {3, 4}, {5, 2}), {TROUPE_SET(count, 1), TROUPE_SET(count, 0)});
+    return with<request>(changes_of_gradient<request>(t, {3, 4}, {5, 2}), {TROUPE_SET(count, 1), TROUPE_SET(count, 0)});
   }
 };
 
@@ -294,7 +298,8 @@ struct group_norm_forward_case {
             .inverse_deviation = t({3, 2, 1, 1})};
   }
   static std::vector<written> meaning(const request& r) {
-    return meaning_of_forward(r, group_norm(value(r.x), 2, 1e-2, affine{channels(value(*r.scale)), value(*r.offset)}));
+    return definition_of_normalization(
+        r, group_norm(value(r.x), 2, 1e-2, affine{channels(value(*r.scale)), value(*r.offset)}));
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
     return with<request>(changes_of_forward<request>(t, {3, 2}, {4}), {TROUPE_SET(groups, 1), TROUPE_SET(groups, 3)});
@@ -313,9 +318,11 @@ struct group_norm_backward_case {
             .dscale = t({4}),
             .doffset = t({1, 4, 1, 1})};
   }
-  static std::vector<written> meaning(const request& r) { return meaning_of_backward(r, {3, 2, 1, 1}, {1, 4, 1, 1}); }
+  static std::vector<written> meaning(const request& r) {
+    return definition_of_gradient(r, {3, 2, 1, 1}, {1, 4, 1, 1});
+  }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return with<request>(changes_of_backward<request>(t, {3, 2}, {4}), {TROUPE_SET(groups, 4), TROUPE_SET(groups, 3)});
+    return with<request>(changes_of_gradient<request>(t, {3, 2}, {4}), {TROUPE_SET(groups, 4), TROUPE_SET(groups, 3)});
   }
 };
 
@@ -331,7 +338,8 @@ struct instance_norm_forward_case {
             .inverse_deviation = t({3, 4, 1, 1})};
   }
   static std::vector<written> meaning(const request& r) {
-    return meaning_of_forward(r, instance_norm(value(r.x), 1e-2, affine{channels(value(*r.scale)), value(*r.offset)}));
+    return definition_of_normalization(
+        r, instance_norm(value(r.x), 1e-2, affine{channels(value(*r.scale)), value(*r.offset)}));
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
     return changes_of_forward<request>(t, {3, 4}, {4});
@@ -349,9 +357,11 @@ struct instance_norm_backward_case {
             .dscale = t({4}),
             .doffset = t({1, 4, 1, 1})};
   }
-  static std::vector<written> meaning(const request& r) { return meaning_of_backward(r, {3, 4, 1, 1}, {1, 4, 1, 1}); }
+  static std::vector<written> meaning(const request& r) {
+    return definition_of_gradient(r, {3, 4, 1, 1}, {1, 4, 1, 1});
+  }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return changes_of_backward<request>(t, {3, 4}, {4});
+    return changes_of_gradient<request>(t, {3, 4}, {4});
   }
 };
 

@@ -9,14 +9,14 @@
 
 namespace troupe::dnn::testing {
 
-/// Finds how far roundings can move the results of a graph. It reads the graph's memory when it is made, and evaluates
-/// the graph when `of` is first called, so that it costs little if all results are near the exact ones.
+/// Estimates how far rounding errors can move the results of a graph. The constructor reads the graph's memory. The
+/// first call of `of` evaluates the graph, so that this takes no time if all results are near the exact ones.
 class rounding_spread {
  public:
-  explicit rounding_spread(const encoded_graph& g) : graph_(g), read_(numbers_read(g)) {}
+  explicit rounding_spread(const encoded_graph& g) : graph_(g), read_(elements_read(g)) {}
 
-  /// Returns the largest distance of an element of a tensor from its exact number in some evaluations; 0 if that is not
-  /// finite.
+  /// Returns the largest distance, over some evaluations with random rounding errors, of an element from its exact
+  /// value; 0 if that is not finite.
   double of(std::uint16_t tensor, std::size_t element, double exact) {
     constexpr std::uint64_t evaluations = 32;
     while (moved_.size() < evaluations) moved_.push_back(evaluate_with_roundings(graph_, read_, moved_.size()));

@@ -11,8 +11,8 @@
 
 namespace troupe::dnn::testing {
 
-/// Executes the steps of a plan, number by number and by the reference, to test whether the plan is correct. A fusion
-/// match is computed from its nodes.
+/// Executes the steps of a plan to test the planner: elementwise kernels element by element, other steps and the nodes
+/// of fusion matches by the reference.
 class step_machine {
  public:
   step_machine(const encoded_graph& g, const step_list& all, std::span<const fusion_match> matches)
@@ -64,8 +64,8 @@ class step_machine {
     });
   }
 
-  // A graph of some nodes, whose inputs are at given locations. `known` maps the tensors of the whole graph to those of
-  // this one.
+  // A graph of some of the nodes, whose inputs are at given locations. `known` maps tensors of the complete graph to
+  // tensors of this one.
   struct subgraph {
     encoding made;
     std::map<std::uint16_t, std::uint16_t> known;
@@ -99,7 +99,7 @@ class step_machine {
     for (std::size_t i = 0; i < s.outputs.size(); ++i) store(values[n.outputs[i]], s.outputs[i]);
   }
 
-  void execute(const vendor_step& s) {
+  void execute(const fused_step& s) {
     const fusion_match& c = matches_[s.which];
     subgraph p;
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
@@ -126,7 +126,7 @@ class step_machine {
       p.made.nodes.push_back(n);
     }
     const auto values = p.made.values();
-    // The workspace may be overwritten while inputs are read.
+    // Overwrite the workspace, as a kernel may do at any time.
     if (s.workspace.is_buffer) std::fill_n(begin_of(s.workspace), c.workspace, std::byte{0x77});
     for (std::size_t i = 0; i < s.outputs.size(); ++i) {
       ASSERT_TRUE(same_layout(s.outputs[i].shape, c.outputs[i].shape))

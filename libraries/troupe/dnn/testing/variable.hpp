@@ -10,12 +10,12 @@
 #include <troupe/dnn/reference.hpp>
 #include <vector>
 
-/// Tensors of numbers in this process, and the reference's values of results that are computed from them.
+/// Tensors in this process, and their evaluation by the reference.
 namespace troupe::dnn::testing {
 
 using extents = std::vector<std::int64_t>;
 
-/// Numbers in row-major order. It must outlive the values that read it.
+/// A tensor of f64 in row-major order. It must outlive the values that read it.
 struct variable {
   std::vector<double> numbers;
   extents shape;

@@ -9,8 +9,8 @@
 #include <troupe/base/complex.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
-/// Numbers in memory, of a type that is known at run time, for kernels. Frequent types are converted by instructions of
-/// the GPU, the others by the same code as on the host.
+/// Loads, stores and rounds numbers of a type that is known at run time, for kernels. Frequent types are converted by
+/// instructions of the GPU, the others by the same code as on the host.
 namespace troupe::epilogue::on_gpu {
 
 using i64 = std::int64_t;
@@ -121,7 +121,7 @@ struct number {
   }
 };
 
-/// Complex numbers: the only types are c64 and c128.
+/// The functions for complex numbers, whose type is c64 or c128.
 template <class T>
 struct number<basic_complex<T>> {
   using N = basic_complex<T>;

@@ -31,7 +31,7 @@ void apply_each(op what, basic_complex<T>* out, const basic_complex<T>* x, const
   for (std::int64_t i = 0; i < n; ++i) out[i] = value<T>(what, x[i], y[i]);
 }
 
-// The only types are c64 and c128.
+// Precondition for the next two functions: the type is c64 or c128.
 template <class T>
 void read_each(dtype type, const void* from, std::int64_t stride, basic_complex<T>* to, std::int64_t n) noexcept {
   const auto each = [&](const auto* at) {
@@ -68,7 +68,7 @@ void write(dtype type, const complex64* from, void* to, std::int64_t stride, std
 void write(dtype type, const complex128* from, void* to, std::int64_t stride, std::int64_t n) noexcept {
   write_each(type, from, to, stride, n);
 }
-// The other type, c128, holds every value of c64.
+// Rounds to c64 or c128, both of which hold every complex64.
 void round(dtype, const complex64* from, complex64* to, std::int64_t n) noexcept { std::copy_n(from, n, to); }
 void round(dtype type, const complex128* from, complex128* to, std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i) to[i] = type == dtype::c64 ? complex128(complex64(from[i])) : from[i];

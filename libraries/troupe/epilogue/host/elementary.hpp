@@ -8,14 +8,15 @@
 #include <limits>
 #include <troupe/epilogue/host/functions.hpp>
 
-/// The elementary functions on floats, without branches or calls, so that loops over them become vector code. Each is
+/// Elementary functions of floats, without branches and calls, so that loops over them become vector code. Each is
 /// accurate to a few units in the last place of its result.
 namespace troupe::epilogue::host {
 
-/// Returns true for operations that are accurate only for arguments up to a limit.
+/// Returns true if the fast function of the operation is accurate only for arguments up to a limit.
 constexpr bool is_limited(op o) noexcept {
   return o == op::sine || o == op::cosine || o == op::tangent || o == op::modulo;
 }
+/// Returns true if the fast function is accurate for these arguments.
 template <op What>
 TROUPE_INLINE bool is_within_limit(float x, float y) noexcept {
   // A number of quarter turns below 2^20 times the first 33 bits of pi / 2 is exact in double. So is a quotient below
@@ -51,7 +52,7 @@ struct sine_and_cosine {
 };
 /// Returns the sine and the cosine of x. Precondition: |x| < 2^20.
 TROUPE_INLINE sine_and_cosine sine_cosine(float x) noexcept {
-  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: a sum with it is rounded to a whole number
+  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: a sum with it is rounded to an integer
   constexpr double quarter_high = 1.57079632673412561417, quarter_low = 6.07710050650619224932e-11;
   const double v = x, shifted = v * 0.63661977236758134308 + shift, whole = shifted - shift;
   const double r = v - whole * quarter_high - whole * quarter_low, z = r * r;
@@ -84,7 +85,7 @@ TROUPE_INLINE float fast_erf(float x) noexcept {
 TROUPE_INLINE double positive_power(float x, float y) noexcept {
   constexpr double shift = 6755399441055744.0;
   constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcdu, mantissa = (std::uint64_t{1} << 52) - 1;
-  // x = 2^n * m, with m from sqrt(1/2) to sqrt(2). n is kept in the low bits of a double.
+  // x = 2^n * m, with m from sqrt(1/2) to sqrt(2). n is computed in the low bits of a double.
   const std::uint64_t above =
       std::bit_cast<std::uint64_t>(static_cast<double>(x)) + (std::uint64_t{1} << 62) - root_half;
   const double n = std::bit_cast<double>((above >> 52) + std::bit_cast<std::uint64_t>(shift)) - shift - 1024;
@@ -129,7 +130,7 @@ TROUPE_INLINE float fast_power(float x, float y) noexcept {
 TROUPE_INLINE float fast_modulo(float x, float y) noexcept {
   const double a = std::fabs(x), b = std::fabs(y);
   double rest = a - std::trunc(a / b) * b;
-  rest = rest < 0 ? rest + b : rest;  // the quotient was rounded up to a whole number
+  rest = rest < 0 ? rest + b : rest;  // the quotient was rounded up to an integer
   return std::copysign(std::fabs(y) == std::numeric_limits<float>::infinity() ? std::fabs(x) : static_cast<float>(rest),
                        x);
 }
@@ -148,7 +149,7 @@ TROUPE_INLINE float fast_arctangent(float y, float x) noexcept {
   return ((x != x) | (y != y)) ? x + y : std::copysign(angle, y);
 }
 
-/// Returns the value that `elementary_value_of` defines.
+/// Returns the value of the operation, as `elementary_value_of` defines it.
 template <op What>
 TROUPE_INLINE float fast_elementary_value(float x, float y) noexcept {
   if constexpr (What == op::logarithm)

@@ -7,8 +7,8 @@
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 
-/// Functions of epilogues on floats, without branches or calls, so that loops over them become vector code. Each is
-/// accurate to a few units in the last place of its result, or of 1 where the result is less.
+/// Functions of floats for epilogues, without branches and calls, so that loops over them become vector code. Each is
+/// accurate to a few units in the last place of its result, or of 1 if the result is less than 1.
 namespace troupe::epilogue::host {
 
 /// A power of two with an integer exponent, as two factors, because one would overflow too early.
@@ -61,7 +61,7 @@ TROUPE_INLINE float fast_tanh(float x) noexcept {
   return e / (e + 2);
 }
 
-/// sigmoid(x) and its derivative, both accurate far from 0.
+/// The values of sigmoid(x) and its derivative, both accurate far from 0.
 struct sigmoid_at {
   float value, derivative;
 };
@@ -80,7 +80,8 @@ TROUPE_INLINE float small_log1p(float x) noexcept {
                                          q * (9.09090909e-2f + q * (7.69230769e-2f + q * 6.66666667e-2f)))))));
 }
 
-/// Returns erfc(z) for z >= 0 as t * exp(p(t) - z^2) with t = 1 / (1 + z / 2). The polynomial is fitted for z <= 11.
+/// Returns erfc(z) as t * exp(p(t) - z^2) with t = 1 / (1 + z / 2). The polynomial p is fitted for z <= 11.
+/// Precondition: z >= 0.
 TROUPE_INLINE float positive_erfc(float z) noexcept {
   z = limited(z, 0, 11);
   const float t = 1 / (1 + 0.5f * z);
@@ -104,7 +105,7 @@ TROUPE_INLINE float normal_below(float x) noexcept {
 
 TROUPE_INLINE float gelu_inner(float x) noexcept { return 0.797884561f * (x + 0.044715f * x * x * x); }
 
-/// Returns the value that `value_of` defines.
+/// Returns the value of the operation, as `value_of` defines it.
 template <op What>
 TROUPE_INLINE float fast_value(float x, float y, float z) noexcept {
   if constexpr (What == op::exponential)
@@ -145,7 +146,7 @@ TROUPE_INLINE float fast_value(float x, float y, float z) noexcept {
   } else if constexpr (What == op::maximum) {
     return x > y || x != x ? x : y;
   } else {
-    return value_of(What, x, y, z);  // without calls
+    return value_of(What, x, y, z);  // has no calls
   }
 }
 

@@ -8,7 +8,7 @@
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
-// The runs of an operation are identical or do not overlap, so iterations are independent.
+// The result of an operation is one of its arguments or overlaps none, so iterations are independent.
 #ifdef __clang__
 #define TROUPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -135,7 +135,7 @@ void narrow(const float* from, half* to, std::int64_t n) noexcept {
   troupe::detail::convert_elements(from, to, static_cast<std::size_t>(n));
 }
 
-// Calls `f` for the types with fast conversions of contiguous elements.
+// Calls `f` and returns true if contiguous elements of the type have a fast conversion.
 template <class F>
 bool with_fast_type(dtype t, F&& f) {
   if (t == dtype::f16) return f(half{}), true;

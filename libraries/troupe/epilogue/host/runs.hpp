@@ -6,11 +6,11 @@
 #include <troupe/base/complex.hpp>
 #include <troupe/epilogue/op.hpp>
 
-/// Operations of epilogues on runs of floats, compiled for several kinds of processor, of doubles, and of complex
-/// numbers, which have linear operations only.
+/// Operations of epilogues on runs of numbers: of floats, compiled for several kinds of processor; of doubles; and of
+/// complex numbers, which have linear operations only.
 namespace troupe::epilogue::host {
 
-/// Computes out[i] = what(x[i], y[i], z[i]). `out` may be one of the arguments.
+/// Computes out[i] = what(x[i], y[i], z[i]) for n elements. `out` may be one of the arguments.
 void apply(op what, float* out, const float* x, const float* y, const float* z, std::int64_t n) noexcept;
 void apply(op what, double* out, const double* x, const double* y, const double* z, std::int64_t n) noexcept;
 void apply(op what, complex64* out, const complex64* x, const complex64* y, const complex64* z,
@@ -18,7 +18,7 @@ void apply(op what, complex64* out, const complex64* x, const complex64* y, cons
 void apply(op what, complex128* out, const complex128* x, const complex128* y, const complex128* z,
            std::int64_t n) noexcept;
 
-/// Reads n elements of memory, `stride` elements apart. With stride 0, all are the same element.
+/// Reads n elements of memory, `stride` elements apart. If the stride is 0, reads one element n times.
 void read(dtype type, const void* from, std::int64_t stride, float* to, std::int64_t n) noexcept;
 void read(dtype type, const void* from, std::int64_t stride, double* to, std::int64_t n) noexcept;
 void read(dtype type, const void* from, std::int64_t stride, complex64* to, std::int64_t n) noexcept;
@@ -34,10 +34,10 @@ void round(dtype type, const double* from, double* to, std::int64_t n) noexcept;
 void round(dtype type, const complex64* from, complex64* to, std::int64_t n) noexcept;
 void round(dtype type, const complex128* from, complex128* to, std::int64_t n) noexcept;
 
-/// Combines n numbers with `so_far`.
+/// Returns the combination of n numbers and `so_far`.
 double combine(reduction how, const float* x, std::int64_t n, double so_far) noexcept;
 double combine(reduction how, const double* x, std::int64_t n, double so_far) noexcept;
-/// Combines x[i] with so_far[i].
+/// Combines so_far[i] with x[i].
 void combine_each(reduction how, const float* x, std::int64_t n, double* so_far) noexcept;
 void combine_each(reduction how, const double* x, std::int64_t n, double* so_far) noexcept;
 

@@ -9,8 +9,8 @@
 
 namespace troupe::epilogue::testing {
 
-/// Writes an element that must neither be read nor remain in a result: NaN, which a product with 0 does not hide; in a
-/// type without NaN, bytes that are not 0.
+/// Writes an element that must neither be read nor remain in a result: NaN, because 0 times NaN is not 0; in a type
+/// without NaN, bytes other than 0.
 inline void put_poison(void* place, dtype t) noexcept {
   const std::size_t bytes = bytes_of(t);
   const auto put_parts = [&](dtype part) {
@@ -23,7 +23,7 @@ inline void put_poison(void* place, dtype t) noexcept {
   else
     std::memset(place, 0x5b, bytes);
 }
-/// Returns true if the element is as `put_poison` wrote it.
+/// Returns true if the element has the bytes that `put_poison` writes.
 inline bool is_poison(const void* place, dtype t) noexcept {
   std::array<std::byte, 16> poison{};
   put_poison(poison.data(), t);

@@ -41,7 +41,7 @@ inline result<void> overwrite_shared_memory(const garbage& r) {
     for (auto at = begin; at < end; at += sizeof(std::uint64_t))
       *reinterpret_cast<volatile std::uint64_t*>(at) = random();
   }
-  if (!found) return error(reaction::unsupported, "faults", "the worker shares no memory by the name troupe-channel");
+  if (!found) return error(reaction::unsupported, "faults", "the worker has no shared memory named troupe-channel");
   return {};
 }
 

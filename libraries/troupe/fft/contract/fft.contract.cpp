@@ -164,7 +164,7 @@ static_assert(covers<view_cases, fft::all_views>);
 INSTANTIATE_TYPED_TEST_SUITE_P(fft_views, library_actor, view_cases);
 
 // The rows of a matrix, and then its columns, of which each is a slice of a larger one.
-TEST(transforms_of_tensors, take_parts_and_permutations) {
+TEST(fft_tensors, take_parts_and_permutations) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({}));
   std::vector<complex64> ones(6 * 8, complex64(1, 0));
@@ -180,7 +180,7 @@ TEST(transforms_of_tensors, take_parts_and_permutations) {
     }
 }
 
-TEST(transforms_of_tensors, choose_the_transform_by_the_elements) {
+TEST(fft_tensors, choose_the_transform_by_the_elements) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({}));
   const tensor<float> signal(gpu.upload(std::vector<float>{1, 0, 0, 0}), {4}), back(gpu.alloc<float>(4), {4});
@@ -197,7 +197,7 @@ TEST(transforms_of_tensors, choose_the_transform_by_the_elements) {
 }
 
 // Transforms that wait at the same time can share a call of the library, whether they are adjacent in memory or not.
-TEST(fft_of_many_small_transforms, produces_the_right_result_for_each) {
+TEST(fft_groups, produces_the_right_result_for_each) {
   constexpr std::int64_t n = 8, count = 300;
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 100}));

@@ -53,8 +53,8 @@ result<gpu_callbacks::ref> cufft::callbacks_of(const R& r, const call& c) {
   return error(
       reaction::unsupported, "fft",
       cat(name_of<R>(),
-          ": callbacks cannot be recorded, because a plan holds the address of their data; send the transform by "
-          "itself, or record kernels around one without callbacks"));
+          ": callbacks cannot be recorded, because a plan holds the address of their data; send it outside the "
+          "recording, or record a transform without callbacks and your own kernels before and after it"));
 }
 
 template <class In, class Out, class R>
@@ -145,13 +145,13 @@ std::uint64_t cufft::group_key(const R& r, std::uint64_t direction) noexcept {
 }
 
 // Members that are adjacent on both sides already form a batch: they take as few calls as their number has powers of
-// two, so that few plans exist. Other members are collected into a batch of a power of two; its unused part is
-// transformed for nothing.
+// two, so that few plans exist. Other members are collected into a batch of a power of two; the unused rest of the
+// batch is transformed in vain.
 template <class In, class Out, class R>
 result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape& in_n, const shape& out_n,
                                     bool forward, call& c) {
   if constexpr (is_narrow<In>) {
-    return error(reaction::fatal, "fft", "narrow elements cannot share a call");
+    return error(reaction::fatal, "fft", "transforms of half or bfloat16 cannot share a call");
   } else {
     lane* const on = TROUPE_TRY(lanes_.of(c));
     const CUstream stream = on->stream();
@@ -169,7 +169,7 @@ result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape
       side_by_side &= from[i] == from[0] + i * in_each && to[i] == to[0] + i * out_each;
     }
     const double factor = factor_of(r.normalization, forward, r.n);
-    // If a call fails, each member is transformed alone. One in place must not be twice, not even in part.
+    // If a call fails, each member is transformed alone. A transform in place must not run twice, not even in part.
     side_by_side &= static_cast<const void*>(from[0]) != to[0];
     const layout tight{};
     const auto find = [&](std::int64_t batch) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The work that transforms that share a call enqueue, on a driver and a cuFFT that only record their calls.
+// Tests the calls that transforms in a group make, on a driver and a cuFFT that only record their calls.
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@ namespace {
 using strings = std::vector<std::string>;
 using transform = c2c<complex64>;
 
-class grouped_transforms : public ::testing::Test {
+class fft_groups : public ::testing::Test {
  protected:
   static constexpr std::size_t n = 8, most = 8;
 
-  grouped_transforms() {
+  fft_groups() {
     driver.reset();
     driver.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 9;
     driver.kernels.clear();
@@ -34,7 +34,7 @@ class grouped_transforms : public ::testing::Test {
     if (!made) throw std::runtime_error(made.error().text());
     engine = std::move(*made);
   }
-  ~grouped_transforms() override {
+  ~fft_groups() override {
     engine.reset();
     driver.reset();
     driver.attributes.clear();
@@ -84,14 +84,14 @@ class grouped_transforms : public ::testing::Test {
   strings enqueued;
 };
 
-TEST_F(grouped_transforms, adjacent_transforms_take_a_call_for_each_power_of_two) {
+TEST_F(fft_groups, adjacent_transforms_take_a_call_for_each_power_of_two) {
   ASSERT_TRUE(run(7, false, normalization::none));
   ASSERT_EQ(enqueued.size(), 3u);
   for (const std::string& one : enqueued) EXPECT_TRUE(one.starts_with("cufftXtExec")) << one;
 }
 
 // If a call fails, each is transformed alone. What was transformed in place would be transformed again.
-TEST_F(grouped_transforms, write_members_in_place_by_the_last_launch_only) {
+TEST_F(fft_groups, write_members_in_place_by_the_last_launch_only) {
   for (const auto how : {normalization::none, normalization::forward})
     for (const std::size_t count : {std::size_t{4}, std::size_t{7}}) {
       driver.reset();
@@ -103,7 +103,7 @@ TEST_F(grouped_transforms, write_members_in_place_by_the_last_launch_only) {
     }
 }
 
-TEST_F(grouped_transforms, a_failed_group_has_enqueued_nothing) {
+TEST_F(fft_groups, a_failed_group_has_enqueued_nothing) {
   driver.fail("cufftXtExec", CUFFT_EXEC_FAILED, 1);
   EXPECT_FALSE(run(7, true, normalization::none));
   ASSERT_EQ(enqueued.size(), 2u);

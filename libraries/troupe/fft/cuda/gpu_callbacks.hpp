@@ -32,7 +32,7 @@ class link_time_code {
   /// If there are both functions: code whose `forwarding_function` calls the store function of `code`.
   std::string_view forwarder() const noexcept { return forwarding_code_; }
 
-  // The parts that every program has; this one has nothing to launch.
+  // The members that every program needs; this program has no kernels and globals.
   const std::vector<symbol>& kernels() const noexcept { return none_; }
   const std::vector<symbol>& globals() const noexcept { return none_; }
   const symbol* find_kernel(std::string_view) const noexcept { return nullptr; }

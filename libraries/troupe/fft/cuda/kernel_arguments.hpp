@@ -14,20 +14,20 @@ struct places {
   std::int32_t dense;   ///< 1: the position of i is i
 };
 
-/// side[i] = elements[position(i)], converted
+/// Computes side[i] = elements[position(i)], converted.
 struct gathering {
   const void* elements;
   void* side;
   places where;
 };
-/// elements[position(i)] = side[i] * factor, converted
+/// Computes elements[position(i)] = side[i] * factor, converted.
 struct scattering {
   const void* side;
   void* elements;
   places where;
   double factor;
 };
-/// elements[position(i)] *= factor
+/// Computes elements[position(i)] *= factor.
 struct scaling {
   void* elements;
   places where;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for what cuFFT lacks: factors, narrow elements of any length, and requests that share a call. All of it is
-// bound by memory.
+// Kernels for what cuFFT lacks: factors, narrow elements of any length, and requests that share a call. Memory
+// bandwidth limits all of them.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -12,7 +12,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-class gpu_plans : public ::testing::Test {
+class cufft_plans : public ::testing::Test {
  protected:
   void SetUp() override { driver.reset(); }
   static plan_key key(const shape& n, extent batch = 1, const layout& in = {}, const layout& out = {}) {
@@ -21,7 +21,7 @@ class gpu_plans : public ::testing::Test {
   cuda::testing::fake_driver& driver = cuda::testing::driver();
 };
 
-TEST_F(gpu_plans, pass_the_whole_layout_to_cufft) {
+TEST_F(cufft_plans, pass_the_whole_layout_to_cufft) {
   plans all;
   const shape n{4, 6};
   const auto made = all.find(
@@ -39,7 +39,7 @@ TEST_F(gpu_plans, pass_the_whole_layout_to_cufft) {
 }
 
 // A plan whose tables have not arrived on the device gives a kernel a null pointer.
-TEST_F(gpu_plans, are_not_used_before_what_cufft_copies_has_arrived) {
+TEST_F(cufft_plans, are_not_used_before_what_cufft_copies_has_arrived) {
   plans all;
   driver.fail("cuStreamSynchronize of the default stream", CUDA_ERROR_LAUNCH_FAILED, 1);
   const auto made = all.find(key(8), nullptr);
@@ -48,7 +48,7 @@ TEST_F(gpu_plans, are_not_used_before_what_cufft_copies_has_arrived) {
   EXPECT_EQ(driver.count("cufftDestroy"), 1u);
 }
 
-TEST_F(gpu_plans, are_made_once_and_differ_by_every_number) {
+TEST_F(cufft_plans, are_made_once_and_differ_by_every_number) {
   plans all;
   const plan_key same = key({8, 8}, 2);
   const auto first = all.find(same, nullptr);
@@ -66,7 +66,7 @@ TEST_F(gpu_plans, are_made_once_and_differ_by_every_number) {
   EXPECT_EQ(all.count().plans, 1 + std::size(others));
 }
 
-TEST_F(gpu_plans, beyond_the_limit_are_destroyed_once_the_gpu_has_finished) {
+TEST_F(cufft_plans, beyond_the_limit_are_destroyed_once_the_gpu_has_finished) {
   plans all;
   for (std::int64_t n = 1; n <= static_cast<std::int64_t>(plans::most) + 5; ++n) ASSERT_TRUE(all.find(key(n), nullptr));
   EXPECT_EQ(all.count().plans, plans::most);
@@ -79,7 +79,7 @@ TEST_F(gpu_plans, beyond_the_limit_are_destroyed_once_the_gpu_has_finished) {
   EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
 }
 
-TEST_F(gpu_plans, a_plan_that_cannot_be_made_leaves_nothing_behind) {
+TEST_F(cufft_plans, a_plan_that_cannot_be_made_leaves_nothing_behind) {
   plans all;
   std::int64_t n = 8;
   for (const auto& [call, status, how] :
@@ -103,7 +103,7 @@ TEST_F(gpu_plans, a_plan_that_cannot_be_made_leaves_nothing_behind) {
   }
 }
 
-TEST_F(gpu_plans, a_status_is_trusted_only_with_a_context_and_free_memory) {
+TEST_F(cufft_plans, a_status_is_trusted_only_with_a_context_and_free_memory) {
   plans all;
   const auto answer_to = [&](cufftResult status) {
     driver.fail("cufftXtMakePlanMany", status, 1);
@@ -126,7 +126,7 @@ TEST_F(gpu_plans, a_status_is_trusted_only_with_a_context_and_free_memory) {
 }
 
 // Links as cuFFT does: two functions of one image in one kernel, or in two.
-TEST_F(gpu_plans, both_callbacks_are_linked_into_one_kernel_or_two) {
+TEST_F(cufft_plans, both_callbacks_are_linked_into_one_kernel_or_two) {
   const auto image = std::make_shared<const std::string>("image"),
              beside = std::make_shared<const std::string>("other");
   const link_time_code code({.loads = true, .stores = true, .in = dtype::c64, .out = dtype::c64, .encoded = {}}, image,
@@ -162,7 +162,7 @@ TEST_F(gpu_plans, both_callbacks_are_linked_into_one_kernel_or_two) {
   EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
 }
 
-TEST_F(gpu_plans, get_their_stream_and_work_area_before_each_run) {
+TEST_F(cufft_plans, get_their_stream_and_work_area_before_each_run) {
   const auto made = plan::make(key(8), nullptr);
   ASSERT_TRUE(made);
   driver.reset();

@@ -11,7 +11,7 @@
 
 namespace troupe::fft {
 
-/// Returns uninitialised memory, or nothing if there is not enough.
+/// Returns uninitialized memory, or nothing if there is not enough.
 template <class T>
 class scratch {
  public:

@@ -8,7 +8,7 @@
 /// because a linker could mix templates that are compiled for different ones. It is a C interface.
 namespace troupe::fft {
 
-/// Elements {i, j ...} at data + i * step[0] + j * step[1] ..., in elements.
+/// An array: element {i, j ...} is at data + i * step[0] + j * step[1] ..., counted in elements.
 struct array {
   static constexpr std::size_t most = 4;  ///< a batch in three dimensions
   void* data;

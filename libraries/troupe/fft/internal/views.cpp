@@ -14,8 +14,8 @@ shape shape_of(const tensor_shape& s, std::span<const std::size_t> axes) noexcep
   return {n(0), n(1), n(2)};
 }
 
-// The strides of a transform as those of an array that it is a part of. Returns the step from the whole array to the
-// next one, or nothing if a stride is no multiple of the next one.
+// The strides of a transform as those of an array that it is a part of. Returns the stride from one array to the
+// next, or nothing if a stride is no multiple of the next one.
 std::optional<extent> embed(const tensor_shape& s, std::span<const std::size_t> axes, laid_out& out) noexcept {
   std::array<extent, shape::most> sizes{1, 1, 1};
   const auto stride = [&](std::size_t i) { return extent(s.strides[axes[i]]); };

@@ -36,7 +36,7 @@ class index_order {
 /// Returns nothing if one stride and one distance cannot reach the elements.
 std::optional<laid_out> lay_out(const tensor_shape& s, const index_order& order) noexcept;
 
-/// The order for both sides of a request.
+/// Returns the order of axes for both sides of a request.
 template <class R>
 index_order order_of(const R& r) noexcept {
   const tensor_shape& s = r.input.shape();
@@ -44,7 +44,7 @@ index_order order_of(const R& r) noexcept {
   return index_order(s, r.dimensions == 0 ? s.rank : static_cast<std::size_t>(r.dimensions.value()),
                      !is_complex_to_complex);
 }
-/// Both sides of a valid request.
+/// Returns both sides of a valid request.
 template <class R>
 std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
   const index_order order = order_of(r);

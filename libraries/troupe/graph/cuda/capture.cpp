@@ -85,13 +85,13 @@ result<void> capture::run() {
 result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t end, std::uint32_t branches,
                                     const ends& after) {
   struct branch {
-    std::uint32_t last;  // node
+    std::uint32_t last;  // last node of the branch
     std::uint64_t used = 0;
   };
   // There are never more branches than nodes, whatever the application allows.
   const std::uint32_t most = std::min(branches, end - i);
   std::vector<branch> all(std::max<std::uint32_t>(most, 1), branch{UINT32_MAX});
-  std::unordered_map<std::uint32_t, ends> known;  // of each node of this body
+  std::unordered_map<std::uint32_t, ends> known;  // the last driver nodes of each node of this body
   std::uint64_t turn = 0;
   while (i < end) {
     const recipe_node& n = recipe_.nodes()[i];

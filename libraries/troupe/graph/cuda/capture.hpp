@@ -43,12 +43,12 @@ class capture {
   result<void> run();
 
  private:
-  using ends = std::vector<CUgraphNode>;  // what a successor of all of it must wait for
+  using ends = std::vector<CUgraphNode>;  // the nodes that a successor must wait for
   /// One CUgraph: that of the launch, or the body of a conditional node.
   struct level {
     CUgraph graph;
     recorded_scratch& scratch;
-    ends last_user;  // of the scratch
+    ends last_user;  // the last nodes that use the scratch memory
   };
   struct operation_memory;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Recipes become graphs of the driver.
+// Tests how recipes become graphs of the driver.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* decides = "troupe_graph_decide";
 
-class a_capture : public recorded_steps {
+class graph_capture : public recorded_steps {
  protected:
   result<void> record(const tree_body& all, std::uint32_t branches = 4) {
     const recipe_view recipe = recipe_of(all, branches);
@@ -52,7 +52,7 @@ class a_capture : public recorded_steps {
   bool library_is_broken_ = false;
 };
 
-TEST_F(a_capture, orders_conflicts_limits_branches_and_never_shares_scratch_between_them) {
+TEST_F(graph_capture, orders_conflicts_limits_branches_and_never_shares_scratch_between_them) {
   std::uint64_t seed = 777;
   const auto random = [&seed](std::uint64_t below) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -94,12 +94,12 @@ TEST_F(a_capture, orders_conflicts_limits_branches_and_never_shares_scratch_betw
   }
 }
 
-TEST_F(a_capture, has_no_more_branches_than_nodes) {
+TEST_F(graph_capture, has_no_more_branches_than_nodes) {
   ASSERT_TRUE(record({request({{0, 10, w}}), request({{20, 30, w}}), request({{40, 50, w}})}, UINT32_MAX));
   for (const fake_node& n : top().nodes) EXPECT_TRUE(n.before.empty()) << n.what;
 }
 
-TEST_F(a_capture, orders_the_nodes_of_a_child_between_its_neighbours) {
+TEST_F(graph_capture, orders_the_nodes_of_a_child_between_its_neighbours) {
   ASSERT_TRUE(
       record({request({{0, 10, w}}), with_body(node_kind::child, {request({{0, 4, rw}}), request({{20, 30, w}})}),
               request({{0, 30, r}})}));
@@ -113,7 +113,7 @@ TEST_F(a_capture, orders_the_nodes_of_a_child_between_its_neighbours) {
   }
 }
 
-TEST_F(a_capture, gives_a_child_as_many_branches_as_the_child_allows) {
+TEST_F(graph_capture, gives_a_child_as_many_branches_as_the_child_allows) {
   for (const std::uint32_t branches : {1u, 2u}) {
     tree_body inside, all;
     for (std::uint64_t i = 0; i < 4; ++i) inside.push_back(request({{i * 10, i * 10 + 5, w}}));
@@ -126,7 +126,7 @@ TEST_F(a_capture, gives_a_child_as_many_branches_as_the_child_allows) {
   }
 }
 
-TEST_F(a_capture, evaluates_the_flag_before_a_condition_and_at_the_end_of_a_loop) {
+TEST_F(graph_capture, evaluates_the_flag_before_a_condition_and_at_the_end_of_a_loop) {
   driver.reset();
   tree_body all, then, otherwise, loop;
   all.push_back(request({{900, 904, w}}));  // the flag
@@ -159,7 +159,7 @@ TEST_F(a_capture, evaluates_the_flag_before_a_condition_and_at_the_end_of_a_loop
   EXPECT_TRUE(is_before(repeat, step(top(), 7)));
 }
 
-TEST_F(a_capture, a_failed_capture_names_the_failed_node) {
+TEST_F(graph_capture, a_failed_capture_names_the_failed_node) {
   const auto failed = record({request({{0, 1, w}}, kind::fails)});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().text(), "node 0 (testing.numbered): it fails");
@@ -174,7 +174,7 @@ TEST_F(a_capture, a_failed_capture_names_the_failed_node) {
   EXPECT_TRUE(record({request({{0, 1, w}})})) << "the failed recording leaves nothing behind";
 }
 
-TEST_F(a_capture, an_invalidated_capture_is_unsupported_whatever_the_engine_reports) {
+TEST_F(graph_capture, an_invalidated_capture_is_unsupported_whatever_the_engine_reports) {
   const auto spoiled = record({request({{0, 1, w}}, kind::fails_while_invalid)});
   ASSERT_FALSE(spoiled);
   EXPECT_EQ(spoiled.error().reaction(), reaction::unsupported);
@@ -188,7 +188,7 @@ TEST_F(a_capture, an_invalidated_capture_is_unsupported_whatever_the_engine_repo
   EXPECT_EQ(lost.error().text(), "node 1 (testing.numbered): the stream is broken");
 }
 
-TEST(memory_of_a_recording, is_reused_by_the_next_operation_but_never_shared) {
+TEST(recording_memory, is_reused_by_the_next_operation_but_never_shared) {
   recorded_constants constants;
   all_scratch all;
   recorded_scratch& s = all.next();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The resources of a graph while it is changed and launched.
+// Tests the resources of a graph while it is changed and launched.
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 namespace troupe::graph {
 namespace {
 
-class an_executable_graph : public recorded_steps {
+class executable_graph : public recorded_steps {
  protected:
-  an_executable_graph() {
+  executable_graph() {
     driver.reset();
     driver.hold_back();
   }
-  ~an_executable_graph() override { driver.go_on(); }
+  ~executable_graph() override { driver.go_on(); }
   // A request that works in scratch, and a condition whose body does.
   result<void> change(bool may_update = true) {
     tree_body then, all;
@@ -36,7 +36,7 @@ class an_executable_graph : public recorded_steps {
   executable graph_;
 };
 
-TEST_F(an_executable_graph, an_updated_graph_keeps_its_scratch_however_many_launches_are_in_flight) {
+TEST_F(executable_graph, an_updated_graph_keeps_its_scratch_however_many_launches_are_in_flight) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::vector<void*> first = scratch_;
@@ -53,7 +53,7 @@ TEST_F(an_executable_graph, an_updated_graph_keeps_its_scratch_however_many_laun
   EXPECT_EQ(driver.count("cuGraphInstantiateWithParams"), 1u);
 }
 
-TEST_F(an_executable_graph, keeps_the_constants_of_launches_in_flight_and_reuses_them_afterwards) {
+TEST_F(executable_graph, keeps_the_constants_of_launches_in_flight_and_reuses_them_afterwards) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(change());
     ASSERT_TRUE(launch());
@@ -67,7 +67,7 @@ TEST_F(an_executable_graph, keeps_the_constants_of_launches_in_flight_and_reuses
   EXPECT_EQ(driver.pinned_pieces(), 3u);
 }
 
-TEST_F(an_executable_graph, frees_scratch_that_a_change_does_not_need_after_the_launches_in_flight) {
+TEST_F(executable_graph, frees_scratch_that_a_change_does_not_need_after_the_launches_in_flight) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::size_t pieces = driver.device_pieces();
@@ -82,7 +82,7 @@ TEST_F(an_executable_graph, frees_scratch_that_a_change_does_not_need_after_the_
   EXPECT_EQ(driver.device_pieces(), pieces);
 }
 
-TEST_F(an_executable_graph, a_graph_that_cannot_be_updated_is_replaced_by_one_with_its_own_scratch) {
+TEST_F(executable_graph, a_graph_that_cannot_be_updated_is_replaced_by_one_with_its_own_scratch) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::vector<void*> first = scratch_;
@@ -98,7 +98,7 @@ TEST_F(an_executable_graph, a_graph_that_cannot_be_updated_is_replaced_by_one_wi
   EXPECT_EQ(driver.device_pieces(), 2 * pieces) << "nothing of the first graph remains";
 }
 
-TEST_F(an_executable_graph, is_not_changed_if_the_end_of_its_launches_cannot_be_recorded) {
+TEST_F(executable_graph, is_not_changed_if_the_end_of_its_launches_cannot_be_recorded) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::size_t pieces = driver.device_pieces(), pinned = driver.pinned_pieces();

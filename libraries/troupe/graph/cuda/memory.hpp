@@ -18,7 +18,7 @@ namespace troupe::graph {
 template <class Kind>
 class reused_memory {
  public:
-  /// Makes all of it free again.
+  /// Makes all pieces free again.
   void begin() noexcept { taken_ = 0, used_ = 0; }
   /// Returns memory from the current piece, else from the next piece that is large enough, else from a new one.
   result<void*> take(std::uint64_t bytes) {

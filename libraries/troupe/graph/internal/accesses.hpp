@@ -21,8 +21,8 @@ using node_names = std::map<const tree_node*, std::string>;
 /// Returns the names of all nodes, those in bodies and child graphs included.
 node_names names_of(const tree_body& all);
 
-/// The effect of a sequence of accesses on each byte: it only reads it, replaces it before reading it, both reads and
-/// writes it, or may replace it and never reads its earlier content.
+/// The effect of a sequence of accesses on each byte: the byte is only read, is replaced before it is read, is both
+/// read and written, or may be replaced while its earlier content is never read.
 class access_summary {
  public:
   /// Adds the accesses of one node, which are unordered.
@@ -31,7 +31,7 @@ class access_summary {
   void add(const tree_body& all);
   /// Returns the accesses, with adjacent ones of the same block and mode merged.
   std::vector<snapshot::use> uses(const node_names& names = {}) const;
-  /// Returns the accesses as they differ by node.
+  /// Returns the accesses, with the node that each belongs to.
   std::vector<node_access> accesses() const;
 
  private:
@@ -45,7 +45,7 @@ class access_summary {
   stretch_map<touched> memory_;
 };
 
-/// Returns what one node touches, nodes inside it included. Memory that a body may leave as it is does not count as
+/// Returns the accesses of one node, nodes inside it included. Memory that a body may leave unchanged does not count as
 /// replaced.
 std::vector<node_access> accesses_of(const tree_node& n);
 

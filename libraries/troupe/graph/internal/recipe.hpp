@@ -42,14 +42,14 @@ struct recipe_node {
   /// Indices: begin of the second body, and end of the node. The first body follows the node itself.
   std::uint32_t otherwise, end;
   std::uint32_t first_dependency, dependency_count;  ///< nodes of the same body to wait for
-  std::uint32_t branches;                            ///< of a child
+  std::uint32_t branches;                            ///< how many a child may have
   node_kind kind;
   std::uint8_t reserved[3];
 };
 
 /// The position of a launch, in its reply: the host engine writes it before each node, in case that node is the last.
 struct launch_position {
-  std::uint64_t ticket;  ///< of the launch
+  std::uint64_t ticket;  ///< ticket of the launch
   std::uint64_t node;    ///< index into the list of nodes
 };
 

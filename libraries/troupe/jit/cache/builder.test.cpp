@@ -16,7 +16,7 @@ namespace {
 using kernel::image_source;
 
 // A builder whose compiler is a function of the test.
-class a_builder : public testing::Test {
+class jit_builder : public testing::Test {
  protected:
   builder make_builder(plan::disk_cache* disk = nullptr, std::uint64_t memory_bytes = 1 << 20) {
     return builder({.find = [this](const recipe&, plan::disk_cache*) -> result<compiler> {
@@ -45,7 +45,7 @@ class a_builder : public testing::Test {
   };
 };
 
-TEST_F(a_builder, compiles_once_and_reuses_the_image) {
+TEST_F(jit_builder, compiles_once_and_reuses_the_image) {
   auto b = make_builder();
   const build first = make(b, {.source = "a"}), second = make(b, {.source = "a"});
   EXPECT_EQ(*first.image, "a1");
@@ -56,7 +56,7 @@ TEST_F(a_builder, compiles_once_and_reuses_the_image) {
   EXPECT_EQ(compiles_, 1);
 }
 
-TEST_F(a_builder, distinguishes_recipes_by_every_field_that_affects_the_image) {
+TEST_F(jit_builder, distinguishes_recipes_by_every_field_that_affects_the_image) {
   auto b = make_builder();
   const recipe base{.source = "a"};
   std::vector<recipe> others(15, base);
@@ -82,14 +82,14 @@ TEST_F(a_builder, distinguishes_recipes_by_every_field_that_affects_the_image) {
   EXPECT_EQ(make(b, base).source, image_source::compiled);
 }
 
-TEST_F(a_builder, ignores_timeouts_and_log_limits_when_comparing_recipes) {
+TEST_F(jit_builder, ignores_timeouts_and_log_limits_when_comparing_recipes) {
   auto b = make_builder();
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a", .timeout = time_span::of_seconds(1), .log_bytes = 1000}).source,
             image_source::memory);
 }
 
-TEST_F(a_builder, compiles_again_if_a_file_that_the_compiler_read_has_changed) {
+TEST_F(jit_builder, compiles_again_if_a_file_that_the_compiler_read_has_changed) {
   plan::private_folder folder = plan::private_folder::make().value();
   const std::string header = folder.path() + "/h";
   std::ofstream(header) << "one";
@@ -104,7 +104,7 @@ TEST_F(a_builder, compiles_again_if_a_file_that_the_compiler_read_has_changed) {
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, does_not_keep_images_that_may_differ_next_time) {
+TEST_F(jit_builder, does_not_keep_images_that_may_differ_next_time) {
   compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = false};
   };
@@ -113,7 +113,7 @@ TEST_F(a_builder, does_not_keep_images_that_may_differ_next_time) {
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, finds_images_and_messages_of_other_builders_on_disk) {
+TEST_F(jit_builder, finds_images_and_messages_of_other_builders_on_disk) {
   plan::private_folder folder = plan::private_folder::make().value();
   plan::disk_cache disk(folder.path() + "/cache");
   auto one = make_builder(&disk), other = make_builder(&disk);
@@ -128,7 +128,7 @@ TEST_F(a_builder, finds_images_and_messages_of_other_builders_on_disk) {
   EXPECT_EQ(make(newer, {.source = "a"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, uses_only_the_caches_that_the_recipe_allows) {
+TEST_F(jit_builder, uses_only_the_caches_that_the_recipe_allows) {
   plan::private_folder folder = plan::private_folder::make().value();
   plan::disk_cache disk(folder.path() + "/cache");
   auto b = make_builder(&disk);
@@ -139,7 +139,7 @@ TEST_F(a_builder, uses_only_the_caches_that_the_recipe_allows) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() + "/cache"));
 }
 
-TEST_F(a_builder, compiles_without_an_unusable_cache_and_reports_it_once) {
+TEST_F(jit_builder, compiles_without_an_unusable_cache_and_reports_it_once) {
   plan::private_folder folder = plan::private_folder::make().value();
   std::ofstream(folder.path() + "/file") << "";
   plan::disk_cache disk(folder.path() + "/file/cache");
@@ -151,7 +151,7 @@ TEST_F(a_builder, compiles_without_an_unusable_cache_and_reports_it_once) {
   EXPECT_EQ(made.log.find("note: cache:"), made.log.rfind("note: cache:")) << made.log;
 }
 
-TEST_F(a_builder, compiles_once_for_concurrent_requests) {
+TEST_F(jit_builder, compiles_once_for_concurrent_requests) {
   constexpr int threads = 8;
   std::atomic<int> asking{0};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
@@ -174,7 +174,7 @@ TEST_F(a_builder, compiles_once_for_concurrent_requests) {
   EXPECT_EQ(right, threads);
 }
 
-TEST_F(a_builder, reports_a_failure_to_all_waiters_and_tries_again_for_the_next_request) {
+TEST_F(jit_builder, reports_a_failure_to_all_waiters_and_tries_again_for_the_next_request) {
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = error(reaction::caller_bug, "jit", "wrong"), .log = "wrong\n", .made_from = {}};
   };
@@ -188,7 +188,7 @@ TEST_F(a_builder, reports_a_failure_to_all_waiters_and_tries_again_for_the_next_
   }
 }
 
-TEST_F(a_builder, compiles_again_for_a_waiter_whose_timeout_is_longer_than_the_first) {
+TEST_F(jit_builder, compiles_again_for_a_waiter_whose_timeout_is_longer_than_the_first) {
   std::atomic<bool> first_runs{false}, second_waits{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     if (r.timeout == time_span::of_seconds(1)) {
@@ -210,7 +210,7 @@ TEST_F(a_builder, compiles_again_for_a_waiter_whose_timeout_is_longer_than_the_f
   EXPECT_EQ(compiles_, 2);
 }
 
-TEST_F(a_builder, does_not_start_a_cancelled_compile) {
+TEST_F(jit_builder, does_not_start_a_cancelled_compile) {
   auto b = make_builder();
   const build made = make(b, {.source = "a"}, [] { return true; });
   ASSERT_TRUE(made.failed);
@@ -219,7 +219,7 @@ TEST_F(a_builder, does_not_start_a_cancelled_compile) {
   EXPECT_EQ(compiles_, 0);
 }
 
-TEST_F(a_builder, compiles_for_waiters_if_the_first_request_is_cancelled) {
+TEST_F(jit_builder, compiles_for_waiters_if_the_first_request_is_cancelled) {
   std::atomic<bool> first_runs{false}, second_waits{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline& how_long) {
     if (first_runs.exchange(true))
@@ -239,7 +239,7 @@ TEST_F(a_builder, compiles_for_waiters_if_the_first_request_is_cancelled) {
   EXPECT_EQ(compiles_, 2);
 }
 
-TEST_F(a_builder, lets_a_waiter_be_cancelled) {
+TEST_F(jit_builder, lets_a_waiter_be_cancelled) {
   std::atomic<bool> first_runs{false}, let_go{false};
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     first_runs = true;
@@ -257,7 +257,7 @@ TEST_F(a_builder, lets_a_waiter_be_cancelled) {
   first.join();
 }
 
-TEST_F(a_builder, does_not_keep_remarks_about_a_single_run) {
+TEST_F(jit_builder, does_not_keep_remarks_about_a_single_run) {
   compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{
         .failed = {}, .image = "i", .log = "warning\n", .remarks = "once\n", .made_from = {}, .lasting = true};
@@ -267,7 +267,7 @@ TEST_F(a_builder, does_not_keep_remarks_about_a_single_run) {
   EXPECT_EQ(make(b, {.source = "a"}).log, "warning\n");
 }
 
-TEST_F(a_builder, releases_waiters_and_serves_later_requests_if_the_compiler_throws) {
+TEST_F(jit_builder, releases_waiters_and_serves_later_requests_if_the_compiler_throws) {
   std::atomic<bool> first_runs{false}, second_waits{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     if (first_runs.exchange(true))
@@ -292,7 +292,7 @@ TEST_F(a_builder, releases_waiters_and_serves_later_requests_if_the_compiler_thr
   EXPECT_EQ(*make(b, r).image, "a");
 }
 
-TEST_F(a_builder, waits_for_an_equal_compile_no_longer_than_its_own_timeout) {
+TEST_F(jit_builder, waits_for_an_equal_compile_no_longer_than_its_own_timeout) {
   std::atomic<bool> first_runs{false}, go_on{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     first_runs = true;
@@ -312,7 +312,7 @@ TEST_F(a_builder, waits_for_an_equal_compile_no_longer_than_its_own_timeout) {
             "smaller");
 }
 
-TEST_F(a_builder, evicts_the_least_recently_used_images) {
+TEST_F(jit_builder, evicts_the_least_recently_used_images) {
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = std::string(400'000, 'i'), .log = {}, .made_from = {}, .lasting = true};
   };
@@ -325,7 +325,7 @@ TEST_F(a_builder, evicts_the_least_recently_used_images) {
   EXPECT_EQ(make(b, {.source = "b"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, counts_keys_and_logs_towards_its_memory_limit) {
+TEST_F(jit_builder, counts_keys_and_logs_towards_its_memory_limit) {
   const auto with = [](std::string log) {
     return [log](const recipe&, const compiler&, const compile_deadline&) {
       return compiled{.failed = {}, .image = "i", .log = log, .made_from = {}, .lasting = true};
@@ -342,7 +342,7 @@ TEST_F(a_builder, counts_keys_and_logs_towards_its_memory_limit) {
   EXPECT_EQ(make(b, large).source, image_source::compiled);
 }
 
-TEST_F(a_builder, reports_why_no_compiler_was_found_for_a_recipe) {
+TEST_F(jit_builder, reports_why_no_compiler_was_found_for_a_recipe) {
   auto b = make_builder();
   missing_ = true;
   build made = make(b, {.source = "a"});

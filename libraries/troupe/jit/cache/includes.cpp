@@ -21,7 +21,7 @@ std::string_view without_blanks(std::string_view t) noexcept {
 std::string_view without_blanks_behind(std::string_view t) noexcept {
   return t.substr(0, t.find_last_not_of(blanks) + 1);
 }
-// Recognises every spelling of '#'.
+// Recognizes every spelling of '#'.
 bool ends_with_hash(std::string_view t) noexcept {
   return t.ends_with('#') || t.ends_with("%:") || t.ends_with("?\?=");
 }

@@ -11,10 +11,10 @@
 namespace troupe::jit {
 namespace {
 
-class includes : public testing::Test {
+class jit_includes : public testing::Test {
  protected:
-  includes() { std::filesystem::create_directories(folder_ + "/a/deep"); }
-  ~includes() override { std::filesystem::remove_all(folder_); }
+  jit_includes() { std::filesystem::create_directories(folder_ + "/a/deep"); }
+  ~jit_includes() override { std::filesystem::remove_all(folder_); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ + "/" + name) << text; }
   // Returns, for example, "a/x.h file, b/x.h nothing", sorted by path.
   std::string files_read(const std::string& source, named_texts headers = {}) const {
@@ -33,7 +33,7 @@ class includes : public testing::Test {
       (std::filesystem::temp_directory_path() / ("troupe-includes-" + std::to_string(::getpid()))).string();
 };
 
-TEST_F(includes, are_found_recursively_and_in_all_places_searched_before) {
+TEST_F(jit_includes, are_found_recursively_and_in_all_places_searched_before) {
   write("a/x.h", "#pragma once\n#  include \"deep/y.h\"\n");
   write("a/deep/y.h", "#include <x.h>\n#include \"z.h\"\n");
   EXPECT_EQ(files_read("#if 0\n#include <x.h>\n#endif\n"),
@@ -43,7 +43,7 @@ TEST_F(includes, are_found_recursively_and_in_all_places_searched_before) {
   EXPECT_EQ(files_read("int includes; // to include \"x.h\"\n"), "");
 }
 
-TEST_F(includes, are_found_in_every_spelling) {
+TEST_F(jit_includes, are_found_in_every_spelling) {
   write("a/x.h", "");
   for (const char* spelling :
        {"%:include <x.h>\n", "?\?=include <x.h>\n", "#\f\vinclude\t<x.h>\n", "#in\\\nclude <x.h>\n",
@@ -55,7 +55,7 @@ TEST_F(includes, are_found_in_every_spelling) {
     EXPECT_EQ(files_read(none), "") << none;
 }
 
-TEST_F(includes, includes_that_only_the_compiler_can_resolve_are_unknown) {
+TEST_F(jit_includes, includes_that_only_the_compiler_can_resolve_are_unknown) {
   for (const char* hidden :
        {"# /* why */ include \"x.h\"\n", "/* a */ # /* b /* c\n*/ include \"x.h\"\n", "%: /**/include \"x.h\"\n"})
     EXPECT_EQ(files_read(hidden), "it is unknown which files an include after a comment reads") << hidden;

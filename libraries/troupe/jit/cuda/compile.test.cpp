@@ -34,7 +34,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-TEST(nvrtcs_image, ends_with_the_names_in_the_source) {
+TEST(nvrtc_image, ends_with_the_names_in_the_source) {
   const compiled c =
       compile_for({.source = "namespace ns { __constant__ float c[4];\n"
                              "template <class T, int N> __global__ void reduce(const T* in, T* out, int n)"
@@ -54,7 +54,7 @@ TEST(nvrtcs_image, ends_with_the_names_in_the_source) {
   EXPECT_EQ(names.globals[0].second, kernel::mangle_variable("ns::c"));
 }
 
-TEST(nvrtcs_image, is_ptx_if_the_recipe_asks_for_ptx) {
+TEST(nvrtc_image, is_ptx_if_the_recipe_asks_for_ptx) {
   const compiled c = compile_for({.source = "__global__ void k() {}", .architecture = "compute_90"});
   ASSERT_FALSE(c.failed) << why(c);
   EXPECT_EQ(kernel::inspect_image(c.image).is, kernel::container::ptx);
@@ -62,7 +62,7 @@ TEST(nvrtcs_image, is_ptx_if_the_recipe_asks_for_ptx) {
 }
 
 // The effect of each field is visible in the PTX.
-TEST(nvrtc_with_a_recipe, honours_every_field) {
+TEST(nvrtc_compile, honours_every_field) {
   const recipe base{
       .source =
           "#include \"mine.h\"\n__global__ void k(float* y, float a, float b) { y[0] = a * b + y[0] / b + MINE; }",
@@ -110,7 +110,7 @@ TEST(nvrtc_with_a_recipe, honours_every_field) {
   EXPECT_NE(ptx(r), optimised);
 }
 
-TEST(nvrtc_with_a_recipe, finds_cudas_headers_and_the_users_folders) {
+TEST(nvrtc_compile, finds_cudas_headers_and_the_users_folders) {
   const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   std::ofstream(folder / "there.h") << "#define THERE 1\n";
@@ -129,7 +129,7 @@ TEST(nvrtc_with_a_recipe, finds_cudas_headers_and_the_users_folders) {
   EXPECT_NE(why(without).find("TROUPE_CUDA_INCLUDE"), std::string::npos) << why(without);
 }
 
-TEST(nvrtc_with_a_recipe, does_not_search_the_workers_current_folder_for_headers) {
+TEST(nvrtc_compile, does_not_search_the_workers_current_folder_for_headers) {
   const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-here-" + std::to_string(::getpid())),
                  before = fs::current_path();
   fs::create_directories(folder);
@@ -143,7 +143,7 @@ TEST(nvrtc_with_a_recipe, does_not_search_the_workers_current_folder_for_headers
   EXPECT_EQ(why(c).find("troupe-source"), std::string::npos) << why(c);
 }
 
-TEST(nvrtc_with_a_recipe, marks_reproducible_results_as_cacheable) {
+TEST(nvrtc_compile, marks_reproducible_results_as_cacheable) {
   EXPECT_TRUE(compile_for({.source = "__global__ void k() {}"}).lasting);
   EXPECT_FALSE(compile_for({.source = "__global__ void k() {} // __DATE__"}).lasting);
   const compiled unknown =
@@ -154,7 +154,7 @@ TEST(nvrtc_with_a_recipe, marks_reproducible_results_as_cacheable) {
       << unknown.log;
 }
 
-TEST(nvrtc_with_a_recipe, reports_errors_in_the_source) {
+TEST(nvrtc_compile, reports_errors_in_the_source) {
   const compiled c = compile_for({.source = "__global__ void k() {\n  nowhere_declared();\n}", .name = "mine.cu"});
   ASSERT_TRUE(c.failed);
   EXPECT_EQ(c.failed->reaction(), reaction::caller_bug);
@@ -162,7 +162,7 @@ TEST(nvrtc_with_a_recipe, reports_errors_in_the_source) {
   EXPECT_NE(c.log.find("nowhere_declared"), std::string::npos);
 }
 
-TEST(nvrtc_with_a_recipe, reports_missing_kernels_and_globals_of_the_recipe) {
+TEST(nvrtc_compile, reports_missing_kernels_and_globals_of_the_recipe) {
   const std::string source = "__global__ void k() {}\n__device__ void f() {}\n", name = "mine.cu";
   const compiled kernel = compile_for({.source = source, .name = name, .kernels = {"k", "other"}}),
                  function = compile_for({.source = source, .name = name, .kernels = {"k", "f"}}),
@@ -187,7 +187,7 @@ TEST(nvrtc_with_a_recipe, reports_missing_kernels_and_globals_of_the_recipe) {
   }
 }
 
-TEST(nvrtc_with_a_recipe, compiles_unannotated_functions_and_variables_for_the_gpu) {
+TEST(nvrtc_compile, compiles_unannotated_functions_and_variables_for_the_gpu) {
   const compiled c = compile_for(
       {.source = "int counter = 3; const float table[2] = {1, 2};\nconstexpr int twice(int x) { return 2 * x; }\n"
                  "struct box { int x; int get() const { return x + counter++; } };\n__host__ int of_host(int x) { "
@@ -200,7 +200,7 @@ TEST(nvrtc_with_a_recipe, compiles_unannotated_functions_and_variables_for_the_g
   EXPECT_FALSE(c.failed) << why(c) << c.log;
 }
 
-TEST(nvrtc_with_a_recipe, provides_what_nvcc_includes_by_default_unless_the_source_defines_it) {
+TEST(nvrtc_compile, provides_what_nvcc_includes_by_default_unless_the_source_defines_it) {
   for (const char* use :
        {"x[0] = INFINITY;", "x[0] = M_PI * sqrt(3);", "uint n = 3; x[0] = n;", "int64_t n = 3; x[0] = n;",
         "x[0] = std::pow(2, 3);", "x[0] = INT_MAX;", "x[0] = pow(x[1], 2.0);", "uint8_t b = 3; x[0] = b;"}) {
@@ -216,7 +216,7 @@ TEST(nvrtc_with_a_recipe, provides_what_nvcc_includes_by_default_unless_the_sour
   }
 }
 
-TEST(nvrtc_with_a_recipe, finds_c_and_cpp_headers_unless_the_user_has_one_of_that_name) {
+TEST(nvrtc_compile, finds_c_and_cpp_headers_unless_the_user_has_one_of_that_name) {
   const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-own-" + std::to_string(::getpid()));
   fs::create_directories(folder / "deep");
   std::ofstream(folder / "limits.h") << "#define INT_MAX 11\n";
@@ -233,7 +233,7 @@ TEST(nvrtc_with_a_recipe, finds_c_and_cpp_headers_unless_the_user_has_one_of_tha
   fs::remove_all(folder);
 }
 
-TEST(nvrtc_with_a_recipe, reports_where_the_source_uses_a_host_only_class) {
+TEST(nvrtc_compile, reports_where_the_source_uses_a_host_only_class) {
   const compiled c =
       compile_for({.source = "#include <vector>\n#include <iostream>\n"
                              "__device__ float f(int n) {\n  std::vector<float> v(n);\n  return v[0];\n}\n"
@@ -249,7 +249,7 @@ TEST(nvrtc_with_a_recipe, reports_where_the_source_uses_a_host_only_class) {
   EXPECT_FALSE(unused.failed) << why(unused) << unused.log;
 }
 
-TEST(nvrtc_with_a_recipe, defines_the_version_of_cuda) {
+TEST(nvrtc_compile, defines_the_version_of_cuda) {
   const compiled c =
       compile_for({.source = "static_assert(CUDA_VERSION >= 12080 && CUDART_VERSION == CUDA_VERSION && "
                              "__CUDACC_VER_MAJOR__ == CUDA_VERSION / 1000);\n#include <cuda.h>\n#include "
@@ -261,7 +261,7 @@ TEST(nvrtc_with_a_recipe, defines_the_version_of_cuda) {
   EXPECT_FALSE(own.failed) << why(own);
 }
 
-TEST(nvrtc_with_a_recipe, refuses_fields_that_it_does_not_support) {
+TEST(nvrtc_compile, refuses_fields_that_it_does_not_support) {
   const std::string source = "__global__ void k() {}";
   const compiled program = compile_for({.source = source, .compiler = "/usr/bin/c++"});
   ASSERT_TRUE(program.failed);
@@ -285,7 +285,7 @@ TEST(nvrtc_with_a_recipe, refuses_fields_that_it_does_not_support) {
 }
 
 // NVRTC would obey most of these options, but the cache and the linker would not know.
-TEST(nvrtc_with_a_recipe, gets_no_option_that_names_a_file_or_duplicates_a_field) {
+TEST(nvrtc_compile, gets_no_option_that_names_a_file_or_duplicates_a_field) {
   const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-options-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   std::ofstream(folder / "there.h") << "#define THERE 1\n";
@@ -314,7 +314,7 @@ TEST(nvrtc_with_a_recipe, gets_no_option_that_names_a_file_or_duplicates_a_field
   fs::remove_all(folder);
 }
 
-TEST(nvrtc_with_a_recipe, is_stopped_at_the_deadline) {
+TEST(nvrtc_compile, is_stopped_at_the_deadline) {
   recipe r{.source = text_of(fs::path(TROUPE_TEST_CUDA_SOURCES) / "reduce.cu"), .timeout = time_span::of_seconds(1)};
   const compiled c = compile_for(r, 80, now_ns() - 1);
   ASSERT_TRUE(c.failed);
@@ -324,7 +324,7 @@ TEST(nvrtc_with_a_recipe, is_stopped_at_the_deadline) {
       << why(c);
 }
 
-TEST(the_worked_hopper_kernel, keeps_its_sums_in_registers_and_does_not_serialise_its_products) {
+TEST(worked_hopper_kernel, keeps_its_sums_in_registers_and_does_not_serialise_its_products) {
   const char* const source =
 #include "examples/hopper_gemm.cu"
       ;
@@ -335,7 +335,7 @@ TEST(the_worked_hopper_kernel, keeps_its_sums_in_registers_and_does_not_serialis
   EXPECT_EQ(c.log.find("warning"), std::string::npos) << c.log;
 }
 
-TEST(a_kernel_with_tensor_maps, has_struct_parameters_passed_by_value) {
+TEST(kernel_with_tensor_maps, has_struct_parameters_passed_by_value) {
   const compiled c = compile_for(
       {.source =
            "struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };\n"

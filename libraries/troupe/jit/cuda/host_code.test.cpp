@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
 }
 )";
 
-TEST(code_of_the_host, is_left_out_if_nvrtc_refuses_it) {
+TEST(host_code, is_left_out_if_nvrtc_refuses_it) {
   const std::string source = std::string(
                                  "#include <cuda_runtime.h>\n#include <vector>\n#include <iostream>\n"
                                  "struct timer { cudaEvent_t begin; timer() { cudaEventCreate(&begin); } };\n"
@@ -60,14 +60,14 @@ TEST(code_of_the_host, is_left_out_if_nvrtc_refuses_it) {
   EXPECT_FALSE(has(made, "main")) << made;
 }
 
-TEST(code_of_the_host, is_compiled_for_the_gpu_if_nvrtc_accepts_it) {
+TEST(host_code, is_compiled_for_the_gpu_if_nvrtc_accepts_it) {
   const std::string made = ptx(
       {.source = "int counter = 3;\nint unused(int x) { return x; }\n__global__ void k() {}\n", .relocatable = true});
   EXPECT_TRUE(has(made, "counter")) << made;
   EXPECT_TRUE(has(made, "_Z6unusedi")) << made;
 }
 
-TEST(code_of_the_host, is_kept_if_a_macro_may_have_made_it_a_kernel) {
+TEST(host_code, is_kept_if_a_macro_may_have_made_it_a_kernel) {
   const recipe r{.source = std::string("#include \"mine.h\"\n#define ALSO extern \"C\" QUALIFIER\n"
                                        "ALSO void second(float* x) { *x = helper(2); }\n"
                                        "#define MAKE(name) __global__ void name(float* x) { \\\n  *x = other(3); }\n"
@@ -92,7 +92,7 @@ TEST(code_of_the_host, is_kept_if_a_macro_may_have_made_it_a_kernel) {
   fs::remove_all(folder);
 }
 
-TEST(code_of_the_host, does_not_hide_errors_in_kernels) {
+TEST(host_code, does_not_hide_errors_in_kernels) {
   const compiled c =
       compile_for({.source = std::string("__global__ void k(float* x) {\n  x[0] = undeclared;\n}\n") + launcher,
                    .name = "mine.cu"});
@@ -104,7 +104,7 @@ TEST(code_of_the_host, does_not_hide_errors_in_kernels) {
       << why(name);
 }
 
-TEST(code_of_the_host, is_refused_with_its_line_if_device_code_needs_it) {
+TEST(host_code, is_refused_with_its_line_if_device_code_needs_it) {
   const compiled calls =
       compile_for({.source = std::string("__global__ void k(float* x);\nvoid launch(float*, cudaStream_t);\n"
                                          "__global__ void calls(float* x) { launch(x, 0); }\n") +
@@ -120,7 +120,7 @@ TEST(code_of_the_host, is_refused_with_its_line_if_device_code_needs_it) {
   EXPECT_FALSE(has(glued.log, "of_2")) << glued.log;
 }
 
-TEST(code_of_the_host, is_left_out_of_units_that_define_functions_for_others) {
+TEST(host_code, is_left_out_of_units_that_define_functions_for_others) {
   const std::string library = std::string(
                                   "float shared(float x) { return 2 * x; }\n"
                                   "__global__ void k(float* x) { *x = 1; }\n") +

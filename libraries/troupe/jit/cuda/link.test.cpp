@@ -60,9 +60,9 @@ compiled callee_for(const std::string& architecture, bool lto = false) {
                     .link_time_optimisation = lto});
 }
 
-class a_program_of_two_sources : public testing::TestWithParam<bool> {};
+class program_of_two_sources : public testing::TestWithParam<bool> {};
 
-TEST_P(a_program_of_two_sources, is_linked_to_machine_code_with_the_kernels_and_names_of_both) {
+TEST_P(program_of_two_sources, is_linked_to_machine_code_with_the_kernels_and_names_of_both) {
   const compiled c = made_from(of_two(GetParam()));
   ASSERT_FALSE(c.failed) << why(c) << c.log;
   EXPECT_EQ(kernel::inspect_image(c.image).is, container::machine_code);
@@ -77,9 +77,9 @@ TEST_P(a_program_of_two_sources, is_linked_to_machine_code_with_the_kernels_and_
   EXPECT_TRUE(has(c.image, "_Z1kIfEvPT_"));
   EXPECT_TRUE(c.lasting);
 }
-INSTANTIATE_TEST_SUITE_P(with_lto, a_program_of_two_sources, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(with_lto, program_of_two_sources, testing::Bool());
 
-TEST(link_time_optimisation, inlines_functions_of_other_sources) {
+TEST(link_time_optimization, inlines_functions_of_other_sources) {
   recipe r = of_two(true);
   r.architecture = "compute_90";
   const compiled c = made_from(r);
@@ -89,14 +89,14 @@ TEST(link_time_optimisation, inlines_functions_of_other_sources) {
   EXPECT_TRUE(has(c.image, "fma.rn.f32")) << "of both sources' code";
 }
 
-TEST(link_time_optimisation, works_for_a_single_source) {
+TEST(link_time_optimization, works_for_a_single_source) {
   const compiled c = made_from({.source = callee, .link_time_optimisation = true});
   ASSERT_FALSE(c.failed) << why(c) << c.log;
   EXPECT_EQ(kernel::inspect_image(c.image).is, container::machine_code);
 }
 
 // The linker generates the code, so it must know the options too.
-TEST(link_time_optimisation, honours_the_recipes_fields_that_affect_code_generation) {
+TEST(link_time_optimization, honours_the_recipes_fields_that_affect_code_generation) {
   recipe base = of_two(true);
   base.source =
       "extern __device__ float scaled(float);\n"
@@ -138,7 +138,7 @@ TEST(link_time_optimisation, honours_the_recipes_fields_that_affect_code_generat
   EXPECT_TRUE(has(made_from(r).log, "Used ")) << "registers of each kernel";
 }
 
-TEST(link_time_optimisation, refuses_options_that_the_linker_lacks) {
+TEST(link_time_optimization, refuses_options_that_the_linker_lacks) {
   recipe r = of_two(true);
   for (const char* option : {"--Ofast-compile=max", "--dopt=on", "--extra-device-vectorization"}) {
     r.options = {option};
@@ -151,7 +151,7 @@ TEST(link_time_optimisation, refuses_options_that_the_linker_lacks) {
   }
 }
 
-TEST(a_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin) {
+TEST(jit_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin) {
   const compiled lto = callee_for("", true), ptx = callee_for("compute_80"), code = callee_for("");
   for (const compiled* c : {&lto, &ptx, &code}) ASSERT_FALSE(c->failed) << why(*c);
   EXPECT_EQ(kernel::inspect_image(lto.image).is, container::lto_ir);
@@ -191,7 +191,7 @@ std::string fatbin_of(std::string_view cubin) {
   return out + padded;
 }
 
-TEST(a_unit, may_be_a_fatbin_whose_names_are_checked_if_it_is_not_compressed) {
+TEST(jit_unit, may_be_a_fatbin_whose_names_are_checked_if_it_is_not_compressed) {
   const compiled code = callee_for("");
   const std::string fatbin = fatbin_of(kernel::without_names(code.image));
   ASSERT_EQ(kernel::inspect_image(fatbin).is, container::fat);
@@ -204,7 +204,7 @@ TEST(a_unit, may_be_a_fatbin_whose_names_are_checked_if_it_is_not_compressed) {
   for (std::size_t n = 0; n < 200; ++n) strong_symbols(fatbin_of(fatbin.substr(0, n)));
 }
 
-TEST(a_unit, a_unit_for_another_gpu_is_refused) {
+TEST(jit_unit, a_unit_for_another_gpu_is_refused) {
   recipe r = of_two(false);
   r.units = {{.name = "callee", .image = bytes_of(callee_for("sm_80").image)}};
   const std::string text = why(made_from(r));
@@ -212,7 +212,7 @@ TEST(a_unit, a_unit_for_another_gpu_is_refused) {
   EXPECT_TRUE(has(text, "; expected relocatable machine code for the architecture of the whole")) << text;
 }
 
-TEST(a_unit, keeps_the_names_of_its_own_recipe) {
+TEST(jit_unit, keeps_the_names_of_its_own_recipe) {
   const compiled c =
       made_from({.source = caller, .kernels = {"k<float>"}, .relocatable = true, .link_time_optimisation = true});
   ASSERT_FALSE(c.failed) << why(c);
@@ -223,7 +223,7 @@ TEST(a_unit, keeps_the_names_of_its_own_recipe) {
   EXPECT_EQ(kernel::names_in(all.image).kernels[0].first, "k<float>");
 }
 
-TEST(a_unit, is_refused_with_what_was_expected) {
+TEST(jit_unit, is_refused_with_what_was_expected) {
   const auto refused = [](unit u, bool lto = true) {
     recipe r{.source = caller, .name = "caller.cu", .units = {std::move(u)}, .link_time_optimisation = lto};
     const compiled c = made_from(r);
@@ -242,7 +242,7 @@ TEST(a_unit, is_refused_with_what_was_expected) {
       has(refused({.name = "wrong.cu", .source = "nonsense"}), "wrong.cu does not compile: wrong.cu(1): error"));
 }
 
-TEST(a_link, reports_missing_and_duplicate_names) {
+TEST(jit_link, reports_missing_and_duplicate_names) {
   for (const bool lto : {false, true}) {
     recipe r = of_two(lto);
     r.units[0].source = "__device__ int unrelated;";
@@ -264,7 +264,7 @@ TEST(a_link, reports_missing_and_duplicate_names) {
   }
 }
 
-TEST(a_link, ptx_needs_link_time_optimisation) {
+TEST(jit_link, ptx_needs_link_time_optimisation) {
   recipe r = of_two(false);
   r.architecture = "compute_90";
   const compiled c = made_from(r);
@@ -273,7 +273,7 @@ TEST(a_link, ptx_needs_link_time_optimisation) {
   EXPECT_TRUE(has(why(c), "set it true")) << why(c);
 }
 
-TEST(a_link, has_a_key_that_covers_every_part_and_the_linker) {
+TEST(jit_link, has_a_key_that_covers_every_part_and_the_linker) {
   const auto key = [](const recipe& r) {
     const std::string bytes = encode(r);
     return compiler_for(installed(), r, 90)->identity + std::string(decode(bytes)->what);
@@ -292,7 +292,7 @@ TEST(a_link, has_a_key_that_covers_every_part_and_the_linker) {
   EXPECT_TRUE(has(key(r), "nvJitLink ")) << "another linker links differently";
 }
 
-TEST(a_link, does_not_start_after_the_deadline_or_if_cancelled) {
+TEST(jit_link, does_not_start_after_the_deadline_or_if_cancelled) {
   std::atomic<int> asked{0};
   const compiled c = made_from(of_two(true), compile_deadline(INT64_MAX, [&] { return ++asked > 0; }));
   ASSERT_TRUE(c.failed);
@@ -301,7 +301,7 @@ TEST(a_link, does_not_start_after_the_deadline_or_if_cancelled) {
   EXPECT_TRUE(c.was_stopped);
 }
 
-TEST(a_link, is_unsupported_without_the_library_and_names_the_package) {
+TEST(jit_link, is_unsupported_without_the_library_and_names_the_package) {
   linker none("7.0");
   const auto id = none.identity();
   ASSERT_FALSE(id);
@@ -312,7 +312,7 @@ TEST(a_link, is_unsupported_without_the_library_and_names_the_package) {
   EXPECT_TRUE(installed().links->description().starts_with("nvJitLink ")) << installed().links->description();
 }
 
-TEST(a_link, accepts_archives_such_as_cudas_device_runtime) {
+TEST(jit_link, accepts_archives_such_as_cudas_device_runtime) {
   const std::filesystem::path archive =
       std::filesystem::path(installed().include_folder).parent_path() / "lib" / "libcudadevrt.a";
   const auto library =

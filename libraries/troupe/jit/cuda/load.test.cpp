@@ -26,7 +26,7 @@ std::shared_ptr<const gpu_program> loaded_from(const recipe& r) {
 
 std::size_t loads() { return driver.count("cuModuleLoadDataEx"); }
 
-TEST(a_program, compiled_for_another_gpu_keeps_its_image_and_refuses_to_run) {
+TEST(jit_program, compiled_for_another_gpu_keeps_its_image_and_refuses_to_run) {
   const auto program = loaded_from({.source = "s", .name = "mine.cu", .kernels = {"k"}, .architecture = "sm_80"});
   ASSERT_NE(program, nullptr);
   EXPECT_EQ(loads(), 0u);
@@ -38,7 +38,7 @@ TEST(a_program, compiled_for_another_gpu_keeps_its_image_and_refuses_to_run) {
             "kernel \"k\"; its kernels: none");
 }
 
-TEST(a_program, compiled_for_this_gpu_by_name_runs_and_has_its_kernels_and_globals) {
+TEST(jit_program, compiled_for_this_gpu_by_name_runs_and_has_its_kernels_and_globals) {
   for (const char* architecture : {"", "sm_90a", "compute_80"}) {
     const auto program = loaded_from({.source = "s", .kernels = {"k"}, .architecture = architecture});
     ASSERT_NE(program, nullptr);
@@ -58,7 +58,7 @@ std::string loading(const std::map<CUjit_option, int>& options) {
   return "cuModuleLoadDataEx(" + list + ")";
 }
 
-TEST(a_program, ptx_is_compiled_by_the_driver_with_the_recipes_options) {
+TEST(jit_program, ptx_is_compiled_by_the_driver_with_the_recipes_options) {
   const auto told_of = [](const recipe& r) {
     (void)loaded_from(r);
     return driver.calls().at(0);
@@ -82,14 +82,14 @@ std::shared_ptr<const std::string> machine_code_of(const recipe& r) {
   return std::make_shared<const std::string>(std::move(made.image));
 }
 
-TEST(a_program, machine_code_is_loaded_unchanged) {
+TEST(jit_program, machine_code_is_loaded_unchanged) {
   const recipe r{.source = "__global__ void k() {}", .optimisation = 1, .debug_information = true, .max_registers = 32};
   driver.reset();
   ASSERT_TRUE(load(r, machine_code_of(r), h100));
   EXPECT_EQ(driver.calls().at(0), loading({}));
 }
 
-TEST(a_program, a_program_of_templates_only_has_no_kernels_although_the_driver_refuses_it) {
+TEST(jit_program, a_program_of_templates_only_has_no_kernels_although_the_driver_refuses_it) {
   const recipe r{.source = "template <class T> __global__ void k(T* x) { *x = 1; }", .name = "mine.cu"};
   const auto nothing_to_run = machine_code_of(r), something = machine_code_of({.source = "__global__ void k() {}"});
   driver.fail("cuModuleLoadDataEx", CUDA_ERROR_INVALID_VALUE);

@@ -13,7 +13,7 @@ messages of(const std::string& said) {
   return messages_for_user({name, text, kernels, globals}, said, "/pretended/", "/our/headers");
 }
 
-TEST(messages_of_nvrtc, name_files_as_the_user_does) {
+TEST(nvrtc_messages, name_files_as_the_user_does) {
   const messages m =
       of("/pretended/mine.cu(2): error: identifier \"x\" is undefined\n  x;\n  ^\n\n"
          "1 error detected in the compilation of \"/pretended/mine.cu\".\n");
@@ -23,7 +23,7 @@ TEST(messages_of_nvrtc, name_files_as_the_user_does) {
             "1 error detected in the compilation of \"mine.cu\".\n");
 }
 
-TEST(messages_of_nvrtc, are_empty_if_nvrtc_printed_none) {
+TEST(nvrtc_messages, are_empty_if_nvrtc_printed_none) {
   EXPECT_EQ(of("").log, "");
   EXPECT_EQ(of("").first_error, "");
   const std::string warning =
@@ -31,7 +31,7 @@ TEST(messages_of_nvrtc, are_empty_if_nvrtc_printed_none) {
   EXPECT_EQ(of(warning).log, warning);
 }
 
-TEST(messages_of_nvrtc, quote_the_recipes_names_as_the_recipe_spells_them) {
+TEST(nvrtc_messages, quote_the_recipes_names_as_the_recipe_spells_them) {
   const messages m =
       of("__nv_name_map(3): error: identifier \"params\" is undefined\n"
          "  #pragma nv_mangled_name &params\n                           ^\n\n"
@@ -55,7 +55,7 @@ TEST(messages_of_nvrtc, quote_the_recipes_names_as_the_recipe_spells_them) {
 }
 
 // After a missing brace, NVRTC does not find these names either.
-TEST(messages_of_nvrtc, begin_with_errors_in_the_source) {
+TEST(nvrtc_messages, begin_with_errors_in_the_source) {
   const messages m =
       of("__nv_name_map(2): error: identifier \"k\" is undefined\n  #pragma nv_mangled_name k\n                        "
          "  ^\n\n"
@@ -65,7 +65,7 @@ TEST(messages_of_nvrtc, begin_with_errors_in_the_source) {
   EXPECT_EQ(m.first_error, "At end of source: error: expected a \"}\"");
 }
 
-TEST(messages_of_nvrtc, about_our_headers_name_the_line_that_used_them) {
+TEST(nvrtc_messages, about_our_headers_name_the_line_that_used_them) {
   const messages m =
       of("/our/headers/part/classes.h(33): error: static assertion failed with \"std::vector is host-only\"\n"
          "  VECTOR(vector)\n  ^\n          detected during:\n"
@@ -77,7 +77,7 @@ TEST(messages_of_nvrtc, about_our_headers_name_the_line_that_used_them) {
             "of mine.cu");
 }
 
-TEST(messages_of_nvrtc, include_a_remedy_if_one_is_known) {
+TEST(nvrtc_messages, include_a_remedy_if_one_is_known) {
   const auto ends_with = [](const std::string& error, const char* end) {
     const messages m = of("/pretended/mine.cu(1): error: " + error + "\n  k<<<1, 1>>>();\n");
     EXPECT_TRUE(m.first_error.ends_with(end)) << m.first_error;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::int64_t second = 1'000'000'000;
 
-class a_command : public testing::Test {
+class compiler_command : public testing::Test {
  protected:
   command shell(const std::string& script) const {
     return {.line = {"/bin/sh", "-c", script}, .folder = folder_.path(), .how_long = now_ns() + 60 * second};
@@ -44,7 +44,7 @@ bool eventually(F&& f) {
   return false;
 }
 
-TEST_F(a_command, returns_its_exit_code_and_messages_and_writes_its_output_to_a_file) {
+TEST_F(compiler_command, returns_its_exit_code_and_messages_and_writes_its_output_to_a_file) {
   command c = shell("echo made; echo wrong >&2; exit 3");
   c.output = "out";
   const command_outcome o = run(c);
@@ -54,7 +54,7 @@ TEST_F(a_command, returns_its_exit_code_and_messages_and_writes_its_output_to_a_
   EXPECT_EQ(in_folder("out"), "made\n");
 }
 
-TEST_F(a_command, reports_a_fatal_signal_and_a_program_that_cannot_be_started) {
+TEST_F(compiler_command, reports_a_fatal_signal_and_a_program_that_cannot_be_started) {
   EXPECT_EQ(run(shell("kill -SEGV $$")).exit_code, 128 + SIGSEGV);
   command c = shell("");
   c.line = {"/no/such/compiler"};
@@ -64,7 +64,7 @@ TEST_F(a_command, reports_a_fatal_signal_and_a_program_that_cannot_be_started) {
   EXPECT_FALSE(run_command("/no/such/guard", c));
 }
 
-TEST_F(a_command, gets_no_input_no_descriptors_and_a_minimal_environment) {
+TEST_F(compiler_command, gets_no_input_no_descriptors_and_a_minimal_environment) {
   ::setenv("CPATH", "/somewhere", 1);
   const command_outcome o = run(shell("cat; ls /proc/self/fd; env | sed s/=.*// | sort; pwd"));
   ::unsetenv("CPATH");
@@ -75,7 +75,7 @@ TEST_F(a_command, gets_no_input_no_descriptors_and_a_minimal_environment) {
   EXPECT_NE(o.messages.find(fs::canonical(folder_.path()).string()), std::string::npos) << o.messages;
 }
 
-TEST_F(a_command, has_its_messages_truncated_and_made_printable) {
+TEST_F(compiler_command, has_its_messages_truncated_and_made_printable) {
   command c = shell("printf 'a\\033[31mb\\n'; head -c 100000 /dev/zero | tr '\\0' x");
   c.message_bytes = 1000;
   const command_outcome o = run(c);
@@ -84,7 +84,7 @@ TEST_F(a_command, has_its_messages_truncated_and_made_printable) {
   EXPECT_EQ(o.cut_bytes, 100'000 + 8 - 1000u);
 }
 
-TEST_F(a_command, is_killed_at_its_deadline_with_all_children_even_if_they_ignore_signals) {
+TEST_F(compiler_command, is_killed_at_its_deadline_with_all_children_even_if_they_ignore_signals) {
   // A separate shell, because $$ in ( ) is the outer shell's.
   command c = shell("trap '' TERM HUP; sh -c 'trap \"\" TERM; echo $$ > child; sleep 1000; :' & sleep 1000; wait");
   c.how_long = now_ns() + second / 2;
@@ -96,7 +96,7 @@ TEST_F(a_command, is_killed_at_its_deadline_with_all_children_even_if_they_ignor
   EXPECT_TRUE(eventually([&] { return !exists(pid); }));
 }
 
-TEST_F(a_command, is_killed_when_it_is_cancelled) {
+TEST_F(compiler_command, is_killed_when_it_is_cancelled) {
   command c = shell("echo $$ > child; sleep 1000; :");
   c.how_long = compile_deadline(INT64_MAX, [this] { return fs::exists(folder_.path() + "/child"); });
   const command_outcome o = run(c);
@@ -104,13 +104,13 @@ TEST_F(a_command, is_killed_when_it_is_cancelled) {
   EXPECT_TRUE(c.how_long.cancelled());
 }
 
-TEST_F(a_command, leaves_no_child_that_outlives_it) {
+TEST_F(compiler_command, leaves_no_child_that_outlives_it) {
   EXPECT_EQ(run(shell("sleep 1000 & echo $! > child")).exit_code, 0);
   const int pid = std::stoi(in_folder("child"));
   EXPECT_TRUE(eventually([&] { return !exists(pid); }));
 }
 
-TEST_F(a_command, kills_children_that_left_its_session_and_does_not_wait_for_them) {
+TEST_F(compiler_command, kills_children_that_left_its_session_and_does_not_wait_for_them) {
   // A daemon that keeps the messages' pipe open, and a child of it.
   const std::string daemon =
       "setsid sh -c 'setsid sleep 1000 & echo $! > grandchild; echo $$ > child.new; mv child.new child; sleep 1000; :' "
@@ -134,7 +134,7 @@ TEST_F(a_command, kills_children_that_left_its_session_and_does_not_wait_for_the
   expect_gone();
 }
 
-TEST_F(a_command, is_limited_in_memory_and_file_size) {
+TEST_F(compiler_command, is_limited_in_memory_and_file_size) {
   command c = shell("head -c 300000000 /dev/zero | tail -c 300000000 | wc -c");
   c.memory_bytes = 64 << 20;
   EXPECT_EQ(run(c).messages.find("300000000"), std::string::npos);
@@ -144,7 +144,7 @@ TEST_F(a_command, is_limited_in_memory_and_file_size) {
   EXPECT_LE(fs::file_size(folder_.path() + "/file"), 5000u);
 }
 
-TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
+TEST_F(compiler_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
   plan::private_folder owned = plan::private_folder::make().value();
   const std::string folder = owned.path();
   const pid_t parent = ::fork();
@@ -163,7 +163,7 @@ TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(folder); }));
 }
 
-TEST(a_private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_content) {
+TEST(private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_content) {
   std::string path;
   {
     const plan::private_folder f = plan::private_folder::make().value();
@@ -176,7 +176,7 @@ TEST(a_private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_co
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(a_private_folder, a_killed_process_has_its_folder_removed_when_the_next_is_made) {
+TEST(private_folder, a_killed_process_has_its_folder_removed_when_the_next_is_made) {
   const plan::private_folder parent = plan::private_folder::make().value();
   const std::string before = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
   ::setenv("TMPDIR", parent.path().c_str(), 1);

@@ -14,13 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class the_compiler : public testing::Test {
+class host_compiler : public testing::Test {
  protected:
-  the_compiler() : path_before_(std::getenv("PATH")) {
+  host_compiler() : path_before_(std::getenv("PATH")) {
     ::unsetenv("TROUPE_CXX");
     ::setenv("PATH", (folder_.path() + "/none:" + folder_.path()).c_str(), 1);
   }
-  ~the_compiler() override {
+  ~host_compiler() override {
     ::setenv("PATH", path_before_.c_str(), 1);
     ::unsetenv("TROUPE_CXX");
   }
@@ -50,7 +50,7 @@ class the_compiler : public testing::Test {
   known_compilers compilers_;
 };
 
-TEST_F(the_compiler, is_taken_from_the_recipe_else_from_the_environment_else_from_the_path) {
+TEST_F(host_compiler, is_taken_from_the_recipe_else_from_the_environment_else_from_the_path) {
   const auto none = find_compiler({});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().reaction(), reaction::unsupported);
@@ -74,7 +74,7 @@ TEST_F(the_compiler, is_taken_from_the_recipe_else_from_the_environment_else_fro
             std::string::npos);
 }
 
-TEST_F(the_compiler, refuses_options_that_make_no_sense_for_a_processor) {
+TEST_F(host_compiler, refuses_options_that_make_no_sense_for_a_processor) {
   EXPECT_TRUE(check_for_host({.source = "a"}));
   const auto registers = check_for_host({.source = "a", .max_registers = 32});
   ASSERT_FALSE(registers);
@@ -101,7 +101,7 @@ TEST_F(the_compiler, refuses_options_that_make_no_sense_for_a_processor) {
             "empty");
 }
 
-TEST_F(the_compiler, gets_a_new_identity_if_its_file_or_its_version_text_changes) {
+TEST_F(host_compiler, gets_a_new_identity_if_its_file_or_its_version_text_changes) {
   const std::string path = program("c++", "c++ 1");
   const auto one = compilers_.identify(TROUPE_KEEPER, path, nullptr);
   ASSERT_TRUE(one) << one.error().to_string();
@@ -114,7 +114,7 @@ TEST_F(the_compiler, gets_a_new_identity_if_its_file_or_its_version_text_changes
   EXPECT_NE(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, two->identity);
 }
 
-TEST_F(the_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged) {
+TEST_F(host_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged) {
   const std::string path = program("c++", "c++ 1");
   plan::disk_cache cache(folder_.path() + "/cache");
   const std::string first = compilers_.identify(TROUPE_KEEPER, path, &cache)->identity;
@@ -128,7 +128,7 @@ TEST_F(the_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged) 
   EXPECT_EQ(times_asked(), 2 * once);
 }
 
-TEST_F(the_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes) {
+TEST_F(host_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes) {
   const std::string path = program("c++", "c++ 1");
   write("cc1plus", "the compiler");
   write("ld", "the linker");  // found in PATH
@@ -143,7 +143,7 @@ TEST_F(the_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes
   }
 }
 
-TEST_F(the_compiler, is_refused_if_it_does_not_report_its_version) {
+TEST_F(host_compiler, is_refused_if_it_does_not_report_its_version) {
   const std::string path = folder_.path() + "/c++";
   std::ofstream(path) << "#!/bin/sh\necho 'no licence' >&2\nexit 1\n";
   fs::permissions(path, fs::perms::owner_all);
@@ -153,7 +153,7 @@ TEST_F(the_compiler, is_refused_if_it_does_not_report_its_version) {
   EXPECT_NE(bad.error().text().find("no licence"), std::string::npos) << bad.error().text();
 }
 
-TEST(dependencies, are_read_from_the_rules_that_compilers_write) {
+TEST(compiler_dependencies, are_read_from_the_rules_that_compilers_write) {
   EXPECT_EQ(files_in_rule("x: a.cu /usr/b.h \\\n /with\\ space/c.h /dollar$$/d \\\n  e\n\n/usr/b.h:\n"),
             (std::vector<std::string>{"a.cu", "/usr/b.h", "/with space/c.h", "/dollar$/d", "e"}));
   EXPECT_EQ(files_in_rule("x: a.cu"), (std::vector<std::string>{"a.cu"}));
@@ -161,7 +161,7 @@ TEST(dependencies, are_read_from_the_rules_that_compilers_write) {
   EXPECT_TRUE(files_in_rule("no rule").empty());
 }
 
-TEST(dependencies, include_folders_and_places_that_precede_the_files_found) {
+TEST(compiler_dependencies, include_folders_and_places_that_precede_the_files_found) {
   EXPECT_EQ(paths_to_watch("x: a.cu own.h /two/sub/b.h /one/c.h /usr/d.h\n", {"/one", "/two"}),
             (std::vector<std::string>{"/one", "/one/c.h", "/one/sub/b.h", "/two", "/two/sub/b.h", "/usr/d.h"}));
 }

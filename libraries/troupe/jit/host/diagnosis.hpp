@@ -7,7 +7,7 @@
 
 namespace troupe::jit {
 
-/// Summarises the messages of a compiler that failed: the first error, or, if that error is about the compiler or the
+/// Summarizes the messages of a compiler that failed: the first error, or, if that error is about the compiler or the
 /// linker, what it means for the source. `compiler` is the compiler's version.
 std::string diagnosis(const std::string& messages, int exit_code, std::string_view compiler);
 

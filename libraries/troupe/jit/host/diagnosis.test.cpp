@@ -6,14 +6,14 @@
 namespace troupe::jit {
 namespace {
 
-TEST(a_diagnosis, is_the_first_error_if_that_is_about_the_source) {
+TEST(compiler_diagnosis, is_the_first_error_if_that_is_about_the_source) {
   EXPECT_EQ(
       diagnosis("k.cu: In function 'f':\nk.cu:3:7: error: 'x' was not declared\nk.cu:4:1: error: more\n", 1, "g++ 12"),
       "k.cu:3:7: error: 'x' was not declared");
   EXPECT_EQ(diagnosis("", 3, "g++ 12"), "the compiler exited with code 3 and printed nothing");
 }
 
-TEST(a_diagnosis, blames_a_broken_compiler_and_says_how_to_use_another) {
+TEST(compiler_diagnosis, blames_a_broken_compiler_and_says_how_to_use_another) {
   const std::string remedy =
       "; this is a defect of the compiler (g++ 12), not of the source: name another compiler, such as clang++, in "
       "TROUPE_CXX "
@@ -28,7 +28,7 @@ TEST(a_diagnosis, blames_a_broken_compiler_and_says_how_to_use_another) {
             "c++: fatal error: Killed signal terminated program cc1plus");
 }
 
-TEST(a_diagnosis, names_undefined_symbols_as_spelt_in_the_source) {
+TEST(compiler_diagnosis, names_undefined_symbols_as_spelt_in_the_source) {
   const std::string then =
       " is declared and used, but not defined: define it in the source or in a header that it includes, because the "
       "host "

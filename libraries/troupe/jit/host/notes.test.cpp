@@ -12,10 +12,10 @@
 namespace troupe::jit {
 namespace {
 
-class the_notes : public testing::Test {
+class jit_notes : public testing::Test {
  protected:
-  the_notes() { ::setenv("TROUPE_CXX", (folder_.path() + "/c++").c_str(), 1); }
-  ~the_notes() override {
+  jit_notes() { ::setenv("TROUPE_CXX", (folder_.path() + "/c++").c_str(), 1); }
+  ~jit_notes() override {
     ::unsetenv("TROUPE_CXX");
     ::unsetenv("TROUPE_CACHE");
   }
@@ -36,12 +36,12 @@ class the_notes : public testing::Test {
   plan::private_folder folder_ = plan::private_folder::make().value();
 };
 
-TEST_F(the_notes, name_the_compiler_and_its_version) {
+TEST_F(jit_notes, name_the_compiler_and_its_version) {
   compiler_that("echo 'c++ 12.2\nCopyright'");
   EXPECT_EQ(note("compiler", plan::disk_cache("")), folder_.path() + "/c++, c++ 12.2");
 }
 
-TEST_F(the_notes, say_why_no_compiler_was_found) {
+TEST_F(jit_notes, say_why_no_compiler_was_found) {
   EXPECT_TRUE(note("compiler", plan::disk_cache("")).starts_with("none: TROUPE_CXX is "))
       << note("compiler", plan::disk_cache(""));
   compiler_that("echo no licence; exit 1");
@@ -50,7 +50,7 @@ TEST_F(the_notes, say_why_no_compiler_was_found) {
   EXPECT_NE(text.find("no licence"), text.npos) << text;
 }
 
-TEST_F(the_notes, say_where_the_cache_is_and_how_full) {
+TEST_F(jit_notes, say_where_the_cache_is_and_how_full) {
   compiler_that("echo c++ 12.2");
   plan::disk_cache cache(folder_.path() + "/cache", 8 << 20);
   EXPECT_EQ(note("cache", cache), folder_.path() + "/cache");
@@ -59,7 +59,7 @@ TEST_F(the_notes, say_where_the_cache_is_and_how_full) {
   EXPECT_EQ(note("cache size", cache), "1 entry, 1.5 of at most 8 MiB");
 }
 
-TEST_F(the_notes, say_why_no_cache_is_used) {
+TEST_F(jit_notes, say_why_no_cache_is_used) {
   compiler_that("echo c++ 12.2");
   EXPECT_TRUE(note("cache", plan::disk_cache("")).starts_with("none: set TROUPE_CACHE"))
       << note("cache", plan::disk_cache(""));

@@ -66,7 +66,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_fo
      {"-D", "use recipe::definitions"},
      {"-U", "write #undef into the source"}}};
 
-constexpr std::string_view harmless = "-D -U -m -W -std= --param= ",  // and what follows
+constexpr std::string_view harmless = "-D -U -m -W -std= --param= ",  // prefixes of options
     harmless_alone =
         "-w -pedantic -pedantic-errors -ansi -pthread -pipe -O -O0 -O1 -O2 -O3 -Os -Oz -Og -Ofast "
         "-g -g0 -g1 -g2 -g3 -gz -gline-tables-only -gno-column-info -gcolumn-info ";

@@ -24,7 +24,7 @@ std::string answer(const std::vector<parameter_attributes>& parameters, const ar
 
 parameter_attributes of_size(std::uint64_t bytes) { return {"", passing::unknown, dtype{}, bytes, 0}; }
 
-TEST(arguments_of_a_kernel, fit_a_parameter_of_known_size_and_unknown_type_if_their_sizes_match) {
+TEST(matched_arguments, fit_a_parameter_of_known_size_and_unknown_type_if_their_sizes_match) {
   EXPECT_EQ(answer({of_size(4)}, {1.0f}), "");
   EXPECT_EQ(answer({of_size(4)}, {7}), "");
   EXPECT_EQ(answer({of_size(8)}, {pair_of_floats{1, 2}}), "");
@@ -36,7 +36,7 @@ TEST(arguments_of_a_kernel, fit_a_parameter_of_known_size_and_unknown_type_if_th
             "4 bytes of unknown type)");
 }
 
-TEST(arguments_of_a_kernel, fit_a_struct_of_unknown_alignment_if_their_sizes_match) {
+TEST(matched_arguments, fit_a_struct_of_unknown_alignment_if_their_sizes_match) {
   const parameter_attributes p{"pair_of_floats", passing::value, dtype{}, 8, 0};
   EXPECT_EQ(answer({p}, {pair_of_floats{1, 2}}), "");
   struct three {
@@ -51,7 +51,7 @@ const parameter_attributes pointer{"float *", passing::pointer, dtype::f32, 4, 4
     const_pointer{"float const *", passing::const_pointer, dtype::f32, 4, 4},
     number{"int", passing::value, dtype::i32, 4, 4};
 
-TEST(arguments_of_a_kernel, read_arguments_fit_a_pointer_to_const_and_any_pointer_if_the_caller_says_so) {
+TEST(matched_arguments, read_arguments_fit_a_pointer_to_const_and_any_pointer_if_the_caller_says_so) {
   const in<float> x(0x1000, 4);
   const buffer<float> plain;
   EXPECT_EQ(answer({const_pointer}, {x}), "");
@@ -66,7 +66,7 @@ TEST(arguments_of_a_kernel, read_arguments_fit_a_pointer_to_const_and_any_pointe
       "in(x)");
 }
 
-TEST(arguments_of_a_kernel, null_fits_any_pointer_and_nothing_else) {
+TEST(matched_arguments, null_fits_any_pointer_and_nothing_else) {
   EXPECT_EQ(answer({pointer, const_pointer, of_size(8)}, {nullptr, nullptr, nullptr}), "");
   EXPECT_EQ(answer({pointer}, {std::optional<inout<float>>()}), "");
   EXPECT_EQ(answer({number}, {nullptr}),
@@ -85,7 +85,7 @@ std::string write_descriptor(const tensor_layout& map, std::uint64_t address, vo
   return {};
 }
 
-TEST(arguments_of_a_kernel, tensor_maps_become_descriptors_passed_by_value) {
+TEST(matched_arguments, tensor_maps_become_descriptors_passed_by_value) {
   const parameter_attributes p{"CUtensorMap_st", passing::value, dtype{}, 128, 0};
   const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}});
   descriptor d{};
@@ -100,7 +100,7 @@ TEST(arguments_of_a_kernel, tensor_maps_become_descriptors_passed_by_value) {
   EXPECT_EQ(d.sizes[1], 32u);
 }
 
-TEST(arguments_of_a_kernel, tensor_maps_fit_only_a_tensor_map_parameter) {
+TEST(matched_arguments, tensor_maps_fit_only_a_tensor_map_parameter) {
   const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}}),
       cube(in<float>(0x1000, 4096), {.sizes = {64, 32, 2}, .box = {32, 8, 1}});
   EXPECT_EQ(answer({{"float const *", passing::const_pointer, dtype::f32, 4, 4}}, {map}, &write_descriptor),
@@ -114,7 +114,7 @@ TEST(arguments_of_a_kernel, tensor_maps_fit_only_a_tensor_map_parameter) {
       "jit.launch: argument 0 is in(f32[4]), but parameter 0 of k is `CUtensorMap_st`, a value; pass it by value");
 }
 
-TEST(arguments_of_a_kernel, the_first_tensor_map_is_found) {
+TEST(matched_arguments, the_first_tensor_map_is_found) {
   const auto first = [](const arguments& given) {
     std::vector<std::byte> bytes(given.encoded_bytes());
     given.encode(bytes.data());

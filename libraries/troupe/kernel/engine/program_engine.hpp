@@ -46,7 +46,8 @@ class program_engine {
     return programs_.make(root_at(r.root.data()));
   }
   result<void> run(const launch& r, call& c) { return programs_.run(r.kernel.of().root(), order_of(r), c); }
-  /// Launches that have no attributes may be put together. The number is the same for the same kernel and grid.
+  /// Returns a number that is the same for the same kernel, grid and block, or 0 if the launch has attributes and must
+  /// run alone. Launches with other numbers may run as one graph.
   static std::uint64_t sequence_of(const launch& r)
     requires(puts_launches_together<Programs>)
   {

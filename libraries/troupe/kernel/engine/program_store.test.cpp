@@ -17,7 +17,7 @@ struct program_memory {
   char log[32];
 };
 
-class programs_of_a_worker : public testing::Test {
+class program_store : public testing::Test {
  protected:
   host_programs::maker make_ = [this](const program_root&) -> host_programs::made {
     ++made_;
@@ -34,7 +34,7 @@ class programs_of_a_worker : public testing::Test {
   int made_ = 0;
 };
 
-TEST_F(programs_of_a_worker, are_built_on_first_use_unless_they_were_unloaded) {
+TEST_F(program_store, builds_programs_on_first_use_unless_they_were_unloaded) {
   host_programs all(make_);
   EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
   EXPECT_EQ(made_, 1);
@@ -49,7 +49,7 @@ TEST_F(programs_of_a_worker, are_built_on_first_use_unless_they_were_unloaded) {
   EXPECT_EQ(made_, 1);
 }
 
-TEST_F(programs_of_a_worker, are_known_if_nothing_need_be_built) {
+TEST_F(program_store, knows_programs_that_need_not_be_built) {
   host_programs all(make_);
   EXPECT_FALSE(all.is_known(root_));
   EXPECT_EQ(made_, 0);
@@ -57,7 +57,7 @@ TEST_F(programs_of_a_worker, are_known_if_nothing_need_be_built) {
   EXPECT_TRUE(all.is_known(root_)) << "the program is refused at once";
 }
 
-TEST_F(programs_of_a_worker, report_their_build_only_if_asked_to) {
+TEST_F(program_store, reports_a_build_only_if_asked) {
   host_programs all(make_);
   EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
   EXPECT_EQ(memory_.summary.written, 0) << "no request asked for a report";
@@ -68,7 +68,7 @@ TEST_F(programs_of_a_worker, report_their_build_only_if_asked_to) {
   EXPECT_EQ(std::memcmp(memory_.log, "the log", 7), 0);
 }
 
-TEST_F(programs_of_a_worker, failed_builds_are_not_repeated_unless_that_may_help) {
+TEST_F(program_store, repeats_a_failed_build_only_if_that_may_help) {
   host_programs all(make_);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
   EXPECT_EQ(made_, 1);
@@ -102,7 +102,7 @@ struct two_kernels {
   }
   const named* find_global(std::string_view name) const { return find_kernel(name); }
 };
-using store_of_two = program_store<two_kernels>;
+using store_of_two = kernel::program_store<two_kernels>;
 
 store_of_two::made two(const program_root& root) {
   store_of_two::program_ref program = std::make_shared<loaded_program<two_kernels>>(
@@ -110,7 +110,7 @@ store_of_two::made two(const program_root& root) {
   return {std::move(program), {}, ""};
 }
 
-TEST_F(programs_of_a_worker, find_the_right_kernel_whatever_was_launched_before) {
+TEST_F(program_store, finds_the_right_kernel_whatever_was_launched_before) {
   store_of_two all(two), others(two);
   program_root second = root_;
   second.id = 8;
@@ -130,7 +130,7 @@ TEST_F(programs_of_a_worker, find_the_right_kernel_whatever_was_launched_before)
   }
 }
 
-TEST_F(programs_of_a_worker, a_program_is_used_once_a_later_build_succeeds) {
+TEST_F(program_store, uses_a_program_once_a_later_build_succeeds) {
   bool works = false;
   store_of_two all([&](const program_root& root) -> store_of_two::made {
     if (works) return two(root);
@@ -146,7 +146,7 @@ TEST_F(programs_of_a_worker, a_program_is_used_once_a_later_build_succeeds) {
   EXPECT_TRUE(all.find_kernel(root_, "first", "jit.launch")) << "a failed build keeps the earlier program";
 }
 
-TEST_F(programs_of_a_worker, refuse_a_kernel_of_a_program_unloaded_since_the_last_launch) {
+TEST_F(program_store, refuses_a_kernel_whose_program_was_unloaded) {
   store_of_two all(two);
   ASSERT_TRUE(all.find_kernel(root_, "first", "jit.launch"));
   all.unload(root_);

@@ -9,8 +9,8 @@
 
 namespace troupe::kernel {
 
-/// Encodes the parts of a kernel's attributes that vary in size, and decodes them. Decoding returns nothing if the
-/// bytes are malformed.
+/// Encode and decode the parts of a kernel's attributes that vary in size. Decoding returns nothing if the bytes are
+/// malformed.
 std::string pack_listing(const attributes& a);
 std::optional<attributes> unpack_listing(const attributes_head& head, std::string_view listing);
 

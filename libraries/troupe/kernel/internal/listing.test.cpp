@@ -22,7 +22,7 @@ attributes_head head_of(const attributes& a, std::size_t bytes) {
           a.registers,   a.constant_bytes,      bytes};
 }
 
-TEST(a_listing, unpacks_to_what_was_packed) {
+TEST(attribute_listing, unpacks_to_what_was_packed) {
   const attributes a = example();
   const std::string packed = pack_listing(a);
   const auto b = unpack_listing(head_of(a, packed.size()), packed);
@@ -39,7 +39,7 @@ TEST(a_listing, unpacks_to_what_was_packed) {
   EXPECT_EQ(b->parameters[1].bytes, 12u);
 }
 
-TEST(a_listing, is_refused_if_truncated_or_inconsistent_with_its_size) {
+TEST(attribute_listing, is_refused_if_truncated_or_inconsistent_with_its_size) {
   const attributes a = example();
   const std::string packed = pack_listing(a);
   for (std::size_t n = 0; n < packed.size(); ++n) EXPECT_FALSE(unpack_listing(head_of(a, n), packed.substr(0, n))) << n;

@@ -16,7 +16,7 @@ using epilogue::acc, epilogue::row;
 template <class T>
 struct multiplication {
   using request = matmul::multiplication;
-  static constexpr const char* bad_field = "b is 2 x 2; expected 3 rows, as a has columns";
+  static constexpr const char* bad_field = "b is 2 x 2; expected 3 rows, as many as a has columns";
   static buffer<T> values(const device& gpu, std::initializer_list<int> of) {
     std::vector<T> out;
     for (const int v : of) out.push_back(static_cast<T>(static_cast<float>(v)));
@@ -36,7 +36,7 @@ struct multiplication {
   }
 };
 
-// The plan of that product.
+// A request to prepare that product.
 struct preparation {
   using request = matmul::prepare;
   static constexpr const char* bad_field = multiplication<float>::bad_field;

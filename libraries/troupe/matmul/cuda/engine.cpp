@@ -15,13 +15,13 @@
 namespace troupe::matmul {
 namespace {
 
-using cuda::kernel, epilogue::tree, epilogue::tree_memory;
+using cuda::kernel, epilogue::tree, epilogue::memory_operand;
 
 const void* address_of(operand_index i, const tree& t) noexcept {
   return i == none ? nullptr : reinterpret_cast<const void*>(t.memory()[static_cast<std::size_t>(i)].address);
 }
 
-// Returns the fused epilogue with this request's numbers: the plan has those of the first request of its kind.
+// Returns the fused epilogue with the numbers of this request; the plan has those of the first request of its kind.
 fused_epilogue epilogue_of(const multiplication& r, const problem& p, const execution_plan& plan) {
   return plan.fused ? match(r.epilogue.encoded(), p, plan.sums).epilogue : fused_epilogue{};
 }
@@ -39,7 +39,7 @@ product_arguments arguments_of(const fused_epilogue& f, const tree& t) noexcept 
   return a;
 }
 
-// Returns the address of the number in memory. One that was given by value is copied to memory that the GPU can read.
+// Returns the address of a number that the GPU can read: that of the operand, or of a copy of the number by value.
 result<const void*> number_for_gpu(const number& by_value, operand_index in_memory, const tree& t, lane& on) {
   if (in_memory != none) return address_of(in_memory, t);
   std::byte* const to = TROUPE_TRY(on.memory().claim(sizeof by_value));
@@ -53,7 +53,7 @@ cuda::grid tiles(std::int64_t length, std::int64_t lines, std::int64_t count) no
           cuda::at_most(count, most)};
 }
 
-// Searches once, because cuBLASLt's first search of a process takes a tenth of a second.
+// Makes one search, because the first search of a process takes cuBLASLt a tenth of a second.
 void warm_up(cublasLtHandle_t library) {
   constexpr std::int64_t n = 256;
   const product_spec::matrix any{CUDA_R_16BF, n, n, n, 0, 256};
@@ -161,12 +161,13 @@ result<void> cublaslt::multiply_small(const multiplication& r, const problem& p,
     return kernel_arguments::factor{m.address, static_cast<std::uint64_t>(m.type), k_along_rows ? m.ld : 1,
                                     k_along_rows ? 1 : m.ld};
   };
-  const kernel_arguments::small_products all{.epilogue = plan.pass->tail_of(r.epilogue.encoded(), {0, p.d.address, 0}),
-                                             .a = factor(p.a, p.a.transposed),
-                                             .b = factor(p.b, !p.b.transposed),
-                                             .k = p.k,
-                                             .addresses = addresses,
-                                             .operands = r.epilogue.encoded().memory().size()};
+  const kernel_arguments::small_products all{
+      .epilogue = plan.pass->arguments_for(r.epilogue.encoded(), {0, p.d.address, 0}),
+      .a = factor(p.a, p.a.transposed),
+      .b = factor(p.b, !p.b.transposed),
+      .k = p.k,
+      .addresses = addresses,
+      .operands = r.epilogue.encoded().memory().size()};
   constexpr std::int64_t tile = 32;
   const cuda::grid blocks{static_cast<unsigned>(count),
                           static_cast<unsigned>((p.m + tile - 1) / tile * ((p.n + tile - 1) / tile)), 1};
@@ -182,7 +183,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
   const multiplication first = all[0];
   const problem p = problem_of(first);
   const auto plan = TROUPE_TRY(execution_plan_of(first, p, *on));
-  // Not one by one: if one failed after others had written, all of them would be computed again.
+  // The members are not run one by one: if one failed after others had written, all would be computed again.
   bool small = plan->small;
   for (std::size_t i = 1; i < all.size(); ++i) small = small && differ_in_addresses_only(first, all[i]);
   if (!small) return error(reaction::unsupported, "matmul", "these products do not share a kernel");
@@ -196,7 +197,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
     *to++ = (p.transposed ? r.b : r.a).range().address;
     *to++ = (p.transposed ? r.a : r.b).range().address;
     *to++ = r.d.range().address;
-    for (const tree_memory& m : r.epilogue.encoded().memory()) *to++ = m.address;
+    for (const memory_operand& m : r.epilogue.encoded().memory()) *to++ = m.address;
     all.answer(i, outcome{.fused = true});
   }
   return multiply_small(first, p, *plan, addresses, all.size(), on->stream());
@@ -204,7 +205,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
 
 // -- products by cuBLASLt
 
-/// A factor to copy.
+/// A factor to copy, and the address of the copy.
 struct cublaslt::copied_factor {
   const stored_matrix& matrix;
   const block_scales& scales;
@@ -217,26 +218,26 @@ result<void> cublaslt::arrange(const copied_factor& s, const problem& p, const e
                                CUstream stream) const {
   const stored_matrix& m = s.matrix;
   const std::int64_t count = m.stride == 0 ? 1 : p.batch;
-  const kernel_arguments::arranging a{.from = reinterpret_cast<const void*>(m.address),
-                                      .to = reinterpret_cast<void*>(s.to),
-                                      .lines = s.lines,
-                                      .length = p.k,
-                                      .padded = plan.k,
-                                      .along = s.k_along_rows ? 1 : m.ld,
-                                      .across = s.k_along_rows ? m.ld : 1,
-                                      .batch = count,
-                                      .from_stride = m.stride};
+  const kernel_arguments::arrange_arguments a{.from = reinterpret_cast<const void*>(m.address),
+                                              .to = reinterpret_cast<void*>(s.to),
+                                              .lines = s.lines,
+                                              .length = p.k,
+                                              .padded = plan.k,
+                                              .element_stride = s.k_along_rows ? 1 : m.ld,
+                                              .line_stride = s.k_along_rows ? m.ld : 1,
+                                              .batch = count,
+                                              .from_stride = m.stride};
   const cuda::grid blocks = tiles(plan.k, s.lines, count);
   if (plan.arranged == execution_plan::arrangement::scaled) {
-    const kernel_arguments::scaling scaling{.what = a,
-                                            .scales = reinterpret_cast<const void*>(s.scales.address),
-                                            .along = s.scales.along,
-                                            .across = s.scales.across,
-                                            .stride = s.scales.stride,
-                                            .k_of_block = s.scales.block.terms,
-                                            .lines_of_block = s.scales.block.lines,
-                                            .type = static_cast<std::uint64_t>(m.type),
-                                            .scale_type = static_cast<std::uint64_t>(s.scales.type)};
+    const kernel_arguments::scale_arguments scaling{.what = a,
+                                                    .scales = reinterpret_cast<const void*>(s.scales.address),
+                                                    .k_stride = s.scales.k_stride,
+                                                    .line_stride = s.scales.line_stride,
+                                                    .batch_stride = s.scales.batch_stride,
+                                                    .block_k = s.scales.block.k,
+                                                    .block_lines = s.scales.block.lines,
+                                                    .type = static_cast<std::uint64_t>(m.type),
+                                                    .scale_type = static_cast<std::uint64_t>(s.scales.type)};
     return launch(scaled_type(s.scales) == dtype::f32 ? kernel<"scale", float> : kernel<"scale", bfloat16>, blocks,
                   {32, 8, 1}, stream, scaling);
   }
@@ -249,19 +250,20 @@ result<void> cublaslt::arrange(const copied_factor& s, const problem& p, const e
 result<void> cublaslt::arrange_scales(const block_scales& s, std::int64_t lines, std::uint64_t to,
                                       CUstream stream) const {
   const stored_scales at = scales_for_library(s, lines);
-  const kernel_arguments::arranging a{.from = reinterpret_cast<const void*>(s.address),
-                                      .to = reinterpret_cast<void*>(to),
-                                      .lines = at.lines,
-                                      .length = at.length,
-                                      .padded = at.padded,
-                                      .along = at.along,
-                                      .across = at.across,
-                                      .batch = 1,
-                                      .from_stride = 0};
+  const kernel_arguments::arrange_arguments a{.from = reinterpret_cast<const void*>(s.address),
+                                              .to = reinterpret_cast<void*>(to),
+                                              .lines = at.lines,
+                                              .length = at.length,
+                                              .padded = at.padded,
+                                              .element_stride = at.element_stride,
+                                              .line_stride = at.line_stride,
+                                              .batch = 1,
+                                              .from_stride = 0};
   return launch(kernel<"arrange", float>, tiles(at.padded, at.lines, 1), {32, 8, 1}, stream, a);
 }
 
-// Copies the factors if needed, and returns the arguments of the product without its numbers.
+// Copies the factors if the plan requires it, and returns the arguments of cublasLtMatmul. Its alpha and beta are set
+// only if one of them is in memory.
 result<product_arguments> cublaslt::prepare_arguments(const multiplication& r, const problem& p,
                                                       const execution_plan& plan, const fused_epilogue& f,
                                                       std::uint64_t memory, lane& on) const {
@@ -307,7 +309,7 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
   const multiplication r = request.product();
   if (r.epilogue.encoded().empty()) return error(reaction::fatal, "matmul", "matmul.prepare: the epilogue is damaged");
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  // This runs on a helper's thread, whose work on the stream no other thread waits for.
+  // This runs on a helper thread; no other thread waits for work on its stream.
   call here = c;
   here.stream = on->stream();
   const problem p = problem_of(r);

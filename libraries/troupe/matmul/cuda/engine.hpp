@@ -15,8 +15,8 @@
 
 namespace troupe::matmul {
 
-/// The CUDA engine of matmul: cuBLASLt with cached plans, which computes many epilogues together with the product. Our
-/// own kernels compute the others, and copy operands whose layout it does not support.
+/// The CUDA engine of matmul: cuBLASLt with cached plans, which fuses many epilogues with the product. Our own kernels
+/// compute the other epilogues, and copy operands whose layout cuBLASLt does not support.
 class cublaslt {
  public:
   static constexpr bool recordable = true;
@@ -67,7 +67,7 @@ class cublaslt {
   plan::disk_cache disk_{plan::disk_cache::default_folder()};
   plan::remarks remarks_;
   plan::cache<execution_plan> plans_{{.most = 4096}};
-  std::atomic<std::uint64_t> replaced_{0};  // number of times that a plan replaced another
+  std::atomic<std::uint64_t> replaced_{0};  // counts the plans that `prepare` has stored: see lane::known_since
 };
 
 }  // namespace troupe::matmul

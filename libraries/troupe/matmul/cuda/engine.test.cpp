@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Which epilogues the CUDA engine fuses or computes in a second pass, and which operands it copies first. The tests run
-// on a fake driver and a fake cuBLASLt that compute at once on the processor, as the suites of the requests do too.
+// Tests which epilogues the CUDA engine fuses and which it computes in a second pass, and which operands it copies
+// first. They run on a fake driver and a fake cuBLASLt, which compute at once on the processor; the suites of the
+// requests run on these fakes, too.
 #include <cublas_api.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ using epilogue::acc, epilogue::expression, epilogue::op, epilogue::reduction_sco
 
 class matmul_cuda : public ::testing::Test {
  protected:
-  static constexpr std::int64_t m = 16, n = 48, k = 512;  // beyond the limits of small products
+  static constexpr std::int64_t m = 16, n = 48, k = 512;  // too large for the kernel of small products
 
   matmul_cuda() {
     driver.notes_calls = true;
@@ -87,7 +88,7 @@ class matmul_cuda : public ::testing::Test {
   std::deque<std::vector<std::byte>> memory_;
 };
 
-TEST_F(matmul_cuda, epilogues_of_cublaslt_are_fused) {
+TEST_F(matmul_cuda, epilogues_that_cublaslt_has_are_fused) {
   const auto bias = [&](dtype t) { return read(op::load_row, t, 1, n); };
   const auto matrix = [&](dtype t) { return read(op::load, t, m, n); };
   const dtype t = dtype::bf16;
@@ -156,17 +157,17 @@ TEST_F(matmul_cuda, scales_of_8_bit_floats_are_fused) {
 TEST_F(matmul_cuda, required_fusion_error_names_the_node) {
   multiplication r = product(dtype::f16, dtype::f16, silu(acc));
   r.fusion = fusion::required;
-  EXPECT_NE(refusal(r).find("cuBLASLt does not compute silu together with a product"), std::string::npos) << refusal(r);
+  EXPECT_NE(refusal(r).find("cuBLASLt cannot fuse this epilogue: it has silu"), std::string::npos) << refusal(r);
   r = product(dtype::f16, dtype::i32, acc);
   r.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("stored as i32"), std::string::npos) << refusal(r);
-  EXPECT_NE(refusal(r).find("fusion::allowed"), std::string::npos);
+  EXPECT_NE(refusal(r).find("set fusion to allowed"), std::string::npos);
 }
 
 TEST_F(matmul_cuda, the_workspace_limit_is_respected) {
   multiplication r = product(dtype::f16, dtype::f16, silu(acc));
   r.workspace = 1024;
-  EXPECT_NE(refusal(r).find("workspace is 1024; this product needs at least 3072 bytes"), std::string::npos)
+  EXPECT_NE(refusal(r).find("workspace is 1024 bytes; this product needs at least 3072"), std::string::npos)
       << refusal(r);
   r.workspace = 3072;
   EXPECT_EQ(refusal(r), "");
@@ -175,7 +176,7 @@ TEST_F(matmul_cuda, the_workspace_limit_is_respected) {
   EXPECT_EQ(refusal(r), "");
 }
 
-TEST_F(matmul_cuda, requests_of_one_structure_share_a_search) {
+TEST_F(matmul_cuda, requests_that_differ_in_numbers_only_share_a_search) {
   const auto make = [&](double alpha) { return product(dtype::f32, dtype::f32, alpha * acc); };
   EXPECT_TRUE(is_fused(make(2)));
   const std::size_t before = searches();
@@ -280,7 +281,7 @@ TEST_F(matmul_disk_cache, plans_of_another_kind_of_gpu_are_not_used) {
   EXPECT_EQ(searches_of(r), 0u);
 }
 
-TEST_F(matmul_disk_cache, measured_plans_are_stored_unless_results_must_repeat) {
+TEST_F(matmul_disk_cache, measured_plans_are_not_used_if_results_must_repeat_between_processes) {
   for (int i = 0; i < 4; ++i)
     for (const float ms : {9, 9, 9, 7, 7, 7}) driver.elapsed_ms.push_back(ms);
   multiplication r = product(dtype::f16, dtype::f16, relu(acc));
@@ -291,7 +292,7 @@ TEST_F(matmul_disk_cache, measured_plans_are_stored_unless_results_must_repeat) 
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 0);
 }
 
-TEST_F(matmul_disk_cache, given_plans_are_stored) {
+TEST_F(matmul_disk_cache, plans_given_by_a_request_are_stored) {
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   std::vector<std::uint64_t> words(choice::size);
   prepare p = prepare::of(r);
@@ -305,7 +306,7 @@ TEST_F(matmul_disk_cache, given_plans_are_stored) {
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 2);
 }
 
-TEST_F(matmul_cuda, a_choice_that_needs_more_alignment_is_refused) {
+TEST_F(matmul_cuda, a_choice_is_refused_if_an_operand_is_less_aligned_than_it_needs) {
   multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   std::vector<std::uint64_t> words(choice::size);
   prepare p = prepare::of(r);
@@ -358,18 +359,18 @@ TEST_F(matmul_disk_cache, a_folder_that_cannot_be_written_is_reported_once) {
 }
 
 TEST_F(matmul_cuda, float8_factors_are_widened_if_sums_are_stored_as_f64) {
-  const auto sums_of_bytes = [&](dtype d, accumulation how) {
+  const auto workspace_of = [&](dtype d, accumulation how) {
     multiplication r = product(dtype::f8e4m3, d, acc);
     r.b = any_operand<access_mode::read>(r.b.range(), r.b.shape(), dtype::f8e5m2);
     r.accumulation = how;
     EXPECT_FALSE(is_fused(r) && d == dtype::f64);
     return engine->run(prepare::of(r))->workspace;
   };
-  // Copies of both factors, of 2 bytes an element, and sums of 4.
+  // Bytes of the copies of both factors, 2 for each element, and of the sums, 4 for each.
   constexpr std::uint64_t factors = 2 * (m * k + n * k), sums = 4 * m * n;
-  EXPECT_EQ(sums_of_bytes(dtype::f64, accumulation::fast), sums);
-  EXPECT_EQ(sums_of_bytes(dtype::f64, accumulation::precise), factors + sums);
-  EXPECT_EQ(sums_of_bytes(dtype::f32, accumulation::precise), 0u);
+  EXPECT_EQ(workspace_of(dtype::f64, accumulation::fast), sums);
+  EXPECT_EQ(workspace_of(dtype::f64, accumulation::precise), factors + sums);
+  EXPECT_EQ(workspace_of(dtype::f32, accumulation::precise), 0u);
 }
 
 TEST_F(matmul_cuda, operands_that_tensor_cores_cannot_read_are_copied) {

@@ -13,10 +13,10 @@
 namespace troupe::matmul {
 namespace {
 
-using epilogue::tree, epilogue::tree_memory;
+using epilogue::tree, epilogue::memory_operand;
 using arrangement = execution_plan::arrangement;
 
-constexpr std::int64_t k_alignment = 16;  // the lines of copies are padded to a multiple of it, in elements
+constexpr std::int64_t k_alignment = 16;  // the length of copied lines is a multiple of it, in elements
 
 std::int64_t rounded_up(std::int64_t n, std::uint64_t to) noexcept {
   return static_cast<std::int64_t>(round_up(static_cast<std::uint64_t>(n), to));
@@ -49,7 +49,7 @@ cublasComputeType_t compute_type(const multiplication& r, dtype sums) noexcept {
   }
 }
 
-// Returns the alignment of every line of every matrix of a batch, in bytes.
+// Returns the alignment that every line of every matrix of a batch has, in bytes.
 std::int64_t line_alignment(const product_spec::matrix& m, dtype t) noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(t));
   return alignment_of(static_cast<std::uint64_t>(m.alignment | m.ld * bytes | m.stride * bytes));
@@ -60,7 +60,7 @@ product_spec::matrix spec_of(const stored_matrix& m) noexcept {
 }
 
 epilogue::stored_product stored_product_of(const execution_plan& r, const problem& p) noexcept {
-  // The right half is further columns of the request's product, which are rows if this is the transpose.
+  // The right half of the request's product has the higher columns, which are rows if this is the transpose.
   const std::int64_t right = !p.paired ? 0 : p.transposed ? p.d.rows : p.d.columns * r.sums_ld;
   return {.product_type = r.sums,
           .result_type = p.d.type,
@@ -101,7 +101,7 @@ class search {
       plan_.sums_ld = problem_.m, plan_.sums_stride = 0;
       return finished();
     }
-    const fusion_match found = match(tree_, problem_, sums_);
+    const epilogue_fusion found = match(tree_, problem_, sums_);
     if (found.fits) {
       plan_.fused = true;
       plan_.epilogue = found.epilogue;
@@ -114,7 +114,7 @@ class search {
       for (const bool sums_in_workspace : {false, true})
         if (sums_in_workspace || sums_fit_in_d())
           if (TROUPE_TRY(try_arranged(how, sums_in_workspace))) return finished();
-    if (workspace_error) return *workspace_error;
+    if (workspace_error_) return *workspace_error_;
     if (options_.given != nullptr)
       return error(reaction::caller_bug, "matmul",
                    cat("matmul.prepare: choice is of cuBLASLt ", options_.given->library(),
@@ -126,14 +126,15 @@ class search {
   }
 
  private:
-  result<std::shared_ptr<execution_plan>> not_fused(const fusion_match& found) {
-    if (workspace_error) return *workspace_error;
+  result<std::shared_ptr<execution_plan>> not_fused(const epilogue_fusion& found) {
+    if (workspace_error_) return *workspace_error_;
     const std::string why =
         found.fits ? cat("cuBLASLt has no kernel that computes it together with a product of ", to_string(r_.a.type()),
                          " and ", to_string(r_.b.type()), " stored as ", to_string(r_.d.type()), " on ", gpu_.name)
-                   : cat("cuBLASLt does not compute ", found.obstacle, " together with a product");
-    return error(reaction::unsupported, "matmul",
-                 cat("matmul.multiplication: epilogue: ", why, "; with fusion::allowed it takes a second pass"));
+                   : cat("cuBLASLt cannot fuse this epilogue: it has ", found.obstacle);
+    return error(
+        reaction::unsupported, "matmul",
+        cat("matmul.multiplication: epilogue: ", why, "; set fusion to allowed, and a second pass computes it"));
   }
 
   result<std::shared_ptr<execution_plan>> finished() {
@@ -149,15 +150,16 @@ class search {
     }
     if (needs > r_.workspace)
       return error(reaction::unsupported, "matmul",
-                   cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs ", needs,
-                       " bytes of workspace", plan_.fused ? "" : ", because its epilogue takes a second pass"));
+                   cat("matmul.multiplication: workspace is ", r_.workspace, " bytes; this product needs at least ",
+                       needs, plan_.fused ? "" : ", because a second pass computes its epilogue"));
     return std::make_shared<execution_plan>(plan_);
   }
 
   std::span<const arrangement> arrangements() const noexcept {
     static constexpr arrangement plain[] = {arrangement::none, arrangement::bytes, arrangement::halves},
                                  with_scales[] = {arrangement::block_scaled, arrangement::scaled};
-    // The last of each widens: f64 results of 8-bit floats need more precision than cuBLASLt's own sums on Hopper have.
+    // The last arrangement of each list widens factors: f64 results of 8-bit floats need more precision than the sums
+    // of Hopper's tensor cores have.
     const bool widens = is_float8(r_.a.type()) && r_.d.type() == dtype::f64 && r_.accumulation == accumulation::precise;
     const std::span<const arrangement> all =
         problem_.has_scales() ? std::span<const arrangement>(with_scales) : std::span<const arrangement>(plain);
@@ -168,10 +170,10 @@ class search {
   bool sums_fit_in_d() const noexcept {
     return r_.d.type() == sums_ && !problem_.paired &&
            std::none_of(tree_.memory().begin(), tree_.memory().end(),
-                        [this](const tree_memory& m) { return m.address == problem_.d.address; });
+                        [this](const memory_operand& m) { return m.address == problem_.d.address; });
   }
 
-  // Returns true if an operand must be copied. `k_is_contiguous`: its elements along k are contiguous.
+  // Returns true if cuBLASLt cannot read the factor where it is. `k_is_contiguous`: elements along k are contiguous.
   bool must_copy(const stored_matrix& m, bool k_is_contiguous) const noexcept {
     const std::int64_t bytes = static_cast<std::int64_t>(bytes_of(m.type));
     return !k_is_contiguous || problem_.k % k_alignment != 0 || alignment_of(m.address) < 16 ||
@@ -183,7 +185,7 @@ class search {
     return plan_.arranged == arrangement::scaled ? scaled_type(problem_.a_scales) : m.type;
   }
 
-  // Sets the copies that the arrangement needs. Returns false if it does not apply to these types.
+  // Sets the copies that the arrangement makes. Returns false if it does not apply to these types.
   bool arrange(arrangement how) {
     plan_.arranged = how;
     plan_.k = problem_.k;
@@ -208,7 +210,8 @@ class search {
   }
   std::int64_t copies_of(const stored_matrix& m) const noexcept { return m.stride == 0 ? 1 : problem_.batch; }
 
-  // Sets the copies of block scales in cuBLASLt's layout. It applies scales in float only, and only on Hopper.
+  // Sets the sizes of block scales in cuBLASLt's layout. Returns false unless the scales are f32 and the GPU a Hopper:
+  // cuBLASLt applies no others.
   bool arrange_scales() noexcept {
 #if CUBLAS_VERSION >= 120900
     if (problem_.a_scales.type != dtype::f32 || problem_.batch != 1 || gpu_.capability != 90) return false;
@@ -270,8 +273,9 @@ class search {
     }
 #endif
     s.reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
-    // Narrower results are rounded once. So split sums are not added in the result's type; and there are none before a
-    // fused epilogue, because cuBLASLt then rounds before it, too (measured on an H100).
+    // Results narrower than the sums are rounded once. So parts of a sum split along k are not added in the result's
+    // type; and no sum with a fused epilogue is split, because cuBLASLt then also rounds before the epilogue (measured
+    // on an H100).
     if (s.d.type != s.scale)
       s.reductions = s.epilogue == CUBLASLT_EPILOGUE_DEFAULT && !plan_.epilogue.has_beta()
                          ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
@@ -281,10 +285,9 @@ class search {
         r_.accumulation == accumulation::fast && (s.a.type == CUDA_R_8F_E4M3 || s.a.type == CUDA_R_8F_E5M2);
     s.multiprocessors = r_.multiprocessors >= gpu_.multiprocessors ? 0 : r_.multiprocessors;
     if (plan_.scratch_bytes() > r_.workspace) {
-      workspace_error =
-          error(reaction::unsupported, "matmul",
-                cat("matmul.multiplication: workspace is ", r_.workspace, "; this product needs at least ",
-                    plan_.scratch_bytes(), " bytes of workspace on this GPU"));
+      workspace_error_ = error(reaction::unsupported, "matmul",
+                               cat("matmul.multiplication: workspace is ", r_.workspace,
+                                   " bytes; this product needs at least ", plan_.scratch_bytes(), " on this GPU"));
       return false;
     }
     s.workspace =
@@ -298,12 +301,12 @@ class search {
     return plan_.product.has_value();
   }
 
-  // Sets the algorithm of the plan; resets it if there is none.
+  // Sets the algorithm of the plan, or no algorithm if cuBLASLt has none.
   result<void> choose(const product_spec& s) {
     plan_.product.reset();
     plan_info unused;
     plan_info& info = options_.info != nullptr ? *options_.info : unused;
-    // A repeatable plan depends on the request alone, so measured and given choices are not stored under its key.
+    // A repeatable plan may depend on the request alone, so measured and given choices are not stored under its key.
     const auto store = [&] {
       if (plan_.product && options_.disk != nullptr)
         options_.remarks->once(plan_.product->store(*options_.disk, s, gpu_.name));
@@ -333,8 +336,8 @@ class search {
     return {};
   }
 
-  // Times all algorithms, then the best alternately with the first, because the clock of a GPU changes meanwhile. The
-  // first is the vendor's recommendation: another must be faster by more than chance.
+  // Times all algorithms, then the fastest few alternately, because the clock rate of a GPU changes over time. Another
+  // algorithm replaces the first, which the vendor recommends, only if it is faster by more than chance.
   result<void> measure(const std::vector<product_plan>& all, plan_info& info) {
     constexpr std::size_t finalists = 4;
     constexpr int rounds = 3;
@@ -361,18 +364,18 @@ class search {
     return {};
   }
 
-  // Describes the epilogue to cuBLASLt. Returns false if it cannot be combined with the arrangement.
+  // Describes the epilogue to cuBLASLt. Returns false if cuBLASLt does not fuse it with this arrangement.
   bool describe_epilogue(product_spec& s, arrangement how) const {
     const fused_epilogue& f = plan_.epilogue;
     const bool scales = f.a_scale != none || f.b_scale != none || f.row_scales != none;
     const bool wide = how == arrangement::halves || how == arrangement::scaled;
     if (wide && (scales || f.d_scale != none || f.amax != none)) return false;
-    const auto memory_of = [&](operand_index i) -> const tree_memory& {
+    const auto memory_of = [&](operand_index i) -> const memory_operand& {
       return tree_.memory()[static_cast<std::size_t>(i)];
     };
     const auto matrix = [&](operand_index i) {
-      const tree_memory& m = memory_of(i);
-      const std::int64_t ld = problem_.d.columns == 1 ? problem_.d.rows : problem_.across(m.shape);
+      const memory_operand& m = memory_of(i);
+      const std::int64_t ld = problem_.d.columns == 1 ? problem_.d.rows : problem_.column_stride_of(m.shape);
       return product_spec::matrix{type_of(m.type), problem_.d.rows,        problem_.d.columns, ld,
                                   m.batch_stride,  alignment_of(m.address)};
     };
@@ -381,8 +384,9 @@ class search {
       const dtype c = memory_of(f.c).type, d = r_.d.type();
       if (is_float8(d) ? c != dtype::f16 && c != dtype::bf16 : c != d) return false;
       s.c = matrix(f.c);
-      // cuBLASLt 13.1 checks the lines of C alone. Its kernels then fail with CUDA_ERROR_MISALIGNED_ADDRESS (on an
-      // H100) if the lines of D are less aligned, unless the alignment of D says so.
+      // cuBLASLt 13.1 checks the alignment of the lines of C only. If the lines of D are less aligned, and the
+      // alignment that is given for D does not say so, its kernels fail with CUDA_ERROR_MISALIGNED_ADDRESS (on an
+      // H100).
       const std::int64_t d_alignment = line_alignment(s.d, d);
       if (line_alignment(s.c, c) > d_alignment) s.d.alignment = std::min(s.d.alignment, d_alignment);
     }
@@ -392,7 +396,7 @@ class search {
     if (f.activation == fused_epilogue::activation::gelu) kind = CUBLASLT_EPILOGUE_GELU;
     const operand_index bias = f.bias != none ? f.bias : f.bias_gradient;
     if (bias != none) {
-      const tree_memory& m = memory_of(bias);
+      const memory_operand& m = memory_of(bias);
       if (!fits(m.type)) return false;
       s.bias_type = type_of(m.type), s.bias_stride = m.batch_stride, s.bias_alignment = alignment_of(m.address);
       kind |= f.bias != none ? std::int64_t{CUBLASLT_EPILOGUE_BIAS} : epilogue_part::bias_gradient;
@@ -427,7 +431,7 @@ class search {
   const selection_options& options_;
   dtype sums_{};
   execution_plan plan_;
-  std::optional<error> workspace_error;
+  std::optional<error> workspace_error_;
 };
 
 }  // namespace
@@ -445,8 +449,8 @@ bool is_small(const multiplication& r) noexcept {
 }
 
 stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noexcept {
-  if (s.block.lines == 1) return {s.blocks_along, lines, lines, s.across, s.along};
-  return {s.blocks_across, s.blocks_along, rounded_up(s.blocks_along, 4), s.along, s.across};
+  if (s.block.lines == 1) return {s.k_blocks, lines, lines, s.line_stride, s.k_stride};
+  return {s.line_blocks, s.k_blocks, rounded_up(s.k_blocks, 4), s.k_stride, s.line_stride};
 }
 
 void write_key(std::string& to, const multiplication& r, const problem& p) {
@@ -461,10 +465,10 @@ void write_key(std::string& to, const multiplication& r, const problem& p) {
                                          static_cast<std::int64_t>(r.workspace),
                                          static_cast<std::int64_t>(t.nodes().size())});
   for (const block_scales* b : {&p.a_scales, &p.b_scales})
-    append(to, std::array<std::int64_t, 5>{static_cast<std::int64_t>(b->type), b->block.lines, b->along, b->across,
-                                           b->stride});
+    append(to, std::array<std::int64_t, 5>{static_cast<std::int64_t>(b->type), b->block.lines, b->k_stride,
+                                           b->line_stride, b->batch_stride});
   for (const epilogue::node& n : t.nodes()) append(to, n);
-  for (const tree_memory& m : t.memory())
+  for (const memory_operand& m : t.memory())
     append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m.type), m.shape.row_stride, m.shape.column_stride,
                                            m.batch_stride, alignment_of(m.address), m.address == p.d.address,
                                            static_cast<std::int64_t>(m.mode)});

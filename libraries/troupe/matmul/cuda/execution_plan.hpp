@@ -12,41 +12,41 @@
 
 namespace troupe::matmul {
 
-/// Rounds up to 256: each part of workspace memory begins at a multiple of it.
+/// Rounds up to a multiple of 256, at which each part of the workspace begins.
 inline std::uint64_t padded_bytes(std::uint64_t bytes) noexcept { return round_up(bytes, 256); }
 
 /// The properties of a GPU that plans depend on.
 struct gpu_properties {
-  std::string name;    ///< with the library's version: part of keys on disk
-  int capability = 0;  ///< 90 for 9.0
+  std::string name;    ///< name and cuBLASLt's version; part of keys on disk
+  int capability = 0;  ///< 90 for compute capability 9.0
   int multiprocessors = 0;
   bool has_float8() const noexcept { return capability >= 89; }
 };
 
-/// The way in which a request is computed: copies, cuBLASLt's algorithm, and a second pass.
+/// The steps that compute a request: copies of operands, cuBLASLt's algorithm, and a second pass for the epilogue.
 struct execution_plan {
-  /// Copies of operands that are made first, so that their elements along k are contiguous and aligned.
+  /// The copies of factors that are made first, so that elements along k are contiguous and aligned.
   enum class arrangement : std::uint8_t {
     none,
-    bytes,         ///< copies where needed
+    bytes,         ///< copies the factors whose layout cuBLASLt does not support
     halves,        ///< copies 8-bit floats as half, which has all their values
-    block_scaled,  ///< copies where needed, and block scales in cuBLASLt's layout
-    scaled,        ///< copies elements times their scales, as bfloat16 or float
+    block_scaled,  ///< like `bytes`, and copies block scales into cuBLASLt's layout
+    scaled,        ///< copies numbers times their scales, as bfloat16 or float
   };
 
   bool multiplies = true;  ///< false if the epilogue uses no product
-  bool small = false;      ///< true: our own kernel computes any number of such requests together
+  bool small = false;      ///< true: our own kernel computes it, any number of such requests together
   bool fused = false;
-  fused_epilogue epilogue;  ///< if it is fused
+  fused_epilogue epilogue;  ///< set if `fused`
   std::optional<product_plan> product;
-  std::optional<epilogue::second_pass> pass;  ///< if it is not fused
+  std::optional<epilogue::second_pass> pass;  ///< set unless `fused`
   arrangement arranged = arrangement::none;
   bool copies_a = false, copies_b = false;
-  std::int64_t k = 0;  ///< k of the product that is computed: copies are padded
+  std::int64_t k = 0;  ///< k of cuBLASLt's product: larger than the request's if copies are padded
   dtype sums{};
-  bool sums_in_workspace = false;  ///< true: the sums go to workspace memory, and not to D
+  bool sums_in_workspace = false;  ///< true: cuBLASLt writes the sums to the workspace; false: to D
   std::int64_t sums_ld = 0, sums_stride = 0;
-  // Bytes of workspace for the duration of the request.
+  // Bytes of each part of the workspace. It exists while the request runs.
   std::uint64_t bytes_a = 0, bytes_b = 0, bytes_scales_a = 0, bytes_scales_b = 0, bytes_sums = 0, bytes_partial = 0;
   std::uint64_t offset_b() const noexcept { return bytes_a; }
   std::uint64_t offset_scales_a() const noexcept { return offset_b() + bytes_b; }
@@ -56,36 +56,36 @@ struct execution_plan {
   std::uint64_t scratch_bytes() const noexcept { return offset_partial() + bytes_partial; }
 };
 
-/// The layout of copied scales for cuBLASLt: `lines` of `length` scales each, `padded` scales from one line to the
-/// next. Blocks of 1 x 128 elements have a line for each block along k, blocks of 128 x 128 one for each block of
-/// lines.
+/// The layout of block scales for cuBLASLt: `lines` lines of `length` scales each, `padded` scales from one line to the
+/// next. With blocks of 1 x 128 numbers there is a line for each block along k, with blocks of 128 x 128 one for each
+/// group of 128 lines. The strides are those of the request's scales.
 struct stored_scales {
-  std::int64_t lines, length, padded, along, across;
+  std::int64_t lines, length, padded, element_stride, line_stride;
 };
 stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noexcept;
 
-/// Returns the type of elements times their scales. Products with scales of 8 bits are exact in bfloat16.
+/// Returns the type of copies of elements times their scales. Elements times 8-bit scales are exact in bfloat16.
 inline dtype scaled_type(const block_scales& s) noexcept { return s.type == dtype::f32 ? dtype::f32 : dtype::bf16; }
 
-/// Returns true if our own kernel computes the request, with the same bits for one alone and for many together.
+/// Returns true if our own kernel computes the request, with the same bits alone and together with others.
 bool is_small(const multiplication& r) noexcept;
 
-/// Writes all that a plan depends on: shapes, strides, alignments, types, the epilogue's structure, and options.
+/// Writes the key of the request's plan to `to`: shapes, strides, alignments, types, options and epilogue structure.
 void write_key(std::string& to, const multiplication& r, const problem& p);
 
 /// Options of the choice among cuBLASLt's algorithms.
 struct selection_options {
   plan::disk_cache* disk = nullptr;
   plan::remarks* remarks = nullptr;  ///< receives messages about `disk`; not null if `disk` is not
-  std::int32_t measure = 0;          ///< number of algorithms to measure; 0: use the first
-  const choice* given = nullptr;
+  std::int32_t measure = 0;          ///< number of algorithms to measure; 0: use the heuristic's first
+  const choice* given = nullptr;     ///< the algorithm to use; null: choose one
   /// Measures an algorithm for the plan; returns microseconds.
   std::function<result<double>(const execution_plan&, const product_plan&)> time = {};
-  plan_info* info = nullptr;  ///< receives what was found, if not null
+  plan_info* info = nullptr;  ///< receives facts about the plan, if not null
 };
 
-/// Finds the best plan that there is on this gpu_properties: the epilogue together with the product before a pass of
-/// its own, and operands as they are before copies of them.
+/// Finds the best plan of the request on this GPU. Plans that fuse the epilogue are preferred, then plans that do not
+/// copy factors.
 result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const multiplication& r,
                                                             const problem& p, const gpu_properties& gpu,
                                                             const selection_options& options);

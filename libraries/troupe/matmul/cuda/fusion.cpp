@@ -8,18 +8,18 @@ namespace troupe::matmul {
 namespace {
 
 using epilogue::node, epilogue::op, epilogue::reduction, epilogue::reduction_scope, epilogue::tree,
-    epilogue::tree_memory;
+    epilogue::memory_operand;
 
-// One summand: the product of these factors.
+// One summand of the tree, as the product of these factors.
 struct factors {
   double number = 1;
-  bool by_value = false;  // true if `number` comes from the request, and not from signs alone
+  bool by_value = false;  // true if `number` has numbers of the request as factors, and not just signs
   std::array<operand_index, 3> in_memory{none, none, none};
   std::size_t numbers_in_memory = 0;
   int products = 0;
-  operand_index along_rows = none, along_columns = none;  // a factor for each row, for each column
+  operand_index row_vector = none, column_vector = none;  // a number for each row; for each column
   operand_index matrix = none, derivative_at = none;
-  // Returns true if a number by value multiplies the rest. It depends on the structure alone, not on the number.
+  // Returns true if a number by value multiplies the other factors. Depends on the structure alone, not on the number.
   bool is_scaled() const noexcept { return by_value || number != 1; }
 };
 
@@ -27,29 +27,29 @@ class matching {
  public:
   matching(const tree& t, const problem& p, dtype sums) noexcept : tree_(t), problem_(p), sums_(sums) {}
 
-  fusion_match run() {
+  epilogue_fusion run() {
     const bool fine = root(&tree_.root());
     return {fine, epilogue_, std::move(obstacle_)};
   }
 
  private:
   const node* argument(const node& n, std::size_t i) const noexcept { return &tree_.nodes()[n.arguments[i]]; }
-  const tree_memory& memory(operand_index i) const noexcept { return tree_.memory()[static_cast<std::size_t>(i)]; }
+  const memory_operand& memory(operand_index i) const noexcept { return tree_.memory()[static_cast<std::size_t>(i)]; }
   static operand_index operand(const node& n) noexcept { return static_cast<operand_index>(n.operand); }
   bool refuse(std::string what) {
     obstacle_ = std::move(what);
     return false;
   }
   bool is(const node* n, op what) const noexcept { return n->what == what; }
-  // Returns true for a number in memory, of the type in which cuBLASLt computes, that all products share.
+  // Returns true if the node loads a number, in the type of the sums, that all products share.
   bool is_scalar(const node& n) const noexcept {
     return n.what == op::load_number && memory(operand(n)).type == sums_ &&
            (problem_.batch == 1 || memory(operand(n)).batch_stride == 0);
   }
-  // Returns true if a load has one element for each row of the stored result.
+  // Returns true if the load has one element for each row of the stored result.
   bool is_along_rows(op what) const noexcept { return what == (problem_.transposed ? op::load_row : op::load_column); }
-  // Returns the stride of a vector with one element for each row, or for each column.
-  static std::int64_t stride_of(const node& n, const tree_memory& m) noexcept {
+  // Returns the stride of a vector, which has one element for each row, or for each column.
+  static std::int64_t stride_of(const node& n, const memory_operand& m) noexcept {
     return n.what == op::load_row || (n.what == op::reduce && n.over == reduction_scope::column) ? m.shape.column_stride
                                                                                                  : m.shape.row_stride;
   }
@@ -80,21 +80,21 @@ class matching {
       }
     }
     if (!sum(n)) return false;
-    if (products_ != 1) return refuse(products_ == 0 ? "an epilogue without acc" : "acc in two summands");
+    if (products_ != 1) return refuse(products_ == 0 ? "no acc" : "acc in two summands");
     const bool backward = epilogue_.derivative_at != none;
     if (epilogue_.bias_gradient != none && !backward) return refuse("sum");
     if (backward &&
         (epilogue_.c != none || epilogue_.bias != none || epilogue_.activation != fused_epilogue::activation::none))
-      return refuse("d_gelu_tanh in a sum");
+      return refuse("d_gelu_tanh in a sum or before an activation");
     return true;
   }
 
-  // Returns true if a reduction has one result for each row of the stored result.
+  // Returns true if the reduction has one result for each row of the stored result.
   bool is_per_row(const node& n) const noexcept {
     return n.over == (problem_.transposed ? reduction_scope::column : reduction_scope::row);
   }
 
-  // Removes a number that multiplies all of D, unlike those that multiply the product alone.
+  // Takes out a number in memory that multiplies all of D, not just the product. Returns the rest.
   const node* without_d_scale(const node* n) {
     if (!is(n, op::multiply)) return n;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
@@ -108,11 +108,11 @@ class matching {
     return n;
   }
 
-  // Returns true if the operand is stored column by column, like D.
+  // Returns true if the operand is stored column by column, as D is.
   bool is_matrix(operand_index i) const noexcept {
-    const epilogue::tree_memory& m = memory(i);
-    const bool columns_apart = problem_.across(m.shape) >= problem_.d.rows || problem_.d.columns == 1;
-    return (problem_.along(m.shape) == 1 || problem_.d.rows == 1) && columns_apart;
+    const epilogue::memory_operand& m = memory(i);
+    const bool columns_apart = problem_.column_stride_of(m.shape) >= problem_.d.rows || problem_.d.columns == 1;
+    return (problem_.row_stride_of(m.shape) == 1 || problem_.d.rows == 1) && columns_apart;
   }
 
   bool sum(const node* n) {
@@ -128,22 +128,22 @@ class matching {
     factors f{.number = sign};
     if (!collect(n, f)) return false;
     if (f.products == 1) return product_summand(f);
-    if (f.products > 1) return refuse("acc as a factor of acc");
+    if (f.products > 1) return refuse("a product of acc and acc");
     if (f.derivative_at != none) return refuse("d_gelu_tanh without acc");
-    if (f.matrix != none && f.along_rows == none && f.along_columns == none && f.numbers_in_memory <= 1) {
-      if (epilogue_.c != none) return refuse("a second matrix that is added");
-      if (!is_matrix(f.matrix)) return refuse("a matrix stored otherwise than the result");
+    if (f.matrix != none && f.row_vector == none && f.column_vector == none && f.numbers_in_memory <= 1) {
+      if (epilogue_.c != none) return refuse("two matrices that are added");
+      if (!is_matrix(f.matrix)) return refuse("a matrix whose rows and columns are not stored as those of the result");
       epilogue_.c = f.matrix, epilogue_.beta = f.number, epilogue_.beta_in_memory = f.in_memory[0];
-      if (f.numbers_in_memory == 1 && f.is_scaled()) return refuse("a number by value and one in memory");
+      if (f.numbers_in_memory == 1 && f.is_scaled()) return refuse("a product of a number by value and one in memory");
       return true;
     }
-    if (f.along_rows != none && f.along_columns == none && f.matrix == none && f.numbers_in_memory == 0 &&
+    if (f.row_vector != none && f.column_vector == none && f.matrix == none && f.numbers_in_memory == 0 &&
         !f.is_scaled()) {
-      if (epilogue_.bias != none) return refuse("a second bias");
-      epilogue_.bias = f.along_rows;
+      if (epilogue_.bias != none) return refuse("two vectors that are added");
+      epilogue_.bias = f.row_vector;
       return true;
     }
-    return refuse(f.along_columns != none ? "a bias along the lines of the result"
+    return refuse(f.column_vector != none ? "a vector with one element for each contiguous line of the result"
                   : f.matrix != none      ? "load"
                                           : "a number that is added");
   }
@@ -154,11 +154,11 @@ class matching {
     epilogue_.derivative_at = f.derivative_at;
     epilogue_.alpha = f.number;
     const bool narrow = is_float8(problem_.a.type) && !problem_.has_scales();
-    if (f.along_rows != none || f.along_columns != none) {
+    if (f.row_vector != none || f.column_vector != none) {
       if (!narrow) return refuse("a vector that multiplies acc");
-      if (f.along_rows == none || f.along_columns == none || f.numbers_in_memory != 0 || problem_.batch != 1)
-        return refuse("a vector that multiplies acc, unless there is one for the rows and one for the columns");
-      epilogue_.row_scales = f.along_rows, epilogue_.column_scales = f.along_columns;
+      if (f.row_vector == none || f.column_vector == none || f.numbers_in_memory != 0 || problem_.batch != 1)
+        return refuse("a vector that multiplies acc, and not one for the rows and one for the columns");
+      epilogue_.row_scales = f.row_vector, epilogue_.column_scales = f.column_vector;
       return true;
     }
     if (narrow) {
@@ -166,13 +166,13 @@ class matching {
       if (f.numbers_in_memory == 3) {
         // amax is the largest magnitude before the scale of D.
         if (epilogue_.d_scale != none || epilogue_.amax != none || !is_float8(problem_.d.type))
-          return refuse("a third number in memory");
+          return refuse("three numbers in memory that multiply acc");
         epilogue_.d_scale = f.in_memory[2];
       }
       return true;
     }
     if (f.numbers_in_memory > 1) return refuse("two numbers in memory that multiply acc");
-    if (f.numbers_in_memory == 1 && f.is_scaled()) return refuse("a number by value and one in memory");
+    if (f.numbers_in_memory == 1 && f.is_scaled()) return refuse("a product of a number by value and one in memory");
     epilogue_.alpha_in_memory = f.in_memory[0];
     return true;
   }
@@ -193,20 +193,20 @@ class matching {
         return true;
       case op::load_number:
         if (!is_scalar(*n)) return refuse(cat("a number in memory of type ", to_string(memory(operand(*n)).type)));
-        if (f.numbers_in_memory == f.in_memory.size()) return refuse("a fourth number in memory");
+        if (f.numbers_in_memory == f.in_memory.size()) return refuse("a product of four numbers in memory");
         f.in_memory[f.numbers_in_memory++] = operand(*n);
         return true;
       case op::load_row:
       case op::load_column: {
-        operand_index& slot = is_along_rows(n->what) ? f.along_rows : f.along_columns;
-        const tree_memory& m = memory(operand(*n));
+        operand_index& slot = is_along_rows(n->what) ? f.row_vector : f.column_vector;
+        const memory_operand& m = memory(operand(*n));
         if (slot != none || (stride_of(*n, m) != 1 && problem_.d.rows != 1))
           return refuse(std::string(to_string(n->what)));
         slot = operand(*n);
         return true;
       }
       case op::load:
-        if (f.matrix != none) return refuse("a matrix as a factor of a matrix");
+        if (f.matrix != none) return refuse("a product of two matrices in memory");
         f.matrix = operand(*n);
         return true;
       case op::d_gelu_tanh: {
@@ -230,11 +230,11 @@ class matching {
 
 }  // namespace
 
-fusion_match match(const epilogue::tree& t, const problem& p, dtype sums) {
+epilogue_fusion match(const epilogue::tree& t, const problem& p, dtype sums) {
   if (p.paired) return {.obstacle = "left and right"};
-  fusion_match out = matching(t, p, sums).run();
+  epilogue_fusion out = matching(t, p, sums).run();
   // cuBLASLt computes no epilogue of integer sums.
-  if (out.fits && sums == dtype::i32 && !t.is_plain()) return {.obstacle = "an epilogue of integer sums"};
+  if (out.fits && sums == dtype::i32 && !t.is_plain()) return {.obstacle = "operations on integer sums"};
   return out;
 }
 

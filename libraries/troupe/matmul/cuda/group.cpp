@@ -8,9 +8,10 @@
 namespace troupe::matmul {
 namespace {
 
-using epilogue::tree, epilogue::tree_memory;
+using epilogue::tree, epilogue::memory_operand;
 
-// Hashes words. Not fnv1a, which takes a byte at a time: this runs for each request in the mailbox.
+// A hash of 64-bit words. fnv1a, which takes a byte at a time, would be slow: this runs for each request in the
+// mailbox.
 class hasher {
  public:
   void add(std::uint64_t word) noexcept { h_ = (std::rotl(h_, 23) ^ word) * 0x9e3779b97f4a7c15; }
@@ -61,7 +62,7 @@ std::uint64_t group_number(const multiplication& r) noexcept {
   h.add(r.d.shape());
   for (const epilogue::node& n : t.nodes()) h.add(std::bit_cast<std::uint64_t>(n));
   for (const double x : t.numbers()) h.add(std::bit_cast<std::uint64_t>(x));
-  for (const tree_memory& m : t.memory()) h.add(static_cast<std::uint64_t>(m.type)), h.add(m.shape);
+  for (const memory_operand& m : t.memory()) h.add(static_cast<std::uint64_t>(m.type)), h.add(m.shape);
   return std::max<std::uint64_t>(1, h.number());
 }
 
@@ -71,8 +72,9 @@ bool differ_in_addresses_only(const multiplication& one, const multiplication& o
          same_shape(one.b, other.b) && same_shape(one.d, other.d) &&
          std::equal(t.nodes().begin(), t.nodes().end(), u.nodes().begin(), u.nodes().end()) &&
          same_numbers(t.numbers(), u.numbers()) &&
-         std::equal(t.memory().begin(), t.memory().end(), u.memory().begin(), u.memory().end(),
-                    [](const tree_memory& a, const tree_memory& b) { return a.type == b.type && a.shape == b.shape; });
+         std::equal(
+             t.memory().begin(), t.memory().end(), u.memory().begin(), u.memory().end(),
+             [](const memory_operand& a, const memory_operand& b) { return a.type == b.type && a.shape == b.shape; });
 }
 
 }  // namespace troupe::matmul

@@ -4,10 +4,10 @@
 
 #include <troupe/matmul/matmul.hpp>
 
-/// Groups small products that differ in their addresses only, so that one launch computes many.
+/// Finds small products that differ in their addresses only, so that one launch computes many of them.
 namespace troupe::matmul {
 
-/// Returns a hash: equal for requests that differ in their addresses only; 0 for one that is computed alone.
+/// Returns a hash that is equal for requests that differ in their addresses only; 0 if the request is computed alone.
 std::uint64_t group_number(const multiplication& r) noexcept;
 /// Returns true if the requests differ in their addresses only.
 bool differ_in_addresses_only(const multiplication& one, const multiplication& other) noexcept;

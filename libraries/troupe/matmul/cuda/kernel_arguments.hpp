@@ -3,40 +3,43 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/epilogue/cuda/tail_arguments.hpp>
+#include <troupe/epilogue/cuda/epilogue_arguments.hpp>
 
 /// Arguments of the kernels in kernels.cu. Compiled by the host compiler and nvcc.
 namespace troupe::matmul::kernel_arguments {
 
-/// Copies the lines of a batch of matrices, so that each is contiguous: element e of line l is read at
-/// e * along + l * across, and written to e + l * padded. Elements from `length` to `padded` are 0.
-struct arranging {
+/// The arguments of `arrange`, which copies the lines of matrices so that each is contiguous. Element e of line l is
+/// read at e * element_stride + l * line_stride and written to e + l * padded; elements from `length` to `padded` are
+/// 0.
+struct arrange_arguments {
   const void* from;
   void* to;
-  std::int64_t lines, length, padded, along, across, batch, from_stride;
+  std::int64_t lines, length, padded, element_stride, line_stride;
+  std::int64_t batch, from_stride;  ///< number of matrices; elements from one to the next in `from`
 };
 
-/// The same, with each element multiplied by the scale of its block.
-struct scaling {
-  arranging what;  ///< its lengths count numbers: two in an element of f4e2m1x2
+/// The arguments of `scale`, which copies lines as `arrange` does and multiplies each number by the scale of its block.
+struct scale_arguments {
+  arrange_arguments what;  ///< `length` and `padded` count numbers, two in each element of f4e2m1x2
   const void* scales;
-  std::int64_t along, across, stride;  ///< strides of the scales
-  std::int64_t k_of_block, lines_of_block;
-  std::uint64_t type, scale_type;  ///< dtypes
+  std::int64_t k_stride, line_stride, batch_stride;  ///< of the scales, from block to block
+  std::int64_t block_k, block_lines;                 ///< extents of a block
+  std::uint64_t type, scale_type;                    ///< dtypes
 };
 
-/// A factor of small products, with its strides from line to line, and along k.
+/// A factor of small products. Its lines are the rows of A or the columns of B.
 struct factor {
   std::uint64_t address, type;
-  std::int64_t across, along;
+  std::int64_t line_stride, k_stride;  ///< in elements: from one line to the next; along k
 };
-/// Small products that differ in their addresses only, with their epilogues: blocks (product, tile).
+/// The arguments of `multiply_small`: products that differ in their addresses only, with their epilogues. Block (i, j)
+/// computes tile j of product i.
 struct small_products {
-  epilogue::kernel_arguments::tail epilogue;  ///< its product and batches are not used
+  epilogue::kernel_arguments::epilogue_pass epilogue;  ///< its `product` and `batch` are not used
   factor a, b;
   std::int64_t k;
-  const std::uint64_t* addresses;  ///< A, B, D, and the epilogue's operands of each product; null: one product
-  std::uint64_t operands;          ///< number of operands in memory of the epilogue
+  const std::uint64_t* addresses;  ///< of A, B, D and the epilogue's operands, for each product; null: one product
+  std::uint64_t operands;          ///< number of operands in memory that the epilogue has
 };
 
 }  // namespace troupe::matmul::kernel_arguments

@@ -18,8 +18,8 @@ class lane {
   static result<std::unique_ptr<lane>> make() {
     return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("matmul", workspace_bytes))));
   }
-  /// Must be called before any other use. The lanes of helpers have no stream and make their own, which no other
-  /// thread waits for.
+  /// Must be called before any other use. The lanes of helper threads have no stream and make their own, for which no
+  /// other thread waits.
   result<void> use(const call& c) {
     call here = c;
     if (here.stream == nullptr) here.stream = TROUPE_TRY(own_stream());
@@ -32,10 +32,11 @@ class lane {
   /// NVIDIA's recommendation for Hopper and later; with less, some algorithms cannot be used.
   static constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
 
-  /// The last request's plan and its key: the next request often has the same.
+  /// The last request's plan and its key, because the next request often has the same key. `next_key` is the memory for
+  /// the next key.
   std::string last_key, next_key;
   std::shared_ptr<const execution_plan> last_plan;
-  std::uint64_t known_since = 0;  ///< number of plans that had replaced others by then
+  std::uint64_t known_since = 0;  ///< value of the engine's counter of replaced plans when `last_plan` was found
 
  private:
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}

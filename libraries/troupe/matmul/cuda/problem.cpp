@@ -7,7 +7,7 @@
 namespace troupe::matmul {
 namespace {
 
-// A matrix that is stored row by row is the transpose of one stored column by column. A single line can be both.
+// Describes a matrix for cuBLASLt. One stored row by row is the transpose of a matrix stored column by column.
 stored_matrix stored(std::uint64_t address, dtype type, const batch_of_matrices& all, bool by_rows) noexcept {
   const matrix_shape s = by_rows ? all.one.transposed() : all.one;
   const std::int64_t ld = s.columns == 1 ? s.rows : s.column_stride;
@@ -30,10 +30,11 @@ problem problem_of(const multiplication& r) noexcept {
   out.paired = r.epilogue.encoded().is_paired();
   out.batch = d.count;
   out.d = stored(address_of(r.d), r.d.type(), d, out.transposed);
-  // If both are possible, elements along k are contiguous: tensor cores prefer it, or need it.
+  // A matrix that is stored in both orders is taken as one whose elements along k are contiguous: tensor cores need it,
+  // or are faster with it.
   const stored_matrix left = stored(address_of(r.a), r.a.type(), a, has_rows(a.one)),
                       right = stored(address_of(r.b), r.b.type(), b, !has_columns(b.one));
-  out.m = a.one.rows, out.n = b.one.columns, out.k = a.one.columns * terms_in(r.a.type());
+  out.m = a.one.rows, out.n = b.one.columns, out.k = a.one.columns * k_per_element(r.a.type());
   out.a = left, out.b = right;
   if (r.a_scales && r.b_scales) {
     out.a_scales = scales_of(*r.a_scales, true, out.m, r.a.type());

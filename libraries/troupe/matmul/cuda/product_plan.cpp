@@ -10,7 +10,7 @@
 namespace troupe::matmul {
 namespace {
 
-// Sets attributes of a description, and keeps the first status that is no success.
+// Sets attributes of a cuBLASLt description, and stores the status of the first call that failed.
 class settings {
  public:
   explicit settings(cublasLtMatmulDescOpaque_t& d) noexcept : description_(&d) {}
@@ -40,7 +40,7 @@ cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& out, const product_spec::m
                                             sizeof m.stride);
 }
 
-// Returns an address with this alignment, which cuBLASLt examines but does not read.
+// Returns an address with this alignment. cuBLASLt looks at its alignment but reads no memory.
 const void* any_address(std::int64_t alignment) noexcept {
   return reinterpret_cast<const void*>(std::uintptr_t{1} << 30 | static_cast<std::uintptr_t>(alignment));
 }
@@ -140,7 +140,8 @@ cublasStatus_t product_plan::describe(const product_spec& s) noexcept {
   return to.status();
 }
 
-// Adopts an algorithm if it computes this product within the workspace limit, with operands of this alignment.
+// Takes over the algorithm `c` and returns true, if it computes this product within the workspace limit, with operands
+// of this alignment.
 bool product_plan::accepts(cublasLtHandle_t library, const choice& c, const product_spec& s) noexcept {
   if (c.library() != ::cublasLtGetVersion()) return false;
   std::memcpy(&algorithm_, c.words.data(), sizeof algorithm_);
@@ -230,7 +231,7 @@ result<std::vector<product_plan>> product_plan::search(cublasLtHandle_t library,
   int found = 0;
   status = ::cublasLtMatmulAlgoGetHeuristic(library, &out.product_, &out.a_, &out.b_, &out.c_, &out.d_,
                                             &plan_constraints, most, all.data(), &found);
-  // INVALID_VALUE, too, is returned for a combination that it does not have.
+  // cuBLASLt also returns INVALID_VALUE for a combination that it does not support.
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
     return std::vector<product_plan>();
   if (status != CUBLAS_STATUS_SUCCESS) return failed("cublasLtMatmulAlgoGetHeuristic", status);
@@ -258,7 +259,7 @@ cublasStatus_t product_plan::enqueue(cublasLtHandle_t library, const product_arg
   set_address(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, a.d_scale);
   set_address(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, a.amax);
   if (to.status() != CUBLAS_STATUS_SUCCESS) return to.status();
-  // Must not be null, although it is not read.
+  // C must not be null, even if it is not read.
   const void* const c = a.c != nullptr ? a.c : c_is_like_d_ ? a.d : workspace;
   auto layout = [](const cublasLtMatrixLayoutOpaque_t& l) { return const_cast<cublasLtMatrixLayoutOpaque_t*>(&l); };
   return ::cublasLtMatmul(library, &product, a.alpha, a.a, layout(a_), a.b, layout(b_), a.beta, c, layout(c_), a.d,

@@ -15,8 +15,8 @@
 
 namespace troupe::matmul {
 
-/// A call of cuBLASLt without its addresses and numbers: all that its choice of an algorithm depends on. It has no
-/// padding, so that equal ones have equal bytes.
+/// The arguments of a call of cuBLASLt that its choice of an algorithm depends on: all but addresses and numbers. There
+/// is no padding, so that equal specs have equal bytes.
 struct product_spec {
   struct matrix {
     std::int64_t type, rows, columns, ld, stride, alignment;
@@ -25,13 +25,13 @@ struct product_spec {
   std::int64_t transpose_a, transpose_b, batch;
   std::int64_t compute, scale;     ///< cublasComputeType_t, cudaDataType
   std::int64_t epilogue;           ///< cublasLtEpilogue_t
-  std::int64_t numbers_in_memory;  ///< true for alpha and beta in memory
+  std::int64_t numbers_in_memory;  ///< 1 if alpha and beta are in memory
   std::int64_t bias_type, bias_stride, bias_alignment;
   std::int64_t aux_ld, aux_stride, aux_type, aux_alignment;
-  std::int64_t scales;  ///< bits: scales of A, B and D, and amax of D
+  std::int64_t scales;  ///< bits of the constants below: which scales, and amax, there are
   std::int64_t a_scale_mode, b_scale_mode;
   std::int64_t fast_accumulation, multiprocessors, reductions, workspace;
-  std::int64_t repeatable;  ///< true if the choice depends on this alone
+  std::int64_t repeatable;  ///< 1 if the choice must depend on this alone
   static constexpr std::int64_t scales_a = 1, scales_b = 2, scales_d = 4, finds_largest = 8;
 };
 static_assert(std::has_unique_object_representations_v<product_spec>);
@@ -41,7 +41,7 @@ namespace epilogue_part {
 inline constexpr std::int64_t bias_gradient = 16, aux = 128;
 }
 
-/// alpha or beta, in the type in which cuBLASLt computes.
+/// The value of alpha or beta, in the type in which cuBLASLt computes.
 struct alignas(16) number {
   std::byte value[16];
 };
@@ -52,7 +52,7 @@ struct product_arguments {
   const void *alpha = nullptr, *beta = nullptr;
   const void *a = nullptr, *b = nullptr, *c = nullptr;
   void* d = nullptr;
-  const void* bias = nullptr;  ///< or the gradient of the bias, which is written
+  const void* bias = nullptr;  ///< the bias, or the gradient of the bias, which is written
   const void* aux = nullptr;
   const void *a_scale = nullptr, *b_scale = nullptr, *d_scale = nullptr;
   const void* amax = nullptr;
@@ -61,15 +61,15 @@ struct product_arguments {
 /// The description of a product for cuBLASLt, and the algorithm that computes it.
 class product_plan {
  public:
-  /// Returns at most `most` algorithms in cuBLASLt's order, the best first.
+  /// Returns at most `most` plans in the order of cuBLASLt's heuristic, the best first.
   static result<std::vector<product_plan>> search(cublasLtHandle_t library, const product_spec& s, int most);
-  /// Returns the choice of an earlier process, if cuBLASLt accepts it. Sets `why_not` if there is one that cannot be
-  /// used.
+  /// Returns the plan that an earlier process stored, if cuBLASLt accepts it. Sets `why_not` to the reason if a stored
+  /// plan cannot be used.
   static std::optional<product_plan> stored(cublasLtHandle_t library, const product_spec& s, plan::disk_cache& disk,
                                             std::string_view gpu_name, std::string& why_not);
-  /// Returns the plan of a given choice; nothing if cuBLASLt does not accept it.
+  /// Returns the plan with the algorithm `c`; nothing if cuBLASLt does not accept it for this product.
   static result<std::optional<product_plan>> from(cublasLtHandle_t library, const product_spec& s, const choice& c);
-  /// Stores the choice; returns why that failed, or "".
+  /// Stores the algorithm on disk. Returns the reason if that fails, else "".
   std::string store(plan::disk_cache& disk, const product_spec& s, std::string_view gpu_name) const;
 
   std::uint64_t workspace_bytes() const noexcept { return workspace_; }
@@ -87,12 +87,12 @@ class product_plan {
   cublasLtMatrixLayoutOpaque_t a_, b_, c_, d_;
   cublasLtMatmulAlgo_t algorithm_{};
   std::uint64_t workspace_ = 0;
-  bool c_is_like_d_ = true;  // then D is passed for a C that is not read
+  bool c_is_like_d_ = true;  // true: D can be passed in place of a C that is not read
 };
 
 /// Returns cuBLASLt's name of an element type.
 cudaDataType type_of(dtype t) noexcept;
-/// Returns true if cuBLASLt has the type: `type_of` of any other is that of f32.
+/// Returns true if cuBLASLt has the type. For other types, `type_of` returns CUDA_R_32F.
 inline bool has_type(dtype t) noexcept { return t == dtype::f32 || type_of(t) != CUDA_R_32F; }
 
 }  // namespace troupe::matmul

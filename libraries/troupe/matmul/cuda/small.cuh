@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/epilogue/cuda/tail.cuh>
+#include <troupe/epilogue/cuda/epilogue_pass.cuh>
 
 #include "kernel_arguments.hpp"
 
-/// Computes any number of small products with their epilogues in one launch. A call of cuBLASLt costs as much as such a
-/// product.
+/// The kernel that computes any number of small products with their epilogues in one launch: a call of cuBLASLt costs
+/// as much time as such a product.
 namespace troupe::matmul::on_gpu {
 
 using kernel_arguments::small_products;
@@ -20,9 +20,9 @@ __device__ basic_complex<T> fused(basic_complex<T> x, basic_complex<T> y, basic_
   return {fused(x.real, y.real, fused(-x.imag, y.imag, z.real)), fused(x.real, y.imag, fused(x.imag, y.real, z.imag))};
 }
 
-inline constexpr int tile = 32, columns_of_thread = 4;
+inline constexpr int tile = 32, columns_per_thread = 4;
 
-/// Four elements of a row of a tile, 8 columns apart.
+/// The elements of one thread: four in a row of a tile, 8 columns apart.
 template <class N>
 class tile_part {
  public:
@@ -40,7 +40,7 @@ class tile_part {
     return reinterpret_cast<void*>(addresses_ != nullptr ? addresses_[2] : all_.epilogue.result.address);
   }
   __device__ void product(bool, N* to) const {
-    for (int i = 0; i < columns_of_thread; ++i) to[i] = sums_[i];
+    for (int i = 0; i < columns_per_thread; ++i) to[i] = sums_[i];
   }
   // Small products have no reductions.
   __device__ void reduce(const epilogue::kernel_arguments::step&, const N*) const {}
@@ -53,8 +53,8 @@ class tile_part {
   const N* const sums_;
 };
 
-/// Computes each element as one chain of fused additions in the order of k, so that a product has the same bits alone
-/// and with others.
+/// Computes each element as one chain of fused multiply-adds in the order of k, so that a product has the same bits
+/// alone and with others.
 template <class N>
 __device__ void multiply_small(const small_products& all) {
   using number = epilogue::on_gpu::number<N>;
@@ -64,29 +64,29 @@ __device__ void multiply_small(const small_products& all) {
   const void* const a = reinterpret_cast<const void*>(addresses != nullptr ? addresses[0] : all.a.address);
   const void* const b = reinterpret_cast<const void*>(addresses != nullptr ? addresses[1] : all.b.address);
   const dtype type_a = static_cast<dtype>(all.a.type), type_b = static_cast<dtype>(all.b.type);
-  const i64 down = (all.epilogue.rows + tile - 1) / tile;
-  const i64 row = blockIdx.y % down * tile, column = blockIdx.y / down * tile;
+  const i64 tiles_down = (all.epilogue.rows + tile - 1) / tile;
+  const i64 row = blockIdx.y % tiles_down * tile, column = blockIdx.y / tiles_down * tile;
   const int x = threadIdx.x, y = threadIdx.y;
-  N sums[columns_of_thread] = {};
+  N sums[columns_per_thread] = {};
   for (i64 first = 0; first < all.k; first += tile) {
     for (int i = y; i < tile; i += 8) {
-      // Neighbouring threads read neighbouring elements.
-      const int line_a = all.a.across == 1 ? x : i, k_a = all.a.across == 1 ? i : x;
+      // Neighboring threads read neighboring elements.
+      const int line_a = all.a.line_stride == 1 ? x : i, k_a = all.a.line_stride == 1 ? i : x;
       const bool in_a = row + line_a < all.epilogue.rows && first + k_a < all.k;
       panel_a[k_a][line_a] =
-          in_a ? number::load(type_a, a, (row + line_a) * all.a.across + (first + k_a) * all.a.along) : N(0);
-      const int line_b = all.b.across == 1 ? x : i, k_b = all.b.across == 1 ? i : x;
+          in_a ? number::load(type_a, a, (row + line_a) * all.a.line_stride + (first + k_a) * all.a.k_stride) : N(0);
+      const int line_b = all.b.line_stride == 1 ? x : i, k_b = all.b.line_stride == 1 ? i : x;
       const bool in_b = column + line_b < all.epilogue.columns && first + k_b < all.k;
       panel_b[k_b][line_b] =
-          in_b ? number::load(type_b, b, (column + line_b) * all.b.across + (first + k_b) * all.b.along) : N(0);
+          in_b ? number::load(type_b, b, (column + line_b) * all.b.line_stride + (first + k_b) * all.b.k_stride) : N(0);
     }
     __syncthreads();
     const int most = all.k - first < tile ? static_cast<int>(all.k - first) : tile;
     for (int l = 0; l < most; ++l)
-      for (int i = 0; i < columns_of_thread; ++i) sums[i] = fused(panel_a[l][x], panel_b[l][y + 8 * i], sums[i]);
+      for (int i = 0; i < columns_per_thread; ++i) sums[i] = fused(panel_a[l][x], panel_b[l][y + 8 * i], sums[i]);
     __syncthreads();
   }
-  epilogue::on_gpu::interpret<N, epilogue::kernel_arguments::ordinary_slots, columns_of_thread>(
+  epilogue::on_gpu::interpret<N, epilogue::kernel_arguments::ordinary_slots, columns_per_thread>(
       all.epilogue, tile_part<N>(all, addresses, row + x, column + y, sums));
 }
 

@@ -10,8 +10,8 @@ namespace troupe::matmul {
 namespace {
 
 constexpr std::uint64_t larger_than_any_cache = std::uint64_t{192} << 20;
-constexpr double measurement_us = 8'000;  // of one measurement
-constexpr int fewest = 5, most = 500;
+constexpr double measurement_us = 8'000;  // duration of one measurement
+constexpr int fewest = 5, most = 500;     // runs of one measurement
 
 // Returns the bytes from the first element to the last.
 std::uint64_t bytes_spanned(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t stride,
@@ -36,12 +36,12 @@ timing_run::operand_bytes timing_run::operand_bytes_of(const multiplication& r, 
   e.a = factor(p.a, plan.copies_a, plan.bytes_a), e.b = factor(p.b, plan.copies_b, plan.bytes_b);
   e.d = plan.sums_in_workspace ? plan.bytes_sums
                                : bytes_spanned(p.d.rows, p.d.columns, p.d.ld, p.d.stride, p.batch, p.d.type);
-  const auto operand = [&](operand_index i) -> const epilogue::tree_memory& {
+  const auto operand = [&](operand_index i) -> const epilogue::memory_operand& {
     return r.epilogue.encoded().memory()[static_cast<std::size_t>(i)];
   };
   if (f.aux != none) {
     const auto& m = operand(f.aux);
-    e.aux = bytes_spanned(p.d.rows, p.d.columns, p.across(m.shape), m.batch_stride, p.batch, m.type);
+    e.aux = bytes_spanned(p.d.rows, p.d.columns, p.column_stride_of(m.shape), m.batch_stride, p.batch, m.type);
   }
   if (f.bias_gradient != none) {
     e.bias =

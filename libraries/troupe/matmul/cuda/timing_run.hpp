@@ -9,18 +9,18 @@
 
 namespace troupe::matmul {
 
-/// Times algorithms for a product on more copies of its factors than the GPU's cache can hold. Results are
-/// written to separate memory. Waits for the GPU.
+/// Times algorithms for a product on copies of its factors: so many copies that the GPU's cache cannot hold them.
+/// Results are written to other memory than the request's. Blocks until the GPU has finished.
 class timing_run {
  public:
   /// The bytes of each operand that a product reads or writes.
   struct operand_bytes {
     std::uint64_t a = 0, b = 0, d = 0;
-    std::uint64_t aux = 0, bias = 0;  ///< 0 if the product does not write them
+    std::uint64_t aux = 0, bias = 0;  ///< 0 if the product does not write it
   };
   static operand_bytes operand_bytes_of(const multiplication& r, const problem& p, const execution_plan& plan,
                                         const fused_epilogue& f) noexcept;
-  /// `arranged` is the memory of the plan's copies of the factors.
+  /// Copies the operands of the product with arguments `a`. Takes over `arranged`, the memory of the plan's copies.
   static result<timing_run> make(const call& c, const product_arguments& a, const number& alpha, const number& beta,
                                  const operand_bytes& e, cuda::scratch arranged);
   /// Returns the average time of the product in microseconds.

@@ -60,22 +60,22 @@ class host_matmul {
     return static_cast<const std::byte*>(view.data()) +
            (m.count == 1 ? 0 : i * m.stride) * static_cast<std::int64_t>(bytes_of(view.type()));
   }
-  // Returns product i's factor. The rows of `s` are its lines.
+  // Returns the factor of product i. Its lines are the rows of `s`.
   static host_factor factor_of(const in_any& view, const matrix_shape& s, const batch_of_matrices& all,
                                std::int64_t i) noexcept {
-    return {place_of(view, all, i), view.type(),    s.rows, s.columns * terms_in(view.type()),
+    return {place_of(view, all, i), view.type(),    s.rows, s.columns * k_per_element(view.type()),
             s.row_stride,           s.column_stride};
   }
   static host_scales scales_of(const in_any& view, bool lines_are_rows, const host_factor& of,
                                std::int64_t i) noexcept {
     const block_scales s = matmul::scales_of(view, lines_are_rows, of.lines, of.type);
     const auto* const first = reinterpret_cast<const std::byte*>(s.address);
-    return {first + i * s.stride * static_cast<std::int64_t>(bytes_of(s.type)),
+    return {first + i * s.batch_stride * static_cast<std::int64_t>(bytes_of(s.type)),
             s.type,
-            s.across,
-            s.along,
+            s.line_stride,
+            s.k_stride,
             s.block.lines,
-            s.block.terms};
+            s.block.k};
   }
 
   std::string version_ = openblas_version();

@@ -12,12 +12,12 @@
 namespace troupe::matmul {
 namespace {
 
-constexpr std::int64_t part_elements = 1 << 15;  // elements of a copy for one thread
+constexpr std::int64_t part_elements = 1 << 15;  // numbers that a thread copies at a time
 
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 
 bool has_codes(dtype t) noexcept { return bytes_of(t) == 1; }
-// The value of each 8-bit code, twice; or both values of a pair of 4-bit codes.
+// Both values of each byte that is a pair of 4-bit codes; the value of any other 8-bit code, twice.
 template <class T>
 using code_table = std::array<std::array<T, 2>, 256>;
 template <class T>
@@ -53,7 +53,7 @@ void look_up(const code_table<T>& table, const std::byte* from, std::int64_t str
              std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i) to[i] = table[static_cast<std::uint8_t>(from[i * stride])][half];
 }
-// Reads a line of pairs. Only the first half of the last pair may be used.
+// Reads n numbers of a line of pairs. If n is odd, the second number of the last pair is left out.
 template <class T>
 void look_up_pairs(const code_table<T>& table, const std::byte* from, std::int64_t stride, T* to,
                    std::int64_t n) noexcept {
@@ -72,17 +72,17 @@ dtype multiplied_in(dtype a, dtype b, bool scaled) noexcept {
 
 bool is_ordered(const host_factor& f, const host_scales& s, dtype type) noexcept {
   if (f.type != type || s.data != nullptr) return false;
-  if (std::max(f.line, f.term) > std::numeric_limits<std::int32_t>::max()) return false;
-  return f.line == 1 || f.term == 1 || f.lines == 1 || f.terms == 1;
+  if (std::max(f.line_stride, f.k_stride) > std::numeric_limits<std::int32_t>::max()) return false;
+  return f.line_stride == 1 || f.k_stride == 1 || f.lines == 1 || f.k == 1;
 }
 
 ordered_factor::ordered_factor(const host_factor& f, const host_scales& s, dtype type, thread_team& team)
     : from_(f),
       scales_(s),
       type_(type),
-      along_k_(f.lines == 1 || (f.terms > 1 && f.term <= f.line)),
-      runs_(along_k_ ? f.lines : f.terms),
-      length_(along_k_ ? f.terms : f.lines),
+      along_k_(f.lines == 1 || (f.k > 1 && f.k_stride <= f.line_stride)),
+      runs_(along_k_ ? f.lines : f.k),
+      length_(along_k_ ? f.k : f.lines),
       all_(new std::byte[bytes(f, type)]) {
   copy_all(team);
 }
@@ -107,15 +107,16 @@ void ordered_factor::copy_all(thread_team& team) {
 }
 
 host_factor ordered_factor::get() const noexcept {
-  return {all_.get(), type_, from_.lines, from_.terms, along_k_ ? length_ : 1, along_k_ ? 1 : length_};
+  return {all_.get(), type_, from_.lines, from_.k, along_k_ ? length_ : 1, along_k_ ? 1 : length_};
 }
 
 ordered_factor::run ordered_factor::run_of(std::int64_t i) const noexcept {
   const bool pairs = from_.type == dtype::f4e2m1x2;
   const auto bytes = static_cast<std::int64_t>(bytes_of(from_.type));
   const auto* const data = static_cast<const std::byte*>(from_.data);
-  if (along_k_) return {data + i * from_.line * bytes, from_.term, 0};
-  return {data + i / (pairs ? 2 : 1) * from_.term * bytes, from_.line, static_cast<std::size_t>(pairs ? i % 2 : 0)};
+  if (along_k_) return {data + i * from_.line_stride * bytes, from_.k_stride, 0};
+  return {data + i / (pairs ? 2 : 1) * from_.k_stride * bytes, from_.line_stride,
+          static_cast<std::size_t>(pairs ? i % 2 : 0)};
 }
 
 template <class F>
@@ -145,15 +146,20 @@ void ordered_factor::copy(thread_team& team) {
 }
 
 void ordered_factor::scale(std::int64_t i, float* to) const {
-  const std::int64_t block = along_k_ ? scales_.terms : scales_.lines,
-                     across = i / (along_k_ ? scales_.lines : scales_.terms), count = (length_ + block - 1) / block;
-  const std::int64_t first = across * (along_k_ ? scales_.line : scales_.term);
+  const std::int64_t block = along_k_ ? scales_.block_k : scales_.block_lines,
+                     across = i / (along_k_ ? scales_.block_lines : scales_.block_k),
+                     count = (length_ + block - 1) / block;
+  const std::int64_t first = across * (along_k_ ? scales_.line_stride : scales_.k_stride);
   const auto* const from =
       static_cast<const std::byte*>(scales_.data) + first * static_cast<std::int64_t>(bytes_of(scales_.type));
   thread_local std::vector<float> all;
   all.resize(static_cast<std::size_t>(count));
   // A single scale may have any stride.
-  epilogue::host::read(scales_.type, from, count == 1 ? 1 : along_k_ ? scales_.term : scales_.line, all.data(), count);
+  epilogue::host::read(scales_.type, from,
+                       count == 1 ? 1
+                       : along_k_ ? scales_.k_stride
+                                  : scales_.line_stride,
+                       all.data(), count);
   if (block == 1) {
     for (std::int64_t j = 0; j < length_; ++j) to[j] *= all[static_cast<std::size_t>(j)];
     return;

@@ -7,48 +7,53 @@
 #include <troupe/base/thread_team.hpp>
 #include <troupe/matmul/shapes.hpp>
 
-/// Factors of products on the processor.
+/// Factors of products in host memory, and copies of those that OpenBLAS cannot read where they are.
 namespace troupe::matmul {
 
-/// The rows of A or the columns of B in host memory: `lines` of `terms` numbers along k. Strides are in elements, each
-/// of which holds `terms_in(type)` numbers.
+/// A factor in host memory: `lines` rows of A or columns of B, with `k` numbers each. Strides are in elements, each of
+/// which holds `k_per_element(type)` numbers.
 struct host_factor {
   const void* data = nullptr;
   dtype type{};
-  std::int64_t lines = 0, terms = 0;
-  std::int64_t line = 0, term = 0;  ///< strides from line to line, and along k
+  std::int64_t lines = 0, k = 0;
+  std::int64_t line_stride = 0, k_stride = 0;  ///< from one line to the next; along k
 };
 
-/// The scales of a factor's blocks.
+/// The scales of a factor, one for each block.
 struct host_scales {
   const void* data = nullptr;  ///< null: none
   dtype type{};
-  std::int64_t line = 0, term = 0;    ///< strides from block to block
-  std::int64_t lines = 1, terms = 1;  ///< extents of a block
+  std::int64_t line_stride = 0;               ///< from one group of lines to the next
+  std::int64_t k_stride = 0;                  ///< from one block to the next along k
+  std::int64_t block_lines = 1, block_k = 1;  ///< extents of a block
 };
 
-/// Returns the type that both factors are multiplied in. It has all their values; scaled ones are rounded to f32.
+/// Returns the type in which both factors are multiplied. It has all values of both; if the factors are `scaled`, it
+/// is f32, and the scaled values are rounded to it.
 dtype multiplied_in(dtype a, dtype b, bool scaled) noexcept;
 
-/// Returns true if OpenBLAS can read the factor where it is, as elements of the type.
+/// Returns true if OpenBLAS can read the factor where it is: it has this type and no scales, and its lines, or its
+/// numbers along k, are contiguous.
 bool is_ordered(const host_factor& f, const host_scales& s, dtype type) noexcept;
 
-/// A copy of a factor times its scales, in another type and contiguous along k or across lines.
+/// A copy of a factor times its scales, in another type, contiguous along k or across lines.
 class ordered_factor {
  public:
-  /// Copies the factor. Precondition: `type` is f32, or has all values of the factor, which then has no scales.
+  /// Copies the factor. Precondition: `type` is f32; or it has all values of the factor, and the factor has no scales.
   ordered_factor(const host_factor& f, const host_scales& s, dtype type, thread_team& team);
+  /// Returns the copy, which this owns.
   host_factor get() const noexcept;
+  /// Returns the bytes of a copy of this type.
   static std::uint64_t bytes(const host_factor& f, dtype type) noexcept {
-    return static_cast<std::uint64_t>(f.lines) * static_cast<std::uint64_t>(f.terms) * bytes_of(type);
+    return static_cast<std::uint64_t>(f.lines) * static_cast<std::uint64_t>(f.k) * bytes_of(type);
   }
 
  private:
-  // The elements of one line along k, or of all lines at one k, whichever are closer together in the original.
+  // The numbers of one line, or of all lines at one k: whichever are closer together in the original.
   struct run {
     const std::byte* from;
     std::int64_t stride;
-    std::size_t half;  ///< number within each pair, for runs across lines
+    std::size_t half;  ///< 0 or 1: which number of each pair, for runs across lines
   };
   run run_of(std::int64_t i) const noexcept;
   void copy_all(thread_team& team);
@@ -62,7 +67,7 @@ class ordered_factor {
   host_scales scales_;
   dtype type_;
   bool along_k_;
-  std::int64_t runs_, length_;
+  std::int64_t runs_, length_;  // number of runs; numbers of each
   std::unique_ptr<std::byte[]> all_;
 };
 

@@ -17,8 +17,8 @@ namespace {
 
 namespace host = epilogue::host;
 
-constexpr std::int64_t largest_panel = 4 << 20;   // bytes of sums; they fit the cache of one or two cores
-constexpr std::int64_t part_elements = 1 << 15;   // elements of a panel for one thread
+constexpr std::int64_t largest_panel = 4 << 20;   // bytes; it fits the cache of one or two cores
+constexpr std::int64_t part_elements = 1 << 15;   // elements of a panel that a thread computes at a time
 constexpr double least_for_all = 64.0 * 64 * 64;  // multiplications; a larger product uses all cores
 constexpr double least_for_a_thread = 100'000;    // multiplications that are worth waking a thread
 constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
@@ -40,10 +40,10 @@ host_matrix columns_of(const host_matrix& m, std::int64_t first, std::int64_t co
   return {at, m.type, s};
 }
 host_matrix with_lines_as_rows(const host_factor& f) noexcept {
-  return {f.data, f.type, {f.lines, f.terms, f.line, f.term}};
+  return {f.data, f.type, {f.lines, f.k, f.line_stride, f.k_stride}};
 }
 
-// Computes one product of ordered factors. Sums is the type of the sums, N that of the epilogue's computations.
+// Computes one product of ordered factors. `Sums` is the type of the sums, `N` the type in which the epilogue computes.
 template <class Sums, class N>
 class one_product {
  public:
@@ -53,31 +53,31 @@ class one_product {
         to_(p.to),
         which_(p.which),
         panel_bytes_(static_cast<std::int64_t>(std::min<std::uint64_t>(largest_panel, most_bytes))),
-        tail_(*p.tree, p.to, p.which),
+        pass_(*p.tree, p.to, p.which),
         team_(team) {
     // Lines of the result are columns of the sums, so a result that is stored row by row is computed as its transpose.
-    a_ = tail_.lines_are_columns() ? a : transposed(b);
-    b_ = tail_.lines_are_columns() ? b : transposed(a);
+    a_ = pass_.lines_are_columns() ? a : transposed(b);
+    b_ = pass_.lines_are_columns() ? b : transposed(a);
   }
 
-  /// Returns the bytes that it uses: at least one line of sums, unless they are computed in place.
+  /// Returns the bytes of workspace: at least one line of sums, or 0 if sums are computed in place.
   std::int64_t bytes() const noexcept { return in_place() ? 0 : bytes_of_line() * panel_width(); }
 
   void compute() {
     if (in_place()) {
       const N* const sums = static_cast<const N*>(to_.data);
       if constexpr (std::is_same_v<Sums, N>) sum_products(a_, b_, static_cast<N*>(to_.data), line_stride_in_place());
-      if (!tree_.is_plain()) spread(0, tail_.lines(), sums, sums, line_stride_in_place());
+      if (!tree_.is_plain()) spread(0, pass_.lines(), sums, sums, line_stride_in_place());
     } else {
       const std::int64_t length = a_.shape.rows, halves = halves_of_lines();
       const std::int64_t width = panel_width();
       memory<Sums> sums(length * width * halves);
       std::optional<memory<N>> converted;
       if constexpr (!std::is_same_v<Sums, N>) converted.emplace(length * width * halves);
-      for (std::int64_t l = 0; l < tail_.lines(); l += width) {
-        const std::int64_t lines = std::min(width, tail_.lines() - l);
+      for (std::int64_t l = 0; l < pass_.lines(); l += width) {
+        const std::int64_t lines = std::min(width, pass_.lines() - l);
         for (std::int64_t h = 0; h < halves; ++h)
-          sum_products(a_, columns_of(b_, l + h * tail_.lines(), lines), sums.data() + h * length * width, length);
+          sum_products(a_, columns_of(b_, l + h * pass_.lines(), lines), sums.data() + h * length * width, length);
         const N* left;
         if constexpr (std::is_same_v<Sums, N>) {
           left = sums.data();
@@ -86,48 +86,48 @@ class one_product {
           left = converted->data();
         }
         // The right half is in the next panel, or in the second half of each line.
-        const N* const right = halves == 2 ? left + length * width : left + tail_.line_length() * tree_.is_paired();
+        const N* const right = halves == 2 ? left + length * width : left + pass_.line_length() * tree_.is_paired();
         spread(l, lines, left, right, length);
       }
     }
-    tail_.finish(parts_);
+    pass_.finish(parts_);
   }
 
  private:
-  std::int64_t halves_of_lines() const noexcept { return tree_.is_paired() && tail_.lines_are_columns() ? 2 : 1; }
+  std::int64_t halves_of_lines() const noexcept { return tree_.is_paired() && pass_.lines_are_columns() ? 2 : 1; }
   std::int64_t bytes_of_line() const noexcept {
     constexpr std::size_t element = sizeof(Sums) + (std::is_same_v<Sums, N> ? 0 : sizeof(N));
     return a_.shape.rows * halves_of_lines() * static_cast<std::int64_t>(element);
   }
 
   std::int64_t panel_width() const noexcept {
-    return std::min(std::max<std::int64_t>(1, panel_bytes_ / bytes_of_line()), tail_.lines());
+    return std::min(std::max<std::int64_t>(1, panel_bytes_ / bytes_of_line()), pass_.lines());
   }
 
-  // A single line may have any stride.
+  // Returns the stride of lines in the result. That of a single line is not used, so it is replaced by a valid one.
   std::int64_t line_stride_in_place() const noexcept {
-    if (tail_.lines() == 1) return tail_.line_length();
-    return tail_.lines_are_columns() ? to_.shape.column_stride : to_.shape.row_stride;
+    if (pass_.lines() == 1) return pass_.line_length();
+    return pass_.lines_are_columns() ? to_.shape.column_stride : to_.shape.row_stride;
   }
   // Returns true if the result can hold the sums: it has their type, and the epilogue does not load it.
   bool in_place() const noexcept {
     if (!std::is_same_v<Sums, N> || to_.type != dtype_of<N> || tree_.is_paired()) return false;
-    const auto lines = tail_.lines_are_columns() ? to_.shape : to_.shape.transposed();
+    const auto lines = pass_.lines_are_columns() ? to_.shape : to_.shape.transposed();
     if ((lines.row_stride != 1 && lines.rows != 1) || line_stride_in_place() > longest) return false;
     return std::none_of(tree_.memory().begin(), tree_.memory().end(),
-                        [this](const epilogue::tree_memory& m) { return m.at(which_, 0, 0) == to_.data; });
+                        [this](const epilogue::memory_operand& m) { return m.at(which_, 0, 0) == to_.data; });
   }
 
   void spread(std::int64_t first, std::int64_t lines, const N* left, const N* right, std::int64_t line_stride) {
-    const std::int64_t length = tail_.line_length();
-    const std::int64_t of_a_part = std::max<std::int64_t>(1, part_elements / length);
-    const std::int64_t count = (lines + of_a_part - 1) / of_a_part;
+    const std::int64_t length = pass_.line_length();
+    const std::int64_t lines_per_part = std::max<std::int64_t>(1, part_elements / length);
+    const std::int64_t count = (lines + lines_per_part - 1) / lines_per_part;
     const std::size_t before = parts_.size();
     parts_.resize(before + static_cast<std::size_t>(count));
     team_.spread(count, 1, [&](std::int64_t i) {
-      const std::int64_t at = i * of_a_part;
+      const std::int64_t at = i * lines_per_part;
       parts_[before + static_cast<std::size_t>(i)] =
-          tail_.run({first + at, std::min(of_a_part, lines - at), 0, length},
+          pass_.run({first + at, std::min(lines_per_part, lines - at), 0, length},
                     {left + at * line_stride, right + at * line_stride, line_stride});
     });
   }
@@ -136,7 +136,7 @@ class one_product {
   const epilogue::tree& tree_;
   const host::result_place to_;
   const std::int64_t which_, panel_bytes_;
-  const host::tail<N> tail_;
+  const host::epilogue_pass<N> pass_;
   thread_team& team_;
   std::vector<host::partial_reductions> parts_;
 };
@@ -157,16 +157,16 @@ void store_sums(const host_matrix& a, const host_matrix& b, const host::result_p
     sum_products(transposed(b), transposed(a), sums, s.rows == 1 ? s.columns : s.row_stride);
 }
 
-// A product that copies those of its factors that are not in order.
+// A product. Copies the factors that OpenBLAS cannot read where they are.
 class prepared_product {
  public:
   explicit prepared_product(const host_product& p)
       : product_(p),
         type_(multiplied_in(p.a.type, p.b.type, p.a_scales.data != nullptr || p.b_scales.data != nullptr)),
-        copies_a_(p.a.terms != 0 && !is_ordered(p.a, p.a_scales, type_)),
-        copies_b_(p.b.terms != 0 && !is_ordered(p.b, p.b_scales, type_)) {}
+        copies_a_(p.a.k != 0 && !is_ordered(p.a, p.a_scales, type_)),
+        copies_b_(p.b.k != 0 && !is_ordered(p.b, p.b_scales, type_)) {}
 
-  // Returns the bytes that it uses: at most `most_bytes`, unless it needs more.
+  // Returns the bytes of workspace: at most `most_bytes`, unless the product needs more.
   std::uint64_t bytes(std::uint64_t most_bytes, thread_team& team) const {
     if (is_empty()) return 0;
     const std::uint64_t copied = copied_bytes(), rest = most_bytes > copied ? most_bytes - copied : 0;
@@ -193,10 +193,10 @@ class prepared_product {
 
  private:
   bool is_empty() const noexcept { return product_.a.lines == 0 || product_.b.lines == 0; }
-  // The result has no elements, but reductions still store their values for none.
+  // Stores the reductions, whose result for no values is defined, if the result has no elements.
   void finish_without_elements() const {
     with_types<int>([&](auto, auto number) {
-      host::tail<decltype(number)>(*product_.tree, product_.to, product_.which).finish({});
+      host::epilogue_pass<decltype(number)>(*product_.tree, product_.to, product_.which).finish({});
       return 0;
     });
   }
@@ -226,20 +226,21 @@ class prepared_product {
 };
 
 double work_of(const host_product& p) noexcept {
-  return static_cast<double>(p.a.lines) * static_cast<double>(p.a.terms) * static_cast<double>(p.b.lines);
+  return static_cast<double>(p.a.lines) * static_cast<double>(p.a.k) * static_cast<double>(p.b.lines);
 }
 
 error refusal(std::string_view request, std::string_view why) {
   return error(reaction::unsupported, std::string(request.substr(0, request.find('.'))), cat(request, ": ", why));
 }
 
-// Returns the bytes that suffice for each of the products.
-result<std::uint64_t> check(std::string_view request, const host_products& all, std::uint64_t workspace,
-                            thread_team& team) {
+// Refuses extents beyond 32 bits and a workspace that is too small. Returns the least bytes with which every product
+// can run.
+result<std::uint64_t> checked_workspace(std::string_view request, const host_products& all, std::uint64_t workspace,
+                                        thread_team& team) {
   std::uint64_t fewest = 0;
   for (std::int64_t i = 0; i < all.count; ++i) {
     const host_product p = all.at(i);
-    for (const std::int64_t n : {p.a.lines, p.a.terms, p.b.lines})
+    for (const std::int64_t n : {p.a.lines, p.a.k, p.b.lines})
       if (n > longest)
         return refusal(
             request, cat("an extent is ", n, "; OpenBLAS counts in 32 bits, so the host engine takes at most ", longest,
@@ -247,12 +248,12 @@ result<std::uint64_t> check(std::string_view request, const host_products& all, 
     if (workspace != any_amount) fewest = std::max(fewest, prepared_product(p).bytes(0, team));
   }
   if (fewest > workspace)
-    return refusal(request, cat("workspace is ", workspace, "; the host engine needs at least ", fewest,
-                                " bytes for this product"));
+    return refusal(request, cat("workspace is ", workspace, " bytes; the host engine needs at least ", fewest,
+                                " for this product"));
   return fewest;
 }
 
-// Returns the share of one core. The limit is for all cores, each of which has its own memory.
+// Returns the bytes that one core may use: the limit is for all cores together, and each core has its own memory.
 std::uint64_t share_of_a_core(std::uint64_t workspace, std::uint64_t fewest, const thread_team& team) noexcept {
   return std::max(fewest, workspace / std::max<std::size_t>(1, team.threads()));
 }
@@ -264,7 +265,7 @@ bool takes_all_cores(const host_products& all, const host_product& p) noexcept {
 
 result<std::uint64_t> memory_for(std::string_view request, const host_products& all, std::uint64_t workspace,
                                  thread_team& team) {
-  const std::uint64_t fewest = TROUPE_TRY(check(request, all, workspace, team)),
+  const std::uint64_t fewest = TROUPE_TRY(checked_workspace(request, all, workspace, team)),
                       each = share_of_a_core(workspace, fewest, team);
   std::uint64_t most = 0, of_small = 0;
   for (std::int64_t i = 0; i < all.count; ++i) {
@@ -279,7 +280,7 @@ result<std::uint64_t> memory_for(std::string_view request, const host_products& 
 
 result<void> compute(std::string_view request, const host_products& all, std::uint64_t workspace,
                      thread_team& team) try {
-  const std::uint64_t fewest = TROUPE_TRY(check(request, all, workspace, team));
+  const std::uint64_t fewest = TROUPE_TRY(checked_workspace(request, all, workspace, team));
   std::int64_t small = 0;
   double work = 0;
   for (std::int64_t i = 0; i < all.count; ++i) {

@@ -7,7 +7,7 @@
 namespace troupe::matmul {
 namespace {
 
-// A matrix for BLAS: op(X), where X is stored column by column.
+// The arguments of BLAS for a matrix op(X), where X is stored column by column.
 struct stored_matrix {
   blas::op trans;
   std::int64_t ld;

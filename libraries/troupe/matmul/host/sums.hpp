@@ -16,9 +16,9 @@ struct host_matrix {
   matrix_shape shape;
 };
 
-/// Computes sums = A * B in OpenBLAS, stored column by column with stride `ld`. A and B have elements of one type: f32,
-/// f16 or bf16 for sums of float, i8 for int32; f64, c64 and c128 for sums of their own type. The rows or the columns
-/// of both are contiguous.
+/// Computes sums = A * B with OpenBLAS. Sums are stored column by column, `ld` elements apart. A and B have elements of
+/// one type: f32, f16 or bf16 for sums in float, i8 for sums in int32; f64, c64 or c128 for sums in the same type. The
+/// rows or the columns of each factor must be contiguous.
 void sum_products(const host_matrix& a, const host_matrix& b, float* sums, std::int64_t ld);
 void sum_products(const host_matrix& a, const host_matrix& b, double* sums, std::int64_t ld);
 void sum_products(const host_matrix& a, const host_matrix& b, complex64* sums, std::int64_t ld);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Epilogues that every engine computes together with the product, for operands in a layout that all engines support.
+// Tests epilogues that every engine computes together with the product, with operands in a layout that all support.
 #include <functional>
 #include <troupe/matmul/testing/numerics.hpp>
 
@@ -14,10 +14,10 @@ using enum stored_matrices::storing;
 struct kinds {
   dtype factors, d, bias;
 };
-constexpr kinds of_all[] = {{dtype::f32, dtype::f32, dtype::f32},   {dtype::f64, dtype::f64, dtype::f64},
-                            {dtype::f16, dtype::f16, dtype::f16},   {dtype::bf16, dtype::bf16, dtype::bf16},
-                            {dtype::bf16, dtype::f32, dtype::f32},  {dtype::f8e4m3, dtype::bf16, dtype::bf16},
-                            {dtype::f8e4m3, dtype::f16, dtype::f16}};
+constexpr kinds all_kinds[] = {{dtype::f32, dtype::f32, dtype::f32},   {dtype::f64, dtype::f64, dtype::f64},
+                               {dtype::f16, dtype::f16, dtype::f16},   {dtype::bf16, dtype::bf16, dtype::bf16},
+                               {dtype::bf16, dtype::f32, dtype::f32},  {dtype::f8e4m3, dtype::bf16, dtype::bf16},
+                               {dtype::f8e4m3, dtype::f16, dtype::f16}};
 
 class fused_products : public matmul_numerics {
  protected:
@@ -38,12 +38,12 @@ class fused_products : public matmul_numerics {
   expression read(op what, dtype t, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
     return expression::reading(what, operand(t, batch, rows, columns, tidy_rows));
   }
-  // Vendors' approximations are within this tolerance.
+  // Returns a tolerance that covers the approximations of activations in vendors' libraries.
   static double activation_tolerance(const problem& p) { return 2e-5 + rounding_of(p, 0.4); }
 };
 
-TEST_F(fused_products, scaling_c_bias_and_relu_match_the_reference) {
-  for (const kinds& t : of_all)
+TEST_F(fused_products, alpha_beta_bias_and_relu_match_the_reference) {
+  for (const kinds& t : all_kinds)
     for (const std::int64_t batch : {1, 3}) {
       const problem p = tidy(t, batch);
       const auto bias = [&] { return read(op::load_row, t.bias, batch, 1, p.n); };
@@ -56,8 +56,8 @@ TEST_F(fused_products, scaling_c_bias_and_relu_match_the_reference) {
     }
 }
 
-TEST_F(fused_products, gelu_its_argument_and_its_gradient_match_the_reference) {
-  for (const kinds& t : of_all)
+TEST_F(fused_products, gelu_its_stored_argument_and_its_gradient_match_the_reference) {
+  for (const kinds& t : all_kinds)
     for (const std::int64_t batch : {1, 2}) {
       const problem p = tidy(t, batch);
       expect_as_defined(

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products and epilogues, compared with the reference in double precision.
+// Compares products and epilogues with the reference in double precision.
 #include <complex>
 #include <functional>
 #include <troupe/epilogue/testing/random_epilogue.hpp>
@@ -15,24 +15,24 @@ using epilogue::acc;
 struct types {
   dtype a, b;
 };
-constexpr types of_reals[] = {
+constexpr types real_types[] = {
     {dtype::f32, dtype::f32},       {dtype::f64, dtype::f64},       {dtype::f16, dtype::f16},
     {dtype::bf16, dtype::bf16},     {dtype::i8, dtype::i8},         {dtype::f8e4m3, dtype::f8e4m3},
     {dtype::f8e4m3, dtype::f8e5m2}, {dtype::f8e5m2, dtype::f8e4m3}, {dtype::f8e5m2, dtype::f8e5m2}};
-constexpr dtype of_results[] = {dtype::f32, dtype::f64, dtype::f16,     dtype::bf16, dtype::f8e4m3, dtype::f8e5m2,
-                                dtype::i8,  dtype::i32, dtype::boolean, dtype::u8,   dtype::i16,    dtype::u32};
+constexpr dtype result_types[] = {dtype::f32, dtype::f64, dtype::f16,     dtype::bf16, dtype::f8e4m3, dtype::f8e5m2,
+                                  dtype::i8,  dtype::i32, dtype::boolean, dtype::u8,   dtype::i16,    dtype::u32};
 
-TEST_F(matmul_numerics, products_of_all_types_are_exact_where_the_sums_are) {
-  for (const types t : of_reals)
-    for (const dtype d : of_results)
+TEST_F(matmul_numerics, products_of_all_types_are_exact_if_their_sums_are) {
+  for (const types t : real_types)
+    for (const dtype d : result_types)
       for (int i = 0; i < 4 && !HasFailure(); ++i)
         expect_as_defined(any_problem(t.a, t.b, d), [](auto, auto) { return expression(acc); }, 0);
 }
 
-// Without elements only reductions are stored, of no values. If k is 0, the epilogue is applied to sums of 0.
-TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
+// If the result has no elements, only reductions are stored: those of no values. If k is 0, all sums are 0.
+TEST_F(matmul_numerics, extents_of_0_give_empty_results_or_sums_of_0) {
   using epilogue::op, epilogue::reduction, epilogue::reduction_scope;
-  for (const types t : {of_reals[0], of_reals[1], of_reals[3], of_reals[4], of_reals[6]})
+  for (const types t : {real_types[0], real_types[1], real_types[3], real_types[4], real_types[6]})
     for (int which = 0; which < 4; ++which)
       for (const std::int64_t large : {20, 300}) {
         problem p{{t.a, t.b, random.one_of({dtype::f32, dtype::bf16}), large, large - 3, 24}};
@@ -66,16 +66,16 @@ TEST_F(matmul_numerics, extents_of_0_are_empty_sums_and_results) {
       }
 }
 
-TEST_F(matmul_numerics, complex_products_with_k_0_are_0) {
+TEST_F(matmul_numerics, complex_products_with_k_0_apply_the_epilogue_to_0) {
   problem p{{dtype::c64, dtype::c64, dtype::c64, 30, 40, 0}};
   expect_as_defined(p, [](auto, auto) { return 2 * acc + 1; }, 0);
 }
 
-TEST_F(matmul_numerics, alpha_and_beta_are_honoured_by_value_and_in_memory) {
-  for (const types t : of_reals)
+TEST_F(matmul_numerics, alpha_and_beta_may_be_given_by_value_or_in_memory) {
+  for (const types t : real_types)
     for (const double alpha : {0.0, 1.0, -0.5})
       for (const double beta : {0.0, 1.0, 2.0}) {
-        const problem p = any_problem(t.a, t.b, of_results[random.between(0, 3)]);
+        const problem p = any_problem(t.a, t.b, result_types[random.between(0, 3)]);
         expect_as_defined(
             p,
             [&](auto rows, auto columns) {
@@ -110,7 +110,7 @@ TEST_F(matmul_numerics, c_and_d_may_have_lines_of_different_alignment) {
     }
 }
 
-TEST_F(matmul_numerics, bias_activation_and_outputs_of_every_kind_are_as_defined) {
+TEST_F(matmul_numerics, bias_activations_stores_and_reductions_match_the_definition) {
   using epilogue::op;
   const std::function<expression(const expression&)> activations[] = {[](const expression& x) { return relu(x); },
                                                                       [](const expression& x) { return gelu(x); },
@@ -124,9 +124,9 @@ TEST_F(matmul_numerics, bias_activation_and_outputs_of_every_kind_are_as_defined
                                                                       [](const expression& x) { return leaky_relu(x, 0.1); },
                                                                       [](const expression& x) { return exp(min(x, 2)); },
                                                                       [](const expression& x) { return select(x > 0, x, abs(x) * 2); }};
-  for (const types t : of_reals)
+  for (const types t : real_types)
     for (const auto& f : activations) {
-      const problem p = any_problem(t.a, t.b, of_results[random.between(0, 3)]);
+      const problem p = any_problem(t.a, t.b, result_types[random.between(0, 3)]);
       expect_as_defined(
           p,
           [&](auto rows, auto columns) {
@@ -135,16 +135,16 @@ TEST_F(matmul_numerics, bias_activation_and_outputs_of_every_kind_are_as_defined
             return expression::reducing(f(x), epilogue::reduction::absolute_maximum, epilogue::reduction_scope::all,
                                         operand(dtype::f32, p.batch, 1, 1));
           },
-          rounding_of(p, 0.05 * 8));  // exp has a slope of up to 8
+          rounding_of(p, 0.05 * 8));  // exp(min(x, 2)) has a derivative of up to 8
       if (HasFailure()) return;
     }
 }
 
-TEST_F(matmul_numerics, gradients_and_their_sums_are_as_defined) {
+TEST_F(matmul_numerics, gradients_and_their_sums_match_the_definition) {
   using epilogue::op;
-  for (const types t : of_reals)
+  for (const types t : real_types)
     for (const auto& d : derivatives()) {
-      const problem p = any_problem(t.a, t.b, of_results[random.between(0, 3)]);
+      const problem p = any_problem(t.a, t.b, result_types[random.between(0, 3)]);
       expect_as_defined(
           p,
           [&](auto rows, auto columns) {
@@ -159,10 +159,10 @@ TEST_F(matmul_numerics, gradients_and_their_sums_are_as_defined) {
     }
 }
 
-TEST_F(matmul_numerics, pairs_and_quantised_results_are_as_defined) {
+TEST_F(matmul_numerics, gated_pairs_and_row_and_column_scales_match_the_definition) {
   using epilogue::op;
-  for (const types t : of_reals)
-    for (const dtype d : of_results) {
+  for (const types t : real_types)
+    for (const dtype d : result_types) {
       const problem p = any_problem(t.a, t.b, d);
       expect_as_defined(
           p,
@@ -182,7 +182,7 @@ TEST_F(matmul_numerics, pairs_and_quantised_results_are_as_defined) {
     }
 }
 
-TEST_F(matmul_numerics, random_epilogues_are_as_defined) {
+TEST_F(matmul_numerics, random_epilogues_match_the_definition) {
   for (int i = 0; i < 4 * rounds && !HasFailure(); ++i) {
     problem p = any_problem(dtype::f64, dtype::f64, dtype::f64);
     p.batch = 1;
@@ -192,7 +192,7 @@ TEST_F(matmul_numerics, random_epilogues_are_as_defined) {
   }
 }
 
-TEST_F(matmul_numerics, a_result_may_be_where_the_epilogue_loads_from) {
+TEST_F(matmul_numerics, a_result_may_be_a_matrix_that_the_epilogue_loads) {
   constexpr std::int64_t k = 9, batch = 3;
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16})
     for (const std::int64_t n : {1, 5, 64, 300}) {
@@ -225,7 +225,7 @@ TEST_F(matmul_numerics, a_result_may_be_where_the_epilogue_loads_from) {
     }
 }
 
-TEST_F(matmul_numerics, complex_products_and_their_linear_epilogues_are_as_defined) {
+TEST_F(matmul_numerics, complex_products_with_linear_epilogues_match_the_definition) {
   for (const dtype t : {dtype::c64, dtype::c128})
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
       const problem p = any_problem(t, t, t);
@@ -239,7 +239,7 @@ TEST_F(matmul_numerics, complex_products_and_their_linear_epilogues_are_as_defin
                          .epilogue = 0.5 * acc * expression::reading(epilogue::op::load_column, column) -
                                      expression::reading(epilogue::op::load, c)});
       const auto at = [&](const expression::memory_operand& m, std::int64_t w, std::int64_t row, std::int64_t col) {
-        const epilogue::tree_memory memory{m.range.address, m.shape, m.batch_stride, m.type, m.mode, {}};
+        const epilogue::memory_operand memory{m.range.address, m.shape, m.batch_stride, m.type, m.mode, {}};
         return read(memory.at(w, row, col), m.type);
       };
       for (std::int64_t w = 0; w < p.batch; ++w)
@@ -262,7 +262,7 @@ TEST_F(matmul_numerics, complex_products_and_their_linear_epilogues_are_as_defin
 }
 
 TEST_F(matmul_numerics, sums_are_as_precise_as_their_type) {
-  for (const types t : of_reals) {
+  for (const types t : real_types) {
     if (t.a == dtype::i8) continue;
     const std::int64_t m = 33, n = 29, k = 700;
     stored_matrices a(t.a, 1, m, k, random), b(t.b, 1, k, n, random), d(dtype::f64, 1, m, n, random);

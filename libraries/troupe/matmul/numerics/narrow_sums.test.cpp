@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products of 8-bit floats of all magnitudes, within the tolerances that the documentation states.
+// Tests that sums of products of 8-bit floats of all magnitudes are as precise as the documentation states.
 #include <troupe/matmul/testing/numerics.hpp>
 
 namespace troupe::matmul {
@@ -15,7 +15,7 @@ struct narrow_case {
   matmul::accumulation accumulation;
 };
 
-class narrow_sums : public matmul_numerics {
+class sums_of_8_bit_floats : public matmul_numerics {
  protected:
   // Returns the tolerance relative to the sum of the products' magnitudes.
   static double tolerance_of(const narrow_case& c) {
@@ -25,7 +25,7 @@ class narrow_sums : public matmul_numerics {
 
   test_factor factor(dtype type, std::int64_t lines, std::int64_t k, bool lines_are_rows, bool has_scales) {
     test_factor out({type, 1, lines, k, lines_are_rows, storing::anyhow,
-                     has_scales ? std::optional(scale_form{dtype::f32, {1, 128}}) : std::nullopt},
+                     has_scales ? std::optional(test_scales{dtype::f32, {1, 128}}) : std::nullopt},
                     random);
     out.make_random(random);
     return out;
@@ -78,7 +78,7 @@ class narrow_sums : public matmul_numerics {
   }
 };
 
-TEST_F(narrow_sums, errors_are_within_the_documented_tolerance) {
+TEST_F(sums_of_8_bit_floats, rounding_errors_are_within_the_documented_tolerance) {
   constexpr dtype types[] = {dtype::f8e4m3, dtype::f8e5m2};
   for (const dtype a : types)
     for (const dtype b : types)
@@ -87,7 +87,7 @@ TEST_F(narrow_sums, errors_are_within_the_documented_tolerance) {
           for (const bool stores_argument : {false, true})
             for (const auto how : {accumulation::precise, accumulation::fast}) {
               const narrow_case c{a, b, d, has_scales, stores_argument, how};
-              // Odd extents beyond the limits of small products, and multiples of 16.
+              // Odd extents, too large for the kernel of small products; then multiples of 16.
               expect_within_tolerance(c, 2 * random.between(20, 80) + 1, 2 * random.between(20, 80) + 1,
                                       2 * random.between(200, 600) + 1);
               expect_within_tolerance(c, 16 * random.between(2, 8), 16 * random.between(2, 8),

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests for plans, and products that share a call.
+// Tests requests about plans, and small products that share a launch.
 #include <troupe/base/half.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 
@@ -31,7 +31,8 @@ class matmul_plans : public matmul_numerics {
     run(product());
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        const epilogue::tree_memory memory{bias.range.address, bias.shape, bias.batch_stride, bias.type, bias.mode, {}};
+        const epilogue::memory_operand memory{bias.range.address, bias.shape, bias.batch_stride,
+                                              bias.type,          bias.mode,  {}};
         double sum = epilogue::number_at(memory.at(0, 0, j), bias.type);
         for (std::int64_t l = 0; l < k; ++l) sum += a.get(0, i, l).real * b.get(0, l, j).real;
         ASSERT_NEAR(d.get(0, i, j).real, std::max(0.0, sum), 0x1p-10 * std::fabs(sum) + 1e-3);
@@ -85,7 +86,7 @@ TEST_F(matmul_plans, preparing_and_measuring_do_not_write_the_operands) {
   expect_product();
 }
 
-TEST_F(matmul_plans, choices_are_written_for_products_without_an_epilogue) {
+TEST_F(matmul_plans, a_choice_is_written_for_a_product_without_an_epilogue) {
   multiplication r = product();
   r.epilogue = acc;
   std::vector<std::uint64_t> words(choice::size, 99);
@@ -95,7 +96,7 @@ TEST_F(matmul_plans, choices_are_written_for_products_without_an_epilogue) {
   EXPECT_EQ(choice{words}.library() != 0, engine->is_cuda());
 }
 
-TEST_F(matmul_plans, statistics_count_plans) {
+TEST_F(matmul_plans, statistics_count_plans_that_are_made_and_stored) {
   const auto before = engine->run(read_statistics{.start_anew = true});
   ASSERT_TRUE(before);
   expect_product();

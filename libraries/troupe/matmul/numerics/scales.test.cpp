@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Factors with a scale for each block of elements.
+// Compares products of factors that have a scale for each block of elements with the reference.
 #include <troupe/matmul/testing/numerics.hpp>
 
 namespace troupe::matmul {
@@ -21,9 +21,9 @@ class scaled_products : public matmul_numerics {
   test_factor factor(const scaled_kind& kind, bool coarse, std::int64_t batch, std::int64_t lines, std::int64_t k,
                      bool by_rows, bool tidy) {
     scale_block block = block_of(kind.scales, kind.elements);
-    if (coarse) block.lines = block.terms;
+    if (coarse) block.lines = block.k;
     const auto how = !tidy ? anyhow : by_rows ? tidy_rows : tidy_columns;
-    return {{kind.elements, batch, lines, k, by_rows, how, scale_form{kind.scales, block}}, random};
+    return {{kind.elements, batch, lines, k, by_rows, how, test_scales{kind.scales, block}}, random};
   }
 
   void expect_scaled(const scaled_kind& kind, dtype type, std::int64_t batch, std::int64_t m, std::int64_t n,
@@ -50,8 +50,8 @@ class scaled_products : public matmul_numerics {
             const double x = a.at(w, i, l) * b.at(w, j, l);
             sum += x, magnitude += std::fabs(x);
           }
-          const epilogue::tree_memory memory{bias.range.address, bias.shape, bias.batch_stride,
-                                             bias.type,          bias.mode,  {}};
+          const epilogue::memory_operand memory{bias.range.address, bias.shape, bias.batch_stride,
+                                                bias.type,          bias.mode,  {}};
           const double want = 0.5 * sum + epilogue::number_at(memory.at(0, 0, j), bias.type), got = d.get(w, i, j).real;
           const double rounding = type == dtype::f32 ? 1e-6 : 0x1p-8;
           if (!(std::fabs(got - want) <= 1e-5 * magnitude + rounding * std::fabs(want)) && ++wrong < 4)
@@ -62,21 +62,22 @@ class scaled_products : public matmul_numerics {
   }
 };
 
-constexpr scaled_kind of_all[] = {{dtype::f8e4m3, dtype::f8e8m0},           {dtype::f8e5m2, dtype::f8e8m0},
-                                  {dtype::f4e2m1x2, dtype::f8e4m3},         {dtype::f8e4m3, dtype::f32},
-                                  {dtype::f8e4m3, dtype::f32, true, false}, {dtype::f8e4m3, dtype::f32, false, true},
-                                  {dtype::f8e4m3, dtype::f32, true, true},  {dtype::f8e5m2, dtype::f32, false, true}};
+constexpr scaled_kind all_kinds[] = {
+    {dtype::f8e4m3, dtype::f8e8m0},           {dtype::f8e5m2, dtype::f8e8m0},
+    {dtype::f4e2m1x2, dtype::f8e4m3},         {dtype::f8e4m3, dtype::f32},
+    {dtype::f8e4m3, dtype::f32, true, false}, {dtype::f8e4m3, dtype::f32, false, true},
+    {dtype::f8e4m3, dtype::f32, true, true},  {dtype::f8e5m2, dtype::f32, false, true}};
 
-TEST_F(scaled_products, odd_extents_match_the_reference) {
-  for (const scaled_kind& kind : of_all)
+TEST_F(scaled_products, products_with_odd_extents_match_the_reference) {
+  for (const scaled_kind& kind : all_kinds)
     for (const dtype d : {dtype::f32, dtype::bf16})
       for (int i = 0; i < 4 && !HasFailure(); ++i)
         expect_scaled(kind, d, random.between(1, 3), random.between(1, 150), random.between(1, 40),
                       2 * random.between(1, 200), false);
 }
 
-TEST_F(scaled_products, aligned_extents_match_the_reference) {
-  for (const scaled_kind& kind : of_all)
+TEST_F(scaled_products, products_with_aligned_extents_match_the_reference) {
+  for (const scaled_kind& kind : all_kinds)
     for (const dtype d : {dtype::f32, dtype::bf16})
       for (int i = 0; i < 2 && !HasFailure(); ++i)
         expect_scaled(kind, d, 1, 16 * random.between(1, 20), 16 * random.between(1, 4), 128 * random.between(1, 4),

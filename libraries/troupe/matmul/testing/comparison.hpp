@@ -15,7 +15,7 @@ namespace troupe::matmul::testing {
 
 using epilogue::expression, epilogue::is_complex, epilogue::tree;
 
-/// An encoded epilogue, as engines receive it.
+/// An epilogue in the encoding that engines receive.
 class encoded_tree {
  public:
   explicit encoded_tree(const expression& e) : bytes_(e.encoded_bytes()) {
@@ -49,7 +49,7 @@ class comparison {
     if (!(std::fabs(got - rounded) <= allowed) && ++wrong_ < 4)
       ADD_FAILURE() << where() << " is " << got << ", expected " << want << " as " << to_string(stored);
   }
-  /// Compares matrix `w` of `d` from row `first` on, and everything that its epilogue writes for product `which`.
+  /// Compares matrix `w` of `d` from row `first` on, and all that its epilogue writes for product `which`, with `e`.
   void expect(const epilogue::evaluated& e, stored_matrices& d, std::int64_t w, std::int64_t rows, std::int64_t columns,
               const tree& t, std::int64_t which, std::int64_t first = 0) {
     for (std::int64_t j = 0; j < columns; ++j)
@@ -57,7 +57,7 @@ class comparison {
         expect_near(d.get(w, first + i, j).real, e.result[static_cast<std::size_t>(i + j * rows)], d.type(),
                     [&] { return cat("d(", w, ", ", first + i, ", ", j, ")"); });
     for (std::size_t m = 0; m < t.memory().size(); ++m) {
-      const epilogue::tree_memory& to = t.memory()[m];
+      const epilogue::memory_operand& to = t.memory()[m];
       const auto& values = e.written[m];
       for (std::size_t i = 0; i < values.size(); ++i) {
         const auto at = static_cast<std::int64_t>(i);

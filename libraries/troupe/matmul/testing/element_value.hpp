@@ -6,7 +6,7 @@
 #include <troupe/base/complex.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
-/// Elements in the memory of a test, of a type that is known at run time.
+/// Reads and writes elements of a type that is known at run time, in the memory of a test.
 namespace troupe::matmul::testing {
 
 /// A real or a complex number.

@@ -7,14 +7,15 @@
 
 namespace troupe::matmul::testing {
 
-struct problem : product_form {
+/// A product to test, and whether its epilogue must be fused.
+struct problem : test_product {
   matmul::fusion fusion = matmul::fusion::allowed;
 };
 
 /// Compares an engine's multiplications with the reference in double precision.
 class matmul_numerics : public product_suite {
  protected:
-  problem any_problem(dtype a, dtype b, dtype d) { return {any_form(a, b, d)}; }
+  problem any_problem(dtype a, dtype b, dtype d) { return {random_product(a, b, d)}; }
 
   // Runs the product with the epilogue `make(rows, columns)`, and compares everything that it writes.
   template <class Make>

@@ -24,10 +24,10 @@ class product_suite : public numerics::engine_suite {
     return {static_cast<double>(random.between(-3, 3)), is_complex(t) ? static_cast<double>(random.between(-3, 3)) : 0};
   }
 
-  product_form any_form(dtype a, dtype b, dtype d) {
+  test_product random_product(dtype a, dtype b, dtype d) {
     const bool is_large = random.between(0, 9) == 0;
     const std::int64_t most = is_large ? 300 : 40;
-    product_form p{a, b, d, random.between(1, most), random.between(1, most), random.between(1, most)};
+    test_product p{a, b, d, random.between(1, most), random.between(1, most), random.between(1, most)};
     // Engines may have special kernels for small products, so one extent is long.
     if (!is_large && random.between(0, 1) == 0)
       *std::array{&p.m, &p.n, &p.k}[static_cast<std::size_t>(random.between(0, 2))] = random.between(257, 300);
@@ -43,7 +43,7 @@ class product_suite : public numerics::engine_suite {
   // Runs `request(a, b, d, e)`, the product of two factors with the epilogue `make(rows, columns)`, and compares
   // everything that it writes.
   template <class Make, class Request>
-  void expect_right(const product_form& p, Make&& make, double tolerance, bool pairs, Request&& request) {
+  void expect_right(const test_product& p, Make&& make, double tolerance, bool pairs, Request&& request) {
     test_factor a({p.a, p.shares_a ? 1 : p.batch, p.m, p.k, true, p.a_stored, p.a_scales}, random),
         b({p.b, p.shares_b ? 1 : p.batch, p.n * (pairs ? 2 : 1), p.k, false, p.b_stored, p.b_scales}, random);
     stored_matrices d(p.d, p.batch, p.m, p.n, random, p.d_stored);
@@ -63,14 +63,14 @@ class product_suite : public numerics::engine_suite {
     for (std::int64_t w = 0; w < p.batch; ++w)
       c.expect(expected[static_cast<std::size_t>(w)], d, w, p.m, p.n, t.get(), w);
   }
-  static epilogue::evaluated evaluated(const tree& t, test_factor& a, test_factor& b, const product_form& p,
+  static epilogue::evaluated evaluated(const tree& t, test_factor& a, test_factor& b, const test_product& p,
                                        std::int64_t w) {
     const std::vector<double> x = a.values(w), y = b.values(w);
     return epilogue::evaluate(
         t, p.m, p.n, [&](std::int64_t i, std::int64_t j) { return sum_of_products(x, i, y, j, p.k); }, w);
   }
 
-  // Returns the sum of products of line `i` of one factor and line `j` of the other.
+  // Returns the sum of the products of line `i` of one factor and line `j` of the other.
   static double sum_of_products(const std::vector<double>& x, std::int64_t i, const std::vector<double>& y,
                                 std::int64_t j, std::int64_t k) {
     double sum = 0;
@@ -79,8 +79,9 @@ class product_suite : public numerics::engine_suite {
     return sum;
   }
 
-  // Returns the tolerance of a result relative to itself or 1: floats of the size of the sums, times `factor`, cancel.
-  static double rounding_of(const product_form& p, double factor) {
+  // Returns the tolerance of a result, relative to the larger of it and 1. Rounding errors are those of `factor` times
+  // the sums, because terms of that size may cancel.
+  static double rounding_of(const test_product& p, double factor) {
     constexpr double largest_product = 9, eps = 1.2e-7;
     return 1e-6 + 2 * eps * factor * largest_product * static_cast<double>(p.k);
   }
@@ -95,7 +96,7 @@ class product_suite : public numerics::engine_suite {
         [](const expression& x) { return d_leaky_relu(x, 0.1); }};
   }
 
-  // Makes an operand of an epilogue, one for each product of a batch.
+  // Makes an operand of an epilogue: `batch` matrices of random numbers.
   expression::memory_operand operand(dtype type, std::int64_t batch, std::int64_t rows, std::int64_t columns,
                                      storing how = storing::anyhow) {
     stored_matrices& m =

@@ -17,7 +17,7 @@ namespace troupe::matmul::testing {
 
 using epilogue::acc, epilogue::expression, epilogue::left, epilogue::load, epilogue::right;
 
-/// The base of suites for checks of requests. Its matrices are in memory that no request ever runs on.
+/// The base of suites that check which requests are refused. No request runs, so its memory is not real.
 class refusal_suite : public ::testing::Test {
  protected:
   /// Returns a matrix stored row by row, at elements [first, ...) of the memory.

@@ -14,15 +14,15 @@
 /// Matrices in the memory of a test.
 namespace troupe::matmul::testing {
 
-/// A matrix or a batch in memory; all memory outside its elements is poisoned.
+/// A matrix or a batch of matrices in memory; all memory outside the elements is poisoned.
 class stored_matrices {
  public:
   enum class storing : std::uint8_t {
-    anyhow,     ///< rows or columns are contiguous, with gaps between them
-    tidy_rows,  ///< no gaps, and aligned
-    tidy_columns,
-    shifted,    ///< anyhow, and not aligned
-    scattered,  ///< neither rows nor columns are contiguous
+    anyhow,        ///< rows or columns are contiguous, with random gaps between them
+    tidy_rows,     ///< contiguous rows without gaps, aligned
+    tidy_columns,  ///< the same for columns
+    shifted,       ///< like `anyhow`, at a random address
+    scattered,     ///< neither rows nor columns are contiguous
   };
   stored_matrices(dtype type, std::int64_t count, std::int64_t rows, std::int64_t columns,
                   numerics::random_source& random, storing how = storing::anyhow)

@@ -10,8 +10,8 @@
 
 namespace troupe::matmul::testing {
 
-/// The type of the scales of a factor, and the block of elements that shares one.
-struct scale_form {
+/// The type of the scales of a factor, and the block of numbers that share a scale.
+struct test_scales {
   dtype type;
   scale_block block;
 };
@@ -21,20 +21,20 @@ struct scale_form {
 /// with random 4-bit numbers; scales are powers of 2.
 class test_factor {
  public:
-  struct form {
+  struct layout {
     dtype type;
-    std::int64_t count, lines, terms;
+    std::int64_t count, lines, k;
     bool lines_are_rows;
     stored_matrices::storing how = stored_matrices::storing::anyhow;
-    std::optional<scale_form> scales = {};
+    std::optional<test_scales> scales = {};
   };
-  test_factor(const form& f, numerics::random_source& random)
-      : form_(f),
-        elements_(f.type, f.count, f.lines_are_rows ? f.lines : f.terms / terms_in(f.type),
-                  f.lines_are_rows ? f.terms / terms_in(f.type) : f.lines, random, f.how) {
+  test_factor(const layout& f, numerics::random_source& random)
+      : layout_(f),
+        elements_(f.type, f.count, f.lines_are_rows ? f.lines : f.k / k_per_element(f.type),
+                  f.lines_are_rows ? f.k / k_per_element(f.type) : f.lines, random, f.how) {
     for (std::int64_t w = 0; w < f.count; ++w)
       for (std::int64_t l = 0; l < f.lines; ++l)
-        for (std::int64_t e = 0; e < f.terms / terms_in(f.type); ++e) {
+        for (std::int64_t e = 0; e < f.k / k_per_element(f.type); ++e) {
           if (f.type == dtype::f4e2m1x2)
             *static_cast<std::uint8_t*>(place(w, l, e)) = static_cast<std::uint8_t>(random.between(0, 255));
           else
@@ -42,35 +42,35 @@ class test_factor {
         }
     elements_.remember();
     if (!f.scales) return;
-    const std::int64_t across = blocks(f.lines, f.scales->block.lines), along = blocks(f.terms, f.scales->block.terms);
+    const std::int64_t across = blocks(f.lines, f.scales->block.lines), along = blocks(f.k, f.scales->block.k);
     scales_.emplace(f.scales->type, f.count, f.lines_are_rows ? across : along, f.lines_are_rows ? along : across,
                     random);
     scales_->fill([&] { return element_value{std::ldexp(1.0, static_cast<int>(random.between(-2, 2))), 0}; });
   }
-  /// Replaces the elements by random numbers in (-1, 1).
+  /// Replaces all elements with random numbers in (-1, 1).
   void make_random(numerics::random_source& random) {
     elements_.fill([&] { return element_value{random.value(), 0}; });
   }
-  /// Returns element `term` along k of a line, times its scale.
-  double at(std::int64_t w, std::int64_t line, std::int64_t term) {
-    w = form_.count == 1 ? 0 : w;
-    void* const from = place(w, line, term / terms_in(form_.type));
+  /// Returns number `k` of a line of factor `w`, times its scale.
+  double at(std::int64_t w, std::int64_t line, std::int64_t k) {
+    w = layout_.count == 1 ? 0 : w;
+    void* const from = place(w, line, k / k_per_element(layout_.type));
     double out = 0;
-    if (form_.type == dtype::f4e2m1x2) {
+    if (layout_.type == dtype::f4e2m1x2) {
       const auto pair = float4_e2m1x2::from_bits(*static_cast<std::uint8_t*>(from));
-      out = static_cast<double>(static_cast<float>(term % 2 == 0 ? pair.first() : pair.second()));
+      out = static_cast<double>(static_cast<float>(k % 2 == 0 ? pair.first() : pair.second()));
     } else {
-      out = read(from, form_.type).real;
+      out = read(from, layout_.type).real;
     }
     if (!scales_) return out;
-    const std::int64_t l = line / form_.scales->block.lines, t = term / form_.scales->block.terms;
-    return out * (form_.lines_are_rows ? scales_->get(w, l, t) : scales_->get(w, t, l)).real;
+    const std::int64_t l = line / layout_.scales->block.lines, block = k / layout_.scales->block.k;
+    return out * (layout_.lines_are_rows ? scales_->get(w, l, block) : scales_->get(w, block, l)).real;
   }
-  /// Returns all elements of a factor times their scales, line by line.
+  /// Returns all numbers of factor `w` times their scales, line by line.
   std::vector<double> values(std::int64_t w) {
     std::vector<double> out;
-    for (std::int64_t l = 0; l < form_.lines; ++l)
-      for (std::int64_t t = 0; t < form_.terms; ++t) out.push_back(at(w, l, t));
+    for (std::int64_t l = 0; l < layout_.lines; ++l)
+      for (std::int64_t k = 0; k < layout_.k; ++k) out.push_back(at(w, l, k));
     return out;
   }
   /// Returns the operand, with an axis for the batch if `as_batch`.
@@ -84,22 +84,22 @@ class test_factor {
   static double whole(numerics::random_source& random) { return static_cast<double>(random.between(-3, 3)); }
   static std::int64_t blocks(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
   void* place(std::int64_t w, std::int64_t line, std::int64_t element) {
-    return form_.lines_are_rows ? elements_.place(w, line, element) : elements_.place(w, element, line);
+    return layout_.lines_are_rows ? elements_.place(w, line, element) : elements_.place(w, element, line);
   }
 
-  form form_;
+  layout layout_;
   stored_matrices elements_;
   std::optional<stored_matrices> scales_;
 };
 
 /// The extents, types and storage of a product.
-struct product_form {
+struct test_product {
   using storing = stored_matrices::storing;
   dtype a, b, d;
   std::int64_t m, n, k, batch = 1;
   bool shares_a = false, shares_b = false;
   storing a_stored = storing::anyhow, b_stored = storing::anyhow, d_stored = storing::anyhow;
-  std::optional<scale_form> a_scales = {}, b_scales = {};
+  std::optional<test_scales> a_scales = {}, b_scales = {};
 };
 
 }  // namespace troupe::matmul::testing

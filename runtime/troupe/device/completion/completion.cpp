@@ -296,9 +296,10 @@ void completion::retire(std::uint32_t slot) noexcept {
 
 void completion::report_violation(const char* what) noexcept {
   if (!worker_.violate()) return;
-  supervisor_.report({device_supervisor::event_kind::misbehaved, worker_.id(),
-                      error(reaction::context_lost, "device",
-                            std::string("the worker wrote something impossible (") + what + "); it was ended")});
+  supervisor_.report(
+      {device_supervisor::event_kind::misbehaved, worker_.id(),
+       error(reaction::context_lost, "device",
+             std::string("the worker wrote an impossible value to shared memory (") + what + "); it was ended")});
 }
 
 result<void> completion::begin_reading() {

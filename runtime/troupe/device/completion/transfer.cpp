@@ -34,8 +34,8 @@ transfer::progress transfer::finish() noexcept {
   // A successful request fills every chunk before it is answered, so this worker has violated the protocol.
   if (*answer_ && pieces_.complete() < plan_.count())
     answer_ = error(reaction::context_lost, "memory",
-                    cat("download: the worker has filled ", pieces_.complete(), " of ", plan_.count(),
-                        " chunks and reports success"));
+                    cat("download: the worker reported success, but has filled ", pieces_.complete(), " of ",
+                        plan_.count(), " chunks; download again"));
   return progress::finished;
 }
 

@@ -59,7 +59,8 @@ std::string place_of(std::uint64_t address, std::span<const encoded_operand> ope
   if (address < null_page) return out + ", through a null pointer";
   const std::vector<encoded_operand> near = nearest(address, {operands.begin(), operands.end()});
   for (const encoded_operand& o : near) out += (&o == &near.front() ? ", " : " or ") + relation(address, o);
-  if (near.empty() && !operands.empty()) out += ", more than " + bytes_text(farthest) + " from everything it uses";
+  if (near.empty() && !operands.empty())
+    out += ", more than " + bytes_text(farthest) + " from all memory that the request uses";
   const bool inside = !near.empty() && distance(address, near.front()) == 0;
   if (there && inside && there->sealed) out += ", which is sealed";
   if (there && !inside)

@@ -51,7 +51,8 @@ TEST(fault_place, names_another_buffer_that_contains_the_address) {
 
 TEST(fault_place, knows_null_pointers_and_names_nothing_far_away) {
   EXPECT_EQ(place_of(8, operands, {}), "0x8, through a null pointer");
-  EXPECT_EQ(place_of(0x7f00'0000'0000, operands, {}), "0x7f0000000000, more than 64 GiB from everything it uses");
+  EXPECT_EQ(place_of(0x7f00'0000'0000, operands, {}),
+            "0x7f0000000000, more than 64 GiB from all memory that the request uses");
   EXPECT_EQ(place_of(x, {}, {}), "0x200000000000");
 }
 

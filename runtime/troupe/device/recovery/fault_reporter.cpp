@@ -22,13 +22,13 @@ namespace {
 error with_culprit(const error& why, const fault_record& record, const std::string& place, bool beyond_memory) {
   if (!record.blamed && !record.address && !beyond_memory && record.gpu_core.empty()) return why;
   error::details d = why.all();
-  if (!record.gpu_core.empty()) d.text += "; the GPU had a fault: " + record.gpu_core + " has its state";
+  if (!record.gpu_core.empty()) d.text += "; the GPU had a fault: its state is in " + record.gpu_core;
   if (record.blamed && record.kind != fault_kind::overran)
     d.text += cat("; it was working on ", record.blamed->name, " #", record.blamed->ticket);
   if (!place.empty()) d.text += "; invalid access to address " + place;
   if (beyond_memory)
     d.text +=
-        "; invalid access through a value that is not a valid address; likely an uninitialised pointer or an index far "
+        "; invalid access through a value that is not a valid address; likely an uninitialized pointer or an index far "
         "out of bounds; the processor does not report the address";
   return error(std::move(d));
 }
@@ -37,7 +37,7 @@ error quarantined_because(const fault_record& record) {
   std::string text = record.blamed->name + " killed its worker (" +
                      (record.deaths_alike == 1 ? "1 worker has" : cat(record.deaths_alike, " workers have")) +
                      " died of such requests)";
-  text += "; with the same data it is refused until reset()";
+  text += "; requests with the same data are refused until device::reset()";
   if (!record.quarantine.unlimited()) text += ", or for " + duration_text(record.quarantine.nanoseconds);
   return error(error::details{.reaction = reaction::caller_bug,
                               .domain = "device",

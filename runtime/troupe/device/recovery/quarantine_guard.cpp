@@ -124,9 +124,11 @@ error quarantine_guard::refusal_error(const quarantine::refusal& s, std::int64_t
               "with the same data");
   text += cat(", most recently the worker of ", options_.name, " ", duration_text(now_ns - s.last_ns), " ago (",
               s.cause, "); ");
-  text += limits.window.unlimited() ? std::string("only device::reset() ends this")
-                                    : "this ends in " + duration_text(s.ends_ns - now_ns) + ", or with device::reset()";
-  text += cat(". Other data are served. device_options::quarantine_after is ", limits.after, "; 0 refuses nothing");
+  text += limits.window.unlimited()
+              ? std::string("only device::reset() ends the refusal")
+              : "the refusal ends in " + duration_text(s.ends_ns - now_ns) + ", or with device::reset()";
+  text += cat(". Requests with other data are accepted. device_options::quarantine_after is ", limits.after,
+              "; 0 turns refusals off");
   return error(reaction::caller_bug, "device", std::move(text));
 }
 

@@ -246,7 +246,9 @@ void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
     if (w.due > now) continue;
     const worker_id id = w.id;
     if (!w.stopping && !w.killed) {
-      fault late{error(reaction::stopped, "device", "the worker did not become ready in time"), fault_kind::late, now};
+      fault late{
+          error(reaction::stopped, "device", "the worker did not become ready in time (device_options::start_timeout)"),
+          fault_kind::late, now};
       fail(out, w, w.unable ? std::move(*w.unable) : std::move(late), now);
       if (state_ == device_state::stopped) return;
     } else if (!w.killed) {

@@ -145,14 +145,14 @@ std::string watchdog::gpu_meanwhile() const {
   const std::string took = milliseconds(standstill_.took_ns());
   switch (answer_) {
     case standstill::answer::works:
-      return "; the GPU served a standby within " + took + " meanwhile";
+      return "; meanwhile the GPU completed work of a standby within " + took;
     case standstill::answer::stood_still:
-      return "; the GPU stood still for " + took + ", and the request has had all time that is given for that";
+      return "; meanwhile the GPU did no work for " + took + ", for which the request was given more time";
     case standstill::answer::awaited:
     case standstill::answer::unknown:
       break;
   }
-  return "; no standby could tell within " + took + " whether the GPU worked";
+  return "; no standby showed within " + took + " whether the GPU works";
 }
 
 // Under the drive lock. Lowers `again` to the time of the next check.
@@ -242,8 +242,8 @@ void watchdog::check_heartbeat() {
       supervisor_.report_now(
           {device_supervisor::event_kind::misbehaved, link->id(),
            error(reaction::context_lost, "device",
-                 "the worker of " + options_.name + " gave no sign of life for " + milliseconds(now - asked) +
-                     " (device_options::heartbeat_timeout); it was ended"),
+                 "the worker of " + options_.name + " did not answer for " + milliseconds(now - asked) +
+                     ", longer than device_options::heartbeat_timeout; it was killed"),
            fault_kind::silent});
     }
   }

@@ -99,7 +99,7 @@ result<void> memory_exchange::check_import(const shared_memory& from) const {
                             : "of a GPU's memory, and this device is the host"));
   if (from.offset_bytes > from.allocation_bytes || from.bytes > from.allocation_bytes - from.offset_bytes)
     return refused("import: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
-                   " do not lie in the allocation, which has " + text(from.allocation_bytes));
+                   " do not lie in the allocation, which has " + text(from.allocation_bytes) + " bytes");
   if (gpu_ && from.allocation_bytes % segment_alignment != 0)
     return refused("import: allocation_bytes is " + text(from.allocation_bytes) +
                    "; expected what cuMemCreate was given, a multiple of 2 MiB");
@@ -133,7 +133,7 @@ result<memory_range> memory_exchange::import_memory(shared_memory from, std::siz
   TROUPE_TRY(check_import(from));
   if (from.bytes % element_bytes != 0 || from.offset_bytes % alignment != 0)
     return refused(cat("import: ", from.bytes, " bytes at offset ", from.offset_bytes, "; expected whole elements of ",
-                       element_bytes, " bytes, at a multiple of ", alignment));
+                       element_bytes, " bytes, at an offset that is a multiple of ", alignment));
   TROUPE_TRY(try_to_open(from));
   return memory_.import(from.allocation_bytes, std::move(from.descriptor).take(), from.offset_bytes, from.bytes);
 }
@@ -146,10 +146,11 @@ result<memory_range> memory_exchange::adopt_memory(std::byte* data, extent bytes
                       " is another process. Open the device with isolation::thread; or copy it with upload; or make it "
                       "so that it has "
                       "a descriptor (memfd_create, cuMemCreate) and use import_memory");
-  if (data == nullptr || bytes < 1 || bytes.overflowed()) return refused("adopt: there is no memory, or no elements");
+  if (data == nullptr || bytes < 1 || bytes.overflowed())
+    return refused("adopt: the address is null, or the number of elements is not at least 1");
   if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
     return refused(
-        cat("adopt: the memory does not begin at a multiple of ", alignment, " bytes, as its elements need"));
+        cat("adopt: the memory does not begin at a multiple of ", alignment, " bytes, the alignment of its elements"));
   return memory_.adopt(reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint64_t>(bytes.value()),
                        std::move(keep));
 }

@@ -51,7 +51,8 @@ result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const me
       const auto made = allocator->make_managed(bytes, deadline);
       if (made && !can_be_managed(*made, bytes, workers_.greeting().settings)) {
         completion_.report_violation("the address of managed memory");
-        return error(reaction::context_lost, "memory", "alloc_managed: the worker returned an impossible address");
+        return error(reaction::context_lost, "memory",
+                     "alloc_managed: the worker returned an impossible address, and was ended; try again");
       }
       if (made)
         return memory_.manage(*made, bytes, generation, quota, std::make_shared<held_by_worker>(allocator, *made));

@@ -19,7 +19,8 @@ result<staging_place> peer_channel::take(device_memory& source, device_memory& t
     place = places_.allocate(bytes);
   }
   if (place == nullptr)
-    return error(reaction::retry_later, "memory", "copy between devices: the application has no memory left");
+    return error(reaction::retry_later, "memory",
+                 "copy between devices: the application is out of memory; free some and try again");
   const segment& r = segments_[place->segment()];
   const std::uint64_t offset = place->address() - r.here.address();
   auto* const header = std::construct_at(reinterpret_cast<staging_header*>(r.here.data() + offset));
@@ -31,8 +32,8 @@ result<void> peer_channel::add_segment(device_memory& source, device_memory& tar
   const std::uint64_t reserved = places_.reserved_bytes(), want = round_up(std::max(bytes, reserved), least_room);
   if (reserved + bytes > most_rooms)
     return error(reaction::retry_later, "memory",
-                 cat("copy between devices: those under way from ", name_, " use all of the ", most_rooms >> 20,
-                     " MiB that they may; await some of them first"));
+                 cat("copy between devices: copies in progress from ", name_, " use all ", most_rooms >> 20,
+                     " MiB of host memory for such copies; await some of them first"));
   auto file = memory_file::create("troupe-peers", std::min(want, most_rooms - reserved));
   if (!file) return file.error();
   auto here = TROUPE_TRY(mapping::map(*file, map_access::read_write));

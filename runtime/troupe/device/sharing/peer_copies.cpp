@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between two devices: one request on each, which share memory that the workers of both map.
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/on_answer.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
@@ -20,11 +21,10 @@
 namespace troupe {
 namespace {
 
-error no_retries() {
-  return error(
-      reaction::unsupported, "memory",
-      "copy between devices: retries is not 0; a copy between devices cannot be retried on one device only; on "
-      "context_lost, copy again");
+error no_retries(std::uint32_t retries) {
+  return error(reaction::unsupported, "memory",
+               cat("copy between devices: call_options::retries is ", retries,
+                   "; expected 0, because one device alone cannot repeat the copy: on context_lost, copy again"));
 }
 
 error not_known_yet(const std::string& name) {
@@ -91,7 +91,7 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
   else if (source.owner->address == 0)
     failure = detail::why_stale(source);
   else if (options.retries != 0)
-    failure = no_retries();
+    failure = no_retries(options.retries);
   if (!failure && !through->is_staged()) {
     if (const auto found = from->exchange_.file_of(source, "copy between devices"); !found) {
       failure = found.error();

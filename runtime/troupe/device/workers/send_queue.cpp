@@ -27,7 +27,7 @@ result<void> send_queue::post(std::vector<std::byte> packet, std::shared_ptr<con
     waits_since_ns_ = now_ns();
   } else if (reads_ && !lacks_ && now_ns() - waits_since_ns_ > longest_wait_ns) {
     return error(reaction::retry_later, "device",
-                 "message not sent: the worker has received none for a second, though others wait");
+                 "message not sent: the worker has received no message for a second, though others are queued");
   }
   messages_.push_back(std::move(next));
   if (!reads_) return {};

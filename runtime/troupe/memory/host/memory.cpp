@@ -168,12 +168,14 @@ struct host_memory {
     if (errno == EINVAL && ::madvise(at, end - begin, MADV_WILLNEED) == 0) return {};
     return error_of_errno("memory", cat("madvise of ", r.bytes.value(), " bytes"));
   }
-  result<void> run(const advise&, call&) { return nothing_to_manage(); }
-  result<managed_range> run(const look_at_managed&, call&) { return nothing_to_manage(); }
-  static error nothing_to_manage() {
+  result<void> run(const advise&, call&) {
     return error(reaction::unsupported, "memory",
-                 "advice: the host engine has one memory and never moves it, so advice has no meaning; leave it out on "
+                 "advise: the host engine has one memory and never moves it, so advice has no meaning; leave it out on "
                  "this engine (statistics().engine), or use a device of the cuda engine");
+  }
+  result<managed_range> run(const look_at_managed&, call&) {
+    return error(reaction::unsupported, "memory",
+                 "look_at_managed: the host engine keeps no advice about memory; query on a device of the cuda engine");
   }
 
   result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, PROT_READ); }

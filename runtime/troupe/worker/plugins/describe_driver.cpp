@@ -59,14 +59,14 @@ result<driver_calls> calls_of(void* file) {
       find(file, "cuDeviceTotalMem_v2", d.bytes, missing) && find(file, "cuGetErrorName", d.error_name, missing) &&
       find(file, "cuGetErrorString", d.error_text, missing) && find(file, "cuDeviceGetPCIBusId", d.address, missing))
     return d;
-  return unloadable(path_of(file) + " has no " + missing + ", so it is no driver of NVIDIA's");
+  return unloadable(path_of(file) + " has no " + missing + ", so it is not NVIDIA's driver");
 }
 
 std::string words_for(const driver_calls& d, int code) {
   const char *name = nullptr, *text = nullptr;
   (void)d.error_name(code, &name);
   (void)d.error_text(code, &text);
-  return cat(name != nullptr ? name : "CUresult", " (", text != nullptr ? text : "without a word", ")");
+  return cat(name != nullptr ? name : "CUresult", " (", text != nullptr ? text : "no description", ")");
 }
 
 // Flushes, because the next step may end the process.

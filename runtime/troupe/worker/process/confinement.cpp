@@ -88,9 +88,11 @@ result<std::string> confine(const protocol::greeting& g, std::span<const opened_
   std::string lacks = here.lacks();
   const bool strict = g.settings.confinement == confinement::strict;
   if (strict && !lacks.empty())
-    return error(reaction::unsupported, "worker",
-                 cat("device_options::confinement is strict, but the worker has ", lacks,
-                     "; allow it them (a container's seccomp profile may forbid them), or use confinement::standard"));
+    return error(
+        reaction::unsupported, "worker",
+        cat("device_options::confinement is strict, which needs Landlock (Linux 5.13) and filters of system calls "
+            "(seccomp); this system or container has ",
+            lacks, ": enable what is missing (a seccomp profile may forbid it), or use confinement::standard"));
   const file_rules standard = standard_files(g);
   TROUPE_TRY(make_launcher(g, here, standard));
   const auto must_if_strict = [&](const result<void>& done) -> result<void> {

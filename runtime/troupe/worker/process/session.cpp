@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/base/try.hpp>
@@ -109,7 +110,8 @@ result<void> worker_session::begin() {
   if (hello->head.kind != protocol::message::greeting) return bad_greeting("the first message was not a greeting");
   const protocol::greeting g = TROUPE_TRY(protocol::parse_greeting(hello->head.settings, hello->text));
   if (got.fds.size() != attached::count + g.plug_ins.size())
-    return bad_greeting("the greeting has not as many descriptors as it says");
+    return bad_greeting(
+        cat("the greeting came with ", got.fds.size(), " descriptors; expected ", attached::count + g.plug_ins.size()));
   std::vector<opened_plug_in> plug_ins;
   for (std::size_t i = 0; i < g.plug_ins.size(); ++i)
     plug_ins.push_back({g.plug_ins[i], std::move(got.fds[attached::count + i])});

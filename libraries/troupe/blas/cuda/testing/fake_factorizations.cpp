@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Batches of factorisations, by the unblocked algorithms of LAPACK.
+// Batches of factorizations, by the unblocked algorithms of LAPACK.
 #include <numeric>
 #include <troupe/blas/cuda/testing/fake_handle.hpp>
 

@@ -14,10 +14,10 @@ namespace {
 
 using testing::h100;
 
-class convolution_launches : public ::testing::Test {
+class cutlass_convolution_launches : public ::testing::Test {
  protected:
-  convolution_launches() { driver.reset(); }
-  // Images of 8 channels with filters of 3 x 3.
+  cutlass_convolution_launches() { driver.reset(); }
+  // Returns a convolution of 2 images of 8 channels with filters of 3 x 3.
   convolution_problem problem_of(convolution_result r, std::int64_t stride, bool channels_last) {
     convolution_problem p;
     p.result = r, p.images = 2, p.channels = 8, p.outputs = 16, p.sums = dtype::f32;
@@ -32,7 +32,7 @@ class convolution_launches : public ::testing::Test {
     p.tree = epilogue::tree(tree.data(), tree.size());
     return p;
   }
-  // Returns an execution plan whose kernels are the driver's.
+  // Returns an execution plan with the fake driver's kernels.
   convolution_execution_plan execution_plan_with(const convolution_problem& p, const convolution_choice& c) {
     const auto work = work_of(p, c, 0);
     EXPECT_TRUE(work) << work.error().text();
@@ -72,7 +72,7 @@ class convolution_launches : public ::testing::Test {
   const std::vector<std::byte> tree = epilogue::encode_tree({&sum, 1}, {}, {});
 };
 
-TEST_F(convolution_launches, contiguous_channels_need_one_launch) {
+TEST_F(cutlass_convolution_launches, a_convolution_with_contiguous_channels_needs_one_launch) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
     driver.reset();
     const convolution_problem p = problem_of(r, 1, true);
@@ -81,13 +81,13 @@ TEST_F(convolution_launches, contiguous_channels_need_one_launch) {
   }
 }
 
-TEST_F(convolution_launches, a_data_gradient_needs_one_launch_for_each_remainder_by_the_stride) {
+TEST_F(cutlass_convolution_launches, a_data_gradient_of_stride_2_needs_4_launches) {
   const convolution_problem p = problem_of(convolution_result::dx, 2, true);
   ASSERT_TRUE(launch(p, needed_copies(p)));
   EXPECT_EQ(launched(), std::vector<std::string>(4, "product"));
 }
 
-TEST_F(convolution_launches, factors_are_copied_before_and_results_after_the_product) {
+TEST_F(cutlass_convolution_launches, factors_are_copied_before_and_results_after_the_product) {
   const convolution_problem p = problem_of(convolution_result::y, 1, false);
   std::vector<kernels::copy_arguments> copies;
   copy.run = [&](auto, auto, const void* arguments) {
@@ -104,7 +104,7 @@ TEST_F(convolution_launches, factors_are_copied_before_and_results_after_the_pro
   EXPECT_GE(copies[1].to, copies[0].to + 2 * 12 * 12 * 8 * sizeof(std::uint16_t)) << "copies must not overlap";
 }
 
-TEST_F(convolution_launches, launches_end_with_the_first_failure) {
+TEST_F(cutlass_convolution_launches, no_kernel_is_launched_after_the_first_failure) {
   const convolution_problem p = problem_of(convolution_result::y, 1, false);
   driver.fail("cuLaunchKernelEx", CUDA_ERROR_INVALID_VALUE);
   const auto failed = launch(p, useful_copies(p));

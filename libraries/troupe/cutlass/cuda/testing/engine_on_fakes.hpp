@@ -15,11 +15,11 @@
 
 namespace troupe::cutlass::testing {
 
-// Called before the engine is opened.
+// Set before an engine is opened: without a cache on disk and CUTLASS's plug-in.
 [[maybe_unused]] inline const int without_files =
     ::setenv("TROUPE_CACHE", "off", 1) + ::setenv("TROUPE_CUTLASS", "/none", 1);
 
-/// The engine on a driver that records calls. It has no cache on disk, and no kernels of CUTLASS.
+/// A fixture with an engine on a fake driver that records calls, without a cache on disk and without CUTLASS's kernels.
 class engine_on_fakes : public ::testing::Test {
  protected:
   engine_on_fakes() {
@@ -31,7 +31,7 @@ class engine_on_fakes : public ::testing::Test {
                          {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 2619000},
                          {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120}};
     driver.computes = true;
-    expect_layout(sizeof(kernels::fixed_part) + 64);
+    set_layout(sizeof(kernels::fixed_arguments) + 64);
     open();
   }
   ~engine_on_fakes() override {
@@ -42,12 +42,12 @@ class engine_on_fakes : public ::testing::Test {
   void open() {
     engine.emplace(TROUPE_ENGINE_UNDER_TEST);
     driver.reset();
-    driver.computes = true;  // so that the sizes that kernels report can be read
+    driver.computes = true;  // so that the engine can read the sizes that kernels report
   }
-  // Sizes of the parameters that kernels report.
-  void expect_layout(std::size_t bytes) {
+  // Sets the size of the parameters that kernels report.
+  void set_layout(std::size_t bytes) {
     const unsigned layout[6] = {
-        static_cast<unsigned>(bytes), sizeof(kernels::fixed_part), sizeof(kernels::place), 200000, 16, 256};
+        static_cast<unsigned>(bytes), sizeof(kernels::fixed_arguments), sizeof(kernels::matrix), 200000, 16, 256};
     auto& to = driver.globals["troupe_layout"];
     to.resize(sizeof layout);
     std::memcpy(to.data(), layout, sizeof layout);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in with kernels like CUTLASS's, which compute by definition on the processor: the engine that is made of fakes
-// is its own plug-in, if TROUPE_CUTLASS names it.
+// A plug-in of fakes of CUTLASS's kernels, which compute on the processor. It is part of the engine on fakes; the
+// engine loads itself as the plug-in if TROUPE_CUTLASS names the engine's file.
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -14,7 +14,7 @@
 namespace troupe::cutlass::vendor {
 namespace {
 
-// The differences between the kernels. Tiles and types are those of the real plug-in's kernels.
+// A fake kernel. Tiles and types are those of the real plug-in's kernels.
 struct spec {
   const char* name;
   variant_kind kind;
@@ -60,7 +60,7 @@ constexpr spec specs[] = {
     {"fake90_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1},
     {"fake120_mxfp8", scaled_product, "e4m3", "bf16", "row", "column", "row", 128, 128, 128, 2, 1, "cooperative",
      "sm_120a"},
-    // Its device code has another size of the parameters.
+    // A kernel whose parameters have another size in its device code.
     {"fake90_disagrees", product, "f16", "bf16", "row", "column", "row", 128, 128, 64, 4, 1, "cooperative", "sm_90a",
      "alpha * acc + beta * c", 0, 1280},
 };
@@ -83,6 +83,7 @@ struct memory {
   }
 };
 
+// Returns the epilogue's result for one sum.
 double finished(const spec& s, const launch& l, double sum, double c, double bias) {
   const double x = l.alpha * sum + (l.beta != 0 ? l.beta * c : 0) + bias;
   if (!std::string_view(s.epilogue).starts_with("gelu")) return x;
@@ -125,7 +126,7 @@ std::pair<int, int> positions_of(const launch& l) {
   return {out(l.height, l.pad_height, l.filter_height, l.dilation_height, l.stride_height),
           out(l.width, l.pad_width, l.filter_width, l.dilation_width, l.stride_width)};
 }
-// Calls f(position in the image, position in the filter, position in the result) for each product of a convolution.
+// Calls f(index in the images, index in the filters, index in the results) for each product of a convolution.
 template <class F>
 void for_each_product(const launch& l, F&& f) {
   const auto [p, q] = positions_of(l);
@@ -170,11 +171,12 @@ void compute_convolution(const spec& s, const launch& l) {
   }
 }
 
+// The functions and the description of fake kernel I.
 template <std::size_t I>
-struct made {
+struct fake_variant {
   static constexpr const spec& s = specs[I];
-  static int can_take(const launch* l) {
-    return s.kind == conv_data_gradient && l->dilation_height > 1 ? not_taken : taken;
+  static int can_compute(const launch* l) {
+    return s.kind == conv_data_gradient && l->dilation_height > 1 ? rejected : accepted;
   }
   static long long workspace_bytes(const launch*) { return s.workspace; }
   static int enqueue(const launch* l, void*, long long bytes, void*) {
@@ -190,14 +192,14 @@ struct made {
     auto& driver = cuda::testing::driver();
     const std::function<void()> computing = driver.computes ? std::function<void()>(work) : nullptr;
     return driver.enqueue(computing, s.name, l->m, l->n, l->k, l->batch, l->alpha, l->beta) == CUDA_SUCCESS
-               ? taken
+               ? accepted
                : cuda_failed;
   }
-  static int ask_device(unsigned* bytes) {
+  static int read_parameter_bytes(unsigned* bytes) {
     *bytes = s.device_parameter_bytes;
-    return cuda::testing::driver().called("ask_device", s.name) == 0 ? taken : cuda_failed;
+    return cuda::testing::driver().called("read_parameter_bytes", s.name) == 0 ? accepted : cuda_failed;
   }
-  static long long scale_place(const launch*, int line, int block) {
+  static long long scale_offset(const launch*, int line, int block) {
     return 16 * (line % 32) + 4 * (line / 32 % 4) + block % 4 + 512 * (block / 4 + line / 128);
   }
   static kernel_variant describe() {
@@ -212,9 +214,10 @@ struct made {
     c.bias = std::string_view(s.epilogue).starts_with("gelu"), c.machine_code = s.machine_code;
     c.capability = s.machine_code == old_code ? 80 : s.machine_code == std::string_view("sm_120a") ? 120 : 90;
     c.threads = 384, c.shared_bytes = 200000, c.parameter_bytes = 368;
-    c.can_take = can_take, c.workspace_bytes = workspace_bytes, c.enqueue = enqueue, c.ask_device = ask_device;
+    c.can_compute = can_compute, c.workspace_bytes = workspace_bytes, c.enqueue = enqueue,
+    c.read_parameter_bytes = read_parameter_bytes;
     if (s.kind == scaled_product)
-      c.scale = "ue8m0", c.scale_block = 32, c.a_scale_place = c.b_scale_place = scale_place;
+      c.scale = "ue8m0", c.scale_block = 32, c.a_scale_offset = c.b_scale_offset = scale_offset;
     return c;
   }
   static inline const kernel_variant one = describe();
@@ -222,7 +225,7 @@ struct made {
 
 template <std::size_t... I>
 std::array<const kernel_variant*, sizeof...(I)> all_of(std::index_sequence<I...>) {
-  return {&made<I>::one...};
+  return {&fake_variant<I>::one...};
 }
 
 }  // namespace

@@ -12,14 +12,14 @@
 
 namespace troupe::cutlass::testing {
 
-/// The assembler's report of a function with --ptxas-options=-v.
+/// What the assembler reports of a function with --ptxas-options=-v.
 struct assembled_function {
   std::string name;
   int stack_bytes = -1, stored_bytes = -1, loaded_bytes = -1;  ///< -1: not reported
   bool is_clean() const noexcept { return stack_bytes == 0 && stored_bytes == 0 && loaded_bytes == 0; }
 };
 
-/// Returns the functions that a report names, each once.
+/// Returns the functions of a report, each once.
 inline std::vector<assembled_function> functions_in(std::string_view report) {
   std::vector<assembled_function> out;
   const auto find = [&out](std::string_view name) -> assembled_function& {
@@ -62,8 +62,8 @@ inline std::set<std::string> functions_of(std::string_view image) {
   return out;
 }
 
-/// Returns the defects: a function that spills registers or has a stack frame of more than `known_stack_bytes`, one of
-/// `expected` that is not reported, or a remark of the assembler. Returns "" if there is none.
+/// Returns the defects: functions that spill registers or have a stack frame of more than `known_stack_bytes`,
+/// functions of `expected` that are not reported, and remarks of the assembler. Returns "" if there are none.
 inline std::string why_not_clean(std::string_view report, const std::set<std::string>& expected,
                                  int known_stack_bytes = 0) {
   std::string out;

@@ -6,7 +6,7 @@
 
 namespace troupe::cutlass::testing {
 
-/// Returns the properties of an H100 that plans depend on.
+/// The properties of an H100.
 inline const gpu_properties h100{.capability = 90,
                                  .multiprocessors = 132,
                                  .shared_bytes = 227 * 1024,

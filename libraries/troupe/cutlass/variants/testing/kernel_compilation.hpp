@@ -27,7 +27,7 @@ class kernel_compilation : public ::testing::Test {
     builder_.reset();
     builder_.emplace(std::move(*found), gpu);
   }
-  /// Compiles the source and expects no remark of the assembler on any kernel, and that the engine finds them.
+  /// Compiles the source, and expects the kernels that the engine looks up and no remark of the assembler on them.
   /// `known_stack_bytes` is the largest allowed stack frame of a kernel that is known to spill.
   void expect_clean(const std::string& source, const std::string& name, int known_stack_bytes = 0) {
     SCOPED_TRACE(name);
@@ -43,13 +43,13 @@ class kernel_compilation : public ::testing::Test {
     ASSERT_FALSE(made.failed) << made.failed->text() << "\n" << made.log;
     const std::set<std::string> kernels = functions_of(*made.image);
     EXPECT_TRUE(kernels.contains(variant_kernel)) << "the image has no kernel of this name";
-    EXPECT_EQ(kernels.contains(combining_kernel), has_reductions(source)) << "which kernels there are";
+    EXPECT_EQ(kernels.contains(combining_kernel), has_reductions(source)) << "the combining kernel";
     EXPECT_NE(made.log.find("Used "), std::string::npos) << "no report: " << made.log;
     EXPECT_EQ(why_not_clean(made.log, kernels, known_stack_bytes), "") << made.log;
     slowest_ = std::max(slowest_, seconds);
     RecordProperty("slowest", std::to_string(slowest_));
   }
-  /// Returns the source's PTX for this GPU, which an image has beside its machine code or in place of it.
+  /// Returns the PTX of the source for an architecture such as compute_80, or the error's text.
   std::string ptx_of(const std::string& source, const std::string& architecture) {
     jit::recipe r = recipe_of(source, "a variant");
     r.architecture = architecture;
@@ -58,25 +58,25 @@ class kernel_compilation : public ::testing::Test {
     const jit::build made = builder_->images().make(*jit::decode(encoded));
     return made.failed ? made.failed->text() : std::string(*made.image);
   }
-  static std::string plain_tail() {
+  static std::string plain_epilogue() {
     const epilogue::node n[] = {{.what = epilogue::op::accumulator}};
     return epilogue_source(n, {}, 0, dtype::f32, false);
   }
-  static std::string gated_tail() {
+  static std::string gated_epilogue() {
     using epilogue::node, epilogue::op;
     node silu{.what = op::silu}, product{.what = op::multiply};
     product.arguments[0] = 2, product.arguments[1] = 1;
     const node n[] = {{.what = op::left}, {.what = op::right}, silu, product};
     return epilogue_source(n, {}, 0, dtype::f32, false);
   }
-  static std::string reducing_tail() {
+  static std::string reducing_epilogue() {
     using epilogue::node, epilogue::op;
     const node n[] = {{.what = op::accumulator}, {.what = op::reduce}};
     const memory_kind to{.type = dtype::f32, .access = 1};
     return epilogue_source(n, {&to, 1}, 0, dtype::f32, false);
   }
-  /// Adds a matrix, and sums rows of that if `reduces`.
-  static std::string loading_tail(dtype t, bool reduces) {
+  /// Returns an epilogue that adds a matrix, and sums rows of the result if `reduces`.
+  static std::string loading_epilogue(dtype t, bool reduces) {
     using epilogue::node, epilogue::op;
     node sum{.what = op::add}, reduction{.what = op::reduce, .operand = 1};
     sum.arguments[0] = 0, sum.arguments[1] = 1;

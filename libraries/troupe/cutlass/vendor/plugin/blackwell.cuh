@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Configurations for Blackwell.
+// Configurations of kernels for Blackwell GPUs: data-center GPUs (sm_100) and GeForce (sm_120).
 #include "gemm_3x.cuh"
 
 namespace troupe_vendor {
 
-/// Two multiprocessors compute a tile together.
+/// The defaults for sm_100, where two multiprocessors compute a tile together.
 struct blackwell_defaults : gemm_3x_defaults {
   static constexpr int capability = 100;
   using architecture = cutlass::arch::Sm100;
@@ -16,6 +16,7 @@ struct blackwell_defaults : gemm_3x_defaults {
   static constexpr const char* schedule_name = "two multiprocessors";
 };
 
+/// The defaults for sm_120.
 struct geforce_defaults : gemm_3x_defaults {
   static constexpr int capability = 120;
   using architecture = cutlass::arch::Sm120;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# cmake -D REPORT=file -P compile.cmake -- COMMAND...: runs a compiler and writes what it says to the file; prints that
+# cmake -D REPORT=file -P compile.cmake -- COMMAND...: runs a compiler and writes its output to the file; prints the output
 # only if the compiler fails.
 set(command)
 set(found OFF)

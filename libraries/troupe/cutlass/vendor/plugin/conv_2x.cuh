@@ -10,6 +10,7 @@
 
 namespace troupe_vendor {
 
+/// The functions of a kernel variant for a convolution.
 template <class Kernel, int Capability>
 struct conv_2x {
   using kernel = Kernel;
@@ -41,12 +42,12 @@ struct conv_2x {
     const auto of = [](const void* p) { return static_cast<element*>(const_cast<void*>(p)); };
     return {problem, {of(l.a), a}, {of(l.b), b}, {of(l.c), d}, {of(l.d), d}, {l.alpha, l.beta}};
   }
-  static int can_take(const launch* l) { return verdict_of(device::can_implement(arguments_for(*l))); }
+  static int can_compute(const launch* l) { return outcome_of(device::can_implement(arguments_for(*l))); }
   static int fill(const launch* l, void*, void* to, grid* g) {
     auto* const p = new (to) parameters(arguments_for(*l), nullptr);
     const dim3 d = swizzle().get_grid_shape(p->grid_tiled_shape);
     *g = {d.x, d.y, d.z, kernel::kThreadCount, sizeof(typename kernel::SharedStorage)};
-    return taken;
+    return accepted;
   }
   static kernel_variant describe() {
     using cutlass::conv::Operator;
@@ -60,7 +61,7 @@ struct conv_2x {
     c.d_layout = direction == Operator::kWgrad ? "krsc" : "nhwc";
     c.a_alignment = c.b_alignment = c.d_alignment = elements_of_16_bytes<element>;
     describe_2x<kernel>(c);
-    c.can_take = can_take, c.enqueue = enqueue_2x<conv_2x>, c.fill = fill;
+    c.can_compute = can_compute, c.enqueue = enqueue_2x<conv_2x>, c.fill = fill;
     return c;
   }
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Kernels of the 3.x style, which CUTLASS's builders compose. Each states a configuration: see gemm_3x_defaults.
+// Kernels of the 3.x style, which CUTLASS's builders compose from a configuration: see gemm_3x_defaults.
 #include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <atomic>
 #include <cutlass/epilogue/collective/collective_builder.hpp>
@@ -18,6 +18,8 @@ using cutlass::bfloat16_t, cutlass::half_t, cutlass::float_e4m3_t, cutlass::floa
 template <int M, int N, int K>
 using shape = cute::Shape<Int<M>, Int<N>, Int<K>>;
 
+/// The defaults of a configuration. A configuration derives from it, and adds factor, result, tile and
+/// factor_alignment.
 struct gemm_3x_defaults {
   static constexpr int capability = 90;
   using architecture = cutlass::arch::Sm90;
@@ -29,7 +31,7 @@ struct gemm_3x_defaults {
   using epilogue = cutlass::epilogue::TmaWarpSpecializedCooperative;
   using scheduler = void;
   using problem = cute::Shape<int, int, int, int>;
-  template <class Epilogue>  // shares shared memory with the stages
+  template <class Epilogue>  // the stages get the shared memory that the epilogue leaves
   using stages = cutlass::gemm::collective::StageCountAutoCarveout<int(sizeof(typename Epilogue::SharedStorage))>;
   template <class D>
   using fusion = cutlass::epilogue::fusion::LinearCombination<D, float>;
@@ -37,7 +39,7 @@ struct gemm_3x_defaults {
   static constexpr const char* epilogue_name = "alpha * acc + beta * c";
 };
 
-/// The element type of elements that may have scales.
+/// The type of a factor's elements, without the type of their scales.
 template <class T>
 struct plain_element {
   using type = T;
@@ -48,13 +50,14 @@ struct plain_element<T> {
   using type = typename T::DataType;
 };
 
+/// CUTLASS's types for a configuration.
 template <class Config>
 struct gemm_3x_types {
   using a = typename Config::factor;
   using d = typename Config::result;
   static constexpr int factor_alignment = Config::factor_alignment,
                        result_alignment = 128 / cutlass::sizeof_bits<d>::value;
-  // Strides of pointers to layouts, for groups.
+  // The layout of an operand; for groups a pointer to a layout, which stands for an array of strides.
   template <class Layout>
   using layout = std::conditional_t<cute::is_tuple<typename Config::problem>::value, Layout, Layout*>;
   using row = layout<cutlass::layout::RowMajor>;
@@ -67,15 +70,15 @@ struct gemm_3x_types {
       typename Config::architecture, typename Config::instructions, a, layout<typename Config::a_layout>,
       factor_alignment, a, layout<typename Config::b_layout>, factor_alignment, float, typename Config::tile,
       typename Config::cluster, typename Config::template stages<epilogue>, typename Config::mainloop>::CollectiveOp;
-  using made =
+  using base =
       cutlass::gemm::kernel::GemmUniversal<typename Config::problem, mainloop, epilogue, typename Config::scheduler>;
 
-  /// A short name of the kernel: g++ 12 confuses the full name of one of the kernels, as nvcc writes it, with another
+  /// The kernel, with a short name: g++ 12 confuses the full name that nvcc writes for one of the kernels with another
   /// type.
-  struct kernel : made {
-    struct Params : made::Params {};
-    static Params to_underlying_arguments(const typename made::Arguments& a, void* workspace) {
-      return {made::to_underlying_arguments(a, workspace)};
+  struct kernel : base {
+    struct Params : base::Params {};
+    static Params to_underlying_arguments(const typename base::Arguments& a, void* workspace) {
+      return {base::to_underlying_arguments(a, workspace)};
     }
   };
   using device = cutlass::gemm::device::GemmUniversalAdapter<kernel>;
@@ -83,8 +86,8 @@ struct gemm_3x_types {
   using arguments = typename device::Arguments;
 };
 
-/// Returns how many clusters of a kernel a device holds at once: often fewer than its multiprocessors divided by their
-/// size.
+/// Returns the number of clusters of a kernel that the current device holds at once; often fewer than multiprocessors /
+/// blocks of a cluster.
 template <class Types>
 int clusters_at_once() {
   static std::atomic<int> known[16]{};
@@ -106,11 +109,11 @@ inline cutlass::KernelHardwareInfo hardware_for(const launch& l) {
   return h;
 }
 
-/// Code that products and groups share.
+/// The functions of a kernel variant that products and grouped products share.
 template <class Variant, class Types, class Config>
 struct host_3x {
-  static int can_take(const launch* l) {
-    return verdict_of(Types::device::can_implement(Variant::arguments_for(*l, {})));
+  static int can_compute(const launch* l) {
+    return outcome_of(Types::device::can_implement(Variant::arguments_for(*l, {})));
   }
   static long long workspace_bytes(const launch* l) {
     return (long long)Types::device::get_workspace_size(Variant::arguments_for(*l, hardware_for(*l)));
@@ -123,8 +126,8 @@ struct host_3x {
     typename Types::device device;
     const auto s = static_cast<cudaStream_t>(stream);
     if (const auto status = device.initialize(arguments, workspace, s); status != cutlass::Status::kSuccess)
-      return verdict_of(status);
-    return verdict_of(device.run(s));
+      return outcome_of(status);
+    return outcome_of(device.run(s));
   }
   static kernel_variant describe() {
     using tile = typename Config::tile;
@@ -142,11 +145,12 @@ struct host_3x {
     c.cluster_m = cute::size<0>(typename Config::cluster{}), c.cluster_n = cute::size<1>(typename Config::cluster{});
     c.stages = Types::mainloop::DispatchPolicy::Stages;
     c.threads = kernel::MaxThreadsPerBlock, c.shared_bytes = kernel::SharedStorageSize;
-    c.can_take = can_take, c.workspace_bytes = workspace_bytes, c.enqueue = enqueue;
+    c.can_compute = can_compute, c.workspace_bytes = workspace_bytes, c.enqueue = enqueue;
     return c;
   }
 };
 
+/// The functions of a kernel variant for a product.
 template <class Config>
 struct gemm_3x : host_3x<gemm_3x<Config>, gemm_3x_types<Config>, Config> {
   using types = gemm_3x_types<Config>;
@@ -156,7 +160,7 @@ struct gemm_3x : host_3x<gemm_3x<Config>, gemm_3x_types<Config>, Config> {
   static constexpr bool scaled = requires { typename types::mainloop::ElementSF; };
   static constexpr bool biased = requires(arguments& a) { a.epilogue.thread.bias_ptr; };
 
-  /// Strides of contiguous lines, and from matrix to matrix.
+  /// Returns the strides of a matrix with contiguous lines: from line to line, and from matrix to matrix.
   template <class Stride>
   static Stride stride(long long line, long long batch, int count) {
     Stride s{};
@@ -200,11 +204,11 @@ struct gemm_3x : host_3x<gemm_3x<Config>, gemm_3x_types<Config>, Config> {
       c.kind = scaled_product;
       c.scale = name_of<typename types::mainloop::ElementSF>(),
       c.scale_block = types::mainloop::Sm1xxBlkScaledConfig::SFVecSize;
-      c.a_scale_place = [](const launch* l, int line, int block) {
+      c.a_scale_offset = [](const launch* l, int line, int block) {
         return (long long)arguments_for(*l, {}).mainloop.layout_SFA(
             cute::make_coord(line, block * types::mainloop::Sm1xxBlkScaledConfig::SFVecSize, 0));
       };
-      c.b_scale_place = [](const launch* l, int line, int block) {
+      c.b_scale_offset = [](const launch* l, int line, int block) {
         return (long long)arguments_for(*l, {}).mainloop.layout_SFB(
             cute::make_coord(line, block * types::mainloop::Sm1xxBlkScaledConfig::SFVecSize, 0));
       };

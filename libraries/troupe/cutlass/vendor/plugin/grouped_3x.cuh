@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Products of groups whose shapes, addresses and leading dimensions are in device memory.
+// Grouped products, whose shapes, addresses and leading dimensions are in device memory.
 #include "gemm_3x.cuh"
 
 namespace troupe_vendor {
@@ -13,6 +13,7 @@ struct grouped_defaults : gemm_3x_defaults {
   using epilogue = cutlass::epilogue::PtrArrayTmaWarpSpecializedCooperative;
 };
 
+/// The functions of a kernel variant for a grouped product.
 template <class Config>
 struct grouped_3x : host_3x<grouped_3x<Config>, gemm_3x_types<Config>, Config> {
   using types = gemm_3x_types<Config>;
@@ -20,7 +21,7 @@ struct grouped_3x : host_3x<grouped_3x<Config>, gemm_3x_types<Config>, Config> {
   using parameters = typename types::parameters;
   using arguments = typename types::arguments;
 
-  // The kernel reads shapes as three ints, and a stride as its only number that is not constant.
+  // The kernel reads a shape as three ints, and a stride as the one component that is not constant.
   static_assert(sizeof(typename Config::problem::UnderlyingProblemShape) == 3 * sizeof(int));
   template <class Stride>
   static Stride* strides(const long long* lines) {

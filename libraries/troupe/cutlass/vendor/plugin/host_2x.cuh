@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Kernels of the 2.x style: nvcc compiles the kernel for the plug-in, and the parameters that it makes here also serve
-// the kernel of the same type that NVRTC compiles.
+// Kernels of the 2.x style. nvcc compiles them for the plug-in; the parameters that its host code fills are also those
+// of the kernels that NVRTC compiles.
 
 #include "kernels_2x.cuh"
 #include "variant.cuh"
 
 namespace troupe_vendor {
 
+/// Sets the fields of the description that products and convolutions share.
 template <class Kernel>
 void describe_2x(kernel_variant& c) {
   using tile = typename Kernel::ThreadblockShape;
@@ -20,20 +21,21 @@ void describe_2x(kernel_variant& c) {
   c.workspace_bytes = [](const launch*) -> long long { return 0; };
 }
 
-/// Launches with the parameters and the grid of `fill`.
+/// Launches the kernel with the parameters and the grid that `fill` writes.
 template <class Variant>
 int enqueue_2x(const launch* l, void* workspace, long long, void* stream) {
   typename Variant::parameters parameters;
   grid g;
-  if (const int v = Variant::fill(l, workspace, &parameters, &g); v != taken) return v;
+  if (const int v = Variant::fill(l, workspace, &parameters, &g); v != accepted) return v;
   const auto kernel = run_2x<typename Variant::kernel>;
   if (g.shared_bytes > 48 * 1024 &&
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(g.shared_bytes)) != cudaSuccess)
     return cuda_failed;
   kernel<<<dim3(g.x, g.y, g.z), g.threads, g.shared_bytes, static_cast<cudaStream_t>(stream)>>>(parameters);
-  return cudaGetLastError() == cudaSuccess ? taken : cuda_failed;
+  return cudaGetLastError() == cudaSuccess ? accepted : cuda_failed;
 }
 
+/// The functions of a kernel variant for a product.
 template <class Kernel, int Capability>
 struct product_2x {
   using kernel = Kernel;
@@ -47,13 +49,13 @@ struct product_2x {
     return arguments(mode, {l.m, l.n, l.k}, l.batch, {l.alpha, l.beta}, l.a, l.b, l.c, l.d, l.a_batch, l.b_batch,
                      l.c_batch, l.d_batch, l.a_line, l.b_line, l.c_line, l.d_line);
   }
-  static int can_take(const launch* l) { return verdict_of(kernel::can_implement(arguments_for(*l))); }
+  static int can_compute(const launch* l) { return outcome_of(kernel::can_implement(arguments_for(*l))); }
   static int fill(const launch* l, void*, void* to, grid* g) {
     // The number of multiprocessors and their blocks has no effect without split-K.
     auto* const p = new (to) parameters(arguments_for(*l), 1, 1);
     const dim3 d = swizzle().get_grid_shape(p->grid_tiled_shape);
     *g = {d.x, d.y, d.z, kernel::kThreadCount, sizeof(typename kernel::SharedStorage)};
-    return taken;
+    return accepted;
   }
   static kernel_variant describe() {
     kernel_variant c{};
@@ -64,7 +66,7 @@ struct product_2x {
     c.d_layout = "row";
     c.a_alignment = kernel::kAlignmentA, c.b_alignment = kernel::kAlignmentB, c.d_alignment = kernel::kAlignmentC;
     describe_2x<kernel>(c);
-    c.can_take = can_take, c.enqueue = enqueue_2x<product_2x>, c.fill = fill;
+    c.can_compute = can_compute, c.enqueue = enqueue_2x<product_2x>, c.fill = fill;
     return c;
   }
 };

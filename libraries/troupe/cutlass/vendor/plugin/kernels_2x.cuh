@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernels in CUTLASS's 2.x style. nvcc compiles this header for the plug-in, and NVRTC at run time.
+// The kernels of CUTLASS's 2.x style. Compiled by nvcc for the plug-in, and by NVRTC at run time.
 #include <cutlass/conv/kernel/default_conv2d_dgrad.h>
 #include <cutlass/conv/kernel/default_conv2d_fprop.h>
 #include <cutlass/conv/kernel/default_conv2d_wgrad.h>
@@ -25,7 +25,7 @@ inline constexpr int elements_of_16_bytes = 128 / cutlass::sizeof_bits<T>::value
 template <class D>
 using linear_combination = cutlass::epilogue::thread::LinearCombination<D, elements_of_16_bytes<D>, float, float>;
 
-/// D = alpha * A B + beta * C, D by rows.
+/// A kernel that computes D = alpha * A B + beta * C with contiguous rows of D.
 template <class Arch, class Factor, class LayoutA, class LayoutB, class D, class Tile, class Warp, class Instruction,
           int Stages>
 using product_kernel = typename cutlass::gemm::kernel::DefaultGemmUniversal<

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Code that all kernels of the plug-in share: names of types, and their descriptions.
+// Code that all kernels of the plug-in share: the names of types and the descriptions of kernels.
 #include <cuda_runtime_api.h>
 #include <cutlass/cutlass.h>
 #include <cutlass/layout/matrix.h>
@@ -46,26 +46,26 @@ constexpr const char* layout_name() {
     static_assert(!sizeof(T), "name this layout");
 }
 
-inline int verdict_of(cutlass::Status status) {
+inline int outcome_of(cutlass::Status status) {
   switch (status) {
     case cutlass::Status::kSuccess:
-      return taken;
+      return accepted;
     case cutlass::Status::kErrorMisalignedOperand:
       return misaligned;
     case cutlass::Status::kErrorWorkspaceNull:
       return no_workspace;
     case cutlass::Status::kErrorInternal:
       return cuda_failed;
-    case cutlass::Status::kInvalid:  // the status that kernels of the 3.x style return for everything
+    case cutlass::Status::kInvalid:  // kernels of the 3.x style return this status for each reason
     case cutlass::Status::kErrorInvalidProblem:
     case cutlass::Status::kErrorNotSupported:
-      return not_taken;
+      return rejected;
     default:
       return failed;
   }
 }
 
-/// Returns how many multiprocessors a launch uses.
+/// Returns the number of multiprocessors that a launch uses.
 inline int multiprocessors_for(const launch& l) {
   if (l.multiprocessors > 0) return l.multiprocessors;
   int device = 0, count = 0;
@@ -75,24 +75,26 @@ inline int multiprocessors_for(const launch& l) {
   return count;
 }
 
-inline kernel_variant finish(kernel_variant c, const char* name, unsigned parameter_bytes,
-                             int (*ask_device)(unsigned*)) {
-  c.name = name, c.machine_code = TROUPE_MACHINE_CODE, c.parameter_bytes = parameter_bytes, c.ask_device = ask_device;
+/// Adds the fields that depend on the source file to a description.
+inline kernel_variant complete(kernel_variant c, const char* name, unsigned parameter_bytes,
+                               int (*read_parameter_bytes)(unsigned*)) {
+  c.name = name, c.machine_code = TROUPE_MACHINE_CODE, c.parameter_bytes = parameter_bytes,
+  c.read_parameter_bytes = read_parameter_bytes;
   return c;
 }
 
 }  // namespace troupe_vendor
 
-/// Defines a kernel variant of a type with `describe()` and `parameters`. The variable is the size of the parameters
-/// according to the device's compiler.
-#define TROUPE_VARIANT(variant_name, ...)                                                             \
-  static __device__ unsigned device_bytes_of_##variant_name = sizeof(__VA_ARGS__::parameters);        \
-  static int ask_##variant_name(unsigned* bytes) {                                                    \
-    const cudaError_t e = cudaMemcpyFromSymbol(bytes, device_bytes_of_##variant_name, sizeof *bytes); \
-    return e == cudaSuccess ? troupe_vendor::taken : troupe_vendor::cuda_failed;                      \
-  }                                                                                                   \
-  extern "C" const troupe_vendor::kernel_variant* troupe_variant_##variant_name() {                   \
-    static const troupe_vendor::kernel_variant made = troupe_vendor::finish(                          \
-        __VA_ARGS__::describe(), #variant_name, sizeof(__VA_ARGS__::parameters), ask_##variant_name); \
-    return &made;                                                                                     \
+/// Defines a kernel variant, described by a type with `describe()` and `parameters`. The __device__ variable is the
+/// size of the parameters according to the compiler of device code.
+#define TROUPE_VARIANT(variant_name, ...)                                                              \
+  static __device__ unsigned device_bytes_of_##variant_name = sizeof(__VA_ARGS__::parameters);         \
+  static int read_##variant_name(unsigned* bytes) {                                                    \
+    const cudaError_t e = cudaMemcpyFromSymbol(bytes, device_bytes_of_##variant_name, sizeof *bytes);  \
+    return e == cudaSuccess ? troupe_vendor::accepted : troupe_vendor::cuda_failed;                    \
+  }                                                                                                    \
+  extern "C" const troupe_vendor::kernel_variant* troupe_variant_##variant_name() {                    \
+    static const troupe_vendor::kernel_variant made = troupe_vendor::complete(                         \
+        __VA_ARGS__::describe(), #variant_name, sizeof(__VA_ARGS__::parameters), read_##variant_name); \
+    return &made;                                                                                      \
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the kernels of the 2.x style with NVRTC and checks the images. Needs no GPU.
+// Compiles the kernels of the 2.x style with NVRTC, and checks the images. Needs no GPU.
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 
@@ -42,12 +42,13 @@ compiled compile(const run_time_source& s) {
   return c;
 }
 
-// An architecture other than nvcc's: exactly that of the machine.
-class vendor_nvrtc : public testing::TestWithParam<const char*> {};
+// The parameter is the name of a kernel.
+class cutlass_vendor_nvrtc : public testing::TestWithParam<const char*> {};
 
-TEST_P(vendor_nvrtc, kernels_compile_with_the_parameters_that_the_host_fills) {
+TEST_P(cutlass_vendor_nvrtc, kernels_compile_with_the_parameters_that_the_host_fills) {
   const kernel_variant* const c = plugin().find(GetParam());
   ASSERT_NE(c, nullptr);
+  // NVRTC may compile for another architecture than nvcc did.
   const std::string architecture = cat("sm_", c->capability == 80 ? 86 : c->capability);
   const auto s = source_for_nvrtc(plugin(), *c, architecture, plugin().contents().headers, TROUPE_CUDA_HEADERS);
   ASSERT_TRUE(s) << s.error().text();
@@ -64,10 +65,10 @@ std::vector<const char*> with_source() {
     if (c->source != nullptr) names.push_back(c->name);
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(each, vendor_nvrtc, testing::ValuesIn(with_source()),
+INSTANTIATE_TEST_SUITE_P(each, cutlass_vendor_nvrtc, testing::ValuesIn(with_source()),
                          [](const auto& of) { return std::string(of.param); });
 
-TEST(vendor_nvrtc_sizes, a_kernel_with_parameters_of_another_size_does_not_compile) {
+TEST(cutlass_vendor_nvrtc_sizes, a_kernel_with_parameters_of_another_size_does_not_compile) {
   kernel_variant other = *plugin().find("sm80_f16_row_column");
   other.parameter_bytes += 8;
   const auto s = source_for_nvrtc(plugin(), other, "sm_80", plugin().contents().headers, TROUPE_CUDA_HEADERS);

@@ -15,8 +15,8 @@ const kernel_variants& plugin() {
   return loaded;
 }
 
-// Returns a launch that the kernel accepts, at addresses that no test reads.
-launch taken_by(const kernel_variant& c) {
+// Returns a launch that the kernel accepts. Nothing reads its addresses.
+launch accepted_launch(const kernel_variant& c) {
   launch l{};
   const void* const at = reinterpret_cast<const void*>(std::uintptr_t{1} << 20);
   l.m = 384, l.n = 512, l.k = 768, l.batch = 1;
@@ -39,7 +39,7 @@ launch taken_by(const kernel_variant& c) {
   return l;
 }
 
-TEST(vendor_plugin, six_architectures_and_all_kinds_have_kernels) {
+TEST(cutlass_vendor_plugin, has_kernels_for_six_architectures_and_of_all_kinds) {
   std::set<int> capabilities, kinds;
   for (const kernel_variant* c : plugin().all()) capabilities.insert(c->capability), kinds.insert(c->kind);
   EXPECT_EQ(capabilities, (std::set<int>{80, 86, 89, 90, 100, 120}));
@@ -47,15 +47,15 @@ TEST(vendor_plugin, six_architectures_and_all_kinds_have_kernels) {
                                   conv_weight_gradient}));
 }
 
-TEST(vendor_plugin, each_kernel_is_described_in_full) {
+TEST(cutlass_vendor_plugin, the_description_of_each_kernel_is_complete_and_consistent) {
   std::set<std::string> names;
   for (const kernel_variant* c : plugin().all()) {
     SCOPED_TRACE(c->name);
-    EXPECT_TRUE(names.insert(c->name).second) << "twice";
+    EXPECT_TRUE(names.insert(c->name).second) << "another kernel has this name";
     EXPECT_NE(std::string(c->name).find("sm" + std::to_string(c->capability) + "_"), std::string::npos);
     EXPECT_TRUE(runs_on(*c, c->capability)) << c->machine_code;
     for (const char* type : {c->a, c->b, c->c, c->d, c->accumulator}) EXPECT_GT(bits_of(type), 0) << type;
-    // Loads and stores of 16 bytes.
+    // Kernels load and store 16 bytes at a time.
     EXPECT_EQ(c->a_alignment * bits_of(c->a), 128);
     EXPECT_EQ(c->d_alignment * bits_of(c->d), 128);
     EXPECT_GE(c->stages, 2);
@@ -69,60 +69,60 @@ TEST(vendor_plugin, each_kernel_is_described_in_full) {
   }
 }
 
-TEST(vendor_plugin, valid_launches_are_accepted_and_have_a_workspace_size) {
+TEST(cutlass_vendor_plugin, valid_launches_are_accepted_and_have_a_workspace_size) {
   for (const kernel_variant* c : plugin().all()) {
     SCOPED_TRACE(c->name);
-    const launch l = taken_by(*c);
+    const launch l = accepted_launch(*c);
     const auto r = check(*c, l);
     EXPECT_TRUE(r) << r.error().text();
     EXPECT_GE(c->workspace_bytes(&l), 0);
   }
   const kernel_variant* const divided = plugin().find("sm90_bf16_stream_k");
   ASSERT_NE(divided, nullptr);
-  launch l = taken_by(*divided);
+  launch l = accepted_launch(*divided);
   l.m = 128, l.n = 256, l.k = l.a_line = l.b_line = 16384;
-  EXPECT_GT(divided->workspace_bytes(&l), 0) << "one tile is divided among many multiprocessors, which add their parts";
+  EXPECT_GT(divided->workspace_bytes(&l), 0) << "multiprocessors share a tile and add their parts";
 }
 
-TEST(vendor_plugin, cutlass_refuses_what_it_cannot_compute) {
+TEST(cutlass_vendor_plugin, kernels_reject_misaligned_extents) {
   for (const kernel_variant* c : plugin().all()) {
     SCOPED_TRACE(c->name);
-    launch l = taken_by(*c);
+    launch l = accepted_launch(*c);
     if (c->kind == product || c->kind == scaled_product) {
       l.k += 1;
-      EXPECT_EQ(c->can_take(&l), c->capability < 90 ? misaligned : not_taken);
+      EXPECT_EQ(c->can_compute(&l), c->capability < 90 ? misaligned : rejected);
     } else if (c->kind != grouped_product) {
       l.channels += 1;
-      EXPECT_NE(c->can_take(&l), taken);
+      EXPECT_NE(c->can_compute(&l), accepted);
     }
   }
 }
 
-TEST(vendor_plugin, each_scale_has_its_own_location) {
+TEST(cutlass_vendor_plugin, each_scale_has_its_own_offset_in_nvidias_order) {
   int scaled = 0;
   for (const kernel_variant* c : plugin().all()) {
     if (c->scale == nullptr) continue;
     ++scaled;
     SCOPED_TRACE(c->name);
-    launch l = taken_by(*c);
-    l.m = 130, l.k = c->scale_block * 6;  // neither fills the last atom
-    std::set<long long> places;
+    launch l = accepted_launch(*c);
+    l.m = 130, l.k = c->scale_block * 6;  // no multiples of an atom's extents
+    std::set<long long> offsets;
     for (int line = 0; line < l.m; ++line)
-      for (int block = 0; block < 6; ++block) places.insert(c->a_scale_place(&l, line, block));
-    EXPECT_EQ(places.size(), 130u * 6u);
-    EXPECT_EQ(*places.begin(), 0);
-    EXPECT_LT(*places.rbegin(), 256 * 8) << "padded to 128 lines and 4 blocks";
-    // The order in NVIDIA's documents: 32 lines, 16 bytes apart, then the next 32 lines after them, and blocks one
-    // after the other.
-    EXPECT_EQ(c->a_scale_place(&l, 1, 0), 16);
-    EXPECT_EQ(c->a_scale_place(&l, 32, 0), 4);
-    EXPECT_EQ(c->a_scale_place(&l, 0, 1), 1);
-    EXPECT_EQ(c->a_scale_place(&l, 0, 4), 512);
+      for (int block = 0; block < 6; ++block) offsets.insert(c->a_scale_offset(&l, line, block));
+    EXPECT_EQ(offsets.size(), 130u * 6u);
+    EXPECT_EQ(*offsets.begin(), 0);
+    EXPECT_LT(*offsets.rbegin(), 256 * 8) << "lines are padded to multiples of 128, blocks to multiples of 4";
+    // The order in NVIDIA's documents: 32 lines are 16 bytes apart; the next 32 lines begin 4 bytes further; blocks are
+    // consecutive.
+    EXPECT_EQ(c->a_scale_offset(&l, 1, 0), 16);
+    EXPECT_EQ(c->a_scale_offset(&l, 32, 0), 4);
+    EXPECT_EQ(c->a_scale_offset(&l, 0, 1), 1);
+    EXPECT_EQ(c->a_scale_offset(&l, 0, 4), 512);
   }
   EXPECT_EQ(scaled, 4);
 }
 
-TEST(vendor_plugin, notes_name_kernels_that_never_ran) {
+TEST(cutlass_vendor_plugin, notes_distinguish_tested_kernels_from_those_only_compiled) {
   const auto notes = plugin().notes();
   ASSERT_EQ(notes.size(), 3u);
   for (const kernel_variant* c : plugin().all())

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// table PLUG-IN [--check PAGE | --sizes]: prints the table of kernels for the guide, or checks that the page has it; or
-// prints each kernel with the bytes of its parameters.
+// table PLUG-IN [--check PAGE | --sizes]: prints the table of kernels for docs/cutlass-vendor.md, or checks that the
+// page has it; or prints each kernel with the bytes of its parameters.
 #include <cstdio>
 #include <fstream>
 #include <sstream>

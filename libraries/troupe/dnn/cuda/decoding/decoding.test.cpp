@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Steps of attention on half types as they are stored, on a fake driver that runs kernels on the host.
+// Tests direct steps of attention, on a fake driver that runs kernels on the host.
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/cuda/attention_decoding.hpp>
 #include <troupe/dnn/cuda/attention_launches.hpp>
@@ -31,7 +31,7 @@ struct decoding_step {
                                   .seed = 0,
                                   .offset = 0};
 
-  // A graph of this node alone, and its step. Results have the types that the step writes.
+  // A graph of one attention node, its step, and their memory.
   struct memory {
     encoding e;
     std::deque<std::vector<std::uint64_t>> held;
@@ -40,7 +40,7 @@ struct decoding_step {
   location tensor(memory& m, const extents& e, dtype t, std::uint64_t seed) const {
     const tensor_shape shape = dense(e);
     std::vector<std::uint64_t>& words = m.held.emplace_back(elements_of(shape) + 2);
-    // At a multiple of 16.
+    // Direct steps need addresses at multiples of 16 bytes.
     auto* const begin = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(words.data()) + 15) / 16 * 16);
     for (std::int64_t i = 0; i < elements_of(shape) && seed != 0; ++i) {
       const std::uint64_t x = (static_cast<std::uint64_t>(i) + 1) * seed * 0x9e3779b97f4a7c15;
@@ -82,18 +82,18 @@ class dnn_decoding : public ::testing::Test {
     m.e.node(op::attention, {0, 1, 2}, {y, statistics}, s.attributes);
     const auto expected = m.e.values();
 
-    step_list all{.numbers = dtype::f32, .steps = {}, .buffers = {0}, .bytes = 0};
+    step_list all{.compute_type = dtype::f32, .steps = {}, .buffers = {0}, .bytes = 0};
     std::vector<float> workspace(static_cast<std::size_t>(attention_workspace_of(m.step)));
     m.step.workspace = {.is_buffer = true, .number = 0, .type = dtype::u8, .offset = 0, .shape = dense({1})};
     auto kernels = load_kernels();
     ASSERT_TRUE(kernels) << kernels.error().text();
     const encoded_graph graph(m.e.encode(), m.e.bytes());
-    const launch_site site{.kernels = *kernels,
-                           .graph = graph,
-                           .scratch = reinterpret_cast<std::uint64_t>(workspace.data()),
-                           .all = all,
-                           .stream = nullptr,
-                           .most_blocks = 4224};
+    const execution_context site{.kernels = *kernels,
+                                 .graph = graph,
+                                 .workspace = reinterpret_cast<std::uint64_t>(workspace.data()),
+                                 .all = all,
+                                 .stream = nullptr,
+                                 .most_blocks = 4224};
     const result<void> done = enqueue(m.step, site);
     ASSERT_TRUE(done) << done.error().text();
     for (const std::size_t k : {0u, 1u}) {
@@ -116,7 +116,7 @@ TEST_F(dnn_decoding, results_in_f32_and_in_the_half_type_match_the_definition) {
                             type == dtype::bf16 ? 8e-3 : 1e-3);
 }
 
-TEST_F(dnn_decoding, few_rows_of_supported_widths_are_direct) {
+TEST_F(dnn_decoding, at_most_16_rows_of_supported_widths_are_direct) {
   EXPECT_TRUE(is_direct({.heads = 32, .key_heads = 2}));
   EXPECT_FALSE(is_direct({.heads = 34, .key_heads = 2}));
   EXPECT_TRUE(is_direct({.queries = 4}));

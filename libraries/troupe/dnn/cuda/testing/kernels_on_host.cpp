@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// kernels.cu, compiled for the host.
+// The kernels of kernels.cu, compiled for the host.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
 #include "../attention.cuh"

@@ -9,8 +9,8 @@
 
 #include "../warps.cuh"
 
-/// The functions of warps.cuh on the host, where each __syncthreads runs all threads of a block to their next one. Thus
-/// it is a barrier for each warp, as long as its lanes do the same.
+/// The functions of warps.cuh for kernels that run on the host. There, __syncthreads runs each thread of the block to
+/// its next __syncthreads, so that it is a barrier for each warp whose lanes call the same functions.
 namespace troupe::dnn::on_gpu {
 
 namespace on_host {
@@ -20,7 +20,7 @@ inline std::uint32_t shown[most_threads][most_words];
 
 inline int lane() { return static_cast<int>(threadIdx.x) % 32; }
 inline std::uint32_t (*warp())[most_words] { return shown + (static_cast<int>(threadIdx.x) - lane()); }
-/// Shares words with the warp, and returns `f(words of each lane)`.
+/// Shares each lane's words with the warp, and returns `f(words of all lanes)`.
 template <int Words, class F>
 auto show(const std::uint32_t (&words)[Words], F&& f) {
   static_assert(Words <= most_words);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel calls that may begin before the kernel launched before it has ended, which GPUs can from 9.0 on; and how
-// a kernel decides about a conditional node of the graph that it belongs to.
+// Functions for kernels that may begin before the previous kernel has ended (on GPUs from 9.0 on), and for kernels that
+// set the condition of a conditional node of their graph.
 #ifndef __CUDA_DEVICE_RUNTIME_API_H__
 #define __CUDA_DEVICE_RUNTIME_API_H__
 

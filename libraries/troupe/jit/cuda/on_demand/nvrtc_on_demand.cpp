@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Some engines have other ways without NVRTC, so they must load where that is not installed. The linker takes these
-// functions instead of those of libnvrtc, which is then none of the libraries that the engine needs.
+// Defines the functions of NVRTC, which load the library when they are first needed. Some engines also work without
+// NVRTC, so they must load where it is not installed: linked with these functions, they do not depend on libnvrtc.
 #include <nvrtc.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace troupe::jit {
 namespace {
 
-// One thread at a time uses NVRTC here: that which opens the engine, then that which compiles.
+// Used by one thread at a time: the thread that opens the engine, then the thread that compiles.
 library_functions& library() {
   static library_functions one({TROUPE_NVRTC});
   return one;

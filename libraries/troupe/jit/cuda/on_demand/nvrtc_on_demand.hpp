@@ -7,9 +7,8 @@
 
 namespace troupe::jit {
 
-/// Loads NVRTC, once. Fails with the reason if it cannot be loaded. `domain` is the library that needs it. All
-/// functions of NVRTC that this library and jit's builder call are defined beside this one, and call those of the
-/// library that was loaded.
+/// Loads NVRTC, once. Fails with the reason if it cannot be loaded. `domain` is the library that needs it. This source
+/// also defines all functions of NVRTC that jit's builder calls; they call those of the loaded library.
 result<void> load_nvrtc(std::string_view domain);
 
 }  // namespace troupe::jit

@@ -27,7 +27,7 @@ std::string cubin(Elf64_Half machine = EM_CUDA, Elf64_Xword flags = SHF_ALLOC | 
          std::string(reinterpret_cast<const char*>(&s), sizeof s) + "code";
 }
 
-TEST(an_image_for_a_gpu, is_recognised_by_its_first_bytes) {
+TEST(gpu_image_format, is_recognised_by_its_first_bytes) {
   EXPECT_EQ(inspect_image(cubin()).is, container::machine_code);
   EXPECT_EQ(inspect_image(cubin()).wrong, "");
   EXPECT_EQ(inspect_image(cubin() + "\n// behind it\n").wrong, "");
@@ -36,20 +36,20 @@ TEST(an_image_for_a_gpu, is_recognised_by_its_first_bytes) {
   EXPECT_EQ(inspect_image(std::string("\x50\xed\x55\xba\1\0\x10\0\4\0\0\0\0\0\0\0code", 20)).wrong, "");
 }
 
-TEST(an_image_for_a_gpu, is_refused_wherever_it_is_truncated) {
+TEST(gpu_image_format, is_refused_wherever_it_is_truncated) {
   const std::string whole = cubin(), fat("\x50\xed\x55\xba\1\0\x10\0\4\0\0\0\0\0\0\0code", 20);
   for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_NE(inspect_image(whole.substr(0, n)).wrong, "") << n;
   for (std::size_t n = 0; n < fat.size(); ++n) EXPECT_NE(inspect_image(fat.substr(0, n)).wrong, "") << n;
 }
 
-TEST(an_image_for_a_gpu, is_refused_if_it_has_an_unknown_format_or_machine) {
+TEST(gpu_image_format, is_refused_if_it_has_an_unknown_format_or_machine) {
   EXPECT_NE(inspect_image("").wrong, "");
   EXPECT_NE(inspect_image(std::string(1000, 'x')).wrong, "");
   EXPECT_NE(inspect_image(std::string(".version\0more", 13)).wrong, "");
   EXPECT_NE(inspect_image(cubin(EM_X86_64)).wrong.find("another machine (62)"), std::string::npos);
 }
 
-TEST(an_image_for_a_gpu, has_code_if_it_has_a_code_section_or_a_function_or_cannot_be_inspected) {
+TEST(gpu_image_format, has_code_if_it_has_a_code_section_or_a_function_or_cannot_be_inspected) {
   EXPECT_TRUE(may_have_code(cubin()));
   EXPECT_FALSE(may_have_code(cubin(EM_CUDA, SHF_ALLOC)));
   EXPECT_TRUE(may_have_code(".version 8.0\n.visible .entry k() {}\n"));

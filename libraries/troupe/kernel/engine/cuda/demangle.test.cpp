@@ -17,7 +17,7 @@ std::string demangled(const std::string& mangled) {
   return k->name + "(" + out + ")";
 }
 
-TEST(a_mangled_kernel, reveals_its_name_and_parameters) {
+TEST(mangled_kernel, reveals_its_name_and_parameters) {
   EXPECT_EQ(demangled("_Z5saxpyfPKfPfi"),
             "saxpy(float value f32, const float* const_pointer f32, float* pointer f32, int value i32)");
   EXPECT_EQ(demangled("_ZN2ns6reduceIfLi256EEEvPKT_PS1_m"),
@@ -25,7 +25,7 @@ TEST(a_mangled_kernel, reveals_its_name_and_parameters) {
   EXPECT_EQ(demangled("_Z4nonev"), "none()");
 }
 
-TEST(a_mangled_kernel, reveals_structs_and_narrow_types_by_name) {
+TEST(mangled_kernel, reveals_structs_and_narrow_types_by_name) {
   EXPECT_EQ(demangled("_Z7attractPK6float4PS_i8settings"),
             "attract(const float4* const_pointer unknown, float4* pointer unknown, int value i32, settings value "
             "unknown)");
@@ -35,19 +35,19 @@ TEST(a_mangled_kernel, reveals_structs_and_narrow_types_by_name) {
             "k(void* pointer unknown, const void* const_pointer unknown, float** pointer unknown)");
 }
 
-TEST(a_mangled_kernel, may_take_pointers_to_arrays) {
+TEST(mangled_kernel, may_take_pointers_to_arrays) {
   EXPECT_EQ(demangled("_Z6reducePdPA30_d"), "reduce(double* pointer f64, double (*) [30] pointer unknown)");
   EXPECT_EQ(demangled("_Z1kPA3_A4_KfRA5_i"),
             "k(float const (*) [3][4] const_pointer unknown, int (&) [5] pointer unknown)");
 }
 
-TEST(a_mangled_kernel, is_distinguished_from_names_that_are_not_mangled) {
+TEST(mangled_kernel, is_distinguished_from_names_that_are_not_mangled) {
   EXPECT_EQ(demangled("saxpy"), "none");
   EXPECT_EQ(demangled("_Znonsense"), "none");
   EXPECT_EQ(demangled("_ZN2ns1xE"), "none");
 }
 
-TEST(a_variable, is_found_by_its_name_in_c_plus_plus) {
+TEST(mangled_variable, is_found_by_its_name_in_c_plus_plus) {
   EXPECT_EQ(mangle_variable("ns::inner::x"), "_ZN2ns5inner1xE");
   EXPECT_EQ(mangle_variable("::ns::x"), "_ZN2ns1xE");
   EXPECT_EQ(mangle_variable("x"), "x");

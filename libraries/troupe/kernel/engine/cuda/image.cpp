@@ -159,7 +159,7 @@ result<void> gpu_image::read_kernels(const std::string& bytes, const std::string
     if (r == CUDA_SUCCESS && k.static_shared_bytes < limits.shared_bytes)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                static_cast<int>(limits.shared_bytes - k.static_shared_bytes));
-    // A launch's cluster size was checked before the launch was sent.
+    // Allows all cluster sizes: that of a launch is checked before the launch is sent.
     if (r == CUDA_SUCCESS && limits.major >= 9)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     if (r != CUDA_SUCCESS) return cannot_load(r, name, given != nullptr ? std::string("kernel ") + given : "");

@@ -34,7 +34,8 @@ std::uint64_t hash_of(std::span<const launch_shape> launches) noexcept {
   return hash;
 }
 
-// A graph cannot be made without arguments, though they are set before each launch. No parameter has more bytes.
+// Arguments of zeros for making a graph, which the driver requires although they are replaced before each launch. No
+// parameter has more bytes.
 struct no_arguments {
   alignas(128) std::byte zeros[32768]{};
   void* addresses[launch_graphs::most_parameters];
@@ -81,15 +82,16 @@ launch_graphs::graph* launch_graphs::find(std::span<const launch_shape> launches
   return next_of(at->second);
 }
 
-// A graph saves 2.6 us for each launch, and costs 25 us and 2 for each.
+// Returns true if the sequence has occurred so often that a graph is worth its cost: 25 us, and 2 us for each launch.
+// It saves 2.6 us for each launch.
 bool launch_graphs::is_worth_a_graph(std::uint64_t hash, std::size_t launches) noexcept {
   sighting& s = seen_[hash % seen_.size()];
   if (s.hash != hash) s = {.hash = hash};
   return ++s.times >= 2 + 16 / launches;
 }
 
-// Forgets the sequence that was not used for longest. If all come again and again, what is there stays: to make graphs
-// anew each time would gain nothing.
+// Makes room for a sequence by dropping the least recently used one; returns false if that was used recently. Otherwise
+// graphs would be made again and again if more sequences repeat than are cached.
 bool launch_graphs::make_room() {
   constexpr std::uint64_t long_ago = 4 * most_kept;
   if (known_.size() < most_kept) return true;
@@ -106,7 +108,7 @@ launch_graphs::graph* launch_graphs::next_of(sequence& s) {
       s.graphs.push_back(std::move(*more));
       return &s.graphs.back();
     }
-    s.wanted = s.graphs.size();  // what failed once is not tried again
+    s.wanted = s.graphs.size();  // a failed attempt is not repeated
   }
   return s.graphs.empty() ? nullptr : &s.graphs[s.next++ % s.graphs.size()];
 }

@@ -11,15 +11,15 @@ namespace {
 
 using cuda::testing::driver;
 
-class launches_in_graphs : public testing::Test {
+class repeated_launches : public testing::Test {
  protected:
-  launches_in_graphs() {
+  repeated_launches() {
     driver().reset();
     driver().computes = true;
     driver().kernels = {{"note", sizeof(int), [this](auto, auto, const void* x) { noted_.push_back(value(x)); }},
                         {"double", sizeof(int), [this](auto, auto, const void* x) { noted_.push_back(2 * value(x)); }}};
   }
-  ~launches_in_graphs() override { driver().kernels.clear(); }
+  ~repeated_launches() override { driver().kernels.clear(); }
   static int value(const void* x) { return *static_cast<const int*>(x); }
   static launch_shape of(std::size_t kernel, unsigned blocks = 1) {
     return {.program = 1,
@@ -30,7 +30,7 @@ class launches_in_graphs : public testing::Test {
   static std::vector<launch_shape> notes(std::size_t count, unsigned blocks = 1) {
     return std::vector<launch_shape>(count, of(0, blocks));
   }
-  // Returns what the kernels noted, with arguments from `first` on; nothing if they must run one by one.
+  // Runs the launches with arguments from `first` on. Returns the numbers that the kernels noted; none without a graph.
   std::vector<int> run(const std::vector<launch_shape>& all, int first = 0) {
     noted_.clear();
     launch_graphs::graph* const graph = graphs_.find(all);
@@ -52,14 +52,14 @@ class launches_in_graphs : public testing::Test {
   launch_graphs graphs_;
 };
 
-TEST_F(launches_in_graphs, graphs_are_made_when_launches_repeat_the_sooner_the_more_there_are) {
+TEST_F(repeated_launches, graphs_are_made_after_fewer_repetitions_for_longer_sequences) {
   EXPECT_EQ(times_until_found(notes(32)), 2);
   EXPECT_EQ(times_until_found(notes(16)), 3);
   EXPECT_EQ(times_until_found(notes(8)), 4);
   EXPECT_EQ(times_until_found(notes(2)), 10);
 }
 
-TEST_F(launches_in_graphs, run_in_order_with_other_arguments_each_time) {
+TEST_F(repeated_launches, run_in_order_with_other_arguments_each_time) {
   const std::vector<launch_shape> all{of(0), of(1), of(0), of(1), of(0), of(0), of(0), of(0)};
   EXPECT_EQ(times_until_found(all), 4);
   for (int first = 0; first < 50; first += 10)
@@ -68,7 +68,7 @@ TEST_F(launches_in_graphs, run_in_order_with_other_arguments_each_time) {
   EXPECT_EQ(driver().count("cuGraphInstantiateWithParams"), launch_graphs::copies);
 }
 
-TEST_F(launches_in_graphs, keep_their_arguments_until_they_have_run) {
+TEST_F(repeated_launches, keep_their_arguments_until_they_have_run) {
   times_until_found(notes(32));
   driver().hold_back();
   for (int i = 0; i < 20; ++i) run(notes(32), 100 * i);
@@ -78,7 +78,7 @@ TEST_F(launches_in_graphs, keep_their_arguments_until_they_have_run) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(noted_[static_cast<std::size_t>(i) * 32], 100 * i);
 }
 
-TEST_F(launches_in_graphs, each_graph_has_one_kernel_grid_and_block) {
+TEST_F(repeated_launches, a_graph_is_not_used_for_another_grid_block_program_or_shared_memory) {
   times_until_found(notes(32));
   EXPECT_EQ(graphs_.find(notes(32, 2)), nullptr) << "another grid";
   std::vector<launch_shape> other = notes(32);
@@ -93,7 +93,7 @@ TEST_F(launches_in_graphs, each_graph_has_one_kernel_grid_and_block) {
   EXPECT_NE(graphs_.find(notes(32)), nullptr);
 }
 
-TEST_F(launches_in_graphs, make_room_for_others_only_if_they_are_no_longer_used) {
+TEST_F(repeated_launches, are_replaced_by_others_only_if_they_are_no_longer_used) {
   for (unsigned blocks = 1; blocks <= launch_graphs::most_kept; ++blocks)
     EXPECT_EQ(times_until_found(notes(32, blocks)), 2) << blocks;
   EXPECT_EQ(graphs_.kept(), launch_graphs::most_kept);
@@ -103,17 +103,17 @@ TEST_F(launches_in_graphs, make_room_for_others_only_if_they_are_no_longer_used)
       EXPECT_NE(graphs_.find(notes(32, blocks)), nullptr);
   EXPECT_NE(graphs_.find(notes(32, 1000)), nullptr);
   EXPECT_EQ(graphs_.kept(), launch_graphs::most_kept);
-  EXPECT_EQ(graphs_.find(notes(32, 1)), nullptr) << "it has made room";
+  EXPECT_EQ(graphs_.find(notes(32, 1)), nullptr) << "it was replaced";
 }
 
-TEST_F(launches_in_graphs, graphs_are_not_tried_again_if_the_driver_makes_none) {
+TEST_F(repeated_launches, a_graph_that_the_driver_refuses_is_not_tried_again) {
   driver().fail("cuGraphInstantiateWithParams", CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(times_until_found(notes(32)), 100);
   EXPECT_EQ(driver().count("cuGraphInstantiateWithParams"), 1u);
   EXPECT_EQ(times_until_found(notes(32, 70000)), 100) << "and where a launch is impossible";
 }
 
-TEST_F(launches_in_graphs, fewer_copies_are_made_if_memory_is_short) {
+TEST_F(repeated_launches, fewer_copies_are_made_if_memory_is_short) {
   times_until_found(notes(32));
   driver().fail("cuGraphInstantiateWithParams", CUDA_ERROR_OUT_OF_MEMORY);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(run(notes(32), i).front(), i);

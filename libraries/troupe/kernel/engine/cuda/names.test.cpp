@@ -6,7 +6,7 @@
 namespace troupe::kernel {
 namespace {
 
-TEST(names_of_an_image, are_read_back_from_the_end_of_the_image) {
+TEST(image_names, are_read_back_from_the_end_of_the_image) {
   const image_names given{{{"ns::reduce<float, 256>", "_ZN2ns6reduceIfLi256EEEvPf"}, {"k", "_Z1kv"}},
                           {{"ns::x", "_ZN2ns1xE"}}};
   const std::string image(
@@ -19,7 +19,7 @@ TEST(names_of_an_image, are_read_back_from_the_end_of_the_image) {
   EXPECT_EQ(names_in(whole).globals, given.globals);
 }
 
-TEST(names_of_an_image, are_empty_if_none_were_appended) {
+TEST(image_names, are_empty_if_none_were_appended) {
   EXPECT_TRUE(names_in("").kernels.empty());
   EXPECT_TRUE(names_in("// kernel a b\n").kernels.empty());
   for (std::size_t n = 0; n < 60; ++n) names_in(with_names("", {{{"k", "_Z1kv"}}, {{"g", "g"}}}).substr(0, n));

@@ -166,7 +166,7 @@ result<void> gpu_programs::run(const program_root& root, const launch_order& l, 
 gpu_programs::lane_runs* gpu_programs::begin_sequence(std::uint32_t number, std::size_t count) {
   std::unique_ptr<lane_runs>& lane = lanes_[number];
   if (!lane) lane = std::make_unique<lane_runs>();
-  constexpr std::uint32_t patience = 16;  // as many sequences in vain as are skipped fewer
+  constexpr std::uint32_t patience = 16;  // one more sequence is skipped after each 16 in vain, and at most 16
   if (lane->skipped < std::min(lane->in_vain / patience, patience)) return ++lane->skipped, nullptr;
   lane->skipped = 0;
   lane->shapes.clear(), lane->kernels.clear();
@@ -174,7 +174,7 @@ gpu_programs::lane_runs* gpu_programs::begin_sequence(std::uint32_t number, std:
   return lane.get();
 }
 
-bool gpu_programs::note(lane_runs& lane, const program_root& root, const launch_order& l) {
+bool gpu_programs::add_launch(lane_runs& lane, const program_root& root, const launch_order& l) {
   const auto found = find_kernel(root, l.kernel, l.request);
   if (!found) return false;
   const gpu_kernel& k = *found->kernel;
@@ -194,7 +194,8 @@ launch_graphs::graph* gpu_programs::find_graph(lane_runs& lane) {
   return found;
 }
 
-bool gpu_programs::give(launch_graphs::graph& to, std::size_t i, const lane_runs& lane, const launch_order& l) {
+bool gpu_programs::set_arguments(launch_graphs::graph& to, std::size_t i, const lane_runs& lane,
+                                 const launch_order& l) {
   argument_frame frame;
   return frame.fill(l.values, lane.kernels[i]->name, lane.kernels[i]->parameters, l.request, &make_map) &&
          to.set(i, frame.addresses()) == CUDA_SUCCESS;

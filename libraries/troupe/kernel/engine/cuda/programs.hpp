@@ -19,24 +19,26 @@ class gpu_programs : public program_store<gpu_image> {
       : program_store(std::move(make)), limits_(limits), lanes_(lanes) {}
 
   result<void> run(const program_root& root, const launch_order& l, call& c);
-  /// Runs `count` launches in their order, for which `each(i, f)` calls `f(root, order)`, as one graph. Returns false
-  /// if they must run one by one; nothing has been enqueued then, and what is wrong is told there.
+  /// Runs `count` launches, in order, as one graph. `each(i, f)` calls `f(root, order)` for launch i. Returns false if
+  /// they must run one by one; then nothing has been enqueued, and a launch that is wrong fails when it runs alone.
   template <class Each>
   bool run_sequence(std::size_t count, const Each& each, call& c) {
     lane_runs* const lane = begin_sequence(c.lane, count);
     if (lane == nullptr) return false;
     for (std::size_t i = 0; i < count; ++i)
-      if (!each(i, [&](const program_root& root, const launch_order& l) { return note(*lane, root, l); })) return false;
+      if (!each(i, [&](const program_root& root, const launch_order& l) { return add_launch(*lane, root, l); }))
+        return false;
     launch_graphs::graph* const graph = find_graph(*lane);
     if (graph == nullptr) return false;
     for (std::size_t i = 0; i < count; ++i)
-      if (!each(i, [&](const program_root&, const launch_order& l) { return give(*graph, i, *lane, l); })) return false;
+      if (!each(i, [&](const program_root&, const launch_order& l) { return set_arguments(*graph, i, *lane, l); }))
+        return false;
     return graph->launch(static_cast<CUstream>(c.stream)) == CUDA_SUCCESS;
   }
   result<occupancy> occupancy_of(const program_root& root, const occupancy_question& q);
 
   static result<void> copy(void* to, const void* from, std::uint64_t bytes, std::string_view request, call& c);
-  /// Copies from the worker's memory to a request's memory, and waits: for helper threads.
+  /// Copies from the worker's memory to a request's memory and waits for the GPU. For helper threads.
   static result<void> put(std::byte* to, std::string_view what, std::string_view request, call& c);
 
  private:
@@ -45,13 +47,14 @@ class gpu_programs : public program_store<gpu_image> {
     launch_graphs graphs;
     std::vector<launch_shape> shapes;
     std::vector<const gpu_kernel*> kernels;
-    // If launches do not repeat, searching for repetitions costs more than it gains, so it is done less often.
+    // Sequences without a graph since the last one with a graph, and sequences not looked up since. The longer launches
+    // do not repeat, the more sequences are skipped, because a search that finds nothing costs time.
     std::uint32_t in_vain = 0, skipped = 0;
   };
   lane_runs* begin_sequence(std::uint32_t lane, std::size_t count);
-  bool note(lane_runs& lane, const program_root& root, const launch_order& l);
+  bool add_launch(lane_runs& lane, const program_root& root, const launch_order& l);
   static launch_graphs::graph* find_graph(lane_runs& lane);
-  static bool give(launch_graphs::graph& to, std::size_t i, const lane_runs& lane, const launch_order& l);
+  static bool set_arguments(launch_graphs::graph& to, std::size_t i, const lane_runs& lane, const launch_order& l);
 
   result<void> check_launch_of(const gpu_kernel& k, const launch_order& l) const;
   result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, const CUlaunchConfig& how) const;

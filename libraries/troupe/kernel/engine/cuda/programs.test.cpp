@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Launches that are put together, on a driver that records its calls.
+// Tests launches that run as one graph, on a driver that records its calls.
 #include <gtest/gtest.h>
 
 #include <troupe/cuda/testing/fake_driver.hpp>
@@ -61,7 +61,7 @@ class program_launches : public testing::Test {
     c.lane = lane;
     return programs_.run_sequence(all.size(), [&](std::size_t i, const auto& f) { return with(all[i], f); }, c);
   }
-  // Like a lane. Returns whether they were put together.
+  // Runs the launches as a lane does. Returns true if they ran as one graph.
   bool run(const std::vector<launched>& all) {
     noted_.clear();
     if (put_together(all)) return true;
@@ -98,7 +98,7 @@ class program_launches : public testing::Test {
   std::vector<std::string> errors_;
 };
 
-TEST_F(program_launches, become_one_launch_of_a_graph_when_they_have_come_again) {
+TEST_F(program_launches, become_one_launch_of_a_graph_when_they_repeat) {
   EXPECT_FALSE(run(in_turns(32, 0)));
   for (int i = 1; i < 10; ++i) {
     EXPECT_TRUE(run(in_turns(32, 100 * i))) << i;
@@ -108,7 +108,7 @@ TEST_F(program_launches, become_one_launch_of_a_graph_when_they_have_come_again)
   EXPECT_EQ(driver().count("cuGraphLaunch"), 9u);
 }
 
-TEST_F(program_launches, run_one_by_one_if_one_of_them_has_an_error_which_it_alone_gets) {
+TEST_F(program_launches, run_one_by_one_if_one_is_wrong_so_that_only_that_one_fails) {
   for (int i = 0; i < 3; ++i) run(in_turns(32, i));
   std::vector<launched> all = in_turns(32, 0);
   all[5].threads = 2000;
@@ -125,7 +125,7 @@ TEST_F(program_launches, run_one_by_one_if_one_of_them_has_an_error_which_it_alo
   EXPECT_EQ(noted_, noted_by(in_turns(32, 7)));
 }
 
-TEST_F(program_launches, run_one_by_one_if_the_driver_does_not_start_their_graph) {
+TEST_F(program_launches, run_one_by_one_if_the_driver_refuses_their_graph) {
   for (int i = 0; i < 2; ++i) run(in_turns(32, i));
   for (const char* call : {"cuGraphLaunch", "cuGraphExecKernelNodeSetParams"}) {
     driver().fail(call, CUDA_ERROR_UNKNOWN);
@@ -137,7 +137,7 @@ TEST_F(program_launches, run_one_by_one_if_the_driver_does_not_start_their_graph
   }
 }
 
-TEST_F(program_launches, launches_of_an_unloaded_program_are_refused_although_a_graph_has_them) {
+TEST_F(program_launches, launches_of_an_unloaded_program_are_refused_even_if_a_graph_has_them) {
   for (int i = 0; i < 3; ++i) run(in_turns(32, i));
   programs_.unload(root_);
   EXPECT_FALSE(run(in_turns(32, 0)));
@@ -151,8 +151,8 @@ TEST_F(program_launches, each_lane_has_its_own_graphs) {
   EXPECT_TRUE(put_together(in_turns(32, 0), 1));
 }
 
-// To look for what never comes again costs time.
-TEST_F(program_launches, one_off_launches_do_not_slow_the_cache_down) {
+// Each lookup of launches that do not repeat costs time.
+TEST_F(program_launches, launches_that_do_not_repeat_are_looked_up_less_and_less_often) {
   const auto different = [](int i) {
     std::vector<launched> out = in_turns(32, 0);
     for (int bit = 0; bit < 20; ++bit) out[static_cast<std::size_t>(bit)].threads = (i >> bit & 1) != 0 ? 64 : 32;

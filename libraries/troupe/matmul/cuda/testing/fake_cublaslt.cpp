@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The functions of cuBLASLt that do not compute.
+// Fakes of all functions of cuBLASLt but cublasLtMatmul.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -115,7 +115,7 @@ bool is_supported(const product_description& p, const plan_constraints& w) {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* out) { return *out = new cublasLtContext, CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t h) { return delete h, CUBLAS_STATUS_SUCCESS; }
-size_t cublasLtGetVersion() { return 1; }  // so that no plan of a fake is taken for one of the library
+size_t cublasLtGetVersion() { return 1; }  // so that no plan of the fake is taken for a plan of the real library
 const char* cublasLtGetStatusName(cublasStatus_t) { return "CUBLAS_STATUS"; }
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t d, size_t, cublasComputeType_t compute,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// cublasLtMatmul, by definition.
+// A fake cublasLtMatmul that computes products by their definition.
 #include <cmath>
 #include <complex>
 #include <troupe/epilogue/numbers.hpp>
@@ -107,11 +107,11 @@ class computation {
     store(p_.d.type, at_.d, which_ * p_.d.stride + i + j * p_.d.ld, x * scale(what().d_scale, 0, 0));
     return x;
   }
-  // Returns the scale of all elements, or of line i.
+  // Returns the scale of the whole matrix, or of line i.
   static value scale(const void* at, std::int64_t i, int mode) {
     return at == nullptr || mode > 3 ? 1 : load(CUDA_R_32F, at, mode == 0 ? 0 : i);
   }
-  // Returns the scale of a block of 128 along k, of one line or of 128 lines.
+  // Returns the scale of the block at `index` along k: 128 numbers of one line, or of 128 lines.
   static value of_block(const void* at, std::int64_t line, std::int64_t index, std::int64_t lines, std::int64_t k,
                         int mode) {
     const std::int64_t block = index / 128, blocks = (k + 127) / 128;

@@ -7,12 +7,12 @@
 #include <troupe/cuda/testing/fake_driver.hpp>
 
 /// A fake driver and a fake cuBLASLt for tests of the engine: products are computed at once on the processor, by their
-/// definition. The fake has the combinations that the library was measured to have on an H100.
+/// definition. The fake supports the combinations that cuBLASLt was found to support on an H100.
 namespace troupe::matmul::testing {
 
 using cuda::testing::driver;
 
-/// The contents of the library's opaque structs in the fake.
+/// What the fake stores in the library's opaque structs.
 struct product {
   std::int32_t compute, scale;
   std::int32_t transpose_a, transpose_b, numbers_in;
@@ -37,17 +37,17 @@ static_assert(sizeof(plan_constraints) <= sizeof(cublasLtMatmulPreferenceOpaque_
 
 /// The first word of each algorithm of the fake.
 inline constexpr std::uint64_t fake_algorithm = 0xa160;
-/// The second word, its number, of the algorithm that needs operands with 16 bytes of alignment.
+/// The second word, which is its number, of the algorithm that needs operands aligned to 16 bytes.
 inline constexpr std::uint64_t aligned_algorithm = 16;
 
-/// A call without its addresses.
+/// A call of cublasLtMatmul without its addresses.
 struct product_description {
   product what;
   layout a, b, c, d;
 };
-/// Returns true if the library has a kernel for it.
+/// Returns true if the library has a kernel for the call.
 bool is_supported(const product_description& p, const plan_constraints& w);
-/// Returns true if the library chooses by the alignment of C a kernel that fails for the alignment of D.
+/// Returns true if the library, which looks at the alignment of C alone, chooses a kernel that fails because of D.
 bool ignores_alignment_of_d(const product_description& p, const plan_constraints& w);
 
 }  // namespace troupe::matmul::testing

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// kernels.cu, compiled for the processor.
+// Compiles the kernels of kernels.cu for the processor.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 #include <troupe/matmul/cuda/testing/fakes.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 [[maybe_unused]] const bool kernels_are_known = [] {
 #define KERNEL(NAME, ARGUMENTS, ...) cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_matmul_" #NAME, true),
   driver().kernels = {
-#include <troupe/epilogue/cuda/tail_kernels.inc>
+#include <troupe/epilogue/cuda/epilogue_kernels.inc>
 
 #include "../kernel_list.inc"
   };

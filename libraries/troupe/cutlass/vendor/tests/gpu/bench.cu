@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// bench PLUG-IN [SIZE...]: times the products of the kernels made for this GPU against cuBLASLt's first choice,
-// alternating, with buffers rotated beyond the L2 cache and random values.
+// bench PLUG-IN [SIZE...]: times products of the kernels made for this GPU alternately with cuBLASLt's first choice, on
+// random values in several sets of operands, which exceed the L2 cache.
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ cudaDataType type_of(const std::string& name) {
   return name == "f16" ? CUDA_R_16F : name == "bf16" ? CUDA_R_16BF : name == "e4m3" ? CUDA_R_8F_E4M3 : CUDA_R_32F;
 }
 
-// Computes D = A B, all by rows and B by columns; cuBLASLt gets it transposed.
+// Computes D = A B with cuBLASLt, as its transpose. Rows of A and D and columns of B are contiguous.
 class vendor_product {
  public:
   vendor_product(const kernel_variant& c, long long n, const memory& bias) : workspace_(64 << 20) {
@@ -88,7 +88,7 @@ class vendor_product {
   memory workspace_;
 };
 
-// Returns the microseconds of one of `times`.
+// Returns the average microseconds of `times` runs.
 template <class Run>
 double time_of(int times, const Run& run) {
   cudaEvent_t from, to;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// make_images PLUG-IN ARCHITECTURE FOLDER: compiles the kernels that have a source by NVRTC for an architecture, into
-// FOLDER/<kernel>.<architecture>.cubin, for a test on a machine without CUTLASS's headers. Needs no GPU.
+// make_images PLUG-IN ARCHITECTURE FOLDER: compiles the kernels that have a source for an architecture, with NVRTC,
+// into FOLDER/<kernel>.<architecture>.cubin, for tests on a machine without CUTLASS's headers. Needs no GPU.
 #include <nvrtc.h>
 
 #include <cstdio>

@@ -64,45 +64,46 @@ __global__ void fill_with(void* at, long long count, int type, unsigned seed) {
   }
 }
 
-// Description of a launch and its kernel variant, for kernels.
-struct question {
+// The parameters of a comparison: a launch, and the properties of its kernel.
+struct comparison {
   launch l;
   int a, b, d;  // types
   long long a_row, a_column, b_row, b_column;
   bool gelu, fast;
 };
 
-struct allowed {
-  double of_sum;     // relative to the sum of magnitudes: rounding of sums
-  double of_result;  // relative to the result: its rounding
+struct tolerances {
+  double sum;     // rounding of sums, relative to the sum of magnitudes
+  double result;  // rounding of the result, relative to the result
 };
-__device__ allowed allowed_for(const question& q, double terms) {
+__device__ tolerances tolerances_of(const comparison& q, double terms) {
   const double rounding = q.d == f16 ? 1.0 / 2048 : q.d == bf16 ? 1.0 / 256 : q.d == e4m3 ? 1.0 / 16 : 1.0 / (1 << 23);
-  // Tensor cores truncate each sum of 8 or more terms to 23 bits, and those of fp8 to 13.
+  // Tensor cores truncate each sum of 8 or more terms to 23 bits; sums of fp8 to 13 bits.
   const double sums = q.a == e4m3 ? 1.0 / (1 << 12) : (terms / 8 + 4) / (1 << 23);
   return {sums, rounding};
 }
 
-__device__ double relative_error(const question& q, double sum, double magnitudes, double terms, double c, double bias,
-                                 double got) {
+__device__ double relative_error(const comparison& q, double sum, double magnitudes, double terms, double c,
+                                 double bias, double got) {
   double wanted = q.l.alpha * sum + (q.l.beta != 0 ? q.l.beta * c : 0) + bias;
-  const allowed a = allowed_for(q, terms);
-  double tolerance = fabs(double(q.l.alpha)) * magnitudes * a.of_sum +
+  const tolerances a = tolerances_of(q, terms);
+  double tolerance = fabs(double(q.l.alpha)) * magnitudes * a.sum +
                      (fabs(q.l.alpha * sum) + fabs(q.l.beta * c) + fabs(bias)) / (1 << 22);
   if (q.gelu) {
-    tolerance = tolerance * 1.13 + fabs(wanted) / 1024;  // its steepest slope, and the hardware's tanh of 11 bits
+    tolerance = tolerance * 1.13 + fabs(wanted) / 1024;  // gelu's steepest slope, and the hardware's tanh of 11 bits
     wanted = 0.5 * wanted * (1 + tanh(0.79788456080286535588 * (wanted + 0.044715 * wanted * wanted * wanted)));
   }
-  tolerance += fabs(wanted) * a.of_result + 1e-7;  // values below f16's normal numbers
+  tolerance += fabs(wanted) * a.result + 1e-7;  // 1e-7: for values below f16's normal numbers
   const double w = fabs(got - wanted) / tolerance;
   return w == w ? w : 1e30;
 }
 
 __device__ void record(double w, double* worst) {
-  atomicMax(reinterpret_cast<unsigned long long*>(worst), __double_as_longlong(w));  // all are positive
+  atomicMax(reinterpret_cast<unsigned long long*>(worst),
+            __double_as_longlong(w));  // the bits of positive doubles are ordered
 }
 
-__global__ void check_product(question q, double* worst, unsigned long long* touched) {
+__global__ void check_product(comparison q, double* worst, unsigned long long* touched) {
   const int j = blockIdx.x * 16 + threadIdx.x, i = blockIdx.y * 16 + threadIdx.y;
   const launch& l = q.l;
   if (i >= l.m || j >= l.d_line) return;
@@ -130,8 +131,8 @@ struct sums {
   __device__ void add(double x) { sum += x, magnitudes += fabs(x); }
 };
 
-// Returns element i of d, by definition.
-__device__ sums convolve(const question& q, int kind, long long i, int p_count, int q_count) {
+// Returns the sum of element i of d, by definition.
+__device__ sums convolve(const comparison& q, int kind, long long i, int p_count, int q_count) {
   const launch& l = q.l;
   const auto image = [&](const void* of, int n, int y, int x, int ch) {
     if (y < 0 || y >= l.height || x < 0 || x >= l.width) return 0.0;
@@ -178,7 +179,7 @@ __device__ sums convolve(const question& q, int kind, long long i, int p_count, 
   return out;
 }
 
-__global__ void check_convolution(question q, int kind, long long count, int p_count, int q_count, double* worst) {
+__global__ void check_convolution(comparison q, int kind, long long count, int p_count, int q_count, double* worst) {
   const long long i = blockIdx.x * 256ll + threadIdx.x;
   if (i >= count) return;
   const sums s = convolve(q, kind, i, p_count, q_count);
@@ -189,8 +190,8 @@ __global__ void check_convolution(question q, int kind, long long count, int p_c
          worst);
 }
 
-question question_of(const kernel_variant& c, const launch& l) {
-  question q{};
+comparison comparison_of(const kernel_variant& c, const launch& l) {
+  comparison q{};
   q.l = l, q.a = type_of(c.a), q.b = type_of(c.b), q.d = type_of(c.d);
   const bool a_rows = std::strcmp(c.a_layout, "row") == 0, b_rows = std::strcmp(c.b_layout, "row") == 0;
   q.a_row = a_rows ? l.a_line : 1, q.a_column = a_rows ? 1 : l.a_line;
@@ -199,7 +200,7 @@ question question_of(const kernel_variant& c, const launch& l) {
   return q;
 }
 
-// The two numbers that kernels report.
+// The results of the kernels that compare.
 struct report {
   double* worst = nullptr;
   report() {
@@ -250,7 +251,7 @@ void synchronize() { MUST(cudaDeviceSynchronize()); }
 
 difference compare(const kernel_variant& c, const launch& l) {
   const report r;
-  check_product<<<dim3(unsigned(l.d_line + 15) / 16, unsigned(l.m + 15) / 16), dim3(16, 16)>>>(question_of(c, l),
+  check_product<<<dim3(unsigned(l.d_line + 15) / 16, unsigned(l.m + 15) / 16), dim3(16, 16)>>>(comparison_of(c, l),
                                                                                                r.worst, r.touched());
   MUST(cudaGetLastError());
   return r.read();
@@ -267,7 +268,7 @@ difference compare_convolution(const kernel_variant& c, const launch& l) {
                           : c.kind == conv_data_gradient
                               ? (long long)l.images * l.height * l.width * l.channels
                               : (long long)l.filters * l.filter_height * l.filter_width * l.channels;
-  check_convolution<<<unsigned((count + 255) / 256), 256>>>(question_of(c, l), c.kind, count, p, q, r.worst);
+  check_convolution<<<unsigned((count + 255) / 256), 256>>>(comparison_of(c, l), c.kind, count, p, q, r.worst);
   MUST(cudaGetLastError());
   return r.read();
 }

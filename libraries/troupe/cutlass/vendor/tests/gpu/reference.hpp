@@ -6,10 +6,11 @@
 #include <string>
 #include <troupe/cutlass/vendor/interface.hpp>
 
-/// Device memory, random values in it, and products and convolutions in double precision, for tests on a GPU. Each
-/// function ends the program with a message if CUDA fails.
+/// Device memory with random values, and comparisons of products and convolutions with double precision, for tests on a
+/// GPU. Each function ends the program with a message if CUDA fails.
 namespace troupe::cutlass::vendor::reference {
 
+/// A piece of device memory.
 class memory {
  public:
   explicit memory(std::size_t bytes);
@@ -24,9 +25,9 @@ class memory {
   std::size_t bytes_;
 };
 
-/// Writes values in -1 to 1 that the type has; tf32 is stored as f32.
+/// Writes values between -1 and 1 of the type; tf32 is stored as f32.
 void fill(const memory& m, const std::string& type, unsigned seed);
-/// Writes 0xff to all bytes: not a number in all types.
+/// Writes 0xff to all bytes, which is NaN in all types.
 void poison(const memory& m);
 void copy_in(const memory& to, const void* from, std::size_t bytes);
 int capability();
@@ -34,18 +35,17 @@ std::string device_name();
 int multiprocessors();
 void synchronize();
 
-/// The largest difference from double precision, in units of the tolerance: more than 1 is wrong. `touched`: elements
-/// between the lines of d that are no longer poisoned.
+/// The difference of a result from double precision.
 struct difference {
-  double worst = 0;
-  unsigned long long touched = 0;
+  double worst = 0;                ///< the largest error / tolerance; more than 1 is wrong
+  unsigned long long touched = 0;  ///< elements between the lines of d that were overwritten
 };
 
-/// Compares d with the product `l` of `c` in double precision; gelu: with the activation of `sm90_bf16_bias_gelu`.
+/// Compares l.d with the product, and with the gelu of it if the kernel's epilogue has one.
 difference compare(const kernel_variant& c, const launch& l);
 difference compare_convolution(const kernel_variant& c, const launch& l);
 
-/// An image of a kernel compiled at run time.
+/// The image of a kernel that was compiled at run time.
 class image {
  public:
   explicit image(const std::string& file);

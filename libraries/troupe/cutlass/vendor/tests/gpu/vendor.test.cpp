@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs every kernel that this GPU can run against double precision. Needs a GPU, and fails without one.
+// Compares the results of every kernel that this GPU can run with double precision. Needs a GPU, and fails without one.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ struct factors {
 };
 constexpr factors all_factors[] = {{1, 0}, {1, 1}, {-0.75f, 0.5f}, {0, 1}, {0, 0}};
 
-// The launched kernel: the plug-in's or the one that was compiled at run time.
+// Launches a kernel: the plug-in's, or one that was compiled at run time.
 using runner = std::function<void(const launch&)>;
 
 void enqueue_with_workspace(const kernel_variant& c, const launch& l) {
@@ -65,7 +65,7 @@ void run_product(const kernel_variant& c, int m, int n, int k, int batch, factor
   const memory a(bytes(c.a, l.a_batch * batch)), b(bytes(c.b, l.b_batch * batch)), old(bytes(c.c, l.c_batch * batch)),
       d(bytes(c.d, l.d_batch * batch)), bias(bytes(c.d, n));
   reference::fill(a, c.a, 1), reference::fill(b, c.b, 2), reference::fill(bias, c.d, 4);
-  // With beta 0 c is not read.
+  // If beta is 0, c is not read.
   if (f.beta != 0)
     reference::fill(old, c.c, 3);
   else
@@ -80,7 +80,7 @@ void run_product(const kernel_variant& c, int m, int n, int k, int batch, factor
   EXPECT_LE(r.worst, 1);
   EXPECT_EQ(r.touched, 0u) << "elements between the lines of d";
   if (f.alpha == 1 && f.beta == 0 && std::string_view(c.d) != "f32") {
-    EXPECT_GT(r.worst, 0) << "d is rounded: a comparison that finds no rounding compares nothing";
+    EXPECT_GT(r.worst, 0) << "d is rounded, so an error of 0 means that nothing was compared";
   }
 }
 
@@ -96,7 +96,7 @@ void run_products(const kernel_variant& c, const runner& run) {
   run_product(c, 77, 120, 208, 2, {-0.75f, 0.5f}, run);
 }
 
-TEST(vendor_cuda, products_equal_double_precision) {
+TEST(cutlass_vendor_cuda, products_match_double_precision) {
   const auto some = runnable(product, product);
   ASSERT_FALSE(some.empty()) << "no kernel for this GPU";
   for (const kernel_variant* c : some) {
@@ -106,7 +106,7 @@ TEST(vendor_cuda, products_equal_double_precision) {
   }
 }
 
-TEST(vendor_cuda, the_comparison_finds_a_result_that_is_wrong_by_a_fiftieth) {
+TEST(cutlass_vendor_cuda, the_comparison_detects_results_that_are_wrong_by_2_percent) {
   for (const kernel_variant* c : runnable(product, product)) {
     const runner run = [&](const launch& l) {
       launch other = l;
@@ -119,7 +119,7 @@ TEST(vendor_cuda, the_comparison_finds_a_result_that_is_wrong_by_a_fiftieth) {
   }
 }
 
-TEST(vendor_cuda, groups_equal_double_precision) {
+TEST(cutlass_vendor_cuda, grouped_products_match_double_precision) {
   const extents groups[] = {
       {128, 256, 64, 1}, {1, 16, 128, 1}, {300, 512, 96, 1}, {77, 120, 208, 1}, {256, 264, 1040, 1}};
   for (const kernel_variant* c : runnable(grouped_product, grouped_product)) {
@@ -207,7 +207,7 @@ void run_convolutions(const kernel_variant& c, const runner& run) {
       l.a = a.at(), l.b = b.at(), l.c = old.at(), l.d = d.at(), l.alpha = f.alpha, l.beta = f.beta;
       const auto checked = check(c, l);
       if (c.kind == conv_data_gradient && l.dilation_height > 1) {
-        EXPECT_FALSE(checked) << "CUTLASS's kernel with strides has no dilation";
+        EXPECT_FALSE(checked) << "CUTLASS's kernel for any stride supports no dilation";
         continue;
       }
       ASSERT_TRUE(checked) << checked.error().text();
@@ -216,7 +216,7 @@ void run_convolutions(const kernel_variant& c, const runner& run) {
     }
 }
 
-TEST(vendor_cuda, convolutions_equal_double_precision) {
+TEST(cutlass_vendor_cuda, convolutions_match_double_precision) {
   const auto some = runnable(conv_forward, conv_weight_gradient);
   ASSERT_EQ(some.size(), 3u);
   for (const kernel_variant* c : some) {
@@ -226,8 +226,8 @@ TEST(vendor_cuda, convolutions_equal_double_precision) {
   }
 }
 
-// NVRTC made the images from the kernels' sources for this GPU: see make_images.cpp.
-TEST(vendor_cuda, kernels_compiled_at_run_time_equal_double_precision) {
+// NVRTC has compiled the images from the kernels' sources, for this GPU: see make_images.cpp.
+TEST(cutlass_vendor_cuda, kernels_compiled_by_nvrtc_match_double_precision) {
   int count = 0;
   for (const kernel_variant* c : plugin().all()) {
     if (c->source == nullptr) continue;
@@ -239,7 +239,7 @@ TEST(vendor_cuda, kernels_compiled_at_run_time_equal_double_precision) {
     const runner run = [&](const launch& l) {
       grid g{};
       std::vector<std::max_align_t> parameters(c->parameter_bytes / sizeof(std::max_align_t) + 1);
-      ASSERT_EQ(c->fill(&l, nullptr, parameters.data(), &g), taken);
+      ASSERT_EQ(c->fill(&l, nullptr, parameters.data(), &g), accepted);
       kernel.run(g, parameters.data(), c->parameter_bytes);
       reference::synchronize();
     };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels use of CUB: its classes for blocks and warps. Its functions for whole devices are host code, and NVRTC
+// The parts of CUB that kernels use: its classes for blocks and warps. Its functions for whole devices are host code, and NVRTC
 // refuses CUDA's own header of this name.
 #pragma once
 namespace cub {}

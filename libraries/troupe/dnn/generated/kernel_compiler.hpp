@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <troupe/cuda/handles.hpp>
+#include <troupe/dnn/generated/source.hpp>
+#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/plan/remarks.hpp>
+#include <troupe/worker/engine.hpp>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe::dnn::generated {
+
+/// The kernels of one source, which are compiled in the background and loaded to the GPU. Thread-safe.
+class generated_kernels {
+ public:
+  /// Returns the kernels in the order of the source, or null if they are not ready.
+  const std::vector<CUkernel>* kernels() const noexcept {
+    return state_.load(std::memory_order_acquire) == state::ready ? &kernels_ : nullptr;
+  }
+
+ private:
+  friend class kernel_compiler;
+  enum class state : std::uint8_t { compiling, ready, failed };
+  std::atomic<state> state_{state::compiling};
+  cuda::code_library library_;
+  std::vector<CUkernel> kernels_;
+};
+
+/// Compiles sources with NVRTC on its own thread, and loads their kernels. All kernels live as long as this object,
+/// because recorded graphs may use them. Thread-safe.
+class kernel_compiler {
+ public:
+  /// Makes a compiler for the GPU of the context. Fails with the reason if NVRTC cannot be used for this GPU.
+  static result<std::unique_ptr<kernel_compiler>> open(const engine_context& context);
+  kernel_compiler(const kernel_compiler&) = delete;
+  ~kernel_compiler();
+
+  /// Returns the kernels of a source, and requests their compilation unless that was done before. Returns null if the
+  /// source has no kernels, or there are too many sources.
+  std::shared_ptr<const generated_kernels> request_compilation(const source& s);
+  /// Waits until the kernels are ready, or their compilation has failed.
+  void wait_for(const generated_kernels& p);
+  /// Returns a line for `troupe doctor`.
+  std::string notes() const;
+
+ private:
+  struct job {
+    std::shared_ptr<generated_kernels> to;
+    std::string text;
+    std::vector<source::kernel> kernels;
+  };
+  kernel_compiler(const engine_context& context, jit::nvrtc with, jit::capability gpu);
+  void serve();
+  result<void> make(const job& j);
+
+  const engine_context context_;
+  jit::nvrtc_builder builder_;
+  plan::remarks remarks_;
+
+  mutable std::mutex lock_;
+  std::condition_variable requested_, done_;
+  std::deque<job> jobs_;
+  std::unordered_map<std::string, std::shared_ptr<generated_kernels>> all_;  // by source
+  std::atomic<bool> ends_{false};
+  std::thread thread_;  // runs from the first request on
+};
+
+}  // namespace troupe::dnn::generated

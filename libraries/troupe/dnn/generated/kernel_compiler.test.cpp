@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Tests kernels that NVRTC compiles and the fake driver, which accepts any image, loads.
+#include <gtest/gtest.h>
+
+#include <troupe/base/clock.hpp>
+#include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/dnn/generated/kernel_compiler.hpp>
+
+namespace troupe::dnn::generated {
+namespace {
+
+using cuda::testing::driver;
+
+class generated_kernel_compiler : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    driver().reset();
+    driver().attributes = {{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                           {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0}};
+  }
+  engine_context context() {
+    return {
+        .abi = troupe_engine_abi,
+        .device = 0,
+        .native_context = nullptr,
+        .lanes = 1,
+        .neighbours = nullptr,
+        .remarks = &remarks_,
+        .remark = [](void* all, const char* text) { static_cast<std::vector<std::string>*>(all)->push_back(text); }};
+  }
+  std::unique_ptr<kernel_compiler> open() {
+    auto all = kernel_compiler::open(context());
+    EXPECT_TRUE(all) << all.error().text();
+    return std::move(*all);
+  }
+  static source with_kernel(const std::string& name, const std::string& body = "") {
+    return {.text = "extern \"C\" __global__ void " + name + "(int) {" + body + "}",
+            .kernels = {{name, 1, 1}},
+            .of_steps = {0}};
+  }
+
+  std::vector<std::string> remarks_;
+};
+
+TEST_F(generated_kernel_compiler, kernels_are_compiled_once_and_ready_after_wait_for) {
+  const auto all = open();
+  const auto first = all->request_compilation(with_kernel("a")), again = all->request_compilation(with_kernel("a")),
+             other = all->request_compilation(with_kernel("b"));
+  EXPECT_EQ(first, again);
+  all->wait_for(*other);
+  all->wait_for(*first);
+  ASSERT_NE(first->kernels(), nullptr);
+  ASSERT_NE(other->kernels(), nullptr);
+  EXPECT_EQ(first->kernels()->size(), 1u);
+  EXPECT_EQ(driver().count("cuLibraryLoadData"), 2u);
+  EXPECT_EQ(all->notes(), "generated kernels: of 2 plans");
+  EXPECT_TRUE(remarks_.empty());
+}
+
+TEST_F(generated_kernel_compiler, a_source_without_kernels_yields_nullptr) {
+  EXPECT_EQ(open()->request_compilation({}), nullptr);
+}
+
+TEST_F(generated_kernel_compiler, a_repeated_failure_is_logged_once_and_leaves_no_kernels) {
+  driver().fail("cuLibraryLoadData", CUDA_ERROR_INVALID_IMAGE);
+  const auto all = open();
+  for (const char* name : {"a", "b"}) {
+    const auto failed = all->request_compilation(with_kernel(name));
+    all->wait_for(*failed);
+    EXPECT_EQ(failed->kernels(), nullptr);
+  }
+  ASSERT_EQ(remarks_.size(), 1u);
+  EXPECT_TRUE(remarks_[0].starts_with("dnn: elementwise kernels are interpreted, because ")) << remarks_[0];
+  EXPECT_EQ(all->notes(), "generated kernels: of 0 plans");
+}
+
+TEST_F(generated_kernel_compiler, a_source_that_does_not_compile_has_no_kernels) {
+  const auto all = open();
+  const auto failed = all->request_compilation(with_kernel("a", "nonsense"));
+  all->wait_for(*failed);
+  EXPECT_EQ(failed->kernels(), nullptr);
+  EXPECT_EQ(remarks_.size(), 1u);
+}
+
+TEST_F(generated_kernel_compiler, compilation_is_canceled_when_the_engine_ends) {
+  source large = with_kernel("a");
+  for (int i = 0; i < 3000; ++i)
+    large.text +=
+        "extern \"C\" __global__ void k" + std::to_string(i) + "(double* x) { x[0] = tan(pow(x[1], x[2])); }\n";
+  const std::int64_t begin = now_ns();
+  std::shared_ptr<const generated_kernels> requested;
+  {
+    const auto all = open();
+    requested = all->request_compilation(large);
+    all->request_compilation(with_kernel("b"));
+  }
+  EXPECT_EQ(requested->kernels(), nullptr);
+  EXPECT_LT(now_ns() - begin, std::int64_t{20} * 1'000'000'000);
+  EXPECT_TRUE(remarks_.empty());
+}
+
+TEST_F(generated_kernel_compiler, a_gpu_that_nvrtc_does_not_know_is_refused) {
+  driver().attributes = {};
+  const auto refused = kernel_compiler::open(context());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("the GPU's capability is 0"), std::string::npos) << refused.error().text();
+}
+
+}  // namespace
+}  // namespace troupe::dnn::generated

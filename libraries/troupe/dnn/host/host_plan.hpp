@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <troupe/base/result.hpp>
+#include <troupe/base/thread_team.hpp>
+#include <troupe/dnn/onednn/vendor.hpp>
+#include <troupe/dnn/steps/vendor_kernel.hpp>
+
+namespace troupe::dnn::host {
+
+/// The plan of a graph on the host: its steps, and oneDNN's kernels for its fused steps.
+struct host_plan : step_list {
+  std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
+};
+/// Plans a graph, with oneDNN unless `vendor` is null or the plan then needs more than `workspace` bytes.
+result<host_plan> make_host_plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64_t workspace);
+/// Runs a plan on the memory of `g`, a graph with the structure that was planned. `workspace` must be 64-byte aligned.
+result<void> run(const host_plan& all, const encoded_graph& g, std::byte* workspace, thread_team& team, const call& c);
+
+}  // namespace troupe::dnn::host
