@@ -21,7 +21,7 @@ struct model_state {
   std::unique_ptr<comparison::gpu_model> gpu;
 };
 
-// An exception in a handler ends the actor, and whoever waits for its reply gets an error.
+// An exception in a handler ends the actor, and the actor that waits for its reply gets an error.
 model_actor::behavior_type serve(model_actor::stateful_pointer<model_state> self, const comparison::model* m) {
   return {
       [self](answer_atom, const batch& b) {

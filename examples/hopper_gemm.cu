@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
 R"cuda(
 // C = A * B for half precision on a Hopper GPU: A has M rows of K, B has N columns of K, C has M rows of N.
 //

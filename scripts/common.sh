@@ -41,7 +41,14 @@ run_as_owner_of() {
 # Progress is redrawn on a terminal, and printed as lines in a log.
 export NINJA_STATUS='[%f/%t, %es] '
 
-# All our C++ files.
+source_folders=(runtime libraries backends apps bench examples tests comparison)
+# All our C++ files, which clang-format formats.
 sources() {
-  find runtime libraries backends apps bench examples tests -name '*.[ch]pp' | LC_ALL=C sort
+  find "${source_folders[@]}" -name '*.[ch]pp' | LC_ALL=C sort
+}
+# All our other files in the language: CUDA C++, headers of C and of kernels, and lists. What tests/foreign has of these is
+# by others.
+device_sources() {
+  find "${source_folders[@]}" -path tests/foreign -prune -o -type f \( -regex '.*\.\(cu\|cuh\|h\|inc\)' -o -path '*/headers/*' ! -name '*.*' \) -print |
+    LC_ALL=C sort
 }
