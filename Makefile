@@ -3,12 +3,12 @@
 # Short names for the scripts in scripts/, which do the work. Each target sets up whatever it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz chaos adversary bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall deb clean
+.PHONY: help demo test asan tsan clang fuzz chaos checks adversary bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall deb clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 	@echo
 	@echo "JOBS=n says how much to do at once; by default as much as cores and memory allow."
 
@@ -26,6 +26,8 @@ fuzz: ## the fuzz targets, SECONDS=60 each
 	@scripts/fuzz $(or $(SECONDS),60)
 chaos: ## 2,000 real faults under load, ARGS="--faults 20000 --seed 7" for others
 	@scripts/chaos $(ARGS)
+checks: ## asan tsan clang fuzz chaos tidy, one after another: hours; ARGS="asan tidy" for some
+	@scripts/checks $(ARGS)
 adversary: ## hostile workers, unkind programs and failing system calls, SECONDS=600 in all
 	@scripts/adversary $(or $(SECONDS),600)
 bench: ## measure against the bare calls, ARGS=--json for programs
