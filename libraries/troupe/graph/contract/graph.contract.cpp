@@ -3,8 +3,8 @@
 #include <troupe/device/library_access.hpp>
 #include <troupe/graph/graph.hpp>
 
-#include "contract.hpp"
-#include "kernels.hpp"
+#include <tests/contract/contract.hpp>
+#include <tests/contract/kernels.hpp>
 
 namespace troupe::whole {
 namespace {

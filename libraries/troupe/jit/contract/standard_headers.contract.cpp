@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The headers of C and C++ in kernels, on any engine: those of the system, or their replacements. The kernel texts are
 // also compiled here, as plain C++.
-#include "harness.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <troupe/jit/jit.hpp>
 
-#include "jit_source.hpp"
+#include <tests/contract/harness.hpp>
+#include <tests/contract/jit_source.hpp>
 
 #define __device__
 // CUDA's own functions, which are in no header.

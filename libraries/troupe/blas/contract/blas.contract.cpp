@@ -4,7 +4,7 @@
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
 
-#include "blas_cases.hpp"
+#include "cases.hpp"
 
 namespace troupe::whole {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "blas_cases.hpp"
+#include "cases.hpp"
 
 namespace troupe::whole {
 namespace {

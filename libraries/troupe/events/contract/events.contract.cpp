@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/events/events.hpp>
 
-#include "contract.hpp"
+#include <tests/contract/contract.hpp>
 
 namespace troupe::whole {
 namespace {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tests/numerics/layout.hpp>
-#include <tests/numerics/reference.hpp>
 #include <troupe/blas/blas.hpp>
 
-#include "contract.hpp"
+#include <tests/contract/contract.hpp>
+#include <tests/numerics/layout.hpp>
+#include <tests/numerics/reference.hpp>
 
 /// Operands for the contract cases of `blas`: small whole numbers, so that every order of summation gives the same
 /// result, and 4 by 4 matrices.

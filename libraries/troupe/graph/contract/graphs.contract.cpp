@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What graphs promise beyond the contract. On a GPU as on the host: TROUPE_TEST_ENGINE=cuda.
 #include <troupe/device/sealing.hpp>
-#include "graph_programs.hpp"
+
+#include <tests/contract/graph_programs.hpp>
 
 namespace troupe::whole {
 namespace {
