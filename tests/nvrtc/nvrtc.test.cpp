@@ -219,7 +219,7 @@ TEST_P(nvrtc_compiler, compiles_every_source_text_given_to_jit) {
 TEST_P(nvrtc_compiler, leaves_kernels_written_in_ptx_to_ptxas) {
   const fs::path written = fs::temp_directory_path() / ("troupe-ptx-" + std::to_string(::getpid()));
   std::size_t count = 0;
-  for (const char* file : {"libraries/troupe/faults/cuda/faults.cpp", "bench/raw/cuda.cpp"})
+  for (const char* file : {"libraries/troupe/faults/cuda/engine.cpp", "bench/raw/cuda.cpp"})
     for (const kernel_text& t : kernel_texts_of(text_of(root / file), ".visible .entry")) {
       ++count;
       std::ofstream(written) << t.text;
