@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-TEST(errno_reaction, says_retry_only_where_something_is_used_up) {
+TEST(errno_reaction, is_retry_later_only_for_exhausted_resources) {
   for (const int code : {EAGAIN, EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT})
     EXPECT_EQ(reaction_to_errno(code), reaction::retry_later) << ::strerror(code);
   for (const int code : {E2BIG, EACCES, EBADF, EFAULT, EINVAL, ENOENT, ENOSYS, ENOTDIR, EPERM, EROFS})

@@ -126,7 +126,7 @@ TEST(mapping, is_at_the_requested_address_or_fails) {
   EXPECT_EQ(there.data()[5000], std::byte{42});
 }
 
-TEST(mapping, moves_like_a_handle_and_unmaps_once) {
+TEST(mapping, moves_like_a_handle_and_unmaps_when_reset) {
   const memory_file file = make(4096);
   mapping first = mapping::map(file, map_access::read_write).value();
   const std::uintptr_t address = first.address();

@@ -80,12 +80,17 @@ TEST_F(cutlass_cuda, a_refusal_of_a_request_that_forbids_compiling_names_the_mis
   EXPECT_TRUE(run(r)) << failure;
 }
 
-TEST_F(cutlass_cuda, a_product_of_a_new_size_uses_an_existing_kernel) {
+TEST_F(cutlass_cuda, a_product_of_a_new_size_uses_an_existing_kernel_if_compiling_is_forbidden) {
   ASSERT_TRUE(run(product(4096))) << failure;
   gemm small = product(16);
   small.compiling = compiling::forbidden;
   ASSERT_TRUE(run(small)) << failure;
   EXPECT_EQ(loads(), 1u);
+}
+
+TEST_F(cutlass_cuda, a_product_of_a_new_size_uses_the_best_kernel_if_compiling_is_awaited) {
+  ASSERT_TRUE(run(product(4096))) << failure;
+  gemm small = product(16);
   small.compiling = compiling::awaited;
   ASSERT_TRUE(run(small)) << failure;
   EXPECT_EQ(loads(), 2u) << "the best plan has another kernel";
@@ -165,7 +170,7 @@ TEST_F(cutlass_cuda, the_best_kernel_is_compiled_while_another_computes) {
   EXPECT_EQ(loads(), 2u) << "the best kernel is loaded";
 }
 
-TEST_F(cutlass_cuda, a_kernel_with_parameters_of_another_size_is_refused) {
+TEST_F(cutlass_cuda, a_kernel_is_refused_if_its_parameter_size_differs_from_the_hosts) {
   set_layout(sizeof(kernels::fixed_arguments) + 128);
   EXPECT_FALSE(run(product(4096)));
   EXPECT_NE(failure.find("bytes in device code"), std::string::npos) << failure;

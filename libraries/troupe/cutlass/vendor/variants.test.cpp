@@ -80,7 +80,7 @@ TEST(cutlass_vendor_variants, notes_distinguish_tested_kernels_from_those_only_c
   EXPECT_EQ(c->find("unknow"), nullptr);
 }
 
-TEST(cutlass_vendor_variants, a_kernel_with_parameters_of_another_size_is_refused) {
+TEST(cutlass_vendor_variants, a_kernel_is_refused_if_its_parameter_size_differs_from_the_hosts) {
   kernel_variant c = named("x", "sm_90a");
   c.read_parameter_bytes = [](unsigned* bytes) -> int { return *bytes = 368, accepted; };
   EXPECT_TRUE(compare_parameters(c));

@@ -14,7 +14,7 @@ TEST(compiler_options, options_of_nvrtc_are_accepted_if_they_affect_only_the_cod
     EXPECT_FALSE(is_allowed_option(option)) << option;
 }
 
-TEST(compiler_options, options_for_code_messages_and_libraries_are_allowed) {
+TEST(compiler_options, options_for_code_generation_diagnostics_and_linking_are_allowed) {
   for (const char* option : {"-O3",
                              "-Ofast",
                              "-g",

@@ -68,7 +68,7 @@ std::vector<const char*> with_source() {
 INSTANTIATE_TEST_SUITE_P(each, cutlass_vendor_nvrtc, testing::ValuesIn(with_source()),
                          [](const auto& of) { return std::string(of.param); });
 
-TEST(cutlass_vendor_nvrtc_sizes, a_kernel_with_parameters_of_another_size_does_not_compile) {
+TEST(cutlass_vendor_nvrtc_sizes, a_kernel_does_not_compile_if_its_parameter_size_differs_from_the_hosts) {
   kernel_variant other = *plugin().find("sm80_f16_row_column");
   other.parameter_bytes += 8;
   const auto s = source_for_nvrtc(plugin(), other, "sm_80", plugin().contents().headers, TROUPE_CUDA_HEADERS);
