@@ -208,7 +208,7 @@ TEST_F(sealing_whole_segments, an_alignment_beyond_that_of_segments_is_refused) 
   expect_refused(
       memory_->allocate(memory_kind::device, 100, 2 * segment_alignment, {}, true),
       "alloc: alignment is 4194304; expected at most 2097152 with alloc_options::sealable on this device: ask for "
-      "less, or for a buffer that is not sealed");
+      "less, or leave out sealable");
   EXPECT_TRUE(take(100, 2 * segment_alignment)) << why_;
 }
 

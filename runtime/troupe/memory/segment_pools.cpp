@@ -69,7 +69,7 @@ result<segment_pools::shape> segment_pools::shape_of(std::uint64_t bytes, std::u
   if (sealable && seals_segments_ && alignment > segment_alignment)
     return error(reaction::caller_bug, "memory",
                  cat("alloc: alignment is ", alignment, "; expected at most ", segment_alignment,
-                     " with alloc_options::sealable on this device: ask for less, or for a buffer that is not sealed"));
+                     " with alloc_options::sealable on this device: ask for less, or leave out sealable"));
   if (sealable) alignment = std::max(alignment, seal_granule_);
   const std::uint64_t taken = std::max<std::uint64_t>(bytes, 1);  // so that an empty buffer has an address, too
   const std::uint64_t size = sealable ? round_up(taken, seal_granule_) : taken;
