@@ -47,7 +47,7 @@ void check_groups(checker& c, const Groups& r) {
   c.view(r.b);
   c.view(r.d);
   c.elements(r.sizes, groups);
-  // If groups are packed, rows that share a scale could belong to two groups.
+  // If groups are packed, each row of A needs its own scale: rows that share one could belong to two groups.
   if (r.a_scales) all.scales(*r.a_scales, a, packed ? 1 : groups, true, packed);
   if (r.b_scales) all.scales(*r.b_scales, b, groups, false);
   epilogue::check(c, r.epilogue,

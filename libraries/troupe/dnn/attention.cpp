@@ -48,7 +48,7 @@ void attention_check::check_extents() {
     m.refuse("v", cat("holds ", to_string(v.type())), cat(to_string(k.type()), ", as k; convert one of them"));
 }
 
-// Requires i32 in memory, which engines read without conversion: they need not compute in double because of integers.
+// Requires i32 in memory. Engines read such an input as integers, so it does not make needs_double() true.
 void attention_check::check_integers(std::string_view name, const value& given, std::size_t rank, std::int64_t first) {
   if (!m.has_rank(name, given, rank, rank)) return;
   if (!given.from().memory)

@@ -22,7 +22,8 @@ struct computation {
   dnn::repeatability repeatability = dnn::repeatability::always;
   dnn::fusion fusion = dnn::fusion::allowed;
   dnn::choice choice = dnn::choice::recommended;
-  /// The most bytes of workspace: memory beside the operands.
+  /// The most bytes of workspace: memory beside the operands, for tensors between steps and for vendor kernels. Kernels
+  /// on the host also allocate small buffers while they run: 2 MiB for a convolution, for example.
   std::uint64_t workspace = any_workspace;
   using reply = void;
   TROUPE_REQUEST("dnn.computation", graph, precision, repeatability, fusion, choice, workspace)

@@ -16,7 +16,8 @@ struct convolution_options {
 
 /// Slides the filters over the image, without flipping them:
 ///   y[n, k, o] = sum of x[n, c, o * stride - padding + f * dilation] * filters[k, c, f]
-/// x is images x channels x 1 to 3 spatial axes, filters are K x channels of a group x as many; i8 is summed in i32.
+/// x is images x channels x 1 to 3 spatial axes, filters are K x channels of a group x as many. Sums of i8 are exact,
+/// and stored as i32.
 value convolution(const value& x, const value& filters, const convolution_options& o = {});
 
 /// Returns the gradient of x, computed from that of y. `of_x` are the extents of x.

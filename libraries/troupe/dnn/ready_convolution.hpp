@@ -10,6 +10,7 @@
 namespace troupe::dnn {
 
 /// y = activation(alpha * convolution(x, filters) + beta * residual + bias). The bias has an element for each filter.
+/// If beta is not 0 and `residual` is not given, y is also read.
 ///   gpu.tell(dnn::conv_forward{.x = x, .filters = w, .y = y, .bias = b, .padding = 1});
 struct conv_forward {
   in_any x, filters;

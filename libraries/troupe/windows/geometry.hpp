@@ -18,7 +18,8 @@ struct slide {
 /// if the window does not fit.
 std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t width) noexcept;
 
-/// The spatial axes of an image and a window, filled up to three: missing axes come first and have extent 1.
+/// The spatial axes of an image and a window, filled up to three: missing axes come first and have extent 1. The
+/// padding after the image follows from `out`.
 struct geometry {
   std::int64_t in[most_spatial]{1, 1, 1}, out[most_spatial]{1, 1, 1}, width[most_spatial]{1, 1, 1};
   std::int64_t padding_before[most_spatial]{}, stride[most_spatial]{1, 1, 1}, dilation[most_spatial]{1, 1, 1};

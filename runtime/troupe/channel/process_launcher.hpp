@@ -12,8 +12,8 @@
 /// it, so that nothing that it starts can reach the memory that the process maps later.
 namespace troupe {
 
-/// Forks the launcher of this process, which must have a single thread yet. The child first calls `confine`. Other code
-/// in the process finds the launcher by its environment.
+/// Forks the launcher of this process, which must still be single-threaded. The child first calls `confine`. Other code
+/// in the process finds the launcher through an environment variable.
 result<void> fork_launcher(const std::function<void()>& confine);
 
 /// Returns the process ID of this process's launcher, which is the parent of all that it starts; 0 if there is none.

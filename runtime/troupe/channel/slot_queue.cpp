@@ -29,8 +29,10 @@ slot_queue_region::slot_queue_region(std::span<std::byte> memory, std::uint32_t 
       slots_(slots),
       record_bytes_(record_bytes) {}
 
-// The fence is step W1 of parking_ref: the load of the sleeping flag that follows must not move before the store, nor
-// before stores of the sender that other threads look for after they have changed what the sender reads next.
+// The fence is step W1 of parking_ref: it keeps the load of the sleeping flag after this store. It also keeps later
+// loads of the sender after its earlier stores. A mailbox relies on that: it stores `in_flight` before and loads
+// whether the scope is stopped afterwards, while a thread that stops the scope stores and loads in the opposite order,
+// so that one of the two sees the other.
 void slot_queue_writer::publish(std::uint64_t ticket, std::uint32_t slot) noexcept {
   region_.entry(ticket).store(ticket << slot_bits | slot, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);

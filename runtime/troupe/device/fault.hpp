@@ -19,7 +19,7 @@ enum class fault_kind : std::uint8_t {
   gave_up,     ///< it reported that it cannot go on
   misbehaved,  ///< it wrote something impossible to the memory that it shares with the application
   silent,      ///< it gave no sign of life for device_options::heartbeat_timeout; or it did not begin a request that
-               ///< had nothing to wait for within its run_timeout and device_options::start_timeout
+               ///< had nothing to wait for within its run_timeout plus device_options::start_timeout
   overran,     ///< a request ran for longer than its run_timeout
   late,        ///< it was not ready within device_options::start_timeout
 };

@@ -34,9 +34,10 @@ inline void clear_rest(std::byte* at, std::size_t used, std::size_t size) noexce
   std::memset(at + used, 0, size - used);
 }
 
-/// The encoding of one kind of field: `size` and `align` of its fixed part, what it adds to the blob, and both
-/// directions. `element` is the type of what it holds, one or many. `encode` writes all of `size`, the unused rest by
-/// `clear_rest`. The primary template is for plain values: numbers, enumerations, small structs.
+/// The encoding of one kind of field. `size` and `align` are those of its fixed part; `blob_bytes` returns what it adds
+/// to the blob; `encode` and `decode` convert. `element` is the type of the value, or of the elements of a list or
+/// operand. `encode` writes all `size` bytes, and zeros those that it does not use (`clear_rest`). The primary template
+/// is for plain values: numbers, enumerations, small structs.
 template <class F>
 struct field_codec {
   static_assert(

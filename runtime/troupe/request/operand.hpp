@@ -58,9 +58,9 @@ template <class T, access_mode M>
 inline constexpr bool is_operand<operand<T, M>> = true;
 
 /// The operands in a field; most fields have none. A user's field type that holds operands specialises this and
-/// `field_codec`. `visit` calls `f(place, range, element_bytes, mode)` for each operand; `check` names it by `place`. A
-/// list that also holds other things has `index_of(field, place)`, which returns the number that texts show, or
-/// `text_of(field, place)`, which returns the text behind the field's name.
+/// `field_codec`. `visit` calls `f(place, range, element_bytes, mode)` for each operand; errors refer to an operand by
+/// its `place`. A list that also holds other things has `index_of(field, place)`, which returns the number that errors
+/// show, or `text_of(field, place)`, which returns the text that follows the field's name in errors, such as .read[1].
 template <class F>
 struct operands_in {
   static constexpr bool any = false;

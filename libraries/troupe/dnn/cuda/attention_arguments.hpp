@@ -30,9 +30,9 @@ struct attention_arguments {
   dtype type_of_y = {};  ///< f16, bf16, or else the type in which the kernel computes
 };
 
-/// The division of queries into tiles. A row of a tile is one head of one query; the heads of a tile share keys.
-/// `heads`: heads of a tile; `chunks`: tiles that the heads that share keys need; `tokens`: tokens of a tile; `tiles`:
-/// tiles of a row of the batch.
+/// The grid of tiles of queries. A row of a tile is one head of one token of q; the heads of a tile share a key head. A
+/// tile has `heads` heads and `tokens` tokens. The heads that share a key head need `chunks` tiles, and the tokens of a
+/// row of the batch need `tiles` tiles for each chunk.
 struct query_grid {
   std::int64_t heads, chunks, tokens, tiles, rows_of_batch, key_heads;
 

@@ -78,13 +78,13 @@ struct normalization_gradient_arguments {
   std::int64_t rms;
 };
 
-/// The extents of image, result and window along three spatial axes, and the window's geometry.
+/// The members of windows::geometry, as an argument of kernels. The padding after the image follows from `out`.
 struct windows {
   std::int64_t in[3], out[3], width[3], padding_before[3], stride[3], dilation[3];
 };
 struct convolution_arguments {
   windows g;
-  std::int64_t images, groups, channels, out_channels;  ///< channels of a group of the image, and of the result
+  std::int64_t images, groups, channels, out_channels;  ///< channels of one group: of the image, and of the result
   const void *a, *b;  ///< x and filters; for the gradients, dy and filters, or dy and x
   void* to;
 };

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// All kernels of dnn, for all types and strides.
+// All kernels of dnn. Those of operator steps read dense f32 or f64. `elements` reads any type and strides, and copies
+// other tensors for them. Direct kernels (direct.hpp) read half types as stored.
 #include "attention.cuh"
 #include "attention_decoding.cuh"
 #include "attention_gradient.cuh"

@@ -6,7 +6,8 @@
 #include <troupe/dnn/cuda/kernel_sequence_arguments.hpp>
 #include <troupe/dnn/cuda/launches.hpp>
 
-/// Templates that launch our kernels by name.
+/// Templates that launch our kernels by name. launch<"convolve"> launches the kernel troupe_dnn_convolve_f32 or
+/// troupe_dnn_convolve_f64; kernel_list.inc names the function template of each kernel.
 namespace troupe::dnn {
 
 /// Launches the kernel with this name for the type N.

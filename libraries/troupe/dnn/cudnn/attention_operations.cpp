@@ -108,7 +108,7 @@ void attention_operations::add_gradient(operations& to, const gradient_tensors& 
     to.product(a, b, t);
     return t;
   };
-  // Transposes weights or gradients of scores, for use as the left factor of a product.
+  // Transposes the attention weights, or the gradients of the scores, for use as the left factor of a product.
   const auto transposed_scores = [&](tensor x) {
     const tensor t = to.intermediate(transposed(s), type);
     to.reshape(x, t);

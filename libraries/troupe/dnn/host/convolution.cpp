@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products of matrices: the elements in the windows of a panel of positions are gathered into a matrix.
+// Convolutions as products of matrices: the elements in the windows of a panel of positions are gathered into a matrix
+// (im2col by panels).
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
@@ -41,7 +42,7 @@ struct convolution {
   // `count` positions from `first` on, of one group of an image.
   struct panel {
     std::int64_t which, group, first, count;  // which: index among the groups of all images
-    N* workspace;                             // memory for the window matrix; null if that is the image itself
+    N* workspace;  // memory for the window matrix, not of the plan; null if that is the image itself
   };
   template <class F>
   void for_each_panel(F&& f) const {
@@ -123,7 +124,8 @@ struct convolution {
   const std::int64_t images, groups, channels, out_channels, summands;
 };
 
-// Computes z = op(x) * op(y) + beta * z for column-major matrices.
+// Computes z = op(x) * op(y) + beta * z for column-major matrices. Row-major matrices are passed as their transposes,
+// so the product is transposed, too: in a convolution, m counts positions and n output channels.
 template <class N>
 void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64_t k, const N* x, std::int64_t ldx,
               const N* y, std::int64_t ldy, N beta, N* z, std::int64_t ldz) {

@@ -149,7 +149,7 @@ class convolution_finder {
         return c;
       }
       if (c.functions.size() == most_functions || !can_fuse(n, c.last)) return c;
-      // At most one function of one tensor, as the last: oneDNN 2.6 mixes up the parameters of two such functions.
+      // A unary function is the last one of a chain: oneDNN 2.6 mixes up the parameters of two.
       const bool is_last = n.input_count == 1;
       c.functions.push_back(*next);
       if (is_last) most_functions = c.functions.size();

@@ -8,7 +8,7 @@
 /// Shapes in the form that kernels use: axes are added or split.
 namespace troupe::dnn {
 
-/// The geometry of a window that slides over an image; always has most_spatial axes. `widths` are the window's extents.
+/// The windows::geometry of a node, made from its attributes and shapes. `widths` are the window's extents.
 struct window_geometry : windows::geometry {
   window_geometry(const sliding& s, const tensor_shape& image, const tensor_shape& result,
                   const std::int64_t* widths) noexcept;

@@ -128,7 +128,8 @@ void epilogue_pass<N>::run_piece(std::int64_t line, std::int64_t first, std::int
   if (stored != result) write(result_.type, result, stored, result_.element_stride, count);
 }
 
-// Combines a piece with a reduction. `line` and `first` count from the beginning of the part.
+// Reduces `count` elements of a line into the part's result `into`. `line` and `first` count from the beginning of the
+// part.
 template <class N>
 void epilogue_pass<N>::reduce(const node& n, const N* x, std::int64_t count, std::int64_t line, std::int64_t first,
                               std::vector<double>& into) const {

@@ -16,7 +16,8 @@ struct power_of_two {
   float first, second;
 };
 
-/// Splits x = n * log(2) + rest with an integer n and |rest| <= log(2) / 2; returns 2^n. Precondition: |x| < 2^20.
+/// Splits x = n * log(2) + rest with an integer n and |rest| <= log(2) / 2; returns 2^n. Precondition: |x| <= 174, so
+/// that both factors are normal numbers.
 TROUPE_INLINE power_of_two split(float x, float& rest) noexcept {
   constexpr float per_log2 = 1.44269504f, log2_high = 0.693359375f, log2_low = -2.12194440e-4f;
   constexpr float shift = 12582912.0f;  // 1.5 * 2^23: a sum with it is rounded to an integer, in its low bits

@@ -80,8 +80,9 @@ result<void> capture::run() {
   return all ? result<void>() : all.error();
 }
 
-// Continues the branch whose last node this node needs. If there is none, the node goes to the least recently used
-// branch, after its last node.
+// Captures the nodes in [i, end) as at most `branches` parallel branches after `after`. A node continues the most
+// recently used branch whose last node it needs; if there is no such branch, it is appended to the least recently used
+// one. Returns the last driver nodes of all branches.
 result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t end, std::uint32_t branches,
                                     const ends& after) {
   struct branch {

@@ -109,8 +109,8 @@ void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t n
   if (drained_ && workers_.empty()) finish(out);
 }
 
-// Replaces the serving worker, which is gone, or the next one if that could not serve for lack of something. Nobody is
-// to blame for a lack, and it passes, so it uses up no restarts, but time.
+// Replaces the serving worker, which is gone, or the next one if it could not be started because a resource was short.
+// A shortage passes by itself: it does not count as a restart, but start_timeout limits it.
 void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   fault_.reset();
   serving_ = 0;

@@ -20,10 +20,10 @@ namespace troupe {
 /// If the report names this process, the worker stops at once; if it names another, it is ignored. If it names none,
 /// and this worker has work in flight, the driver is queried and a probe decides: a write in a stream of its own, with
 /// no work before it. A worker whose work makes progress, or whose probe completes, is unaffected. After an error the
-/// GPU stops for all programs, the longer, the more of them use it. So the other workers of the device send probes as
-/// well. Those without work, such as standbys, count completed probes as *signs* that all workers can read: a worker
-/// whose own probe has been sent but does not complete while others do is at fault. The driver returns some errors
-/// early; for these, only the driver decides.
+/// GPU stops for all programs, and the more programs use it, the longer it stops. So the other workers of the device
+/// send probes as well. Those without work, such as standbys, count completed probes as *signs* that all workers can
+/// read: a worker whose own probe has been sent but does not complete while others do is at fault. The driver returns
+/// some errors early; for these, the worker stops only if the driver returns the error, not because a probe is late.
 ///
 /// The driver itself may be busy with the error, so a separate thread sends probes, and the listening thread never
 /// calls the driver.
