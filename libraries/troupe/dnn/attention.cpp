@@ -62,8 +62,8 @@ void attention_check::check_integers(std::string_view name, const value& given, 
 // Checks the lengths or offsets of `which`. `rows` is the extent of the tensor's batch axis; 0 for pages.
 void attention_check::check_sequences(std::string_view which, const attention_sequences& s, std::int64_t rows) {
   const std::string name(which);
-  if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given, and so is offsets", "one of them");
-  if (s.offsets && rows == 0) m.refuse(name + ".offsets", "is given, and so is pages", "lengths instead of offsets");
+  if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given as well as offsets", "at most one of the two");
+  if (s.offsets && rows == 0) m.refuse(name + ".offsets", "is given as well as pages", "lengths instead of offsets");
   if (s.offsets && rows != 1) m.refuse(name + ".offsets", cat("is given for a batch of ", rows), "a batch of 1");
   if (s.lengths) check_integers(name + ".lengths", *s.lengths, 1, batch);
   if (s.offsets) check_integers(name + ".offsets", *s.offsets, 1, batch + 1);
@@ -73,7 +73,7 @@ void attention_check::check_bias() {
   if (!o.bias || !m.fine()) return;
   const std::int64_t all[] = {batch, heads, queries, keys};
   if (o.queries.offsets || o.keys.offsets)
-    m.refuse("bias", "is given, and so is offsets",
+    m.refuse("bias", "is given as well as offsets",
              "lengths instead of offsets, with each sequence in a row of the batch");
   else if (!detail::broadcasts(o.bias->extents(), all))
     m.refuse_extents("bias", *o.bias, cat(node_maker::text_of(all), ", where each extent may be 1"));

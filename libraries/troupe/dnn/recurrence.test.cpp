@@ -181,13 +181,13 @@ TEST_F(dnn_recurrence_refusals, a_wrong_number_of_weights_or_states_is_named) {
   const value x = given({5, 2, 3});
   const std::vector<recurrent_weights> w(3, {given({16, 3}), given({16, 4})});
   EXPECT_EQ(rnn(x, w, {.bidirectional = true}).y.why_refused(),
-            "has a rnn whose weights are 3; expected two for each layer, one for each direction");
-  EXPECT_EQ(rnn(x, {}, {}).y.why_refused(), "has a rnn whose weights are 0; expected those of at least one layer");
+            "has a rnn whose weights has 3 elements; expected two for each layer, one for each direction");
+  EXPECT_EQ(rnn(x, {}, {}).y.why_refused(), "has a rnn whose weights has 0 elements; expected at least 1");
   const std::vector<recurrent_state> states(2, {given({2, 4}), given({2, 4})});
   EXPECT_EQ(rnn(x, w, {}, states).layers[2].h.why_refused(),
-            "has a rnn whose initial states are 2; expected 3, as the weights, or none");
+            "has a rnn whose initial has 2 elements; expected 3, one for each of the weights, or none");
   EXPECT_EQ(rnn_gradient(x, x, w, {x, {}}, {}).dx.why_refused(),
-            "has a rnn_gradient whose results are 0; expected 3, as the weights");
+            "has a rnn_gradient whose of.layers has 0 elements; expected 3, one for each of the weights");
 }
 
 TEST(dnn_recurrence_attributes, a_recurrence_node_must_have_the_tensors_that_its_attributes_declare) {

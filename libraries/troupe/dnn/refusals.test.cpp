@@ -252,14 +252,14 @@ TEST_F(dnn_refusals, an_attention_names_sequences_that_do_not_fit) {
   expect(one, k, {.queries = {.offsets = whole({1})}},
          "queries.offsets has no sequence; expected at least 2 offsets: one more than sequences");
   expect(one, k, {.queries = {.lengths = whole({2}), .offsets = whole({3})}},
-         "queries.lengths is given, and so is offsets; expected one of them");
+         "queries.lengths is given as well as offsets; expected at most one of the two");
   expect(one, k, {.bias = given({1, 1, 1, 1}), .queries = {.offsets = whole({3})}},
-         "bias is given, and so is offsets; expected lengths instead of offsets, with each sequence in a row of the "
+         "bias is given as well as offsets; expected lengths instead of offsets, with each sequence in a row of the "
          "batch");
   expect(q, k, {.keys = {.lengths = whole({2})}, .pages = whole({2, 7})}, "");
   expect(q, k, {.pages = whole({3, 7})}, "pages is 3 x 7; expected 2 x the pages of a sequence");
   expect(q, k, {.keys = {.offsets = whole({3})}, .pages = whole({2, 7})},
-         "keys.offsets is given, and so is pages; expected lengths instead of offsets");
+         "keys.offsets is given as well as pages; expected lengths instead of offsets");
 }
 
 TEST_F(dnn_refusals, an_attention_gradient_names_what_is_missing) {
@@ -286,7 +286,7 @@ TEST_F(dnn_refusals, shape_operations_name_wrong_extents_and_axes) {
                "has a reshape whose result is 5 x 5; expected as many elements as x has, which is 2 x 3 x 4");
   expect_value(transpose(x, {0, 0, 1}),
                "has a transposition whose order is not an order of the axes of x; expected each axis once");
-  expect_value(slice(x, 2, 3, 2), "has a slice whose elements are 2 from 3 on; expected within the 4 of axis 2");
+  expect_value(slice(x, 2, 3, 2), "has a slice whose range begins at 3 and has 2 elements; expected one within the 4 of axis 2");
   expect_value(concatenate({x, given({2, 3, 5})}, 1),
                "has a concatenation whose part 1 is 2 x 3 x 5; expected 2 x 3 x 4, as the first, but along axis 1");
   expect_value(channels(x),

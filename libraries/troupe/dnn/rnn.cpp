@@ -38,11 +38,11 @@ std::optional<value> refused(op what, std::string_view name, std::size_t weights
                              std::initializer_list<list_size> lists) {
   detail::node_maker m(what, name, std::vector<value>());
   if (weights == 0 || weights % directions_of(o) != 0)
-    m.refuse("weights", cat("are ", weights),
-             o.bidirectional ? "two for each layer, one for each direction" : "those of at least one layer");
+    m.refuse("weights", cat("has ", weights, " elements"),
+             o.bidirectional ? "two for each layer, one for each direction" : "at least 1");
   for (const list_size& l : lists)
     if (l.size != weights && !(l.optional && l.size == 0))
-      m.refuse(l.name, cat("are ", l.size), cat(weights, ", as the weights", l.optional ? ", or none" : ""));
+      m.refuse(l.name, cat("has ", l.size, " elements"), cat(weights, ", one for each of the weights", l.optional ? ", or none" : ""));
   return m.fine() ? std::nullopt : std::optional(m.done());
 }
 
@@ -51,7 +51,7 @@ std::optional<value> refused(op what, std::string_view name, std::size_t weights
 rnn_result rnn(const value& x, std::span<const recurrent_weights> weights, const rnn_options& o,
                std::span<const recurrent_state> initial) {
   const std::size_t directions = directions_of(o);
-  if (const auto no = refused(op::recurrence, "rnn", weights.size(), o, {{"initial states", initial.size()}}))
+  if (const auto no = refused(op::recurrence, "rnn", weights.size(), o, {{"initial", initial.size()}}))
     return {*no, std::vector<recurrent_result>(weights.size(), {*no, *no, *no, *no})};
   rnn_result out{x, {}};
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -66,9 +66,9 @@ rnn_gradients rnn_gradient(const value& dy, const value& x, std::span<const recu
                            std::span<const recurrent_output_gradients> dlast) {
   const std::size_t directions = directions_of(o);
   if (const auto no = refused(op::recurrence_gradient, "rnn_gradient", weights.size(), o,
-                              {{"initial states", initial.size()},
-                               {"gradients of last states", dlast.size()},
-                               {"results", of.layers.size(), false}}))
+                              {{"initial", initial.size()},
+                               {"dlast", dlast.size()},
+                               {"of.layers", of.layers.size(), false}}))
     return {*no, std::vector<recurrence_gradients>(weights.size(), {*no, *no, *no, *no, *no, *no, *no, *no})};
   rnn_gradients out{dy, std::vector<recurrence_gradients>(weights.size(), {dy, dy, dy, dy, dy, dy, dy, dy})};
   for (std::size_t first = weights.size(); first > 0;) {

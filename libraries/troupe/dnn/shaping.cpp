@@ -64,7 +64,7 @@ value transpose(const value& x, std::span<const std::size_t> from) {
 value concatenate(std::span<const value> parts, std::size_t along) {
   node_maker m(op::concatenation, "concatenation", std::vector<value>(parts.begin(), parts.end()));
   constexpr std::size_t most = info(op::concatenation).most_inputs;
-  if (parts.empty() || parts.size() > most) m.refuse("parts", cat("are ", parts.size()), cat("1 to ", most));
+  if (parts.empty() || parts.size() > most) m.refuse("parts", cat("has ", parts.size(), " elements"), cat("1 to ", most));
   if (!m.fine() || !m.has_rank("first part", parts[0], 1, tensor_shape::max_rank)) return m.done();
   const value& one = parts[0];
   if (along >= one.rank()) m.refuse("axis", cat("is ", along), cat("less than ", one.rank()));
@@ -92,8 +92,8 @@ value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t c
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (axis >= x.rank()) m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
   if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))
-    m.refuse("elements", cat("are ", count, " from ", first, " on"),
-             cat("within the ", x.extents()[axis], " of axis ", axis));
+    m.refuse("range", cat("begins at ", first, " and has ", count, " elements"),
+             cat("one within the ", x.extents()[axis], " of axis ", axis));
   slice_attributes f{};
   extents e{};
   if (m.fine()) {
