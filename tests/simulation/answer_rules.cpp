@@ -129,7 +129,7 @@ void answer_rules::judge_failure(client_request& q) {
 }
 
 // Returns true if the device may have to assume that a later request overwrote what this one reads. It counts as
-// started, too, if it was to share the call of this one and fails for lack of an input.
+// started, too, if it was to share the call of this one and fails because an input is missing.
 bool answer_rules::may_be_overwritten(const client_request& q) const {
   const auto& all = log_.all();
   return std::any_of(all.begin(), all.end(), [&q](const client_request& later) {

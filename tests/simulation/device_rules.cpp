@@ -47,7 +47,7 @@ void device_rules::begin_generation(std::uint64_t generation) {
   recoveries_.push_back(device_.now());
   waiting_since_ = device_.now();
   if (!device_.gave_up() && ++losses_ > device_.workers_without_lack())
-    run_.violated("a worker that could not serve for lack of something counts as a fault");
+    run_.violated("a worker that could not serve because a resource was short counts as a fault");
   if (!device_.gave_up() &&
       recoveries_within(run_.settings.options.restart_window.nanoseconds) > run_.settings.options.restarts)
     run_.violated("the device restarted more often than allowed");

@@ -52,7 +52,7 @@ class simulated_worker {
   bool cannot_start = false;  ///< fails while it starts
   bool never_ready = false;
   bool cannot_launch = false;
-  bool lacks = false;  ///< it cannot serve for lack of something, which counts as no fault
+  bool lacks = false;  ///< it cannot serve because a resource is short, which counts as no fault
   bool was_unkillable = false;
   bool unkillable = false;  ///< the kernel does not let it die
   bool dishonest = false;   ///< has written garbage

@@ -129,8 +129,8 @@ result<void> enable_core_dump(const std::string& file) {
   return set(CU_COREDUMP_ENABLE_ON_EXCEPTION, &yes, sizeof yes);
 }
 
-// After a fault the whole GPU stands still, the longer, the more channels all contexts on it have, used or not: with
-// the driver's own numbers, 8 and 8, 11 ms for each idle context beside the broken one. Most of that is the channels
+// After a fault the whole GPU stands still. The more channels all contexts on it have, used or not, the longer that
+// takes: with the driver's own numbers, 8 and 8, 11 ms for each idle context beside the broken one. Most of that is the channels
 // for copies, of which two already let copies of one stream pass those of another that waits for a kernel. What the
 // user has set counts. The driver reads both variables when it is initialised, here in a process that is ours.
 void ask_for_few_channels() noexcept {

@@ -25,7 +25,7 @@ std::int64_t hang_milliseconds(const storm_options& o) noexcept {
   return std::max<std::int64_t>(o.pause.nanoseconds / 1'000'000, 1);
 }
 
-constexpr std::int64_t look_ns = 100'000;               // how often a condition is checked
+constexpr std::int64_t look_ns = 100'000;               // the time between two checks of a condition
 constexpr std::int64_t garbage_shows_ns = 500'000'000;  // after that, garbage has hit nothing that matters
 
 }  // namespace

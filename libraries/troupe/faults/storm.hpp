@@ -13,7 +13,7 @@
 
 namespace troupe::faults {
 
-/// The faults that a storm injects, and how often.
+/// The faults that a storm injects, and at what rate.
 struct storm_options {
   list<kind> kinds = {};   ///< all equally likely; empty: all
   std::uint64_t seed = 1;  ///< determines the order of kinds, and the times

@@ -20,7 +20,7 @@ struct system_message {
 /// Senders push onto a stack. The consumer takes the whole stack with one exchange and reverses it, so messages are
 /// handled in the order in which they were pushed. `close` replaces the stack by an end mark in the same way. A push
 /// compares before it replaces the top and fails if it reads the mark, so the mark stays and no message is lost
-/// behind it.
+/// after it.
 class system_queue {
  public:
   system_queue() noexcept = default;

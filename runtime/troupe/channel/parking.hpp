@@ -18,7 +18,7 @@ namespace troupe {
 /// total order of seq_cst operations, S1 before S2 and W1 before W2. Either S1 is before W2: then the waker sees 1 and
 /// wakes. Or W2 is before S1, so W1 is before S2: then the sleeper sees the work and does not sleep. A wake between S1
 /// and the system call changes the word, and the kernel refuses to sleep on a word that is not 1. If W1 is another
-/// store with a seq_cst fence behind it, the fence has its place in that order.
+/// store followed by a seq_cst fence, the fence has its place in that order.
 class parking_ref {
  public:
   explicit parking_ref(std::atomic<std::uint32_t>& word) noexcept : word_(&word) {}

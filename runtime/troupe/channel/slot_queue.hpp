@@ -91,7 +91,7 @@ class slot_queue_reader {
   }
   /// Returns the next slot in order, the same one until `pop`.
   std::optional<sent_slot> peek() const noexcept;
-  /// Returns the slot `distance` places behind it, if that has been sent and nothing is kept.
+  /// Returns the slot `distance` places after that of peek(), if that has been sent and nothing is kept.
   std::optional<sent_slot> peek_beyond(std::uint32_t distance) const noexcept;
   bool empty() const noexcept { return arrived(std::memory_order_acquire) == 0; }
   void pop() noexcept { taken_ < kept_ ? ++taken_ : ++next_; }

@@ -140,7 +140,7 @@ class arena {
 
   struct slab {
     node* nodes;
-    std::byte* payloads;  // one every payload_stride_ bytes, each behind a pointer to its node
+    std::byte* payloads;  // one every payload_stride_ bytes, each after a pointer to its node
   };
   struct segment {
     segment_id id;

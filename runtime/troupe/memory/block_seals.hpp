@@ -27,7 +27,7 @@ class block_seals {
   void end(block& b, std::uint32_t number, bool done, std::uint32_t by = 0) noexcept;
   /// Begins to unseal `all`: from now on a fault may change it like any other memory.
   result<request> begin_unseal(const memory_range& all);
-  /// Ends unsealing: the request is in the mailbox with this ticket, so that later writers come behind it. If the
+  /// Ends unsealing: the request is in the mailbox with this ticket, so that later writers come after it. If the
   /// ticket is 0, the request was refused, and nothing has changed.
   void end_unseal(block& b, std::uint64_t ticket, std::uint32_t by = 0) noexcept;
   /// Makes the block writable in the next worker, because the request to unseal it did not run to its end.

@@ -38,7 +38,7 @@ struct peer_take {
   TROUPE_REQUEST("memory.copy_between.target", target, bytes, from, staging)
   void check(checker& c) const;
 };
-/// Copies the source to chunks behind the header, while the other half empties them. Used if the target's worker cannot
+/// Copies the source to the chunks after the header, while the other half empties them. Used if the target's worker cannot
 /// access the source.
 struct peer_send {
   in<std::byte> source;

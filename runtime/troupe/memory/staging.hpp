@@ -15,7 +15,7 @@ namespace troupe {
 /// The progress of the two sides of a transfer through a staging block. One side fills chunk after chunk, the other
 /// empties them; both counts only grow. The filling side is never more than `chunks` ahead. Each side sleeps on `turn`,
 /// which changes with every step. A download has this header in front of its chunks. An upload has its chunks in memory
-/// that the worker can only read, behind a `sent_header`, and this header in a separate block. A transfer whose counts
+/// that the worker can only read, after a `sent_header`, and this header in a separate block. A transfer whose counts
 /// are damaged is abandoned: it must not take a chunk that is not there.
 struct staging_header {
   alignas(64) checked_count filled;  // for a download
@@ -105,7 +105,7 @@ struct staging_plan {
     return std::min(chunk_bytes, bytes - i * chunk_bytes);
   }
   constexpr std::uint64_t block_bytes() const noexcept { return sizeof(staging_header) + chunk_bytes * chunks; }
-  /// Returns a chunk behind a header of either kind.
+  /// Returns a chunk after a header of either kind.
   std::byte* chunk(void* header, std::uint64_t i) const noexcept {
     return static_cast<std::byte*>(header) + sizeof(staging_header) + i % chunks * chunk_bytes;
   }

@@ -112,7 +112,7 @@ TEST(access_list, is_read_as_it_was_written) {
   ASSERT_EQ(read->size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(std::memcmp(&(*read)[i], &all[i], sizeof all[i]), 0) << i;
 
-  place[1].begin = 65;  // behind its end
+  place[1].begin = 65;  // past its end
   EXPECT_FALSE(list.read());
 }
 

@@ -13,7 +13,7 @@
 
 namespace troupe::protocol {
 
-/// Makes a message of its fixed part and a text behind it.
+/// Makes a message of its fixed part, followed by a text.
 template <class Head>
 std::vector<std::byte> join(const Head& head, std::string_view text) {
   static_assert(std::is_trivially_copyable_v<Head>);

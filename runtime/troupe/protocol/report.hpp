@@ -12,7 +12,7 @@
 /// The report of a failed or skipped operation in the report ring, which a worker writes and the application reads.
 namespace troupe::protocol {
 
-/// The start of a report. Texts follow, each behind its 16-bit length: the domain, the text, the name of the request
+/// The start of a report. Texts follow, each after its 16-bit length: the domain, the text, the name of the request
 /// that failed first, and the chain as pairs of ticket and name.
 struct report_header {
   std::uint64_t number;        ///< 1, 2, 3 …

@@ -36,7 +36,7 @@ struct alignas(64) lane_counters {
 /// The amount of the device's memory that was free when the worker last asked.
 struct free_memory {
   std::atomic<std::uint64_t> free_bytes{0};  ///< not used by this program or another
-  std::atomic<std::uint32_t> looks{0};       ///< how often the worker has looked; a thread that asked sleeps here
+  std::atomic<std::uint32_t> looks{0};       ///< number of times the worker has looked; a thread that asked sleeps here
 };
 
 struct progress_page {
@@ -55,8 +55,8 @@ struct progress_page {
   alignas(64) checked_count reports;
   alignas(64) crash_note note;
   alignas(64) free_memory free;
-  /// Written by the GPU when it is probed for this worker: the number of the question, and how often it has completed
-  /// one since.
+  /// Written by the GPU when it is probed for this worker: the number of the question, and the number of probes that
+  /// have completed since.
   alignas(64) std::atomic<std::uint64_t> probe{0};
   std::atomic<std::uint64_t> repeated{0};
 };

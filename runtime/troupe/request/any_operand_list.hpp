@@ -17,7 +17,7 @@ struct operands_in<list<any_operand<M>>> {
   }
 };
 
-/// The blob holds the fixed part of each, and behind them the shapes of those with many indexes.
+/// The blob holds the fixed part of each operand, followed by the shapes of those with many axes.
 template <access_mode M>
 struct field_codec<list<any_operand<M>>> {
   using one = field_codec<any_operand<M>>;

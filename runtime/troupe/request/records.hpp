@@ -7,14 +7,14 @@
 
 namespace troupe {
 
-/// Plain records one after the other, as fields that are trees or graphs are encoded: copies some to `to`, and moves it
-/// behind them.
+/// Plain records one after the other, as fields that are trees or graphs are encoded. Copies records to `to`, and moves
+/// `to` past them.
 template <class T>
 void put_records(std::byte*& to, std::span<const T> all) noexcept {
   if (!all.empty()) std::memcpy(to, all.data(), all.size_bytes());
   to += all.size_bytes();
 }
-/// Refers to `count` of them at `at`, and moves it behind them.
+/// Returns the `count` records at `at`, and moves `at` past them.
 template <class T>
 std::span<const T> take_records(const std::byte*& at, std::size_t count) noexcept {
   const std::span<const T> out(reinterpret_cast<const T*>(at), count);

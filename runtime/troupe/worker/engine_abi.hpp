@@ -21,7 +21,7 @@ enum troupe_lane : std::uint32_t {
   troupe_lane_fence,  ///< a helper's lane, after everything before it
   /// The lane of the operations that it waits for, if that is a single one; otherwise its library's, or an idle one.
   troupe_lane_behind,
-  /// Its library's. On a GPU also that of the operation that it waits for, if nothing is behind that one, because a
+  /// Its library's. On a GPU also that of the operation that it waits for, if nothing follows that one, because a
   /// stream's wait for another stream takes the GPU longer than a small kernel.
   troupe_lane_anywhere,
 };

@@ -30,7 +30,7 @@ struct downloads : detail::on_lane<R, troupe_lane_download> {};
 /// It runs when everything before it has run.
 template <class R>
 struct fences : detail::on_lane<R, troupe_lane_fence> {};
-/// It takes no time itself, and runs right behind what it waits for.
+/// It takes no time itself, and runs right after what it waits for.
 template <class R>
 struct follows : detail::on_lane<R, troupe_lane_behind> {};
 /// It uses nothing that belongs to a lane, such as a handle, so it may run on the lane of any library.

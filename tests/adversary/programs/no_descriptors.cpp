@@ -24,7 +24,7 @@ int test_with(std::uint32_t standbys) {
   for (int fd; (fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) fill.push_back(fd);
   for (const int pid : seen.standby_pids) ::kill(pid, SIGKILL);
   if (seen.worker_pid) ::kill(*seen.worker_pid, SIGKILL);
-  std::this_thread::sleep_for(2s);  // a passing lack
+  std::this_thread::sleep_for(2s);  // the shortage passes by itself
   for (const int fd : fill) ::close(fd);
   ::setrlimit(RLIMIT_NOFILE, &before);
   const auto begun = std::chrono::steady_clock::now();
@@ -36,7 +36,7 @@ int test_with(std::uint32_t standbys) {
 
 int main() {
   const int code = exit_code_of([] { return test_with(0) + test_with(1); });
-  expect(code == 0, "a passing lack of descriptors; code " + std::to_string(code));
+  expect(code == 0, "a temporary shortage of descriptors; code " + std::to_string(code));
   for (const rlim_t most : {8, 12, 16, 24, 32, 48}) {
     const int limited = exit_code_of([most] {
       const rlimit few{.rlim_cur = most, .rlim_max = most};

@@ -48,7 +48,7 @@ bool zero_all_reports(hostile_worker& w) {
   return false;
 }
 
-// One whole report disappears, and those behind it move up.
+// One whole report disappears, and those after it move up.
 bool lose_one_report(hostile_worker& w) {
   const report_ring ring = w.reports();
   while (w.must_attack()) {

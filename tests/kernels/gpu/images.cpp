@@ -19,7 +19,7 @@ constexpr int count = 1000;
 
 std::vector<std::byte> fatbin() {
   std::uint32_t magic = 0;
-  std::uint64_t rest = 0;  // the bytes behind the header of 16
+  std::uint64_t rest = 0;  // the bytes after the header of 16
   std::memcpy(&magic, troupe_test_fatbin, sizeof magic);
   std::memcpy(&rest, troupe_test_fatbin + 8, sizeof rest);
   EXPECT_EQ(magic, 0xba55ed50u);

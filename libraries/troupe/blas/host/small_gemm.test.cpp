@@ -35,7 +35,7 @@ std::vector<form<T>> forms_here() {
   return out;
 }
 
-// Numbers with guard pages before and behind them: a thread that touches those is killed.
+// Numbers with guard pages before and after them: a thread that touches those is killed.
 template <class T>
 class fenced {
  public:
@@ -98,7 +98,7 @@ struct problem {
       const T before = c[at];
       if (i >= p.m) {
         if (std::memcmp(&got[at], &before, sizeof before) != 0)
-          return "between the columns, behind column " + std::to_string(j);
+          return "between the columns, after column " + std::to_string(j);
         continue;
       }
       long double sum = 0, size = 0;

@@ -17,7 +17,7 @@
 namespace troupe::memory {
 
 /// The number of chunks of transfers that have arrived, for each lane: a word in pinned memory that the lane's stream
-/// writes behind each chunk. To ask the driver for an event instead is a call of the kernel's driver, which takes tens
+/// writes after each chunk. To ask the driver for an event instead is a call of the kernel's driver, which takes tens
 /// of milliseconds while that is busy with the end of another process.
 class arrivals {
  public:

@@ -120,7 +120,7 @@ struct cuda_memory {
     if (step == 1) return done(::cuMemsetD8Async(to, part(byte, 0), n, s), "cuMemsetD8Async");
     if (step == 2) return done(::cuMemsetD16Async(to, part(two, 0), n / 2, s), "cuMemsetD16Async");
     if (step == 4) return done(::cuMemsetD32Async(to, part(four, 0), n / 4, s), "cuMemsetD32Async");
-    // The driver repeats no longer pattern. The beginning is filled column by column, and then copied behind itself.
+    // The driver repeats no longer pattern. The beginning is filled column by column, and then copied to the rest.
     constexpr std::size_t most_rows = 4096;
     const std::size_t rows = std::min(n / step, most_rows);
     for (std::size_t i = 0; i < step;) {
@@ -300,7 +300,7 @@ struct cuda_memory {
     TROUPE_TRY(done(::cuCtxGetDevice(&device), "cuCtxGetDevice"));
     return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
   }
-  // Copies the source to the chunks behind the header. Calls `told()` after each chunk.
+  // Copies the source to the chunks after the header. Calls `told()` after each chunk.
   template <class R, class Told>
   result<void> fill_chunks(const R& r, staging_header& h, call& c, Told&& told) {
     const staging_plan plan = plan_of(r);

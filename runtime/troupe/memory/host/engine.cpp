@@ -91,7 +91,7 @@ struct host_memory {
     return {};
   }
 
-  // Copies the source to the chunks behind the header, no further ahead than allowed. Calls `told(n)` after the n-th.
+  // Copies the source to the chunks after the header, no further ahead than allowed. Calls `told(n)` after the n-th.
   template <class R, class Told>
   static result<void> fill_chunks(const R& r, staging_header& h, Told&& told) {
     const staging_plan plan = plan_of(r);

@@ -57,7 +57,7 @@ class platform {
 
   /// Makes a queue of operations on the device, a CUstream. Sets `counts` to its priority as the device counts.
   virtual result<void*> make_stream(priority urgency, std::int32_t& counts) = 0;
-  /// Enqueues a write of the value to pinned memory, behind everything in the stream.
+  /// Enqueues a write of the value to pinned memory, after everything in the stream.
   virtual result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
   /// Makes later operations of the stream wait until the value there is at least this.
   virtual result<void> wait(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;

@@ -21,8 +21,8 @@ namespace troupe {
 ///
 /// The device writes a lane's counter where it finds a *mark* in the stream. A mark costs it some time, so one is
 /// enqueued only when it is needed: when a lane has nothing more to enqueue, before the lane's thread starts something
-/// that may take long, behind an operation that another lane or the host waits for or that has a time limit, and after
-/// a number of operations, the smaller the longer they take.
+/// that may take long, after an operation that another lane or the host waits for or that has a time limit, and after a
+/// number of operations, which is smaller if they take longer.
 ///
 /// The device wakes no thread, and reports an error only when asked. So one thread, the watcher, polls the counters
 /// while marks are outstanding, and wakes the threads that wait. When nothing moves, another thread asks the device:
@@ -50,11 +50,11 @@ class device_progress {
   /// Marks each lane whose thread has nothing left to enqueue. Called by the pump before it sleeps.
   void mark_all() noexcept;
   /// Has these operations marked as soon as they are enqueued, so that a thread or lane that waits for them need not
-  /// wait for what is enqueued behind them.
+  /// wait for what is enqueued after them.
   void mark_awaited(const wait_list& waits) noexcept;
-  /// After the operations of the lane, a stream, behind `before` and up to `last` were enqueued: marks them if due.
+  /// Marks the operations after `before` and up to `last` if that is due. The lane is a stream, and they were enqueued.
   void mark_if_due(std::uint64_t before, position last) noexcept;
-  /// Returns after how many operations of the lane, a stream, a mark is due: fewer, the longer they take.
+  /// Returns after how many operations of the lane, a stream, a mark is due: fewer if they take longer.
   std::uint32_t marked_after(std::uint32_t lane) const noexcept {
     return mark_after_[lane].load(std::memory_order_relaxed);
   }
@@ -117,8 +117,9 @@ class device_progress {
   std::atomic<std::uint32_t> far_enough_{0};  ///< threads that wait for the device sleep on it
   std::atomic<bool> ending_{false};
   std::atomic<std::uint32_t> watch_{0}, watcher_sleeps_{0};  ///< the watcher sleeps on `watch_`
-  std::atomic<std::uint32_t> questions_{0};                  ///< for errors; the thread that asks sleeps on it
-  std::atomic<std::int64_t> silence_ns_;                     ///< how often it asks while nothing moves
+  std::atomic<std::uint32_t> questions_{0};                  ///< for errors; the asking thread sleeps on `questions_`
+  /// The watcher asks for errors after this time without a completed operation, and again after each such time.
+  std::atomic<std::int64_t> silence_ns_;
   std::thread watcher_, asker_;
 };
 

@@ -103,7 +103,7 @@ class gpu_lanes : public testing::Test {
   lane_set lanes_{channel_.view(), operations_.get(), reports_, failures_, wait_policy::latency, true, &device_};
 };
 
-// Otherwise an operation that waits for the first of many long ones would wait for all that are enqueued behind it.
+// Otherwise an operation that waits for the first of many long ones would wait for all that are enqueued after it.
 TEST_F(gpu_lanes, mark_an_operation_right_behind_it_if_another_lane_waits_for_it) {
   run(lane);
   operation& later = issued(other, behind({lane, 1}));

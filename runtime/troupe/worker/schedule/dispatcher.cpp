@@ -34,7 +34,7 @@ bool dispatcher::is_ready(const operation& op) {
 }
 
 // Returns true if the operation may run on the stream of another library. A large copy may not, so that it overlaps
-// with what is computed behind it.
+// with what is computed after it.
 bool dispatcher::suits_any_stream(const operation& op) const noexcept {
   if (op.what == nullptr || !lanes_.device().has_platform()) return false;
   if (op.what->lane == troupe_lane_anywhere) return true;
@@ -89,7 +89,7 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);
   if (joins) {
-    // What a cut leaves keeps its weight: behind a call that was queued, none runs here. So it may grow without end.
+    // What a cut leaves keeps its weight: after a call that was queued, none runs here. So it may grow without end.
     group_.weight = std::min(group_.weight + weighs, too_heavy), group_.heaviest = std::max(group_.heaviest, weighs);
     cut_.note(key, ++group_.count, group_.most);
     if (group_.count == group_.most) close_full_group();

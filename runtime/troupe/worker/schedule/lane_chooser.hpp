@@ -32,7 +32,7 @@ class lane_chooser {
   };
 
   /// Returns the lane of an operation that waits for `waits`. `lanes.backlog(lane)` is the number of incomplete
-  /// operations of a lane, and `lanes.is_last(position)` says whether nothing has been issued behind one.
+  /// operations of a lane, and `lanes.is_last(position)` says whether nothing has been issued after a position.
   template <class Lanes>
   std::uint32_t choose(const wish& w, const wait_list& waits, const Lanes& lanes) noexcept {
     const auto [wanted, urgency, library, on_any_stream] = w;

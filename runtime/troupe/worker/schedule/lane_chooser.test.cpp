@@ -82,7 +82,7 @@ TEST(lane_chooser, keeps_a_chain_on_one_stream_where_nothing_else_would_wait) {
   EXPECT_EQ(copy(troupe_lane_download, {blas_lane}), blas_lane);
   EXPECT_EQ(copy(troupe_lane_upload, {}), blas_lane) << "what uses it may well follow there";
 
-  EXPECT_EQ(kernel({blas_lane}, {.last = 2}), jit_lane) << "something else is behind that";
+  EXPECT_EQ(kernel({blas_lane}, {.last = 2}), jit_lane) << "something else follows that";
   EXPECT_EQ(kernel({blas_lane, jit_lane + 1}), jit_lane);
   EXPECT_EQ(kernel({lane_chooser::upload}), jit_lane) << "later uploads must not wait for a kernel";
   EXPECT_EQ(kernel({max_lanes - 1}), jit_lane) << "a helper has no stream";

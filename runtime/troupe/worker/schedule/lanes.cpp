@@ -122,7 +122,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
   while (true) {
     // `queued` is read first and `ran` second. While more is queued than has run, the pump runs nothing here, so `next`
     // belongs to this thread. In the other order the pump could, between the two reads, run `next` itself and queue the
-    // operation behind it.
+    // operation after it.
     const std::uint64_t queued = l.queued.load(std::memory_order_acquire),
                         next = l.ran.load(std::memory_order_acquire) + 1;
     if (device_.is_lost()) return;
@@ -328,7 +328,7 @@ void lane_set::run_group(operation& head) noexcept {
   for (std::uint32_t i = 0; i < all; ++i) {
     operation& op = member(i);
     if (op.timed) start_time_limit(op, on_device);
-    on_device.share_a_call();  // true of the members behind the first
+    on_device.share_a_call();  // true of the members after the first
     if (const failure_ptr why = start(op)) {
       report_failure(op, why);
       continue;

@@ -57,7 +57,7 @@ class lane_set {
   }
   std::uint64_t backlog(std::uint32_t lane) const noexcept { return lanes_[lane].issued - lanes_.done(lane); }
   bool idle(std::uint32_t lane) const noexcept { return backlog(lane) == 0; }
-  /// Returns true if nothing has been issued behind this operation.
+  /// Returns true if nothing has been issued after this operation.
   bool is_last(position p) const noexcept { return lanes_[p.lane].issued == p.sequence; }
   /// Returns true if an operation of this lane with these waits can run: on a stream, if they are enqueued.
   bool are_met(const wait_list& waits, std::uint32_t lane) const noexcept;

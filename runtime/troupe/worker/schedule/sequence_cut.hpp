@@ -8,7 +8,7 @@ namespace troupe {
 
 /// Cuts a row of operations into calls. An engine keeps what it has made for a call, so a sequence that comes again
 /// should be cut at the same places, wherever the row began. So the place depends on the operations themselves: among
-/// the places in the second half of a full call, it is the one behind the operations with the highest hash.
+/// the places in the second half of a full call, it is the one after the operations with the highest hash.
 class sequence_cut {
  public:
   /// `key` is of the next operation, the `count`-th of its call, which takes `most`.
