@@ -45,7 +45,7 @@ TEST_F(fault_names, have_the_kernel_its_program_and_the_argument_that_was_overru
     const std::string full = std::string("jit.launch ") + name + " (scatter.cu) #";
     EXPECT_TRUE(is_error(e, reaction::context_lost,
                          {("] " + full).c_str(), ("it was working on " + full).c_str(), "SIGSEGV",
-                          "7.451 GiB behind the end of argument 1 (f32[1000])"}));
+                          "7.451 GiB past the end of argument 1 (f32[1000])"}));
     const auto record = gpu.last_fault();
     EXPECT_TRUE(has(record->text(), {("blamed: " + full).c_str(), ("  " + full).c_str(), ": lost"}));
     EXPECT_EQ(record->blamed->name + " #", full);

@@ -104,7 +104,7 @@ class layers {
     // A view that was refused when it was made has rank 0; the request reports that reason.
     const bool is_view = o->shape().rank != 0;
     if (is_view && fits(field, *o, is_c) && count() > 1 && o->shape().strides[0] < reach_of(element_of(*o, 0).shape()))
-      f_.refuse(field, "has interleaved layers", "each layer's states behind those of the layer before it");
+      f_.refuse(field, "has interleaved layers", "each layer's states after those of the layer before it");
     if (!is_view || !f_.fine()) return f_.write(field, x_, *o);
     for (std::size_t i = 0; i < count(); ++i) f_.write(field, state(i), element_of(*o, i));
   }

@@ -464,7 +464,7 @@ TEST_F(dnn_refusals, states_must_be_one_tensor_with_an_entry_for_each_layer) {
   EXPECT_NE(memory.refusal(r).find("last_h overlaps initial_h"), std::string::npos) << memory.refusal(r);
   r.last_h = tensor<float>(buffer<float>(memory.at<float>(400, 16).range), {2, 2, 4}, {4, 8, 1});
   EXPECT_EQ(memory.refusal(r),
-            "dnn.rnn_forward: last_h has interleaved layers; expected each layer's states behind those "
+            "dnn.rnn_forward: last_h has interleaved layers; expected each layer's states after those "
             "of the layer before it");
   const tensor<float> beyond(buffer<float>(memory.at<float>(400, 15).range), {2, 2, 4});
   r.last_h = beyond;

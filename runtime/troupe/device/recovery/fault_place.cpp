@@ -30,7 +30,7 @@ std::uint64_t distance(std::uint64_t address, const encoded_operand& o) {
 std::string relation(std::uint64_t address, const encoded_operand& o) {
   if (address < o.address) return bytes_text(o.address - address) + " before " + to_string(o);
   const std::uint64_t offset = address - o.address;
-  if (offset >= o.bytes) return bytes_text(offset - o.bytes) + " behind the end of " + to_string(o);
+  if (offset >= o.bytes) return bytes_text(offset - o.bytes) + " past the end of " + to_string(o);
   return cat("at element ", offset / o.element_bytes, " of ", to_string(o));
 }
 
