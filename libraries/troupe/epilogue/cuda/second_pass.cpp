@@ -85,7 +85,7 @@ unsigned second_pass::choose_kernel(unsigned slots, dtype product) {
   const bool wide = slots > kernel_arguments::ordinary_slots;
   ordinary_ = !wide;
   const auto choose = [&]<class N>(N, unsigned at_a_time) {
-    kernel_ = wide ? cuda::kernel<"tail_wide", N> : cuda::kernel<"tail", N>;
+    kernel_ = wide ? cuda::kernel<"epilogue_wide", N> : cuda::kernel<"epilogue", N>;
     return wide ? 1 : at_a_time;
   };
   switch (product) {
