@@ -9,7 +9,7 @@
 namespace troupe::cutlass {
 
 /// Names of the kernel in every source, and of the second kernel in sources with reductions: see `has_reductions`.
-inline constexpr char variant_kernel[] = "troupe_cutlass_cell", combining_kernel[] = "troupe_cutlass_combine";
+inline constexpr char variant_kernel[] = "troupe_cutlass_variant", combining_kernel[] = "troupe_cutlass_combine";
 
 /// A kernel's source and its launch configuration.
 struct variant_source {

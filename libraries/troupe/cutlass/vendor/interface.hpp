@@ -104,6 +104,6 @@ struct table {
 
 /// The only symbol of the plug-in.
 using get_table = const table* (*)();
-inline constexpr const char* table_symbol = "troupe_cutlass_cells";
+inline constexpr const char* table_symbol = "troupe_cutlass_variants";
 
 }  // namespace troupe::cutlass::vendor

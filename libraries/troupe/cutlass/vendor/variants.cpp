@@ -110,7 +110,7 @@ using kernel = )",
 extern "C" __constant__ unsigned troupe_parameter_bytes = sizeof(kernel::Params);
 static_assert(sizeof(kernel::Params) == )",
                c.parameter_bytes, R"(, "the host fills parameters of another size");
-extern "C" __global__ void __launch_bounds__(kernel::kThreadCount) troupe_cell(const __grid_constant__ kernel::Params parameters) {
+extern "C" __global__ void __launch_bounds__(kernel::kThreadCount) troupe_vendor_variant(const __grid_constant__ kernel::Params parameters) {
   extern __shared__ __align__(128) unsigned char shared[];
   kernel k;
   k(parameters, *reinterpret_cast<kernel::SharedStorage*>(shared));

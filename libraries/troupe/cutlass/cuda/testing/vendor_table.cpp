@@ -230,7 +230,7 @@ std::array<const kernel_variant*, sizeof...(I)> all_of(std::index_sequence<I...>
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] const table* troupe_cutlass_cells() {
+extern "C" [[gnu::visibility("default")]] const table* troupe_cutlass_variants() {
   static const auto variants = all_of(std::make_index_sequence<std::size(specs)>());
   static const table t{.version = interface_version,
                        .variant_bytes = sizeof(kernel_variant),

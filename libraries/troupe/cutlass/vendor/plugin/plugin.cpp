@@ -17,7 +17,7 @@ const char kernels_header[] = {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] const table* troupe_cutlass_cells() {
+extern "C" [[gnu::visibility("default")]] const table* troupe_cutlass_variants() {
 #define VARIANT(name) troupe_variant_##name(),
   static const kernel_variant* const all[] = {
 #include "variants.inc"

@@ -278,7 +278,7 @@ image::image(const std::string& file) {
   CUfunction f;
   MUST(cudaFree(nullptr));
   MUST(cuModuleLoad(&m, file.c_str()));
-  MUST(cuModuleGetFunction(&f, m, "troupe_cell"));
+  MUST(cuModuleGetFunction(&f, m, "troupe_vendor_variant"));
   module_ = m, kernel_ = f;
 }
 image::~image() { cuModuleUnload(static_cast<CUmodule>(module_)); }
