@@ -41,7 +41,8 @@ int serve() {
   // A worker ends without flushing, so lines that kernels and engines print must reach a file or pipe one by one.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   // Threads of an OpenMP that a vendor's library brings would compute nothing on all cores for milliseconds after each
-  // call, and keep them from the engine's own threads. The process is still single-threaded, so the environment can be changed.
+  // call, and keep them from the engine's own threads. The process is still single-threaded, so the environment can be
+  // changed.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   // But between the parts of one call, waking them would cost more than the few microseconds that they wait.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);

@@ -160,7 +160,8 @@ TEST(dlpack, refuses_layouts_that_do_not_fit_the_buffer) {
   EXPECT_TRUE(is_error(why({.shape = {2, 2}, .strides = {23, 1}}), reaction::caller_bug, {"25 elements"}));
   EXPECT_TRUE(is_error(why({.shape = {2, 2}, .strides = {-1, 1}}), reaction::caller_bug, {"expected at least 0"}));
   EXPECT_TRUE(is_error(why({.shape = {2, 0}}), reaction::caller_bug, {"at least 1 element"}));
-  EXPECT_TRUE(is_error(why({.shape = {2, 2}, .strides = {1}}), reaction::caller_bug, {"2 dimensions and 1 strides"}));
+  EXPECT_TRUE(is_error(why({.shape = {2, 2}, .strides = {1}}), reaction::caller_bug,
+                       {"there are 1 strides; expected 2, one for each axis"}));
   EXPECT_TRUE(is_error(why({.shape = {INT64_MAX, INT64_MAX}}), reaction::caller_bug, {"64 bits"}));
   EXPECT_TRUE(
       is_error(error_of(dlpack::to_dlpack(gpu, gpu.alloc<float4_e2m1>(2))), reaction::unsupported, {"float4_e2m1x2"}));
@@ -233,7 +234,7 @@ TEST(dlpack, leaves_a_refused_tensor_to_the_caller) {
   EXPECT_TRUE(is_error(why([](auto& t) { t.version.major = 2; }, gpu), reaction::unsupported, {"DLPack 2.3"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.flags = 1; }, gpu), reaction::unsupported, {"read-only"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.byte_offset = 2; }, gpu), reaction::caller_bug, {"multiple of 4"}));
-  EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.dimensions = -1; }, gpu), reaction::caller_bug, {"-1 dimensions"}));
+  EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.dimensions = -1; }, gpu), reaction::caller_bug, {"-1 axes"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.shape = nullptr; }, gpu), reaction::caller_bug, {"with a shape"}));
   EXPECT_TRUE(is_error(why([&](auto&) { f.shape[0] = 0; }, gpu), reaction::caller_bug, {"at least 1 element"}));
   EXPECT_EQ(f.deleted, 0);

@@ -130,9 +130,9 @@ result<void> enable_core_dump(const std::string& file) {
 }
 
 // After a fault the whole GPU stands still. The more channels all contexts on it have, used or not, the longer that
-// takes: with the driver's own numbers, 8 and 8, 11 ms for each idle context beside the broken one. Most of that is the channels
-// for copies, of which two already let copies of one stream pass those of another that waits for a kernel. What the
-// user has set counts. The driver reads both variables when it is initialised, here in a process that is ours.
+// takes: with the driver's own numbers, 8 and 8, 11 ms for each idle context beside the broken one. Most of that is the
+// channels for copies, of which two already let copies of one stream pass those of another that waits for a kernel.
+// What the user has set counts. The driver reads both variables when it is initialised, here in a process that is ours.
 void ask_for_few_channels() noexcept {
   (void)::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "4", 0);
   (void)::setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "2", 0);

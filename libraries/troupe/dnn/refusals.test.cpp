@@ -286,7 +286,8 @@ TEST_F(dnn_refusals, shape_operations_name_wrong_extents_and_axes) {
                "has a reshape whose result is 5 x 5; expected as many elements as x has, which is 2 x 3 x 4");
   expect_value(transpose(x, {0, 0, 1}),
                "has a transposition whose order is not an order of the axes of x; expected each axis once");
-  expect_value(slice(x, 2, 3, 2), "has a slice whose range begins at 3 and has 2 elements; expected one within the 4 of axis 2");
+  expect_value(slice(x, 2, 3, 2),
+               "has a slice whose range begins at 3 and has 2 elements; expected one within the 4 of axis 2");
   expect_value(concatenate({x, given({2, 3, 5})}, 1),
                "has a concatenation whose part 1 is 2 x 3 x 5; expected 2 x 3 x 4, as the first, but along axis 1");
   expect_value(channels(x),

@@ -42,7 +42,8 @@ std::optional<value> refused(op what, std::string_view name, std::size_t weights
              o.bidirectional ? "two for each layer, one for each direction" : "at least 1");
   for (const list_size& l : lists)
     if (l.size != weights && !(l.optional && l.size == 0))
-      m.refuse(l.name, cat("has ", l.size, " elements"), cat(weights, ", one for each of the weights", l.optional ? ", or none" : ""));
+      m.refuse(l.name, cat("has ", l.size, " elements"),
+               cat(weights, ", one for each of the weights", l.optional ? ", or none" : ""));
   return m.fine() ? std::nullopt : std::optional(m.done());
 }
 
@@ -65,10 +66,9 @@ rnn_gradients rnn_gradient(const value& dy, const value& x, std::span<const recu
                            const rnn_result& of, const rnn_options& o, std::span<const recurrent_state> initial,
                            std::span<const recurrent_output_gradients> dlast) {
   const std::size_t directions = directions_of(o);
-  if (const auto no = refused(op::recurrence_gradient, "rnn_gradient", weights.size(), o,
-                              {{"initial", initial.size()},
-                               {"dlast", dlast.size()},
-                               {"of.layers", of.layers.size(), false}}))
+  if (const auto no =
+          refused(op::recurrence_gradient, "rnn_gradient", weights.size(), o,
+                  {{"initial", initial.size()}, {"dlast", dlast.size()}, {"of.layers", of.layers.size(), false}}))
     return {*no, std::vector<recurrence_gradients>(weights.size(), {*no, *no, *no, *no, *no, *no, *no, *no})};
   rnn_gradients out{dy, std::vector<recurrence_gradients>(weights.size(), {dy, dy, dy, dy, dy, dy, dy, dy})};
   for (std::size_t first = weights.size(); first > 0;) {

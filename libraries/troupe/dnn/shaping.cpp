@@ -64,7 +64,8 @@ value transpose(const value& x, std::span<const std::size_t> from) {
 value concatenate(std::span<const value> parts, std::size_t along) {
   node_maker m(op::concatenation, "concatenation", std::vector<value>(parts.begin(), parts.end()));
   constexpr std::size_t most = info(op::concatenation).most_inputs;
-  if (parts.empty() || parts.size() > most) m.refuse("parts", cat("has ", parts.size(), " elements"), cat("1 to ", most));
+  if (parts.empty() || parts.size() > most)
+    m.refuse("parts", cat("has ", parts.size(), " elements"), cat("1 to ", most));
   if (!m.fine() || !m.has_rank("first part", parts[0], 1, tensor_shape::max_rank)) return m.done();
   const value& one = parts[0];
   if (along >= one.rank()) m.refuse("axis", cat("is ", along), cat("less than ", one.rank()));

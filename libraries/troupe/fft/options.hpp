@@ -35,7 +35,7 @@ constexpr std::string_view to_string(normalization n) noexcept {
   return is_known(n) ? names[static_cast<std::uint8_t>(n)] : "unknown";
 }
 
-/// Extents of 1 to 3 dimensions. Elements of the last dimension are adjacent.
+/// The extents of 1 to 3 axes. Elements along the last axis are adjacent.
 ///   .n = 1024          .n = {rows, columns}
 class shape {
  public:

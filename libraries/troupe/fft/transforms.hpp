@@ -28,7 +28,7 @@ inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>> && is_real<rea
 using real_types = types<float, double, half, bfloat16>;
 using complex_types = types<complex64, complex128, complex_half, complex_bfloat16>;
 
-/// output[k] = sum over j of input[j] * exp(-+ 2 pi i j k / n), in each dimension. In place if output is input in the
+/// output[k] = sum over j of input[j] * exp(-+ 2 pi i j k / n), along each axis. In place if output is input in the
 /// same layout. Transforms of the input may overlap each other (a sliding window has a distance below n); those of the
 /// output must not.   cufftExecC2C, cufftExecZ2Z, cufftXtExec
 template <class T>
@@ -50,7 +50,7 @@ struct c2c {
   void check(checker&) const;
 };
 
-/// The forward transform of real elements. The output has the first n / 2 + 1 elements of the last dimension; the
+/// The forward transform of real elements. The output has the first n / 2 + 1 elements along the last axis; the
 /// others are conjugates of these. In place if output is the same memory, and the input's rows are padded:
 /// `.input_layout =
 /// {.embed = padded(n)}`.   cufftExecR2C, cufftExecD2Z, cufftXtExec
@@ -72,7 +72,7 @@ struct r2c {
   void check(checker&) const;
 };
 
-/// The inverse transform to real elements: its input has the n / 2 + 1 elements of the last dimension that `r2c`
+/// The inverse transform to real elements: its input has the n / 2 + 1 elements along the last axis that `r2c`
 /// produces. Imaginary parts that a real signal cannot have (of element 0, and of n / 2 if n is even) do not count. In
 /// place like `r2c`, with the padding in `output_layout`.   cufftExecC2R, cufftExecZ2D, cufftXtExec
 template <class T>

@@ -28,7 +28,7 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
   const tensor_shape &in = r.input.shape(), &out = r.output.shape();
   for (std::size_t i = 0; i < in.rank; ++i)
     if (in.extents[i] < 1) [[unlikely]] {
-      check.refuse(&r.input, "is " + extents_text(in), "at least 1 in each dimension");
+      check.refuse(&r.input, "is " + extents_text(in), "at least 1 along each axis");
       return false;
     }
   if (!(r.dimensions >= 0) || r.dimensions > static_cast<std::int64_t>(std::min<std::uint64_t>(in.rank, shape::most)) ||
@@ -90,7 +90,7 @@ template <class T>
 void real_transform<T>::check(checker& check) const {
   known(check, normalization);
   if (!has_sizes(check, *this, input.shape(), half_of(input.shape()),
-                 "as input, with n / 2 + 1 elements in the last dimension"))
+                 "as input, with n / 2 + 1 elements along the last axis"))
     return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
@@ -101,7 +101,7 @@ template <class T>
 void real_inverse<T>::check(checker& check) const {
   known(check, normalization);
   if (!has_sizes(check, *this, half_of(output.shape()), output.shape(),
-                 "as output, with n / 2 + 1 elements in the last dimension"))
+                 "as output, with n / 2 + 1 elements along the last axis"))
     return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);

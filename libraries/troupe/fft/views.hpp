@@ -28,7 +28,7 @@ struct complex_transform {
   void check(checker&) const;
 };
 
-/// The forward transform of real elements. The output has n / 2 + 1 elements in the last dimension. See r2c.
+/// The forward transform of real elements. The output has n / 2 + 1 elements along the last axis. See r2c.
 template <class T>
 struct real_transform {
   static_assert(is_real<T>, "fft::real_transform has float, double, troupe::half and troupe::bfloat16");
@@ -41,7 +41,7 @@ struct real_transform {
   void check(checker&) const;
 };
 
-/// The inverse transform to real elements. The input has n / 2 + 1 elements in the last dimension, where the output has
+/// The inverse transform to real elements. The input has n / 2 + 1 elements along the last axis, where the output has
 /// n. See c2r.
 template <class T>
 struct real_inverse {

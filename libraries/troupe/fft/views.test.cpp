@@ -86,7 +86,7 @@ TEST_F(fft_tensor_refusals, name_sizes_dimensions_and_strides) {
   expect_refused(bad, "dimensions is -1; expected 1 to 3, and at most the 2 axes of input");
   bad = good;
   bad.input = at<in_tensor<C>>(0, tensor_shape{.rank = 2, .extents = {0, 8}, .strides = {8, 1}});
-  expect_refused(bad, "input is 0 x 8; expected at least 1 in each dimension");
+  expect_refused(bad, "input is 0 x 8; expected at least 1 along each axis");
   bad = good;
   bad.direction = static_cast<direction>(7);
   expect_refused(bad, "direction is 7; expected forward or inverse");
@@ -107,13 +107,12 @@ TEST_F(fft_tensor_refusals, name_sizes_dimensions_and_strides) {
   expect_refused(forward, "");
   auto wrong = forward;
   wrong.output = at<out_tensor<C>>(100, square);
-  expect_refused(wrong, "output is 4 x 8; expected 4 x 5 (as input, with n / 2 + 1 elements in the last dimension)");
+  expect_refused(wrong, "output is 4 x 8; expected 4 x 5 (as input, with n / 2 + 1 elements along the last axis)");
   const real_inverse<float> inverse{.input = at<in_tensor<C>>(0, half), .output = at<out_tensor<float>>(100, square)};
   expect_refused(inverse, "");
   auto also_wrong = inverse;
   also_wrong.input = at<in_tensor<C>>(0, square);
-  expect_refused(also_wrong,
-                 "input is 4 x 8; expected 4 x 5 (as output, with n / 2 + 1 elements in the last dimension)");
+  expect_refused(also_wrong, "input is 4 x 8; expected 4 x 5 (as output, with n / 2 + 1 elements along the last axis)");
 }
 
 TEST_F(fft_tensor_refusals, leave_transforms_in_place_if_the_strides_agree) {

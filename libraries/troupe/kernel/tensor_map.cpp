@@ -93,7 +93,7 @@ class tensor_checker {
  private:
   bool padded() const noexcept { return type_ == tensor_type::u4x16_align16 || type_ == tensor_type::u6x16_align16; }
   bool wide() const noexcept { return t_.interleave == tensor_interleave::bytes_32 || padded(); }
-  // Returns the bytes of `elements` elements of the first dimension.
+  // Returns the bytes of `elements` elements of the first axis.
   std::int64_t row_bytes(std::int64_t elements) const noexcept { return elements * info_of(type_).bits / 8; }
   std::string why_wide() const {
     return padded() ? ", because type is " + std::string(to_string(type_)) : ", because interleave is bytes_32";
@@ -114,7 +114,7 @@ class tensor_checker {
   complaint rank() {
     const std::size_t rank = t_.sizes.size(), least = t_.interleave == tensor_interleave::none ? 1 : 3;
     if (rank < least || rank > tensor_layout::most_rank)
-      return tensor_complaint{cat("sizes has ", rank, " dimensions"),
+      return tensor_complaint{cat("sizes has ", rank, " axes"),
                               cat(least, " to 5", least == 3 ? ", because it is interleaved" : "")};
     const auto other = [&](const char* list, std::size_t has, std::size_t expected, bool optional) -> complaint {
       if (has == expected || (optional && has == 0)) return std::nullopt;
@@ -172,15 +172,15 @@ class tensor_checker {
     for (std::size_t i = 0; i + 1 < t_.sizes.size(); ++i) {
       const bool given = !t_.strides.empty();
       const extent stride = given ? t_.strides[i] : tight;
-      const std::string text = given ? numbered("strides", i, stride)
-                                     : cat("strides are none, and ", detail::text(stride),
-                                           " bytes lie between one and the next of dimension ", i + 1);
+      const std::string text =
+          given ? numbered("strides", i, stride)
+                : cat("strides is empty, which means ", detail::text(stride), " bytes along axis ", i + 1);
       if (stride < 1 || stride >= stride_limit) return tensor_complaint{text, span(of, stride_limit - of)};
       if (stride.value() % of != 0)
         return tensor_complaint{text, multiple_of(of) + (wide() ? why_wide() : std::string())};
       // The driver's documentation requires this of all types, which cannot hold for packed numbers.
       if (stride < t_.sizes[i] && !info_of(type_).packed)
-        return tensor_complaint{text, "at least " + detail::text(t_.sizes[i]) + ", the size of the dimension before"};
+        return tensor_complaint{text, "at least " + detail::text(t_.sizes[i]) + ", the extent of the axis before it"};
       tight = stride * t_.sizes[i + 1];
     }
     return std::nullopt;
@@ -200,7 +200,7 @@ class tensor_checker {
   }
 
   complaint steps() {
-    // Without interleaving, the accelerator silently ignores a step in the first dimension.
+    // Without interleaving, the accelerator silently ignores a step in the first axis.
     for (std::size_t i = 0; i < t_.steps.size(); ++i) {
       if (t_.steps[i] < 1 || t_.steps[i] > most_step)
         return tensor_complaint{numbered("steps", i, t_.steps[i]), span(1, most_step)};

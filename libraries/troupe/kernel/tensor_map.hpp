@@ -58,14 +58,14 @@ enum class tensor_fill : std::uint8_t { zero, nan_for_zero_fma };
 
 std::string_view to_string(tensor_type t) noexcept;
 
-/// A tensor in a buffer, and the boxes in which it is copied. The first dimension is the one whose elements are
+/// A tensor in a buffer, and the boxes in which it is copied. The first axis is the one whose elements are
 /// adjacent.   cuTensorMapEncodeTiled
 struct tiles {
-  list<extent> sizes;  ///< elements in each dimension, of which there are 1 to 5
-  list<extent> box;    ///< elements that one copy spans, in each dimension
-  /// Bytes between consecutive elements, for each dimension but the first; empty: contiguous.
+  list<extent> sizes;  ///< elements along each axis, of which there are 1 to 5
+  list<extent> box;    ///< elements that one copy spans, along each axis
+  /// Bytes between consecutive elements, for each axis but the first; empty: contiguous.
   list<extent> strides = {};
-  list<extent> steps = {};  ///< element stride within the box, in each dimension; empty: 1
+  list<extent> steps = {};  ///< element stride within the box, along each axis; empty: 1
   tensor_type type = tensor_type::of_the_elements;
   tensor_interleave interleave = tensor_interleave::none;
   tensor_swizzle swizzle = tensor_swizzle::none;

@@ -13,7 +13,7 @@ constexpr std::uint64_t plenty = std::uint64_t{1} << 50, address = 0x1000;
 
 // A matrix of 64 rows of 128 halves, in boxes of 64 × 8 with the widest swizzle.
 tiles matrix() { return {.sizes = {128, 64}, .box = {64, 8}, .swizzle = tensor_swizzle::bytes_128}; }
-// Channels in groups of 16 bytes, which needs at least three dimensions.
+// Channels in groups of 16 bytes, which needs at least three axes.
 tiles interleaved(tensor_interleave how) {
   return {.sizes = {64, 8, 4},
           .box = {16, 8, 1},
@@ -50,18 +50,18 @@ TEST(tensor_map, is_accepted_in_every_form_that_the_driver_accepts) {
     EXPECT_EQ(complaint({.sizes = {128, 64}, .box = {16, 8}}, d), "") << to_string(d);
 }
 
-TEST(tensor_map, has_one_to_five_dimensions_and_at_least_three_if_interleaved) {
-  EXPECT_EQ(complaint({.sizes = {}, .box = {}}), "sizes has 0 dimensions; expected 1 to 5");
+TEST(tensor_map, has_one_to_five_axes_and_at_least_three_if_interleaved) {
+  EXPECT_EQ(complaint({.sizes = {}, .box = {}}), "sizes has 0 axes; expected 1 to 5");
   EXPECT_EQ(complaint({.sizes = std::vector<extent>(6, 16), .box = std::vector<extent>(6, 16)}),
-            "sizes has 6 dimensions; expected 1 to 5");
+            "sizes has 6 axes; expected 1 to 5");
   EXPECT_EQ(complaint_when([](tiles& t) {
               t.swizzle = tensor_swizzle::none;
               t.interleave = tensor_interleave::bytes_16;
             }),
-            "sizes has 2 dimensions; expected 3 to 5, because it is interleaved");
+            "sizes has 2 axes; expected 3 to 5, because it is interleaved");
 }
 
-TEST(tensor_map, has_lists_whose_lengths_match_its_dimensions) {
+TEST(tensor_map, has_lists_whose_lengths_match_its_axes) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.box = {64}; }), "box has 1 numbers; expected 2, because sizes has 2");
   EXPECT_EQ(complaint_when([](tiles& t) { t.strides = {256, 256}; }),
             "strides has 2 numbers; expected 1, or none, because sizes has 2");
@@ -108,9 +108,9 @@ TEST(tensor_map, has_strides_that_are_multiples_of_16_and_below_2_to_the_40) {
   EXPECT_EQ(with_stride(264), "strides[0] is 264; expected a multiple of 16");
   EXPECT_EQ(with_stride(0), "strides[0] is 0; expected 16 to 1099511627760");
   EXPECT_EQ(with_stride(std::int64_t{1} << 40), "strides[0] is 1099511627776; expected 16 to 1099511627760");
-  EXPECT_EQ(with_stride(112), "strides[0] is 112; expected at least 128, the size of the dimension before");
+  EXPECT_EQ(with_stride(112), "strides[0] is 112; expected at least 128, the extent of the axis before it");
   EXPECT_EQ(complaint_when([](tiles& t) { t.sizes[0] = 100; }),
-            "strides are none, and 200 bytes lie between one and the next of dimension 1; expected a multiple of 16");
+            "strides is empty, which means 200 bytes along axis 1; expected a multiple of 16");
   tiles wide = interleaved(tensor_interleave::bytes_32);
   wide.strides = {144, 4096};
   EXPECT_EQ(complaint(wide), "strides[0] is 144; expected a multiple of 32, because interleave is bytes_32");
@@ -133,7 +133,7 @@ TEST(tensor_map, has_boxes_from_1_to_256_whose_rows_are_multiples_of_16_bytes) {
             "box[0] is 16 of u4x16_align8; expected a multiple of 16 bytes, 32 elements");
 }
 
-TEST(tensor_map, has_steps_from_1_to_8_and_step_1_in_the_first_dimension) {
+TEST(tensor_map, has_steps_from_1_to_8_and_step_1_in_the_first_axis) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {1, 9}; }), "steps[1] is 9; expected 1 to 8");
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {1, 0}; }), "steps[1] is 0; expected 1 to 8");
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {2, 1}; }),

@@ -79,12 +79,12 @@ result<extent> span_of(layout& how) {
     }
   }
   if (how.strides.size() != how.shape.size())
-    return refused(cat("there are ", how.strides.size(), " strides; expected ", how.shape.size(),
-                       ", one for each dimension, or none"));
+    return refused(
+        cat("there are ", how.strides.size(), " strides; expected ", how.shape.size(), ", one for each axis, or none"));
   extent last = 0;
   for (std::size_t i = 0; i < how.shape.size(); ++i) {
     if (how.shape[i] < 1)
-      return refused("the shape is " + text_of(how.shape) + "; expected at least 1 element in each dimension");
+      return refused("the shape is " + text_of(how.shape) + "; expected at least 1 element along each axis");
     if (how.strides[i] < 0)
       return refused("the strides are " + text_of(how.strides) + "; expected at least 0: copy the tensor first");
     last = last + extent(how.shape[i] - 1) * how.strides[i];
@@ -154,7 +154,7 @@ result<detail::range_with_layout> borrow_from(const device& gpu, Managed* from, 
                    std::string(to_string(type)));
   constexpr std::int32_t most_dimensions = 64;
   if (t.dimensions < 0 || t.dimensions > most_dimensions || (t.dimensions > 0 && t.shape == nullptr))
-    return refused(cat("the tensor has ", t.dimensions, " dimensions; expected 0 to 64, with a shape"));
+    return refused(cat("the tensor has ", t.dimensions, " axes; expected 0 to 64, with a shape"));
   layout how;
   if (t.dimensions > 0) {
     how.shape.assign(t.shape, t.shape + t.dimensions);

@@ -38,8 +38,8 @@ struct peer_take {
   TROUPE_REQUEST("memory.copy_between.target", target, bytes, from, staging)
   void check(checker& c) const;
 };
-/// Copies the source to the chunks after the header, while the other half empties them. Used if the target's worker cannot
-/// access the source.
+/// Copies the source to the chunks after the header, while the other half empties them. Used if the target's worker
+/// cannot access the source.
 struct peer_send {
   in<std::byte> source;
   extent bytes;

@@ -53,7 +53,7 @@ extent span_of(const tensor_shape& s) noexcept {
   return out;
 }
 
-// Returns true if two different indexes can lead to the same element: if one stride is less than what all dimensions
+// Returns true if two different indexes can lead to the same element: if one stride is less than what all axes
 // with smaller strides span.
 bool interleaves(const tensor_shape& s) noexcept {
   std::array<std::size_t, max_rank> by_stride{};
@@ -114,28 +114,27 @@ viewed_tensor view_tensor(const viewed_matrix& m) noexcept {
       {.rank = 2, .extents = {m.shape.rows, m.shape.columns}, .strides = {m.shape.row_stride, m.shape.column_stride}}};
 }
 
-viewed_tensor slice_of(const viewed_tensor& t, std::size_t dimension, extent first, extent count,
+viewed_tensor slice_of(const viewed_tensor& t, std::size_t axis, extent first, extent count,
                        std::size_t element_bytes) {
   tensor_shape s = t.shape;
-  if (dimension < s.rank) s.extents[dimension] = count < 0 ? 0 : count.value();
+  if (axis < s.rank) s.extents[axis] = count < 0 ? 0 : count.value();
   if (!has_memory(t.memory)) return {t.memory, s};
-  if (dimension >= s.rank)
-    return {refused_view(t.memory, cat("slice: dimension is ", dimension, "; the tensor has ", s.rank)), s};
+  if (axis >= s.rank) return {refused_view(t.memory, cat("slice: axis is ", axis, "; the tensor has ", s.rank)), s};
   const extent end = first + count;
-  if (first < 0 || count < 0 || end.overflowed() || end > t.shape.extents[dimension])
-    return {refused_view(t.memory, cat("slice: first is ", text(first), " and count is ", text(count), " in dimension ",
-                                       dimension, "; the tensor is ", extents_text(t.shape))),
+  if (first < 0 || count < 0 || end.overflowed() || end > t.shape.extents[axis])
+    return {refused_view(t.memory, cat("slice: first is ", text(first), " and count is ", text(count), " along axis ",
+                                       axis, "; the tensor is ", extents_text(t.shape))),
             s};
   const extent span = span_of(s);
-  return {slice_of(t.memory, span == 0 ? extent(0) : first * t.shape.strides[dimension], span, element_bytes), s};
+  return {slice_of(t.memory, span == 0 ? extent(0) : first * t.shape.strides[axis], span, element_bytes), s};
 }
 
-viewed_tensor index_of(const viewed_tensor& t, std::size_t dimension, extent index, std::size_t element_bytes) {
+viewed_tensor index_of(const viewed_tensor& t, std::size_t axis, extent index, std::size_t element_bytes) {
   if (t.shape.rank == 1 && has_memory(t.memory))
-    return {refused_view(t.memory, "at: the tensor has 1 dimension; expected at least 2: use slice"), t.shape};
-  viewed_tensor out = slice_of(t, dimension, index, 1, element_bytes);
-  if (dimension >= out.shape.rank || out.shape.rank <= 1) return out;
-  for (std::size_t i = dimension; i + 1 < out.shape.rank; ++i) {
+    return {refused_view(t.memory, "at: the tensor has 1 axis; expected at least 2: use slice"), t.shape};
+  viewed_tensor out = slice_of(t, axis, index, 1, element_bytes);
+  if (axis >= out.shape.rank || out.shape.rank <= 1) return out;
+  for (std::size_t i = axis; i + 1 < out.shape.rank; ++i) {
     out.shape.extents[i] = out.shape.extents[i + 1];
     out.shape.strides[i] = out.shape.strides[i + 1];
   }
@@ -158,8 +157,8 @@ viewed_tensor permuted(const viewed_tensor& t, std::span<const std::size_t> from
   }
   if (!right) {
     std::string given;
-    for (const std::size_t dimension : from) given += (given.empty() ? "" : ", ") + std::to_string(dimension);
-    return {refused_view(t.memory, cat("permuted: the dimensions are (", given, "); expected each number from 0 to ",
+    for (const std::size_t axis : from) given += (given.empty() ? "" : ", ") + std::to_string(axis);
+    return {refused_view(t.memory, cat("permuted: the axes are (", given, "); expected each number from 0 to ",
                                        s.rank - 1, " once")),
             t.shape};
   }

@@ -22,9 +22,8 @@ viewed_tensor view_tensor(const memory_range& memory, std::span<const extent> ex
 viewed_tensor view_tensor(const memory_range& memory, std::span<const extent> extents, std::span<const extent> strides,
                           std::size_t element_bytes);
 viewed_tensor view_tensor(const viewed_matrix& m) noexcept;
-viewed_tensor slice_of(const viewed_tensor& t, std::size_t dimension, extent first, extent count,
-                       std::size_t element_bytes);
-viewed_tensor index_of(const viewed_tensor& t, std::size_t dimension, extent index, std::size_t element_bytes);
+viewed_tensor slice_of(const viewed_tensor& t, std::size_t axis, extent first, extent count, std::size_t element_bytes);
+viewed_tensor index_of(const viewed_tensor& t, std::size_t axis, extent index, std::size_t element_bytes);
 viewed_tensor permuted(const viewed_tensor& t, std::span<const std::size_t> from);
 viewed_tensor reshaped(const viewed_tensor& t, std::span<const extent> extents, std::size_t element_bytes);
 viewed_matrix matrix_of(const viewed_tensor& t);
@@ -76,9 +75,9 @@ class tensor {
   tensor(const matrix<T>& m) : view_(detail::view_tensor(detail::viewed_matrix{m.memory().memory(), m.shape()})) {}
 
   std::size_t rank() const noexcept { return view_.shape.rank; }
-  /// Precondition: `dimension < rank()`.
-  extent size(std::size_t dimension) const noexcept { return view_.shape.extents[dimension]; }
-  extent stride(std::size_t dimension) const noexcept { return view_.shape.strides[dimension]; }
+  /// Precondition: `axis < rank()`.
+  extent size(std::size_t axis) const noexcept { return view_.shape.extents[axis]; }
+  extent stride(std::size_t axis) const noexcept { return view_.shape.strides[axis]; }
   extent elements() const noexcept {
     extent n = 1;
     for (std::size_t i = 0; i < rank(); ++i) n = n * size(i);
@@ -90,14 +89,12 @@ class tensor {
   /// Returns the memory from the first element to the last, including any gaps.
   buffer<T> memory() const { return buffer<T>(view_.memory); }
 
-  /// Returns the part whose index `dimension` is in [first, first + count).
-  tensor slice(std::size_t dimension, extent first, extent count) const {
-    return tensor(detail::slice_of(view_, dimension, first, count, sizeof(T)));
+  /// Returns the part whose index along `axis` is in [first, first + count).
+  tensor slice(std::size_t axis, extent first, extent count) const {
+    return tensor(detail::slice_of(view_, axis, first, count, sizeof(T)));
   }
-  /// Returns the part whose index `dimension` is `index`, with one index less.
-  tensor at(std::size_t dimension, extent index) const {
-    return tensor(detail::index_of(view_, dimension, index, sizeof(T)));
-  }
+  /// Returns the part whose index along `axis` is `index`, without that axis.
+  tensor at(std::size_t axis, extent index) const { return tensor(detail::index_of(view_, axis, index, sizeof(T))); }
   /// Returns the same elements with their indexes in another order: index `i` of the result is index `from[i]` of this
   /// tensor. `{0, 2, 3, 1}` makes NHWC of NCHW.
   tensor permuted(std::span<const std::size_t> from) const { return tensor(detail::permuted(view_, from)); }

@@ -101,9 +101,9 @@ TEST_F(views, span_nothing_without_elements_whatever_their_strides) {
     EXPECT_EQ(t.memory().size(), extent(0));
     EXPECT_TRUE(t.is_dense(element_order::row_major));
   }
-  EXPECT_EQ(why(cube.slice(1, 4, 0)), "slice: first is 4 and count is 0 in dimension 1; the tensor is 2 x 3 x 4");
+  EXPECT_EQ(why(cube.slice(1, 4, 0)), "slice: first is 4 and count is 0 along axis 1; the tensor is 2 x 3 x 4");
   EXPECT_EQ(why(tensor<float>(none, {0, 3}).at(0, 0)),
-            "slice: first is 0 and count is 1 in dimension 0; the tensor is 0 x 3");
+            "slice: first is 0 and count is 1 along axis 0; the tensor is 0 x 3");
 }
 
 TEST_F(views, are_refused_like_buffers_if_they_were_never_made) {
@@ -166,17 +166,16 @@ TEST_F(views, a_tensor_that_does_not_fit_is_refused_with_its_shape) {
   EXPECT_EQ(why(tensor<float>(memory, {2, 3}, {2, 1})),
             "tensor: extents 2 x 3 with strides 2 x 1 interleave; expected larger strides, so that no two elements can "
             "share an address");
-  EXPECT_EQ(why(cube.slice(1, 2, 2)), "slice: first is 2 and count is 2 in dimension 1; the tensor is 2 x 3 x 4");
-  EXPECT_EQ(why(cube.slice(3, 0, 1)), "slice: dimension is 3; the tensor has 3");
-  EXPECT_EQ(why(cube.permuted({0, 0, 1})),
-            "permuted: the dimensions are (0, 0, 1); expected each number from 0 to 2 once");
+  EXPECT_EQ(why(cube.slice(1, 2, 2)), "slice: first is 2 and count is 2 along axis 1; the tensor is 2 x 3 x 4");
+  EXPECT_EQ(why(cube.slice(3, 0, 1)), "slice: axis is 3; the tensor has 3");
+  EXPECT_EQ(why(cube.permuted({0, 0, 1})), "permuted: the axes are (0, 0, 1); expected each number from 0 to 2 once");
   EXPECT_EQ(why(cube.reshaped({5, 5})),
             "reshaped: 5 x 5 are not as many elements as 2 x 3 x 4, the extents of the tensor");
   EXPECT_EQ(why(cube.permuted({2, 1, 0}).reshaped({24})),
             "reshaped: the elements of the tensor, which is 4 x 3 x 2, are not in row-major order without gaps; copy "
             "it first");
   EXPECT_EQ(why(matrix<float>(cube)), "matrix: the tensor is 2 x 3 x 4; expected 2 extents");
-  EXPECT_EQ(why(cube.at(0, 0).at(0, 0).at(0, 0)), "at: the tensor has 1 dimension; expected at least 2: use slice");
+  EXPECT_EQ(why(cube.at(0, 0).at(0, 0).at(0, 0)), "at: the tensor has 1 axis; expected at least 2: use slice");
 }
 
 }  // namespace

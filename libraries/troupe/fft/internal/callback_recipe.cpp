@@ -28,7 +28,7 @@ std::string store_call(const std::string& store, const std::string& out) {
   return cat("static_cast<void (*)(", out, "*, unsigned long long, ", out, ", void*)>(", store, ")");
 }
 
-// Maps the dense index i to the position in the layout. The batch is the first dimension.
+// Maps the dense index i to the position in the layout. The batch is the first axis.
 constexpr const char* host_places = R"(
 #ifdef __TROUPE_HOST__
 struct troupe_fft_places {

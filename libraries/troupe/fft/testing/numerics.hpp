@@ -93,7 +93,7 @@ class side {
   std::vector<T> memory_, before_;
 };
 
-/// Computes the definition, one dimension after the other. `values` has the elements of all transforms densely.
+/// Computes the definition, one axis after the other. `values` has the elements of all transforms densely.
 inline std::vector<wide_complex> transformed(std::vector<wide_complex> values, const shape& n, std::int64_t batch,
                                              bool forward) {
   std::int64_t inner = 1;

@@ -24,8 +24,7 @@ TEST(fault_place, names_each_operand_that_may_have_been_meant) {
 }
 
 TEST(fault_place, names_the_nearest_operand_and_the_distance) {
-  EXPECT_EQ(place_of(x + 4000 + 4 * KiB, operands, {}),
-            "0x200000001fa0, 4 KiB past the end of argument 0 (f32[1000])");
+  EXPECT_EQ(place_of(x + 4000 + 4 * KiB, operands, {}), "0x200000001fa0, 4 KiB past the end of argument 0 (f32[1000])");
   EXPECT_EQ(place_of(x - 12, operands, {}), "0x1ffffffffff4, 12 bytes before argument 0 (f32[1000])");
   EXPECT_EQ(place_of(x + 4000, operands, {}), "0x200000000fa0, 0 bytes past the end of argument 0 (f32[1000])");
   EXPECT_EQ(place_of(x + KiB * KiB - 1, operands, {}), "0x2000000fffff, 1 byte before argument 1 (f64[100])");
