@@ -65,7 +65,7 @@ TEST_P(data_errors, dependents_sent_after_a_known_failure_are_refused_with_the_s
   EXPECT_EQ(e.chain()[1].name, "memory.download");
 }
 
-TEST_P(data_errors, a_closed_device_names_a_refused_request_once_in_the_chain) {
+TEST_P(data_errors, a_closed_device_names_the_refused_request_and_no_chain) {
   const auto x = zeros();
   EXPECT_OK(gpu.close().get());
   const accepted s = gpu.tell(increment{.x = x, .n = 10});

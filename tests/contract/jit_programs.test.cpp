@@ -65,7 +65,7 @@ TEST_F(a_program, flushes_printed_lines_before_the_launch_is_answered) {
   fs::remove(name);
 }
 
-TEST_F(a_program, takes_tensor_maps_only_if_driver_and_gpu_support_them) {
+TEST_F(a_program, checks_tensor_maps_and_refuses_valid_ones_on_the_host) {
   const auto p = jit::compile(gpu_, {.source = "struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };\n"
                                                "__global__ void k(int, const CUtensorMap m, float* y) { y[0] = 1; }"});
   const auto x = uploaded(gpu_, counting(1024));

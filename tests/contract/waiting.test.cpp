@@ -28,7 +28,7 @@ class waiting : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, waiting, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-TEST_P(waiting, wakes_once_for_the_last_of_many_requests) {
+TEST_P(waiting, does_not_wake_for_each_of_many_requests) {
   constexpr int requests = 300;
   ASSERT_OK(gpu.sync().get());
   const long before = sleeps();

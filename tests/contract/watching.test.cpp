@@ -379,7 +379,7 @@ TEST_F(watching, a_request_that_an_earlier_fault_has_ended_is_not_called_finishe
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in:\n" << text;
 }
 
-TEST_F(watching, a_worker_has_only_the_privileges_it_needs) {
+TEST_F(watching, a_worker_has_no_new_privileges_and_the_limits_of_its_options) {
   // What a sanitizer keeps in memory exceeds that.
   const std::uint64_t limit = TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER ? 0 : std::uint64_t{2} << 30;
   const device gpu = open({.worker_memory_limit = limit, .worker_cores = {0}});

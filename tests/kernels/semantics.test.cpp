@@ -120,7 +120,7 @@ TEST(semantics, parameter_packs_that_a_thread_changes_are_its_own) {
              [](int t) { return 10 + t; }, 10, "spread<int>"}});
 }
 
-TEST(semantics, loads_through_a_cast_happen_once_before_the_barrier) {
+TEST(semantics, loads_and_writes_through_casts_happen_before_the_barrier) {
   const auto reversed = [](int t) { return threads - 1 - t; };
   expect({
       {"a cast of what is loaded",

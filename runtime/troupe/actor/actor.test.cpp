@@ -198,7 +198,7 @@ TEST(a_sender_that_was_answered_with_a_crash, finds_the_mailbox_closed) {
   EXPECT_EQ(later->error().reaction(), reaction::stopped);
 }
 
-TEST(a_cancelled_ask, is_answered_at_once_and_never_handled) {
+TEST(a_cancelled_ask, is_answered_at_once) {
   manual_executor manual;
   auto ref = spawn<counter>({.on = manual});
   auto answer = ref.ask(std::make_unique<int>(1));

@@ -142,7 +142,7 @@ TEST_P(asks_of_an_ending_actor, are_answered_exactly_once) {
 INSTANTIATE_TEST_SUITE_P(of_kind, asks_of_an_ending_actor,
                          ::testing::Values(ending::stop, ending::kill, ending::crash, ending::drop));
 
-TEST(simultaneous_stops_kills_and_crashes, end_an_actor_once) {
+TEST(simultaneous_stops_kills_and_crashes, end_an_actor) {
   stage s({.threads = 2});
   for (int round = 0; round < 200; ++round) {
     auto ref = s.spawn<order_checker>({}, 1);

@@ -31,7 +31,7 @@ TEST(accepted_request, keeps_the_error_of_a_refusal_through_copies) {
   EXPECT_EQ(copy.error().text(), "a reason that is too long for a string's own buffer");
 }
 
-TEST(accepted_request, makes_the_error_of_a_refusal_only_when_it_is_read) {
+TEST(accepted_request, makes_the_error_of_a_refusal_when_it_is_read) {
   full_receiver by;
   {
     const accepted refused(refusal::full, &by);

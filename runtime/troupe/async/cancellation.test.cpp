@@ -112,7 +112,7 @@ TEST(cancellation, follows_the_token_passed_to_the_start_of_a_task) {
   }
 }
 
-TEST(cancellation, ends_the_task_once_together_with_a_simultaneous_answer) {
+TEST(cancellation, ends_the_task_if_an_answer_comes_at_the_same_time) {
   for (int round = 0; round < 2000; ++round) {
     std::stop_source stop;
     promise<int> p;

@@ -60,7 +60,7 @@ TEST(convert, saturates_when_asked) {
   EXPECT_EQ(bytes[3].bits, 0x7f);
 }
 
-TEST(convert, rounds_once_between_any_two_types) {
+TEST(convert, rounds_doubles_and_integers_once) {
   const std::vector<double> from = {1 + 0x1p-11 + 0x1p-40, 0.1, -3};
   std::vector<half> halves(3);
   ASSERT_TRUE(convert(std::span(from), std::span(halves)));

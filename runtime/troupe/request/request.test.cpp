@@ -174,7 +174,7 @@ TEST_F(request_checks, the_first_request_refused_with_a_device_error_is_not_in_i
   EXPECT_EQ(refusal(scale{.x = at(0, 4), .n = 4}), "stopped [device] test.scale: closed");
 }
 
-TEST_F(request_checks, an_error_names_only_the_nearest_requests_that_it_reached) {
+TEST_F(request_checks, an_error_names_at_most_max_chain_requests_that_it_reached) {
   mine.stale_marks = 1;
   owner.stale_begin = 0x1000;
   owner.stale_end = 0x1040;

@@ -295,7 +295,7 @@ TEST_F(gpu_alarm_watch, a_standby_counts_signs_when_the_gpu_works_again) {
   EXPECT_EQ(page().probe.load(), 0u);
 }
 
-TEST_F(gpu_alarm_watch, only_idle_workers_count_signs) {
+TEST_F(gpu_alarm_watch, a_worker_with_work_counts_no_signs) {
   watch(10min);
   run();
   device_.finish_at(page().probe);

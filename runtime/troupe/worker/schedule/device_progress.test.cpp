@@ -352,7 +352,7 @@ TEST_F(gpu_lanes, blame_no_operation_for_a_fault_if_several_lanes_have_work) {
 }
 
 // Any other error leaves kernels running, which may still write.
-TEST_F(gpu_lanes, know_that_kernels_have_ended_only_by_an_error_that_says_so) {
+TEST_F(gpu_lanes, do_not_conclude_from_another_error_that_kernels_have_ended) {
   EXPECT_FALSE(lanes_.device().has_ended_kernels());
   lanes_.device().lose(
       error(error::details{.reaction = reaction::retry_later, .domain = "cuda", .code = 2, .text = "no memory"}));
