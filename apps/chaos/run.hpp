@@ -32,10 +32,10 @@ struct standing {
 /// The outcome of the faults of one kind.
 struct kind_report {
   std::uint64_t injected = 0;        ///< faults that hit something
-  std::uint64_t missed = 0;          ///< nothing to hit: no standby, or no worker yet
+  std::uint64_t missed = 0;          ///< faults that had nothing to hit: no standby, or no worker yet
   std::vector<double> recoveries_s;  ///< sorted; from the fault to the first answer of the next worker
-  std::vector<double> notices_s;     ///< sorted; until the device saw it
-  std::vector<double> changes_s;     ///< sorted; from then on until the next worker began to serve
+  std::vector<double> notices_s;     ///< sorted; from the fault until the device noticed it
+  std::vector<double> changes_s;     ///< sorted; from the notice until the next worker began to serve
 
   double recovery_s(double share) const noexcept { return at(recoveries_s, share); }
   static double at(const std::vector<double>& sorted, double share) noexcept;

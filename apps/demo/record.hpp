@@ -17,7 +17,7 @@ inline constexpr std::array kinds = {kind::blocking, kind::coroutine, kind::open
 struct tally {
   std::string name;
   latencies right;                        ///< correct answers, and how long they took
-  std::atomic<std::uint64_t> in_time{0};  ///< those of them that arrived while clients asked
+  std::atomic<std::uint64_t> in_time{0};  ///< correct answers that arrived while clients asked
   std::atomic<std::uint64_t> wrong{0}, failed{0}, under_way{0};
 };
 

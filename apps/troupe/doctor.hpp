@@ -19,9 +19,9 @@ namespace troupe::apps {
 /// The result of opening a host device, sending it a request, and closing it.
 struct service_report {
   bool serves = false;
-  std::string why;  ///< why it does not serve
+  std::string why;  ///< why the device does not serve
   double ready_s = 0, round_trip_s = 0, close_s = 0;
-  std::uint64_t memory_bytes = 0;  ///< how much it may allocate
+  std::uint64_t memory_bytes = 0;  ///< how much memory the device may allocate
 };
 
 /// An engine of this version that is built only if the vendor's headers are installed.

@@ -15,7 +15,7 @@ struct engine_report {
   enum class condition {
     serves,
     needs_library,     ///< the vendor library is not installed
-    outdated_library,  ///< it is, but lacks something that the engine was built with
+    outdated_library,  ///< the vendor library lacks something that the engine was built with
     no_device,         ///< its backend has no usable device here
     unsuited,          ///< the engine says that it does not suit this machine
     broken,            ///< anything else: no engine, another version's, a crash, a hang
@@ -23,7 +23,7 @@ struct engine_report {
   };
   engine_file file;
   condition is = condition::broken;
-  std::string why;      ///< what is wrong, as the loader or the engine says it
+  std::string why;      ///< what is wrong, in the words of the loader or the engine
   std::string package;  ///< the package with the vendor library, from the file beside the engine (.needs)
   std::string version;
   std::vector<std::string> requests, notes;

@@ -16,9 +16,9 @@ namespace troupe::apps {
 struct gpu_machine {
   std::size_t on_bus = 0;              ///< display and 3D controllers of NVIDIA's among the PCI devices
   std::string kernel_driver;           ///< what the driver in the kernel calls itself; empty if none is loaded
-  std::vector<std::string> models;     ///< of the GPUs that it drives
+  std::vector<std::string> models;     ///< of the GPUs that this driver serves
   std::vector<std::string> nodes;      ///< which of /dev/nvidia0 …, /dev/nvidiactl, /dev/nvidia-uvm, /dev/dxg exist
-  std::vector<std::string> forbidden;  ///< those of them that this user may not open
+  std::vector<std::string> forbidden;  ///< the `nodes` that this user may not open
   bool container = false;
   std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES, if it is set
 

@@ -16,7 +16,7 @@ namespace troupe::apps {
 /// measure the machine and its load rather than the library.
 struct speed_report {
   bool measured = false;
-  std::string why;  ///< why it was not measured; empty if it was not requested
+  std::string why;  ///< why the speed was not measured; empty if that was not requested
   int threads = 0;  ///< of OpenBLAS
   std::int64_t n = 0;
   /// Per second: the best of several products of n x n matrices of double, on a device whose worker has one core

@@ -11,11 +11,11 @@ namespace troupe::apps {
 
 /// The text that a worker program printed about something that it examined, and how it ended.
 struct worker_answer {
-  std::string not_asked;  ///< why it could not be started; empty if it was
+  std::string not_asked;  ///< why the worker program could not be started; empty if it was started
   std::string description, complaints;
-  exit_status end;  ///< still running if the time limit passed
+  exit_status end;  ///< `running` if the time limit passed
 
-  /// Returns true if it ended normally.
+  /// Returns true if the worker program ended normally.
   bool well() const noexcept { return end.how == exit_status::ending::exited && end.value <= 1; }
   /// Returns how it ended abnormally: "hangs", "killed by signal 11 (SIGSEGV)", before `when`; and its last output,
   /// which says more about a crash than the signal.

@@ -12,7 +12,7 @@ namespace troupe::cutlass {
 /// The effect of a wrong group size on the groups before it.
 enum class partial_results : std::uint8_t {
   refused = 0,  ///< the request fails, and everything that it writes becomes stale
-  allowed = 1,  ///< the groups before it are computed, and the reply names the wrong group and size
+  allowed = 1,  ///< the groups before the wrong one are computed, and the reply names the wrong group and size
 };
 constexpr bool is_known(partial_results p) noexcept { return p <= partial_results::allowed; }
 

@@ -19,10 +19,10 @@ enum class kernel_source : std::uint8_t {
 /// The reason why a plan was chosen.
 enum class choice_source : std::uint8_t {
   none = 0,      ///< the engine has only one plan
-  given = 1,     ///< the request gave it
-  model = 2,     ///< the cost model predicts it to be the fastest
-  measured = 3,  ///< it was the fastest of several measured plans
-  stored = 4,    ///< an earlier request, perhaps of another process, measured it to be the fastest
+  given = 1,     ///< the request specifies the plan
+  model = 2,     ///< the cost model predicts the plan to be the fastest
+  measured = 3,  ///< the plan was the fastest of several measured ones
+  stored = 4,    ///< an earlier request, perhaps of another process, measured the plan to be the fastest
 };
 
 /// The plan that `prepare` chose.

@@ -19,7 +19,7 @@ struct program_root {
   std::uint64_t log_bytes;  ///< capacity of the log
   std::uint64_t recipe_at, recipe_bytes;
   std::uint64_t unloaded;   ///< 1: no worker may build the program any more
-  std::uint64_t cancelled;  ///< 1: if the program is not built yet, it is no longer wanted
+  std::uint64_t cancelled;  ///< 1: the program is no longer wanted, unless it is built already
   std::uint64_t name_bytes;
 };
 static_assert(sizeof(program_root) == program_root::bytes);
@@ -44,7 +44,7 @@ struct build_summary {
   std::uint64_t log_bytes = 0;  ///< bytes of the log that were kept
   std::uint32_t kernels = 0, globals = 0;
   image_source source = image_source::unknown;
-  std::uint8_t written = 0;  ///< 1: a worker wrote it
+  std::uint8_t written = 0;  ///< 1: a worker wrote this summary
   std::uint8_t reserved[6] = {};
 };
 static_assert(sizeof(build_summary) <= program_root::state_bytes);

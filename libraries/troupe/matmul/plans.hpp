@@ -30,7 +30,7 @@ struct choice {
 enum class plan_source : std::uint8_t {
   none = 0,      ///< the engine has one algorithm only
   searched = 1,  ///< the first choice of the library's heuristic
-  stored = 2,    ///< read from the disk cache, where an earlier process stored it
+  stored = 2,    ///< read from the disk cache, where an earlier process stored the plan
   measured = 3,  ///< the fastest of the measured algorithms
   given = 4,     ///< named by the request
 };

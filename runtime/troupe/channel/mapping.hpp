@@ -17,7 +17,7 @@ enum class map_access : std::uint8_t { read_only, read_write };
 struct mapped_range {
   std::byte* data = nullptr;
   std::size_t size = 0;
-  bool reserved = false;  ///< true if it is in an address_reservation, which takes the addresses back
+  bool reserved = false;  ///< true if the range is in an address_reservation, which takes the addresses back
   friend bool operator==(const mapped_range&, const mapped_range&) = default;
 };
 

@@ -56,10 +56,10 @@ class device_memory final : public memory_owner {
 
   block_seals& seals() noexcept { return seals_; }
   enum class writers : std::uint8_t {
-    requests,         ///< only requests that name it
+    requests,         ///< only requests that name the block
     application,      ///< only the application
-    application_too,  ///< both
-    others,           ///< also other programs or threads: it is shared or managed, or its address was given out
+    application_too,  ///< requests and the application
+    others,           ///< also other programs or threads: the block is shared or managed, or its address was given out
   };
   writers writers_of(const block& b) const noexcept;
   struct place {

@@ -16,9 +16,9 @@ enum class managed_place : std::uint8_t {
 enum class managed_advice : std::uint8_t {
   read_mostly,  ///< written rarely: each reader gets its own copy
   no_read_mostly,
-  preferred_location,  ///< it should stay at `where`
+  preferred_location,  ///< the memory should stay at `where`
   no_preferred_location,
-  accessed_by,  ///< `where` uses it, and should reach it without a fault wherever it is
+  accessed_by,  ///< `where` uses the memory, and should reach it without a fault wherever it is
   no_accessed_by,
 };
 

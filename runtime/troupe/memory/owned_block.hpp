@@ -16,14 +16,14 @@ struct owned_block : block {
   stale_ranges marks;
   std::uint32_t expected = 0;  ///< how many `marking`s may add marks
   std::uint64_t charged = 0;
-  std::uint64_t sealable = 0;            ///< bytes, in whole granules; 0: it cannot be sealed
+  std::uint64_t sealable = 0;            ///< bytes, in whole granules; 0: the block cannot be sealed
   std::uint32_t seals = 0;               ///< seals requested so far
-  bool read_only = false;                ///< true if it is read-only in all workers
-  bool imported = false;                 ///< true if it counts as memory of other programs
+  bool read_only = false;                ///< true if the block is read-only in all workers
+  bool imported = false;                 ///< true if the block counts as memory of other programs
   bool exported = false;                 ///< true if another program may have a descriptor
-  std::uint32_t addresses = 0;           ///< addresses at which this program can write it
-  std::uint8_t shelf = 0;                ///< for `upload_blocks`; 0: it is none of these
-  owned_block* next_kept = nullptr;      ///< the same
+  std::uint32_t addresses = 0;           ///< number of addresses at which this program can write the block
+  std::uint8_t shelf = 0;                ///< for `upload_blocks`; 0: the block is none of these
+  owned_block* next_kept = nullptr;      ///< for `upload_blocks`
   seal_state before = seal_state::open;  ///< the state before `unsealing`
   /// A foreign segment that holds only this block. Without bytes, this program does not map it.
   std::unique_ptr<segment> foreign;

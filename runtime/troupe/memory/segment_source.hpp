@@ -11,19 +11,19 @@
 namespace troupe {
 
 enum class memory_kind : std::uint8_t {
-  device,  ///< only the worker sees it
-  host,    ///< the application sees it too
-  sent,    ///< the same, but workers can only read it; counts as host memory
+  device,  ///< mapped by the worker only
+  host,    ///< mapped by the application, too
+  sent,    ///< like `host`, but read-only for workers; counts as host memory
 };
 
-/// The address of a segment is a multiple of this, and so is its size.
+/// The alignment of segments: addresses and sizes are multiples of this.
 inline constexpr std::uint64_t segment_alignment = std::uint64_t{2} << 20;
 
 /// Memory that the worker maps, at the latest before it needs it.
 struct segment {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::byte* host = nullptr;         ///< where the application has it mapped; null for memory_kind::device
+  std::byte* host = nullptr;         ///< the application's address of the segment; null for memory_kind::device
   std::shared_ptr<const void> keep;  ///< must live as long as any of its blocks
 };
 

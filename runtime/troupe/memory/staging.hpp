@@ -59,7 +59,7 @@ struct staging_header {
 
 /// The header of an upload's chunks, which only the application writes.
 struct alignas(64) sent_header {
-  std::atomic<std::uint64_t> begun{0};  ///< chunks that it has begun to fill, which overwrites earlier ones
+  std::atomic<std::uint64_t> begun{0};  ///< chunks that the application has begun to fill, over earlier ones
   checked_count filled;
   std::uint64_t digest = 0;  ///< of all bytes that are sent; 0: not computed
 };

@@ -16,7 +16,7 @@ enum class fault_address : std::uint32_t {
 
 /// The report of a dying worker.
 struct last_words {
-  std::uint32_t signal = 0;   ///< that it dies of; 0: it ends by itself, or has written nothing
+  std::uint32_t signal = 0;   ///< that ends the worker; 0: the worker ends by itself, or has written nothing
   bool from_outside = false;  ///< another process sent the signal
   fault_address accessed = fault_address::unknown;
   std::uint64_t address = 0;  ///< if known

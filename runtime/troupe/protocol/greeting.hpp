@@ -41,9 +41,9 @@ struct worker_settings {
   std::uint32_t pool_lanes;                    ///< for lane_policy::pooled
   std::uint32_t helpers;                       ///< threads for slow work
   std::int32_t ordinal;                        ///< of the GPU
-  std::uint32_t parent;                        ///< process that the worker must not outlive; 0: it is a thread
+  std::uint32_t parent;                        ///< process that the worker must not outlive; 0: the worker is a thread
   std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses in which memory will be mapped
-  std::uint64_t device_bytes;                  ///< how many of them, from the first, are for the device's own memory
+  std::uint64_t device_bytes;    ///< bytes of these addresses, from the first on, for the device's own memory
   std::uint64_t inline_bytes;    ///< operations that touch at most this much run on the pump if they can run at once
   std::int64_t longest_task_ns;  ///< a worker that maps memory or opens a library for longer answers no pings
   std::uint64_t memory_limit;    ///< bytes of private memory that a worker process may have; 0: no limit

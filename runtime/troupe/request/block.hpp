@@ -15,15 +15,15 @@ class memory_owner;
 
 /// The effect of a worker's fault on the content of a block.
 enum class fate : std::uint8_t {
-  by_salvage,  ///< as the device's `salvage` says; it is kept if no worker could write the block
-  lost,        ///< it is lost: it represents a thing that only the worker had
-  kept,        ///< it is kept: its reader makes sure that a new worker has written it
+  by_salvage,  ///< as the device's `salvage` says; the content is kept if no worker could write the block
+  lost,        ///< the content is lost: it represents a thing that only the worker had
+  kept,        ///< the content is kept: its reader makes sure that a new worker has written it
 };
 
 /// Says if a block may be written. A block that cannot be sealed stays open.
 enum class seal_state : std::uint8_t {
   open,
-  sealing,    ///< seal requested: no request may write it, but a fault may still change it
+  sealing,    ///< seal requested: no request may write the block, but a fault may still change it
   sealed,     ///< read-only in every worker, so that no fault can change it
   unsealing,  ///< unseal requested, and not yet in the mailbox
 };
@@ -37,13 +37,13 @@ struct block {
   std::uint64_t bytes = 0;
   /// The device's generation when the block was made or last renewed: see memory_owner::renew.
   std::atomic<std::uint64_t> generation{0};
-  std::byte* host = nullptr;  ///< where the application has it mapped; for host-visible memory only
+  std::byte* host = nullptr;  ///< the application's address of the block; for host-visible memory only
   std::atomic<std::uint32_t> references{0};
   std::atomic<std::uint32_t> stale_marks{0};  ///< 0 if every byte may be read; otherwise the owner knows which
   std::atomic<seal_state> seal{seal_state::open};
   std::atomic<fate> at_fault{fate::by_salvage};
-  bool of_one_upload = false;     ///< true if only one request reads it and none writes it: that needs no order
-  bool managed = false;           ///< true if only the worker that made it has it, at its own address
+  bool of_one_upload = false;     ///< true if only one request reads the block and none writes it: that needs no order
+  bool managed = false;           ///< true if only the worker that made the block has it, at the worker's own address
   std::atomic<bool> gone{false};  ///< true once that worker is replaced: the memory no longer exists
   std::atomic<std::uint64_t> unsealed_at{0};  ///< ticket of the last request that ended a seal
 };
@@ -120,9 +120,9 @@ struct memory_range {
 /// A request's use of a range of memory.
 enum class access_mode : std::uint8_t {
   read = 0,
-  write = 1,       ///< replaces all of it, reads none of it
-  read_write = 2,  ///< reads it, or writes only a part of it
-  /// Replaces all, some or none of it, and reads none of it: where it is not replaced, stale memory stays stale.
+  write = 1,       ///< replaces the whole range, and reads none of it
+  read_write = 2,  ///< reads the range, or writes only a part of it
+  /// Replaces all, some or none of the range, and reads none of it: where it is not replaced, stale memory stays stale.
   conditional_write = 3,
 };
 

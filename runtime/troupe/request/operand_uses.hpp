@@ -20,9 +20,10 @@ struct operand_use {
   memory_access touched;
   /// Set for a matrix: columns of `row_bytes`, one every `pitch` bytes. 0: one contiguous run.
   std::uint64_t row_bytes = 0, pitch = 0;
-  /// True if it touches its range with gaps. The gaps keep their content, so a write does not replace the whole range.
+  /// True if the request touches the range with gaps. The gaps keep their content, so a write does not replace the
+  /// whole range.
   bool gaps = false;
-  bool keeps = false;  ///< the request writes it, and counts as a reader only because of the gaps
+  bool keeps = false;  ///< true if the request writes the operand, and counts as a reader only because of the gaps
 };
 
 /// The operands of one request, in the order of its fields. Allocates only if there are more than `max_operands`.

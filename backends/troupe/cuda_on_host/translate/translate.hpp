@@ -45,7 +45,7 @@ struct translated_kernel {
   std::string name;  ///< qualified, without template arguments
   std::uint32_t line = 0;
   execution how = execution::loop;
-  std::string reason;  ///< why it is not a loop: "line 12: __shfl_down_sync waits for other threads"
+  std::string reason;  ///< why the kernel is not a loop: "line 12: __shfl_down_sync waits for other threads"
 };
 
 struct translation {

@@ -60,7 +60,7 @@ result<std::shared_ptr<execution_plan>> execution_plan_of(const problem& p, cons
 enum class overlap : std::uint8_t {
   none,          ///< the kernel begins when the other has ended
   early_launch,  ///< the kernel begins early, and waits until the other has ended
-  independent,   ///< the kernel does not wait: it neither reads nor writes what the other writes
+  independent,   ///< the kernel does not wait, because it neither reads nor writes what the other kernel writes
 };
 
 /// Launches a product. `memory` is the address of the execution plan's scratch_bytes(), `arrivals` that of zeroed

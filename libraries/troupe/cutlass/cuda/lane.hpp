@@ -51,7 +51,7 @@ class lane {
   /// The execution plan of the last request and its key: the next request often has the same.
   std::string last_key, next_key;
   std::shared_ptr<const execution_plan> last_execution_plan;
-  std::uint64_t known_since = 0;  ///< execution plans that had been replaced when it was found
+  std::uint64_t known_since = 0;  ///< execution plans that had been replaced when the last one was found
 
  private:
   result<std::uint64_t> arrivals(std::uint32_t count, const call& c);

@@ -39,7 +39,7 @@ struct epilogue_pass {
   strided_matrix product, result;
   std::int64_t right;  ///< elements from the left half of the product to the right half
   std::int64_t rows, columns, batch;
-  std::int64_t columns_of_block;  ///< a multiple of `warps`. A group is every `warps`-th column of them
+  std::int64_t columns_of_block;  ///< a multiple of `warps`. A group is every `warps`-th column of a block
   std::uint32_t steps, unused;
   step all[most_nodes];
   double numbers[most_numbers + 1];  ///< the last is 0, the value of the product if k is 0

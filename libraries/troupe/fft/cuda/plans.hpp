@@ -56,7 +56,7 @@ class plan {
   std::mutex lock_;  ///< protects the handle's stream and work area
   CUstream stream_ = nullptr;
   void* work_ = nullptr;
-  bool set_up_ = false;  ///< true once the handle has them
+  bool set_up_ = false;  ///< true once the handle has its stream and work area
 };
 
 /// The plans of a worker, for all its lanes. Thread-safe.

@@ -14,9 +14,9 @@ namespace troupe::jit {
 struct compiler {
   std::string path;               ///< of the executable, if the compiler is a program
   std::string identity;           ///< identifies the compiler exactly: part of every key
-  std::string version = {};       ///< the version it reports, in one line
-  std::string architecture = {};  ///< the architecture it generates code for, if there is a choice
-  std::string note = {};          ///< added to the log of everything it compiles
+  std::string version = {};       ///< the version that the compiler reports, in one line
+  std::string architecture = {};  ///< the architecture that the compiler generates code for, if there is a choice
+  std::string note = {};          ///< added to the log of every compilation
 };
 
 /// The result of running the compiler.

@@ -14,7 +14,7 @@ namespace troupe::jit {
 struct nvrtc {
   std::string version;            ///< "13.0"
   std::string identity;           ///< of the library and its headers: part of every key
-  std::vector<capability> known;  ///< the capabilities it compiles for, in ascending order
+  std::vector<capability> known;  ///< the capabilities that NVRTC compiles for, in ascending order
   std::string cuda_version;       ///< "13000", the value of CUDA_VERSION
   std::string own_headers;        ///< folder of our replacements for the headers of C and C++
   /// Folder of CUDA's own headers: TROUPE_CUDA_INCLUDE, or that of the toolkit with which this was built.

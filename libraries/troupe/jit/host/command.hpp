@@ -14,20 +14,20 @@ namespace troupe::jit {
 /// One run of a compiler.
 struct command {
   std::vector<std::string> line;  ///< the program's path and its arguments
-  std::string folder;             ///< for its temporary files; removed if this process dies while it runs
-  std::string place = ".";        ///< its working directory, in that folder
-  /// a new file for its standard output, relative to `place`; empty: standard output goes to the messages
+  std::string folder;             ///< for the run's temporary files; removed if this process dies meanwhile
+  std::string place = ".";        ///< the compiler's working directory, in `folder`
+  /// a new file for standard output, relative to `place`; empty: standard output goes to the messages
   std::string output = {};
   compile_deadline how_long = {};
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  ///< address space of each of its processes
-  std::uint64_t file_bytes = std::uint64_t{1} << 30;    ///< of each file that it writes
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  ///< limit of the address space of each process
+  std::uint64_t file_bytes = std::uint64_t{1} << 30;    ///< limit of each written file
   std::size_t message_bytes = 256 << 10;                ///< limit of the stored messages
 };
 
 /// The outcome of a command.
 struct command_outcome {
-  int exit_code = 0;            ///< or 128 plus the signal's number if a signal killed it
-  bool was_stopped = false;     ///< true if it was killed because it timed out or was cancelled
+  int exit_code = 0;            ///< of the command; 128 plus the signal's number if a signal killed it
+  bool was_stopped = false;     ///< true if the command was killed because it timed out or was cancelled
   std::string messages;         ///< standard error, as UTF-8 without control characters
   std::uint64_t cut_bytes = 0;  ///< bytes of messages that were dropped
 };

@@ -14,7 +14,7 @@ namespace troupe {
 /// A driver's report that some program has broken something on a GPU.
 struct gpu_alarm {
   std::uint32_t xid = 0;      ///< see protocol::xid_text
-  std::uint32_t process = 0;  ///< that did it; 0: unknown
+  std::uint32_t process = 0;  ///< the process that caused the error; 0: unknown
   std::string details;        ///< in the driver's words
 };
 

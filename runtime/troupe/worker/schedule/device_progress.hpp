@@ -114,7 +114,7 @@ class device_progress {
   alignas(64) std::array<void*, max_lanes> streams_{};
   alignas(64) std::array<std::atomic<std::uint32_t>, max_lanes> mark_after_;  ///< number of enqueued operations
   std::array<stream_marks, max_lanes> marks_;
-  std::atomic<std::uint32_t> far_enough_{0};  ///< threads that wait for the device sleep on it
+  std::atomic<std::uint32_t> far_enough_{0};  ///< the word that threads sleep on while they wait for the device
   std::atomic<bool> ending_{false};
   std::atomic<std::uint32_t> watch_{0}, watcher_sleeps_{0};  ///< the watcher sleeps on `watch_`
   std::atomic<std::uint32_t> questions_{0};                  ///< for errors; the asking thread sleeps on `questions_`

@@ -26,11 +26,11 @@ struct operation {
   std::uint32_t library = 0;  ///< number of the engine, in order of loading
   wait_list waits;
   failure_lookup inputs;
-  failure_ptr doomed;                      ///< set if it is known before its turn that it cannot run
+  failure_ptr doomed;                      ///< set if it is known before the operation's turn that it cannot run
   std::span<const memory_access> touched;  ///< in the record of its slot, or a longer list in the application's memory
-  std::atomic<bool> awaited{false};        ///< true if another lane or the host waits for it: it is marked at once
-  bool timed = false;                      ///< true if the application watches how long it runs
-  bool only_enqueues = false;              ///< true if it runs on a stream and does not block
+  std::atomic<bool> awaited{false};        ///< true if another lane or the host waits: the operation is marked at once
+  bool timed = false;                      ///< true if the application watches how long the operation runs
+  bool only_enqueues = false;              ///< true if the operation runs on a stream and does not block
   std::uint32_t together = 1;              ///< how many operations of its lane, from this one on, share its call
   const std::byte* payload = nullptr;      ///< in the record, valid until the request is retired
 

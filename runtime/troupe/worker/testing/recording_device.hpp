@@ -53,7 +53,7 @@ class recording_device final : public platform {
   }
   bool has_ended_kernels(const error& why) const noexcept override { return why.code() == kernel_failed; }
   static constexpr std::int64_t kernel_failed = 700;
-  std::atomic<bool> driver_is_busy{false};   ///< so that it answers no question
+  std::atomic<bool> driver_is_busy{false};   ///< so that the driver answers no question
   std::atomic<bool> driver_is_stuck{false};  ///< so that no write returns
   std::atomic<int> checks{0};
 

@@ -19,7 +19,7 @@ struct definition {
   std::size_t begin = 0;  ///< of the declaration, with its template header
   std::size_t name_at = 0;
   std::size_t parameters = 0;  ///< the ( ; 0 for variables
-  std::size_t body = 0;        ///< the { or, for a variable, the =; the ; if it has neither
+  std::size_t body = 0;        ///< the { of a function or the = of a variable; the ; if there is neither
   std::size_t end = 0;         ///< after the last token
   bool has_body = false;
   bool in_class = false;
@@ -34,10 +34,10 @@ struct definition {
 /// A whole declaration at namespace scope: a function, a class with its members and declarators, or a variable.
 struct outer_declaration {
   std::size_t begin = 0, end = 0;
-  std::size_t words_end = 0;  ///< after the words that say where it runs: where a function's body begins, else `end`
-  std::vector<std::string_view> names;  ///< the names it declares; for a member defined outside of its class, the class
+  std::size_t words_end = 0;  ///< after the words that say where code runs: where a function's body begins, else `end`
+  std::vector<std::string_view> names;  ///< the declared names; for a member defined outside of its class, the class
   bool is_kernel = false;
-  bool is_device = false;  ///< it or one of its members is marked __device__ or the like
+  bool is_device = false;  ///< true if the declaration or a member is marked __device__ or the like
 };
 
 struct dynamic_array {
@@ -51,7 +51,7 @@ struct unit {
   /// Declarations in the order of the text, except those without an understood name.
   std::vector<outer_declaration> outer;
   std::unordered_set<std::string_view> constants;    ///< constant variables that are numbers, and enumerators
-  std::unordered_set<std::string_view> enumerators;  ///< the enumerators among them
+  std::unordered_set<std::string_view> enumerators;  ///< the enumerators among `constants`
   std::unordered_set<std::string_view> others;       ///< names at namespace or class scope that are not constants
   std::unordered_set<std::string_view> in_constant_memory;  ///< __constant__ variables
   std::vector<dynamic_array> dynamic_arrays;

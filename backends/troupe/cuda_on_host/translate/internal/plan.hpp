@@ -38,7 +38,7 @@ struct step {
 /// The variables of a region or condition.
 struct segment {
   std::set<int> uses;      ///< in the order of their declarations; includes what recomputed variables depend on
-  std::set<int> declares;  ///< the variables among them that it declares
+  std::set<int> declares;  ///< the variables among `uses` that the region declares
 };
 
 /// The steps in which a kernel's body runs between barriers.

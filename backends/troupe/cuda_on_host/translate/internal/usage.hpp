@@ -17,7 +17,7 @@ namespace troupe::cuda_on_host {
 /// The use of a variable at one mention of its name.
 enum class use_kind : std::uint8_t {
   read,      ///< its value is read, and nothing else: this has been proven
-  assigned,  ///< it, an element or a member is modified in place
+  assigned,  ///< the variable, an element or a member is modified in place
   /// Its address is passed to a function that is not the user's and that does not keep it.
   lent,
   leaked,  ///< anything else: its address may be kept, or it may be modified now or later
