@@ -28,7 +28,7 @@ struct memory_operand {
   }
 };
 
-/// Returns true if the operand of a node has an element for each row of the result; `is_wide`: for each column.
+/// Return true if the operand of a node has an element for each row or, for `is_wide`, for each column of the result.
 constexpr bool is_tall(const node& n) noexcept {
   return n.what == op::load_column || n.what == op::load || n.what == op::store ||
          (n.what == op::reduce && n.over == reduction_scope::row);

@@ -37,7 +37,7 @@ class actor_of final : public actor_core {
     }
     begin();
   }
-  /// Instead of `build`: the actor ends without an object.
+  /// Ends the actor without an object. Called instead of `build`.
   void build_nothing(const error& why) noexcept { begin_without_object(exit_kind::shutdown, why); }
 
  private:

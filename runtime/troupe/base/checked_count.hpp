@@ -26,7 +26,8 @@ class checked_count {
   std::uint64_t load(std::memory_order order = std::memory_order_seq_cst) const noexcept {
     return count_of(word_.load(order));
   }
-  /// Returns true if it is a count of at least `count`: what waits for it does not go on because of damage.
+  /// Returns true if the word holds a count of at least `count`. A damaged word is no count, so nothing that waits for
+  /// the count goes on because of damage.
   bool reaches(std::uint64_t count, std::memory_order order = std::memory_order_acquire) const noexcept {
     const std::uint64_t found = load(order);
     return found != damaged && found >= count;

@@ -20,7 +20,7 @@ namespace troupe {
 class helper_places {
  public:
   /// Moves helpers away from the processor on which the caller is now; a system call for each that must move, mostly
-  /// none. `helpers`: identifiers of threads of this process (gettid), the same in each call.
+  /// none. `helpers` are identifiers of threads of this process (gettid), the same in each call.
   void place(std::span<const pid_t> helpers);
   /// Returns true if helpers have processors of their own.
   bool are_placed() const noexcept { return of_caller_ >= 0; }

@@ -52,7 +52,7 @@ struct show {
   TROUPE_REQUEST("memory.show", source, bytes)
   void check(checker& c) const;
 };
-/// Ends that, for `take_back`: all of the bytes count as written.
+/// Ends a `lend`: all of the bytes count as written.
 struct take_back {
   out<std::byte> target;
   extent bytes;

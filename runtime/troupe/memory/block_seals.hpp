@@ -23,7 +23,7 @@ class block_seals {
   /// Begins to seal `all`: from now on no request may write it. Fails unless it is the whole of a sealable block.
   result<request> begin(const memory_range& all);
   /// Ends sealing: the worker has sealed the block (`done`), or never will. Ignored if the block was unsealed
-  /// meanwhile. `by`: see segment_source::protect.
+  /// meanwhile. `by` is that of segment_source::protect.
   void end(block& b, std::uint32_t number, bool done, std::uint32_t by = 0) noexcept;
   /// Begins to unseal `all`: from now on a fault may change it like any other memory.
   result<request> begin_unseal(const memory_range& all);

@@ -14,8 +14,8 @@ struct matrix_strides {
 
 namespace detail {
 
-/// A part of a buffer with the shape of what it holds. If the shape is wrong, every use of the memory is refused with
-/// the reason, and the shape has the extents that were asked for, at least 0.
+/// A part of a buffer with the shape of the matrix in it. If the shape is wrong, every use of the memory is refused
+/// with the reason, and the shape has the extents that were asked for, at least 0.
 struct viewed_matrix {
   memory_range memory;
   matrix_shape shape;

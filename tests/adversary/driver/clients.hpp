@@ -33,7 +33,7 @@ struct client_counts {
 /// One chain of requests: an upload, a fill, a product by blas, a kernel, a download; and requests that must fail.
 class honest_client {
  public:
-  /// `asks_for_memory`: also of memory that only a worker can make.
+  /// If `asks_for_memory`, chains also use memory that only a worker can make.
   honest_client(troupe::device gpu, client_counts& counts, bool asks_for_memory);
   /// Runs one chain. Returns true if everything was right.
   bool step(std::uint64_t number);

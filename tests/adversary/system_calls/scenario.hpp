@@ -6,8 +6,8 @@
 
 namespace failing {
 
-/// A device is opened, computes, loses its worker, serves again and closes. `armed_ms` is how long that took.
-/// `probe_ms`: how long one chain of requests may take once no call fails any more. Returns what does not hold; empty
+/// Opens a device, which computes, loses its worker, serves again and closes. `armed_ms` is how long that took.
+/// `probe_ms` is how long one chain of requests may take once no call fails any more. Returns what does not hold; empty
 /// if everything was right or failed with an error that says so.
 std::string run_scenario(double probe_ms, double& armed_ms);
 

@@ -149,8 +149,8 @@ class fake_driver {
     const auto found = failures_.find(call);
     return found == failures_.end() || found->second.times-- <= 0 ? 0 : found->second.with;
   }
-  /// The same for a call that enqueues `work`: runs it now, holds it back, or adds a node to the graph that is being
-  /// recorded.
+  /// Notes a call that enqueues `work`: runs the work now, holds it back, or adds a node to the graph that is being
+  /// recorded. Returns the result of `called`.
   template <class... A>
   CUresult enqueue(std::function<void()> work, const char* call, const A&... arguments) {
     if (const int r = called(call, arguments...); r != 0) return static_cast<CUresult>(r);

@@ -131,7 +131,7 @@ void run_on_host(void (*kernel)(const void*), bool barriers, extents blocks, ext
       }
 }
 
-/// A kernel that the fake driver runs. `barriers`: it calls __syncthreads, which is slow here.
+/// Makes a kernel that the fake driver runs. `barriers` is true if it calls __syncthreads, which is slow here.
 template <class A, void (*Function)(const A&)>
 fake_kernel on_host(const char* name, bool barriers) {
   return {name, sizeof(A), [barriers](extents blocks, extents threads, const void* arguments) {

@@ -27,8 +27,8 @@ void read_run(dtype type, const std::byte* from, std::int64_t stride, N* to, std
 /// there is none. A convolution and both of its gradients multiply the same pairs of o and f.
 class window_panels {
  public:
-  /// `from`: the image forward, the result backward; each group has `channels` channels. The panel's rows are positions
-  /// of the other tensor.
+  /// `from` is the image if forward, the result if backward; each group has `channels` channels. The panel's rows are
+  /// positions of the other tensor.
   window_panels(const placed_tensor& from, const windows::geometry& g, bool backward, std::int64_t channels) noexcept;
   /// A window of one element: the rows are the elements of `from`.
   window_panels(const placed_tensor& from, const std::int64_t (&extents)[windows::most_spatial],
@@ -37,7 +37,7 @@ class window_panels {
   /// Returns the number of positions in one image.
   std::int64_t positions() const noexcept { return extents_[0] * extents_[1] * extents_[2]; }
   std::int64_t k() const noexcept { return channels_ * g_.window_size(); }
-  /// Returns true if the terms of a row are contiguous in a panel, false if the rows of a term are.
+  /// Returns true if the elements of a row are contiguous in a panel, false if the elements at one index k are.
   bool has_contiguous_k() const noexcept { return contiguous_k_; }
   /// Returns the term of a channel at element `f` of the window.
   std::int64_t k_of(std::int64_t channel, std::int64_t f) const noexcept {

@@ -14,7 +14,7 @@ using epilogue::expression, epilogue::tree;
 /// Extents or coordinates: image or filter, channel, depth, height, width.
 using extents5 = std::array<std::int64_t, 5>;
 
-/// The memory layout of a tensor; `anyhow`: axes in any order, with gaps.
+/// The memory layout of a tensor; `anyhow` has the axes in any order, with gaps.
 enum class layout : std::uint8_t { anyhow, channels_first, channels_last };
 
 /// Images or filters in memory. Bytes outside of the elements are poisoned.

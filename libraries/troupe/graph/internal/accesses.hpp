@@ -9,8 +9,8 @@
 
 namespace troupe::graph {
 
-/// An access of a node to memory, and the first node within it that reads the earlier content, or writes; null if none
-/// does.
+/// An access of a node to memory. `reader` is the first node within that reads the earlier content, `writer` the first
+/// that writes; null if none does.
 struct node_access {
   memory_range where;
   access_mode mode;

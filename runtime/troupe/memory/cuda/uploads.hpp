@@ -25,7 +25,7 @@ class small_uploads {
   static constexpr std::int64_t most_bytes = std::int64_t{16} << 10;
   static constexpr std::size_t fewest = 4;
 
-  /// `device`: CUDA's ordinal.
+  /// Makes the uploads of the GPU with this ordinal of CUDA.
   static result<small_uploads> make(int device);
 
   /// Enqueues all uploads; at most `most`. Their targets must not overlap. If it fails, some may have been enqueued.

@@ -83,7 +83,7 @@ class lane_set {
   void run(operation& op) noexcept;
   void run_group(operation& head) noexcept;
   failure_ptr start(operation& op) noexcept;
-  /// `alone`: if the device is lost, nothing but this operation can have done it.
+  /// Runs an operation. `alone` says that if the device is lost, nothing but this operation can be the cause.
   failure_ptr execute(const operation& op, bool alone = true) noexcept;
   void report_failure(const operation& op, const failure_ptr& why);
   troupe_engine_call call_of(const operation& op) noexcept;

@@ -15,8 +15,8 @@ struct split_body {
   std::string obstacle;   ///< why the kernel cannot be split
 };
 
-/// Splits a kernel at its barriers: see translate.cpp. `functions_read_index`: threadIdx must be stored for them.
-/// `steps`: the kernel is also split before these statements, if they are between barriers.
+/// Splits a kernel at its barriers: see translate.cpp. If `functions_read_index`, threadIdx is stored for the functions
+/// that the kernel calls. The kernel is also split before the statements `steps`, if they are between barriers.
 split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
                              const std::vector<kernel_parameter>& parameters, bool functions_read_index,
                              const std::unordered_set<std::size_t>& steps);
