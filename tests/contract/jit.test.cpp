@@ -183,7 +183,7 @@ TEST_F(a_program, takes_as_many_and_as_large_arguments_as_cuda) {
   const auto refused = run({.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = kernel::arguments(list)});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(),
-            "jit.launch: arguments are 36408 bytes; expected at most 32764; pass the rest in a buffer");
+            "jit.launch: arguments have 36408 bytes; expected at most 32764; pass the rest in a buffer");
 }
 
 TEST_F(a_program, locates_compile_errors_in_the_users_own_files) {

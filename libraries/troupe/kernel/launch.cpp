@@ -38,7 +38,7 @@ void check_values(checker& c, const arguments& values) {
                       cat("at most ", most_alignment));
   }
   if (bytes > most_argument_bytes) [[unlikely]]
-    c.refuse(&values, cat("are ", bytes, " bytes"),
+    c.refuse(&values, cat("have ", bytes, " bytes"),
              cat("at most ", most_argument_bytes, "; pass the rest in a buffer"));
 }
 
