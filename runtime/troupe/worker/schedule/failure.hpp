@@ -18,9 +18,8 @@ struct failure {
   enum reaction reaction = reaction::fatal;
   std::int64_t code = 0;
   std::string domain, text;
-  request_id first;  ///< the request that failed first
-  std::vector<request_id>
-      chain;  ///< the first `max_chain` requests that the failure reached through inputs, nearest first
+  request_id first;               ///< the request that failed first
+  std::vector<request_id> chain;  ///< the first `max_chain` requests that it was passed on to, nearest first
 };
 using failure_ptr = std::shared_ptr<const failure>;
 

@@ -27,9 +27,8 @@ class lane_chooser {
   struct wish {
     std::uint32_t wanted;  ///< troupe_lane
     priority urgency;
-    std::uint32_t library;  ///< the number of its engine, in order of loading
-    bool on_any_stream =
-        false;  ///< true if the operation is short to enqueue, and needs nothing that belongs to a lane
+    std::uint32_t library;       ///< the number of its engine, in order of loading
+    bool on_any_stream = false;  ///< true if it is quickly enqueued, and needs nothing that belongs to a lane
   };
 
   /// Returns the lane of an operation that waits for `waits`. `lanes.backlog(lane)` is the number of incomplete
