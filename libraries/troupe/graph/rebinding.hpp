@@ -120,6 +120,12 @@ bool rebind_field(F& f, const rebinding& r, std::string& wrong) {
     });
   return false;
 }
+template <field_group G>
+bool rebind_field(G& group, const rebinding& r, std::string& wrong) {
+  bool any = false;
+  G::visit_fields(group, [&](std::string_view, auto&... f) { ((any |= detail::rebind_field(f, r, wrong)), ...); });
+  return any;
+}
 
 }  // namespace detail
 

@@ -111,6 +111,13 @@ class checker {
   void also_writes(const void* place) {
     if (!refusal_) use(place).touched.mode = access_mode::read_write;
   }
+  /// States that this call only reads the operands in `field`, such as a request that it prepares.
+  template <class F>
+  void only_reads(const F& field) {
+    if (refusal_) return;
+    operands_in<F>::visit(
+        field, [self = this](const void* place, const auto&...) { self->use(place).touched.mode = access_mode::read; });
+  }
 
   /// The request may write sealed buffers: it writes no content, but ends the seal.
   void may_write_sealed() noexcept { may_write_sealed_ = true; }
@@ -152,18 +159,17 @@ class checker {
   template <class F>
   void collect(const F& f) {
     if constexpr (operands_in<F>::any) {
-      operands_in<F>::visit(f, [self = this](const void* place, const memory_range& range, std::uint64_t element_bytes,
-                                             access_mode mode) { self->add(place, range, element_bytes, mode); });
+      operands_in<F>::visit(f, [self = this](const void* field, const memory_range& range, std::uint64_t element_bytes,
+                                             access_mode mode) {
+        const block* const b = range.owner.get();
+        if (b == nullptr || b->owner != self->owner_ || b->address == 0) [[unlikely]]
+          self->refuse_range(field, range);
+        else if (b->generation.load(std::memory_order_acquire) != self->generation_) [[unlikely]]
+          self->renew(field, range);
+        self->uses_managed_ |= b != nullptr && b->managed;
+        self->uses_.add(field, &range, element_bytes, memory_access{range.address, range.address + range.bytes, mode});
+      });
     }
-  }
-  void add(const void* field, const memory_range& range, std::uint64_t element_bytes, access_mode mode) {
-    const block* const b = range.owner.get();
-    if (b == nullptr || b->owner != owner_ || b->address == 0) [[unlikely]]
-      refuse_range(field, range);
-    else if (b->generation.load(std::memory_order_acquire) != generation_) [[unlikely]]
-      renew(field, range);
-    uses_managed_ |= b != nullptr && b->managed;
-    uses_.add(field, &range, element_bytes, memory_access{range.address, range.address + range.bytes, mode});
   }
   bool writes_sealed(const operand_use& u) const noexcept;
   // Returns the operand at this place.

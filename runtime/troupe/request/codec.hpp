@@ -40,6 +40,12 @@ template <class R, std::size_t... I, class... F>
 void encode_fields(std::byte* payload, blob_cursor& blob, std::index_sequence<I...>, const F&... f) noexcept {
   (encode_field<R, I>(f, payload, blob), ...);
 }
+template <class R>
+void encode_all(const R& r, std::byte* payload, blob_cursor& blob) noexcept {
+  R::visit_fields(r, [&](std::string_view, const auto&... f) {
+    encode_fields<R>(payload, blob, std::index_sequence_for<decltype(f)...>{}, f...);
+  });
+}
 
 template <class R, class... F, std::size_t... I>
 R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<I...>) {
@@ -48,7 +54,7 @@ R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<
 
 }  // namespace detail
 
-/// Bytes of a request's fixed part.
+/// Bytes of a request's fixed part, or of a group of fields.
 template <class R>
 inline constexpr std::size_t payload_bytes = detail::offsets_of<R>[fields_of<R>::count];
 
@@ -64,9 +70,7 @@ std::size_t blob_bytes(const R& r) noexcept {
 /// unused bytes, also those between fields, are 0.
 template <class R>
 void encode(const R& r, std::byte* payload, blob_cursor blob = {}) noexcept {
-  R::visit_fields(r, [&](std::string_view, const auto&... f) {
-    detail::encode_fields<R>(payload, blob, std::index_sequence_for<decltype(f)...>{}, f...);
-  });
+  detail::encode_all(r, payload, blob);
 }
 
 /// Returns the request as the worker sees it: its operands are plain memory.
@@ -75,5 +79,15 @@ R decode(const std::byte* payload) {
   using fields = fields_of<R>;
   return detail::decode_fields<R>(payload, fields{}, std::make_index_sequence<fields::count>{});
 }
+
+template <field_group G>
+struct field_codec<G> {
+  using element = std::byte;
+  static constexpr char kind = 'G';
+  static constexpr std::size_t size = payload_bytes<G>, align = 8;
+  static std::size_t blob_bytes(const G& group) noexcept { return troupe::blob_bytes(group); }
+  static void encode(const G& group, std::byte* at, blob_cursor& blob) noexcept { detail::encode_all(group, at, blob); }
+  static G decode(const std::byte* at) { return troupe::decode<G>(at); }
+};
 
 }  // namespace troupe

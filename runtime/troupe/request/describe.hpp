@@ -22,6 +22,17 @@ std::string extents_text(const tensor_shape& s);
 template <class F>
 std::string field_text(const F& f);
 
+/// Returns "{x=f32[100]@200000000000, n=100}".
+template <class R>
+std::string fields_text(const R& r) {
+  std::string out = "{";
+  R::visit_fields(r, [&out](std::string_view names, const auto&... f) {
+    std::size_t i = 0;
+    ((out.append(i == 0 ? "" : ", ").append(nth_name(names, i)).append("=").append(field_text(f)), ++i), ...);
+  });
+  return out += "}";
+}
+
 template <class T>
 std::string field_text(const scalar<T>& s) {
   return s.by_value() ? field_text(s.value()) : text(element_name<T>(), s.range(), s.range().bytes / sizeof(T));
@@ -29,7 +40,9 @@ std::string field_text(const scalar<T>& s) {
 
 template <class F>
 std::string field_text(const F& f) {
-  if constexpr (requires { typename F::shape_type; })
+  if constexpr (field_group<F>)
+    return fields_text(f);
+  else if constexpr (requires { typename F::shape_type; })
     return text(element_name<typename F::element_type>(), f.range(), f.size()) + " as " + text(f.shape());
   else if constexpr (is_operand<F>)
     return text(element_name<typename F::element_type>(), f.range(), f.size());
@@ -64,13 +77,7 @@ std::string field_text(const F& f) {
 /// alpha=2, ...}
 template <any_request R>
 std::string describe(const R& r) {
-  std::string out(name_of<R>());
-  out += "{";
-  R::visit_fields(r, [&out](std::string_view names, const auto&... f) {
-    std::size_t i = 0;
-    ((out.append(i == 0 ? "" : ", ").append(nth_name(names, i)).append("=").append(detail::field_text(f)), ++i), ...);
-  });
-  return out += "}";
+  return std::string(name_of<R>()) + detail::fields_text(r);
 }
 
 }  // namespace troupe

@@ -55,7 +55,7 @@ std::string to_string(const encoded_operand& o);
 template <class F>
 struct encoded_field {};
 template <class F>
-  requires(operands_in<F>::any)
+  requires(operands_in<F>::any && !field_group<F>)
 struct encoded_field<F> {
   static void list_operands(const std::byte* at, std::string_view field, std::vector<encoded_operand>& to) {
     const F f = field_codec<F>::decode(at);
@@ -101,6 +101,18 @@ constexpr std::array<encoded_field_info, sizeof...(F)> encoded_fields(field_list
 template <class R>
 inline constexpr auto encoded_fields_of =
     detail::encoded_fields<R>(fields_of<R>{}, std::make_index_sequence<fields_of<R>::count>{});
+
+template <field_group G>
+  requires(operands_in<G>::any)
+struct encoded_field<G> {
+  static void list_operands(const std::byte* at, std::string_view field, std::vector<encoded_operand>& to) {
+    std::size_t i = 0;
+    for (const encoded_field_info& f : encoded_fields_of<G>) {
+      const std::string name = std::string(field).append(".").append(nth_name(G::request_fields, i++));
+      if (f.list_operands != nullptr) f.list_operands(at + f.offset, name, to);
+    }
+  }
+};
 
 /// Appends what the request is about to `to`, its name.
 void add_names(std::span<const encoded_field_info> fields, const encoded_request& r, std::string& to);

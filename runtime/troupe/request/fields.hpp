@@ -10,17 +10,22 @@
 #include <troupe/request/operand.hpp>
 #include <utility>
 
-/// The only description of a request, inside its struct: its name and all its fields, in order.
-///   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
-/// A structured binding unpacks the fields, so the compiler refuses a list that omits one.
-#define TROUPE_REQUEST(NAME, ...)                                                                         \
-  static constexpr std::string_view request_name = NAME;                                                  \
+/// The only description of the fields of a struct, inside it: all of them, in order. A structured binding unpacks them,
+/// so the compiler refuses a list that omits one. A struct with it alone may be a field of requests, as if its fields
+/// were the request's own; texts name them "options.precision".
+#define TROUPE_FIELDS(...)                                                                                \
   static constexpr std::string_view request_fields = #__VA_ARGS__;                                        \
   template <class Troupe_self, class Troupe_visitor>                                                      \
   static constexpr decltype(auto) visit_fields(Troupe_self& troupe_self, Troupe_visitor&& troupe_visit) { \
     auto& [__VA_ARGS__] = troupe_self;                                                                    \
     return troupe_visit(request_fields, __VA_ARGS__);                                                     \
   }
+
+/// The only description of a request, inside its struct: its name and its fields.
+///   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
+#define TROUPE_REQUEST(NAME, ...)                        \
+  static constexpr std::string_view request_name = NAME; \
+  TROUPE_FIELDS(__VA_ARGS__)
 
 namespace troupe {
 
@@ -43,11 +48,26 @@ struct list_fields {
 template <class R>
 using fields_of = decltype(R::visit_fields(std::declval<R&>(), detail::list_fields{}));
 
-/// Returns "f32" for float and so on; "bytes" for a user's struct, which is encoded as it is.
+/// Returns the length of the library's name in the name of a request.
+constexpr std::size_t length_of_library(std::string_view request_name) noexcept {
+  // Not string_view::find, which compares pointers: g++ 12 with a sanitizer does not accept that as constant for a
+  // template's texts.
+  std::size_t length = 0;
+  while (length < request_name.size() && request_name[length] != '.') ++length;
+  return length;
+}
+
+/// A struct whose fields TROUPE_FIELDS describes, or a request: as a field of a request, it is encoded field by field.
+template <class F>
+concept field_group = requires { F::request_fields; };
+
+/// Returns "f32" for float and so on; "gemm" for a request; "bytes" for a user's struct, which is encoded as it is.
 template <class T>
 constexpr std::string_view element_name() noexcept {
   if constexpr (requires { dtype_traits<T>::value; })
     return to_string(dtype_traits<T>::value);
+  else if constexpr (requires { T::request_name; })
+    return T::request_name.substr(length_of_library(T::request_name) + 1);
   else
     return "bytes";
 }
@@ -63,6 +83,9 @@ constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexc
   return names.substr(0, names.find(','));
 }
 
+template <class R>
+std::string field_name(const void* request, const void* field);
+
 namespace detail {
 
 /// "[2]". Not inline, because g++ 12 warns of its text with -O3.
@@ -72,6 +95,13 @@ std::string index_text(std::size_t i);
 /// Not inline: it is for errors, and every request has many fields of few types.
 template <class F>
 [[gnu::noinline]] bool is_at(const F& field, const void* place, std::string& index) {
+  // The first field of a group is at the group's address, and only the fields are named.
+  if constexpr (field_group<F>) {
+    const std::string name = field_name<F>(&field, place);
+    if (name == "?") return false;
+    index = "." + name;
+    return true;
+  }
   if (static_cast<const void*>(&field) == place) return true;
   bool found = false;
   if constexpr (operands_in<F>::any) {
@@ -102,5 +132,26 @@ std::string field_name(const void* request, const void* field) {
     return found ? std::string(nth_name(names, i)).append(index) : std::string("?");
   });
 }
+
+namespace detail {
+template <class... F>
+constexpr bool any_operands(field_list<F...>) noexcept {
+  return (operands_in<std::remove_const_t<F>>::any || ...);
+}
+}  // namespace detail
+
+template <field_group G>
+struct operands_in<G> {
+  static constexpr bool any = detail::any_operands(fields_of<G>{});
+  static constexpr bool list = false;
+  template <class V>
+  static void visit(const G& group, V&& f) {
+    const auto one = [&f]<class F>(const F& field) {
+      if constexpr (operands_in<F>::any) operands_in<F>::visit(field, f);
+    };
+    G::visit_fields(group, [&one](std::string_view, const auto&... fields) { (one(fields), ...); });
+  }
+  static std::string text_of(const G& group, const void* place) { return "." + field_name<G>(&group, place); }
+};
 
 }  // namespace troupe

@@ -42,7 +42,7 @@ template <class R>
 struct type_arguments {
   static constexpr void append(fixed_name&) {}
 };
-/// Appends "<f32>" or "<f16,f32>"; equal types are named once.
+/// Appends "<f32>", "<f16,f32>" or "<gemm>"; equal types are named once.
 template <template <class...> class R, class First, class... Rest>
 struct type_arguments<R<First, Rest...>> {
   static constexpr void append(fixed_name& n) {
@@ -61,6 +61,9 @@ inline constexpr fixed_name request_label = [] {
   return n;
 }();
 
+template <class G, class... F>
+constexpr std::uint64_t hash_fields(std::uint64_t h, field_list<F...>) noexcept;
+
 template <class F>
 constexpr std::uint64_t hash_field(std::uint64_t h, std::string_view name) noexcept {
   using codec = field_codec<F>;
@@ -68,14 +71,14 @@ constexpr std::uint64_t hash_field(std::uint64_t h, std::string_view name) noexc
   for (const std::uint64_t v : {static_cast<std::uint64_t>(codec::kind), std::uint64_t{codec::size},
                                 std::uint64_t{codec::align}, std::uint64_t{sizeof(typename codec::element)}})
     h = fnv1a(h, v);
+  if constexpr (field_group<F>) h = hash_fields<F>(h, fields_of<F>{});
   return h;
 }
 
-template <class R, class... F>
-constexpr std::uint64_t hash_request(field_list<F...>) noexcept {
-  std::uint64_t h = fnv1a(request_label<R>.view());
+template <class G, class... F>
+constexpr std::uint64_t hash_fields(std::uint64_t h, field_list<F...>) noexcept {
   std::size_t i = 0;
-  ((h = hash_field<F>(h, nth_name(R::request_fields, i++))), ...);
+  ((h = hash_field<F>(h, nth_name(G::request_fields, i++))), ...);
   return h;
 }
 
@@ -90,17 +93,14 @@ constexpr std::string_view name_of() noexcept {
 /// Returns "blas", the library actor that serves the request.
 template <class R>
 constexpr std::string_view library_of() noexcept {
-  // Not string_view::find, which compares pointers: g++ 12 with a sanitizer does not accept that as constant for a
-  // template's texts.
-  std::size_t length = 0;
-  while (length < R::request_name.size() && R::request_name[length] != '.') ++length;
-  return R::request_name.substr(0, length);
+  return R::request_name.substr(0, length_of_library(R::request_name));
 }
 
 /// The number of a request type on the wire: a hash of its name, its fields' names and layout, and the size and type of
 /// their elements. Two builds that disagree about a field have different numbers.
 template <class R>
-inline constexpr std::uint64_t opcode_of = detail::hash_request<R>(fields_of<R>{});
+inline constexpr std::uint64_t opcode_of =
+    detail::hash_fields<R>(fnv1a(detail::request_label<R>.view()), fields_of<R>{});
 
 /// Returns the number of a library actor on the wire.
 constexpr std::uint32_t library_code(std::string_view name) noexcept { return static_cast<std::uint32_t>(fnv1a(name)); }
