@@ -71,8 +71,11 @@ int main() {
   for (const std::int64_t block : {terms, std::int64_t{128}, std::int64_t{32}}) {
     const scaled left = pack_rows(gpu, x, block), lines = pack_rows(gpu, w.transposed(), block);
     const matrix d(gpu.alloc<float>(rows * columns), rows, columns);
-    cutlass::multiply(gpu, d, left.elements, lines.elements.transposed(), epilogue::acc,
-                      {.a_scales = left.scales, .b_scales = lines.scales.transposed()});
+    gpu.tell(cutlass::gemm{.a = left.elements,
+                           .b = lines.elements.transposed(),
+                           .d = d,
+                           .a_scales = left.scales,
+                           .b_scales = lines.scales.transposed()});
     const auto got = gpu.download(d.memory()).get();
     if (!got) return std::fprintf(stderr, "scaled_product: %s\n", got.error().to_string().c_str()), 1;
     const double error = difference(*got, should);

@@ -26,8 +26,9 @@ inline std::vector<cutlass::gemm> gemms_of(const product_pair& p) {
          .b = p.b(i),
          .d = p.d(i),
          .epilogue = p.epilogue(i),
-         .precision = p.problem.type == raw_matmul_type::tf32 ? cutlass::precision::tf32 : cutlass::precision::exact,
-         .accumulation = p.problem.fast ? cutlass::accumulation::fast : cutlass::accumulation::precise});
+         .options = {.precision =
+                         p.problem.type == raw_matmul_type::tf32 ? cutlass::precision::tf32 : cutlass::precision::exact,
+                     .accumulation = p.problem.fast ? cutlass::accumulation::fast : cutlass::accumulation::precise}});
   return out;
 }
 

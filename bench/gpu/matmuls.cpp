@@ -20,7 +20,8 @@ matmul::multiplication request_of(const product_pair& p, int which = 0) {
           .b = p.b(which),
           .d = p.d(which),
           .epilogue = p.epilogue(which),
-          .precision = p.problem.type == raw_matmul_type::tf32 ? matmul::precision::tf32 : matmul::precision::exact};
+          .options = {.precision = p.problem.type == raw_matmul_type::tf32 ? matmul::precision::tf32
+                                                                           : matmul::precision::exact}};
 }
 
 // TFLOP/s of `times` products.

@@ -40,8 +40,8 @@ void libraries() {
   take(blas::solve_options<float>{.side = blas::side::right}, blas::solve_options<float>{.alpha = 2});
   take(fft::complex_options{.dimensions = 1}, fft::complex_options{.normalization = {}});
   take(fft::real_options{.dimensions = 1}, fft::real_options{.normalization = {}});
-  take(matmul::options{.a_scales = {}}, matmul::options{.workspace = 0});
-  take(cutlass::gemm_options{.a_scales = {}}, cutlass::gemm_options{.workspace = 0});
+  take(matmul::product_options{.precision = {}}, matmul::product_options{.workspace = 0});
+  take(cutlass::product_options{.precision = {}}, cutlass::product_options{.workspace = 0});
   take(cutlass::plan{.family = {}}, cutlass::plan{.band = 1});
   take(cutlass::weights_options{.type = dtype::f16}, cutlass::weights_options{.quota = {}});
   take(graph::options{.name = "g"}, graph::options{.branches = 1});

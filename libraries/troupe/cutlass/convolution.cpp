@@ -29,7 +29,7 @@ class convolution_check {
       : check_(c), r_(r), names_(t), x_(x), filters_(filters), y_(y) {}
 
   void run() {
-    product_check(check_).options_of(r_);
+    product_check(check_).options(r_.options);
     if (!has_rank(x_) || !has_rank(filters_) || !has_rank(y_) || !has_types()) return;
     if (y_.shape().rank != x_.shape().rank)
       return check_.refuse(&y_, cat("has ", y_.shape().rank, " axes"),
@@ -232,11 +232,7 @@ prepare_convolution prepare_for(const R& r, convolution_result result, const in_
           .stride = r.stride,
           .dilation = r.dilation,
           .groups = r.groups,
-          .precision = r.precision,
-          .accumulation = r.accumulation,
-          .compiling = r.compiling,
-          .plan = r.plan,
-          .workspace = r.workspace,
+          .options = r.options,
           .measure = measure};
 }
 in_any as_input(const out_any& o) { return in_any(o.range(), o.shape(), o.type()); }

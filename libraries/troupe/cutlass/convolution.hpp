@@ -29,14 +29,10 @@ struct conv_forward {
   per_axis padding_after = {};  ///< zeros after the image; `padding` if not given
   per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< number of groups of channels, each convolved separately
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
+  product_options options = {};
   using reply = void;
   TROUPE_REQUEST("cutlass.conv_forward", x, filters, y, epilogue, padding, padding_after, stride, dilation, groups,
-                 precision, accumulation, compiling, plan, workspace)
+                 options)
   void check(checker&) const;
 };
 
@@ -47,14 +43,10 @@ struct conv_data_gradient {
   epilogue::expression epilogue = product_as_it_is;
   per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;
+  product_options options = {};
   using reply = void;
   TROUPE_REQUEST("cutlass.conv_data_gradient", dy, filters, dx, epilogue, padding, padding_after, stride, dilation,
-                 groups, precision, accumulation, compiling, plan, workspace)
+                 groups, options)
   void check(checker&) const;
 };
 
@@ -65,14 +57,10 @@ struct conv_weight_gradient {
   epilogue::expression epilogue = product_as_it_is;
   per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;
+  product_options options = {};
   using reply = void;
   TROUPE_REQUEST("cutlass.conv_weight_gradient", dy, x, dfilters, epilogue, padding, padding_after, stride, dilation,
-                 groups, precision, accumulation, compiling, plan, workspace)
+                 groups, options)
   void check(checker&) const;
 };
 

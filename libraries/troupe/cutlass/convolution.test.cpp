@@ -212,13 +212,14 @@ TEST_F(cutlass_convolution_checks, epilogue_operands_must_fit_the_matrices_of_th
 
 TEST_F(cutlass_convolution_checks, a_refusal_of_options_names_the_field) {
   expect_refused(
-      forward(), [](auto& r) { r.precision = static_cast<precision>(2); }, "precision is 2; expected exact or tf32");
+      forward(), [](auto& r) { r.options.precision = static_cast<precision>(2); },
+      "options.precision is 2; expected exact or tf32");
   expect_refused(
-      data(), [](auto& r) { r.compiling = static_cast<compiling>(3); },
-      "compiling is 3; expected allowed, forbidden or awaited");
+      data(), [](auto& r) { r.options.compiling = static_cast<compiling>(3); },
+      "options.compiling is 3; expected allowed, forbidden or awaited");
   expect_refused(
-      weights(), [](auto& r) { r.plan.tile_m = 17; },
-      "plan has a tile of 17 x 0 x 0; expected multiples of 16, 8 and 8, or 0");
+      weights(), [](auto& r) { r.options.plan.tile_m = 17; },
+      "options.plan has a tile of 17 x 0 x 0; expected multiples of 16, 8 and 8, or 0");
   prepare_convolution p = prepare_convolution::of(forward(), 65);
   expect_refused(p, "measure is 65; expected 0 to 64 plans");
   p.measure = 0, p.result = static_cast<convolution_result>(3);

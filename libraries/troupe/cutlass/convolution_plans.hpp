@@ -24,16 +24,12 @@ struct prepare_convolution {
   epilogue::expression epilogue;
   per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;
+  product_options options = {};
   std::int32_t measure = 0;                ///< see `prepare`
   std::optional<out<std::byte>> log = {};  ///< see `prepare`
   using reply = plan_info;
   TROUPE_REQUEST("cutlass.prepare_convolution", result, x, filters, y, epilogue, padding, padding_after, stride,
-                 dilation, groups, precision, accumulation, compiling, plan, workspace, measure, log)
+                 dilation, groups, options, measure, log)
   static prepare_convolution of(const conv_forward& r, std::int32_t measure = 0);
   static prepare_convolution of(const conv_data_gradient& r, std::int32_t measure = 0);
   static prepare_convolution of(const conv_weight_gradient& r, std::int32_t measure = 0);

@@ -33,7 +33,7 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
                    result == convolution_result::dfilters ? x.type() : filters.type());
   p.tree = r.epilogue.encoded();
   p.paired = p.tree.is_paired();
-  p.precision = r.precision, p.accumulation = r.accumulation;
+  p.options = r.options;
   return p;
 }
 

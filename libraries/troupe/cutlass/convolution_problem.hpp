@@ -29,8 +29,7 @@ struct convolution_problem {
   std::int64_t channels = 0, outputs = 0;
   dtype sums{};
   bool paired = false;
-  cutlass::precision precision{};
-  cutlass::accumulation accumulation{};
+  product_options options;
   epilogue::tree tree;
 
   const placed_tensor& computed() const noexcept {

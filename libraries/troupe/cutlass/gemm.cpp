@@ -14,7 +14,7 @@ using matmul::batch_of_matrices, matmul::matrices_of;
 template <class Product>
 void check_product(checker& c, const Product& r) {
   product_check all(c);
-  all.options_of(r);
+  all.options(r.options);
   const operand_view a(r.a), b(r.b), d(r.d);
   for (const operand_view* o : {&a, &b, &d})
     if (!all.has_rank(*o)) return;
@@ -46,26 +46,12 @@ prepare prepare::of(const gemm& r, std::int32_t measure) {
           .epilogue = r.epilogue.without_writes(),
           .a_scales = r.a_scales,
           .b_scales = r.b_scales,
-          .precision = r.precision,
-          .accumulation = r.accumulation,
-          .compiling = r.compiling,
-          .plan = r.plan,
-          .workspace = r.workspace,
+          .options = r.options,
           .measure = measure};
 }
 
 gemm prepare::product() const {
-  return {a,
-          b,
-          out_any(d.range(), d.shape(), d.type()),
-          epilogue,
-          a_scales,
-          b_scales,
-          precision,
-          accumulation,
-          compiling,
-          plan,
-          workspace};
+  return {a, b, out_any(d.range(), d.shape(), d.type()), epilogue, a_scales, b_scales, options};
 }
 
 }  // namespace troupe::cutlass

@@ -5,7 +5,6 @@
 #include <troupe/async/accepted.hpp>
 #include <troupe/base/list.hpp>
 #include <troupe/cutlass/options.hpp>
-#include <troupe/cutlass/plan.hpp>
 #include <troupe/epilogue/expression.hpp>
 #include <troupe/request/any_operand.hpp>
 #include <troupe/request/for_device.hpp>
@@ -29,34 +28,19 @@ struct gemm {
   /// One scale for each block of a factor: some elements along k of one row of A or column of B, or of as many rows or
   /// columns. The extents of the scales determine the size of a block: see docs/cutlass.md.
   std::optional<in_any> a_scales = {}, b_scales = {};
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
+  product_options options = {};
   using reply = void;
-  TROUPE_REQUEST("cutlass.gemm", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,
-                 workspace)
+  TROUPE_REQUEST("cutlass.gemm", a, b, d, epilogue, a_scales, b_scales, options)
   void check(checker&) const;
 };
 
-/// Options of `multiply`: the optional fields of `gemm`.
-struct gemm_options {
-  std::optional<in_any> a_scales = {}, b_scales = {};
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;
-};
 /// Sends D = epilogue(A * B), for views of matrices or of tensors with three axes.
 ///   cutlass::multiply(gpu, d, a, b, gelu(epilogue::acc + epilogue::row(bias)));
 template <std::same_as<device> Device>
 accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,
-                  const epilogue::expression& e = product_as_it_is, const gemm_options& o = {},
+                  const epilogue::expression& e = product_as_it_is, const product_options& o = {},
                   const call_options_of<Device>& how = {}) {
-  return gpu.tell(
-      gemm{a, b, d, e, o.a_scales, o.b_scales, o.precision, o.accumulation, o.compiling, o.plan, o.workspace}, how);
+  return gpu.tell(gemm{.a = a, .b = b, .d = d, .epilogue = e, .options = o}, how);
 }
 
 }  // namespace troupe::cutlass

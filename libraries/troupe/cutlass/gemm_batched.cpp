@@ -16,7 +16,7 @@ class batch_check {
   batch_check(checker& c, const Batch& r) noexcept : check_(c), all_(c), r_(r) {}
 
   void run() {
-    all_.options_of(r_);
+    all_.options(r_.options);
     const std::size_t count = r_.d.size();
     if (count == 0) return check_.refuse(&r_.d, "is empty", "a matrix for each product");
     if (!has_size(r_.a, count, true) || !has_size(r_.b, count, true) || !has_size(r_.a_scales, count, false) ||
@@ -112,16 +112,12 @@ prepare_batched prepare_batched::of(const gemm_batched& r, std::int32_t measure)
           .epilogue = r.epilogue.without_writes(),
           .a_scales = r.a_scales,
           .b_scales = r.b_scales,
-          .precision = r.precision,
-          .accumulation = r.accumulation,
-          .compiling = r.compiling,
-          .plan = r.plan,
-          .workspace = r.workspace,
+          .options = r.options,
           .measure = measure};
 }
 
 gemm_batched prepare_batched::product() const {
-  gemm_batched out{a, b, {}, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan, workspace};
+  gemm_batched out{a, b, {}, epilogue, a_scales, b_scales, options};
   out.d.reserve(d.size());
   for (const auto& one : d) out.d.emplace_back(one.range(), one.shape(), one.type());
   return out;

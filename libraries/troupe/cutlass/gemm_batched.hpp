@@ -20,14 +20,9 @@ struct gemm_batched {
   list<out_any> d;
   epilogue::expression epilogue = product_as_it_is;
   list<in_any> a_scales = {}, b_scales = {};  ///< empty, or the scales of each factor, as in `gemm`
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
+  product_options options = {};
   using reply = void;
-  TROUPE_REQUEST("cutlass.gemm_batched", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling,
-                 plan, workspace)
+  TROUPE_REQUEST("cutlass.gemm_batched", a, b, d, epilogue, a_scales, b_scales, options)
   void check(checker&) const;
 };
 
@@ -36,16 +31,11 @@ struct prepare_batched {
   list<in_any> a, b, d;
   epilogue::expression epilogue;
   list<in_any> a_scales = {}, b_scales = {};
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;
+  product_options options = {};
   std::int32_t measure = 0;
   std::optional<out<std::byte>> log = {};
   using reply = plan_info;
-  TROUPE_REQUEST("cutlass.prepare_batched", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling,
-                 plan, workspace, measure, log)
+  TROUPE_REQUEST("cutlass.prepare_batched", a, b, d, epilogue, a_scales, b_scales, options, measure, log)
   static prepare_batched of(const gemm_batched& r, std::int32_t measure = 0);
   /// Returns the request that this one prepares. Call only in a worker.
   gemm_batched product() const;

@@ -23,7 +23,7 @@ bool reduces_rows(const epilogue::expression& e) {
 template <class Groups>
 void check_groups(checker& c, const Groups& r) {
   product_check all(c);
-  all.options_of(r);
+  all.options(r.options);
   const operand_view a(r.a), b(r.b), d(r.d);
   if (!all.has_rank(a, 2, 3, "2 for consecutive groups, or 3 for a matrix for each group") ||
       !all.has_rank(b, 3, 3, "3: a matrix for each group") ||
@@ -95,19 +95,12 @@ prepare_grouped prepare_grouped::of(const gemm_grouped& r, std::int32_t measure)
           .epilogue = r.epilogue.without_writes(),
           .a_scales = r.a_scales,
           .b_scales = r.b_scales,
-          .precision = r.precision,
-          .accumulation = r.accumulation,
-          .compiling = r.compiling,
-          .plan = r.plan,
-          .workspace = r.workspace,
+          .options = r.options,
           .measure = measure};
 }
 
 gemm_grouped prepare_grouped::product() const {
-  return {a,         b,         out_any(d.range(), d.shape(), d.type()),
-          sizes,     epilogue,  a_scales,
-          b_scales,  precision, accumulation,
-          compiling, plan,      workspace};
+  return {a, b, out_any(d.range(), d.shape(), d.type()), sizes, epilogue, a_scales, b_scales, options};
 }
 
 }  // namespace troupe::cutlass

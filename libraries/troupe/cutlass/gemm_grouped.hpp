@@ -51,15 +51,10 @@ struct gemm_grouped {
   epilogue::expression epilogue = product_as_it_is;
   /// Scales as in `gemm`. The scales of A have A's layout; if groups are packed, no two rows may share a scale.
   std::optional<in_any> a_scales = {}, b_scales = {};
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
+  product_options options = {};
   cutlass::partial_results partial_results = cutlass::partial_results::refused;
   using reply = grouped_outcome;
-  TROUPE_REQUEST("cutlass.gemm_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, precision, accumulation,
-                 compiling, plan, workspace, partial_results)
+  TROUPE_REQUEST("cutlass.gemm_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, options, partial_results)
   /// Returns the request's error if the GPU detected a wrong size while it computed; nothing otherwise.
   static std::optional<error> failure_in(const grouped_outcome& outcome);
   void check(checker&) const;
@@ -71,16 +66,11 @@ struct prepare_grouped {
   in<std::int32_t> sizes;
   epilogue::expression epilogue;
   std::optional<in_any> a_scales = {}, b_scales = {};
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;
+  product_options options = {};
   std::int32_t measure = 0;
   std::optional<out<std::byte>> log = {};
   using reply = plan_info;
-  TROUPE_REQUEST("cutlass.prepare_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, precision, accumulation,
-                 compiling, plan, workspace, measure, log)
+  TROUPE_REQUEST("cutlass.prepare_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, options, measure, log)
   static prepare_grouped of(const gemm_grouped& r, std::int32_t measure = 0);
   /// Returns the request that this one prepares. Call only in a worker.
   gemm_grouped product() const;

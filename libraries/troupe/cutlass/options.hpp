@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string_view>
+#include <troupe/cutlass/plan.hpp>
 #include <troupe/matmul/options.hpp>
+#include <troupe/request/fields.hpp>
 
 namespace troupe::cutlass {
 
@@ -34,5 +36,15 @@ constexpr std::string_view to_string(compiling c) noexcept {
   constexpr std::string_view names[] = {"allowed", "forbidden", "awaited"};
   return is_known(c) ? names[static_cast<std::uint8_t>(c)] : "unknown";
 }
+
+/// The options of all products and convolutions.
+struct product_options {
+  cutlass::precision precision = cutlass::precision::exact;
+  cutlass::accumulation accumulation = cutlass::accumulation::precise;
+  cutlass::compiling compiling = cutlass::compiling::allowed;
+  cutlass::plan plan = {};
+  std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
+  TROUPE_FIELDS(precision, accumulation, compiling, plan, workspace)
+};
 
 }  // namespace troupe::cutlass

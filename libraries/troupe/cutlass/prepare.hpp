@@ -49,18 +49,13 @@ struct prepare {
   in_any a, b, d;
   epilogue::expression epilogue;
   std::optional<in_any> a_scales = {}, b_scales = {};
-  cutlass::precision precision = cutlass::precision::exact;
-  cutlass::accumulation accumulation = cutlass::accumulation::precise;
-  cutlass::compiling compiling = cutlass::compiling::allowed;
-  cutlass::plan plan = {};
-  std::uint64_t workspace = any_amount;
+  product_options options = {};
   /// Number of plans to measure, on copies of the operands; 0 to use the cost model. With 2 or more, the kernels of the
   /// CUTLASS library that can compute the product are measured, too.
   std::int32_t measure = 0;
   std::optional<out<std::byte>> log = {};  ///< buffer for the considered plans and their times, as zero-terminated text
   using reply = plan_info;
-  TROUPE_REQUEST("cutlass.prepare", a, b, d, epilogue, a_scales, b_scales, precision, accumulation, compiling, plan,
-                 workspace, measure, log)
+  TROUPE_REQUEST("cutlass.prepare", a, b, d, epilogue, a_scales, b_scales, options, measure, log)
   static prepare of(const gemm& r, std::int32_t measure = 0);
   /// Returns the request that this one prepares. Call only in a worker.
   gemm product() const;

@@ -48,7 +48,7 @@ problem problem_from(const R& r, const operands& o) {
   p.sums = sums_of(o.a.type(), o.b.type());
   p.tree = r.epilogue.encoded();
   p.paired = p.tree.is_paired();
-  p.precision = r.precision, p.accumulation = r.accumulation;
+  p.options = r.options;
   return p;
 }
 

@@ -59,8 +59,7 @@ struct problem {
   dtype sums{};
   bool paired = false;      ///< B has 2n columns
   bool transposed = false;  ///< true if A and B, and rows and columns of the epilogue, are exchanged
-  cutlass::precision precision{};
-  cutlass::accumulation accumulation{};
+  product_options options;
   epilogue::tree tree;
 
   /// Returns the transposed problem: D' = B' * A'.

@@ -20,12 +20,11 @@ class product_check : public matmul::operand_check {
  public:
   explicit product_check(checker& c) noexcept : operand_check(c), check_(c) {}
 
-  template <class R>
-  void options_of(const R& r) {
-    known(r.precision, "exact or tf32");
-    known(r.accumulation, "precise or fast");
-    known(r.compiling, "allowed, forbidden or awaited");
-    check_plan(r.plan);
+  void options(const product_options& o) {
+    known(o.precision, "exact or tf32");
+    known(o.accumulation, "precise or fast");
+    known(o.compiling, "allowed, forbidden or awaited");
+    check_plan(o.plan);
   }
   /// Checks the types and stores the type of the sums. Returns true if they are valid.
   bool has_types(const operand_view& a, const operand_view& b, const operand_view& d);

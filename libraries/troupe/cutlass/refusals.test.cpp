@@ -84,28 +84,28 @@ TEST_F(cutlass_gemm_checks, sums_that_could_overflow_are_refused) {
 
 TEST_F(cutlass_gemm_checks, unknown_enumerators_are_refused) {
   gemm r = good();
-  r.precision = static_cast<precision>(9);
-  expect_refused(r, "precision is 9; expected exact or tf32");
+  r.options.precision = static_cast<precision>(9);
+  expect_refused(r, "options.precision is 9; expected exact or tf32");
   r = good();
-  r.accumulation = static_cast<accumulation>(2);
-  expect_refused(r, "accumulation is 2; expected precise or fast");
+  r.options.accumulation = static_cast<accumulation>(2);
+  expect_refused(r, "options.accumulation is 2; expected precise or fast");
   r = good();
-  r.compiling = static_cast<compiling>(3);
-  expect_refused(r, "compiling is 3; expected allowed, forbidden or awaited");
+  r.options.compiling = static_cast<compiling>(3);
+  expect_refused(r, "options.compiling is 3; expected allowed, forbidden or awaited");
 }
 
 TEST_F(cutlass_gemm_checks, plans_that_no_kernel_can_have_are_refused) {
   gemm r = good();
-  r.plan = {.family = static_cast<family>(4)};
-  expect_refused(r, "plan has family 4; expected 0 to 3");
-  r.plan = {.divided = static_cast<decision>(3)};
-  expect_refused(r, "plan has divided 3; expected 0 to 2");
-  r.plan = {.tile_m = 24, .tile_n = 8};
-  expect_refused(r, "plan has a tile of 24 x 8 x 0; expected multiples of 16, 8 and 8, or 0");
-  r.plan = {.tile_k = 4};
-  expect_refused(r, "plan has a tile of 0 x 0 x 4; expected multiples of 16, 8 and 8, or 0");
-  r.plan = {.cluster_m = 4, .cluster_n = 5};
-  expect_refused(r, "plan has a cluster of 4 x 5 blocks; expected at most 16 blocks, or 0");
+  r.options.plan = {.family = static_cast<family>(4)};
+  expect_refused(r, "options.plan has family 4; expected 0 to 3");
+  r.options.plan = {.divided = static_cast<decision>(3)};
+  expect_refused(r, "options.plan has divided 3; expected 0 to 2");
+  r.options.plan = {.tile_m = 24, .tile_n = 8};
+  expect_refused(r, "options.plan has a tile of 24 x 8 x 0; expected multiples of 16, 8 and 8, or 0");
+  r.options.plan = {.tile_k = 4};
+  expect_refused(r, "options.plan has a tile of 0 x 0 x 4; expected multiples of 16, 8 and 8, or 0");
+  r.options.plan = {.cluster_m = 4, .cluster_n = 5};
+  expect_refused(r, "options.plan has a cluster of 4 x 5 blocks; expected at most 16 blocks, or 0");
 }
 
 TEST_F(cutlass_gemm_checks, scales_must_fit_their_factor) {
@@ -217,8 +217,8 @@ TEST_F(cutlass_batched_checks, a_refusal_of_a_list_or_matrix_names_it) {
   r.d[1] = at<half>(1000, 5, 3);
   expect_refused(r, "d[1] holds f16; expected f32, as the first matrix of the list holds");
   r = good();
-  r.compiling = static_cast<compiling>(3);
-  expect_refused(r, "compiling is 3; expected allowed, forbidden or awaited");
+  r.options.compiling = static_cast<compiling>(3);
+  expect_refused(r, "options.compiling is 3; expected allowed, forbidden or awaited");
 }
 
 TEST_F(cutlass_batched_checks, epilogue_operands_must_fit_every_result) {
@@ -323,8 +323,8 @@ TEST_F(cutlass_grouped_checks, a_refusal_of_a_matrix_names_it) {
   r.sizes = vector_at<std::int32_t>(400, 2);
   expect_refused(r, "sizes holds 2 elements; expected at least 3");
   r = good();
-  r.precision = static_cast<precision>(7);
-  expect_refused(r, "precision is 7; expected exact or tf32");
+  r.options.precision = static_cast<precision>(7);
+  expect_refused(r, "options.precision is 7; expected exact or tf32");
 }
 
 TEST_F(cutlass_grouped_checks, epilogue_operands_must_have_a_part_for_each_group) {

@@ -42,12 +42,12 @@ class product_check {
 
  private:
   void check_options() {
-    operands_.known(r_.precision, "exact, tf32, bf16, f16 or bf16x9");
-    operands_.known(r_.fusion, "allowed or required");
-    operands_.known(r_.accumulation, "precise or fast");
-    operands_.known(r_.repeatability, "within_a_process or between_processes");
-    if (r_.multiprocessors < 0)
-      check_.refuse(&r_.multiprocessors, cat("is ", r_.multiprocessors), "at least 0 (0: all)");
+    const product_options& o = r_.options;
+    operands_.known(o.precision, "exact, tf32, bf16, f16 or bf16x9");
+    operands_.known(o.fusion, "allowed or required");
+    operands_.known(o.accumulation, "precise or fast");
+    operands_.known(o.repeatability, "within_a_process or between_processes");
+    if (o.multiprocessors < 0) check_.refuse(&o.multiprocessors, cat("is ", o.multiprocessors), "at least 0 (0: all)");
   }
 
   template <class F>
@@ -135,28 +135,12 @@ prepare prepare::of(const multiplication& r, std::int32_t measure) {
           .epilogue = r.epilogue.without_writes(),
           .a_scales = r.a_scales,
           .b_scales = r.b_scales,
-          .precision = r.precision,
-          .fusion = r.fusion,
-          .accumulation = r.accumulation,
-          .repeatability = r.repeatability,
-          .multiprocessors = r.multiprocessors,
-          .workspace = r.workspace,
+          .options = r.options,
           .measure = measure};
 }
 
 multiplication prepare::product() const {
-  return {a,
-          b,
-          out_any(d.range(), d.shape(), d.type()),
-          epilogue,
-          a_scales,
-          b_scales,
-          precision,
-          fusion,
-          accumulation,
-          repeatability,
-          multiprocessors,
-          workspace};
+  return {a, b, out_any(d.range(), d.shape(), d.type()), epilogue, a_scales, b_scales, options};
 }
 
 }  // namespace troupe::matmul

@@ -24,38 +24,20 @@ struct multiplication {
   epilogue::expression epilogue = epilogue::product_part{epilogue::op::accumulator};
   /// One scale for each block of a factor's elements along k: see docs/matmul.md. Set for both factors or neither.
   std::optional<in_any> a_scales = {}, b_scales = {};
-  matmul::precision precision = matmul::precision::exact;
-  matmul::fusion fusion = matmul::fusion::allowed;
-  matmul::accumulation accumulation = matmul::accumulation::precise;
-  matmul::repeatability repeatability = matmul::repeatability::within_a_process;
-  std::int32_t multiprocessors = 0;      ///< about the most that it may occupy; 0: all. The host engine ignores it
-  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  product_options options = {};
   using reply = outcome;
   static constexpr bool reply_informs = true;  ///< the reply holds no result, so a graph omits it
-  TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, a_scales, b_scales, precision, fusion, accumulation,
-                 repeatability, multiprocessors, workspace)
+  TROUPE_REQUEST("matmul.multiplication", a, b, d, epilogue, a_scales, b_scales, options)
   void check(checker&) const;
 };
 
-/// The options of `multiply`, with the meaning that they have in `multiplication`.
-struct options {
-  std::optional<in_any> a_scales = {}, b_scales = {};
-  matmul::precision precision = matmul::precision::exact;
-  matmul::fusion fusion = matmul::fusion::allowed;
-  matmul::accumulation accumulation = matmul::accumulation::precise;
-  matmul::repeatability repeatability = matmul::repeatability::within_a_process;
-  std::int32_t multiprocessors = 0;
-  std::uint64_t workspace = any_amount;
-};
 /// Enqueues D = epilogue(A * B) for matrices, or for tensors with three axes.
 ///   matmul::multiply(gpu, d, a, b, relu(epilogue::acc + epilogue::row(bias)));
 template <std::same_as<device> Device>
 accepted multiply(const Device& gpu, const out_any& d, const in_any& a, const in_any& b,
                   const epilogue::expression& e = epilogue::product_part{epilogue::op::accumulator},
-                  const options& o = {}, const call_options_of<Device>& how = {}) {
-  return gpu.tell(multiplication{a, b, d, e, o.a_scales, o.b_scales, o.precision, o.fusion, o.accumulation,
-                                 o.repeatability, o.multiprocessors, o.workspace},
-                  how);
+                  const product_options& o = {}, const call_options_of<Device>& how = {}) {
+  return gpu.tell(multiplication{.a = a, .b = b, .d = d, .epilogue = e, .options = o}, how);
 }
 
 }  // namespace troupe::matmul

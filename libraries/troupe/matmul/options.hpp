@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <troupe/request/fields.hpp>
 
 namespace troupe::matmul {
 
@@ -54,6 +55,18 @@ constexpr std::string_view to_string(repeatability r) noexcept {
 
 /// The value of `workspace` that sets no limit.
 inline constexpr std::uint64_t any_amount = ~std::uint64_t{0};
+
+/// The options of a product.
+struct product_options {
+  matmul::precision precision = matmul::precision::exact;
+  matmul::fusion fusion = matmul::fusion::allowed;
+  matmul::accumulation accumulation = matmul::accumulation::precise;
+  matmul::repeatability repeatability = matmul::repeatability::within_a_process;
+  std::int32_t multiprocessors = 0;      ///< about the most that it may occupy; 0: all. The host engine ignores it
+  std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
+  TROUPE_FIELDS(precision, fusion, accumulation, repeatability, multiprocessors, workspace)
+  friend bool operator==(const product_options&, const product_options&) = default;
+};
 
 /// The reply of a product: how it was computed.
 struct outcome {

@@ -54,18 +54,12 @@ struct prepare {
   in_any a, b, d;
   epilogue::expression epilogue;
   std::optional<in_any> a_scales = {}, b_scales = {};
-  matmul::precision precision = matmul::precision::exact;
-  matmul::fusion fusion = matmul::fusion::allowed;
-  matmul::accumulation accumulation = matmul::accumulation::precise;
-  matmul::repeatability repeatability = matmul::repeatability::within_a_process;
-  std::int32_t multiprocessors = 0;
-  std::uint64_t workspace = any_amount;
+  product_options options = {};
   std::int32_t measure = 0;    ///< number of algorithms to measure, on the operands; 0: use the heuristic's first
   matmul::choice choice = {};  ///< the algorithm to use, if set
   std::optional<out<std::uint64_t>> chosen = {};  ///< receives the choice: `choice::size` words
   using reply = plan_info;
-  TROUPE_REQUEST("matmul.prepare", a, b, d, epilogue, a_scales, b_scales, precision, fusion, accumulation,
-                 repeatability, multiprocessors, workspace, measure, choice, chosen)
+  TROUPE_REQUEST("matmul.prepare", a, b, d, epilogue, a_scales, b_scales, options, measure, choice, chosen)
   /// Returns the request that prepares the product `r`.
   static prepare of(const multiplication& r, std::int32_t measure = 0);
   /// Returns the product that this prepares. For engines only.

@@ -92,20 +92,20 @@ TEST_F(matmul_checks, sums_that_could_overflow_are_refused) {
 
 TEST_F(matmul_checks, unknown_options_are_refused) {
   multiplication r = good();
-  r.precision = static_cast<precision>(9);
-  expect_refused(r, "precision is 9; expected exact, tf32, bf16, f16 or bf16x9");
+  r.options.precision = static_cast<precision>(9);
+  expect_refused(r, "options.precision is 9; expected exact, tf32, bf16, f16 or bf16x9");
   r = good();
-  r.fusion = static_cast<fusion>(2);
-  expect_refused(r, "fusion is 2; expected allowed or required");
+  r.options.fusion = static_cast<fusion>(2);
+  expect_refused(r, "options.fusion is 2; expected allowed or required");
   r = good();
-  r.accumulation = static_cast<accumulation>(2);
-  expect_refused(r, "accumulation is 2; expected precise or fast");
+  r.options.accumulation = static_cast<accumulation>(2);
+  expect_refused(r, "options.accumulation is 2; expected precise or fast");
   r = good();
-  r.repeatability = static_cast<repeatability>(2);
-  expect_refused(r, "repeatability is 2; expected within_a_process or between_processes");
+  r.options.repeatability = static_cast<repeatability>(2);
+  expect_refused(r, "options.repeatability is 2; expected within_a_process or between_processes");
   r = good();
-  r.multiprocessors = -1;
-  expect_refused(r, "multiprocessors is -1; expected at least 0 (0: all)");
+  r.options.multiprocessors = -1;
+  expect_refused(r, "options.multiprocessors is -1; expected at least 0 (0: all)");
 }
 
 TEST_F(matmul_checks, scales_that_do_not_fit_their_factor_are_refused) {

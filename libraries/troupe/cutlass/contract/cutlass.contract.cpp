@@ -104,7 +104,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, library_actor, cutlass_cases);
 // The products of cutlass, for the suite that all libraries with products share.
 struct cutlass_library {
   using request = cutlass::gemm;
-  using options = cutlass::gemm_options;
+  using options = cutlass::product_options;
   using statistics = cutlass::read_statistics;
   template <class... A>
   static accepted multiply(const device& gpu, const A&... arguments) {

@@ -36,7 +36,7 @@ class cutlass_vendor_kernels : public testing::Test {
     return {.a = matrix(all(side * terms, value), side, terms),
             .b = matrix(all(side * terms, 1), side, terms).transposed(),
             .d = matrix(gpu.alloc<bfloat16>(side * side), side, side),
-            .plan = p};
+            .options = {.plan = p}};
   }
   // Returns the element of the result if all elements are equal, otherwise NaN.
   float result_of(const cutlass::gemm& r) const {
@@ -73,7 +73,7 @@ TEST_F(cutlass_vendor_kernels, a_recorded_convolution_can_be_launched_again) {
   const cutlass::conv_forward convolution{.x = images(all<half>(4 * 4 * 16, 1), 16, 4),
                                           .filters = tensor(all<half>(8 * 16, 3), {8, 1, 1, 16}).permuted({0, 3, 1, 2}),
                                           .y = images(result, 8, 4),
-                                          .plan = {.family = cutlass::family::vendor}};
+                                          .options = {.plan = {.family = cutlass::family::vendor}}};
   graph::recorder rec(gpu);
   ASSERT_TRUE(rec.add(convolution));
   const graph::graph g = rec.finish();
@@ -89,7 +89,7 @@ TEST_F(cutlass_vendor_kernels, rows_outside_all_groups_keep_their_content) {
                                      .b = tensor(all(3 * side * terms, 1), {3, side, terms}).permuted({0, 2, 1}),
                                      .d = matrix(d, side, side),
                                      .sizes = gpu.upload(std::vector<std::int32_t>{100, 0, 27}),
-                                     .plan = {.family = cutlass::family::vendor}};
+                                     .options = {.plan = {.family = cutlass::family::vendor}}};
   const auto outcome = gpu.ask(groups).get();
   ASSERT_OK(outcome);
   EXPECT_FALSE(cutlass::error_of(*outcome));

@@ -27,7 +27,7 @@ class cutlass_library_kernels : public testing::engine_on_fakes {
   }
   static gemm library_request(const expression& e = acc, plan p = {.family = family::vendor}) {
     gemm r = product(128, e);
-    r.plan = p;
+    r.options.plan = p;
     return r;
   }
   // Returns the calls that launch a fake kernel of this name.
@@ -57,12 +57,12 @@ TEST_F(cutlass_library_kernels, a_kernel_uses_the_memory_of_its_lane_up_to_works
   ASSERT_TRUE(run(library_request(acc, divided))) << failure;
   EXPECT_EQ(driver.calls().size(), 1u);
   gemm r = library_request(acc, divided);
-  r.workspace = 8191;
+  r.options.workspace = 8191;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("because fake90_bf16_stream_k needs 8192 bytes of memory, and workspace is 8191"),
             std::string::npos)
       << failure;
-  r.plan.divided = decision::any;
+  r.options.plan.divided = decision::any;
   EXPECT_TRUE(run(r)) << "another kernel needs no memory: " << failure;
 }
 
@@ -96,7 +96,7 @@ TEST_F(cutlass_library_kernels, a_failed_launch_fails_the_request) {
 
 TEST_F(cutlass_library_kernels, a_request_that_forbids_compiling_succeeds) {
   gemm r = library_request();
-  r.compiling = compiling::forbidden;
+  r.options.compiling = compiling::forbidden;
   EXPECT_TRUE(run(r)) << failure;
   EXPECT_EQ(loads(), 0u);
 }
@@ -120,7 +120,7 @@ TEST_F(cutlass_library_kernels, a_refusal_of_scales_names_the_expected_order) {
   r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 4096, 4096, false);
   r.a_scales = matrix_at<access_mode::read>(1 << 25, dtype::f8e8m0, 128, 128);
   r.b_scales = matrix_at<access_mode::read>(1 << 26, dtype::f8e8m0, 128, 4096, false);
-  r.accumulation = matmul::accumulation::fast;
+  r.options.accumulation = matmul::accumulation::fast;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("fake90_mxfp8 takes scales in atoms of 128 lines and 4 blocks"), std::string::npos) << failure;
   // Scales in the expected order: 32 lines of 4 blocks, 16 bytes from line to line.
@@ -141,7 +141,7 @@ TEST_F(cutlass_library_kernels, scales_in_another_order_are_refused_after_an_oth
   r.a = matrix_at<access_mode::read>(1 << 20, dtype::f8e4m3, 32, 128);
   r.b = matrix_at<access_mode::read>(1 << 28, dtype::f8e4m3, 128, 32, false);
   r.d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 32, 32);
-  r.accumulation = matmul::accumulation::fast;
+  r.options.accumulation = matmul::accumulation::fast;
   const auto scales = [&](std::int64_t line) {
     r.a_scales = in_any{{{}, 1 << 25, 512}, {.rank = 2, .extents = {32, 4}, .strides = {line, 1}}, dtype::f8e8m0};
     r.b_scales = in_any{{{}, 1 << 26, 512}, {.rank = 2, .extents = {4, 32}, .strides = {1, line}}, dtype::f8e8m0};
@@ -216,7 +216,7 @@ TEST_F(cutlass_library_kernels, groups_are_listed_before_their_product) {
                                    dtype::bf16},
                        .d = matrix_at<access_mode::write>(1 << 24, dtype::bf16, 96, 32),
                        .sizes = in<std::int32_t>(1 << 26, 3),
-                       .plan = {.family = family::vendor}};
+                       .options = {.plan = {.family = family::vendor}}};
   ASSERT_TRUE(engine->run(r));
   driver.reset();
   const auto done = engine->run(r);

@@ -53,6 +53,10 @@ bool is_empty(const problem& p) noexcept { return p.m == 0 || p.n == 0 || p.batc
 
 // The plan of a product without terms: the template for sm_80 applies the epilogue to sums of 0.
 constexpr plan epilogue_only_plan{.family = family::ampere, .divided = decision::no};
+request_options without_factors(request_options o) noexcept {
+  o.plan = epilogue_only_plan;
+  return o;
+}
 problem without_factors(problem p) noexcept {
   constexpr std::uint64_t aligned = 256;  // an address that is never read
   p.a = {aligned, p.a.type, 16, 1, 0}, p.b = {aligned, p.b.type, 16, 1, 0};
@@ -212,7 +216,7 @@ bool cuda_engine::has_execution_plan(const problem& p, const request_options& o)
   if (is_empty(p)) return true;
   thread_local std::string key;
   if (p.k == 0)
-    write_key(key, without_factors(p), {o.request, epilogue_only_plan, o.compiling, o.workspace});
+    write_key(key, without_factors(p), without_factors(o));
   else
     write_key(key, p, o);
   return execution_plans_.has(key);
@@ -229,7 +233,7 @@ result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wr
   if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
   if (is_empty(p)) return write_empty_reductions(p, static_cast<CUstream>(c.stream));
   if (p.k != 0) return multiply(p, options_of(r), wrong, c);
-  return multiply(without_factors(p), {R::request_name, epilogue_only_plan, r.compiling, r.workspace}, wrong, c);
+  return multiply(without_factors(p), without_factors(options_of(r)), wrong, c);
 }
 
 result<void> cuda_engine::multiply(const problem& p, request_options o, std::uint64_t wrong, call& c) {
@@ -287,10 +291,9 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& requested,
   if (is_empty(requested)) return prepare_nothing(r, c);
   const bool has_terms = requested.k != 0;
   const problem p = has_terms ? requested : without_factors(requested);
-  const plan& wanted = has_terms ? r.plan : epilogue_only_plan;
   const std::int32_t measure = has_terms ? r.measure : 0;
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  const request_options o{R::request_name, wanted, r.compiling, r.workspace};
+  const request_options o = has_terms ? options_of(r) : without_factors(options_of(r));
   const kernel_signature f = signature_of(p);
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
   std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", gpu_.name, "\n");
@@ -305,7 +308,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& requested,
   if (best == nullptr) {
     from = TROUPE_TRY(choices_of(p, f, o));
     auto made = first_that_fits(p, from, o,
-                                [&](const candidate& x) { return execution_plan_with_kernel(p, f, x, r.compiling); });
+                                [&](const candidate& x) { return execution_plan_with_kernel(p, f, x, o.compiling); });
     if (!made) return error_for_caller(made.error());
     best = std::move(*made);
   }
@@ -316,7 +319,7 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& requested,
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   const plan_info answer = info;
-  if (answer.measured > 0) disk_.keep(key_on_disk(p, f, wanted), stored_choice{info.plan, info.microseconds});
+  if (answer.measured > 0) disk_.keep(key_on_disk(p, f, o.plan), stored_choice{info.plan, info.microseconds});
   for (const compiling how : {compiling::allowed, compiling::awaited}) {
     request_options later = o;
     later.compiling = how;

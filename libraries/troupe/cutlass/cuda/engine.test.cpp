@@ -54,8 +54,8 @@ TEST_F(cutlass_cuda, products_with_k_of_0_apply_only_the_epilogue) {
   gemm r = product(100);
   r.a = matrix_at<access_mode::read>(3, dtype::bf16, 100, 0);
   r.b = matrix_at<access_mode::read>(5, dtype::bf16, 0, 4096);
-  r.plan = {.family = family::hopper};
-  r.workspace = 0;
+  r.options.plan = {.family = family::hopper};
+  r.options.workspace = 0;
   ASSERT_TRUE(run(r) && run(r)) << failure;
   EXPECT_EQ(loads(), 1u);
   EXPECT_EQ(launches(), 2u);
@@ -72,7 +72,7 @@ TEST_F(cutlass_cuda, another_epilogue_type_or_layout_needs_another_kernel) {
 
 TEST_F(cutlass_cuda, a_refusal_of_a_request_that_forbids_compiling_names_the_missing_kernel) {
   gemm r = product(4096);
-  r.compiling = compiling::forbidden;
+  r.options.compiling = compiling::forbidden;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("cutlass.hopper"), std::string::npos) << failure;
   EXPECT_NE(failure.find("forbids compiling"), std::string::npos) << failure;
@@ -83,7 +83,7 @@ TEST_F(cutlass_cuda, a_refusal_of_a_request_that_forbids_compiling_names_the_mis
 TEST_F(cutlass_cuda, a_product_of_a_new_size_uses_an_existing_kernel_if_compiling_is_forbidden) {
   ASSERT_TRUE(run(product(4096))) << failure;
   gemm small = product(16);
-  small.compiling = compiling::forbidden;
+  small.options.compiling = compiling::forbidden;
   ASSERT_TRUE(run(small)) << failure;
   EXPECT_EQ(loads(), 1u);
 }
@@ -91,21 +91,21 @@ TEST_F(cutlass_cuda, a_product_of_a_new_size_uses_an_existing_kernel_if_compilin
 TEST_F(cutlass_cuda, a_product_of_a_new_size_uses_the_best_kernel_if_compiling_is_awaited) {
   ASSERT_TRUE(run(product(4096))) << failure;
   gemm small = product(16);
-  small.compiling = compiling::awaited;
+  small.options.compiling = compiling::awaited;
   ASSERT_TRUE(run(small)) << failure;
   EXPECT_EQ(loads(), 2u) << "the best plan has another kernel";
 }
 
 TEST_F(cutlass_cuda, a_product_of_a_new_size_does_not_use_a_kernel_that_exceeds_workspace) {
   gemm r = product(320);
-  r.plan = {.divided = decision::yes, .tile_m = 128, .tile_n = 128};
+  r.options.plan = {.divided = decision::yes, .tile_m = 128, .tile_n = 128};
   ASSERT_TRUE(run(r)) << failure;
-  r.plan = {}, r.compiling = compiling::forbidden;
+  r.options.plan = {}, r.options.compiling = compiling::forbidden;
   ASSERT_TRUE(run(r)) << failure;
-  r.workspace = 0;
+  r.options.workspace = 0;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("forbids compiling"), std::string::npos) << failure;
-  r.compiling = compiling::allowed;
+  r.options.compiling = compiling::allowed;
   EXPECT_TRUE(run(r)) << failure;
 }
 
@@ -114,14 +114,14 @@ TEST_F(cutlass_cuda, no_chosen_plan_exceeds_workspace_whatever_was_compiled) {
   gemm r{.a = matrix_at<access_mode::read>(1 << 20, dtype::bf16, 128, 65536),
          .b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 65536, 256, false),
          .d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 128, 256)};
-  r.compiling = compiling::awaited;
+  r.options.compiling = compiling::awaited;
   const auto best = engine->run(prepare::of(r));
   ASSERT_TRUE(best) << best.error().to_string();
   ASSERT_EQ(best->plan.divided, decision::yes);
   ASSERT_GT(best->workspace, 0u);
   for (const std::uint64_t workspace : {best->workspace - 1, std::uint64_t{0}})
     for (const compiling how : {compiling::allowed, compiling::awaited}) {
-      r.workspace = workspace, r.compiling = how;
+      r.options.workspace = workspace, r.options.compiling = how;
       EXPECT_TRUE(run(r)) << failure;
       const auto smaller = engine->run(prepare::of(r));
       ASSERT_TRUE(smaller) << smaller.error().to_string();
@@ -165,7 +165,7 @@ TEST_F(cutlass_cuda, the_best_kernel_is_compiled_while_another_computes) {
   for (int i = 0; i < 600 && loads() < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(loads(), 2u);
   gemm awaits = product(16);
-  awaits.compiling = compiling::awaited;
+  awaits.options.compiling = compiling::awaited;
   ASSERT_TRUE(run(awaits)) << failure;
   EXPECT_EQ(loads(), 2u) << "the best kernel is loaded";
 }
@@ -179,12 +179,12 @@ TEST_F(cutlass_cuda, a_kernel_is_refused_if_its_parameter_size_differs_from_the_
 
 TEST_F(cutlass_cuda, a_requested_plan_is_used_or_the_error_names_the_nearest) {
   gemm r = product(4096);
-  r.plan = {.schedule = schedule::ping_pong, .cluster_m = 2, .tile_m = 128, .tile_n = 128};
+  r.options.plan = {.schedule = schedule::ping_pong, .cluster_m = 2, .tile_m = 128, .tile_n = 128};
   ASSERT_TRUE(run(r)) << failure;
-  r.plan = {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 256};
+  r.options.plan = {.schedule = schedule::ping_pong, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("the nearest possible plan is hopper 128x256x64"), std::string::npos) << failure;
-  r.plan = {.stages = 9, .tile_m = 128, .tile_n = 256};
+  r.options.plan = {.stages = 9, .tile_m = 128, .tile_n = 256};
   EXPECT_FALSE(run(r)) << "9 stages need more shared memory than there is";
 }
 
@@ -200,9 +200,9 @@ TEST_F(cutlass_cuda, the_template_for_sm_80_computes_products_that_the_hopper_te
 
 TEST_F(cutlass_cuda, a_plan_that_needs_more_than_workspace_is_refused) {
   gemm r = product(128);
-  r.plan = {.divided = decision::yes};
+  r.options.plan = {.divided = decision::yes};
   ASSERT_TRUE(run(r)) << failure;
-  r.workspace = 16;
+  r.options.workspace = 16;
   EXPECT_FALSE(run(r));
   EXPECT_NE(failure.find("workspace is 16"), std::string::npos) << failure;
 }

@@ -4,20 +4,16 @@
 
 #include <string_view>
 #include <troupe/cutlass/options.hpp>
-#include <troupe/cutlass/plan.hpp>
 
 namespace troupe::cutlass {
 
-/// The fields that all requests which compute have.
-struct request_options {
+/// The options of a request, and its name for error texts.
+struct request_options : product_options {
   std::string_view request;
-  const cutlass::plan& plan;
-  cutlass::compiling compiling;
-  std::uint64_t workspace;
 };
 template <class R>
 request_options options_of(const R& r) noexcept {
-  return {R::request_name, r.plan, r.compiling, r.workspace};
+  return {r.options, R::request_name};
 }
 
 }  // namespace troupe::cutlass

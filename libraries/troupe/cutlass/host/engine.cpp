@@ -73,7 +73,7 @@ class host_cutlass {
   result<void> run(const conv_weight_gradient& r, call&) { return convolve(r); }
   result<plan_info> run(const prepare_convolution& r, call&) {
     TROUPE_TRY(check(r));
-    return describe_plan(r, TROUPE_TRY(host::memory_for(problem_of(r), r.workspace, r.request_name, team_)));
+    return describe_plan(r, TROUPE_TRY(host::memory_for(problem_of(r), r.options.workspace, r.request_name, team_)));
   }
 
   result<void> run(const pack& r, call&) {
@@ -95,12 +95,12 @@ class host_cutlass {
 
   template <class R>
   result<void> compute(const R& r, const host_products& all) {
-    return matmul::compute(R::request_name, all, r.workspace, team_);
+    return matmul::compute(R::request_name, all, r.options.workspace, team_);
   }
   // Describes the only plan of a product.
   template <class R>
   result<plan_info> describe_plan(const R& r, const host_products& all) {
-    return describe_plan(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.workspace, team_)));
+    return describe_plan(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.options.workspace, team_)));
   }
   // Describes the only plan, and writes the log.
   template <class R>
@@ -117,7 +117,7 @@ class host_cutlass {
   template <class R>
   result<void> convolve(const R& r) try {
     TROUPE_TRY(check(r));
-    return host::convolve(problem_of(r), r.workspace, R::request_name, team_);
+    return host::convolve(problem_of(r), r.options.workspace, R::request_name, team_);
   } catch (const std::bad_alloc&) {
     return error::retry_later(
         "cutlass", ENOMEM,
@@ -129,9 +129,9 @@ class host_cutlass {
     constexpr std::string_view request = R::request_name;
     if (r.epilogue.encoded().empty())
       return error(reaction::fatal, "cutlass", cat(request, ": the epilogue is damaged"));
-    if (r.plan == plan{}) return {};
+    if (r.options.plan == plan{}) return {};
     return error(reaction::unsupported, "cutlass",
-                 cat(request, ": plan is ", to_string(r.plan),
+                 cat(request, ": plan is ", to_string(r.options.plan),
                      "; expected none, because the host engine has no choices: leave the plan out"));
   }
 

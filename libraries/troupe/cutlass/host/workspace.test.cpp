@@ -25,7 +25,7 @@ TEST_F(cutlass_host_convolutions, a_workspace_below_the_least_is_refused_and_the
                                                     .y = all.y.operand<access_mode::write>(2),
                                                     .padding = 1,
                                                     .padding_after = 0,
-                                                    .workspace = 3});
+                                                    .options = {.workspace = 3}});
       ASSERT_FALSE(refused);
       const std::string text = refused.error().text(),
                         begin = "cutlass.conv_forward: workspace is 3 bytes; expected at least ";
@@ -53,9 +53,9 @@ TEST_F(cutlass_host_convolutions, the_host_engine_returns_its_workspace_and_refu
   const std::string log = reinterpret_cast<const char*>(text.data());
   EXPECT_EQ(info->log_bytes, log.size() + 1);
   EXPECT_NE(log.find("with " + std::to_string(info->workspace) + " bytes of memory"), std::string::npos) << log;
-  r.workspace = info->workspace;
+  r.options.workspace = info->workspace;
   EXPECT_TRUE(engine->run(r)) << "the workspace that prepare returned suffices";
-  r.plan.tile_m = 128;
+  r.options.plan.tile_m = 128;
   const auto refused = engine->run(r);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().text().find("cutlass.conv_forward: plan is any 128x"), std::string::npos)

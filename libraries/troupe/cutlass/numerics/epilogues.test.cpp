@@ -202,8 +202,8 @@ TEST_F(cutlass_epilogues, narrow_results_on_hopper_match_the_reference) {
             [&](auto&&... parts) {
               gemm r = request_of(parts...);
               // Sums are exact with either accumulation; with fast accumulation every tile is possible.
-              r.accumulation = accumulation::fast;
-              if (engine->is_cuda()) r.plan = wanted;
+              r.options.accumulation = accumulation::fast;
+              if (engine->is_cuda()) r.options.plan = wanted;
               return r;
             });
         if (HasFailure()) return;

@@ -33,7 +33,7 @@ class cutlass_gathered_convolutions : public convolution_numerics {
     case_tensors all(c, random);
     conv_forward r{all.x.operand<access_mode::read>(2), all.filters.operand<access_mode::read>(2),
                    all.y.operand<access_mode::write>(2)};
-    r.plan.family = family::hopper;
+    r.options.plan.family = family::hopper;
     return engine->run(prepare_convolution::of(r)).has_value();
   }
   static expression plain(std::int64_t, std::int64_t, std::int64_t) { return acc; }
@@ -152,7 +152,7 @@ TEST_F(cutlass_gathered_convolutions, a_refusal_of_a_plan_that_cannot_gather_nam
   case_tensors all(c, random);
   conv_weight_gradient r{all.y.operand<access_mode::read>(2), all.x.operand<access_mode::read>(2),
                          all.filters.operand<access_mode::write>(2)};
-  r.padding = {1, 1}, r.plan.family = family::hopper;
+  r.padding = {1, 1}, r.options.plan.family = family::hopper;
   const auto refused = engine->run(r);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().text().find("the nearest possible plan is ampere"), std::string::npos)

@@ -161,8 +161,7 @@ TEST_F(cutlass_gemm, tf32_factors_are_rounded_without_bias) {
     run(gemm{.a = a.operand<access_mode::read>(false),
              .b = b.operand<access_mode::read>(false),
              .d = d.operand<access_mode::write>(false),
-             .precision = precision::tf32,
-             .plan = p});
+             .options = {.precision = precision::tf32, .plan = p}});
     double mean = 0;
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
@@ -223,7 +222,7 @@ TEST_F(cutlass_gemm, a_product_runs_in_the_least_workspace) {
   std::uint64_t workspace = 0;
   const auto limited = [&](auto&&... parts) {
     gemm r = request_of(parts...);
-    r.workspace = workspace;
+    r.options.workspace = workspace;
     return r;
   };
   const auto plain = [](auto, auto) { return expression(acc); };

@@ -72,7 +72,7 @@ class cutlass_gemm_grouped : public gemm_suite {
                          .epilogue = e,
                          .a_scales = a.scales(!f.packed),
                          .b_scales = b.scales(true),
-                         .plan = f.plan,
+                         .options = {.plan = f.plan},
                          .partial_results = right < f.groups() ? partial_results::allowed : partial_results::refused};
     SCOPED_TRACE(story(r));
     std::vector<encoded_tree> trees;

@@ -83,9 +83,9 @@ class cutlass_mixed_gemm : public gemm_suite {
   void expect_on_hopper(const test_product& p, const plan& wanted, Make&& make, double tolerance, bool pairs = false) {
     expect_right(p, make, tolerance, pairs, [&](auto&&... parts) {
       gemm r = request_of(parts...);
-      r.plan = on_hopper(wanted);
+      r.options.plan = on_hopper(wanted);
       // Scales are powers of 2, so elements times their scales are exact, too.
-      if (r.a_scales || r.b_scales) r.accumulation = random.one_of({accumulation::precise, accumulation::fast});
+      if (r.a_scales || r.b_scales) r.options.accumulation = random.one_of({accumulation::precise, accumulation::fast});
       return r;
     });
   }
@@ -136,7 +136,7 @@ TEST_F(cutlass_mixed_gemm, k_need_not_be_a_multiple_of_a_stage) {
       gemm r{.a = first(a.elements(false), 1, terms),
              .b = first(b.elements(false), 0, terms / step),
              .d = d.operand<access_mode::write>(false)};
-      r.plan = chosen;
+      r.options.plan = chosen;
       SCOPED_TRACE(story(r));
       run(r);
       if (HasFatalFailure()) return;
@@ -259,7 +259,7 @@ TEST_F(cutlass_mixed_gemm, rounding_errors_are_those_of_float_sums) {
     if (narrow != dtype::f4e2m1x2 && narrow != dtype::i8) b.make_random(random);
     stored_matrices d(dtype::f64, 1, m, n, random);
     gemm r{.a = a.elements(false), .b = b.elements(false), .d = d.operand<access_mode::write>(false)};
-    r.plan = on_hopper({});
+    r.options.plan = on_hopper({});
     run(r);
     SCOPED_TRACE(to_string(narrow));
     expect_sums(d, a, b, m, n, k, 0x1p-23);

@@ -21,7 +21,7 @@ class cutlass_plans : public gemm_suite {
   gemm product(const plan& p = {}) {
     gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false),
                         relu(acc + expression::reading(op::load_row, bias)));
-    r.plan = p;
+    r.options.plan = p;
     return r;
   }
   // Runs the product with a plan. Expects the right result, or a refusal as `unsupported`.
@@ -107,7 +107,7 @@ TEST_F(cutlass_plans, a_product_runs_in_the_workspace_that_prepare_returns) {
   gemm r = product();
   const auto info = engine->run(prepare::of(r));
   ASSERT_TRUE(info) << info.error().to_string();
-  r.workspace = info->workspace;
+  r.options.workspace = info->workspace;
   run(r);
   expect_product();
 }
@@ -183,7 +183,7 @@ TEST_F(cutlass_plans, a_refusal_of_the_host_engine_names_the_forced_plan) {
   expect_refused(engine->run(product(forced)), "cutlass.gemm");
   expect_refused(engine->run(prepare::of(product(forced))), "cutlass.prepare");
   const gemm one = product();
-  expect_refused(engine->run(gemm_batched{.a = {one.a}, .b = {one.b}, .d = {one.d}, .plan = forced}),
+  expect_refused(engine->run(gemm_batched{.a = {one.a}, .b = {one.b}, .d = {one.d}, .options = {.plan = forced}}),
                  "cutlass.gemm_batched");
 }
 

@@ -75,9 +75,9 @@ class cutlass_vendor : public gemm_suite {
     SCOPED_TRACE(k.name);
     expect_right(p, make, tolerance, false, [&](auto&&... operands) {
       gemm r = request_of(operands...);
-      r.plan = k.plan, r.precision = k.how, r.accumulation = k.sums;
+      r.options.plan = k.plan, r.options.precision = k.how, r.options.accumulation = k.sums;
       // Tiles are computed in one of several orders, where the kernel has more than one.
-      if (k.plan.cluster_m > 1) r.plan.band = static_cast<std::uint16_t>(random.one_of({0, 1, 2, 4, 8}));
+      if (k.plan.cluster_m > 1) r.options.plan.band = static_cast<std::uint16_t>(random.one_of({0, 1, 2, 4, 8}));
       return r;
     });
   }
@@ -145,19 +145,19 @@ TEST_F(cutlass_vendor, a_measured_plan_can_be_given_in_a_request) {
   test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
-  r.plan.family = family::vendor;
+  r.options.plan.family = family::vendor;
   const auto info = engine->run(prepare::of(r, 8));
   ASSERT_TRUE(info) << info.error().to_string();
   EXPECT_GE(info->measured, 2u) << "several kernels can compute this";
   EXPECT_EQ(info->plan.family, family::vendor);
   EXPECT_EQ(info->kernel, kernel_source::vendor);
-  r.plan = info->plan;
+  r.options.plan = info->plan;
   const auto again = engine->run(prepare::of(r));
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_EQ(again->plan, info->plan);
   EXPECT_EQ(again->candidates, 1u);
   EXPECT_EQ(again->choice, choice_source::given);
-  r.plan = {};
+  r.options.plan = {};
   const auto model = engine->run(prepare::of(r));
   ASSERT_TRUE(model) << model.error().to_string();
   EXPECT_NE(model->plan.family, family::vendor) << "a request without a plan, which was not measured";
@@ -173,13 +173,13 @@ TEST_F(cutlass_vendor, a_workspace_below_the_plans_is_refused) {
   test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
-  r.plan = k.plan;
+  r.options.plan = k.plan;
   const auto info = engine->run(prepare::of(r));
   ASSERT_TRUE(info) << info.error().to_string();
   ASSERT_GT(info->workspace, 0u) << "blocks that share a tile add their sums in memory";
-  r.workspace = info->workspace;
+  r.options.workspace = info->workspace;
   EXPECT_TRUE(engine->run(r));
-  r.workspace = info->workspace - 1;
+  r.options.workspace = info->workspace - 1;
   const auto refused = engine->run(r);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().text().find(cat("needs ", info->workspace, " bytes")), std::string::npos)
@@ -193,7 +193,7 @@ TEST_F(cutlass_vendor, a_refusal_names_the_epilogue_extent_or_types_that_no_kern
     test_factor a({p.a, 1, p.m, p.k, true, p.a_stored}, random), b({p.b, 1, p.n, p.k, false, p.b_stored}, random);
     stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
     gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), e);
-    r.plan.family = family::vendor;
+    r.options.plan.family = family::vendor;
     const auto done = engine->run(r);
     EXPECT_FALSE(done);
     return done ? std::string() : done.error().text();

@@ -256,7 +256,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
   void run_with(R r, const convolution_case& c) {
     r.padding = last_of(c.padding_before, c.spatial), r.padding_after = last_of(c.padding_after, c.spatial);
     r.stride = last_of(c.stride, c.spatial), r.dilation = last_of(c.dilation, c.spatial);
-    r.groups = c.groups, r.workspace = c.workspace, r.plan = c.plan;
+    r.groups = c.groups, r.options.workspace = c.workspace, r.options.plan = c.plan;
     story_ = story(r);
     run(r);
   }

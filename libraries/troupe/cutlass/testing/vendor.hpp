@@ -23,7 +23,7 @@ inline void skip_without_cutlass_library(const numerics::engine_under_test& engi
                     .b = matrix(1, false),
                     .d = matrix(2, true),
                     .epilogue = product_as_it_is,
-                    .plan = {.family = family::vendor}};
+                    .options = {.plan = {.family = family::vendor}}};
   const auto info = engine.run(any);
   if (info) return;
   const std::string reason = info.error().text();

@@ -74,7 +74,7 @@ TEST(cutlass_tile_division, many_idle_blocks_prevent_aligned_parts) {
 // Returns the signature of a product of two square matrices with contiguous terms.
 kernel_signature signature_of_product(dtype t, matmul::accumulation how) {
   problem p;
-  p.m = p.n = p.k = 8192, p.sums = dtype::f32, p.accumulation = how;
+  p.m = p.n = p.k = 8192, p.sums = dtype::f32, p.options.accumulation = how;
   p.a = {1 << 20, t, 8192, 1, 0}, p.b = {1 << 28, t, 8192, 1, 0}, p.d = {1 << 29, dtype::bf16, 8192, 1, 0};
   return signature_of(p);
 }

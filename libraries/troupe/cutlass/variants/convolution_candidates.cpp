@@ -131,7 +131,7 @@ void write_key(std::string& to, const convolution_problem& p) {
   append(to, p.x), append(to, p.filters), append(to, p.y);
   append(to, p.window);
   append(to, p.images), append(to, p.groups), append(to, p.channels), append(to, p.outputs);
-  append(to, p.precision), append(to, p.accumulation);
+  append(to, p.options.precision), append(to, p.options.accumulation);
   const auto nodes = p.tree.nodes();
   to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes());
   for (const epilogue::memory_operand& m : p.tree.memory()) {

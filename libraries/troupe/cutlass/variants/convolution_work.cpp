@@ -175,7 +175,7 @@ class work_builder {
     const bool filters = is_gradient_of_filters(p_);
     const std::int64_t columns = p_.paired ? row / 2 : row;
     q.m = rows(), q.n = columns, q.k = 0, q.batch = filters ? 1 : p_.images;
-    q.sums = p_.sums, q.precision = p_.precision, q.accumulation = p_.accumulation;
+    q.sums = p_.sums, q.options = p_.options;
     q.a = {sums, image_.type, 16, 1, 0}, q.b = {sums, other_.type, 16, 1, 0};
     set_separate_result(q);
     to_.separate_tree = TROUPE_TRY(tree_of_sums(p_, sums, q.m, row));
@@ -222,7 +222,7 @@ class work_builder {
   problem start() const {
     problem q;
     q.batch = batch(), q.sums = p_.sums, q.paired = is_paired();
-    q.precision = p_.precision, q.accumulation = p_.accumulation;
+    q.options = p_.options;
     q.tree = epilogue::tree(to_.tree.data(), to_.tree.size());
     q.d = {into_.address, into_.type, 0, into_.channel, batch_stride(into_)};
     return q;

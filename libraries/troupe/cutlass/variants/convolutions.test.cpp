@@ -227,7 +227,7 @@ TEST_F(cutlass_convolution_steps, all_types_have_plans_for_every_alignment) {
         if (sums == dtype{}) continue;
         for (int i = 0; i < 6; ++i) {
           setting s = any(r, i % 2 == 0);
-          s.p.sums = sums, s.p.precision = i % 3 == 0 ? precision::tf32 : precision::exact;
+          s.p.sums = sums, s.p.options.precision = i % 3 == 0 ? precision::tf32 : precision::exact;
           (r == convolution_result::y ? s.p.x : s.p.y).type = a;
           (r == convolution_result::dfilters ? s.p.x : s.p.filters).type = b;
           const auto candidates = convolution_candidates_for(s.p, h100, {});

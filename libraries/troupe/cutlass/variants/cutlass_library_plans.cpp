@@ -373,7 +373,7 @@ problem as_product(const convolution_problem& p) {
   q.d = {p.computed().address, p.computed().type, q.n, 1, q.m * q.n};
   q.a = q.b = {p.x.address, p.x.type, 1, 1, 0};
   q.sums = p.sums, q.tree = p.tree, q.paired = p.paired;
-  q.precision = p.precision, q.accumulation = p.accumulation;
+  q.options = p.options;
   return q;
 }
 

@@ -161,7 +161,7 @@ TEST_F(cutlass_library_candidates, f8_factors_need_fast_accumulation) {
   one.a = one.b = "e4m3", one.a_alignment = one.b_alignment = 16;
   p.a.type = p.b.type = dtype::f8e4m3;
   EXPECT_NE(plans().why_not.find("allow accumulation::fast"), std::string::npos) << plans().why_not;
-  p.accumulation = matmul::accumulation::fast;
+  p.options.accumulation = matmul::accumulation::fast;
   EXPECT_EQ(plans().all.size(), 1u) << plans().why_not;
 }
 

@@ -50,7 +50,8 @@ signature_head head_of(const problem& p) noexcept {
   f.d_access = access_of(p.d, p.d.column, p.d.row), f.d_access_across = access_of(p.d, p.d.row, p.d.column);
   f.paired = p.paired, f.batched = p.batch > 1, f.grouped = p.groups.sizes == 0 ? 0 : p.groups.packed ? 1 : 2;
   if (p.paired) f.pair_alignment = alignment_of({p.n * static_cast<std::int64_t>(bytes_of(p.b.type))});
-  f.precision = static_cast<std::uint8_t>(p.precision), f.accumulation = static_cast<std::uint8_t>(p.accumulation);
+  f.precision = static_cast<std::uint8_t>(p.options.precision);
+  f.accumulation = static_cast<std::uint8_t>(p.options.accumulation);
   return f;
 }
 

@@ -54,7 +54,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(matmul, library_actor, matmul_cases);
 
 struct of_matmul {
   using request = matmul::multiplication;
-  using options = matmul::options;
+  using options = matmul::product_options;
   using statistics = matmul::read_statistics;
   template <class... A>
   static accepted multiply(const device& gpu, const A&... arguments) {
@@ -94,7 +94,7 @@ TEST_F(matmul_products, factors_may_have_block_scales) {
   const std::vector<float8_e8m0> scales{float8_e8m0(1.0f), float8_e8m0(4.0f)};
   const matrix a_scales(gpu.upload(scales), 1, 2), b_scales(gpu.upload(scales), 2, 1);
   const matrix d(gpu.alloc<float>(1), 1, 1);
-  EXPECT_TRUE(matmul::multiply(gpu, d, a, b, acc, {.a_scales = a_scales, .b_scales = b_scales}));
+  EXPECT_TRUE(gpu.tell(matmul::multiplication{.a = a, .b = b, .d = d, .a_scales = a_scales, .b_scales = b_scales}));
   EXPECT_EQ(gpu.download(d.memory()).get().value(), (std::vector<float>{32 * 2 + 32 * 2 * 16}));
 }
 

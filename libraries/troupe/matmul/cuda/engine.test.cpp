@@ -156,23 +156,23 @@ TEST_F(matmul_cuda, scales_of_8_bit_floats_are_fused) {
 
 TEST_F(matmul_cuda, required_fusion_error_names_the_node) {
   multiplication r = product(dtype::f16, dtype::f16, silu(acc));
-  r.fusion = fusion::required;
+  r.options.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("cuBLASLt cannot fuse this epilogue: it has silu"), std::string::npos) << refusal(r);
   r = product(dtype::f16, dtype::i32, acc);
-  r.fusion = fusion::required;
+  r.options.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("stored as i32"), std::string::npos) << refusal(r);
   EXPECT_NE(refusal(r).find("set fusion to allowed"), std::string::npos);
 }
 
 TEST_F(matmul_cuda, the_workspace_limit_is_respected) {
   multiplication r = product(dtype::f16, dtype::f16, silu(acc));
-  r.workspace = 1024;
+  r.options.workspace = 1024;
   EXPECT_NE(refusal(r).find("workspace is 1024 bytes; this product needs at least 3072"), std::string::npos)
       << refusal(r);
-  r.workspace = 3072;
+  r.options.workspace = 3072;
   EXPECT_EQ(refusal(r), "");
   r.epilogue = relu(acc);
-  r.workspace = 0;
+  r.options.workspace = 0;
   EXPECT_EQ(refusal(r), "");
 }
 
@@ -183,7 +183,7 @@ TEST_F(matmul_cuda, requests_that_differ_in_numbers_only_share_a_search) {
   EXPECT_TRUE(is_fused(make(3)));
   EXPECT_EQ(searches(), before);
   multiplication r = make(2);
-  r.workspace = 12345;
+  r.options.workspace = 12345;
   EXPECT_TRUE(is_fused(r));
   EXPECT_GT(searches(), before) << "a limit is part of a plan's key";
 }
@@ -199,11 +199,11 @@ TEST_F(matmul_cuda, every_option_is_passed_to_cublaslt) {
   };
   const std::string usual = asked(dtype::f32, [](auto&) {});
   for (const precision p : {precision::tf32, precision::bf16, precision::f16, precision::bf16x9})
-    EXPECT_NE(asked(dtype::f32, [p](auto& r) { r.precision = p; }), usual) << to_string(p);
-  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.repeatability = repeatability::between_processes; }), usual);
-  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.multiprocessors = 64; }), usual);
-  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.workspace = 1 << 20; }), usual);
-  EXPECT_NE(asked(dtype::f8e4m3, [](auto& r) { r.accumulation = accumulation::fast; }),
+    EXPECT_NE(asked(dtype::f32, [p](auto& r) { r.options.precision = p; }), usual) << to_string(p);
+  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.options.repeatability = repeatability::between_processes; }), usual);
+  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.options.multiprocessors = 64; }), usual);
+  EXPECT_NE(asked(dtype::f32, [](auto& r) { r.options.workspace = 1 << 20; }), usual);
+  EXPECT_NE(asked(dtype::f8e4m3, [](auto& r) { r.options.accumulation = accumulation::fast; }),
             asked(dtype::f8e4m3, [](auto&) {}));
 }
 
@@ -288,7 +288,7 @@ TEST_F(matmul_disk_cache, measured_plans_are_not_used_if_results_must_repeat_bet
   EXPECT_EQ(engine->run(prepare::of(r, 2))->algorithm, 1);
   open();
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 1);
-  r.repeatability = repeatability::between_processes;
+  r.options.repeatability = repeatability::between_processes;
   EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 0);
 }
 
@@ -362,7 +362,7 @@ TEST_F(matmul_cuda, float8_factors_are_widened_if_sums_are_stored_as_f64) {
   const auto workspace_of = [&](dtype d, accumulation how) {
     multiplication r = product(dtype::f8e4m3, d, acc);
     r.b = any_operand<access_mode::read>(r.b.range(), r.b.shape(), dtype::f8e5m2);
-    r.accumulation = how;
+    r.options.accumulation = how;
     EXPECT_FALSE(is_fused(r) && d == dtype::f64);
     return engine->run(prepare::of(r))->workspace;
   };

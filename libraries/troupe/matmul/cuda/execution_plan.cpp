@@ -33,7 +33,7 @@ cublasComputeType_t compute_type(const multiplication& r, dtype sums) noexcept {
   if (sums == dtype::f64 || sums == dtype::c128) return CUBLAS_COMPUTE_64F;
   if (sums == dtype::i32) return CUBLAS_COMPUTE_32I;
   if (r.a.type() != dtype::f32 && r.a.type() != dtype::c64) return CUBLAS_COMPUTE_32F;
-  switch (r.precision) {
+  switch (r.options.precision) {
     case precision::tf32:
       return CUBLAS_COMPUTE_32F_FAST_TF32;
     case precision::bf16:
@@ -109,7 +109,7 @@ class search {
         if (TROUPE_TRY(try_arranged(how, false))) return finished();
       plan_.fused = false;
     }
-    if (r_.fusion == fusion::required) return not_fused(found);
+    if (r_.options.fusion == fusion::required) return not_fused(found);
     for (const arrangement how : arrangements())
       for (const bool sums_in_workspace : {false, true})
         if (sums_in_workspace || sums_fit_in_d())
@@ -148,10 +148,11 @@ class search {
       options_.info->fused = plan_.fused || !plan_.multiplies;
       if (plan_.product) plan_.product->describe(*options_.info);
     }
-    if (needs > r_.workspace)
-      return error(reaction::unsupported, "matmul",
-                   cat("matmul.multiplication: workspace is ", r_.workspace, " bytes; this product needs at least ",
-                       needs, plan_.fused ? "" : ", because a second pass computes its epilogue"));
+    if (needs > r_.options.workspace)
+      return error(
+          reaction::unsupported, "matmul",
+          cat("matmul.multiplication: workspace is ", r_.options.workspace, " bytes; this product needs at least ",
+              needs, plan_.fused ? "" : ", because a second pass computes its epilogue"));
     return std::make_shared<execution_plan>(plan_);
   }
 
@@ -160,7 +161,8 @@ class search {
                                  with_scales[] = {arrangement::block_scaled, arrangement::scaled};
     // The last arrangement of each list widens factors: f64 results of 8-bit floats need more precision than the sums
     // of Hopper's tensor cores have.
-    const bool widens = is_float8(r_.a.type()) && r_.d.type() == dtype::f64 && r_.accumulation == accumulation::precise;
+    const bool widens =
+        is_float8(r_.a.type()) && r_.d.type() == dtype::f64 && r_.options.accumulation == accumulation::precise;
     const std::span<const arrangement> all =
         problem_.has_scales() ? std::span<const arrangement>(with_scales) : std::span<const arrangement>(plain);
     return widens ? all.last(1) : all;
@@ -280,21 +282,22 @@ class search {
       s.reductions = s.epilogue == CUBLASLT_EPILOGUE_DEFAULT && !plan_.epilogue.has_beta()
                          ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
                          : CUBLASLT_REDUCTION_SCHEME_NONE;
-    if (r_.repeatability == repeatability::between_processes) s.reductions &= ~CUBLASLT_REDUCTION_SCHEME_INPLACE;
+    if (r_.options.repeatability == repeatability::between_processes)
+      s.reductions &= ~CUBLASLT_REDUCTION_SCHEME_INPLACE;
     s.fast_accumulation =
-        r_.accumulation == accumulation::fast && (s.a.type == CUDA_R_8F_E4M3 || s.a.type == CUDA_R_8F_E5M2);
-    s.multiprocessors = r_.multiprocessors >= gpu_.multiprocessors ? 0 : r_.multiprocessors;
-    if (plan_.scratch_bytes() > r_.workspace) {
+        r_.options.accumulation == accumulation::fast && (s.a.type == CUDA_R_8F_E4M3 || s.a.type == CUDA_R_8F_E5M2);
+    s.multiprocessors = r_.options.multiprocessors >= gpu_.multiprocessors ? 0 : r_.options.multiprocessors;
+    if (plan_.scratch_bytes() > r_.options.workspace) {
       workspace_error_ = error(reaction::unsupported, "matmul",
-                               cat("matmul.multiplication: workspace is ", r_.workspace,
+                               cat("matmul.multiplication: workspace is ", r_.options.workspace,
                                    " bytes; this product needs at least ", plan_.scratch_bytes(), " on this GPU"));
       return false;
     }
-    s.workspace =
-        static_cast<std::int64_t>(std::min<std::uint64_t>(lane::workspace_bytes, r_.workspace - plan_.scratch_bytes()));
-    s.repeatable = r_.repeatability == repeatability::between_processes;
+    s.workspace = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(lane::workspace_bytes, r_.options.workspace - plan_.scratch_bytes()));
+    s.repeatable = r_.options.repeatability == repeatability::between_processes;
     TROUPE_TRY(choose(s));
-    if (!plan_.product && r_.precision == precision::bf16x9) {
+    if (!plan_.product && r_.options.precision == precision::bf16x9) {
       s.compute = CUBLAS_COMPUTE_32F;  // as precise as bf16x9
       TROUPE_TRY(choose(s));
     }
@@ -459,11 +462,9 @@ void write_key(std::string& to, const multiplication& r, const problem& p) {
   for (const stored_matrix* m : {&p.a, &p.b, &p.d})
     append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m->type), m->rows, m->columns, m->ld, m->stride,
                                            m->transposed, alignment_of(m->address)});
-  append(to, std::array<std::int64_t, 9>{p.batch, p.transposed, static_cast<std::int64_t>(r.precision),
-                                         static_cast<std::int64_t>(r.fusion), static_cast<std::int64_t>(r.accumulation),
-                                         static_cast<std::int64_t>(r.repeatability), r.multiprocessors,
-                                         static_cast<std::int64_t>(r.workspace),
-                                         static_cast<std::int64_t>(t.nodes().size())});
+  to.resize(to.size() + payload_bytes<product_options>);
+  encode(r.options, reinterpret_cast<std::byte*>(to.data() + to.size() - payload_bytes<product_options>));
+  append(to, std::array<std::int64_t, 3>{p.batch, p.transposed, static_cast<std::int64_t>(t.nodes().size())});
   for (const block_scales* b : {&p.a_scales, &p.b_scales})
     append(to, std::array<std::int64_t, 5>{static_cast<std::int64_t>(b->type), b->block.lines, b->k_stride,
                                            b->line_stride, b->batch_stride});

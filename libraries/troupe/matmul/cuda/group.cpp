@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <troupe/matmul/cuda/execution_plan.hpp>
 #include <troupe/matmul/cuda/group.hpp>
+#include <troupe/request/codec.hpp>
 
 namespace troupe::matmul {
 namespace {
@@ -31,11 +33,6 @@ class hasher {
   std::uint64_t h_ = 0x243f6a8885a308d3;
 };
 
-std::uint64_t options_of(const multiplication& r) noexcept {
-  return static_cast<std::uint64_t>(r.precision) | static_cast<std::uint64_t>(r.fusion) << 8 |
-         static_cast<std::uint64_t>(r.accumulation) << 16 | static_cast<std::uint64_t>(r.repeatability) << 24 |
-         static_cast<std::uint64_t>(static_cast<std::uint32_t>(r.multiprocessors)) << 32;
-}
 template <class F>
 bool same_shape(const F& x, const F& y) noexcept {
   if (x.type() != y.type() || x.shape().rank != y.shape().rank) return false;
@@ -54,7 +51,9 @@ std::uint64_t group_number(const multiplication& r) noexcept {
   const tree& t = r.epilogue.encoded();
   if (t.empty() || !is_small(r)) return 0;
   hasher h;
-  h.add(options_of(r));
+  std::array<std::uint64_t, payload_bytes<product_options> / sizeof(std::uint64_t)> options;
+  encode(r.options, reinterpret_cast<std::byte*>(options.data()));
+  for (const std::uint64_t word : options) h.add(word);
   h.add(static_cast<std::uint64_t>(r.a.type()) | static_cast<std::uint64_t>(r.b.type()) << 8 |
         static_cast<std::uint64_t>(r.d.type()) << 16);
   h.add(r.a.shape());
@@ -68,8 +67,8 @@ std::uint64_t group_number(const multiplication& r) noexcept {
 
 bool differ_in_addresses_only(const multiplication& one, const multiplication& other) noexcept {
   const tree &t = one.epilogue.encoded(), &u = other.epilogue.encoded();
-  return options_of(one) == options_of(other) && one.workspace == other.workspace && same_shape(one.a, other.a) &&
-         same_shape(one.b, other.b) && same_shape(one.d, other.d) &&
+  return one.options == other.options && same_shape(one.a, other.a) && same_shape(one.b, other.b) &&
+         same_shape(one.d, other.d) &&
          std::equal(t.nodes().begin(), t.nodes().end(), u.nodes().begin(), u.nodes().end()) &&
          same_numbers(t.numbers(), u.numbers()) &&
          std::equal(

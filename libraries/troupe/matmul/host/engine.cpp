@@ -50,7 +50,7 @@ class host_matmul {
       p.which = i;
       return p;
     };
-    TROUPE_TRY(compute(multiplication::request_name, {d.count, at}, r.workspace, team_));
+    TROUPE_TRY(compute(multiplication::request_name, {d.count, at}, r.options.workspace, team_));
     return outcome{};
   }
 

@@ -46,7 +46,7 @@ class sums_of_8_bit_floats : public matmul_numerics {
                            .epilogue = e,
                            .a_scales = a.scales(false),
                            .b_scales = b.scales(false),
-                           .accumulation = c.accumulation};
+                           .options = {.accumulation = c.accumulation}};
     SCOPED_TRACE(story(r));
     run(r);
     if (HasFatalFailure()) return;

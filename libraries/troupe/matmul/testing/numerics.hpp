@@ -29,7 +29,7 @@ class matmul_numerics : public product_suite {
                                 .epilogue = e,
                                 .a_scales = a.scales(batch_of_a),
                                 .b_scales = b.scales(batch_of_b),
-                                .fusion = p.fusion};
+                                .options = {.fusion = p.fusion}};
         });
   }
 };
