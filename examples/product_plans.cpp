@@ -22,14 +22,14 @@ int main() {
                                        .d = matrix(gpu.alloc<float>(m * n), m, n),
                                        .epilogue = relu(epilogue::acc)};
 
-  auto p = matmul::prepare::of(request, 8);  // measures up to 8 algorithms, on these operands
+  auto p = matmul::prepare{request, 8};  // measures up to 8 algorithms, on these operands
   const auto words = gpu.alloc<std::uint64_t>(matmul::choice::size);
-  p.chosen = words;  // writes down which it takes
+  p.options.chosen = words;  // writes down which it takes
   const matmul::plan_info info = gpu.ask(p).get().value();
   const matmul::choice best(gpu.download(words).get().value());  // for a file, say
 
-  auto again = matmul::prepare::of(request);
-  again.choice = best;  // takes this one
+  auto again = matmul::prepare{request};
+  again.options.choice = best;  // takes this one
   const matmul::plan_info given = gpu.ask(again).get().value();
   gpu.ask(request).get().value();
   std::printf("%d algorithms measured; the best is number %d and takes %.1f us, the first %.1f us\n", info.measured,

@@ -109,7 +109,7 @@ void refitter::measure_for(std::int64_t rows) {
   gpu_.fill(b, bfloat16(1.0f));
   const cutlass::gemm product{
       .a = matrix(a, rows, terms), .b = matrix(b, terms, columns), .d = matrix(d, rows, columns)};
-  auto answer = answers_.watch(gpu_.ask(cutlass::prepare::of(product, 3)));
+  auto answer = answers_.watch(gpu_.ask(cutlass::prepare{product, 3}));
   answers_.check(answer, [&](const cutlass::plan_info& is) {
     if (is.measured > is.candidates) return cat("a plan: ", is.measured, " were measured, of ", is.candidates);
     plans_.fetch_add(1);

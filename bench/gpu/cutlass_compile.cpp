@@ -39,7 +39,7 @@ found prepare_in_new_worker(const settings& s) {
   const device_under_test gpu(s, for_cutlass());
   const product p(s, *gpu);
   const std::int64_t start = now_ns();
-  const auto info = gpu->ask(cutlass::prepare::of(p.request())).get().value();
+  const auto info = gpu->ask(cutlass::prepare{p.request()}).get().value();
   return {ms_since(start), info};
 }
 found multiply_in_new_worker(const settings& s) {
@@ -48,7 +48,7 @@ found multiply_in_new_worker(const settings& s) {
   const std::int64_t start = now_ns();
   gpu->ask(p.request()).get().value();
   const double ms = ms_since(start);
-  return {ms, gpu->ask(cutlass::prepare::of(p.request())).get().value()};
+  return {ms, gpu->ask(cutlass::prepare{p.request()}).get().value()};
 }
 
 constexpr std::string_view name_of(cutlass::kernel_source k) noexcept {
@@ -117,7 +117,7 @@ figures run_known(const settings& s) {
   const int each = s.engine == "host" ? 20 : 1000;  // tests use the host engine
   const product_pair both(s, *gpu, {.type = raw_matmul_type::f16, .m = n, .n = n, .k = n});
   const cutlass::gemm request = gemms_of(both).front();
-  gpu->ask(cutlass::prepare::of(request, measured_plans(s))).get().value();
+  gpu->ask(cutlass::prepare{request, measured_plans(s)}).get().value();
   const auto x = gpu->alloc<half>(n * n), y = gpu->alloc<half>(n * n), z = gpu->alloc<half>(n * n);
   gpu->fill(x, half(1)), gpu->fill(y, half(1));
   const blas::gemm<half> plain{.a = x, .b = y, .c = z, .m = n, .n = n, .k = n};

@@ -106,7 +106,7 @@ void compare_layer(const settings& s, const dnn_sides& on, const convolution_lay
   const auto raw = raw_graphs(on, o.graph(R), copies);
   std::vector<decltype(request_of<R>(o, 0))> requests;
   for (std::size_t i = 0; i < copies; ++i) requests.push_back(request_of<R>(o, i));
-  const auto info = on.gpu->ask(cutlass::prepare_convolution::of(requests.front(), measured_plans(s))).get().value();
+  const auto info = on.gpu->ask(cutlass::prepare{requests.front(), measured_plans(s)}).get().value();
   const std::span<const typename decltype(requests)::value_type> each(requests);
   const pair_of_medians seconds = seconds_of_each(
       s.rounds(5), *on.gpu, each, times_of_turn(s, *on.gpu, each),

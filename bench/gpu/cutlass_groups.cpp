@@ -56,7 +56,7 @@ figures run(const settings& s) {
   const auto sizes_there = gpu->upload(sizes);
   const cutlass::gemm_grouped request = request_of(of, a, b, d, sizes_there);
   const std::span<const cutlass::gemm_grouped> one(&request, 1);
-  const auto info = gpu->ask(cutlass::prepare_grouped::of(request, measured_plans(s))).get().value();
+  const auto info = gpu->ask(cutlass::prepare{request, measured_plans(s)}).get().value();
   const auto outcome = gpu->ask(request).get().value();
   const int times = times_of_turn(s, *gpu, one);
   const auto wait = [&] { bare->synchronize(); };

@@ -54,7 +54,7 @@ struct compared_products {
 inline compared_products compare(const settings& s, const product_pair& p, std::int32_t measured, int rounds) {
   const std::vector<cutlass::gemm> requests = gemms_of(p);
   compared_products out;
-  out.info = p.gpu.ask(cutlass::prepare::of(requests.front(), measured)).get().value();
+  out.info = p.gpu.ask(cutlass::prepare{requests.front(), measured}).get().value();
   const std::span<const cutlass::gemm> all(requests);
   const pair_of_medians seconds = seconds_of_each(
       s.rounds(rounds), p.gpu, all, times_of_turn(s, p.gpu, all), [&](int i) { p.bare->multiply(i); },

@@ -102,7 +102,7 @@ class narrow_weights {
 // Returns the seconds of a product with a measured plan, and those in which a kernel reads as many bytes.
 pair_of_medians against_reads(const settings& s, const device& gpu, std::span<const cutlass::gemm> requests,
                               double bytes, raw_side& raw) {
-  gpu.ask(cutlass::prepare::of(requests.front(), measured_plans(s))).get().value();
+  gpu.ask(cutlass::prepare{requests.front(), measured_plans(s)}).get().value();
   const auto reads = raw->reads((static_cast<std::size_t>(bytes) + 15) / 16 * 16, static_cast<int>(requests.size()));
   return seconds_of_each(
       s.rounds(7), gpu, requests, times_of_turn(s, gpu, requests), [&](int i) { reads->read(i); },

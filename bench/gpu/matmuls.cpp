@@ -35,8 +35,8 @@ pair_of_medians rates(const product_pair& p, int rounds, int times) {
 // Says so if the sides use different algorithms.
 std::string algorithms(const product_pair& p) {
   const auto words = p.gpu.alloc<std::uint64_t>(matmul::choice::size);
-  matmul::prepare prepared = matmul::prepare::of(request_of(p));
-  prepared.chosen = words;
+  auto prepared = matmul::prepare{request_of(p)};
+  prepared.options.chosen = words;
   p.gpu.ask(prepared).get().value();
   const auto ours = p.gpu.download(words).get().value();
   const auto theirs = p.bare->algorithm();
@@ -61,7 +61,7 @@ figures run_models(const settings& s) {
   const std::span<const product_extents> layers = layers_for(s);
   for (const product_extents& e : layers) {
     const product_pair both(s, *gpu, {.type = raw_matmul_type::bf16, .m = e.m, .n = e.n, .k = e.k});
-    const auto info = gpu->ask(matmul::prepare::of(request_of(both), 8)).get().value();
+    const auto info = gpu->ask(matmul::prepare{request_of(both), 8}).get().value();
     changed += info.microseconds < info.first_microseconds;
     const auto times = static_cast<int>(std::clamp(4e12 / both.operations(), 5., 200.));
     const pair_of_medians found = rates(both, s.rounds(7), times);

@@ -143,9 +143,15 @@ struct bench {
       return {program, std::string("a_kernel_with_a_long_name_k")};
     } else if constexpr (std::derived_from<F, kernel::program>) {
       return F(program);
+    } else if constexpr (field_group<F>) {
+      return group<F>(fields_of<F>{});
     } else {
       return F{};
     }
+  }
+  template <class G, class... F>
+  G group(field_list<F...>) const {
+    return {value<F>()...};
   }
 };
 

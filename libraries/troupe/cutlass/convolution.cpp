@@ -219,24 +219,6 @@ class convolution_check {
   dtype sums_{};
 };
 
-template <class R>
-prepare_convolution prepare_for(const R& r, convolution_result result, const in_any& x, const in_any& filters,
-                                const in_any& y, std::int32_t measure) {
-  return {.result = result,
-          .x = x,
-          .filters = filters,
-          .y = y,
-          .epilogue = r.epilogue.without_writes(),
-          .padding = r.padding,
-          .padding_after = r.padding_after,
-          .stride = r.stride,
-          .dilation = r.dilation,
-          .groups = r.groups,
-          .options = r.options,
-          .measure = measure};
-}
-in_any as_input(const out_any& o) { return in_any(o.range(), o.shape(), o.type()); }
-
 }  // namespace
 
 void conv_forward::check(checker& c) const {
@@ -247,21 +229,6 @@ void conv_data_gradient::check(checker& c) const {
 }
 void conv_weight_gradient::check(checker& c) const {
   convolution_check(c, *this, {convolution_result::dfilters, "x", "dfilters", "dy"}, x, dfilters, dy).run();
-}
-void prepare_convolution::check(checker& c) const {
-  if (!is_known(result)) return product_check(c).known(result, "y, dx or dfilters");
-  convolution_check(c, *this, {result, "x", "filters", "y"}, x, filters, y).run();
-  check_measuring(c, *this);
-}
-
-prepare_convolution prepare_convolution::of(const conv_forward& r, std::int32_t measure) {
-  return prepare_for(r, convolution_result::y, r.x, r.filters, as_input(r.y), measure);
-}
-prepare_convolution prepare_convolution::of(const conv_data_gradient& r, std::int32_t measure) {
-  return prepare_for(r, convolution_result::dx, as_input(r.dx), r.filters, r.dy, measure);
-}
-prepare_convolution prepare_convolution::of(const conv_weight_gradient& r, std::int32_t measure) {
-  return prepare_for(r, convolution_result::dfilters, r.x, as_input(r.dfilters), r.dy, measure);
 }
 
 }  // namespace troupe::cutlass

@@ -84,9 +84,9 @@ TEST_F(cutlass_convolution_checks, valid_requests_are_accepted) {
                            .filters = at<std::int8_t>(300, {4, 1, 2, 2, 2}),
                            .y = at<std::int32_t>(600, {1, 4, 2, 2, 2}),
                            .groups = 4});
-  expect_fine(prepare_convolution::of(forward(), 3));
-  expect_fine(prepare_convolution::of(data()));
-  expect_fine(prepare_convolution::of(weights()));
+  expect_fine(prepare{forward(), 3});
+  expect_fine(prepare{data()});
+  expect_fine(prepare{weights()});
 }
 
 TEST_F(cutlass_convolution_checks, a_refusal_of_extents_names_the_tensor) {
@@ -220,10 +220,10 @@ TEST_F(cutlass_convolution_checks, a_refusal_of_options_names_the_field) {
   expect_refused(
       weights(), [](auto& r) { r.options.plan.tile_m = 17; },
       "options.plan has a tile of 17 x 0 x 0; expected multiples of 16, 8 and 8, or 0");
-  prepare_convolution p = prepare_convolution::of(forward(), 65);
-  expect_refused(p, "measure is 65; expected 0 to 64 plans");
-  p.measure = 0, p.result = static_cast<convolution_result>(3);
-  expect_refused(p, "result is 3; expected y, dx or dfilters");
+  auto p = prepare{forward(), 65};
+  expect_refused(p, "measure is 65; expected 0 to 64, the number of plans to measure");
+  p.measure = 0, p.request.options.plan.tile_m = 17;
+  expect_refused(p, "request.options.plan has a tile of 17 x 0 x 0; expected multiples of 16, 8 and 8, or 0");
 }
 
 TEST(cutlass_image_views, images_and_filters_are_viewed_as_matrices) {

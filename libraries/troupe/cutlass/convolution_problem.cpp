@@ -68,7 +68,6 @@ convolution_problem problem_of(const conv_data_gradient& r) {
 convolution_problem problem_of(const conv_weight_gradient& r) {
   return make_problem(convolution_result::dfilters, r, r.x, r.dfilters, r.dy);
 }
-convolution_problem problem_of(const prepare_convolution& r) { return make_problem(r.result, r, r.x, r.filters, r.y); }
 
 matrices_of_result matrices_of_images(const tensor_shape& images) noexcept {
   static constexpr std::array<std::size_t, windows::most_spatial> all{2, 3, 4};

@@ -3,12 +3,21 @@
 #pragma once
 
 #include <array>
-#include <troupe/cutlass/convolution_plans.hpp>
+#include <string_view>
+#include <troupe/cutlass/convolution.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/windows/geometry.hpp>
 
 /// Convolutions as engines compute them.
 namespace troupe::cutlass {
+
+/// The tensor of x, filters and y that is computed from the other two.
+enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
+constexpr bool is_known(convolution_result r) noexcept { return r <= convolution_result::dfilters; }
+constexpr std::string_view to_string(convolution_result r) noexcept {
+  constexpr std::string_view names[] = {"y", "dx", "dfilters"};
+  return is_known(r) ? names[static_cast<std::uint8_t>(r)] : "unknown";
+}
 
 /// Images or filters in memory. Strides are in elements: between items (images or filters), between channels, and along
 /// three spatial axes; with fewer axes, the first spatial strides are 0.
@@ -40,7 +49,6 @@ struct convolution_problem {
 convolution_problem problem_of(const conv_forward& r);
 convolution_problem problem_of(const conv_data_gradient& r);
 convolution_problem problem_of(const conv_weight_gradient& r);
-convolution_problem problem_of(const prepare_convolution& r);
 
 /// A computed tensor as the matrices that its epilogue reads and writes.
 struct matrices_of_result {

@@ -11,7 +11,6 @@
 #include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/cutlass/convolution.hpp>
-#include <troupe/cutlass/convolution_plans.hpp>
 #include <troupe/cutlass/gemm.hpp>
 #include <troupe/cutlass/gemm_batched.hpp>
 #include <troupe/cutlass/gemm_grouped.hpp>
@@ -23,10 +22,13 @@
 
 namespace troupe::cutlass {
 
-using product_requests =
-    request_list<gemm, gemm_batched, gemm_grouped, prepare, prepare_batched, prepare_grouped, read_statistics>;
-using convolution_requests = request_list<conv_forward, conv_data_gradient, conv_weight_gradient, prepare_convolution>;
+using product_requests = request_list<gemm, gemm_batched, gemm_grouped>;
+using convolution_requests = request_list<conv_forward, conv_data_gradient, conv_weight_gradient>;
+using prepare_requests =
+    requests_for<types<gemm, gemm_batched, gemm_grouped, conv_forward, conv_data_gradient, conv_weight_gradient>,
+                 prepare>;
 using weight_requests = request_list<pack>;
-using all_requests = joined_requests<product_requests, convolution_requests, weight_requests>;
+using all_requests = joined_requests<product_requests, convolution_requests, prepare_requests, weight_requests,
+                                     request_list<read_statistics>>;
 
 }  // namespace troupe::cutlass

@@ -10,9 +10,7 @@ namespace {
 
 using matmul::batch_of_matrices, matmul::matrices_of;
 
-// Checks a `gemm` or a `prepare`.
-template <class Product>
-void check_product(checker& c, const Product& r) {
+void check_product(checker& c, const gemm& r) {
   product_check all(c);
   all.options(r.options);
   const operand_view a(r.a), b(r.b), d(r.d);
@@ -34,24 +32,8 @@ void check_product(checker& c, const Product& r) {
 
 void gemm::check(checker& c) const { check_product(c, *this); }
 
-void prepare::check(checker& c) const {
-  check_product(c, *this);
-  check_measuring(c, *this);
-}
-
-prepare prepare::of(const gemm& r, std::int32_t measure) {
-  return {.a = r.a,
-          .b = r.b,
-          .d = in_any(r.d.range(), r.d.shape(), r.d.type()),
-          .epilogue = r.epilogue.without_writes(),
-          .a_scales = r.a_scales,
-          .b_scales = r.b_scales,
-          .options = r.options,
-          .measure = measure};
-}
-
-gemm prepare::product() const {
-  return {a, b, out_any(d.range(), d.shape(), d.type()), epilogue, a_scales, b_scales, options};
+void prepare_options::check(checker& c, std::int32_t) const {
+  if (log) c.elements(*log, static_cast<std::int64_t>(log->size()));
 }
 
 }  // namespace troupe::cutlass

@@ -10,10 +10,9 @@
 namespace troupe::cutlass {
 namespace {
 
-template <class Batch>
 class batch_check {
  public:
-  batch_check(checker& c, const Batch& r) noexcept : check_(c), all_(c), r_(r) {}
+  batch_check(checker& c, const gemm_batched& r) noexcept : check_(c), all_(c), r_(r) {}
 
   void run() {
     all_.options(r_.options);
@@ -86,41 +85,11 @@ class batch_check {
 
   checker& check_;
   product_check all_;
-  const Batch& r_;
+  const gemm_batched& r_;
 };
-
-list<in_any> as_inputs(const list<out_any>& all) {
-  list<in_any> out;
-  out.reserve(all.size());
-  for (const auto& one : all) out.emplace_back(one.range(), one.shape(), one.type());
-  return out;
-}
 
 }  // namespace
 
 void gemm_batched::check(checker& c) const { batch_check(c, *this).run(); }
-
-void prepare_batched::check(checker& c) const {
-  batch_check(c, *this).run();
-  check_measuring(c, *this);
-}
-
-prepare_batched prepare_batched::of(const gemm_batched& r, std::int32_t measure) {
-  return {.a = r.a,
-          .b = r.b,
-          .d = as_inputs(r.d),
-          .epilogue = r.epilogue.without_writes(),
-          .a_scales = r.a_scales,
-          .b_scales = r.b_scales,
-          .options = r.options,
-          .measure = measure};
-}
-
-gemm_batched prepare_batched::product() const {
-  gemm_batched out{a, b, {}, epilogue, a_scales, b_scales, options};
-  out.d.reserve(d.size());
-  for (const auto& one : d) out.d.emplace_back(one.range(), one.shape(), one.type());
-  return out;
-}
 
 }  // namespace troupe::cutlass

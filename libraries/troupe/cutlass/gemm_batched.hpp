@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/prepare.hpp>
+#include <troupe/cutlass/gemm.hpp>
 #include <troupe/request/any_operand_list.hpp>
 
 /// Products of matrices anywhere in memory, many in one request.
@@ -23,22 +23,6 @@ struct gemm_batched {
   product_options options = {};
   using reply = void;
   TROUPE_REQUEST("cutlass.gemm_batched", a, b, d, epilogue, a_scales, b_scales, options)
-  void check(checker&) const;
-};
-
-/// Compiles and loads the kernels of a `gemm_batched`, as `prepare` does. Returns the plan of the first product.
-struct prepare_batched {
-  list<in_any> a, b, d;
-  epilogue::expression epilogue;
-  list<in_any> a_scales = {}, b_scales = {};
-  product_options options = {};
-  std::int32_t measure = 0;
-  std::optional<out<std::byte>> log = {};
-  using reply = plan_info;
-  TROUPE_REQUEST("cutlass.prepare_batched", a, b, d, epilogue, a_scales, b_scales, options, measure, log)
-  static prepare_batched of(const gemm_batched& r, std::int32_t measure = 0);
-  /// Returns the request that this one prepares. Call only in a worker.
-  gemm_batched product() const;
   void check(checker&) const;
 };
 

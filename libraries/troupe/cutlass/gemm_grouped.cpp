@@ -20,8 +20,7 @@ bool reduces_rows(const epilogue::expression& e) {
   });
 }
 
-template <class Groups>
-void check_groups(checker& c, const Groups& r) {
+void check_groups(checker& c, const gemm_grouped& r) {
   product_check all(c);
   all.options(r.options);
   const operand_view a(r.a), b(r.b), d(r.d);
@@ -54,7 +53,6 @@ void check_groups(checker& c, const Groups& r) {
                   {results.one.rows, results.one.columns, results.count, all.sums(), packed ? groups : 1});
   epilogue::allow_in_place(c, r.epilogue, r.d, results.one, results.count, results.stride);
   // Rows outside all groups keep their content.
-  if constexpr (requires { r.product(); }) return;
   c.leaves_some(&r.d);
   for (const auto& m : r.epilogue.memory())
     if (m.mode == access_mode::write) c.leaves_some(&m);
@@ -80,27 +78,6 @@ std::optional<error> gemm_grouped::failure_in(const grouped_outcome& o) {
 void gemm_grouped::check(checker& c) const {
   product_check(c).known(partial_results, "refused or allowed");
   check_groups(c, *this);
-}
-
-void prepare_grouped::check(checker& c) const {
-  check_groups(c, *this);
-  check_measuring(c, *this);
-}
-
-prepare_grouped prepare_grouped::of(const gemm_grouped& r, std::int32_t measure) {
-  return {.a = r.a,
-          .b = r.b,
-          .d = in_any(r.d.range(), r.d.shape(), r.d.type()),
-          .sizes = r.sizes,
-          .epilogue = r.epilogue.without_writes(),
-          .a_scales = r.a_scales,
-          .b_scales = r.b_scales,
-          .options = r.options,
-          .measure = measure};
-}
-
-gemm_grouped prepare_grouped::product() const {
-  return {a, b, out_any(d.range(), d.shape(), d.type()), sizes, epilogue, a_scales, b_scales, options};
 }
 
 }  // namespace troupe::cutlass

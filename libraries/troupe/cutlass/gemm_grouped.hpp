@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <troupe/base/error.hpp>
-#include <troupe/cutlass/prepare.hpp>
+#include <troupe/cutlass/gemm.hpp>
 
 /// Products of groups of rows, as in mixtures of experts.
 namespace troupe::cutlass {
@@ -57,23 +57,6 @@ struct gemm_grouped {
   TROUPE_REQUEST("cutlass.gemm_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, options, partial_results)
   /// Returns the request's error if the GPU detected a wrong size while it computed; nothing otherwise.
   static std::optional<error> failure_in(const grouped_outcome& outcome);
-  void check(checker&) const;
-};
-
-/// Compiles and loads the kernel of a `gemm_grouped`, as `prepare` does. `sizes` is read only if plans are measured.
-struct prepare_grouped {
-  in_any a, b, d;
-  in<std::int32_t> sizes;
-  epilogue::expression epilogue;
-  std::optional<in_any> a_scales = {}, b_scales = {};
-  product_options options = {};
-  std::int32_t measure = 0;
-  std::optional<out<std::byte>> log = {};
-  using reply = plan_info;
-  TROUPE_REQUEST("cutlass.prepare_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, options, measure, log)
-  static prepare_grouped of(const gemm_grouped& r, std::int32_t measure = 0);
-  /// Returns the request that this one prepares. Call only in a worker.
-  gemm_grouped product() const;
   void check(checker&) const;
 };
 

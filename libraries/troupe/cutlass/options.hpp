@@ -37,6 +37,9 @@ constexpr std::string_view to_string(compiling c) noexcept {
   return is_known(c) ? names[static_cast<std::uint8_t>(c)] : "unknown";
 }
 
+struct prepare_options;
+struct plan_info;
+
 /// The options of all products and convolutions.
 struct product_options {
   cutlass::precision precision = cutlass::precision::exact;
@@ -45,6 +48,8 @@ struct product_options {
   cutlass::plan plan = {};
   std::uint64_t workspace = any_amount;  ///< maximum bytes of memory beside the operands
   TROUPE_FIELDS(precision, accumulation, compiling, plan, workspace)
+  using prepare_options = cutlass::prepare_options;
+  using plan_info = cutlass::plan_info;
 };
 
 }  // namespace troupe::cutlass

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/gemm.hpp>
-#include <troupe/plan/statistics.hpp>
+#include <cstddef>
+#include <optional>
+#include <troupe/cutlass/options.hpp>
+#include <troupe/plan/requests.hpp>
+#include <troupe/request/operand.hpp>
 
 /// Requests that choose plans and compile kernels before they are needed.
 namespace troupe::cutlass {
@@ -42,32 +45,18 @@ struct plan_info {
 };
 static_assert(sizeof(plan_info) <= 64);
 
-/// Compiles and loads the kernel of a product for later requests, and returns the chosen plan. Nothing is written to
-/// the operands of the product.
-///   const auto info = gpu.ask(cutlass::prepare::of(request)).get();
-struct prepare {
-  in_any a, b, d;
-  epilogue::expression epilogue;
-  std::optional<in_any> a_scales = {}, b_scales = {};
-  product_options options = {};
-  /// Number of plans to measure, on copies of the operands; 0 to use the cost model. With 2 or more, the kernels of the
-  /// CUTLASS library that can compute the product are measured, too.
-  std::int32_t measure = 0;
+/// The options of `prepare`, which compiles and loads the kernels of a product or a convolution for later requests. If
+/// `measure` is 2 or more, plans are measured on copies of the operands, and the kernels of the CUTLASS library that
+/// can compute the product are measured, too. The reply for a `gemm_batched` is the plan of the first product. The
+/// sizes of a `gemm_grouped` are read only if plans are measured.
+///   const auto info = gpu.ask(cutlass::prepare{request}).get();
+struct prepare_options {
   std::optional<out<std::byte>> log = {};  ///< buffer for the considered plans and their times, as zero-terminated text
-  using reply = plan_info;
-  TROUPE_REQUEST("cutlass.prepare", a, b, d, epilogue, a_scales, b_scales, options, measure, log)
-  static prepare of(const gemm& r, std::int32_t measure = 0);
-  /// Returns the request that this one prepares. Call only in a worker.
-  gemm product() const;
-  void check(checker&) const;
+  TROUPE_FIELDS(log)
+  void check(checker& c, std::int32_t measure) const;
 };
-
-/// Returns statistics of the plan cache since the engine was opened.
-struct read_statistics {
-  bool start_anew = false;  ///< true to count from 0 afterwards
-  using reply = troupe::plan::statistics;
-  TROUPE_REQUEST("cutlass.read_statistics", start_anew)
-  void check(checker&) const {}
-};
+using troupe::plan::prepare;
+/// Returns statistics of plans since the engine was opened.
+using read_statistics = troupe::plan::read_statistics<"cutlass">;
 
 }  // namespace troupe::cutlass

@@ -42,11 +42,4 @@ class product_check : public matmul::operand_check {
   dtype sums_{};
 };
 
-/// Checks the fields of a prepare request: `measure` and `log`.
-template <class R>
-void check_measuring(checker& c, const R& r) {
-  if (r.measure < 0 || r.measure > 64) c.refuse(&r.measure, cat("is ", r.measure), "0 to 64 plans");
-  if (r.log) c.elements(*r.log, static_cast<std::int64_t>(r.log->size()));
-}
-
 }  // namespace troupe::cutlass

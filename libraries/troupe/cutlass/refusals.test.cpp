@@ -17,7 +17,7 @@ class cutlass_gemm_checks : public refusal_suite {
   }
   void expect_refused(const gemm& r, const std::string& text) {
     EXPECT_EQ(memory.refusal(r), "cutlass.gemm: " + text) << describe(r);
-    EXPECT_EQ(memory.refusal(prepare::of(r)), "cutlass.prepare: " + text) << describe(r);
+    EXPECT_EQ(memory.refusal(prepare{r}), "cutlass.prepare<gemm>: request." + text) << describe(r);
   }
 };
 
@@ -151,7 +151,7 @@ TEST_F(cutlass_gemm_checks, results_that_overlap_operands_are_refused) {
   r.d = at<float>(110, 4, 8);
   EXPECT_EQ(memory.refusal(r),
             "cutlass.gemm: d overlaps b; expected separate memory: it is written while the other is in use");
-  EXPECT_EQ(memory.refusal(prepare::of(r)), "") << "nothing is written";
+  EXPECT_EQ(memory.refusal(prepare{r}), "") << "nothing is written";
   expect_fine(good(acc + load(at<float>(200, 4, 8))));
   EXPECT_EQ(memory.refusal(good(acc + load(at<float>(201, 4, 8)))),
             "cutlass.gemm: d overlaps epilogue.load[0]; expected separate memory: it is written while the other is in "
@@ -159,10 +159,12 @@ TEST_F(cutlass_gemm_checks, results_that_overlap_operands_are_refused) {
 }
 
 TEST_F(cutlass_gemm_checks, measure_must_be_0_to_64) {
-  prepare p = prepare::of(good(), 65);
-  EXPECT_EQ(memory.refusal(p), "cutlass.prepare: measure is 65; expected 0 to 64 plans");
+  auto p = prepare{good(), 65};
+  EXPECT_EQ(memory.refusal(p),
+            "cutlass.prepare<gemm>: measure is 65; expected 0 to 64, the number of plans to measure");
   p.measure = -1;
-  EXPECT_EQ(memory.refusal(p), "cutlass.prepare: measure is -1; expected 0 to 64 plans");
+  EXPECT_EQ(memory.refusal(p),
+            "cutlass.prepare<gemm>: measure is -1; expected 0 to 64, the number of plans to measure");
   p.measure = 64;
   EXPECT_EQ(memory.refusal(p), "");
 }
@@ -182,7 +184,7 @@ class cutlass_batched_checks : public refusal_suite {
   }
   void expect_refused(const gemm_batched& r, const std::string& text) {
     EXPECT_EQ(memory.refusal(r), "cutlass.gemm_batched: " + text) << describe(r);
-    EXPECT_EQ(memory.refusal(prepare_batched::of(r)), "cutlass.prepare_batched: " + text) << describe(r);
+    EXPECT_EQ(memory.refusal(prepare{r}), "cutlass.prepare<gemm_batched>: request." + text) << describe(r);
   }
 };
 
@@ -263,7 +265,7 @@ class cutlass_grouped_checks : public refusal_suite {
   }
   void expect_refused(const gemm_grouped& r, const std::string& text) {
     EXPECT_EQ(memory.refusal(r), "cutlass.gemm_grouped: " + text) << describe(r);
-    EXPECT_EQ(memory.refusal(prepare_grouped::of(r)), "cutlass.prepare_grouped: " + text) << describe(r);
+    EXPECT_EQ(memory.refusal(prepare{r}), "cutlass.prepare<gemm_grouped>: request." + text) << describe(r);
   }
 };
 
@@ -355,7 +357,7 @@ TEST_F(cutlass_grouped_checks, scales_that_two_groups_could_share_are_refused) {
 TEST_F(cutlass_grouped_checks, rows_outside_all_groups_stay_valid) {
   EXPECT_EQ(memory.touched(good(), 2).mode, access_mode::read_write) << "rows beyond the groups keep their content";
   EXPECT_EQ(memory.touched(good(sum_rows(vector_at<float>(600, 10), acc)), 4).mode, access_mode::read_write);
-  EXPECT_EQ(memory.touched(prepare_grouped::of(good()), 2).mode, access_mode::read);
+  EXPECT_EQ(memory.touched(prepare{good()}, 2).mode, access_mode::read);
 }
 
 TEST_F(cutlass_grouped_checks, the_outcome_names_the_wrong_group) {
@@ -381,8 +383,7 @@ TEST_F(cutlass_grouped_checks, the_outcome_names_the_wrong_group) {
 TEST_F(cutlass_grouped_checks, unknown_partial_results_are_refused) {
   gemm_grouped r = good();
   r.partial_results = static_cast<partial_results>(2);
-  EXPECT_EQ(memory.refusal(r), "cutlass.gemm_grouped: partial_results is 2; expected refused or allowed");
-  EXPECT_EQ(memory.refusal(prepare_grouped::of(r)), "") << "plans do not depend on it";
+  expect_refused(r, "partial_results is 2; expected refused or allowed");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <troupe/async/accepted.hpp>
 #include <troupe/dnn/graph.hpp>
 #include <troupe/dnn/options.hpp>
-#include <troupe/plan/statistics.hpp>
+#include <troupe/plan/requests.hpp>
 #include <troupe/request/for_device.hpp>
 #include <troupe/request/ready_request.hpp>
 
@@ -51,12 +51,7 @@ struct prepare {
 };
 
 /// Replies how many plans were found and how many were made since the engine was opened, see plan::statistics.
-struct read_statistics {
-  bool start_anew = false;  ///< resets the counters to 0 afterwards
-  using reply = plan::statistics;
-  TROUPE_REQUEST("dnn.read_statistics", start_anew)
-  void check(checker&) const {}
-};
+using read_statistics = troupe::plan::read_statistics<"dnn">;
 
 /// Computes and writes values: sends the request `computation`, and returns before it has run.
 ///   dnn::compute(gpu, {write(relu(convolution(read(x), read(filters))), y)});

@@ -137,12 +137,6 @@ expression expression::reducing(const expression& x, reduction how, reduction_sc
   return out;
 }
 
-expression expression::without_writes() const {
-  expression out = *this;
-  for (memory_operand& m : out.parts_->memory) m.mode = access_mode::read;
-  return out;
-}
-
 namespace detail {
 
 expression::memory_operand matrix_of(const memory_range& memory, const tensor_shape& s, dtype type) {

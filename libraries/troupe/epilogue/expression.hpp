@@ -49,9 +49,6 @@ class expression {
   static expression writing(const expression& x, memory_operand to);
   static expression reducing(const expression& x, reduction how, reduction_scope over, memory_operand to);
 
-  /// Returns a copy whose operands are all marked as only read, for a request that prepares a plan.
-  expression without_writes() const;
-
   std::span<const node> nodes() const noexcept { return parts_->nodes; }
   std::span<const double> numbers() const noexcept { return parts_->numbers; }
   std::span<const memory_operand> memory() const noexcept { return parts_->memory; }

@@ -16,6 +16,6 @@
 
 namespace troupe::matmul {
 
-using all_requests = request_list<multiplication, prepare, read_statistics>;
+using all_requests = request_list<multiplication, prepare<multiplication>, read_statistics>;
 
 }  // namespace troupe::matmul

@@ -13,13 +13,9 @@ namespace {
 
 using epilogue::is_complex, troupe::detail::text;
 
-constexpr std::int32_t most_measured = 64;
-
-// Checks a multiplication, or the preparation of one.
-template <class Product>
 class product_check {
  public:
-  product_check(checker& c, const Product& r) noexcept : check_(c), operands_(c), r_(r) {}
+  product_check(checker& c, const multiplication& r) noexcept : check_(c), operands_(c), r_(r) {}
 
   void run() {
     check_options();
@@ -111,7 +107,7 @@ class product_check {
 
   checker& check_;
   operand_check operands_;
-  const Product& r_;
+  const multiplication& r_;
   dtype sums_{};
 };
 
@@ -119,28 +115,10 @@ class product_check {
 
 void multiplication::check(checker& c) const { product_check(c, *this).run(); }
 
-void prepare::check(checker& c) const {
-  product_check(c, *this).run();
-  if (measure < 0 || measure > most_measured)
-    c.refuse(&measure, cat("is ", measure), cat("0 to ", most_measured, ", the number of algorithms to measure"));
+void prepare_options::check(checker& c, std::int32_t measure) const {
   if (measure != 0 && choice.library() != 0)
     c.refuse(&choice, cat("is set, and measure is ", measure), "one of the two");
   if (chosen) c.vector(*chosen, choice::size, 1);
-}
-
-prepare prepare::of(const multiplication& r, std::int32_t measure) {
-  return {.a = r.a,
-          .b = r.b,
-          .d = in_any(r.d.range(), r.d.shape(), r.d.type()),
-          .epilogue = r.epilogue.without_writes(),
-          .a_scales = r.a_scales,
-          .b_scales = r.b_scales,
-          .options = r.options,
-          .measure = measure};
-}
-
-multiplication prepare::product() const {
-  return {a, b, out_any(d.range(), d.shape(), d.type()), epilogue, a_scales, b_scales, options};
 }
 
 }  // namespace troupe::matmul

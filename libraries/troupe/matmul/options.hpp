@@ -56,6 +56,9 @@ constexpr std::string_view to_string(repeatability r) noexcept {
 /// The value of `workspace` that sets no limit.
 inline constexpr std::uint64_t any_amount = ~std::uint64_t{0};
 
+struct prepare_options;
+struct plan_info;
+
 /// The options of a product.
 struct product_options {
   matmul::precision precision = matmul::precision::exact;
@@ -65,6 +68,8 @@ struct product_options {
   std::int32_t multiprocessors = 0;      ///< about the most that it may occupy; 0: all. The host engine ignores it
   std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
   TROUPE_FIELDS(precision, fusion, accumulation, repeatability, multiprocessors, workspace)
+  using prepare_options = matmul::prepare_options;
+  using plan_info = matmul::plan_info;
   friend bool operator==(const product_options&, const product_options&) = default;
 };
 

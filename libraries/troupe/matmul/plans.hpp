@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 #include <troupe/matmul/multiplication.hpp>
-#include <troupe/plan/statistics.hpp>
+#include <troupe/plan/requests.hpp>
 
 /// Requests about the plans of products. A plan has the algorithm of the vendor's library for one kind of product.
 namespace troupe::matmul {
@@ -47,32 +47,17 @@ struct plan_info {
   std::uint8_t unused[2]{};  ///< 0
 };
 
-/// Makes the plan of a product, which later requests with the same shapes, strides, types and options, and an epilogue
-/// of the same structure, find. Nothing is written to the operands.
-///   const auto info = gpu.ask(matmul::prepare::of(request, 8)).get();
-struct prepare {
-  in_any a, b, d;
-  epilogue::expression epilogue;
-  std::optional<in_any> a_scales = {}, b_scales = {};
-  product_options options = {};
-  std::int32_t measure = 0;    ///< number of algorithms to measure, on the operands; 0: use the heuristic's first
-  matmul::choice choice = {};  ///< the algorithm to use, if set
+/// The options of `prepare`, which makes the plan that later requests find with the same shapes, strides, types and
+/// options, and an epilogue of the same structure.
+///   const auto info = gpu.ask(matmul::prepare{request, 8}).get();
+struct prepare_options {
+  matmul::choice choice = {};                     ///< the algorithm to use, if set; then nothing is measured
   std::optional<out<std::uint64_t>> chosen = {};  ///< receives the choice: `choice::size` words
-  using reply = plan_info;
-  TROUPE_REQUEST("matmul.prepare", a, b, d, epilogue, a_scales, b_scales, options, measure, choice, chosen)
-  /// Returns the request that prepares the product `r`.
-  static prepare of(const multiplication& r, std::int32_t measure = 0);
-  /// Returns the product that this prepares. For engines only.
-  multiplication product() const;
-  void check(checker&) const;
+  TROUPE_FIELDS(choice, chosen)
+  void check(checker& c, std::int32_t measure) const;
 };
-
+using troupe::plan::prepare;
 /// Returns statistics of plans since the engine was opened.
-struct read_statistics {
-  bool start_anew = false;  ///< true: count from 0 afterwards
-  using reply = plan::statistics;
-  TROUPE_REQUEST("matmul.read_statistics", start_anew)
-  void check(checker&) const {}
-};
+using read_statistics = troupe::plan::read_statistics<"matmul">;
 
 }  // namespace troupe::matmul

@@ -138,20 +138,22 @@ TEST_F(matmul_checks, scales_that_do_not_fit_their_factor_are_refused) {
 }
 
 TEST_F(matmul_checks, prepare_is_checked_like_the_product) {
-  const auto refusal = [&](const prepare& p) { return memory.refusal(p); };
-  EXPECT_EQ(refusal(prepare::of(good())), "");
-  EXPECT_EQ(refusal(prepare::of(good(acc + load(at<float>(201, 4, 8))))), "") << "nothing is written";
+  const auto refusal = [&](const auto& p) { return memory.refusal(p); };
+  EXPECT_EQ(refusal(prepare{good()}), "");
+  EXPECT_EQ(refusal(prepare{good(acc + load(at<float>(201, 4, 8)))}), "") << "nothing is written";
   multiplication r = good();
   r.b = at<float>(100, 5, 8);
-  EXPECT_EQ(refusal(prepare::of(r)), "matmul.prepare: b is 5 x 8; expected 6 rows, as many as a has columns");
-  EXPECT_EQ(refusal(prepare::of(good(), 65)),
-            "matmul.prepare: measure is 65; expected 0 to 64, the number of algorithms to measure");
-  prepare p = prepare::of(good(), 1);
-  p.choice.words[9] = 1;
-  EXPECT_EQ(refusal(p), "matmul.prepare: choice is set, and measure is 1; expected one of the two");
-  p = prepare::of(good());
-  p.chosen = vector_at<std::uint64_t>(400, 9);
-  EXPECT_EQ(refusal(p).substr(0, 22), "matmul.prepare: chosen") << refusal(p);
+  EXPECT_EQ(refusal(prepare{r}),
+            "matmul.prepare<multiplication>: request.b is 5 x 8; expected 6 rows, as many as a has columns");
+  EXPECT_EQ(refusal(prepare{good(), 65}),
+            "matmul.prepare<multiplication>: measure is 65; expected 0 to 64, the number of plans to measure");
+  auto p = prepare{good(), 1};
+  p.options.choice.words[9] = 1;
+  EXPECT_EQ(refusal(p),
+            "matmul.prepare<multiplication>: options.choice is set, and measure is 1; expected one of the two");
+  p = prepare{good()};
+  p.options.chosen = vector_at<std::uint64_t>(400, 9);
+  EXPECT_EQ(refusal(p).find("matmul.prepare<multiplication>: options.chosen holds 9 elements"), 0u) << refusal(p);
 }
 
 TEST_F(matmul_checks, errors_name_the_operand_of_the_epilogue) {

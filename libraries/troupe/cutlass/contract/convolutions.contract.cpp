@@ -73,11 +73,12 @@ struct weight_gradient {
               (std::vector<float>{-2, -4, -8, -10, -3, -5, -9, -11}));
   }
 };
+template <class Convolution>
 struct preparation {
-  using request = cutlass::prepare_convolution;
+  using request = cutlass::prepare<typename Convolution::request>;
   static constexpr const char* bad_field = "measure is -1; expected";
-  static request good(const device& gpu) { return request::of(forward::good(gpu)); }
-  static request bad(const device& gpu) { return request::of(forward::good(gpu), -1); }
+  static request good(const device& gpu) { return {Convolution::good(gpu)}; }
+  static request bad(const device& gpu) { return {Convolution::good(gpu), -1}; }
   static void expect_right(const device&, const request&, const result<cutlass::plan_info>& answer) {
     ASSERT_OK(answer);
     EXPECT_EQ(answer->measured, 0u);
@@ -103,8 +104,14 @@ struct packing {
   }
 };
 
-using convolution_cases = testing::Types<forward, data_gradient, weight_gradient, preparation>;
-static_assert(covers<convolution_cases, cutlass::convolution_requests>);
+using convolution_cases = testing::Types<forward, data_gradient, weight_gradient, preparation<forward>,
+                                         preparation<data_gradient>, preparation<weight_gradient>>;
+static_assert(
+    covers<convolution_cases,
+           joined_requests<
+               cutlass::convolution_requests,
+               requests_for<types<cutlass::conv_forward, cutlass::conv_data_gradient, cutlass::conv_weight_gradient>,
+                            cutlass::prepare>>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cutlass_convolutions, library_actor, convolution_cases);
 using weight_cases = testing::Types<packing>;
 static_assert(covers<weight_cases, cutlass::weight_requests>);

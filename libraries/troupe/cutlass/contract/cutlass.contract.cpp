@@ -80,12 +80,12 @@ struct groups {
 };
 
 // The preparation of one of these products.
-template <class Product, class Prepare>
+template <class Product>
 struct preparation {
-  using request = Prepare;
+  using request = cutlass::prepare<typename Product::request>;
   static constexpr const char* bad_field = Product::bad_field;
-  static request good(const device& gpu) { return Prepare::of(Product::good(gpu)); }
-  static request bad(const device& gpu) { return Prepare::of(Product::bad(gpu)); }
+  static request good(const device& gpu) { return {Product::good(gpu)}; }
+  static request bad(const device& gpu) { return {Product::bad(gpu)}; }
   static void expect_right(const device&, const request&, const result<cutlass::plan_info>& answer) {
     ASSERT_OK(answer);
     EXPECT_GE(answer->candidates, 1u);
@@ -93,12 +93,12 @@ struct preparation {
   }
 };
 
-using cutlass_cases =
-    testing::Types<product<float>, product<half>, batch, groups, preparation<product<half>, cutlass::prepare>,
-                   preparation<batch, cutlass::prepare_batched>, preparation<groups, cutlass::prepare_grouped>>;
-static_assert(
-    covers<cutlass_cases, request_list<cutlass::gemm, cutlass::gemm_batched, cutlass::gemm_grouped, cutlass::prepare,
-                                       cutlass::prepare_batched, cutlass::prepare_grouped>>);
+using cutlass_cases = testing::Types<product<float>, product<half>, batch, groups, preparation<product<half>>,
+                                     preparation<batch>, preparation<groups>>;
+static_assert(covers<cutlass_cases,
+                     joined_requests<cutlass::product_requests,
+                                     requests_for<types<cutlass::gemm, cutlass::gemm_batched, cutlass::gemm_grouped>,
+                                                  cutlass::prepare>>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cutlass, library_actor, cutlass_cases);
 
 // The products of cutlass, for the suite that all libraries with products share.

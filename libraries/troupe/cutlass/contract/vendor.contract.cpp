@@ -18,7 +18,7 @@ constexpr std::int64_t side = 128, terms = 512;
 class cutlass_vendor_kernels : public testing::Test {
  protected:
   void SetUp() override {
-    const auto first = gpu.ask(cutlass::prepare::of(product(1))).get();
+    const auto first = gpu.ask(cutlass::prepare{product(1)}).get();
     if (first) return;
     const std::string text = first.error().text();
     if (engine_under_test() == "host")

@@ -184,7 +184,7 @@ TEST_F(cutlass_library_kernels, kernels_are_measured_with_those_of_templates_and
                .b = matrix_at<access_mode::read>(at + 32768, dtype::bf16, 64, 64, false),
                .d = matrix_at<access_mode::write>(at + 65536, dtype::bf16, 64, 64)};
   driver.elapsed_ms = std::deque<float>(10, 3.0f);  // 3 ms for two kernels of templates, then 1 ms
-  const auto info = engine->run(prepare::of(r, 2));
+  const auto info = engine->run(prepare{r, 2});
   ASSERT_TRUE(info) << info.error().to_string();
   EXPECT_EQ(info->measured, 2u + 3 + 1) << "two of templates, three of CUTLASS for bf16, and one for older GPUs";
   EXPECT_EQ(info->plan.family, family::vendor);
@@ -192,7 +192,7 @@ TEST_F(cutlass_library_kernels, kernels_are_measured_with_those_of_templates_and
   EXPECT_EQ(info->choice, choice_source::measured);
   open_with(TROUPE_ENGINE_UNDER_TEST);
   driver.computes = true;
-  const auto again = engine->run(prepare::of(r));
+  const auto again = engine->run(prepare{r});
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_EQ(again->plan.family, family::vendor) << "prepare without measuring uses the stored choice";
   EXPECT_EQ(again->choice, choice_source::stored);

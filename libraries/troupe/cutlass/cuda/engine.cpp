@@ -267,36 +267,42 @@ result<void> cuda_engine::run(const gemm_grouped& r, call& c) {
   return compute(r, problem_of(r), reinterpret_cast<std::uint64_t>(c.reply), c);
 }
 
-result<plan_info> cuda_engine::run(const prepare& r, call& c) {
-  const gemm product = r.product();
-  return prepare_for(r, problem_of(product), c);
-}
-result<plan_info> cuda_engine::run(const prepare_batched& r, call& c) {
-  const gemm_batched product = r.product();
-  for (std::size_t i = 1; i < product.d.size(); ++i) {
-    const problem p = problem_of(product, i);
-    if (!has_execution_plan(p, options_of(r))) TROUPE_TRY(prepare_for(r, p, c));
-  }
-  return prepare_for(r, problem_of(product, 0), c);
-}
-result<plan_info> cuda_engine::run(const prepare_grouped& r, call& c) {
-  const gemm_grouped product = r.product();
-  return prepare_for(r, problem_of(product), c);
+template <class R>
+result<plan_info> cuda_engine::run(const prepare<R>& r, call& c) {
+  std::string log;
+  const auto info = prepare_plan(r.request, {r.request.options, r.request_name}, r.measure, c, log);
+  if (!info) return error_for_caller(info.error());
+  if (r.options.log) TROUPE_TRY(send_log(*r.options.log, log, c));
+  return info;
 }
 
 template <class R>
-result<plan_info> cuda_engine::prepare_for(const R& r, const problem& requested, call& c) {
-  if (requested.tree.empty())
-    return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
-  if (is_empty(requested)) return prepare_nothing(r, c);
+result<plan_info> cuda_engine::prepare_plan(const R& r, request_options o, std::int32_t measure, call& c,
+                                            std::string& log) {
+  return prepare_plan(problem_of(r), o, measure, c, log);
+}
+
+result<plan_info> cuda_engine::prepare_plan(const gemm_batched& r, const request_options& o, std::int32_t measure,
+                                            call& c, std::string& log) {
+  for (std::size_t i = 1; i < r.d.size(); ++i) {
+    const problem p = problem_of(r, i);
+    if (!has_execution_plan(p, o)) TROUPE_TRY(prepare_plan(p, o, measure, c, log));
+  }
+  return prepare_plan(problem_of(r, 0), o, measure, c, log);
+}
+
+result<plan_info> cuda_engine::prepare_plan(const problem& requested, request_options o, std::int32_t measure, call& c,
+                                            std::string& log) {
+  if (requested.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  if (is_empty(requested)) {
+    log = "the result has no elements: there is nothing to compute\n";
+    return plan_info{.log_bytes = static_cast<std::uint32_t>(log.size() + 1)};
+  }
   const bool has_terms = requested.k != 0;
   const problem p = has_terms ? requested : without_factors(requested);
-  const std::int32_t measure = has_terms ? r.measure : 0;
-  lane* const on = TROUPE_TRY(lanes_.of(c));
-  const request_options o = has_terms ? options_of(r) : without_factors(options_of(r));
+  if (!has_terms) o = without_factors(o), measure = 0;
   const kernel_signature f = signature_of(p);
-  const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  std::string log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", gpu_.name, "\n");
+  log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", gpu_.name, "\n");
   choices from;
   std::shared_ptr<execution_plan> best;
   if (measure > 1) {
@@ -307,17 +313,14 @@ result<plan_info> cuda_engine::prepare_for(const R& r, const problem& requested,
   }
   if (best == nullptr) {
     from = TROUPE_TRY(choices_of(p, f, o));
-    auto made = first_that_fits(p, from, o,
-                                [&](const candidate& x) { return execution_plan_with_kernel(p, f, x, o.compiling); });
-    if (!made) return error_for_caller(made.error());
-    best = std::move(*made);
+    best = TROUPE_TRY(first_that_fits(
+        p, from, o, [&](const candidate& x) { return execution_plan_with_kernel(p, f, x, o.compiling); }));
   }
   for (const candidate& x : from.all) log += cat(to_string(x), ": ", in_microseconds(x.microseconds), " expected\n");
   log += cat("chosen: ", to_string(best->info.plan), ", with ", best->scratch_bytes(), " bytes of memory\n");
   plan_info& info = best->info;
   info.candidates = static_cast<std::uint32_t>(from.all.size());
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
-  if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
   const plan_info answer = info;
   if (answer.measured > 0) disk_.keep(key_on_disk(p, f, o.plan), stored_choice{info.plan, info.microseconds});
   for (const compiling how : {compiling::allowed, compiling::awaited}) {
@@ -367,18 +370,10 @@ result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p
   return best;
 }
 
-template <class R>
-result<plan_info> cuda_engine::prepare_nothing(const R& r, call& c) {
-  const std::string log = "the result has no elements: there is nothing to compute\n";
-  plan_info out;
-  out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
-  lane* const on = TROUPE_TRY(lanes_.of(c));
-  if (r.log) TROUPE_TRY(send_log(*r.log, log, TROUPE_TRY(on->stream_of(c))));
-  return out;
-}
-
 // Writes the log, as far as it fits.
-result<void> cuda_engine::send_log(const out<std::byte>& to, const std::string& log, CUstream stream) {
+result<void> cuda_engine::send_log(const out<std::byte>& to, const std::string& log, call& c) {
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  const CUstream stream = TROUPE_TRY(on->stream_of(c));
   const std::size_t bytes = std::min<std::size_t>(log.size() + 1, static_cast<std::size_t>(to.size()));
   TROUPE_TRY(cuda::done_on(stream, "cutlass", "cuMemcpyHtoDAsync",
                            ::cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(to.data()), log.c_str(), bytes, stream)));
@@ -406,18 +401,16 @@ bool cuda_engine::ready(const conv_weight_gradient& r) {
   return convolutions_.has_execution_plan(problem_of(r), options_of(r));
 }
 
-result<plan_info> cuda_engine::run(const prepare_convolution& r, call& c) {
+result<plan_info> cuda_engine::prepare_plan(const convolution_problem& p, const request_options& o,
+                                            std::int32_t measure, call& c, std::string& log) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
-  std::string log = cat(to_string(r.result), " of a convolution on ", gpu_.name, "\n");
-  const auto answer = convolutions_.prepare(problem_of(r), options_of(r), r.measure, *on, c, log);
-  if (!answer) return error_for_caller(answer.error());
-  const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  if (r.log) TROUPE_TRY(send_log(*r.log, log, stream));
-  return answer;
+  log = cat(to_string(p.result), " of a convolution on ", gpu_.name, "\n");
+  return convolutions_.prepare(p, o, measure, *on, c, log);
 }
 
 }  // namespace troupe::cutlass
 
 using namespace troupe::cutlass;
-using requests = troupe::with_slow<all_requests, prepare, prepare_batched, prepare_grouped, prepare_convolution>;
+using requests = troupe::with_slow<all_requests, prepare<gemm>, prepare<gemm_batched>, prepare<gemm_grouped>,
+                                   prepare<conv_forward>, prepare<conv_data_gradient>, prepare<conv_weight_gradient>>;
 TROUPE_ENGINE(cuda_engine, "cutlass", "cuda", requests)

@@ -26,13 +26,11 @@ class cuda_engine {
   result<void> run(const gemm_batched& r, call& c);
   /// The reply is written by the GPU, if a group has a wrong size: see gemm_grouped::failure_in.
   result<void> run(const gemm_grouped& r, call& c);
-  result<plan_info> run(const prepare& r, call& c);
-  result<plan_info> run(const prepare_batched& r, call& c);
-  result<plan_info> run(const prepare_grouped& r, call& c);
+  template <class R>
+  result<plan_info> run(const prepare<R>& r, call& c);
   result<void> run(const conv_forward& r, call& c);
   result<void> run(const conv_data_gradient& r, call& c);
   result<void> run(const conv_weight_gradient& r, call& c);
-  result<plan_info> run(const prepare_convolution& r, call& c);
   result<troupe::plan::statistics> run(const read_statistics& r, call&) { return variants_->count(r.start_anew); }
   result<void> run(const pack& r, call& c) { return enqueue(problem_of(r), packing_, static_cast<CUstream>(c.stream)); }
   /// Returns true if the request's kernel is loaded; otherwise the caller runs the request on a separate thread, which
@@ -60,13 +58,18 @@ class cuda_engine {
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
   result<void> multiply(const problem& p, request_options o, std::uint64_t wrong, call& c);
+  // Return the plan in force, and write the log. `o` has the options of `r`, and the name of the request to prepare it.
   template <class R>
-  result<plan_info> prepare_for(const R& r, const problem& requested, call& c);
-  template <class R>
-  result<plan_info> prepare_nothing(const R& r, call& c);
+  result<plan_info> prepare_plan(const R& r, request_options o, std::int32_t measure, call& c, std::string& log);
+  result<plan_info> prepare_plan(const gemm_batched& r, const request_options& o, std::int32_t measure, call& c,
+                                 std::string& log);
+  result<plan_info> prepare_plan(const problem& requested, request_options o, std::int32_t measure, call& c,
+                                 std::string& log);
+  result<plan_info> prepare_plan(const convolution_problem& p, const request_options& o, std::int32_t measure, call& c,
+                                 std::string& log);
   template <class R>
   result<void> convolve(const R& r, call& c);
-  result<void> send_log(const out<std::byte>& to, const std::string& log, CUstream stream);
+  result<void> send_log(const out<std::byte>& to, const std::string& log, call& c);
   result<choices> choices_of(const problem& p, const kernel_signature& f, const request_options& o);
   template <class Make>
   result<std::shared_ptr<execution_plan>> first_that_fits(const problem& p, const choices& from,

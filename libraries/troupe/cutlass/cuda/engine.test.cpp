@@ -46,7 +46,7 @@ TEST_F(cutlass_cuda, empty_results_launch_nothing_but_their_reductions_are_writt
   EXPECT_EQ(loads() + launches(), 0u);
   for (const float x : largest) ASSERT_EQ(x, -std::numeric_limits<float>::infinity());
   EXPECT_EQ(sum[0], 0);
-  EXPECT_TRUE(engine->run(prepare::of(r)));
+  EXPECT_TRUE(engine->run(prepare{r}));
   EXPECT_EQ(loads(), 0u);
 }
 
@@ -115,7 +115,7 @@ TEST_F(cutlass_cuda, no_chosen_plan_exceeds_workspace_whatever_was_compiled) {
          .b = matrix_at<access_mode::read>(1 << 28, dtype::bf16, 65536, 256, false),
          .d = matrix_at<access_mode::write>(1 << 29, dtype::bf16, 128, 256)};
   r.options.compiling = compiling::awaited;
-  const auto best = engine->run(prepare::of(r));
+  const auto best = engine->run(prepare{r});
   ASSERT_TRUE(best) << best.error().to_string();
   ASSERT_EQ(best->plan.divided, decision::yes);
   ASSERT_GT(best->workspace, 0u);
@@ -123,7 +123,7 @@ TEST_F(cutlass_cuda, no_chosen_plan_exceeds_workspace_whatever_was_compiled) {
     for (const compiling how : {compiling::allowed, compiling::awaited}) {
       r.options.workspace = workspace, r.options.compiling = how;
       EXPECT_TRUE(run(r)) << failure;
-      const auto smaller = engine->run(prepare::of(r));
+      const auto smaller = engine->run(prepare{r});
       ASSERT_TRUE(smaller) << smaller.error().to_string();
       EXPECT_LE(smaller->workspace, workspace);
       EXPECT_TRUE(run(r)) << failure;
@@ -260,7 +260,7 @@ TEST_F(cutlass_measured_plans, the_fastest_plan_of_a_product_is_used) {
   const gemm r{.a = placed<access_mode::read>(0, {128, 64}),
                .b = placed<access_mode::read>(1, {64, 128}),
                .d = placed<access_mode::write>(2, {128, 128})};
-  expect_second_plan(prepare::of(r, 2));
+  expect_second_plan(prepare{r, 2});
 }
 
 TEST_F(cutlass_measured_plans, the_fastest_plan_of_a_convolution_is_used) {
@@ -269,7 +269,7 @@ TEST_F(cutlass_measured_plans, the_fastest_plan_of_a_convolution_is_used) {
                        .y = images<access_mode::write>(2, 2, 16, 12),
                        .padding = 1};
   set_layout(convolution_bytes() + sizeof(kernels::fixed_arguments) + 64);
-  expect_second_plan(prepare_convolution::of(r, 2));
+  expect_second_plan(prepare{r, 2});
 }
 
 }  // namespace

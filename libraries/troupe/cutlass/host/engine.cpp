@@ -49,32 +49,22 @@ class host_cutlass {
     return groups.outcome();
   }
 
-  result<plan_info> run(const prepare& r, call&) {
-    TROUPE_TRY(check(r));
-    const gemm product = r.product();
-    const problem p = problem_of(product);
-    return describe_plan(r, products_of(p));
-  }
-  result<plan_info> run(const prepare_batched& r, call&) {
-    TROUPE_TRY(check(r));
-    const gemm_batched product = r.product();
-    return describe_plan(r, products_of(product));
-  }
-  result<plan_info> run(const prepare_grouped& r, call&) {
-    TROUPE_TRY(check(r));
-    const gemm_grouped product = r.product();
-    const problem p = problem_of(product);
-    const groups_of_rows largest = groups_of_rows::largest(p);
-    return describe_plan(r, largest.products());
+  // Describes the only plan of a product.
+  template <class R>
+  result<plan_info> run(const prepare<R>& r, call&) {
+    TROUPE_TRY(check(r.request, r.request_name));
+    plan_info out{.candidates = 1};
+    out.workspace = TROUPE_TRY(memory_for(r.request, r.request_name));
+    const std::string log = cat("the only plan of the host engine: OpenBLAS on ", team_.threads(), " threads, with ",
+                                out.workspace, " bytes of memory\n");
+    out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
+    if (r.options.log) write(log, *r.options.log);
+    return out;
   }
 
   result<void> run(const conv_forward& r, call&) { return convolve(r); }
   result<void> run(const conv_data_gradient& r, call&) { return convolve(r); }
   result<void> run(const conv_weight_gradient& r, call&) { return convolve(r); }
-  result<plan_info> run(const prepare_convolution& r, call&) {
-    TROUPE_TRY(check(r));
-    return describe_plan(r, TROUPE_TRY(host::memory_for(problem_of(r), r.options.workspace, r.request_name, team_)));
-  }
 
   result<void> run(const pack& r, call&) {
     host::pack(problem_of(r), team_);
@@ -97,21 +87,22 @@ class host_cutlass {
   result<void> compute(const R& r, const host_products& all) {
     return matmul::compute(R::request_name, all, r.options.workspace, team_);
   }
-  // Describes the only plan of a product.
-  template <class R>
-  result<plan_info> describe_plan(const R& r, const host_products& all) {
-    return describe_plan(r, TROUPE_TRY(matmul::memory_for(R::request_name, all, r.options.workspace, team_)));
+  // Return the bytes beside the operands that a request needs, if its workspace suffices.
+  result<std::uint64_t> memory_for(const gemm& r, std::string_view name) {
+    const problem p = problem_of(r);
+    return matmul::memory_for(name, products_of(p), r.options.workspace, team_);
   }
-  // Describes the only plan, and writes the log.
-  template <class R>
-  plan_info describe_plan(const R& r, std::uint64_t workspace) const {
-    plan_info out{.candidates = 1};
-    out.workspace = workspace;
-    const std::string log = cat("the only plan of the host engine: OpenBLAS on ", team_.threads(), " threads, with ",
-                                out.workspace, " bytes of memory\n");
-    out.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
-    if (r.log) write(log, *r.log);
-    return out;
+  result<std::uint64_t> memory_for(const gemm_batched& r, std::string_view name) {
+    return matmul::memory_for(name, products_of(r), r.options.workspace, team_);
+  }
+  result<std::uint64_t> memory_for(const gemm_grouped& r, std::string_view name) {
+    const problem p = problem_of(r);
+    const groups_of_rows largest = groups_of_rows::largest(p);
+    return matmul::memory_for(name, largest.products(), r.options.workspace, team_);
+  }
+  template <class Convolution>
+  result<std::uint64_t> memory_for(const Convolution& r, std::string_view name) {
+    return host::memory_for(problem_of(r), r.options.workspace, name, team_);
   }
 
   template <class R>
@@ -125,8 +116,7 @@ class host_cutlass {
   }
 
   template <class R>
-  static result<void> check(const R& r) {
-    constexpr std::string_view request = R::request_name;
+  static result<void> check(const R& r, std::string_view request = R::request_name) {
     if (r.epilogue.encoded().empty())
       return error(reaction::fatal, "cutlass", cat(request, ": the epilogue is damaged"));
     if (r.options.plan == plan{}) return {};

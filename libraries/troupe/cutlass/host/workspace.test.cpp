@@ -46,8 +46,8 @@ TEST_F(cutlass_host_convolutions, the_host_engine_returns_its_workspace_and_refu
                  .filters = all.filters.operand<access_mode::read>(2),
                  .y = all.y.operand<access_mode::write>(2)};
   std::vector<std::byte> text(300);
-  prepare_convolution p = prepare_convolution::of(r);
-  p.log.emplace(reinterpret_cast<std::uint64_t>(text.data()), std::uint64_t{text.size()});
+  auto p = prepare{r};
+  p.options.log.emplace(reinterpret_cast<std::uint64_t>(text.data()), std::uint64_t{text.size()});
   const auto info = engine->run(p);
   ASSERT_TRUE(info) << info.error().to_string();
   const std::string log = reinterpret_cast<const char*>(text.data());

@@ -175,11 +175,11 @@ TEST_F(cutlass_convolutions, prepare_writes_no_operands_even_if_it_measures) {
     .y = operand.template operator()<access_mode::write>(32, 6)
   };
   const std::vector<float> before = memory;
-  const auto info = engine->run(prepare_convolution::of(r));
+  const auto info = engine->run(prepare{r});
   ASSERT_TRUE(info) << info.error().to_string();
   EXPECT_EQ(memory, before) << "nothing is written";
   EXPECT_GE(info->log_bytes, 1u);
-  const auto measured = engine->run(prepare_convolution::of(r, 2));
+  const auto measured = engine->run(prepare{r, 2});
   ASSERT_TRUE(measured) << measured.error().to_string();
   EXPECT_EQ(memory, before) << "nothing is written";
   EXPECT_EQ(measured->measured, engine->is_cuda() ? 2u : 0u);

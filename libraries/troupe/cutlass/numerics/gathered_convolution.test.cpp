@@ -34,7 +34,7 @@ class cutlass_gathered_convolutions : public convolution_numerics {
     conv_forward r{all.x.operand<access_mode::read>(2), all.filters.operand<access_mode::read>(2),
                    all.y.operand<access_mode::write>(2)};
     r.options.plan.family = family::hopper;
-    return engine->run(prepare_convolution::of(r)).has_value();
+    return engine->run(prepare{r}).has_value();
   }
   static expression plain(std::int64_t, std::int64_t, std::int64_t) { return acc; }
 };

@@ -49,9 +49,9 @@ class cutlass_plans : public gemm_suite {
         epilogue::testing::put_poison(d.place(0, i, j), dtype::bf16);  // poison for the next run
       }
   }
-  std::string read_log(prepare& p, std::size_t log_bytes, plan_info& info) {
+  std::string read_log(prepare<gemm>& p, std::size_t log_bytes, plan_info& info) {
     std::vector<std::byte> log(log_bytes + 1, std::byte{'~'});
-    p.log = out<std::byte>(reinterpret_cast<std::uint64_t>(log.data()), log_bytes);
+    p.options.log = out<std::byte>(reinterpret_cast<std::uint64_t>(log.data()), log_bytes);
     const auto answer = engine->run(p);
     EXPECT_TRUE(answer) << answer.error().to_string();
     if (answer) info = *answer;
@@ -67,7 +67,7 @@ class cutlass_plans : public gemm_suite {
 
 TEST_F(cutlass_plans, prepare_writes_no_operands) {
   for (const std::int32_t measure : {0, 3}) {
-    const auto info = engine->run(prepare::of(product(), measure));
+    const auto info = engine->run(prepare{product(), measure});
     ASSERT_TRUE(info) << info.error().to_string();
     EXPECT_GE(info->candidates, 1u);
     EXPECT_GT(info->log_bytes, 1u);
@@ -92,7 +92,7 @@ TEST_F(cutlass_plans, prepare_writes_no_operands) {
 }
 
 TEST_F(cutlass_plans, the_log_is_cut_to_the_length_of_its_buffer) {
-  prepare p = prepare::of(product());
+  auto p = prepare{product()};
   plan_info info, shorter;
   const std::string all = read_log(p, 100'000, info);
   EXPECT_EQ(all.size() + 1, info.log_bytes);
@@ -105,7 +105,7 @@ TEST_F(cutlass_plans, the_log_is_cut_to_the_length_of_its_buffer) {
 
 TEST_F(cutlass_plans, a_product_runs_in_the_workspace_that_prepare_returns) {
   gemm r = product();
-  const auto info = engine->run(prepare::of(r));
+  const auto info = engine->run(prepare{r});
   ASSERT_TRUE(info) << info.error().to_string();
   r.options.workspace = info->workspace;
   run(r);
@@ -127,7 +127,7 @@ TEST_F(cutlass_plans, preparing_a_batch_or_groups_writes_no_result) {
   const gemm one = product();
   const gemm_batched many{.a = {one.a, one.a}, .b = {one.b, one.b}, .d = {one.d, one.d}};
   for (const std::int32_t measure : {0, 2}) {
-    const auto info = engine->run(prepare_batched::of(many, measure));
+    const auto info = engine->run(prepare{many, measure});
     ASSERT_TRUE(info) << info.error().to_string();
     EXPECT_GE(info->candidates, 1u);
   }
@@ -138,7 +138,7 @@ TEST_F(cutlass_plans, preparing_a_batch_or_groups_writes_no_result) {
                             .d = one.d,
                             .sizes = in<std::int32_t>(reinterpret_cast<std::uint64_t>(sizes.data()), sizes.size())};
   for (const std::int32_t measure : {0, 2}) {
-    const auto info = engine->run(prepare_grouped::of(groups, measure));
+    const auto info = engine->run(prepare{groups, measure});
     ASSERT_TRUE(info) << info.error().to_string();
     EXPECT_GE(info->candidates, 1u);
   }
@@ -181,7 +181,7 @@ TEST_F(cutlass_plans, a_refusal_of_the_host_engine_names_the_forced_plan) {
   };
   const plan forced{.family = family::hopper, .tile_m = 128};
   expect_refused(engine->run(product(forced)), "cutlass.gemm");
-  expect_refused(engine->run(prepare::of(product(forced))), "cutlass.prepare");
+  expect_refused(engine->run(prepare{product(forced)}), "cutlass.prepare");
   const gemm one = product();
   expect_refused(engine->run(gemm_batched{.a = {one.a}, .b = {one.b}, .d = {one.d}, .options = {.plan = forced}}),
                  "cutlass.gemm_batched");

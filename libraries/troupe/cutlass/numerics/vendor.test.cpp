@@ -146,22 +146,22 @@ TEST_F(cutlass_vendor, a_measured_plan_can_be_given_in_a_request) {
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
   r.options.plan.family = family::vendor;
-  const auto info = engine->run(prepare::of(r, 8));
+  const auto info = engine->run(prepare{r, 8});
   ASSERT_TRUE(info) << info.error().to_string();
   EXPECT_GE(info->measured, 2u) << "several kernels can compute this";
   EXPECT_EQ(info->plan.family, family::vendor);
   EXPECT_EQ(info->kernel, kernel_source::vendor);
   r.options.plan = info->plan;
-  const auto again = engine->run(prepare::of(r));
+  const auto again = engine->run(prepare{r});
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_EQ(again->plan, info->plan);
   EXPECT_EQ(again->candidates, 1u);
   EXPECT_EQ(again->choice, choice_source::given);
   r.options.plan = {};
-  const auto model = engine->run(prepare::of(r));
+  const auto model = engine->run(prepare{r});
   ASSERT_TRUE(model) << model.error().to_string();
   EXPECT_NE(model->plan.family, family::vendor) << "a request without a plan, which was not measured";
-  const auto all = engine->run(prepare::of(r, 2));
+  const auto all = engine->run(prepare{r, 2});
   ASSERT_TRUE(all) << all.error().to_string();
   EXPECT_GE(all->measured, 4u) << "two kernels of templates, and CUTLASS's kernels";
 }
@@ -174,7 +174,7 @@ TEST_F(cutlass_vendor, a_workspace_below_the_plans_is_refused) {
   stored_matrices d(p.d, 1, p.m, p.n, random, p.d_stored);
   gemm r = request_of(a, false, b, false, d.operand<access_mode::write>(false), acc);
   r.options.plan = k.plan;
-  const auto info = engine->run(prepare::of(r));
+  const auto info = engine->run(prepare{r});
   ASSERT_TRUE(info) << info.error().to_string();
   ASSERT_GT(info->workspace, 0u) << "blocks that share a tile add their sums in memory";
   r.options.workspace = info->workspace;

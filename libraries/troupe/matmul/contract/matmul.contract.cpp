@@ -38,10 +38,10 @@ struct multiplication {
 
 // A request to prepare that product.
 struct preparation {
-  using request = matmul::prepare;
+  using request = matmul::prepare<matmul::multiplication>;
   static constexpr const char* bad_field = multiplication<float>::bad_field;
-  static request good(const device& gpu) { return matmul::prepare::of(multiplication<float>::good(gpu)); }
-  static request bad(const device& gpu) { return matmul::prepare::of(multiplication<float>::bad(gpu)); }
+  static request good(const device& gpu) { return matmul::prepare{multiplication<float>::good(gpu)}; }
+  static request bad(const device& gpu) { return matmul::prepare{multiplication<float>::bad(gpu)}; }
   static void expect_right(const device&, const request&, const result<matmul::plan_info>& answer) {
     ASSERT_OK(answer);
     EXPECT_TRUE(answer->fused);
@@ -72,14 +72,14 @@ TEST_F(matmul_products, choices_can_be_stored_and_given_again) {
   for (const int measured : {0, 3}) {
     const auto words = gpu.alloc<std::uint64_t>(matmul::choice::size);
     gpu.fill(words, std::uint64_t{7});
-    matmul::prepare p = matmul::prepare::of(r, measured);
-    p.chosen = words;
+    auto p = matmul::prepare{r, measured};
+    p.options.chosen = words;
     const auto info = gpu.ask(p).get();
     ASSERT_OK(info);
     const matmul::choice chosen(gpu.download(words).get().value());
     EXPECT_EQ(chosen.library() != 0, info->source != matmul::plan_source::none);
-    matmul::prepare again = matmul::prepare::of(r);
-    again.choice = chosen;
+    auto again = matmul::prepare{r};
+    again.options.choice = chosen;
     const auto given = gpu.ask(again).get();
     ASSERT_OK(given);
     EXPECT_EQ(given->algorithm, info->algorithm);

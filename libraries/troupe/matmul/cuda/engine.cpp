@@ -305,8 +305,8 @@ result<void> cublaslt::multiply(const multiplication& r, const problem& p, const
 
 // -- plans
 
-result<plan_info> cublaslt::run(const prepare& request, call& c) {
-  const multiplication r = request.product();
+result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c) {
+  const multiplication& r = request.request;
   if (r.epilogue.encoded().empty()) return error(reaction::fatal, "matmul", "matmul.prepare: the epilogue is damaged");
   lane* const on = TROUPE_TRY(lanes_.of(c));
   // This runs on a helper thread; no other thread waits for work on its stream.
@@ -317,7 +317,7 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
   std::optional<timing_run> timing;
   selection_options how = selection_with_disk();
   how.measure = request.measure, how.info = &info;
-  if (request.choice.library() != 0) how.given = &request.choice;
+  if (request.options.choice.library() != 0) how.given = &request.options.choice;
   how.time = [&](const execution_plan& plan, const product_plan& product) -> result<double> {
     if (!timing) {
       auto scratch = TROUPE_TRY(cuda::scratch::make(here, "matmul", std::max<std::uint64_t>(1, plan.scratch_bytes())));
@@ -331,13 +331,13 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
   };
   auto found = TROUPE_TRY(find_execution_plan(library_.get(), r, p, gpu_, how));
   if (found->small || !found->product) info.source = plan_source::none;
-  if (request.chosen) {
+  if (request.options.chosen) {
     const choice words = found->product ? found->product->chosen() : choice();
     std::byte* const from = TROUPE_TRY(on->memory().claim(sizeof words));
     std::memcpy(from, words.words.data(), sizeof words);
-    TROUPE_TRY(cuda::done_on(
-        on->stream(), "matmul", "cuMemcpyHtoDAsync",
-        ::cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(request.chosen->data()), from, sizeof words, on->stream())));
+    TROUPE_TRY(cuda::done_on(on->stream(), "matmul", "cuMemcpyHtoDAsync",
+                             ::cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(request.options.chosen->data()), from,
+                                                 sizeof words, on->stream())));
   }
   timing.reset();
   TROUPE_TRY(cuda::done_on(on->stream(), "matmul", "cuStreamSynchronize", ::cuStreamSynchronize(on->stream())));
@@ -351,5 +351,5 @@ result<plan_info> cublaslt::run(const prepare& request, call& c) {
 }  // namespace troupe::matmul
 
 using namespace troupe::matmul;
-using requests = troupe::with_slow<all_requests, prepare>;
+using requests = troupe::with_slow<all_requests, prepare<multiplication>>;
 TROUPE_ENGINE(cublaslt, "matmul", "cuda", requests)

@@ -25,7 +25,7 @@ class cublaslt {
   std::string notes() const;
 
   result<outcome> run(const multiplication& r, call& c);
-  result<plan_info> run(const prepare& r, call& c);
+  result<plan_info> run(const prepare<multiplication>& r, call& c);
   result<plan::statistics> run(const read_statistics& r, call&) {
     return r.start_anew ? plans_.count_anew() : plans_.count();
   }

@@ -214,7 +214,7 @@ TEST_F(matmul_cuda, the_fastest_of_the_measured_algorithms_is_used) {
   };
   for (int i = 0; i < 4; ++i) push_times(9, 7, 8);
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
-  const auto info = engine->run(prepare::of(r, 3));
+  const auto info = engine->run(prepare{r, 3});
   ASSERT_TRUE(info) << info.error().to_string();
   EXPECT_EQ(info->measured, 3);
   EXPECT_EQ(info->algorithm, 1);
@@ -222,7 +222,7 @@ TEST_F(matmul_cuda, the_fastest_of_the_measured_algorithms_is_used) {
   EXPECT_LT(info->microseconds, info->first_microseconds);
   driver.elapsed_ms.clear();
   for (int i = 0; i < 4; ++i) push_times(9, 8.95f, 9);
-  EXPECT_EQ(engine->run(prepare::of(r, 3))->algorithm, 0) << "the other is faster by chance";
+  EXPECT_EQ(engine->run(prepare{r, 3})->algorithm, 0) << "the other is faster by chance";
 }
 
 // Sets a folder for the disk cache of the engines that its tests open.
@@ -260,7 +260,7 @@ TEST_F(matmul_disk_cache, plans_of_earlier_processes_are_found) {
   EXPECT_EQ(searches_of(r), 1u);
   open();
   EXPECT_EQ(searches_of(r), 0u);
-  EXPECT_EQ(engine->run(prepare::of(r))->source, plan_source::stored);
+  EXPECT_EQ(engine->run(prepare{r})->source, plan_source::stored);
   const auto counted = engine->run(read_statistics{});
   EXPECT_EQ(counted->plans, 1u);
 }
@@ -285,36 +285,36 @@ TEST_F(matmul_disk_cache, measured_plans_are_not_used_if_results_must_repeat_bet
   for (int i = 0; i < 4; ++i)
     for (const float ms : {9, 9, 9, 7, 7, 7}) driver.elapsed_ms.push_back(ms);
   multiplication r = product(dtype::f16, dtype::f16, relu(acc));
-  EXPECT_EQ(engine->run(prepare::of(r, 2))->algorithm, 1);
+  EXPECT_EQ(engine->run(prepare{r, 2})->algorithm, 1);
   open();
-  EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 1);
+  EXPECT_EQ(engine->run(prepare{r})->algorithm, 1);
   r.options.repeatability = repeatability::between_processes;
-  EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 0);
+  EXPECT_EQ(engine->run(prepare{r})->algorithm, 0);
 }
 
 TEST_F(matmul_disk_cache, plans_given_by_a_request_are_stored) {
   const multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   std::vector<std::uint64_t> words(choice::size);
-  prepare p = prepare::of(r);
-  p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
+  auto p = prepare{r};
+  p.options.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
   EXPECT_TRUE(engine->run(p));
   words[1] = 2;  // another algorithm of the fake
-  p = prepare::of(r);
-  p.choice = choice(words);
+  p = prepare{r};
+  p.options.choice = choice(words);
   EXPECT_EQ(engine->run(p)->algorithm, 2);
   open();
-  EXPECT_EQ(engine->run(prepare::of(r))->algorithm, 2);
+  EXPECT_EQ(engine->run(prepare{r})->algorithm, 2);
 }
 
 TEST_F(matmul_cuda, a_choice_is_refused_if_an_operand_is_less_aligned_than_it_needs) {
   multiplication r = product(dtype::f16, dtype::f16, relu(acc));
   std::vector<std::uint64_t> words(choice::size);
-  prepare p = prepare::of(r);
-  p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
+  auto p = prepare{r};
+  p.options.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
   EXPECT_TRUE(engine->run(p));
   words[1] = matmul::testing::aligned_algorithm;
-  p = prepare::of(r);
-  p.choice = choice(words);
+  p = prepare{r};
+  p.options.choice = choice(words);
   EXPECT_TRUE(engine->run(p));
   auto range = p.a.range();
   range.address += sizeof(half);
@@ -364,7 +364,7 @@ TEST_F(matmul_cuda, float8_factors_are_widened_if_sums_are_stored_as_f64) {
     r.b = any_operand<access_mode::read>(r.b.range(), r.b.shape(), dtype::f8e5m2);
     r.options.accumulation = how;
     EXPECT_FALSE(is_fused(r) && d == dtype::f64);
-    return engine->run(prepare::of(r))->workspace;
+    return engine->run(prepare{r})->workspace;
   };
   // Bytes of the copies of both factors, 2 for each element, and of the sums, 4 for each.
   constexpr std::uint64_t factors = 2 * (m * k + n * k), sums = 4 * m * n;

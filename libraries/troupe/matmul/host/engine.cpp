@@ -24,12 +24,12 @@ class host_matmul {
   }
 
   // The host engine has one algorithm for each product.
-  result<plan_info> run(const prepare& r, call&) {
-    if (r.choice.library() != 0)
+  result<plan_info> run(const prepare<multiplication>& r, call&) {
+    if (r.options.choice.library() != 0)
       return error(
           reaction::unsupported, "matmul",
           "matmul.prepare: choice is of cuBLASLt, which the host engine does not use; prepare without a choice");
-    if (r.chosen) std::fill_n(r.chosen->data(), choice::size, 0);
+    if (r.options.chosen) std::fill_n(r.options.chosen->data(), choice::size, 0);
     return plan_info{};
   }
   result<plan::statistics> run(const read_statistics&, call&) { return plan::statistics{}; }

@@ -44,7 +44,7 @@ class matmul_plans : public matmul_numerics {
 };
 
 TEST_F(matmul_plans, preparing_and_measuring_do_not_write_the_operands) {
-  prepare p = prepare::of(product());
+  auto p = prepare{product()};
   const auto found = engine->run(p);
   ASSERT_TRUE(found) << found.error().to_string();
   EXPECT_TRUE(found->fused);
@@ -52,7 +52,7 @@ TEST_F(matmul_plans, preparing_and_measuring_do_not_write_the_operands) {
 
   std::vector<std::uint64_t> words(choice::size, 99);
   p.measure = 3;
-  p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
+  p.options.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
   const auto measured = engine->run(p);
   ASSERT_TRUE(measured) << measured.error().to_string();
   const choice chosen{words};
@@ -71,15 +71,15 @@ TEST_F(matmul_plans, preparing_and_measuring_do_not_write_the_operands) {
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) ASSERT_TRUE(d.is_poisoned(0, i, j));
 
-  prepare again = prepare::of(product());
-  again.choice = chosen;
+  auto again = prepare{product()};
+  again.options.choice = chosen;
   const auto given = engine->run(again);
   ASSERT_TRUE(given) << given.error().to_string();
   EXPECT_EQ(given->source, engine->is_cuda() ? plan_source::given : plan_source::none);
   EXPECT_EQ(given->algorithm, measured->algorithm);
   expect_product();
 
-  again.choice.words.fill(7);
+  again.options.choice.words.fill(7);
   const auto wrong = engine->run(again);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().text().find("choice is of cuBLASLt"), std::string::npos) << wrong.error().text();
@@ -90,8 +90,8 @@ TEST_F(matmul_plans, a_choice_is_written_for_a_product_without_an_epilogue) {
   multiplication r = product();
   r.epilogue = acc;
   std::vector<std::uint64_t> words(choice::size, 99);
-  prepare p = prepare::of(r);
-  p.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
+  auto p = prepare{r};
+  p.options.chosen = out<std::uint64_t>(reinterpret_cast<std::uint64_t>(words.data()), words.size());
   ASSERT_TRUE(engine->run(p));
   EXPECT_EQ(choice{words}.library() != 0, engine->is_cuda());
 }
