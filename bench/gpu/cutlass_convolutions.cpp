@@ -10,6 +10,7 @@
 #include <bench/measures.hpp>
 #include <bench/ratio_list.hpp>
 #include <bench/resnet50.hpp>
+#include <troupe/cutlass/convolution_problem.hpp>
 #include <vector>
 
 namespace troupe::bench {

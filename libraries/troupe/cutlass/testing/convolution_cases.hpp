@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 

@@ -316,9 +316,9 @@ TEST_F(matmul_cuda, a_choice_is_refused_if_an_operand_is_less_aligned_than_it_ne
   p = prepare{r};
   p.options.choice = choice(words);
   EXPECT_TRUE(engine->run(p));
-  auto range = p.a.range();
+  auto range = p.request.a.range();
   range.address += sizeof(half);
-  p.a = any_operand<access_mode::read>(range, p.a.shape(), p.a.type());
+  p.request.a = any_operand<access_mode::read>(range, p.request.a.shape(), p.request.a.type());
   EXPECT_FALSE(engine->run(p)) << "its address is a multiple of 2 only";
 }
 
