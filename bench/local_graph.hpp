@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <troupe/dnn/reference.hpp>
+#include <troupe/dnn/testing/reference/reference.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <vector>
 

@@ -1,22 +1,23 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# troupe_add_component(name [DEPENDS component...] [LINK library...] [PARTS folder...]
+# troupe_add_component(name [DEPENDS component...] [LINK library...] [PARTS folder...] [PUBLIC_PARTS folder...]
 #                      [APPLICATION source... [APPLICATION_DEPENDS component...]])
 #   Builds troupe::<name> from the current folder: a static library from *.cpp (not *.test.cpp), or a header-only target
 #   if there are none; one test program from *.test.cpp; and every header of the folder compiled alone. The folders
-#   PARTS and internal/ belong to it: they are compiled and tested like the rest. cmake/troupe_install_headers.cmake
-#   determines which headers are installed.
+#   PARTS, PUBLIC_PARTS and internal/ belong to it: they are compiled and tested like the rest, and headers of
+#   PUBLIC_PARTS are compiled alone, too. cmake/troupe_install_headers.cmake determines which headers are installed.
 #   APPLICATION names the sources that programs need and engines do not: these form troupe::<name>, and the others form
 #   troupe::<name>_requests, which it links. If it is not set, troupe::<name> has all sources.
 function(troupe_add_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;PARTS;APPLICATION;APPLICATION_DEPENDS")
-  set(folders . internal ${arg_PARTS})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;PARTS;PUBLIC_PARTS;APPLICATION;APPLICATION_DEPENDS")
+  set(folders . internal ${arg_PARTS} ${arg_PUBLIC_PARTS})
   list(TRANSFORM folders APPEND /*.cpp OUTPUT_VARIABLE sources)
   list(TRANSFORM folders APPEND /*.test.cpp OUTPUT_VARIABLE tests)
   file(GLOB sources CONFIGURE_DEPENDS ${sources})
   file(GLOB tests CONFIGURE_DEPENDS ${tests})
-  file(GLOB headers CONFIGURE_DEPENDS *.hpp)
+  list(TRANSFORM arg_PUBLIC_PARTS APPEND /*.hpp OUTPUT_VARIABLE headers)
+  file(GLOB headers CONFIGURE_DEPENDS *.hpp ${headers})
   list(REMOVE_ITEM sources ${tests} "")
   if(arg_APPLICATION)
     list(TRANSFORM arg_APPLICATION PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)

@@ -17,6 +17,8 @@
 #                                  of theirs has is not the engine's.
 # Options:
 #   DEPENDS component...           what the requests are written with, beside troupe::request
+#   FOLDERS folder...              folders whose *.cpp, *.hpp and *.test.cpp are requests, too
+#   HOST_FOLDERS, CUDA_FOLDERS folder...  other folders whose *.cpp are the engine's, too: cuda/launches
 #   APPLICATION source...          sources that send requests or use a device otherwise; they are troupe::<name>, which engines do not link
 #   APPLICATION_DEPENDS component...  what those depend on, beside the requests
 #   HOST_LINK, CUDA_LINK target... the vendor's library. An engine is left out where it is missing, and `troupe doctor` says so.
@@ -28,11 +30,11 @@
 #   CUDA_WITH_OUR_HEADERS          its kernels include <troupe/...>: see troupe_add_kernels
 function(troupe_add_library_actor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE;CUDA_WITH_OUR_HEADERS" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
-    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
+    "DEPENDS;FOLDERS;HOST_FOLDERS;CUDA_FOLDERS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "troupe_add_library_actor(${name}): ${arg_UNPARSED_ARGUMENTS} is no option; cmake/troupe_add_library_actor.cmake lists them")
   endif()
-  troupe_add_component(${name} DEPENDS request ${arg_DEPENDS} APPLICATION ${arg_APPLICATION} APPLICATION_DEPENDS ${arg_APPLICATION_DEPENDS})
+  troupe_add_component(${name} DEPENDS request ${arg_DEPENDS} PUBLIC_PARTS ${arg_FOLDERS} APPLICATION ${arg_APPLICATION} APPLICATION_DEPENDS ${arg_APPLICATION_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY TROUPE_LIBRARY_ACTORS ${name})
   # A program of somebody else that links this library alone has all of <troupe/troupe.hpp>.
   target_link_libraries(troupe_${name} INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TROUPE_OWN_TARGET>>>:troupe::runtime>)
@@ -60,7 +62,10 @@ endfunction()
 # Sets `sources` to those of the engine in the folder `backend`, and `tests` to their tests.
 macro(troupe_sources_of_engine backend)
   file(GLOB tests CONFIGURE_DEPENDS ${backend}/*.test.cpp)
-  file(GLOB sources CONFIGURE_DEPENDS ${backend}/*.cpp)
+  string(TOUPPER ${backend} prefix)
+  set(patterns ${backend} ${arg_${prefix}_FOLDERS})
+  list(TRANSFORM patterns APPEND /*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   list(REMOVE_ITEM sources ${tests} "")
   set(folders ${CMAKE_CURRENT_SOURCE_DIR})
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${backend}/CMakeLists.txt)

@@ -8,9 +8,9 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cuda/scratch.hpp>
-#include <troupe/dnn/cuda/direct.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
-#include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/cuda/launches/direct.hpp>
+#include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/dnn.hpp>

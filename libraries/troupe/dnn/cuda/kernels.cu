@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels of dnn. Those of operator steps read dense f32 or f64. `elements` reads any type and strides, and copies
 // other tensors for them. Direct kernels (direct.hpp) read half types as stored.
-#include "attention.cuh"
-#include "attention_decoding.cuh"
-#include "attention_gradient.cuh"
-#include "blocks.cuh"
-#include "columns.cuh"
-#include "ctc.cuh"
-#include "images.cuh"
-#include "products.cuh"
-#include "recurrence.cuh"
-#include "rows.cuh"
-#include "windows.cuh"
+#include "kernels/attention.cuh"
+#include "kernels/attention_decoding.cuh"
+#include "kernels/attention_gradient.cuh"
+#include "kernels/blocks.cuh"
+#include "kernels/columns.cuh"
+#include "kernels/ctc.cuh"
+#include "kernels/images.cuh"
+#include "kernels/products.cuh"
+#include "kernels/recurrence.cuh"
+#include "kernels/rows.cuh"
+#include "kernels/windows.cuh"
 
 using namespace troupe::dnn;
 using namespace troupe::dnn::on_gpu;
@@ -24,4 +24,4 @@ using namespace troupe::dnn::on_gpu;
       troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { \
     __VA_ARGS__(arguments);                                            \
   }
-#include "kernel_list.inc"
+#include "kernels/kernel_list.inc"

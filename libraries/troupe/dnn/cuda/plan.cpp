@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/cuda/direct.hpp>
-#include <troupe/dnn/cuda/launches.hpp>
+#include <troupe/dnn/cuda/launches/direct.hpp>
+#include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
 
 namespace troupe::dnn {

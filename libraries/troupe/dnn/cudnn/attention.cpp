@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <initializer_list>
 #include <troupe/base/round_up.hpp>
-#include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/cudnn/attention_operations.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

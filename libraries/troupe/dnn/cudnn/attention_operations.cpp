@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <troupe/dnn/cudnn/attention_operations.hpp>
-#include <troupe/dnn/encoded_graph.hpp>
+#include <troupe/dnn/graph/encoded_graph.hpp>
 #include <utility>
 
 // cuDNN recognizes attention by its operations and their order: do not reorder or replace any of them.

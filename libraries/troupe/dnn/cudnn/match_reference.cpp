@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/dnn/cudnn/match_reference.hpp>
-#include <troupe/dnn/internal/reference_nodes.hpp>
+#include <troupe/dnn/operations/windows/spatial.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 

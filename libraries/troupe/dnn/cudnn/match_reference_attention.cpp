@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <troupe/dnn/attention_attributes.hpp>
 #include <troupe/dnn/cudnn/match_reference.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <initializer_list>
 #include <optional>
-#include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
-#include <troupe/dnn/op.hpp>
+#include <troupe/dnn/graph/attributes.hpp>
+#include <troupe/dnn/graph/op.hpp>
 #include <troupe/request/view_shape.hpp>
 #include <vector>
 

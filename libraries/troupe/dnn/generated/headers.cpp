@@ -4,7 +4,7 @@
 
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/dnn/generated/headers.hpp>
-#include <troupe/dnn/generator.hpp>
+#include <troupe/dnn/operations/random/generator.hpp>
 // Included as well as embedded, so that the build recompiles this file when a header changes.
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/op_definitions.hpp>

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
-#include <troupe/dnn/generator.hpp>
+#include <troupe/dnn/operations/random/generator.hpp>
 
 namespace troupe::dnn::generated {
 namespace {
@@ -267,7 +267,7 @@ class kernel_writer {
 }  // namespace
 
 std::string prelude_of(dtype compute_type, bool any_random) {
-  return cat(any_random ? "#include <troupe/dnn/generator.hpp>\n" : "",
+  return cat(any_random ? "#include <troupe/dnn/operations/random/generator.hpp>\n" : "",
              "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/op_definitions.hpp>\n\n"
              "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
              compute_type == dtype::f64 ? "double" : "float",

@@ -13,7 +13,7 @@
 #include <numeric>
 #include <tests/numerics/random.hpp>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/cuda/elementwise_arguments.hpp>
+#include <troupe/dnn/cuda/launches/elementwise_arguments.hpp>
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/generated/source.hpp>
@@ -201,7 +201,7 @@ class compiled_for_host {
     fs::create_directories(folder_);
     std::string text =
         "#include <troupe/cuda/testing/kernels_on_host.hpp>\n"
-        "#include \"libraries/troupe/dnn/cuda/elements.cuh\"\n"
+        "#include \"libraries/troupe/dnn/cuda/kernels/elements.cuh\"\n"
         "#undef __global__\n#define __global__\n#undef __grid_constant__\n#define __grid_constant__\n"
         "#undef __launch_bounds__\n#define __launch_bounds__(N)\n";
     text += s.text;

@@ -4,14 +4,14 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/die.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/dnn/host/attention.hpp>
-#include <troupe/dnn/host/convolution.hpp>
-#include <troupe/dnn/host/elementwise.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
-#include <troupe/dnn/host/images.hpp>
-#include <troupe/dnn/host/pooling.hpp>
-#include <troupe/dnn/host/sequences.hpp>
-#include <troupe/dnn/host/sets.hpp>
+#include <troupe/dnn/host/operations/attention.hpp>
+#include <troupe/dnn/host/operations/convolution.hpp>
+#include <troupe/dnn/host/operations/elementwise.hpp>
+#include <troupe/dnn/host/operations/images.hpp>
+#include <troupe/dnn/host/operations/pooling.hpp>
+#include <troupe/dnn/host/operations/sequences.hpp>
+#include <troupe/dnn/host/operations/sets.hpp>
 
 namespace troupe::dnn::host {
 namespace {

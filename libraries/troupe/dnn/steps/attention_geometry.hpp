@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cmath>
-#include <troupe/dnn/attention_attributes.hpp>
-#include <troupe/dnn/attention_dropping.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/operations/attention/dropping.hpp>
 
 /// The positions of an attention's tokens, and the keys that each query attends to, for host and device code. Lengths,
 /// offsets and pages from memory may have any values: they are clamped or checked, so that no address outside the

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <troupe/dnn/encoded_graph.hpp>
+#include <troupe/dnn/graph/encoded_graph.hpp>
 #include <vector>
 
 namespace troupe::dnn {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/encoded_graph.hpp>
+#include <troupe/dnn/graph/encoded_graph.hpp>
 #include <vector>
 
 namespace troupe::dnn {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/dnn/options.hpp>
+#include <troupe/dnn/requests/options.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/plan/cache.hpp>
 #include <troupe/request/request.hpp>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/computation.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 #include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/encoded_graph.hpp>
-#include <troupe/dnn/internal/recurrence_layout.hpp>
+#include <troupe/dnn/graph/encoded_graph.hpp>
+#include <troupe/dnn/operations/recurrence/layout.hpp>
 
 /// The workspace of a step: memory that it needs beside its tensors while it runs.
 namespace troupe::dnn {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <troupe/dnn/attributes.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/op.hpp>
+#include <troupe/dnn/graph/attributes.hpp>
+#include <troupe/dnn/graph/op.hpp>
 #include <vector>
 
 /// The cases of the table in docs/dnn.md, which says how each engine computes each operation.

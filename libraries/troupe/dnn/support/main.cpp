@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <set>
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/graph/producer.hpp>
 #include <troupe/dnn/support/table.hpp>
 
 namespace troupe::dnn::support {

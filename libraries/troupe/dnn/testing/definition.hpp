@@ -7,8 +7,8 @@
 #include <cmath>
 #include <deque>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/producer.hpp>
-#include <troupe/dnn/reference.hpp>
+#include <troupe/dnn/graph/producer.hpp>
+#include <troupe/dnn/testing/reference/reference.hpp>
 #include <vector>
 
 /// A fixture for tests of the definitions in the reference.

@@ -11,8 +11,8 @@
 #include <tests/numerics/engine_suite.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/producer.hpp>
-#include <troupe/dnn/reference.hpp>
+#include <troupe/dnn/graph/producer.hpp>
+#include <troupe/dnn/testing/reference/reference.hpp>
 #include <troupe/dnn/testing/rounding_spread.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/testing/poison.hpp>

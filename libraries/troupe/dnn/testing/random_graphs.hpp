@@ -8,9 +8,9 @@
 #include <deque>
 #include <tests/numerics/random.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/producer.hpp>
-#include <troupe/dnn/reference.hpp>
+#include <troupe/dnn/graph/producer.hpp>
 #include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/testing/reference/reference.hpp>
 #include <vector>
 
 namespace troupe::dnn::testing {

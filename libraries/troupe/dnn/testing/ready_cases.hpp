@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/producer.hpp>
+#include <troupe/dnn/graph/producer.hpp>
 #include <vector>
 
 /// An instance of each ready request in which every field has an effect, and changes of each field. To add a request,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <troupe/dnn/reference.hpp>
+#include <troupe/dnn/testing/reference/reference.hpp>
 #include <vector>
 
 namespace troupe::dnn::testing {

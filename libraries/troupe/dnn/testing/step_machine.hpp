@@ -3,9 +3,9 @@
 #pragma once
 
 #include <map>
-#include <troupe/dnn/internal/reference_nodes.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
+#include <troupe/dnn/testing/reference/nodes.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 

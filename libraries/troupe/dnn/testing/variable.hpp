@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/producer.hpp>
-#include <troupe/dnn/reference.hpp>
+#include <troupe/dnn/graph/producer.hpp>
+#include <troupe/dnn/testing/reference/reference.hpp>
 #include <vector>
 
 /// Tensors in this process, and their evaluation by the reference.

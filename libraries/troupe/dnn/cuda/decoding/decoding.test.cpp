@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests direct steps of attention, on a fake driver that runs kernels on the host.
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/cuda/attention_decoding.hpp>
-#include <troupe/dnn/cuda/attention_launches.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
+#include <troupe/dnn/cuda/launches/attention_decoding.hpp>
+#include <troupe/dnn/cuda/launches/attention_launches.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/epilogue/numbers.hpp>
 

@@ -3,17 +3,17 @@
 // The kernels of kernels.cu, compiled for the host.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
-#include "../attention.cuh"
-#include "../attention_decoding.cuh"
-#include "../attention_gradient.cuh"
-#include "../blocks.cuh"
-#include "../columns.cuh"
-#include "../ctc.cuh"
-#include "../images.cuh"
-#include "../products.cuh"
-#include "../recurrence.cuh"
-#include "../rows.cuh"
-#include "../windows.cuh"
+#include "../kernels/attention.cuh"
+#include "../kernels/attention_decoding.cuh"
+#include "../kernels/attention_gradient.cuh"
+#include "../kernels/blocks.cuh"
+#include "../kernels/columns.cuh"
+#include "../kernels/ctc.cuh"
+#include "../kernels/images.cuh"
+#include "../kernels/products.cuh"
+#include "../kernels/recurrence.cuh"
+#include "../kernels/rows.cuh"
+#include "../kernels/windows.cuh"
 
 using namespace troupe::dnn;
 using namespace troupe::dnn::on_gpu;
@@ -26,7 +26,7 @@ namespace {
 #define KERNEL(NAME, ARGUMENTS, ...) cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_dnn_" #NAME, true),
 #define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...) KERNEL(NAME, ARGUMENTS, __VA_ARGS__)
   driver().kernels = {
-#include "../kernel_list.inc"
+#include "../kernels/kernel_list.inc"
   };
   driver().attributes = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132}};
   driver().computes = true;

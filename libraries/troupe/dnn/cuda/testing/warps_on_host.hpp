@@ -7,7 +7,7 @@
 #include <cstring>
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
-#include "../warps.cuh"
+#include "../kernels/warps.cuh"
 
 /// The functions of warps.cuh for kernels that run on the host. There, __syncthreads runs each thread of the block to
 /// its next __syncthreads, so that it is a barrier for each warp whose lanes call the same functions.

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/cuda/launches/launches.hpp>
+
+namespace troupe::dnn {
+
+result<void> enqueue_attention(const operator_step& s, const execution_context& w);
+result<void> enqueue_attention_gradient(const operator_step& s, const execution_context& w);
+/// Returns the elements of workspace of an attention step: partial results, if its keys are divided into parts.
+std::int64_t attention_workspace_of(const operator_step& s) noexcept;
+
+}  // namespace troupe::dnn

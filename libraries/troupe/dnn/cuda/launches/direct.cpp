@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <troupe/base/try.hpp>
+#include <troupe/dnn/cuda/launches/attention_decoding.hpp>
+#include <troupe/dnn/cuda/launches/attention_launches.hpp>
+#include <troupe/dnn/cuda/launches/direct.hpp>
+#include <troupe/dnn/cuda/launches/direct_columns.hpp>
+#include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/steps/precision.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace kernel_arguments;
+
+constexpr bool is_direct(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
+
+// The rows of x, for a normalization over the last axes, whose scale and offset have the elements of a row.
+struct row_shape {
+  int vectors;  // the most vectors of a thread
+  std::int64_t count = 1, width = 1;
+
+  static std::optional<row_shape> of(const normalization_attributes& f, const tensor_shape& x,
+                                     const tensor_shape* scale, dtype type, bool gradient) {
+    if (f.groups > 1 || f.has_running != 0) return std::nullopt;
+    row_shape out{.vectors = gradient ? gradient_vectors : vectors_of_thread(bytes_of(type))};
+    for (std::size_t i = 0; i < x.rank; ++i) {
+      const bool is_inside = (f.over >> i & 1) != 0;
+      if (!is_inside && out.width != 1 && x.extents[i] != 1) return std::nullopt;
+      (is_inside ? out.width : out.count) *= x.extents[i];
+      if (scale != nullptr && scale->extents[i] != (is_inside ? x.extents[i] : 1)) return std::nullopt;
+    }
+    const std::int64_t widest =
+        std::int64_t{gradient ? most_gradient_threads : most_threads} * out.vectors * elements_per_vector;
+    return out.width % elements_per_vector == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
+  }
+  // Returns the threads of a row.
+  std::uint32_t threads() const noexcept {
+    const auto needed = static_cast<std::uint32_t>(divided_up(width, std::int64_t{vectors} * elements_per_vector));
+    return std::max(32u, std::bit_ceil(needed));
+  }
+  unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
+  std::int64_t rows_of_block() const noexcept { return threads_of_block() / threads(); }
+  std::int64_t blocks() const noexcept { return divided_up(count, rows_of_block()); }
+  // Returns the number of parts in which the rows' gradients of scale and offset are summed. It is the same on all
+  // GPUs, so that results are.
+  std::int64_t parts() const noexcept {
+    const std::int64_t enough = std::int64_t{132} * (most_gradient_threads / threads_of_block());
+    constexpr std::int64_t most_rows = 256;
+    return std::max(std::min(blocks(), enough), divided_up(blocks(), most_rows));
+  }
+  std::int64_t sums() const noexcept { return parts() * rows_of_block(); }
+  rows arguments(const normalization_attributes& f) const noexcept {
+    return {count, width, f.rms, threads(), static_cast<std::uint32_t>(std::countr_zero(threads()))};
+  }
+};
+
+const tensor_shape* scale_of(const encoded_graph& g, const encoded_node& n) noexcept {
+  const std::size_t at = n.what == op::normalization ? 1 : 4;
+  return n.input_count > at ? &g.tensors()[n.inputs[at]].shape : nullptr;
+}
+
+class direct_matcher {
+ public:
+  direct_matcher(const graph_analysis& m, std::size_t node) : m_(m), node_(m.node(node)) {
+    out_.nodes.push_back(static_cast<std::uint16_t>(node));
+  }
+
+  std::optional<fusion_match> normalization() {
+    const bool forward = node_.what == op::normalization;
+    const auto f = node_.attributes.as<normalization_attributes>();
+    const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
+    // x and dy have one type, scale and offset this type or f32, and all other tensors are f32.
+    const std::size_t of_scale = forward ? 1 : 4;
+    const dtype type = common_type(0, forward ? 1 : 2);
+    const dtype affine = common_type(of_scale, node_.input_count) == type ? type : dtype::f32;
+    const auto rows = row_shape::of(f, x.shape, scale_of(m_.graph, node_), type, !forward);
+    if (!rows) return std::nullopt;
+    for (std::size_t i = 0; i < node_.input_count; ++i) {
+      if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
+      const bool is_statistic = !forward && (i == 2 || i == 3);
+      out_.inputs.push_back(with_layout(node_.inputs[i], is_statistic ? dtype::f32 : i >= of_scale ? affine : type));
+    }
+    const dtype result = result_type_of(node_.outputs[0]);
+    add_outputs(false, type == dtype::f32 || result == type ? result : dtype::f32);
+    if (!forward && f.has_affine != 0)
+      out_.workspace = static_cast<std::uint64_t>((f.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
+    return done();
+  }
+
+  // Matches a normalization over all axes but the channels. Tensors whose channels are not neighbors are copied.
+  std::optional<fusion_match> normalization_of_channels() {
+    const bool forward = node_.what == op::normalization;
+    const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
+    const auto workspace = column_workspace_of(node_.what, node_.attributes.as<normalization_attributes>(), x.shape);
+    if (!workspace || is_last_axis_contiguous(x)) return std::nullopt;
+    for (std::size_t i = 0; i < node_.input_count; ++i) {
+      const encoded_tensor& t = m_.tensor(node_.inputs[i]);
+      const bool is_image = i == 0 || (!forward && i == 1);
+      if (t.where == place::number || (!is_image && !is_per_channel(t.shape, x.shape))) return std::nullopt;
+      out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
+    }
+    // dy may be f32 if x is a half type, but x may not be f32 if dy is a half type.
+    if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = with_layout(node_.inputs[0], dtype::f32, true);
+    add_outputs(true, result_type_of(node_.outputs[0]));
+    out_.workspace = *workspace;
+    return done();
+  }
+
+  // Matches attention of few queries to many keys, all of one half type.
+  std::optional<fusion_match> attention() {
+    const attention_inputs at(node_.attributes.as<attention_attributes>(), false);
+    for (std::size_t i = 0; i < node_.input_count; ++i) {
+      const encoded_tensor& t = m_.tensor(node_.inputs[i]);
+      if (t.where == place::number) return std::nullopt;
+      out_.inputs.push_back(with_layout(node_.inputs[i], t.type));
+    }
+    out_.outputs.push_back(written(node_.outputs[0], m_.tensor(node_.inputs[at.q]).type));
+    out_.outputs.push_back(written(node_.outputs[1], dtype::f32));
+    const auto located = [](const std::vector<fusion_match::tensor>& all) {
+      std::vector<location> out;
+      for (const fusion_match::tensor& t : all)
+        out.push_back({.is_buffer = true, .number = 0, .type = t.type, .offset = 0, .shape = t.shape});
+      return out;
+    };
+    const operator_step like{node_.what, node_.attributes, located(out_.inputs), located(out_.outputs), {}};
+    if (!is_direct_attention(like)) return std::nullopt;
+    out_.workspace = static_cast<std::uint64_t>(attention_workspace_of(like)) * sizeof(float);
+    return done();
+  }
+
+ private:
+  using place = encoded_tensor::place;
+
+  fusion_match done() {
+    std::sort(out_.nodes.begin(), out_.nodes.end());
+    out_.at = position_of(out_, m_.uses);
+    return std::move(out_);
+  }
+
+  // Adds the outputs: y or dx of type `first`, the others in f32.
+  void add_outputs(bool channels_last, dtype first) {
+    for (std::size_t i = 0; i < node_.output_count; ++i)
+      out_.outputs.push_back(written(node_.outputs[i], i == 0 ? first : dtype::f32, channels_last));
+  }
+  dtype type_of(std::uint16_t number) const noexcept {
+    const dtype t = m_.tensor(number).type;
+    return is_direct(t) ? t : dtype::f32;
+  }
+  // Returns the type of the inputs from `first` to `end`; f32 if their types differ.
+  dtype common_type(std::size_t first, std::size_t end) const noexcept {
+    dtype out = first < end ? type_of(node_.inputs[first]) : dtype::f32;
+    for (std::size_t i = first; i < end; ++i)
+      if (type_of(node_.inputs[i]) != out) out = dtype::f32;
+    return out;
+  }
+  bool is_last_axis_contiguous(const encoded_tensor& x) const noexcept {
+    if (x.where != place::memory) return false;
+    for (std::size_t i = 2; i < x.shape.rank; ++i)
+      if (x.shape.extents[i] != 1 && x.shape.strides[i] == 1) return true;
+    return false;
+  }
+  fusion_match::tensor with_layout(std::uint16_t number, dtype type, bool channels_last = false) const {
+    const encoded_tensor& t = m_.tensor(number);
+    fusion_match::tensor out{number, type, packed(t.shape, channels_last)};
+    out.copied = t.where == place::memory && !m_.aligned[t.memory];
+    return out;
+  }
+  // Returns the type to which an output's only reader converts it or in which it writes it; f32 if there is none.
+  dtype result_type_of(std::uint16_t number) const noexcept {
+    const auto reader = m_.uses.only_reader_of(number);
+    const bool has_type = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
+    return has_type ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
+  }
+  // Returns the tensor that stores an output: the converted or written one of this type, if there is one, otherwise the
+  // output itself in f32.
+  fusion_match::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
+    if (result_type_of(number) != type) type = dtype::f32;
+    const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
+      const tensor_shape& s = m_.tensor(to).shape;
+      return m_.tensor(to).where != place::memory || (m_.is_free(to) && same_layout(s, packed(s, channels_last)));
+    });
+    return with_layout(at, at == number ? dtype::f32 : type, channels_last);
+  }
+
+  const graph_analysis& m_;
+  const encoded_node& node_;
+  fusion_match out_;
+};
+
+// Launches the kernel for the type of x.
+template <fixed_string Name, class A>
+result<void> launch_for_rows(const execution_context& w, dtype type, std::int64_t blocks, unsigned of_threads,
+                             const A& r) {
+  if (type == dtype::f16) return launch_for_type<Name, half>(w, blocks, of_threads, r);
+  if (type == dtype::bf16) return launch_for_type<Name, bfloat16>(w, blocks, of_threads, r);
+  return launch_for_type<Name, float>(w, blocks, of_threads, r);
+}
+
+result<void> enqueue_row_normalization(const operator_step& s, const execution_context& w) {
+  const auto f = s.attributes.as<normalization_attributes>();
+  const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, s.inputs[0].type, false);
+  const auto at = [&](std::size_t i) { return s.inputs.size() > i ? typed_memory_at(s.inputs[i], w) : typed_memory{}; };
+  const normalize_rows_arguments r{.all = rows.arguments(f),
+                                   .x = at(0),
+                                   .scale = at(1),
+                                   .offset = at(2),
+                                   .y = w.at(s.outputs[0]),
+                                   .type_of_y = s.outputs[0].type,
+                                   .mean = static_cast<float*>(w.at(s.outputs[1])),
+                                   .deviation = static_cast<float*>(w.at(s.outputs[2])),
+                                   .epsilon = f.epsilon};
+  return launch_for_rows<"normalize_rows">(w, r.x.type, rows.blocks(), rows.threads_of_block(), r);
+}
+
+result<void> enqueue_row_normalization_gradient(const operator_step& s, const execution_context& w) {
+  const auto f = s.attributes.as<normalization_attributes>();
+  const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, s.inputs[1].type, true);
+  const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
+  auto* const sums = has_scale ? static_cast<float*>(w.at(s.workspace)) : nullptr;
+  const normalize_rows_gradient_arguments r{
+      .all = rows.arguments(f),
+      .dy = typed_memory_at(s.inputs[0], w),
+      .x = typed_memory_at(s.inputs[1], w),
+      .scale = has_scale ? typed_memory_at(s.inputs[4], w) : typed_memory{},
+      .mean = static_cast<const float*>(w.at(s.inputs[2])),
+      .deviation = static_cast<const float*>(w.at(s.inputs[3])),
+      .dx = w.at(s.outputs[0]),
+      .type_of_dx = s.outputs[0].type,
+      .parts = rows.parts(),
+      .dscales = sums,
+      .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
+  };
+  TROUPE_TRY(launch_for_rows<"normalize_rows_gradient">(w, r.x.type, r.parts, rows.threads_of_block(), r));
+  if (!has_scale) return {};
+  add_lines_arguments all{rows.sums(), rows.width, rows.width, {{r.dscales, w.at(s.outputs[1])}}};
+  if (has_offset) all.tables[1] = {r.doffsets, w.at(s.outputs[2])};
+  return launch_sums(w, all);
+}
+
+}  // namespace
+
+std::vector<fusion_match> direct_matches(const graph_analysis& m) {
+  std::vector<fusion_match> out;
+  if (needs_double(m.graph)) return out;
+  for (std::size_t i = 0; i < m.graph.nodes().size(); ++i) {
+    const op what = m.node(i).what;
+    const bool normalizes = what == op::normalization || what == op::normalization_gradient;
+    if (m.matched[i] || (!normalizes && what != op::attention)) continue;
+    const auto add = [&](std::optional<fusion_match> c) {
+      if (c) out.push_back(std::move(*c));
+      return c.has_value();
+    };
+    if (!normalizes)
+      add(direct_matcher(m, i).attention());
+    else if (!add(direct_matcher(m, i).normalization()))
+      add(direct_matcher(m, i).normalization_of_channels());
+  }
+  return out;
+}
+
+operator_step direct_step(const encoded_graph& g, const fusion_match& c, const fused_step& s) {
+  const encoded_node& n = g.nodes()[c.nodes.front()];
+  return {n.what, n.attributes, s.inputs, s.outputs, s.workspace};
+}
+
+result<void> enqueue_direct(const operator_step& s, const execution_context& w) {
+  if (s.what == op::attention) return enqueue_attention(s, w);
+  const bool forward = s.what == op::normalization;
+  if (is_of_columns(s))
+    return forward ? enqueue_column_normalization(s, w) : enqueue_column_normalization_gradient(s, w);
+  return forward ? enqueue_row_normalization(s, w) : enqueue_row_normalization_gradient(s, w);
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/cuda/kernels/rows_arguments.hpp>
+#include <troupe/dnn/cuda/launches/launches.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
+
+/// Direct steps: their kernels read and write f32 and half types as they are stored. For all other steps of our own
+/// kernels, tensors of half types are copied to f32 first.
+namespace troupe::dnn {
+
+/// Returns matches of nodes that are not matched yet: normalizations over rows or channels, and attention of few
+/// queries. A match's first node is the computed one; the others convert or write its results.
+std::vector<fusion_match> direct_matches(const graph_analysis& m);
+
+/// Returns the computed node of a match as a step with the inputs, outputs and workspace of `s`.
+operator_step direct_step(const encoded_graph& g, const fusion_match& c, const fused_step& s);
+result<void> enqueue_direct(const operator_step& s, const execution_context& w);
+
+inline kernel_arguments::typed_memory typed_memory_at(const location& l, const execution_context& w) {
+  return {w.at(l), l.type};
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
+#include <troupe/dnn/operations/random/generator.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn {
+
+template <class At>
+kernel_arguments::sequence sequence_of(const elementwise_kernel::sequence& s, const At& at) {
+  const bool in_memory = s.words.has_value();
+  return {.seed = s.attributes.seed,
+          .offset = s.attributes.offset,
+          .kind = static_cast<std::uint32_t>(s.attributes.kind),
+          .limit = bernoulli_limit(s.attributes.probability),
+          .words = in_memory ? static_cast<const std::uint32_t*>(at(*s.words)) : nullptr,
+          .word_count = in_memory ? s.words->shape.extents[0] : 0,
+          .word_stride = in_memory ? s.words->shape.strides[0] : 0};
+}
+
+/// Returns the arguments with which the interpreting kernel computes an elementwise kernel. `at(location)` returns the
+/// address.
+template <class At>
+kernel_arguments::elements elementwise_arguments(const elementwise_kernel& p, const At& at) {
+  kernel_arguments::elements e{};
+  e.rank = static_cast<std::int64_t>(p.over.rank()), e.count = 1, e.operations = p.operations.size();
+  for (std::size_t i = 0; i < p.over.rank(); ++i) e.extents[i] = p.over.extent(i), e.count *= p.over.extent(i);
+  for (std::size_t i = 0; i < p.operations.size(); ++i) {
+    const elementwise_kernel::operation& o = p.operations[i];
+    e.all[i] = {.what = static_cast<std::uint8_t>(o.what),
+                .function = static_cast<std::uint8_t>(o.function),
+                .type = static_cast<std::uint8_t>(o.type),
+                .operand = static_cast<std::uint8_t>(o.operand),
+                .from = {static_cast<std::uint8_t>(o.from[0]), static_cast<std::uint8_t>(o.from[1]),
+                         static_cast<std::uint8_t>(o.from[2])},
+                .unused = 0,
+                .value = o.value};
+  }
+  for (std::size_t i = 0; i < p.operands.size(); ++i) {
+    e.operands[i].memory = p.operands[i].exists() ? at(p.operands[i]) : nullptr;
+    e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
+    for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.operand_in_space[i], k);
+  }
+  for (std::size_t i = 0; i < p.sequences.size(); ++i) e.sequences[i] = sequence_of(p.sequences[i], at);
+  return e;
+}
+
+}  // namespace troupe::dnn

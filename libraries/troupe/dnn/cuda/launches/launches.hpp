@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cuda/launch.hpp>
+#include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
+#include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/steps/steps.hpp>
+
+namespace troupe::dnn {
+
+/// The most blocks per multiprocessor that speed up a launch.
+inline constexpr std::int64_t blocks_of_a_multiprocessor = 32;
+
+/// The context of a graph's launches: kernels, addresses, workspace and stream.
+struct execution_context {
+  const cuda::kernel_set& kernels;
+  const encoded_graph& graph;
+  std::uint64_t workspace;  ///< address of the plan's workspace
+  const step_list& all;
+  CUstream stream;
+  std::int64_t most_blocks;  ///< the most blocks of a launch on this GPU
+
+  void* at(const location& l) const noexcept {
+    const std::uint64_t base = l.is_buffer ? workspace + all.buffers[l.number] : graph.memory()[l.number].address;
+    return reinterpret_cast<void*>(base + static_cast<std::uint64_t>(l.offset) * bytes_of(l.type));
+  }
+};
+
+/// Returns the geometry of a window as a kernel's argument.
+kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
+                                     const std::int64_t* widths) noexcept;
+
+/// The limits that the interpreting kernel sets for elementwise kernels, and the workspace of steps.
+extern const elementwise_limits limits_of_kernels;
+
+/// Enqueues a kernel that keeps the kernels before and after it in the stream from overlapping.
+result<void> enqueue_order_barrier(const execution_context& w);
+/// Enqueue a step that our own kernels compute.
+result<void> enqueue(const elementwise_kernel& p, const execution_context& w);
+result<void> enqueue(const operator_step& s, const execution_context& w);
+/// Enqueues the kernel that was generated for an elementwise kernel.
+result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
+                               const execution_context& w);
+/// Enqueue steps of images (normalization across channels, resampling, pooling with indexes), and of blocks with
+/// scales.
+result<void> enqueue_image_step(const operator_step& s, const execution_context& w);
+result<void> enqueue_block_step(const operator_step& s, const execution_context& w);
+
+}  // namespace troupe::dnn

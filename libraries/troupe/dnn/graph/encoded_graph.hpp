@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <troupe/base/dtype.hpp>
+#include <troupe/dnn/graph/attributes.hpp>
+#include <troupe/dnn/graph/op.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/request/block.hpp>
+#include <troupe/request/view_shape.hpp>
+
+namespace troupe::dnn {
+
+inline constexpr std::size_t most_nodes = 256, most_tensors = 768, most_memory = 256;
+inline constexpr std::uint16_t no_tensor = 0xffff;
+
+/// A tensor of an encoded graph. Axis 0 of a batch of images is the image, axis 1 the channel, the others are spatial,
+/// whatever the strides.
+struct encoded_tensor {
+  enum class place : std::uint8_t { within, memory, number };  ///< within: between nodes only
+  dtype type;
+  place where;
+  std::uint16_t memory;  ///< index of the memory
+  std::uint32_t unused;
+  double number;
+  tensor_shape shape;  ///< of a tensor between nodes: dense, the last axis is the fastest
+};
+static_assert(sizeof(encoded_tensor) == 152);
+
+/// A node of an encoded graph. Its inputs are outputs of earlier nodes, memory or numbers.
+struct encoded_node {
+  static constexpr std::size_t most_inputs = 12, most_outputs = 8;
+  op what;
+  std::uint8_t input_count, output_count, unused[5];
+  std::uint16_t inputs[most_inputs], outputs[most_outputs];
+  node_attributes attributes;
+
+  /// Returns the number of inputs that hold the values to compute with, which come first. The others hold positions or
+  /// counts: i32 in memory, which engines read without conversion.
+  std::size_t count_value_inputs() const noexcept;
+};
+static_assert(sizeof(encoded_node) == 176);
+
+/// Memory that a graph reads or writes.
+struct encoded_memory {
+  std::uint64_t address;
+  access_mode mode;
+  std::uint8_t unused[7];
+};
+
+/// An encoded graph: what engines compute, and what the reference evaluates.
+class encoded_graph {
+ public:
+  encoded_graph() noexcept = default;
+  /// Reads an encoded graph in place. If it is damaged, it has no nodes.
+  encoded_graph(const std::byte* encoded, std::size_t bytes) noexcept;
+  /// Reads an encoded graph that is known to be undamaged, without checking it.
+  explicit encoded_graph(const std::byte* encoded) noexcept;
+
+  bool empty() const noexcept { return nodes_.empty(); }
+  std::span<const encoded_node> nodes() const noexcept { return nodes_; }
+  std::span<const encoded_tensor> tensors() const noexcept { return tensors_; }
+  std::span<const encoded_memory> memory() const noexcept { return memory_; }
+  /// Returns the bytes of nodes and tensors, without the memory's addresses: equal for graphs that differ only in
+  /// addresses.
+  std::span<const std::byte> structure() const noexcept;
+
+  /// The head of the encoding; nodes, tensors and memory follow.
+  struct head {
+    std::uint32_t nodes, tensors, memory, reserved;
+  };
+  static constexpr std::size_t encoded_bytes(std::size_t nodes, std::size_t tensors, std::size_t memory) noexcept {
+    return sizeof(head) + nodes * sizeof(encoded_node) + tensors * sizeof(encoded_tensor) +
+           memory * sizeof(encoded_memory);
+  }
+
+ private:
+  bool is_sound() const noexcept;
+
+  std::span<const encoded_node> nodes_;
+  std::span<const encoded_tensor> tensors_;
+  std::span<const encoded_memory> memory_;
+};
+
+/// A value for each axis of a tensor: an extent, a stride or an index.
+using axis_values = std::array<std::int64_t, tensor_shape::max_rank>;
+
+/// Returns the strides of a dense tensor; the last axis is the fastest.
+inline axis_values dense_strides(const tensor_shape& s) noexcept {
+  axis_values out{};
+  std::int64_t stride = 1;
+  for (std::size_t i = s.rank; i-- > 0; stride *= s.extents[i]) out[i] = stride;
+  return out;
+}
+/// Returns the number of elements; -1 if an extent is negative or the number overflows.
+constexpr std::int64_t elements_of(const tensor_shape& s) noexcept {
+  std::int64_t n = 1;
+  for (std::size_t i = 0; i < s.rank; ++i)
+    if (s.extents[i] < 0 || __builtin_mul_overflow(n, s.extents[i], &n)) return -1;
+  return n;
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::dnn {
+
+value::value(double number) {
+  auto made = std::make_shared<detail::producer>();
+  made->number = number;
+  made->outputs.push_back({dtype::f64, {}});
+  from_ = std::move(made);
+}
+
+value::value(in_any memory) {
+  auto made = std::make_shared<detail::producer>();
+  const tensor_shape& s = memory.shape();
+  tensor_shape extents{.rank = s.rank, .extents = s.extents};
+  if (s.rank == 0 || elements_of(s) < 0)
+    made->refused = {"reads a tensor that was never made", "one with extents", "", "was never made"};
+  else if (!detail::is_element(memory.type()))
+    made->refused = {cat("reads a tensor of ", to_string(memory.type())), std::string(detail::elements), "",
+                     cat("holds ", to_string(memory.type()))};
+  else
+    made->outputs.push_back({memory.type(), extents});
+  // Kept for the request to report: a view that was refused when it was made has its own reason.
+  made->memory = std::move(memory);
+  from_ = std::move(made);
+}
+
+dtype value::type() const noexcept { return from_->outputs.empty() ? dtype::f32 : from_->outputs[output_].type; }
+std::span<const std::int64_t> value::extents() const noexcept {
+  if (from_->outputs.empty()) return {};
+  const tensor_shape& s = from_->outputs[output_].shape;
+  return {s.extents.data(), s.rank};
+}
+std::string value::why_refused() const {
+  return from_->refused ? cat(from_->refused->what, "; expected ", from_->refused->expected) : "";
+}
+
+}  // namespace troupe::dnn

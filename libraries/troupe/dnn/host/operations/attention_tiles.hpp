@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <troupe/blas/host/products.hpp>
+#include <troupe/dnn/host/execution_context.hpp>
+#include <troupe/dnn/host/operations/attention_rows.hpp>
+#include <troupe/dnn/steps/attention_steps.hpp>
+#include <vector>
+
+/// Attention in square tiles of scores: rows are queries, columns are keys.
+namespace troupe::dnn::host {
+
+/// The most rows and columns of a tile, and the most of each extent of its products.
+inline constexpr std::int64_t most_rows = 64;
+
+/// Consecutive queries of a sequence, for adjacent heads that share keys. A row is one head of one query; the heads of
+/// a query are adjacent rows.
+struct query_tile {
+  std::int64_t sequence, key_head, first_head, heads, first, count;
+  token_range queries, keys;
+
+  std::int64_t rows() const noexcept { return heads * count; }
+  std::int64_t head(std::int64_t row) const noexcept { return first_head + row % heads; }
+  std::int64_t query(std::int64_t row) const noexcept { return first + row / heads; }
+};
+/// Consecutive keys of a sequence, for one head: rows of k and v.
+template <class N>
+struct key_tile {
+  std::int64_t first, count;
+  const N *k, *v;
+  std::uint64_t missing = 0;  ///< bit i: the page of key i is not in the pool
+};
+
+template <class N>
+using scratch_array = std::unique_ptr<N[]>;
+template <class N>
+scratch_array<N> make_scratch(std::int64_t rows, std::int64_t width) {
+  return scratch_array<N>(new N[static_cast<std::size_t>(rows * width)]);
+}
+
+/// Computes c = a * b, or c += a * b if `adds`, for row-major matrices. a and b are dense, and stored transposed if
+/// `transpose_a` or `transpose_b`.
+template <class N>
+void multiply_tile(bool transpose_a, const N* a, std::int64_t m, std::int64_t k, bool transpose_b, const N* b,
+                   std::int64_t n, N* c, std::int64_t ldc, bool adds) {
+  // For column-major matrices, as BLAS has them, this is the product of the transposed factors in reverse order.
+  const std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
+  for (std::int64_t l = 0; l < k; l += most_rows)
+    for (std::int64_t j = 0; j < n; j += most_rows)
+      blas::multiply(blas::matrix_product<N, N>{.trans_a = transpose_b ? blas::op::transpose : blas::op::none,
+                                                .trans_b = transpose_a ? blas::op::transpose : blas::op::none,
+                                                .m = std::min(most_rows, n - j),
+                                                .n = m,
+                                                .k = std::min(most_rows, k - l),
+                                                .alpha = 1,
+                                                .beta = adds || l > 0 ? N(1) : N(0),
+                                                .a = transpose_b ? b + j * ldb + l : b + l * ldb + j,
+                                                .lda = ldb,
+                                                .b = transpose_a ? a + l * lda : a + l,
+                                                .ldb = lda,
+                                                .c = c + j,
+                                                .ldc = ldc});
+}
+
+template <class N>
+class attention_tiles {
+ public:
+  attention_tiles(const execution_context& w, const operator_step& s);
+
+  /// Returns the query tiles of all sequences that have keys.
+  std::vector<query_tile> queries() const;
+  /// Returns the keys from the first to the last that any row of a tile attends to.
+  key_range visible_keys(const query_tile& t) const noexcept;
+
+  /// Copies the rows of a tile from a tensor with a row for each query, multiplied by the factor.
+  void gather(const query_tile& t, const N* from, std::int64_t width, N factor, N* to) const;
+  N* row_of(const query_tile& t, std::int64_t row, N* of, std::int64_t width) const noexcept {
+    return of + g.query_row(t.queries, t.head(row), t.query(row)) * width;
+  }
+  /// Returns the `count` keys from `first` on, at most most_rows. Keys in pages are copied to `copied`, which has space
+  /// for most_rows rows of k and v.
+  key_tile<N> keys(const token_range& of, std::int64_t key_head, std::int64_t first, std::int64_t count,
+                   N* copied) const;
+  /// Computes the scores of a tile, in rows of `keys.count`. With a soft cap, computes its derivatives, too.
+  void score(const query_tile& t, const N* rows, const key_tile<N>& keys, N* scores, N* derivatives) const;
+  /// Computes the factor by which dropout multiplies each weight.
+  void find_dropout_factors(const query_tile& t, const key_tile<N>& keys, N* factors) const;
+
+  const attention_geometry g;
+  const N *const q, *const k, *const v, *const bias;
+
+ private:
+  const attention_dropping dropping_;
+  std::vector<N> alibi_slopes_;  // per head
+};
+
+}  // namespace troupe::dnn::host

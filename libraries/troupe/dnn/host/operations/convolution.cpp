@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as products of matrices: the elements in the windows of a panel of positions are gathered into a matrix
+// (im2col by panels).
+#include <algorithm>
+#include <memory>
+#include <troupe/blas/host/products.hpp>
+#include <troupe/dnn/host/operations/convolution.hpp>
+
+namespace troupe::dnn::host {
+namespace {
+
+constexpr std::int64_t panel_bytes = 2 << 20;  // so that the gathered matrix stays in the cache
+
+template <class N>
+struct convolution {
+  convolution(const execution_context& w, const convolution_attributes& f, const location& image,
+              const location& result, const location& filters)
+      : work(w),
+        g(f.window, image.shape, result.shape, filters.shape.extents.data() + 2),
+        images(image.shape.extents[0]),
+        groups(f.groups),
+        channels(image.shape.extents[1] / f.groups),
+        out_channels(result.shape.extents[1] / f.groups),
+        summands(channels * g.window_size()) {}
+
+  // Returns true if the image itself is the window matrix: windows have one element, stride 1 and no padding.
+  bool is_product() const noexcept {
+    for (std::size_t i = 0; i < most_spatial; ++i)
+      if (g.width[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
+    return true;
+  }
+  // Returns true if groups have one channel: loops are faster then, because a product would have few summands.
+  bool is_depthwise() const noexcept { return channels == 1; }
+
+  std::int64_t panel_positions() const noexcept {
+    const std::int64_t most =
+        std::max<std::int64_t>(16, panel_bytes / (summands * static_cast<std::int64_t>(sizeof(N))));
+    return std::min(g.positions(), most);
+  }
+
+  // `count` positions from `first` on, of one group of an image.
+  struct panel {
+    std::int64_t which, group, first, count;  // which: index among the groups of all images
+    N* workspace;  // memory for the window matrix, not of the plan; null if that is the image itself
+  };
+  template <class F>
+  void for_each_panel(F&& f) const {
+    const std::int64_t most = is_product() ? g.positions() : panel_positions();
+    const std::unique_ptr<N[]> workspace(is_product() ? nullptr : new N[static_cast<std::size_t>(most * summands)]);
+    for (std::int64_t i = 0; i < images * groups; ++i)
+      for (std::int64_t first = 0; first < g.positions(); first += most)
+        f(panel{i, i % groups, first, std::min(most, g.positions() - first), workspace.get()});
+  }
+
+  // A row-major matrix.
+  struct matrix {
+    const N* data;
+    std::int64_t ld;
+  };
+  // Returns the matrix of the elements in a panel's windows: a row for each window element, a column for each position.
+  matrix window_matrix(const N* all_images, const panel& p) const {
+    const N* const image = all_images + p.which * channels * g.image_size();
+    if (p.workspace == nullptr) return {image, g.positions()};
+    work.team.spread(summands, std::max<std::int64_t>(1, 8192 / p.count),
+                     [&](std::int64_t row) { gather(image, row, p.first, p.count, p.workspace + row * p.count); });
+    return {p.workspace, p.count};
+  }
+
+  // Calls `f(done, a, b, c, length)` for the runs of positions in [from, from + count) that are in one line: `length`
+  // positions from [a, b, c] on, after `done` earlier ones.
+  template <class F>
+  void for_each_run(std::int64_t from, std::int64_t count, F&& f) const {
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t position = from + done, c = position % g.out[2], line = position / g.out[2];
+      const std::int64_t length = std::min(count - done, g.out[2] - c);
+      f(done, line / g.out[1], line % g.out[1], c, length);
+      done += length;
+    }
+  }
+
+  // Gathers a row of the window matrix: one element of each window, at positions [from, from + count).
+  void gather(const N* image, std::int64_t row, std::int64_t from, std::int64_t count, N* to) const {
+    const N* const plane = image + row / g.window_size() * g.image_size();
+    const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
+                       i = f / (g.width[2] * g.width[1]);
+    const auto [first, last] = g.positions_inside(2, k);
+    for_each_run(from, count,
+                 [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
+                   N* const out = to + at;
+                   const std::int64_t x = g.at(0, a, i), y = g.at(1, b, j);
+                   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1]) return std::fill_n(out, length, N(0)), void();
+                   const N* const line = plane + (x * g.in[1] + y) * g.in[2];
+                   const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
+                                      end = std::clamp(last - c, begin, length);
+                   std::fill_n(out, begin, N(0));
+                   const N* const source = line + g.at(2, c, k);
+                   if (g.stride[2] == 1)
+                     std::copy(source + begin, source + end, out + begin);
+                   else
+                     for (std::int64_t p = begin; p < end; ++p) out[p] = source[p * g.stride[2]];
+                   std::fill_n(out + end, length - end, N(0));
+                 });
+  }
+  // The inverse of gather(): adds the elements of a row to the elements of the image that it gathers.
+  void scatter(N* image, std::int64_t row, std::int64_t from, std::int64_t count, const N* values) const {
+    N* const plane = image + row / g.window_size() * g.image_size();
+    const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
+                       i = f / (g.width[2] * g.width[1]);
+    const auto [first, last] = g.positions_inside(2, k);
+    for_each_run(from, count,
+                 [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
+                   const std::int64_t x = g.at(0, a, i), y = g.at(1, b, j);
+                   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1]) return;
+                   const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
+                                      end = std::clamp(last - c, begin, length);
+                   N* const target = plane + (x * g.in[1] + y) * g.in[2] + g.at(2, c, k);
+                   for (std::int64_t p = begin; p < end; ++p) target[p * g.stride[2]] += values[at + p];
+                 });
+  }
+
+  const execution_context& work;
+  const window_geometry g;
+  const std::int64_t images, groups, channels, out_channels, summands;
+};
+
+// Computes z = op(x) * op(y) + beta * z for column-major matrices. Row-major matrices are passed as their transposes,
+// so the product is transposed, too: in a convolution, m counts positions and n output channels.
+template <class N>
+void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64_t k, const N* x, std::int64_t ldx,
+              const N* y, std::int64_t ldy, N beta, N* z, std::int64_t ldz) {
+  blas::multiply(blas::matrix_product<N, N>{.trans_a = a,
+                                            .trans_b = b,
+                                            .m = m,
+                                            .n = n,
+                                            .k = k,
+                                            .alpha = 1,
+                                            .beta = beta,
+                                            .a = x,
+                                            .lda = ldx,
+                                            .b = y,
+                                            .ldb = ldy,
+                                            .c = z,
+                                            .ldc = ldz});
+}
+
+// Calls `f(window element, first result, first image element, count)` for each window element and line of results, with
+// the results at which the window element is inside the image. For groups of one channel.
+template <class N, class F>
+void for_each_line(const window_geometry& g, F&& f) {
+  for (std::int64_t i = 0; i < g.width[0]; ++i)
+    for (std::int64_t j = 0; j < g.width[1]; ++j)
+      for (std::int64_t k = 0; k < g.width[2]; ++k) {
+        const auto [a0, a1] = g.positions_inside(0, i);
+        const auto [b0, b1] = g.positions_inside(1, j);
+        const auto [c0, c1] = g.positions_inside(2, k);
+        for (std::int64_t a = a0; a < a1; ++a)
+          for (std::int64_t b = b0; b < b1; ++b)
+            if (c1 > c0)
+              f((i * g.width[1] + j) * g.width[2] + k, (a * g.out[1] + b) * g.out[2] + c0,
+                (g.at(0, a, i) * g.in[1] + g.at(1, b, j)) * g.in[2] + g.at(2, c0, k), c1 - c0);
+      }
+}
+
+}  // namespace
+
+template <class N>
+void convolve(const execution_context& w, const convolution_attributes& attributes, const location& x,
+              const location& filters, const location& y) {
+  const convolution<N> c(w, attributes, x, y, filters);
+  const N *const from = w.elements<N>(x), *const weights = w.elements<N>(filters);
+  N* const to = w.elements<N>(y);
+  const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
+  if (c.is_depthwise()) {
+    w.team.spread(c.images * all_out, 1, [&](std::int64_t plane) {
+      const std::int64_t image = plane / all_out, k = plane % all_out;
+      const N* const in = from + (image * c.groups + k / c.out_channels) * c.g.image_size();
+      N* const out = to + plane * positions;
+      std::fill_n(out, positions, N(0));
+      for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+        const N weight = weights[k * c.summands + f];
+        const std::int64_t stride = c.g.stride[2];
+        for (std::int64_t q = 0; q < n; ++q) out[o + q] += weight * in[p + q * stride];
+      });
+    });
+    return;
+  }
+  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+    const auto window = c.window_matrix(from, p);
+    multiply<N>(blas::op::none, blas::op::none, p.count, c.out_channels, c.summands, window.data, window.ld,
+                weights + p.group * c.out_channels * c.summands, c.summands, 0,
+                to + p.which * c.out_channels * positions + p.first, positions);
+  });
+}
+
+template <class N>
+void convolution_data_gradient(const execution_context& w, const convolution_attributes& attributes, const location& dy,
+                               const location& filters, const location& dx) {
+  const convolution<N> c(w, attributes, dx, dy, filters);
+  const N *const from = w.elements<N>(dy), *const weights = w.elements<N>(filters);
+  N* const to = w.elements<N>(dx);
+  const std::int64_t positions = c.g.positions();
+  if (c.is_depthwise()) {
+    w.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
+      N* const image = to + plane * c.g.image_size();
+      std::fill_n(image, c.g.image_size(), N(0));
+      for (std::int64_t k = 0; k < c.out_channels; ++k) {
+        const N* const d = from + (plane * c.out_channels + k) * positions;
+        const N* const filter = weights + (plane % c.groups * c.out_channels + k) * c.summands;
+        for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+          const N weight = filter[f];
+          const std::int64_t stride = c.g.stride[2];
+          for (std::int64_t q = 0; q < n; ++q) image[p + q * stride] += weight * d[o + q];
+        });
+      }
+    });
+    return;
+  }
+  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+    N* const image = to + p.which * c.channels * c.g.image_size();
+    const bool is_product = p.workspace == nullptr;
+    if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.g.image_size(), N(0));
+    multiply<N>(blas::op::none, blas::op::transpose, p.count, c.summands, c.out_channels,
+                from + p.which * c.out_channels * positions + p.first, positions,
+                weights + p.group * c.out_channels * c.summands, c.summands, 0, is_product ? image : p.workspace,
+                p.count);
+    if (is_product) return;
+    // The rows of one channel add to the same elements, so each channel has one thread.
+    w.team.spread(c.channels, 1, [&](std::int64_t channel) {
+      for (std::int64_t row = channel * c.g.window_size(); row < (channel + 1) * c.g.window_size(); ++row)
+        c.scatter(image, row, p.first, p.count, p.workspace + row * p.count);
+    });
+  });
+}
+
+template <class N>
+void convolution_weight_gradient(const execution_context& w, const convolution_attributes& attributes,
+                                 const location& dy, const location& x, const location& dw) {
+  const convolution<N> c(w, attributes, x, dy, dw);
+  const N *const from = w.elements<N>(dy), *const images = w.elements<N>(x);
+  N* const to = w.elements<N>(dw);
+  const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
+  if (c.is_depthwise()) {
+    w.team.spread(all_out, 1, [&](std::int64_t k) {
+      std::vector<double> sums(static_cast<std::size_t>(c.summands));
+      for (std::int64_t i = 0; i < c.images; ++i) {
+        const N* const d = from + (i * all_out + k) * positions;
+        const N* const image = images + (i * c.groups + k / c.out_channels) * c.g.image_size();
+        for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+          double sum = 0;
+          for (std::int64_t q = 0; q < n; ++q)
+            sum += static_cast<double>(d[o + q]) * static_cast<double>(image[p + q * c.g.stride[2]]);
+          sums[static_cast<std::size_t>(f)] += sum;
+        });
+      }
+      std::transform(sums.begin(), sums.end(), to + k * c.summands, [](double s) { return static_cast<N>(s); });
+    });
+    return;
+  }
+  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+    const auto window = c.window_matrix(images, p);
+    const bool begun = p.which >= c.groups || p.first > 0;
+    multiply<N>(blas::op::transpose, blas::op::none, c.summands, c.out_channels, p.count, window.data, window.ld,
+                from + p.which * c.out_channels * positions + p.first, positions, begun ? N(1) : N(0),
+                to + p.group * c.out_channels * c.summands, c.summands);
+  });
+}
+
+#define TROUPE_DNN_CONVOLUTIONS(N)                                                                                     \
+  template void convolve<N>(const execution_context&, const convolution_attributes&, const location&, const location&, \
+                            const location&);                                                                          \
+  template void convolution_data_gradient<N>(const execution_context&, const convolution_attributes&, const location&, \
+                                             const location&, const location&);                                        \
+  template void convolution_weight_gradient<N>(const execution_context&, const convolution_attributes&,                \
+                                               const location&, const location&, const location&);
+TROUPE_DNN_CONVOLUTIONS(float)
+TROUPE_DNN_CONVOLUTIONS(double)
+
+}  // namespace troupe::dnn::host

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <troupe/dnn/host/operations/sets.hpp>
+#include <troupe/dnn/host/sums.hpp>
+#include <troupe/dnn/steps/geometry.hpp>
+
+namespace troupe::dnn::host {
+namespace {
+
+// The iteration space over x, and the number and size of its sets: a set is the elements that share a mean. Operand 0
+// is x or a tensor of its extents, operand 1 the statistics, operand 2 scale and offset.
+struct shapes {
+  shapes(const normalization_attributes& f, const location& x, const location& statistics, const location* scale) {
+    const tensor_shape full = grouped(x.shape, f.groups, false), of_sets = grouped(statistics.shape, f.groups, true);
+    std::vector<axis_values> strides{dense_strides(full), broadcast_strides(of_sets, full.rank, full.extents)};
+    if (scale != nullptr)
+      strides.push_back(broadcast_strides(grouped(scale->shape, f.groups, false), full.rank, full.extents));
+    over = iteration_space(full.rank, full.extents, std::move(strides));
+    sets = elements_of(statistics.shape);
+    set_size = static_cast<double>(elements_of(x.shape) / sets);
+  }
+  iteration_space over;
+  std::int64_t sets = 0;
+  double set_size = 0;
+};
+
+// Returns the sums of `value(element, set)` over the elements that share an element of operand `set_operand`, which has
+// `count` elements. `set` is the element's index among the statistics.
+template <class Value>
+std::vector<double> sums_of(const execution_context& w, const shapes& s, std::size_t set_operand, std::int64_t count,
+                            Value&& value) {
+  const std::int64_t n = s.over.length();
+  return sum_of_sets(
+      w, s.over, set_operand, count, 0,
+      [&](std::int64_t l, double* sums, std::int64_t stride) {
+        const std::int64_t x = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1);
+        if (stride == 0)
+          *sums += sum_along(n, [&](std::int64_t i) { return value(x + i, set + i * along); });
+        else
+          for (std::int64_t i = 0; i < n; ++i) sums[i * stride] += value(x + i, set + i * along);
+      },
+      &add);
+}
+
+}  // namespace
+
+template <class N>
+void normalize(const execution_context& w, const normalization_attributes& f, const normalization_tensors& t) {
+  const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
+  const N* const x = w.elements<N>(t.x);
+  N *const y = w.elements<N>(t.y), *const mean = w.elements<N>(t.mean), *const deviation = w.elements<N>(t.deviation);
+  std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
+  if (f.rms == 0) {
+    means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(x[i]); });
+    for (double& m : means) m /= s.set_size;
+  }
+  std::vector<double> squares = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t set) {
+    const double d = static_cast<double>(x[i]) - means[static_cast<std::size_t>(set)];
+    return d * d;
+  });
+  const N* const running_mean = t.running_mean ? w.elements<N>(*t.running_mean) : nullptr;
+  const N* const running_variance = t.running_variance ? w.elements<N>(*t.running_variance) : nullptr;
+  for (std::int64_t i = 0; i < s.sets; ++i) {
+    const double m = means[static_cast<std::size_t>(i)], sum = squares[static_cast<std::size_t>(i)];
+    mean[i] = static_cast<N>(m);
+    deviation[i] = static_cast<N>(1 / std::sqrt(sum / s.set_size + f.epsilon));
+    if (running_mean == nullptr) continue;
+    const double unbiased = sum / (s.set_size > 1 ? s.set_size - 1 : 1);
+    w.elements<N>(*t.next_mean)[i] =
+        static_cast<N>((1 - f.momentum) * static_cast<double>(running_mean[i]) + f.momentum * m);
+    w.elements<N>(*t.next_variance)[i] =
+        static_cast<N>((1 - f.momentum) * static_cast<double>(running_variance[i]) + f.momentum * unbiased);
+  }
+  const N* const scale = t.scale ? w.elements<N>(*t.scale) : nullptr;
+  const N* const offset = t.offset ? w.elements<N>(*t.offset) : nullptr;
+  for_each_line_of(w, s.over, [&](std::int64_t l) {
+    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
+                       n = s.over.length();
+    for (std::int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - mean[set + i * along]) * deviation[set + i * along];
+    if (scale == nullptr) return;
+    const std::int64_t scale_at = s.over.begin(2, l), stride = s.over.line_stride(2);
+    if (offset != nullptr)
+      for (std::int64_t i = 0; i < n; ++i)
+        y[at + i] = y[at + i] * scale[scale_at + i * stride] + offset[scale_at + i * stride];
+    else
+      for (std::int64_t i = 0; i < n; ++i) y[at + i] *= scale[scale_at + i * stride];
+  });
+}
+
+template <class N>
+void normalization_gradient(const execution_context& w, const normalization_attributes& f,
+                            const normalization_gradient_tensors& t) {
+  const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
+  const N *const x = w.elements<N>(t.x), *const dy = w.elements<N>(t.dy), *const mean = w.elements<N>(t.mean),
+                 *const deviation = w.elements<N>(t.deviation);
+  N* const dx = w.elements<N>(t.dx);
+  const auto normal = [&](std::int64_t i, std::int64_t set) {
+    return static_cast<double>(x[i] - mean[set]) * static_cast<double>(deviation[set]);
+  };
+  // dx first holds g = dy * scale.
+  const N* const scale = t.scale ? w.elements<N>(*t.scale) : nullptr;
+  for_each_line_of(w, s.over, [&](std::int64_t l) {
+    const std::int64_t at = s.over.begin(0, l), n = s.over.length();
+    if (scale == nullptr) return std::copy_n(dy + at, n, dx + at), void();
+    const std::int64_t scale_at = s.over.begin(2, l), stride = s.over.line_stride(2);
+    for (std::int64_t i = 0; i < n; ++i) dx[at + i] = dy[at + i] * scale[scale_at + i * stride];
+  });
+  std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
+  if (f.rms == 0)
+    means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dx[i]); });
+  std::vector<double> products = sums_of(
+      w, s, 1, s.sets, [&](std::int64_t i, std::int64_t set) { return static_cast<double>(dx[i]) * normal(i, set); });
+  for_each_line_of(w, s.over, [&](std::int64_t l) {
+    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
+                       n = s.over.length();
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t k = set + i * along;
+      const auto each = static_cast<std::size_t>(k);
+      dx[at + i] = static_cast<N>(static_cast<double>(deviation[k]) *
+                                  (static_cast<double>(dx[at + i]) - means[each] / s.set_size -
+                                   normal(at + i, k) * products[each] / s.set_size));
+    }
+  });
+  if (!t.dscale) return;
+  const std::int64_t count = elements_of(t.dscale->shape);
+  const auto store = [&](const location& to, const std::vector<double>& sums) {
+    N* const out = w.elements<N>(to);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<N>(sums[static_cast<std::size_t>(i)]);
+  };
+  store(*t.dscale, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t set) {
+    return static_cast<double>(dy[i]) * normal(i, set);
+  }));
+  if (t.doffset)
+    store(*t.doffset,
+          sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dy[i]); }));
+}
+
+#define TROUPE_DNN_NORMALIZATIONS(N)                                                                                   \
+  template void normalize<N>(const execution_context&, const normalization_attributes&, const normalization_tensors&); \
+  template void normalization_gradient<N>(const execution_context&, const normalization_attributes&,                   \
+                                          const normalization_gradient_tensors&);
+TROUPE_DNN_NORMALIZATIONS(float)
+TROUPE_DNN_NORMALIZATIONS(double)
+
+}  // namespace troupe::dnn::host

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/operations/windows/windows.hpp>
+
+namespace troupe::dnn {
+
+/// The geometry of a convolution.
+struct convolution_options {
+  per_axis padding = 0;         ///< zeros before the image
+  per_axis padding_after = {};  ///< zeros after the image; `padding` by default
+  per_axis stride = 1, dilation = 1;
+  std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
+};
+
+/// Slides the filters over the image, without flipping them:
+///   y[n, k, o] = sum of x[n, c, o * stride - padding + f * dilation] * filters[k, c, f]
+/// x is images x channels x 1 to 3 spatial axes, filters are K x channels of a group x as many. Sums of i8 are exact,
+/// and stored as i32.
+value convolution(const value& x, const value& filters, const convolution_options& o = {});
+
+/// Returns the gradient of x, computed from that of y. `of_x` are the extents of x.
+value convolution_data_gradient(const value& dy, const value& filters, std::span<const std::int64_t> of_x,
+                                const convolution_options& o = {});
+inline value convolution_data_gradient(const value& dy, const value& filters, std::initializer_list<std::int64_t> of_x,
+                                       const convolution_options& o = {}) {
+  return convolution_data_gradient(dy, filters, std::span(of_x.begin(), of_x.size()), o);
+}
+/// Returns the gradient of the filters, computed from that of y. `of_filters` are their extents.
+value convolution_weight_gradient(const value& dy, const value& x, std::span<const std::int64_t> of_filters,
+                                  const convolution_options& o = {});
+inline value convolution_weight_gradient(const value& dy, const value& x,
+                                         std::initializer_list<std::int64_t> of_filters,
+                                         const convolution_options& o = {}) {
+  return convolution_weight_gradient(dy, x, std::span(of_filters.begin(), of_filters.size()), o);
+}
+/// Returns what convolution_data_gradient returns, with extents that follow from x. Filters are (channels of x) x
+/// (channels of a group of y) x spatial; along each spatial axis, y has `more` elements beyond those of the windows.
+value transposed_convolution(const value& x, const value& filters, const convolution_options& o = {},
+                             per_axis more = 0);
+
+}  // namespace troupe::dnn

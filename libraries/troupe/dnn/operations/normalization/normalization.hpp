@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <troupe/dnn/graph/value.hpp>
+
+namespace troupe::dnn {
+
+/// Results of a normalization. Its gradient needs `mean` and `inverse_deviation`, whose extent is 1 along each axis
+/// that the statistics are taken over.
+struct normalized {
+  value y, mean, inverse_deviation;
+};
+/// The factor and the summand of each element. Each extent is that of x, or 1.
+struct affine {
+  value scale, offset;
+};
+
+/// Returns (x - mean) / sqrt(variance + epsilon) * scale + offset, with statistics over the axes `over`.
+normalized normalize(const value& x, std::span<const std::size_t> over, double epsilon,
+                     const std::optional<affine>& a = {});
+/// Normalizes over the last `count` axes.
+normalized layer_norm(const value& x, std::size_t count, double epsilon, const std::optional<affine>& a = {});
+/// Normalizes each channel of each image: over its spatial axes.
+normalized instance_norm(const value& x, double epsilon, const std::optional<affine>& a = {});
+/// Normalizes each group of neighboring channels of each image: over its channels and spatial axes.
+normalized group_norm(const value& x, std::int64_t groups, double epsilon, const std::optional<affine>& a = {});
+/// Normalizes over the last `count` axes without a mean: x / sqrt(mean of squares + epsilon), times scale.
+normalized rms_norm(const value& x, std::size_t count, double epsilon, const std::optional<value>& scale = {});
+
+/// Running averages over many batches: next mean = (1 - momentum) * mean + momentum * mean of this batch, and likewise
+/// for the unbiased variance.
+struct running_averages {
+  value mean, variance;
+  double momentum = 0.1;
+};
+/// Results of a batch normalization: those of any normalization, and the next running averages.
+struct batch_normalized : normalized {
+  value next_mean, next_variance;  ///< refused if no running averages were given
+};
+/// Normalizes each channel: over all images and spatial axes. Scale and offset are 1 x channels x 1 ...
+batch_normalized batch_norm(const value& x, double epsilon, const std::optional<affine>& a = {},
+                            const std::optional<running_averages>& running = {});
+
+/// The gradients of the inputs of a normalization.
+struct normalization_gradients {
+  value dx, dscale, doffset;  ///< dscale, doffset: refused if the normalization had no scale or offset
+};
+/// Returns the gradients of the inputs, computed from that of y. `of` is what the normalization of the same x returned;
+/// its mean and inverse deviation are used. The axes along which they have extent 1 are those normalized over.
+normalization_gradients normalization_gradient(const value& dy, const value& x, const normalized& of,
+                                               const std::optional<value>& scale = {});
+normalization_gradients rms_norm_gradient(const value& dy, const value& x, const normalized& of,
+                                          const std::optional<value>& scale = {});
+
+}  // namespace troupe::dnn

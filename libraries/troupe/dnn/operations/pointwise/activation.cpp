@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/pointwise/activation.hpp>
+#include <troupe/dnn/operations/pointwise/pointwise.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using kind = activation_kind;
+using fn = epilogue::op;
+
+struct named_function {
+  std::string_view name;
+  fn function, derivative;
+};
+constexpr named_function table[] = {
+    {"none", fn::none, fn::none},
+    {"relu", fn::relu, fn::d_relu},
+    {"leaky_relu", fn::leaky_relu, fn::d_leaky_relu},
+    {"elu", fn::elu, fn::d_elu},
+    {"gelu", fn::gelu, fn::d_gelu},
+    {"gelu_tanh", fn::gelu_tanh, fn::d_gelu_tanh},
+    {"silu", fn::silu, fn::d_silu},
+    {"tanh", fn::tanh, fn::d_tanh},
+    {"sigmoid", fn::sigmoid, fn::d_sigmoid},
+    {"softplus", fn::softplus, fn::d_softplus},
+    {"hard_swish", fn::hard_swish, fn::d_hard_swish},
+};
+constexpr bool is_known(kind k) noexcept { return k <= kind::hard_swish; }
+constexpr bool has_slope(kind k) noexcept { return k == kind::leaky_relu || k == kind::elu; }
+
+value refused(std::string_view is, std::string expected) {
+  detail::node_maker m(op::pointwise, "function", std::vector<value>());
+  m.refuse("activation", is, std::move(expected));
+  return m.done();
+}
+value refused_slope(const activation& a) {
+  return refused(cat("is ", to_string(a.kind), " with a slope"), "leaky_relu or elu, which have one");
+}
+
+value apply(fn function, const value& x, const activation& a) {
+  return has_slope(a.kind) ? pointwise(function, x, a.slope) : pointwise(function, x);
+}
+
+// Returns f'(x) computed from y = f(x).
+value derivative_from_output(const value& y, const activation& a) {
+  switch (a.kind) {
+    case kind::relu:
+      return d_relu(y);
+    case kind::leaky_relu:
+      return d_leaky_relu(y, a.slope);
+    case kind::elu:
+      return select(less(0, y), 1, y + a.slope);
+    case kind::tanh:
+      return 1 - y * y;
+    case kind::sigmoid:
+      return y * (1 - y);
+    default:  // softplus
+      return 1 - exp(-y);
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(activation_kind k) noexcept {
+  return is_known(k) ? table[static_cast<std::size_t>(k)].name : "unknown";
+}
+
+bool can_use_output(const activation& a) noexcept {
+  switch (a.kind) {
+    case kind::none:
+    case kind::relu:
+    case kind::tanh:
+    case kind::sigmoid:
+    case kind::softplus:
+      return true;
+    case kind::leaky_relu:
+    case kind::elu:
+      return a.slope > 0;
+    default:
+      return false;
+  }
+}
+
+value activate(const value& x, const activation& a) {
+  if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), "a value of activation_kind");
+  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
+  return a.kind == kind::none ? x : apply(table[static_cast<std::size_t>(a.kind)].function, x, a);
+}
+
+value activation_gradient_of_input(const value& dy, const value& x, const activation& a) {
+  if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), "a value of activation_kind");
+  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
+  return a.kind == kind::none ? dy : dy * apply(table[static_cast<std::size_t>(a.kind)].derivative, x, a);
+}
+
+value activation_gradient_of_output(const value& dy, const value& y, const activation& a) {
+  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
+  if (!can_use_output(a))
+    return refused(cat("is ", to_string(a.kind), has_slope(a.kind) ? " without a slope above 0" : ""),
+                   "one whose derivative follows from y; otherwise give x");
+  return a.kind == kind::none ? dy : dy * derivative_from_output(y, a);
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/graph/value.hpp>
+
+namespace troupe::dnn {
+
+/// Activation functions: those of pointwise.hpp with the same names. `none` leaves elements unchanged.
+enum class activation_kind : std::uint8_t {
+  none,
+  relu,
+  leaky_relu,
+  elu,
+  gelu,
+  gelu_tanh,
+  silu,
+  tanh,
+  sigmoid,
+  softplus,
+  hard_swish,
+};
+std::string_view to_string(activation_kind k) noexcept;
+
+/// An activation function and its slope, as a field of a ready request.
+///   .activation = dnn::activation_kind::relu, or {dnn::activation_kind::leaky_relu, 0.01}
+struct activation {
+  activation_kind kind;
+  double slope;  ///< leaky_relu: slope for negative x. elu: the limit for x -> -inf is -slope. 0 for all other
+                 ///< functions
+
+  constexpr activation(activation_kind k = activation_kind::none, double of_slope = 0) noexcept
+      : kind(k), slope(of_slope) {}
+  friend bool operator==(const activation&, const activation&) = default;
+};
+
+value activate(const value& x, const activation& a);
+/// Returns the gradient of x from that of y = activate(x): computed from x, or from y, where `can_use_output` is true.
+value activation_gradient_of_input(const value& dy, const value& x, const activation& a);
+value activation_gradient_of_output(const value& dy, const value& y, const activation& a);
+/// Returns true if the derivative can be computed from y: true for none, relu, tanh, sigmoid and softplus, and for
+/// leaky_relu and elu with a positive slope.
+bool can_use_output(const activation& a) noexcept;
+
+}  // namespace troupe::dnn

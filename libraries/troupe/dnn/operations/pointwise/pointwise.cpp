@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/pointwise/pointwise.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::node_maker;
+
+value make(epilogue::op function, std::vector<value> inputs) {
+  node_maker m(op::pointwise, epilogue::to_string(function), inputs);
+  if (!epilogue::is_function(function) || epilogue::info(function).arguments != inputs.size())
+    m.refuse("function", cat("is not one of ", inputs.size(), " tensors"), "a function of epilogues");
+  std::size_t rank = 0;
+  for (const value& v : inputs) rank = std::max(rank, v.rank());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].rank() != 0 && inputs[i].rank() != rank)
+      m.refuse(cat("argument ", i), cat("has ", detail::axes_text(inputs[i].rank())), cat(rank, ", as the other"));
+  std::array<std::int64_t, tensor_shape::max_rank> extents{};
+  std::fill_n(extents.begin(), rank, 1);
+  for (const value& v : inputs)
+    for (std::size_t i = 0; i < v.rank() && m.fine(); ++i)
+      extents[i] = extents[i] == 0 || v.extents()[i] == 0 ? 0 : std::max(extents[i], v.extents()[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].rank() != 0 && !detail::broadcasts(inputs[i].extents(), std::span(extents.data(), rank)))
+      m.refuse_extents(cat("argument ", i), inputs[i],
+                       cat(node_maker::text_of(std::span(extents.data(), rank)), ", where each extent may be 1"));
+  m.with(pointwise_attributes{.function = function, .unused = {}});
+  dtype type = dtype::f32;
+  for (const value& v : inputs)
+    if (v.rank() != 0 && v.type() == dtype::f64) type = dtype::f64;
+  // An operation on numbers alone has one result, without axes.
+  m.add_output(type, std::span<const std::int64_t>(extents.data(), rank));
+  return m.done();
+}
+
+}  // namespace
+
+value pointwise(epilogue::op function, const value& x) { return make(function, {x}); }
+value pointwise(epilogue::op function, const value& x, const value& y) { return make(function, {x, y}); }
+value pointwise(epilogue::op function, const value& x, const value& y, const value& z) {
+  return make(function, {x, y, z});
+}
+
+value convert(const value& x, dtype to) {
+  node_maker m(op::convert, "conversion", {x});
+  if (!detail::is_element(to)) m.refuse("type", cat("is ", to_string(to)), std::string(detail::elements));
+  m.add_output(to, x.extents());
+  return m.done();
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/operations/pooling/pooling.hpp>
+#include <troupe/dnn/operations/windows/spatial.hpp>
+#include <utility>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::node_maker;
+using extents = std::array<std::int64_t, tensor_shape::max_rank>;
+
+pooling_attributes attributes_of(node_maker& m, per_axis window, const pooling_options& o, pooling_kind kind,
+                                 std::size_t spatial) {
+  pooling_attributes f{};
+  f.kind = kind;
+  std::fill_n(f.extents, most_spatial, 1);
+  std::fill_n(f.window.stride, most_spatial, 1);
+  std::fill_n(f.window.dilation, most_spatial, 1);
+  if (!m.fine()) return f;
+  spread(m, "window", window, spatial, 1, f.extents);
+  spread(m, "padding", o.padding, spatial, 0, f.window.padding_before);
+  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.padding_after);
+  spread(m, "stride", o.stride.or_else(window), spatial, 1, f.window.stride);
+  spread(m, "dilation", o.dilation, spatial, 1, f.window.dilation);
+  return f;
+}
+
+// Returns the sum over i from 0 to n - 1 of (a * i + b) / m, each rounded down, by Euclid's algorithm.
+std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, std::int64_t m) noexcept {
+  for (std::int64_t sum = 0;;) {
+    sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
+    a %= m, b %= m;
+    const std::int64_t end = a * n + b;
+    if (end < m) return sum;
+    n = end / m, b = end % m;
+    std::swap(a, m);
+  }
+}
+
+// Returns true if each of `count` windows along a spatial axis contains an element of the image.
+bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
+  const std::int64_t padding = f.window.padding_before[i], stride = f.window.stride[i], dilation = f.window.dilation[i];
+  if ((f.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
+  // A window that begins before the image misses it if its first element at 0 or above is at `length` or above. These
+  // elements are, modulo the dilation, at `first`, `first + stride` and so on.
+  const std::int64_t begin_before = std::min(count, (padding + stride - 1) / stride);
+  if (dilation <= length || begin_before == 0) return true;
+  const std::int64_t first = (dilation - padding % dilation) % dilation, next = stride % dilation;
+  return sum_of_quotients(begin_before, next, first + dilation - length, dilation) ==
+         sum_of_quotients(begin_before, next, first, dilation);
+}
+
+// Sets the extents of the result; refuses windows that do not fit.
+void slide(node_maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
+  std::copy(x.begin(), x.end(), y.begin());
+  for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
+    y[i + 2] = detail::positions(f.window, i, x[i + 2], f.extents[i]);
+    if (y[i + 2] < 1)
+      return m.refuse("window", cat("is ", f.extents[i]),
+                      cat("a window that fits into the padded image; x is ", node_maker::text_of(x)));
+    if (!all_reach_image(f, i, y[i + 2], x[i + 2]))
+      return m.refuse("padding", "leaves a window without an element of the image", "less than the window");
+  }
+}
+
+value pool(const value& x, per_axis window, const pooling_options& o, pooling_kind kind) {
+  node_maker m(op::pooling, kind == pooling_kind::maximum ? "max_pool" : "mean_pool", {x});
+  if (!m.has_rank("x", x, 3, 2 + most_spatial)) return m.done();
+  const pooling_attributes f = attributes_of(m, window, o, kind, x.rank() - 2);
+  extents y{};
+  if (m.fine()) slide(m, f, x.extents(), y);
+  m.with(f);
+  m.add_output(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
+  return m.done();
+}
+
+// Requires images in which the index of each element fits i32.
+void check_positions(node_maker& m, std::span<const std::int64_t> x) {
+  std::int64_t count = 1;
+  for (std::size_t i = 2; i < x.size(); ++i)
+    if (m.fine() && (__builtin_mul_overflow(count, x[i], &count) || count > std::int64_t{1} << 31))
+      m.refuse("x", "is " + node_maker::text_of(x), "images of at most 2^31 elements, whose indexes fit i32");
+}
+
+value pool_gradient(node_maker m, const value& dy, std::span<const std::int64_t> of_x, dtype type, per_axis window,
+                    const pooling_options& o, pooling_kind kind) {
+  if (of_x.size() != dy.rank())
+    m.refuse("result", cat("has ", detail::axes_text(of_x.size())), cat(dy.rank(), ", as dy has"));
+  if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
+    m.refuse("result", "is " + node_maker::text_of(of_x), "extents of at least 0");
+  if (!m.fine()) return m.done();
+  const pooling_attributes f = attributes_of(m, window, o, kind, of_x.size() - 2);
+  extents y{};
+  if (m.fine()) slide(m, f, of_x, y);
+  if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
+    m.refuse_extents("dy", dy,
+                     cat(node_maker::text_of(std::span<const std::int64_t>(y.data(), of_x.size())),
+                         ", as the pooling's result has"));
+  m.with(f);
+  m.add_output(type, of_x);
+  return m.done();
+}
+
+}  // namespace
+
+value max_pool(const value& x, per_axis window, const pooling_options& o) {
+  return pool(x, window, o, pooling_kind::maximum);
+}
+value mean_pool(const value& x, per_axis window, const pooling_options& o, bool counts_padding) {
+  return pool(x, window, o, counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
+}
+
+pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_options& o) {
+  node_maker m(op::pooling_with_indexes, "max_pool_with_indexes", {x});
+  if (m.has_rank("x", x, 3, 2 + most_spatial)) {
+    const pooling_attributes f = attributes_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
+    extents y{};
+    if (m.fine()) slide(m, f, x.extents(), y);
+    check_positions(m, x.extents());
+    m.with(f);
+    m.add_output(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
+    m.add_output(dtype::i32, std::span<const std::int64_t>(y.data(), x.rank()));
+  }
+  const auto all = m.all(2);
+  return {all[0], all[1]};
+}
+
+value max_pool_gradient(const value& dy, const value& x, per_axis window, const pooling_options& o) {
+  node_maker m(op::pooling_gradient, "max_pool_gradient", {dy, x});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial) || !m.has_rank("x", x, dy.rank(), dy.rank())) return m.done();
+  return pool_gradient(std::move(m), dy, x.extents(), detail::floating_type({dy, x}), window, o, pooling_kind::maximum);
+}
+value max_pool_index_gradient(const value& dy, const value& indexes, std::span<const std::int64_t> of_x,
+                              per_axis window, const pooling_options& o) {
+  node_maker m(op::pooling_index_gradient, "max_pool_index_gradient", {dy, indexes});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
+  if (indexes.type() != dtype::i32)
+    m.refuse("indexes", cat("holds ", to_string(indexes.type())), "i32, as max_pool_with_indexes returns");
+  else if (!std::equal(indexes.extents().begin(), indexes.extents().end(), dy.extents().begin(), dy.extents().end()))
+    m.refuse_extents("indexes", indexes, cat(node_maker::text_of(dy.extents()), ", as dy has"));
+  check_positions(m, of_x);
+  return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o, pooling_kind::maximum);
+}
+value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_axis window, const pooling_options& o,
+                         bool counts_padding) {
+  node_maker m(op::pooling_gradient, "mean_pool_gradient", {dy});
+  if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
+  return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o,
+                       counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
+}
+
+}  // namespace troupe::dnn

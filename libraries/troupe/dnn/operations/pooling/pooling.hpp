@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/operations/windows/windows.hpp>
+
+namespace troupe::dnn {
+
+/// The geometry of a pooling window.
+struct pooling_options {
+  per_axis padding = 0;         ///< before the image
+  per_axis padding_after = {};  ///< after the image; `padding` by default
+  per_axis stride = {};         ///< the window's extents by default, so that windows do not overlap
+  per_axis dilation = 1;
+};
+
+/// Returns the largest element of each window. Each window must contain an element of the image.
+value max_pool(const value& x, per_axis window, const pooling_options& o = {});
+/// Returns the mean of each window. The padding counts as zeros if `counts_padding` is true, otherwise not at all.
+value mean_pool(const value& x, per_axis window, const pooling_options& o = {}, bool counts_padding = true);
+/// The result of max_pool, and as i32 the index of each maximum in its image, in row-major order of the spatial axes.
+struct pooled {
+  value y, indexes;
+};
+pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_options& o = {});
+
+/// Returns the gradient of x, computed from that of y: it goes to the first maximum of each window in row-major order.
+value max_pool_gradient(const value& dy, const value& x, per_axis window, const pooling_options& o = {});
+/// Computes the same from the indexes that max_pool_with_indexes returned, without x. `of_x` are the extents of x. An
+/// index outside its window is ignored.
+value max_pool_index_gradient(const value& dy, const value& indexes, std::span<const std::int64_t> of_x,
+                              per_axis window, const pooling_options& o = {});
+value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_axis window,
+                         const pooling_options& o = {}, bool counts_padding = true);
+
+}  // namespace troupe::dnn

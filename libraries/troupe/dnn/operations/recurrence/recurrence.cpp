@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/recurrence/layout.hpp>
+#include <troupe/dnn/operations/recurrence/recurrence.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::node_maker;
+using extents = std::initializer_list<std::int64_t>;
+
+std::string_view name_of(recurrent_cell c) noexcept {
+  return c == recurrent_cell::lstm ? "LSTM" : c == recurrent_cell::gru ? "GRU" : "simple cell";
+}
+
+void expect_extents(node_maker& m, std::string_view name, const value& v, extents expected, std::string_view because) {
+  if (m.fine() && !std::equal(v.extents().begin(), v.extents().end(), expected.begin(), expected.end()))
+    m.refuse_extents(name, v, cat(node_maker::text_of(std::span(expected.begin(), expected.size())), ", as ", because));
+}
+
+dtype type_of(std::span<const value> all) noexcept {
+  for (const value& v : all)
+    if (v.type() == dtype::f64 && v.rank() != 0) return dtype::f64;
+  return dtype::f32;
+}
+
+recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence_options& o) noexcept {
+  return {.cell = o.cell,
+          .reversed = o.reversed,
+          .has_state = o.initial.has_value(),
+          .has_biases = w.biases.has_value(),
+          .has_projection = w.projection.has_value(),
+          .has_lengths = o.lengths.has_value(),
+          .has_dy = false,
+          .has_dh = false,
+          .has_dc = false};
+}
+
+void check_cell(node_maker& m, const recurrence_attributes& f) {
+  if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru)
+    m.refuse("cell", cat("is ", static_cast<int>(f.cell)), "relu, tanh, lstm or gru");
+  if (f.has_projection != 0 && !detail::has_c(f.cell))
+    m.refuse("projection", cat("is given to a ", name_of(f.cell)), "an LSTM, or no projection");
+}
+
+// Checks that the weights fit the cell, x and each other. Returns true if all extents are known.
+bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& f) {
+  check_cell(m, f);
+  if (!m.has_rank("x", x, 3, 3) || !m.has_rank("input weights", w.input, 2, 2) ||
+      !m.has_rank("recurrent weights", w.recurrent, 2, 2))
+    return false;
+  const std::int64_t rows = w.recurrent.extents()[0], gates = detail::gates_of(f.cell);
+  if (x.extents()[2] < 1)
+    m.refuse_extents("x", x, "at least 1 input; only the numbers of steps and sequences may be 0");
+  if (rows < 1 || w.recurrent.extents()[1] < 1)
+    m.refuse_extents("recurrent weights", w.recurrent, "extents of at least 1");
+  if (rows % gates != 0)
+    m.refuse_extents("recurrent weights", w.recurrent,
+                     cat("a number of rows that is a multiple of ", gates, ", the gates of a ", name_of(f.cell)));
+  if (w.projection && m.has_rank("projection", *w.projection, 2, 2)) {
+    expect_extents(m, "projection", *w.projection, {w.recurrent.extents()[1], rows / gates},
+                   "the recurrent weights have columns and rows for each gate");
+  } else if (m.fine()) {
+    expect_extents(m, "recurrent weights", w.recurrent, {rows, rows / gates}, "there are rows for each gate");
+  }
+  expect_extents(m, "input weights", w.input, {rows, x.extents()[2]},
+                 "the recurrent weights have rows and x has inputs");
+  if (w.biases) {
+    expect_extents(m, "input bias", w.biases->input, {rows}, "the weights have rows");
+    expect_extents(m, "recurrent bias", w.biases->recurrent, {rows}, "the weights have rows");
+  }
+  return m.fine();
+}
+
+void check_state(node_maker& m, std::string_view name, const std::optional<value>& h, const std::optional<value>& c,
+                 const detail::recurrence_layout& l) {
+  if (h) expect_extents(m, cat(name, "h"), *h, {l.batch, l.width}, "x has sequences and h has a width");
+  if (c && !detail::has_c(l.cell)) m.refuse(cat(name, "c"), cat("is given to a ", name_of(l.cell)), "an LSTM, or no c");
+  if (c) expect_extents(m, cat(name, "c"), *c, {l.batch, l.hidden}, "x has sequences and the state has a width");
+}
+
+void check_lengths(node_maker& m, const std::optional<value>& lengths, const detail::recurrence_layout& l) {
+  if (!m.fine() || !lengths) return;
+  m.is_i32_in_memory("lengths", *lengths);
+  expect_extents(m, "lengths", *lengths, {l.batch}, "x has sequences");
+  if (l.time > detail::most_counted)
+    m.refuse("x", cat("has ", l.time, " steps"), cat("at most ", detail::most_counted, ", if there are lengths"));
+}
+
+void check_initial(node_maker& m, const recurrence_options& o, const detail::recurrence_layout& l) {
+  if (!m.fine() || !o.initial) return;
+  check_state(m, "initial ", o.initial->h, o.initial->c, l);
+  if (detail::has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is not given", "one, as initial h is given");
+}
+
+tensor_shape shape_of(const value& v) noexcept {
+  tensor_shape s{.rank = v.rank()};
+  std::copy(v.extents().begin(), v.extents().end(), s.extents.begin());
+  return s;
+}
+detail::recurrence_layout layout_of(const recurrence_attributes& f, const value& x,
+                                    const recurrent_weights& w) noexcept {
+  return {f, shape_of(x), shape_of(w.recurrent)};
+}
+
+}  // namespace
+
+recurrent_result recurrence(const value& x, const recurrent_weights& w, const recurrence_options& o) {
+  constexpr std::string_view name = "recurrence";
+  std::vector<value> inputs{x, w.input, w.recurrent};
+  if (o.initial) inputs.push_back(o.initial->h);
+  if (o.initial && o.initial->c) inputs.push_back(*o.initial->c);
+  if (w.biases) inputs.push_back(w.biases->input), inputs.push_back(w.biases->recurrent);
+  if (w.projection) inputs.push_back(*w.projection);
+  if (o.lengths) inputs.push_back(*o.lengths);
+  const recurrence_attributes f = attributes_of(w, o);
+  node_maker m(op::recurrence, name, inputs);
+  if (m.fine() && check_weights(m, x, w, f)) {
+    const detail::recurrence_layout l = layout_of(f, x, w);
+    check_initial(m, o, l);
+    check_lengths(m, o.lengths, l);
+    m.with(f);
+    const dtype type = type_of(inputs);
+    m.add_output(type, extents{l.time, l.batch, l.width});
+    m.add_output(type, extents{l.batch, l.width});
+    if (detail::has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
+    m.add_output(type, extents{l.time, l.batch, l.line});
+  }
+  const bool has_c = detail::has_c(f.cell);
+  std::vector<value> all = m.all(4);
+  return {all[0], all[1], has_c ? all[2] : detail::not_computed(op::recurrence, name, "last c", "an LSTM"),
+          all[has_c ? 3 : 2]};
+}
+
+recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, const value& x,
+                                         const recurrent_weights& w, const value& reserve,
+                                         const recurrence_options& o) {
+  constexpr std::string_view name = "recurrence_gradient";
+  std::vector<value> inputs{x, w.input, w.recurrent, reserve};
+  for (const std::optional<value>* each : {&d.y, &d.h, &d.c, &w.projection, &o.lengths})
+    if (*each) inputs.push_back(**each);
+  recurrence_gradient_attributes f = attributes_of(w, o);
+  f.has_dy = d.y.has_value(), f.has_dh = d.h.has_value(), f.has_dc = d.c.has_value();
+  node_maker m(op::recurrence_gradient, name, inputs);
+  if (!d.y && !d.h && !d.c) m.refuse("gradients", "are not given", "that of y or of a last state");
+  if (m.fine() && check_weights(m, x, w, f)) {
+    const detail::recurrence_layout l = layout_of(f, x, w);
+    check_initial(m, o, l);
+    check_lengths(m, o.lengths, l);
+    expect_extents(m, "reserve", reserve, {l.time, l.batch, l.line}, "the layer returned it");
+    if (d.y) expect_extents(m, "dy", *d.y, {l.time, l.batch, l.width}, "y has");
+    check_state(m, "last d", d.h, d.c, l);
+    m.with(f);
+    const dtype type = type_of(inputs);
+    m.add_output(type, x.extents());
+    m.add_output(type, w.input.extents()), m.add_output(type, w.recurrent.extents());
+    if (w.biases) m.add_output(type, extents{l.rows}), m.add_output(type, extents{l.rows});
+    if (w.projection) m.add_output(type, w.projection->extents());
+    if (o.initial) m.add_output(type, extents{l.batch, l.width});
+    if (o.initial && detail::has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
+  }
+  const std::vector<value> all = m.all(8);
+  const detail::recurrence_gradient_places at(f);
+  const auto output = [&](std::size_t place, std::string_view which, std::string_view expected) {
+    return place != at.none ? all[place]
+                            : detail::not_computed(op::recurrence_gradient, name, which, std::string(expected));
+  };
+  return {.dx = all[0],
+          .dinput = all[1],
+          .drecurrent = all[2],
+          .dinput_bias = output(at.dinput_bias, "dinput_bias", "biases to be given"),
+          .drecurrent_bias = output(at.drecurrent_bias, "drecurrent_bias", "biases to be given"),
+          .dprojection = output(at.dprojection, "dprojection", "a projection to be given"),
+          .dh = output(at.dh, "dh", "an initial state to be given"),
+          .dc = output(at.dc, "dc", "an initial state of an LSTM to be given")};
+}
+
+}  // namespace troupe::dnn

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/resampling/resampling.hpp>
+#include <vector>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::node_maker;
+using extents = std::array<std::int64_t, tensor_shape::max_rank>;
+
+// The longest extent with which the products of two extents and small factors in sampling_axis fit 64 bits.
+constexpr std::int64_t longest = std::int64_t{1} << 28;
+
+value make(op what, std::string_view name, std::string_view input, std::string_view result, const value& from,
+           std::span<const std::int64_t> to, const resampling_options& o) {
+  node_maker m(what, name, {from});
+  if (!m.has_rank(input, from, 3, 2 + most_spatial)) return m.done();
+  const std::size_t spatial = from.rank() - 2;
+  if (to.size() != spatial)
+    m.refuse(result, cat("has ", detail::axes_text(to.size())),
+             cat(spatial, spatial == 1 ? " spatial axis" : " spatial axes"));
+  extents e{from.extents()[0], from.extents()[1]};
+  for (std::size_t i = 0; m.fine() && i < spatial; ++i) {
+    e[2 + i] = to[i];
+    if (to[i] < 1 || to[i] > longest) m.refuse(result, cat("is ", to[i]), cat("1 to ", longest));
+    if (from.extents()[2 + i] < 1) m.refuse_extents(input, from, "spatial extents of at least 1");
+    if (from.extents()[2 + i] > longest) m.refuse_extents(input, from, cat("extents up to ", longest));
+  }
+  if (o.kind < resampling_kind::nearest || o.kind > resampling_kind::cubic)
+    m.refuse("kind", cat("is ", static_cast<int>(o.kind)), "nearest, linear or cubic");
+  m.with(resampling_attributes{o.kind, o.aligned_corners});
+  if (m.fine()) m.add_output(detail::floating_type({from}), std::span<const std::int64_t>(e.data(), from.rank()));
+  return m.done();
+}
+
+}  // namespace
+
+value resample(const value& x, std::span<const std::int64_t> to, const resampling_options& o) {
+  return make(op::resampling, "resampling", "x", "result", x, to, o);
+}
+
+value resample_by(const value& x, std::span<const double> factors, const resampling_options& o) {
+  std::vector<std::int64_t> to;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const double length = i + 2 < x.rank() ? static_cast<double>(x.extents()[i + 2]) : 1;
+    if (!(factors[i] > 0) || factors[i] * length > static_cast<double>(longest)) {
+      node_maker m(op::resampling, "resampling", {x});
+      m.refuse("factor", "is " + std::to_string(factors[i]), cat("more than 0, for extents up to ", longest));
+      return m.done();
+    }
+    to.push_back(static_cast<std::int64_t>(std::floor(factors[i] * length)));
+  }
+  return resample(x, to, o);
+}
+
+value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, const resampling_options& o) {
+  return make(op::resampling_gradient, "resampling_gradient", "dy", "extents of x", dy, of_x, o);
+}
+
+}  // namespace troupe::dnn

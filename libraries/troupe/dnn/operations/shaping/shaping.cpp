@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/shaping/shaping.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::node_maker;
+using extents = std::array<std::int64_t, tensor_shape::max_rank>;
+
+// Returns the type of the result of an operation that only moves elements.
+dtype type_of(const value& x) noexcept { return x.type(); }
+
+}  // namespace
+
+value reshape(const value& x, std::span<const std::int64_t> to) {
+  node_maker m(op::reshape, "reshape", {x});
+  if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
+  if (to.empty() || to.size() > tensor_shape::max_rank) {
+    m.refuse("result", cat("has ", detail::axes_text(to.size())), "1 to 8");
+    return m.done();
+  }
+  tensor_shape s{.rank = to.size()}, before{.rank = x.rank()};
+  std::copy(to.begin(), to.end(), s.extents.begin());
+  std::copy(x.extents().begin(), x.extents().end(), before.extents.begin());
+  if (elements_of(s) != elements_of(before))
+    m.refuse("result", "is " + node_maker::text_of(to),
+             cat("as many elements as x has, which ", node_maker::text_of(x)));
+  m.add_output(type_of(x), to);
+  return m.done();
+}
+
+value channels(const value& x, std::size_t rank) {
+  extents e{};
+  e.fill(1);
+  if (x.rank() == 1 && rank >= 2 && rank <= tensor_shape::max_rank) {
+    e[1] = x.extents()[0];
+    return reshape(x, std::span<const std::int64_t>(e.data(), rank));
+  }
+  node_maker m(op::reshape, "reshape", {x});
+  m.refuse("channels", cat("has ", detail::axes_text(x.rank()), ", for a result of ", rank),
+           "1, for a result of 2 to 8");
+  return m.done();
+}
+
+value transpose(const value& x, std::span<const std::size_t> from) {
+  node_maker m(op::transposition, "transposition", {x});
+  if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
+  transposition_attributes f{};
+  extents e{};
+  if (from.size() != x.rank() || detail::bits_of(from, x.rank()) < 0)
+    m.refuse("order", "is not an order of the axes of x", "each axis once");
+  for (std::size_t i = 0; m.fine() && i < from.size(); ++i)
+    f.from[i] = static_cast<std::int64_t>(from[i]), e[i] = x.extents()[from[i]];
+  m.with(f);
+  m.add_output(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
+  return m.done();
+}
+
+value concatenate(std::span<const value> parts, std::size_t along) {
+  node_maker m(op::concatenation, "concatenation", std::vector<value>(parts.begin(), parts.end()));
+  constexpr std::size_t most = info(op::concatenation).most_inputs;
+  if (parts.empty() || parts.size() > most)
+    m.refuse("parts", cat("has ", parts.size(), " elements"), cat("1 to ", most));
+  if (!m.fine() || !m.has_rank("first part", parts[0], 1, tensor_shape::max_rank)) return m.done();
+  const value& one = parts[0];
+  if (along >= one.rank()) m.refuse("axis", cat("is ", along), cat("less than ", one.rank()));
+  extents e{};
+  std::copy(one.extents().begin(), one.extents().end(), e.begin());
+  for (std::size_t i = 1; m.fine() && i < parts.size(); ++i) {
+    const value& p = parts[i];
+    bool fits = p.rank() == one.rank();
+    for (std::size_t k = 0; fits && k < p.rank(); ++k) fits = k == along || p.extents()[k] == one.extents()[k];
+    if (!fits)
+      m.refuse_extents(cat("part ", i), p,
+                       cat(node_maker::text_of(one.extents()), ", as the first, but along axis ", along));
+    else if (p.type() != one.type())
+      m.refuse(cat("part ", i), cat("holds ", to_string(p.type())), cat(to_string(one.type()), ", as the first"));
+    if (m.fine() && __builtin_add_overflow(e[along], p.extents()[along], &e[along]))
+      m.refuse("result", "is too large", "extents that fit 64 bits");
+  }
+  m.with(concatenation_attributes{static_cast<std::int64_t>(along)});
+  if (m.fine()) m.add_output(type_of(one), std::span<const std::int64_t>(e.data(), one.rank()));
+  return m.done();
+}
+
+value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count) {
+  node_maker m(op::slice, "slice", {x});
+  if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
+  if (axis >= x.rank()) m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
+  if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))
+    m.refuse("range", cat("begins at ", first, " and has ", count, " elements"),
+             cat("one within the ", x.extents()[axis], " of axis ", axis));
+  slice_attributes f{};
+  extents e{};
+  if (m.fine()) {
+    std::copy(x.extents().begin(), x.extents().end(), e.begin());
+    f.first[axis] = first, e[axis] = count;
+  }
+  m.with(f);
+  m.add_output(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
+  return m.done();
+}
+
+}  // namespace troupe::dnn

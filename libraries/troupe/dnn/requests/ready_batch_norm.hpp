@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/operations/pointwise/activation.hpp>
+#include <troupe/dnn/requests/computation.hpp>
+
+/// Batch normalization as requests. Scale, offset and all statistics have an element for each channel: as vectors, or
+/// as 1 x channels x 1 ...
+namespace troupe::dnn {
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, with the statistics of each channel of this batch.
+/// Running averages are replaced by (1 - momentum) * the old average + momentum * the mean or the unbiased variance of
+/// this batch.
+struct batch_norm_training {
+  in_any x;
+  out_any y;
+  std::optional<in_any> scale = {}, offset = {};                      ///< both, or none
+  std::optional<inout_any> running_mean = {}, running_variance = {};  ///< both, or none
+  std::optional<out_any> mean = {}, inverse_deviation = {};           ///< of this batch, for the gradient
+  double epsilon = 1e-5, momentum = 0.1;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.batch_norm_training", x, y, scale, offset, running_mean, running_variance, mean,
+                 inverse_deviation, epsilon, momentum, workspace)
+  computation sent() const;
+};
+
+/// y = activation((x - mean) / sqrt(variance + epsilon) * scale + offset), with given statistics.
+struct batch_norm_inference {
+  in_any x, mean, variance;
+  out_any y;
+  std::optional<in_any> scale = {}, offset = {};  ///< both, or none
+  dnn::activation activation = {};
+  double epsilon = 1e-5;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.batch_norm_inference", x, mean, variance, y, scale, offset, activation, epsilon, workspace)
+  computation sent() const;
+};
+
+/// The gradients of x, scale and offset, computed from that of y; mean and inverse deviation are what the training
+/// request wrote.
+struct batch_norm_backward {
+  in_any dy, x, mean, inverse_deviation;
+  out_any dx;
+  std::optional<in_any> scale = {};
+  std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.batch_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, workspace)
+  computation sent() const;
+};
+
+}  // namespace troupe::dnn

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/operations/convolution/convolution.hpp>
+#include <troupe/dnn/operations/pointwise/activation.hpp>
+#include <troupe/dnn/requests/computation.hpp>
+
+/// Convolutions as requests, see docs/dnn.md, "Ready requests".
+namespace troupe::dnn {
+
+/// y = activation(alpha * convolution(x, filters) + beta * residual + bias). The bias has an element for each filter.
+/// If beta is not 0 and `residual` is not given, y is also read.
+///   gpu.tell(dnn::conv_forward{.x = x, .filters = w, .y = y, .bias = b, .padding = 1});
+struct conv_forward {
+  in_any x, filters;
+  out_any y;
+  std::optional<in_any> bias = {};
+  std::optional<in_any> residual = {};  ///< the old y by default; only if beta is not 0
+  double alpha = 1, beta = 0;
+  dnn::activation activation = {};
+  per_axis padding = 0;         ///< zeros before the image
+  per_axis padding_after = {};  ///< zeros after the image; `padding` by default
+  per_axis stride = 1, dilation = 1;
+  std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.conv_forward", x, filters, y, bias, residual, alpha, beta, activation, padding, padding_after,
+                 stride, dilation, groups, workspace)
+  computation sent() const;
+};
+
+/// dx = alpha * the gradient of x from that of y + beta * the old dx.
+struct conv_data_backward {
+  in_any dy, filters;
+  out_any dx;
+  double alpha = 1, beta = 0;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  std::int64_t groups = 1;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.conv_data_backward", dy, filters, dx, alpha, beta, padding, padding_after, stride, dilation,
+                 groups, workspace)
+  computation sent() const;
+};
+
+/// dfilters = alpha * the gradient of the filters from that of y + beta * the old dfilters.
+struct conv_weight_backward {
+  in_any dy, x;
+  out_any dfilters;
+  double alpha = 1, beta = 0;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  std::int64_t groups = 1;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.conv_weight_backward", dy, x, dfilters, alpha, beta, padding, padding_after, stride, dilation,
+                 groups, workspace)
+  computation sent() const;
+};
+
+}  // namespace troupe::dnn

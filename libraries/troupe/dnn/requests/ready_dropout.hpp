@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/requests/computation.hpp>
+
+/// Dropout as requests. No mask is stored: the same seed and offset yield the same mask on every engine.
+namespace troupe::dnn {
+
+/// y = x / (1 - probability), or 0 with this probability.
+struct dropout_forward {
+  in_any x;
+  out_any y;
+  double probability;
+  std::uint64_t seed = 0;    ///< seed and offset are part of the plan
+  std::uint64_t offset = 0;  ///< the first element's index in the sequence of the seed
+  /// Used instead of the seed: 2 or 4 words of u32 or i32, which are read when the request runs, see random_seed.
+  std::optional<in_any> words = {};
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.dropout_forward", x, y, probability, seed, offset, words, workspace)
+  computation sent() const;
+};
+/// dx = the gradient of x from that of y. The other fields must be those of the forward request.
+struct dropout_backward {
+  in_any dy;
+  out_any dx;
+  double probability;
+  std::uint64_t seed = 0, offset = 0;
+  std::optional<in_any> words = {};
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.dropout_backward", dy, dx, probability, seed, offset, words, workspace)
+  computation sent() const;
+};
+
+}  // namespace troupe::dnn

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <troupe/base/cat.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/normalization/normalization.hpp>
+#include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <troupe/dnn/requests/ready_batch_norm.hpp>
+#include <troupe/dnn/requests/ready_norms.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using detail::of_channels, detail::request_builder, detail::expected_extents;
+
+// The extents that scale, offset and statistics of a normalization must have.
+struct parameter_extents {
+  expected_extents affine, statistics;
+};
+parameter_extents of_last(request_builder& f, const value& x, std::size_t count) {
+  if (count < 1 || count > x.rank()) f.refuse("count", cat("is ", count), cat("1 to ", x.rank()));
+  parameter_extents out{{.rank = x.rank()}, {.rank = x.rank()}};
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    const bool is_over = i + count >= x.rank();
+    out.affine.extents[i] = is_over ? x.extents()[i] : 1;
+    out.statistics.extents[i] = is_over ? 1 : x.extents()[i];
+  }
+  return out;
+}
+std::int64_t channels_of(const value& x) noexcept { return x.rank() > 1 ? x.extents()[1] : 1; }
+// Returns the extents for a normalization of `groups` groups of channels, of each image or over all images.
+parameter_extents of_groups(const value& x, std::int64_t groups, bool of_each_image = true) noexcept {
+  parameter_extents out{of_channels(x, channels_of(x)), of_channels(x, groups)};
+  if (of_each_image && x.rank() > 0) out.statistics.extents[0] = x.extents()[0];
+  return out;
+}
+
+template <class R>
+std::optional<affine> affine_of(request_builder& f, const R& r, const parameter_extents& part) {
+  f.require_with("offset", r.offset.has_value(), "scale", r.scale.has_value());
+  f.require_with("scale", r.scale.has_value(), "offset", r.offset.has_value());
+  const auto scale = f.read("scale", r.scale, part.affine), offset = f.read("offset", r.offset, part.affine);
+  return scale && offset ? std::optional(affine{*scale, *offset}) : std::nullopt;
+}
+
+template <class R>
+computation finished(request_builder& f, const R& r, const normalized& n) {
+  f.write("y", n.y, r.y);
+  if constexpr (requires { r.mean; }) f.write("mean", n.mean, r.mean);
+  f.write("inverse_deviation", n.inverse_deviation, r.inverse_deviation);
+  return f.done(r.workspace);
+}
+
+template <class R>
+computation backward(request_builder& f, const R& r, const value& x, const parameter_extents& part) {
+  const value dy = f.read("dy", r.dy), deviation = f.read("inverse_deviation", r.inverse_deviation, part.statistics);
+  const std::optional<value> scale = f.read("scale", r.scale, part.affine);
+  f.require_with("scale", scale.has_value(), "dscale", r.dscale.has_value());
+  if constexpr (requires { r.doffset; }) {
+    f.require_with("scale", scale.has_value(), "doffset", r.doffset.has_value());
+    const value mean = f.read("mean", r.mean, part.statistics);
+    const auto all = normalization_gradient(dy, x, {x, mean, deviation}, scale);
+    f.write("dx", all.dx, r.dx);
+    f.write("dscale", all.dscale, r.dscale);
+    f.write("doffset", all.doffset, r.doffset);
+  } else {
+    const value zero = less(deviation, deviation);
+    const auto all = rms_norm_gradient(dy, x, {x, zero, deviation}, scale);
+    f.write("dx", all.dx, r.dx);
+    f.write("dscale", all.dscale, r.dscale);
+  }
+  return f.done(r.workspace);
+}
+
+}  // namespace
+
+computation layer_norm_forward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return finished(f, *this, layer_norm(from, count, epsilon, affine_of(f, *this, of_last(f, from, count))));
+}
+computation layer_norm_backward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return backward(f, *this, from, of_last(f, from, count));
+}
+
+computation rms_norm_forward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return finished(f, *this, rms_norm(from, count, epsilon, f.read("scale", scale, of_last(f, from, count).affine)));
+}
+computation rms_norm_backward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return backward(f, *this, from, of_last(f, from, count));
+}
+
+computation group_norm_forward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return finished(f, *this, group_norm(from, groups, epsilon, affine_of(f, *this, of_groups(from, groups))));
+}
+computation group_norm_backward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  if (groups < 1 || channels_of(from) % groups != 0)
+    f.refuse("groups", cat("is ", groups), "a divisor of the channels");
+  return backward(f, *this, from, of_groups(from, groups));
+}
+
+computation instance_norm_forward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return finished(f, *this, instance_norm(from, epsilon, affine_of(f, *this, of_groups(from, channels_of(from)))));
+}
+computation instance_norm_backward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return backward(f, *this, from, of_groups(from, channels_of(from)));
+}
+
+computation batch_norm_training::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  const parameter_extents part = of_groups(from, channels_of(from), false);
+  const auto a = affine_of(f, *this, part);
+  f.require_with("running_variance", running_variance.has_value(), "running_mean", running_mean.has_value());
+  f.require_with("running_mean", running_mean.has_value(), "running_variance", running_variance.has_value());
+  const auto mean_before = f.read("running_mean", running_mean, part.statistics),
+             variance_before = f.read("running_variance", running_variance, part.statistics);
+  std::optional<running_averages> running;
+  if (mean_before && variance_before) running = running_averages{*mean_before, *variance_before, momentum};
+  const batch_normalized n = batch_norm(from, epsilon, a, running);
+  f.write("running_mean", n.next_mean, running_mean);
+  f.write("running_variance", n.next_variance, running_variance);
+  return finished(f, *this, n);
+}
+
+computation batch_norm_inference::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  if (from.rank() < 2) f.refuse("x", cat("has ", detail::axes_text(from.rank())), "2 to 8");
+  if (!(epsilon >= 0) || !std::isfinite(epsilon)) f.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
+  const parameter_extents part = of_groups(from, channels_of(from), false);
+  const auto a = affine_of(f, *this, part);
+  const value m = f.read("mean", mean, part.statistics), v = f.read("variance", variance, part.statistics);
+  value out = (from - m) * (1 / sqrt(v + epsilon));
+  if (a) out = out * a->scale + a->offset;
+  f.write("y", activate(out, activation), y);
+  return f.done(workspace);
+}
+
+computation batch_norm_backward::sent() const {
+  request_builder f;
+  const value from = f.read("x", x);
+  return backward(f, *this, from, of_groups(from, channels_of(from), false));
+}
+
+}  // namespace troupe::dnn

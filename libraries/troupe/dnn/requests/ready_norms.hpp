@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/requests/computation.hpp>
+
+/// Normalizations of each image or row as requests. Tensors may omit axes along which they have extent 1. The scale of
+/// a layer or RMS normalization has the last `count` extents of x, other scales an element for each channel. Mean and
+/// inverse deviation have an element for each row, group or channel that is normalized.
+namespace troupe::dnn {
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over the last `count` axes.
+struct layer_norm_forward {
+  in_any x;
+  out_any y;
+  std::optional<in_any> scale = {}, offset = {};  ///< both, or none
+  std::size_t count = 1;
+  double epsilon = 1e-5;
+  std::optional<out_any> mean = {}, inverse_deviation = {};  ///< for the gradient
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.layer_norm_forward", x, y, scale, offset, count, epsilon, mean, inverse_deviation, workspace)
+  computation sent() const;
+};
+/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
+struct layer_norm_backward {
+  in_any dy, x, mean, inverse_deviation;
+  out_any dx;
+  std::optional<in_any> scale = {};
+  std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
+  std::size_t count = 1;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.layer_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, count,
+                 workspace)
+  computation sent() const;
+};
+
+/// y = x / sqrt(mean of squares + epsilon) * scale, over the last `count` axes.
+struct rms_norm_forward {
+  in_any x;
+  out_any y;
+  std::optional<in_any> scale = {};
+  std::size_t count = 1;
+  double epsilon = 1e-5;
+  std::optional<out_any> inverse_deviation = {};  ///< for the gradient
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.rms_norm_forward", x, y, scale, count, epsilon, inverse_deviation, workspace)
+  computation sent() const;
+};
+/// The gradients from that of y; the inverse deviation is what the forward request wrote.
+struct rms_norm_backward {
+  in_any dy, x, inverse_deviation;
+  out_any dx;
+  std::optional<in_any> scale = {};
+  std::optional<out_any> dscale = {};  ///< only with a scale
+  std::size_t count = 1;
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.rms_norm_backward", dy, x, inverse_deviation, dx, scale, dscale, count, workspace)
+  computation sent() const;
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over groups of neighboring channels of each image. With
+/// one channel in each group, it is an instance normalization.
+struct group_norm_forward {
+  in_any x;
+  out_any y;
+  std::int64_t groups;
+  std::optional<in_any> scale = {}, offset = {};  ///< both, or none
+  double epsilon = 1e-5;
+  std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x group, for the gradient
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.group_norm_forward", x, y, groups, scale, offset, epsilon, mean, inverse_deviation, workspace)
+  computation sent() const;
+};
+/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
+struct group_norm_backward {
+  in_any dy, x, mean, inverse_deviation;
+  out_any dx;
+  std::int64_t groups;
+  std::optional<in_any> scale = {};
+  std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.group_norm_backward", dy, x, mean, inverse_deviation, dx, groups, scale, dscale, doffset,
+                 workspace)
+  computation sent() const;
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over each channel of each image.
+struct instance_norm_forward {
+  in_any x;
+  out_any y;
+  std::optional<in_any> scale = {}, offset = {};  ///< both, or none
+  double epsilon = 1e-5;
+  std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x channel, for the gradient
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.instance_norm_forward", x, y, scale, offset, epsilon, mean, inverse_deviation, workspace)
+  computation sent() const;
+};
+/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
+struct instance_norm_backward {
+  in_any dy, x, mean, inverse_deviation;
+  out_any dx;
+  std::optional<in_any> scale = {};
+  std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
+  std::uint64_t workspace = any_workspace;
+  TROUPE_REQUEST("dnn.instance_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, workspace)
+  computation sent() const;
+};
+
+}  // namespace troupe::dnn

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/epilogue/numbers.hpp>
+#include <troupe/epilogue/op_definitions.hpp>
+
+namespace troupe::dnn::detail {
+namespace {
+
+tensor_index block_of(const block_attributes& f, tensor_index at) noexcept {
+  at[static_cast<std::size_t>(f.along)] /= f.block;
+  return at;
+}
+
+// Returns the least power of two that is not less than x, within the range of f8e8m0.
+double next_power_of_two(double x) noexcept {
+  if (std::isnan(x)) return x;
+  int exponent = -127;
+  while (exponent < 127 && std::ldexp(1.0, exponent) < x) ++exponent;
+  return std::ldexp(1.0, exponent);
+}
+
+}  // namespace
+
+void quantize_blocks(const block_attributes& f, input_values x, output_values elements, output_values scales) {
+  for_each_index(x.shape, [&](const tensor_index& at) {
+    double& largest = scales[block_of(f, at)];
+    largest = epilogue::value_of(epilogue::op::maximum, largest, std::fabs(x[at]));
+  });
+  const double most = epilogue::nearest_of(f.elements, std::numeric_limits<double>::infinity());  // it saturates
+  for (double& scale : scales.numbers)
+    scale = f.scales == dtype::f8e8m0 ? next_power_of_two(scale / most) : epilogue::nearest_of(f.scales, scale / most);
+  for_each_index(x.shape, [&](const tensor_index& at) {
+    const double scale = scales[block_of(f, at)];
+    elements[at] = scale == 0 ? 0 : epilogue::nearest_of(f.elements, x[at] / scale);
+  });
+}
+
+void dequantize_blocks(const block_attributes& f, input_values elements, input_values scales, output_values y) {
+  for_each_index(y.shape, [&](const tensor_index& at) { y[at] = elements[at] * scales[block_of(f, at)]; });
+}
+
+}  // namespace troupe::dnn::detail

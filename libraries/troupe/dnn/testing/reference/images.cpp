@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <vector>
+
+namespace troupe::dnn::detail {
+namespace {
+
+// Calls `f(index)` for each channel whose square is in the sum for the element at `at`.
+template <class F>
+void for_each_channel(const local_response_norm_attributes& attributes, const tensor_shape& x, tensor_index at, F f) {
+  const std::int64_t first = at[1] - (attributes.size - 1) / 2;
+  for (std::int64_t c = first; c < first + attributes.size; ++c) {
+    at[1] = c;
+    if (c >= 0 && c < x.extents[1]) f(std::as_const(at));
+  }
+}
+
+double divisor(const local_response_norm_attributes& f, input_values x, const tensor_index& at) {
+  double sum = 0;
+  for_each_channel(f, x.shape, at, [&](const tensor_index& c) { sum += x[c] * x[c]; });
+  return f.k + f.alpha / static_cast<double>(f.size) * sum;
+}
+
+// An index along one axis of an image, and the weight of the element there.
+struct weighted_index {
+  std::int64_t at;
+  double weight;
+};
+
+double cubic(double distance) noexcept {
+  constexpr double a = -0.75;
+  const double d = std::fabs(distance);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? a * (((d - 5) * d + 8) * d - 4) : 0;
+}
+
+// Returns the input elements, with weights, that output element `o` is interpolated from; `in` and `out` are the
+// extents.
+std::vector<weighted_index> sources_of(const resampling_attributes& f, std::int64_t o, std::int64_t in,
+                                       std::int64_t out) {
+  const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
+  const auto on_image = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
+  if (f.kind == resampling_kind::nearest) {
+    if (f.aligned == 0) return {{on_image(std::floor((2 * i + 1) * from / (2 * to))), 1}};
+    return {{on_image(out == 1 ? 0 : std::floor((2 * i * (from - 1) + (to - 1)) / (2 * (to - 1)))), 1}};
+  }
+  const double position = f.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
+  const double below = std::floor(position), rest = position - below;
+  if (f.kind == resampling_kind::linear) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
+  std::vector<weighted_index> all;
+  for (int k = -1; k <= 2; ++k) all.push_back({on_image(below + k), cubic(rest - k)});
+  return all;
+}
+
+// Calls `use(y index, x index, weight)` for each element of x that an element of y is interpolated from.
+template <class Use>
+void for_each_source(const resampling_attributes& f, const tensor_shape& x, const tensor_shape& y, Use use) {
+  for_each_index(y, [&](const tensor_index& out) {
+    std::vector<std::vector<weighted_index>> along(x.rank);
+    tensor_shape combinations{.rank = x.rank, .extents = {1, 1}};
+    for (std::size_t i = 2; i < x.rank; ++i) {
+      along[i] = sources_of(f, out[i], x.extents[i], y.extents[i]);
+      combinations.extents[i] = static_cast<std::int64_t>(along[i].size());
+    }
+    for_each_index(combinations, [&](const tensor_index& which) {
+      tensor_index image{out[0], out[1]};
+      double weight = 1;
+      for (std::size_t i = 2; i < x.rank; ++i) {
+        const weighted_index& p = along[i][static_cast<std::size_t>(which[i])];
+        image[i] = p.at, weight *= p.weight;
+      }
+      use(out, std::as_const(image), weight);
+    });
+  });
+}
+
+}  // namespace
+
+void normalize_responses(const local_response_norm_attributes& f, input_values x, output_values y) {
+  for_each_index(x.shape, [&](const tensor_index& at) { y[at] = x[at] * std::pow(divisor(f, x, at), -f.beta); });
+}
+
+void find_response_gradient(const local_response_norm_attributes& f, input_values dy, input_values x,
+                            output_values dx) {
+  for_each_index(x.shape, [&](const tensor_index& at) {
+    const double d = divisor(f, x, at);
+    dx[at] += dy[at] * std::pow(d, -f.beta);
+    const double factor =
+        -2 * f.alpha / static_cast<double>(f.size) * f.beta * dy[at] * x[at] * std::pow(d, -f.beta - 1);
+    for_each_channel(f, x.shape, at, [&](const tensor_index& c) { dx[c] += factor * x[c]; });
+  });
+}
+
+void resample(const resampling_attributes& f, input_values x, output_values y) {
+  for_each_source(f, x.shape, y.shape, [&](auto& out, auto& image, double weight) { y[out] += weight * x[image]; });
+}
+
+void find_resampling_gradient(const resampling_attributes& f, input_values dy, output_values dx) {
+  for_each_source(f, dx.shape, dy.shape, [&](auto& out, auto& image, double weight) { dx[image] += weight * dy[out]; });
+}
+
+}  // namespace troupe::dnn::detail

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <vector>
+
+namespace troupe::dnn::detail {
+namespace {
+
+// The sets of a normalization: elements of one set share a mean and a variance.
+class normalized_sets {
+ public:
+  normalized_sets(const normalization_attributes& f, const tensor_shape& x) noexcept : elements_(x) {
+    statistics_.rank = x.rank;
+    for (std::size_t i = 0; i < x.rank; ++i) {
+      const bool is_over = (f.over >> i & 1) != 0;
+      const std::int64_t sets = !is_over ? x.extents[i] : i == 1 ? f.groups : 1;
+      statistics_.extents[i] = sets;
+      widths_[i] = x.extents[i] / sets;
+    }
+  }
+
+  /// Returns the set of an element, as an index among the statistics.
+  std::size_t set_of(const tensor_index& at) const noexcept {
+    std::int64_t position = 0;
+    for (std::size_t i = 0; i < elements_.rank; ++i) position = position * statistics_.extents[i] + at[i] / widths_[i];
+    return static_cast<std::size_t>(position);
+  }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(elements_of(statistics_)); }
+  /// Returns the number of elements of each set.
+  double count() const noexcept { return static_cast<double>(elements_of(elements_)) / static_cast<double>(size()); }
+
+  /// Returns the mean of `value(index, set)` in each set.
+  template <class F>
+  std::vector<double> means(F value) const {
+    std::vector<double> out(size());
+    for_each_index(elements_, [&](const tensor_index& at) { out[set_of(at)] += value(at, set_of(at)); });
+    for (double& m : out) m /= count();
+    return out;
+  }
+
+ private:
+  tensor_shape elements_, statistics_;
+  tensor_index widths_{};
+};
+
+double next_average(const normalization_attributes& f, double running, double here) noexcept {
+  return (1 - f.momentum) * running + f.momentum * here;
+}
+
+}  // namespace
+
+void normalize(const normalization_attributes& f, std::span<const input_values> in,
+               std::span<const output_values> out) {
+  const input_values x = in[0];
+  const output_values y = out[0], mean = out[1], deviation = out[2];
+  const normalized_sets sets(f, x.shape);
+  const auto m =
+      f.rms ? std::vector<double>(sets.size()) : sets.means([&](const tensor_index& at, std::size_t) { return x[at]; });
+  const auto variance = sets.means([&](const tensor_index& at, std::size_t set) {
+    const double d = x[at] - m[set];
+    return d * d;
+  });
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    mean.numbers[set] = m[set];
+    deviation.numbers[set] = 1 / std::sqrt(variance[set] + f.epsilon);
+  }
+  for_each_index(x.shape, [&](const tensor_index& at) {
+    const std::size_t set = sets.set_of(at);
+    y[at] = (x[at] - m[set]) * deviation.numbers[set];
+    if (f.has_affine) y[at] *= in[1][at];
+    if (f.has_affine && !f.rms) y[at] += in[2][at];
+  });
+  if (!f.has_running) return;
+  const auto running = in.last(2);
+  const double count = sets.count(), unbiased = count > 1 ? count / (count - 1) : 1;
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    out[3].numbers[set] = next_average(f, running[0].numbers[set], m[set]);
+    out[4].numbers[set] = next_average(f, running[1].numbers[set], variance[set] * unbiased);
+  }
+}
+
+void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
+                                 std::span<const output_values> out) {
+  const input_values dy = in[0], x = in[1], m = in[2], r = in[3];
+  const normalized_sets sets(f, x.shape);
+  const auto normalized = [&](const tensor_index& at, std::size_t set) {
+    return (x[at] - m.numbers[set]) * r.numbers[set];
+  };
+  const auto scaled = [&](const tensor_index& at) { return f.has_affine ? dy[at] * in[4][at] : dy[at]; };
+  const auto mean = f.rms ? std::vector<double>(sets.size())
+                          : sets.means([&](const tensor_index& at, std::size_t) { return scaled(at); });
+  const auto mean_of_product =
+      sets.means([&](const tensor_index& at, std::size_t set) { return scaled(at) * normalized(at, set); });
+  for_each_index(x.shape, [&](const tensor_index& at) {
+    const std::size_t set = sets.set_of(at);
+    const double n = normalized(at, set);
+    out[0][at] = r.numbers[set] * (scaled(at) - mean[set] - n * mean_of_product[set]);
+    // The gradients of a broadcast scale and offset sum over all uses of each element.
+    if (f.has_affine) out[1][at] += dy[at] * n;
+    if (f.has_affine && !f.rms) out[2][at] += dy[at];
+  });
+}
+
+}  // namespace troupe::dnn::detail
