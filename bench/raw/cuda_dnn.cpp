@@ -9,6 +9,7 @@
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/variant_pack.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/steps/locations.hpp>
 #include <vector>
 

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cudnn/operations.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

@@ -4,9 +4,11 @@
 
 #include <initializer_list>
 #include <optional>
+#include <troupe/base/dtype.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/request/view_shape.hpp>
 #include <vector>
 

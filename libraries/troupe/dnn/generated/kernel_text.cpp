@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
 
 namespace troupe::dnn::generated {

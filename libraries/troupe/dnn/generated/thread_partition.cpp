@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/dnn/generated/thread_partition.hpp>
+#include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn::generated {
 namespace {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <troupe/dnn/graph/producer.hpp>
+#include <troupe/epilogue/op.hpp>
 #include <vector>
 
 /// The differentiation of a node: computes the gradients of its inputs from those of its outputs.

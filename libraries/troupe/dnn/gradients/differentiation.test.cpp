@@ -9,6 +9,7 @@
 #include <random>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/testing/variable.hpp>
+#include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
 namespace {

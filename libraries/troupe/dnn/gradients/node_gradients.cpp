@@ -4,12 +4,19 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/gradients/derivatives.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/ctc/ctc.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 #include <troupe/dnn/operations/recurrence/recurrence.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/reductions/reductions.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/operations/shaping/shaping.hpp>
 
 namespace troupe::dnn::detail {
@@ -239,14 +246,14 @@ void node_differentiation::differentiate_reduction() {
 void node_differentiation::differentiate_normalization() {
   if (!only_first_has_gradient()) return;
   const auto f = node_.attributes.as<normalization_attributes>();
-  const std::optional<value> scale = f.has_affine != 0 ? std::optional(in(1)) : std::nullopt;
-  const normalized of{out(0), out(1), out(2)};
+  const normalization_places at(f);
+  const std::optional<value> scale = at.scale != absent ? std::optional(in(at.scale)) : std::nullopt;
+  const normalized of{out(at.y), out(at.mean), out(at.deviation)};
   const normalization_gradients g =
-      f.rms != 0 ? rms_norm_gradient(dy(), in(0), of, scale) : normalization_gradient(dy(), in(0), of, scale);
-  set(0, [&] { return g.dx; });
-  if (f.has_affine == 0) return;
-  set(1, [&] { return g.dscale; });
-  if (f.rms == 0) set(2, [&] { return g.doffset; });
+      f.rms != 0 ? rms_norm_gradient(dy(), in(at.x), of, scale) : normalization_gradient(dy(), in(at.x), of, scale);
+  set(at.x, [&] { return g.dx; });
+  if (at.scale != absent) set(at.scale, [&] { return g.dscale; });
+  if (at.offset != absent) set(at.offset, [&] { return g.doffset; });
 }
 
 void node_differentiation::differentiate_attention() {
@@ -270,9 +277,9 @@ void node_differentiation::differentiate_recurrence() {
   const auto f = node_.attributes.as<recurrence_attributes>();
   const recurrence_places at(f);
   if (p_.gradients[at.reserve]) return refuse("the reserve of a recurrence");
-  const auto input = [&](std::size_t place) { return place != at.none ? std::optional(in(place)) : std::nullopt; };
+  const auto input = [&](std::size_t place) { return place != absent ? std::optional(in(place)) : std::nullopt; };
   const auto gradient = [&](std::size_t place) {
-    return place != at.none && p_.gradients[place] ? std::optional(dy(place)) : std::nullopt;
+    return place != absent && p_.gradients[place] ? std::optional(dy(place)) : std::nullopt;
   };
   recurrent_weights w{.input = in(1), .recurrent = in(2), .projection = input(at.projection)};
   if (f.has_biases != 0) w.biases = {in(at.input_bias), in(at.recurrent_bias)};
@@ -289,7 +296,7 @@ void node_differentiation::differentiate_recurrence() {
                                                       {at.h, &g.dh},
                                                       {at.c, &g.dc}};
   for (const auto& [place, result] : all)
-    if (place != at.none) set(place, [of = result] { return *of; });
+    if (place != absent) set(place, [of = result] { return *of; });
 }
 
 void node_differentiation::differentiate_moves() {

@@ -4,7 +4,17 @@
 #include <array>
 #include <cstring>
 #include <troupe/dnn/graph/encoded_graph.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/request/records.hpp>
 
 namespace troupe::dnn {
@@ -23,14 +33,17 @@ bool is_sound(const encoded_tensor& t, std::size_t memory) noexcept {
 bool has_counts(const encoded_node& n, std::int64_t inputs, std::int64_t outputs) noexcept {
   return n.input_count == inputs && n.output_count == outputs;
 }
+template <class Places>
+bool has_counts(const encoded_node& n, const Places& p) noexcept {
+  return n.input_count == p.inputs && n.output_count == p.outputs;
+}
 bool is_flag(std::int64_t word) noexcept { return word == 0 || word == 1; }
 
 bool has_sound_normalization(const encoded_node& n) noexcept {
   const auto f = n.attributes.as<normalization_attributes>();
   if (!is_flag(f.rms) || !is_flag(f.has_affine) || !is_flag(f.has_running)) return false;
-  const std::int64_t affine = f.has_affine ? (f.rms ? 1 : 2) : 0, running = f.has_running ? 2 : 0;
-  if (n.what == op::normalization_gradient) return has_counts(n, 4 + f.has_affine, 1 + affine);
-  return !(f.rms && f.has_running) && has_counts(n, 1 + affine + running, 3 + running);
+  if (n.what == op::normalization_gradient) return has_counts(n, normalization_gradient_places(f));
+  return !(f.rms && f.has_running) && has_counts(n, normalization_places(f));
 }
 
 bool has_sound_attention(const encoded_node& n) noexcept {
@@ -55,9 +68,9 @@ bool has_sound_recurrence(const encoded_node& n) noexcept {
     return false;
   const bool is_lstm = detail::has_c(f.cell);
   if (!is_lstm && (f.has_projection || f.has_dc)) return false;
-  const auto has_places = [&n](const auto& p) { return n.input_count == p.inputs && n.output_count == p.outputs; };
-  if (n.what == op::recurrence) return !f.has_dy && !f.has_dh && !f.has_dc && has_places(detail::recurrence_places(f));
-  return (f.has_dy || f.has_dh || f.has_dc) && has_places(detail::recurrence_gradient_places(f));
+  if (n.what == op::recurrence)
+    return !f.has_dy && !f.has_dh && !f.has_dc && has_counts(n, detail::recurrence_places(f));
+  return (f.has_dy || f.has_dh || f.has_dc) && has_counts(n, detail::recurrence_gradient_places(f));
 }
 
 bool has_sound_attributes(const encoded_node& n) noexcept {
@@ -132,7 +145,7 @@ std::size_t encoded_node::count_value_inputs() const noexcept {
       return input_count - (attributes.as<recurrence_attributes>().has_lengths != 0 ? 1u : 0u);
     case op::ctc_loss:
     case op::ctc_loss_gradient:
-      return input_count - 3u;
+      return ctc_inputs(what == op::ctc_loss_gradient).labels;
     case op::attention:
     case op::attention_gradient:
       return attention_inputs(attributes.as<attention_attributes>(), what == op::attention_gradient).numbers;

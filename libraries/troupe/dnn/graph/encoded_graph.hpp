@@ -8,7 +8,6 @@
 #include <troupe/base/dtype.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
-#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/view_shape.hpp>
 

@@ -1,6 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 
 namespace troupe::dnn {

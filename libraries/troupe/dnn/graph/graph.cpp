@@ -9,6 +9,7 @@
 #include <troupe/dnn/graph/graph.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/graph/without_elements.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <troupe/dnn/graph/without_elements.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
 
 namespace troupe::dnn::detail {
 namespace {
@@ -24,9 +27,10 @@ known_output reduced(reduction_kind kind) noexcept {
 // Returns an output of a normalization of no elements. Running averages do not change.
 known_output normalized(const producer& p, std::size_t output) {
   const auto f = p.attributes.as<normalization_attributes>();
-  const std::size_t of_mean = p.inputs.size() - 2;
-  if (output >= 3) return input_or_zero(p, of_mean + output - 3);
-  return {output == 1 && f.rms != 0 ? 0 : no_number};
+  const normalization_places at(f);
+  if (output == at.next_mean) return input_or_zero(p, at.running_mean);
+  if (output == at.next_variance) return input_or_zero(p, at.running_variance);
+  return {output == at.mean && f.rms != 0 ? 0 : no_number};
 }
 
 // Returns an output of a recurrence without steps: the last state is the initial one.

@@ -24,6 +24,10 @@ struct execution_context {
   N* elements(const location& l) const noexcept {
     return reinterpret_cast<N*>(at(l));
   }
+  template <class N>
+  N* elements(const location* l) const noexcept {
+    return l != nullptr ? elements<N>(*l) : nullptr;
+  }
 };
 
 }  // namespace troupe::dnn::host

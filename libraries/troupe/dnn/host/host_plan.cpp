@@ -12,33 +12,16 @@
 #include <troupe/dnn/host/operations/pooling.hpp>
 #include <troupe/dnn/host/operations/sequences.hpp>
 #include <troupe/dnn/host/operations/sets.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
 
 namespace troupe::dnn::host {
 namespace {
-
-template <class N>
-void run_normalization(const operator_step& s, const execution_context& w) {
-  const auto f = s.attributes.as<normalization_attributes>();
-  normalization_tensors t{.x = s.inputs[0], .y = s.outputs[0], .mean = s.outputs[1], .deviation = s.outputs[2]};
-  std::size_t next = 1;
-  if (f.has_affine != 0) t.scale = s.inputs[next++];
-  if (f.has_affine != 0 && f.rms == 0) t.offset = s.inputs[next++];
-  if (f.has_running != 0) {
-    t.running_mean = s.inputs[next], t.running_variance = s.inputs[next + 1];
-    t.next_mean = s.outputs[3], t.next_variance = s.outputs[4];
-  }
-  normalize<N>(w, f, t);
-}
-
-template <class N>
-void run_normalization_gradient(const operator_step& s, const execution_context& w) {
-  const auto f = s.attributes.as<normalization_attributes>();
-  normalization_gradient_tensors t{
-      .dy = s.inputs[0], .x = s.inputs[1], .mean = s.inputs[2], .deviation = s.inputs[3], .dx = s.outputs[0]};
-  if (f.has_affine != 0) t.scale = s.inputs[4], t.dscale = s.outputs[1];
-  if (f.has_affine != 0 && f.rms == 0) t.doffset = s.outputs[2];
-  normalization_gradient<N>(w, f, t);
-}
 
 result<void> compute_by_vendor(const fused_step& s, const vendor_kernel& kernel, const execution_context& w,
                                const call& c) {
@@ -66,9 +49,9 @@ void compute(const operator_step& s, const execution_context& w) {
     case op::reduction:
       return reduce<N>(w, f.as<reduction_attributes>(), in[0], to);
     case op::normalization:
-      return run_normalization<N>(s, w);
+      return normalize<N>(w, s);
     case op::normalization_gradient:
-      return run_normalization_gradient<N>(s, w);
+      return normalization_gradient<N>(w, s);
     case op::pooling:
       return pool<N>(w, f.as<pooling_attributes>(), in[0], to);
     case op::pooling_gradient:

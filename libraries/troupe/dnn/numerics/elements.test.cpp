@@ -3,6 +3,7 @@
 // Compares elementwise operations, reductions, normalizations and their gradients, and shape operations with the
 // reference in double precision.
 #include <troupe/dnn/testing/numerics.hpp>
+#include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares convolutions, pooling and their gradients with the reference in double precision.
 #include <troupe/dnn/testing/numerics.hpp>
+#include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <troupe/dnn/onednn/convolution.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 
 namespace troupe::dnn::onednn {

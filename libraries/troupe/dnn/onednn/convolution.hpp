@@ -5,6 +5,7 @@
 #include <optional>
 #include <troupe/dnn/graph/encoded_graph.hpp>
 #include <troupe/dnn/onednn/primitive_list.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <vector>
 
 namespace troupe::dnn::onednn {

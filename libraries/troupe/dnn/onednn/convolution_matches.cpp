@@ -6,6 +6,8 @@
 #include <troupe/dnn/onednn/convolution.hpp>
 #include <troupe/dnn/onednn/convolution_matches.hpp>
 #include <troupe/dnn/onednn/costs.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
@@ -203,14 +205,9 @@ class convolution_finder {
     }
   }
 
-  // The tensors of a convolution or a gradient, by their roles.
-  struct roles {
-    std::uint16_t image, filters, result;
-  };
+  using roles = convolution_roles<std::uint16_t>;
   static roles roles_of(const encoded_node& n) noexcept {
-    if (n.what == op::convolution) return {n.inputs[0], n.inputs[1], n.outputs[0]};
-    if (n.what == op::convolution_data_gradient) return {n.outputs[0], n.inputs[1], n.inputs[0]};
-    return {n.inputs[1], n.outputs[0], n.inputs[0]};
+    return roles::of(n.what, n.inputs[0], n.inputs[1], n.outputs[0]);
   }
   convolution_cost cost_of(const fused_chain& c) const {
     const encoded_node& n = graph_.nodes()[c.begin];

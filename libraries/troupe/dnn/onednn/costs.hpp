@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/onednn/convolution.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
 
 namespace troupe::dnn::onednn {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/steps/attention_geometry.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
@@ -14,7 +15,7 @@ attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
   const attention_inputs at(f, s.what == op::attention_gradient);
   const tensor_shape &q = s.inputs[at.q].shape, &k = s.inputs[at.k].shape;
   const auto numbers = [&](std::size_t input) -> integer_view {
-    if (input == attention_inputs::none) return {};
+    if (input == absent) return {};
     const location& l = s.inputs[input];
     return {static_cast<const std::int32_t*>(static_cast<const void*>(memory(l))), l.shape.strides[0],
             l.shape.rank > 1 ? l.shape.strides[1] : 0};

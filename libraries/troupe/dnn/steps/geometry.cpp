@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/locations.hpp>
 #include <troupe/windows/geometry.hpp>
 

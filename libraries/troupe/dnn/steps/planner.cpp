@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <troupe/base/round_up.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/steps/buffer_offsets.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
 
 namespace troupe::dnn {
@@ -34,7 +36,8 @@ std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, 
     case op::ctc_loss:
     case op::ctc_loss_gradient: {
       const bool gradient = n.what == op::ctc_loss_gradient;
-      const ctc_workspace workspace(shape(gradient ? 1 : 0), shape(gradient ? 2 : 1), gradient);
+      const ctc_inputs at(gradient);
+      const ctc_workspace workspace(shape(at.logits), shape(at.labels), gradient);
       return static_cast<std::uint64_t>(workspace.count) * sizeof(double);
     }
     default:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/graph/encoded_graph.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 
 /// The workspace of a step: memory that it needs beside its tensors while it runs.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/steps/locations.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <variant>
@@ -44,6 +45,10 @@ struct operator_step {
   node_attributes attributes;
   std::vector<location> inputs, outputs;
   location workspace = {};  ///< see step_workspace.hpp
+
+  /// Returns an input or output by its index among the node's; null if the index is `absent`.
+  const location* input(std::size_t k) const noexcept { return k != absent ? &inputs[k] : nullptr; }
+  const location* output(std::size_t k) const noexcept { return k != absent ? &outputs[k] : nullptr; }
 };
 
 /// Nodes that one kernel computes together, of a vendor's library or a direct kernel of ours, and the layouts that it

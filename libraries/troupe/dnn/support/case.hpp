@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <troupe/base/dtype.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>

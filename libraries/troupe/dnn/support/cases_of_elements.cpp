@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/support/case.hpp>
+#include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn::support {
 namespace {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/testing/reference/reference.hpp>
 #include <troupe/request/records.hpp>
 #include <vector>

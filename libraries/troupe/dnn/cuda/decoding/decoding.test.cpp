@@ -5,6 +5,7 @@
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/epilogue/numbers.hpp>
 

@@ -4,6 +4,7 @@
 
 #include <troupe/base/dtype.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/steps/attention_geometry.hpp>
 
 /// Arguments of the kernels of attention, and the division of their work.

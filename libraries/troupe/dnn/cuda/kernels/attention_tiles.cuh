@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 
 #include "attention_arguments.hpp"
 #include "elements.cuh"

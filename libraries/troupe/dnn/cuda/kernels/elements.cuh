@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cmath>
-#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/op_definitions.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
 
 #include "kernel_arguments.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <limits>
-#include <troupe/dnn/graph/attributes.hpp>
+#include <troupe/dnn/graph/kinds.hpp>
 
 #include "elements.cuh"
 

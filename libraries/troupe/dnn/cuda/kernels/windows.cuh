@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/graph/kinds.hpp>
+
 #include "sets.cuh"
 
 /// Operations that slide a window over images. Each element of a result is computed by one thread, each element of the

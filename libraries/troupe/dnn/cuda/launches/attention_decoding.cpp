@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
 
 namespace troupe::dnn {

@@ -9,6 +9,7 @@
 #include <troupe/dnn/cuda/launches/direct_columns.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 
 namespace troupe::dnn {
@@ -58,11 +59,6 @@ struct row_shape {
   }
 };
 
-const tensor_shape* scale_of(const encoded_graph& g, const encoded_node& n) noexcept {
-  const std::size_t at = n.what == op::normalization ? 1 : 4;
-  return n.input_count > at ? &g.tensors()[n.inputs[at]].shape : nullptr;
-}
-
 class direct_matcher {
  public:
   direct_matcher(const graph_analysis& m, std::size_t node) : m_(m), node_(m.node(node)) {
@@ -72,17 +68,18 @@ class direct_matcher {
   std::optional<fusion_match> normalization() {
     const bool forward = node_.what == op::normalization;
     const auto f = node_.attributes.as<normalization_attributes>();
-    const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
+    const normalization_inputs at(node_.what, f);
+    const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
     // x and dy have one type, scale and offset this type or f32, and all other tensors are f32.
-    const std::size_t of_scale = forward ? 1 : 4;
-    const dtype type = common_type(0, forward ? 1 : 2);
-    const dtype affine = common_type(of_scale, node_.input_count) == type ? type : dtype::f32;
-    const auto rows = row_shape::of(f, x.shape, scale_of(m_.graph, node_), type, !forward);
+    const dtype type = common_type(0, at.x + 1);
+    const dtype affine = common_type(at.scale, node_.input_count) == type ? type : dtype::f32;
+    const tensor_shape* const scale = at.scale != absent ? &m_.tensor(node_.inputs[at.scale]).shape : nullptr;
+    const auto rows = row_shape::of(f, x.shape, scale, type, !forward);
     if (!rows) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
-      const bool is_statistic = !forward && (i == 2 || i == 3);
-      out_.inputs.push_back(with_layout(node_.inputs[i], is_statistic ? dtype::f32 : i >= of_scale ? affine : type));
+      const bool is_image = i <= at.x, is_affine = at.scale != absent && i >= at.scale;
+      out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type : is_affine ? affine : dtype::f32));
     }
     const dtype result = result_type_of(node_.outputs[0]);
     add_outputs(false, type == dtype::f32 || result == type ? result : dtype::f32);
@@ -94,17 +91,20 @@ class direct_matcher {
   // Matches a normalization over all axes but the channels. Tensors whose channels are not neighbors are copied.
   std::optional<fusion_match> normalization_of_channels() {
     const bool forward = node_.what == op::normalization;
-    const encoded_tensor& x = m_.tensor(node_.inputs[forward ? 0 : 1]);
-    const auto workspace = column_workspace_of(node_.what, node_.attributes.as<normalization_attributes>(), x.shape);
+    const auto f = node_.attributes.as<normalization_attributes>();
+    const normalization_inputs at(node_.what, f);
+    const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
+    const auto workspace = column_workspace_of(node_.what, f, x.shape);
     if (!workspace || is_last_axis_contiguous(x)) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
-      const bool is_image = i == 0 || (!forward && i == 1);
+      const bool is_image = i <= at.x;
       if (t.where == place::number || (!is_image && !is_per_channel(t.shape, x.shape))) return std::nullopt;
       out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
     }
     // dy may be f32 if x is a half type, but x may not be f32 if dy is a half type.
-    if (!forward && out_.inputs[1].type == dtype::f32) out_.inputs[0] = with_layout(node_.inputs[0], dtype::f32, true);
+    if (!forward && out_.inputs[at.x].type == dtype::f32)
+      out_.inputs[0] = with_layout(node_.inputs[0], dtype::f32, true);
     add_outputs(true, result_type_of(node_.outputs[0]));
     out_.workspace = *workspace;
     return done();
@@ -202,42 +202,46 @@ result<void> launch_for_rows(const execution_context& w, dtype type, std::int64_
 
 result<void> enqueue_row_normalization(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
-  const row_shape rows = *row_shape::of(f, s.inputs[0].shape, nullptr, s.inputs[0].type, false);
-  const auto at = [&](std::size_t i) { return s.inputs.size() > i ? typed_memory_at(s.inputs[i], w) : typed_memory{}; };
+  const normalization_places at(f);
+  const location& x = s.inputs[at.x];
+  const row_shape rows = *row_shape::of(f, x.shape, nullptr, x.type, false);
+  const auto input = [&](std::size_t k) { return k != absent ? typed_memory_at(s.inputs[k], w) : typed_memory{}; };
   const normalize_rows_arguments r{.all = rows.arguments(f),
-                                   .x = at(0),
-                                   .scale = at(1),
-                                   .offset = at(2),
-                                   .y = w.at(s.outputs[0]),
-                                   .type_of_y = s.outputs[0].type,
-                                   .mean = static_cast<float*>(w.at(s.outputs[1])),
-                                   .deviation = static_cast<float*>(w.at(s.outputs[2])),
+                                   .x = input(at.x),
+                                   .scale = input(at.scale),
+                                   .offset = input(at.offset),
+                                   .y = w.at(s.outputs[at.y]),
+                                   .type_of_y = s.outputs[at.y].type,
+                                   .mean = static_cast<float*>(w.at(s.outputs[at.mean])),
+                                   .deviation = static_cast<float*>(w.at(s.outputs[at.deviation])),
                                    .epsilon = f.epsilon};
   return launch_for_rows<"normalize_rows">(w, r.x.type, rows.blocks(), rows.threads_of_block(), r);
 }
 
 result<void> enqueue_row_normalization_gradient(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
-  const row_shape rows = *row_shape::of(f, s.inputs[1].shape, nullptr, s.inputs[1].type, true);
-  const bool has_scale = f.has_affine != 0, has_offset = has_scale && f.rms == 0;
+  const normalization_gradient_places at(f);
+  const location &x = s.inputs[at.x], &dx = s.outputs[at.dx];
+  const row_shape rows = *row_shape::of(f, x.shape, nullptr, x.type, true);
+  const bool has_scale = at.scale != absent, has_offset = at.doffset != absent;
   auto* const sums = has_scale ? static_cast<float*>(w.at(s.workspace)) : nullptr;
   const normalize_rows_gradient_arguments r{
       .all = rows.arguments(f),
-      .dy = typed_memory_at(s.inputs[0], w),
-      .x = typed_memory_at(s.inputs[1], w),
-      .scale = has_scale ? typed_memory_at(s.inputs[4], w) : typed_memory{},
-      .mean = static_cast<const float*>(w.at(s.inputs[2])),
-      .deviation = static_cast<const float*>(w.at(s.inputs[3])),
-      .dx = w.at(s.outputs[0]),
-      .type_of_dx = s.outputs[0].type,
+      .dy = typed_memory_at(s.inputs[at.dy], w),
+      .x = typed_memory_at(x, w),
+      .scale = has_scale ? typed_memory_at(s.inputs[at.scale], w) : typed_memory{},
+      .mean = static_cast<const float*>(w.at(s.inputs[at.mean])),
+      .deviation = static_cast<const float*>(w.at(s.inputs[at.deviation])),
+      .dx = w.at(dx),
+      .type_of_dx = dx.type,
       .parts = rows.parts(),
       .dscales = sums,
       .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
   };
   TROUPE_TRY(launch_for_rows<"normalize_rows_gradient">(w, r.x.type, r.parts, rows.threads_of_block(), r));
   if (!has_scale) return {};
-  add_lines_arguments all{rows.sums(), rows.width, rows.width, {{r.dscales, w.at(s.outputs[1])}}};
-  if (has_offset) all.tables[1] = {r.doffsets, w.at(s.outputs[2])};
+  add_lines_arguments all{rows.sums(), rows.width, rows.width, {{r.dscales, w.at(s.outputs[at.dscale])}}};
+  if (has_offset) all.tables[1] = {r.doffsets, w.at(s.outputs[at.doffset])};
   return launch_sums(w, all);
 }
 

@@ -7,6 +7,7 @@
 #include <troupe/dnn/cuda/launches/direct.hpp>
 #include <troupe/dnn/cuda/launches/direct_columns.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <type_traits>
 
 namespace troupe::dnn {
@@ -57,7 +58,6 @@ result<void> launch_combining(const execution_context& w, const A& arguments) {
   return launch_for_type<Name, float>(w, divided_up(arguments.all.channels, channels_of_block), column_threads,
                                       arguments);
 }
-float* floats_at(const location& l, const execution_context& w) { return static_cast<float*>(w.at(l)); }
 
 }  // namespace
 
@@ -71,39 +71,39 @@ std::optional<std::uint64_t> column_workspace_of(op what, const normalization_at
 }
 
 bool is_of_columns(const operator_step& s) noexcept {
-  const tensor_shape& x = s.inputs[s.what == op::normalization ? 0 : 1].shape;
-  return columns_of(s.attributes.as<normalization_attributes>(), x) && x.strides[1] == 1;
+  const auto f = s.attributes.as<normalization_attributes>();
+  const tensor_shape& x = s.inputs[normalization_inputs(s.what, f).x].shape;
+  return columns_of(f, x) && x.strides[1] == 1;
 }
 
 result<void> enqueue_column_normalization(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
-  const columns all = *columns_of(f, s.inputs[0].shape), summands = for_sums(all);
-  const bool has_affine = f.has_affine != 0, has_running = f.has_running != 0;
-  const std::size_t running = has_affine ? 3 : 1;
-  const auto input = [&](bool given, std::size_t i) { return given ? floats_at(s.inputs[i], w) : nullptr; };
-  const auto output = [&](bool given, std::size_t i) { return given ? floats_at(s.outputs[i], w) : nullptr; };
-  const typed_memory x = typed_memory_at(s.inputs[0], w);
+  const normalization_places at(f);
+  const columns all = *columns_of(f, s.inputs[at.x].shape), summands = for_sums(all);
+  const auto input = [&](std::size_t k) { return static_cast<float*>(w.at(s.input(k))); };
+  const auto output = [&](std::size_t k) { return static_cast<float*>(w.at(s.output(k))); };
+  const typed_memory x = typed_memory_at(s.inputs[at.x], w);
   auto* const sums = static_cast<double*>(w.at(s.workspace));
   const sum_columns_arguments summed{summands, x, sums, sums + sums_of(summands)};
   const combine_columns_arguments combined{.all = summands,
                                            .sums = summed.sums,
                                            .squares = summed.squares,
-                                           .mean = output(true, 1),
-                                           .deviation = output(true, 2),
-                                           .running_mean = input(has_running, running),
-                                           .running_variance = input(has_running, running + 1),
-                                           .next_mean = output(has_running, 3),
-                                           .next_variance = output(has_running, 4),
+                                           .mean = output(at.mean),
+                                           .deviation = output(at.deviation),
+                                           .running_mean = input(at.running_mean),
+                                           .running_variance = input(at.running_variance),
+                                           .next_mean = output(at.next_mean),
+                                           .next_variance = output(at.next_variance),
                                            .epsilon = f.epsilon,
                                            .momentum = f.momentum};
   const normalize_columns_arguments normalized{.all = for_elements(all),
                                                .x = x,
                                                .mean = combined.mean,
                                                .deviation = combined.deviation,
-                                               .scale = input(has_affine, 1),
-                                               .offset = input(has_affine, 2),
-                                               .y = w.at(s.outputs[0]),
-                                               .type_of_y = s.outputs[0].type};
+                                               .scale = input(at.scale),
+                                               .offset = input(at.offset),
+                                               .y = w.at(s.outputs[at.y]),
+                                               .type_of_y = s.outputs[at.y].type};
   const auto launch_all = [&]<class T>(std::type_identity<T>) -> result<void> {
     TROUPE_TRY((launch_tiles<"sum_columns", T>(w, summed)));
     TROUPE_TRY((launch_combining<"combine_columns">(w, combined)));
@@ -114,10 +114,12 @@ result<void> enqueue_column_normalization(const operator_step& s, const executio
 
 result<void> enqueue_column_normalization_gradient(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
-  const columns all = *columns_of(f, s.inputs[1].shape), summands = for_sums(all);
-  const bool has_affine = f.has_affine != 0;
-  const typed_memory dy = typed_memory_at(s.inputs[0], w), x = typed_memory_at(s.inputs[1], w);
-  const float *const mean = floats_at(s.inputs[2], w), *const deviation = floats_at(s.inputs[3], w);
+  const normalization_gradient_places at(f);
+  const columns all = *columns_of(f, s.inputs[at.x].shape), summands = for_sums(all);
+  const auto input = [&](std::size_t k) { return static_cast<const float*>(w.at(s.input(k))); };
+  const auto output = [&](std::size_t k) { return static_cast<float*>(w.at(s.output(k))); };
+  const typed_memory dy = typed_memory_at(s.inputs[at.dy], w), x = typed_memory_at(s.inputs[at.x], w);
+  const float *const mean = input(at.mean), *const deviation = input(at.deviation);
   auto* const sums = static_cast<double*>(w.at(s.workspace));
   const sum_columns_gradient_arguments summed{summands, dy, x, mean, deviation, sums, sums + sums_of(summands)};
   auto* const means = reinterpret_cast<float*>(sums + 2 * sums_of(summands));
@@ -126,8 +128,8 @@ result<void> enqueue_column_normalization_gradient(const operator_step& s, const
                                                     .along = summed.along,
                                                     .mean_gradient = means,
                                                     .mean_along = means + all.channels,
-                                                    .dscale = has_affine ? floats_at(s.outputs[1], w) : nullptr,
-                                                    .doffset = has_affine ? floats_at(s.outputs[2], w) : nullptr};
+                                                    .dscale = output(at.dscale),
+                                                    .doffset = output(at.doffset)};
   const normalize_columns_gradient_arguments normalized{.all = for_elements(all),
                                                         .dy = dy,
                                                         .x = x,
@@ -135,9 +137,9 @@ result<void> enqueue_column_normalization_gradient(const operator_step& s, const
                                                         .deviation = deviation,
                                                         .mean_gradient = combined.mean_gradient,
                                                         .mean_along = combined.mean_along,
-                                                        .scale = has_affine ? floats_at(s.inputs[4], w) : nullptr,
-                                                        .dx = w.at(s.outputs[0]),
-                                                        .type_of_dx = s.outputs[0].type};
+                                                        .scale = input(at.scale),
+                                                        .dx = w.at(s.outputs[at.dx]),
+                                                        .type_of_dx = s.outputs[at.dx].type};
   const auto launch_all = [&]<fixed_string Sum, fixed_string Normalize, class N>() -> result<void> {
     TROUPE_TRY((launch_tiles<Sum, N>(w, summed)));
     TROUPE_TRY((launch_combining<"combine_columns_gradient">(w, combined)));

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <troupe/dnn/cuda/launches/launches.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 
 /// Direct steps of normalizations over all axes but the channels, for tensors whose channels are neighbors in memory.
 namespace troupe::dnn {

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/cuda/kernels/kernel_image_arguments.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/sampling.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -9,7 +9,12 @@
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/launches/sequences.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {
@@ -71,26 +76,22 @@ std::int64_t grouped_over(const normalization_attributes& f) noexcept {
 
 result<void> enqueue_normalization(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
-  std::size_t next = 1;
-  const auto input = [&](bool given) -> const location* { return given ? &s.inputs[next++] : nullptr; };
-  const location* const scale = input(f.has_affine != 0);
-  const location* const offset = input(f.has_affine != 0 && f.rms == 0);
-  const location *const running_mean = input(f.has_running != 0), *const running_variance = input(f.has_running != 0);
-  const auto at = [&](const location* l) { return l != nullptr ? w.at(*l) : nullptr; };
-  const tensor_shape x = grouped(s.inputs[0].shape, f.groups, false);
+  const normalization_places at(f);
+  const location* const scale = s.input(at.scale);
+  const tensor_shape x = grouped(s.inputs[at.x].shape, f.groups, false);
   const tensor_shape of_scale = scale != nullptr ? grouped(scale->shape, f.groups, false) : tensor_shape{};
   const kernel_arguments::normalization_arguments r{
       .all = sets_of(x, grouped_over(f), scale != nullptr ? &of_scale : nullptr),
-      .x = w.at(s.inputs[0]),
-      .scale = at(scale),
-      .offset = at(offset),
-      .running_mean = at(running_mean),
-      .running_variance = at(running_variance),
-      .y = w.at(s.outputs[0]),
-      .mean = w.at(s.outputs[1]),
-      .deviation = w.at(s.outputs[2]),
-      .next_mean = f.has_running != 0 ? w.at(s.outputs[3]) : nullptr,
-      .next_variance = f.has_running != 0 ? w.at(s.outputs[4]) : nullptr,
+      .x = w.at(s.inputs[at.x]),
+      .scale = w.at(scale),
+      .offset = w.at(s.input(at.offset)),
+      .running_mean = w.at(s.input(at.running_mean)),
+      .running_variance = w.at(s.input(at.running_variance)),
+      .y = w.at(s.outputs[at.y]),
+      .mean = w.at(s.outputs[at.mean]),
+      .deviation = w.at(s.outputs[at.deviation]),
+      .next_mean = w.at(s.output(at.next_mean)),
+      .next_variance = w.at(s.output(at.next_variance)),
       .rms = f.rms,
       .epsilon = f.epsilon,
       .momentum = f.momentum};
@@ -98,19 +99,20 @@ result<void> enqueue_normalization(const operator_step& s, const execution_conte
 }
 
 result<void> enqueue_normalization_gradient(const operator_step& s, const execution_context& w) {
-  const auto f = s.attributes.as<normalization_attributes>();
-  const location* const scale = f.has_affine != 0 ? &s.inputs[4] : nullptr;
-  const tensor_shape x = grouped(s.inputs[1].shape, f.groups, false),
-                     statistics = grouped(s.inputs[2].shape, f.groups, true);
+  const auto f = s.attributes.as<normalization_gradient_attributes>();
+  const normalization_gradient_places at(f);
+  const location* const scale = s.input(at.scale);
+  const tensor_shape x = grouped(s.inputs[at.x].shape, f.groups, false),
+                     statistics = grouped(s.inputs[at.mean].shape, f.groups, true);
   const tensor_shape of_scale = scale != nullptr ? grouped(scale->shape, f.groups, false) : tensor_shape{};
   kernel_arguments::normalization_gradient_arguments r{
       .all = sets_of(x, grouped_over(f), scale != nullptr ? &of_scale : nullptr, &statistics),
-      .dy = w.at(s.inputs[0]),
-      .x = w.at(s.inputs[1]),
-      .mean = w.at(s.inputs[2]),
-      .deviation = w.at(s.inputs[3]),
-      .scale = scale != nullptr ? w.at(*scale) : nullptr,
-      .dx = w.at(s.outputs[0]),
+      .dy = w.at(s.inputs[at.dy]),
+      .x = w.at(s.inputs[at.x]),
+      .mean = w.at(s.inputs[at.mean]),
+      .deviation = w.at(s.inputs[at.deviation]),
+      .scale = w.at(scale),
+      .dx = w.at(s.outputs[at.dx]),
       .dscale = nullptr,
       .doffset = nullptr,
       .rms = f.rms};
@@ -120,7 +122,7 @@ result<void> enqueue_normalization_gradient(const operator_step& s, const execut
   for (std::size_t i = 0; i < x.rank; ++i)
     if (of_scale.extents[i] == 1) inside |= std::int64_t{1} << i;
   r.all = sets_of(x, inside, &of_scale, &statistics);
-  r.dscale = w.at(s.outputs[1]), r.doffset = f.rms == 0 ? w.at(s.outputs[2]) : nullptr;
+  r.dscale = w.at(s.outputs[at.dscale]), r.doffset = w.at(s.output(at.doffset));
   return launch<"scale_gradient">(w, r.all.outside.count, set_threads, r);
 }
 
@@ -129,9 +131,8 @@ result<void> enqueue_normalization_gradient(const operator_step& s, const execut
 result<void> enqueue_convolution(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<convolution_attributes>();
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
-  const tensor_shape& image = forward ? s.inputs[0].shape : of_data ? s.outputs[0].shape : s.inputs[1].shape;
-  const tensor_shape& filters = forward || of_data ? s.inputs[1].shape : s.outputs[0].shape;
-  const tensor_shape& result = forward ? s.outputs[0].shape : s.inputs[0].shape;
+  const auto [image, filters, result] =
+      convolution_roles<const tensor_shape&>::of(s.what, s.inputs[0].shape, s.inputs[1].shape, s.outputs[0].shape);
   const kernel_arguments::convolution_arguments r{.g = windows_of(f.window, image, result, filters.extents.data() + 2),
                                                   .images = image.extents[0],
                                                   .groups = f.groups,

@@ -5,6 +5,7 @@
 #include <troupe/cuda/launch.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
 #include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
@@ -25,6 +26,7 @@ struct execution_context {
     const std::uint64_t base = l.is_buffer ? workspace + all.buffers[l.number] : graph.memory()[l.number].address;
     return reinterpret_cast<void*>(base + static_cast<std::uint64_t>(l.offset) * bytes_of(l.type));
   }
+  void* at(const location* l) const noexcept { return l != nullptr ? at(*l) : nullptr; }
 };
 
 /// Returns the geometry of a window as a kernel's argument.

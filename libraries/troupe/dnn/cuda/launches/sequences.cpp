@@ -5,6 +5,8 @@
 #include <troupe/dnn/cuda/kernels/kernel_sequence_arguments.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/sequences.hpp>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
 
 namespace troupe::dnn {
@@ -35,8 +37,8 @@ kernel_arguments::recurrence_shape arguments_of(const detail::recurrence_layout&
 class gpu_addresses {
  public:
   gpu_addresses(const operator_step& s, const execution_context& w) noexcept : step_(s), site_(w) {}
-  void* input(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.inputs[k]) : nullptr; }
-  void* output(std::size_t k) const noexcept { return k != SIZE_MAX ? site_.at(step_.outputs[k]) : nullptr; }
+  void* input(std::size_t k) const noexcept { return site_.at(step_.input(k)); }
+  void* output(std::size_t k) const noexcept { return site_.at(step_.output(k)); }
   const std::int32_t* integers(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
   void* workspace(std::int64_t first) const noexcept { return advanced(site_.at(step_.workspace), first); }
   void* advanced(const void* from, std::int64_t numbers) const noexcept {
@@ -84,11 +86,11 @@ result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const 
   TROUPE_TRY(enqueue_matrix_product(w, lines, l.inputs, l.rows, of_x, {p.input(1), l.inputs}, p.output(0), l.inputs));
   TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.inputs, lines, of_x.transposed(), x, p.output(1), l.inputs));
   TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.width, lines, of_h.transposed(), h, p.output(2), l.width));
-  if (at.dprojection != at.none)
+  if (at.dprojection != absent)
     TROUPE_TRY(enqueue_matrix_product(w, l.width, l.hidden, lines, matrix{r.projected, l.width}.transposed(),
                                       {p.advanced(r.reserve, l.unprojected), l.line}, p.output(at.dprojection),
                                       l.hidden));
-  if (at.dinput_bias == at.none) return {};
+  if (at.dinput_bias == absent) return {};
   for (const auto& [from, to] : {std::pair(of_x.data, at.dinput_bias), {of_h.data, at.drecurrent_bias}})
     TROUPE_TRY(launch_sums(w, {lines, l.rows, width, {{from, p.output(to)}}}));
   return {};
@@ -107,7 +109,7 @@ result<void> enqueue_recurrence(const operator_step& s, const execution_context&
                                            .c0 = p.input(at.c),
                                            .input_bias = p.input(at.input_bias),
                                            .recurrent_bias = p.input(at.recurrent_bias),
-                                           .y = p.output(0),
+                                           .y = p.output(at.y),
                                            .h = p.output(at.last_h),
                                            .c = p.output(at.last_c),
                                            .reserve = p.output(at.reserve)};
@@ -146,14 +148,14 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const execution
   kernel_arguments::recurrence_gradient_arguments r{
       .of = arguments_of(l, p.integers(at.lengths)),
       .step = 0,
-      .x = p.input(0),
+      .x = p.input(at.x),
       .dy = p.input(at.dy),
       .dlast_h = p.input(at.dlast_h),
       .dlast_c = p.input(at.dlast_c),
-      .reserve = p.input(3),
+      .reserve = p.input(at.reserve),
       .gate_gradients = p.workspace(workspace.gate_gradients),
-      .dh = at.dh != at.none ? p.output(at.dh) : p.workspace(workspace.dh),
-      .dc = at.dc != at.none        ? p.output(at.dc)
+      .dh = at.dh != absent ? p.output(at.dh) : p.workspace(workspace.dh),
+      .dc = at.dc != absent         ? p.output(at.dc)
             : detail::has_c(l.cell) ? p.workspace(workspace.dc)
                                     : nullptr,
       .projected = projects ? p.workspace(workspace.projected) : nullptr,
@@ -180,8 +182,8 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const execution
 
 result<void> enqueue_ctc(const operator_step& s, const execution_context& w) {
   const bool is_gradient = s.what == op::ctc_loss_gradient;
-  const std::size_t first = is_gradient ? 1 : 0;
-  const tensor_shape &logits = s.inputs[first].shape, &labels = s.inputs[first + 1].shape;
+  const ctc_inputs at(is_gradient);
+  const tensor_shape &logits = s.inputs[at.logits].shape, &labels = s.inputs[at.labels].shape;
   const ctc_workspace workspace(logits, labels, is_gradient);
   const gpu_addresses p(s, w);
   auto* const all = static_cast<double*>(p.workspace(0));
@@ -192,11 +194,11 @@ result<void> enqueue_ctc(const operator_step& s, const execution_context& w) {
                                           .blank = s.attributes.as<ctc_attributes>().blank,
                                           .states = workspace.states,
                                           .retained_steps = is_gradient ? logits.extents[0] : 2,
-                                          .logits = p.input(first),
-                                          .dloss = is_gradient ? p.input(0) : nullptr,
-                                          .labels = p.integers(first + 1),
-                                          .steps = p.integers(first + 2),
-                                          .counts = p.integers(first + 3),
+                                          .logits = p.input(at.logits),
+                                          .dloss = is_gradient ? p.input(at.dloss) : nullptr,
+                                          .labels = p.integers(at.labels),
+                                          .steps = p.integers(at.steps),
+                                          .counts = p.integers(at.counts),
                                           .norms = all + workspace.norms,
                                           .forward = all + workspace.forward,
                                           .backward = all + workspace.backward,

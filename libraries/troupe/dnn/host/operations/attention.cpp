@@ -5,6 +5,7 @@
 #include <cmath>
 #include <troupe/dnn/host/operations/attention.hpp>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::host {
 namespace {

@@ -5,6 +5,7 @@
 #include <map>
 #include <troupe/dnn/host/operations/attention.hpp>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <tuple>
 
 namespace troupe::dnn::host {

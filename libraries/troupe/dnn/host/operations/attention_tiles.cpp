@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::host {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 template <class N>
 const N* input(const execution_context& w, const operator_step& s, std::size_t (*which)(const attention_inputs&)) {
   const std::size_t at = which({s.attributes.as<attention_attributes>(), s.what == op::attention_gradient});
-  return at == attention_inputs::none ? nullptr : w.elements<N>(s.inputs[at]);
+  return w.elements<N>(s.input(at));
 }
 
 }  // namespace

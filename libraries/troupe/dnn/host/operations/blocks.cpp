@@ -5,6 +5,7 @@
 #include <limits>
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/images.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/blocks/block_scaling.hpp>
 #include <type_traits>
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/convolution.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 
 namespace troupe::dnn::host {
 namespace {

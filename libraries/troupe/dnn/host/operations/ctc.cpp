@@ -6,6 +6,7 @@
 #include <limits>
 #include <troupe/dnn/host/operations/sequences.hpp>
 #include <troupe/dnn/host/sums.hpp>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <vector>
@@ -24,15 +25,15 @@ double log_sum(double a, double b, double c) noexcept {
 // The tensors and the workspace of the loss, or of its gradient.
 template <class N>
 struct losses {
-  losses(const execution_context& w, const operator_step& s, bool is_gradient)
+  losses(const execution_context& w, const operator_step& s, bool is_gradient, ctc_inputs at)
       : blank(s.attributes.as<ctc_attributes>().blank),
-        shape(s.inputs[is_gradient].shape),
-        longest(s.inputs[is_gradient + 1].shape.extents[1]),
-        workspace(shape, s.inputs[is_gradient + 1].shape, is_gradient),
-        logits(w.elements<N>(s.inputs[is_gradient])),
-        labels(w.elements<std::int32_t>(s.inputs[is_gradient + 1])),
-        steps(w.elements<std::int32_t>(s.inputs[is_gradient + 2])),
-        counts(w.elements<std::int32_t>(s.inputs[is_gradient + 3])),
+        shape(s.inputs[at.logits].shape),
+        longest(s.inputs[at.labels].shape.extents[1]),
+        workspace(shape, s.inputs[at.labels].shape, is_gradient),
+        logits(w.elements<N>(s.inputs[at.logits])),
+        labels(w.elements<std::int32_t>(s.inputs[at.labels])),
+        steps(w.elements<std::int32_t>(s.inputs[at.steps])),
+        counts(w.elements<std::int32_t>(s.inputs[at.counts])),
         all(w.elements<double>(s.workspace)),
         stored_steps(is_gradient ? shape.extents[0] : 2) {}
 
@@ -158,14 +159,14 @@ class alignments {
 
 template <class N>
 void ctc_loss(const execution_context& w, const operator_step& s) {
-  const losses<N> l(w, s, false);
+  const losses<N> l(w, s, false, ctc_inputs(false));
   N* const to = w.elements<N>(s.outputs[0]);
   w.team.spread(l.batch(), 1, [&](std::int64_t b) { to[b] = static_cast<N>(-alignments<N>(l, b).total()); });
 }
 
 template <class N>
 void ctc_loss_gradient(const execution_context& w, const operator_step& s) {
-  const losses<N> l(w, s, true);
+  const losses<N> l(w, s, true, ctc_inputs(true));
   const N* const gradients = w.elements<N>(s.inputs[0]);
   N* const to = w.elements<N>(s.outputs[0]);
   w.team.spread(l.batch(), 1, [&](std::int64_t b) {

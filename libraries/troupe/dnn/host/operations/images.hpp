@@ -3,6 +3,9 @@
 #pragma once
 
 #include <troupe/dnn/host/execution_context.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
 
 /// Normalization across channels, resampling and blocks with scales on the host. All tensors are dense, with elements
 /// of type N.

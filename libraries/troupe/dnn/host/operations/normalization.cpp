@@ -3,6 +3,7 @@
 #include <cmath>
 #include <troupe/dnn/host/operations/sets.hpp>
 #include <troupe/dnn/host/sums.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn::host {
@@ -46,10 +47,14 @@ std::vector<double> sums_of(const execution_context& w, const shapes& s, std::si
 }  // namespace
 
 template <class N>
-void normalize(const execution_context& w, const normalization_attributes& f, const normalization_tensors& t) {
-  const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
-  const N* const x = w.elements<N>(t.x);
-  N *const y = w.elements<N>(t.y), *const mean = w.elements<N>(t.mean), *const deviation = w.elements<N>(t.deviation);
+void normalize(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<normalization_attributes>();
+  const normalization_places at(f);
+  const auto input = [&](std::size_t k) -> const N* { return w.elements<N>(step.input(k)); };
+  const auto output = [&](std::size_t k) { return w.elements<N>(step.output(k)); };
+  const shapes s(f, step.inputs[at.x], step.outputs[at.mean], step.input(at.scale));
+  const N* const x = input(at.x);
+  N *const y = output(at.y), *const mean = output(at.mean), *const deviation = output(at.deviation);
   std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
   if (f.rms == 0) {
     means = sums_of(w, s, 1, s.sets, [&](std::int64_t i, std::int64_t) { return static_cast<double>(x[i]); });
@@ -59,52 +64,53 @@ void normalize(const execution_context& w, const normalization_attributes& f, co
     const double d = static_cast<double>(x[i]) - means[static_cast<std::size_t>(set)];
     return d * d;
   });
-  const N* const running_mean = t.running_mean ? w.elements<N>(*t.running_mean) : nullptr;
-  const N* const running_variance = t.running_variance ? w.elements<N>(*t.running_variance) : nullptr;
+  const N *const running_mean = input(at.running_mean), *const running_variance = input(at.running_variance);
+  N *const next_mean = output(at.next_mean), *const next_variance = output(at.next_variance);
   for (std::int64_t i = 0; i < s.sets; ++i) {
     const double m = means[static_cast<std::size_t>(i)], sum = squares[static_cast<std::size_t>(i)];
     mean[i] = static_cast<N>(m);
     deviation[i] = static_cast<N>(1 / std::sqrt(sum / s.set_size + f.epsilon));
     if (running_mean == nullptr) continue;
     const double unbiased = sum / (s.set_size > 1 ? s.set_size - 1 : 1);
-    w.elements<N>(*t.next_mean)[i] =
-        static_cast<N>((1 - f.momentum) * static_cast<double>(running_mean[i]) + f.momentum * m);
-    w.elements<N>(*t.next_variance)[i] =
+    next_mean[i] = static_cast<N>((1 - f.momentum) * static_cast<double>(running_mean[i]) + f.momentum * m);
+    next_variance[i] =
         static_cast<N>((1 - f.momentum) * static_cast<double>(running_variance[i]) + f.momentum * unbiased);
   }
-  const N* const scale = t.scale ? w.elements<N>(*t.scale) : nullptr;
-  const N* const offset = t.offset ? w.elements<N>(*t.offset) : nullptr;
+  const N *const scale = input(at.scale), *const offset = input(at.offset);
   for_each_line_of(w, s.over, [&](std::int64_t l) {
-    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
+    const std::int64_t begin = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
                        n = s.over.length();
-    for (std::int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - mean[set + i * along]) * deviation[set + i * along];
+    for (std::int64_t i = 0; i < n; ++i)
+      y[begin + i] = (x[begin + i] - mean[set + i * along]) * deviation[set + i * along];
     if (scale == nullptr) return;
     const std::int64_t scale_at = s.over.begin(2, l), stride = s.over.line_stride(2);
     if (offset != nullptr)
       for (std::int64_t i = 0; i < n; ++i)
-        y[at + i] = y[at + i] * scale[scale_at + i * stride] + offset[scale_at + i * stride];
+        y[begin + i] = y[begin + i] * scale[scale_at + i * stride] + offset[scale_at + i * stride];
     else
-      for (std::int64_t i = 0; i < n; ++i) y[at + i] *= scale[scale_at + i * stride];
+      for (std::int64_t i = 0; i < n; ++i) y[begin + i] *= scale[scale_at + i * stride];
   });
 }
 
 template <class N>
-void normalization_gradient(const execution_context& w, const normalization_attributes& f,
-                            const normalization_gradient_tensors& t) {
-  const shapes s(f, t.x, t.mean, t.scale ? &*t.scale : nullptr);
-  const N *const x = w.elements<N>(t.x), *const dy = w.elements<N>(t.dy), *const mean = w.elements<N>(t.mean),
-                 *const deviation = w.elements<N>(t.deviation);
-  N* const dx = w.elements<N>(t.dx);
+void normalization_gradient(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<normalization_gradient_attributes>();
+  const normalization_gradient_places at(f);
+  const auto input = [&](std::size_t k) -> const N* { return w.elements<N>(step.input(k)); };
+  const shapes s(f, step.inputs[at.x], step.inputs[at.mean], step.input(at.scale));
+  const N *const x = input(at.x), *const dy = input(at.dy), *const mean = input(at.mean),
+                 *const deviation = input(at.deviation);
+  N* const dx = w.elements<N>(step.outputs[at.dx]);
   const auto normal = [&](std::int64_t i, std::int64_t set) {
     return static_cast<double>(x[i] - mean[set]) * static_cast<double>(deviation[set]);
   };
   // dx first holds g = dy * scale.
-  const N* const scale = t.scale ? w.elements<N>(*t.scale) : nullptr;
+  const N* const scale = input(at.scale);
   for_each_line_of(w, s.over, [&](std::int64_t l) {
-    const std::int64_t at = s.over.begin(0, l), n = s.over.length();
-    if (scale == nullptr) return std::copy_n(dy + at, n, dx + at), void();
+    const std::int64_t begin = s.over.begin(0, l), n = s.over.length();
+    if (scale == nullptr) return std::copy_n(dy + begin, n, dx + begin), void();
     const std::int64_t scale_at = s.over.begin(2, l), stride = s.over.line_stride(2);
-    for (std::int64_t i = 0; i < n; ++i) dx[at + i] = dy[at + i] * scale[scale_at + i * stride];
+    for (std::int64_t i = 0; i < n; ++i) dx[begin + i] = dy[begin + i] * scale[scale_at + i * stride];
   });
   std::vector<double> means(static_cast<std::size_t>(s.sets), 0.0);
   if (f.rms == 0)
@@ -112,34 +118,33 @@ void normalization_gradient(const execution_context& w, const normalization_attr
   std::vector<double> products = sums_of(
       w, s, 1, s.sets, [&](std::int64_t i, std::int64_t set) { return static_cast<double>(dx[i]) * normal(i, set); });
   for_each_line_of(w, s.over, [&](std::int64_t l) {
-    const std::int64_t at = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
+    const std::int64_t begin = s.over.begin(0, l), set = s.over.begin(1, l), along = s.over.line_stride(1),
                        n = s.over.length();
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t k = set + i * along;
       const auto each = static_cast<std::size_t>(k);
-      dx[at + i] = static_cast<N>(static_cast<double>(deviation[k]) *
-                                  (static_cast<double>(dx[at + i]) - means[each] / s.set_size -
-                                   normal(at + i, k) * products[each] / s.set_size));
+      dx[begin + i] = static_cast<N>(static_cast<double>(deviation[k]) *
+                                     (static_cast<double>(dx[begin + i]) - means[each] / s.set_size -
+                                      normal(begin + i, k) * products[each] / s.set_size));
     }
   });
-  if (!t.dscale) return;
-  const std::int64_t count = elements_of(t.dscale->shape);
-  const auto store = [&](const location& to, const std::vector<double>& sums) {
-    N* const out = w.elements<N>(to);
+  if (at.dscale == absent) return;
+  const std::int64_t count = elements_of(step.outputs[at.dscale].shape);
+  const auto store = [&](std::size_t output, const std::vector<double>& sums) {
+    N* const out = w.elements<N>(step.outputs[output]);
     for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<N>(sums[static_cast<std::size_t>(i)]);
   };
-  store(*t.dscale, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t set) {
-    return static_cast<double>(dy[i]) * normal(i, set);
-  }));
-  if (t.doffset)
-    store(*t.doffset,
+  store(at.dscale, sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t set) {
+          return static_cast<double>(dy[i]) * normal(i, set);
+        }));
+  if (at.doffset != absent)
+    store(at.doffset,
           sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dy[i]); }));
 }
 
-#define TROUPE_DNN_NORMALIZATIONS(N)                                                                                   \
-  template void normalize<N>(const execution_context&, const normalization_attributes&, const normalization_tensors&); \
-  template void normalization_gradient<N>(const execution_context&, const normalization_attributes&,                   \
-                                          const normalization_gradient_tensors&);
+#define TROUPE_DNN_NORMALIZATIONS(N)                                          \
+  template void normalize<N>(const execution_context&, const operator_step&); \
+  template void normalization_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_NORMALIZATIONS(float)
 TROUPE_DNN_NORMALIZATIONS(double)
 

@@ -5,6 +5,7 @@
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/images.hpp>
 #include <troupe/dnn/host/operations/pooling.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <vector>
 
 namespace troupe::dnn::host {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/host/execution_context.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
 /// Pooling on the host. All tensors are dense, with elements of type N.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/host/execution_context.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn::host {

@@ -5,6 +5,7 @@
 #include <troupe/dnn/host/operations/cells.hpp>
 #include <troupe/dnn/host/operations/sequences.hpp>
 #include <troupe/dnn/host/small_products.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
 #include <vector>
 
@@ -17,9 +18,7 @@ constexpr std::int64_t part_size = 1 << 13;  // elements that are worth a thread
 template <class N>
 struct recurrence {
   recurrence(const execution_context& w, const operator_step& s, const recurrence_attributes& f, std::size_t lengths)
-      : work(w),
-        l(f, s.inputs[0].shape, s.inputs[2].shape),
-        lengths_(lengths != SIZE_MAX ? w.elements<std::int32_t>(s.inputs[lengths]) : nullptr) {}
+      : work(w), l(f, s.inputs[0].shape, s.inputs[2].shape), lengths_(w.elements<std::int32_t>(s.input(lengths))) {}
 
   std::int64_t length(std::int64_t b) const noexcept {
     return lengths_ == nullptr ? l.time : std::clamp<std::int64_t>(lengths_[b], 0, l.time);
@@ -60,14 +59,14 @@ class recurrence_computation : recurrence<N> {
   recurrence_computation(const execution_context& w, const operator_step& s, const recurrence_attributes& f,
                          const detail::recurrence_places& p)
       : base(w, s, f, p.lengths),
-        x_(input(s, 0)),
-        weights_(input(s, 1)),
-        recurrent_(input(s, 2)),
+        x_(input(s, p.x)),
+        weights_(input(s, p.w)),
+        recurrent_(input(s, p.r)),
         h0_(input(s, p.h)),
         c0_(input(s, p.c)),
         biases_{input(s, p.input_bias), input(s, p.recurrent_bias)},
         projection_(input(s, p.projection)),
-        y_(output(s, 0)),
+        y_(output(s, p.y)),
         h_(output(s, p.last_h)),
         c_(output(s, p.last_c)),
         reserve_(output(s, p.reserve)) {}
@@ -84,12 +83,8 @@ class recurrence_computation : recurrence<N> {
   }
 
  private:
-  const N* input(const operator_step& s, std::size_t k) const {
-    return k != SIZE_MAX ? this->work.template elements<N>(s.inputs[k]) : nullptr;
-  }
-  N* output(const operator_step& s, std::size_t k) const {
-    return k != SIZE_MAX ? this->work.template elements<N>(s.outputs[k]) : nullptr;
-  }
+  const N* input(const operator_step& s, std::size_t k) const { return this->work.template elements<N>(s.input(k)); }
+  N* output(const operator_step& s, std::size_t k) const { return this->work.template elements<N>(s.output(k)); }
 
   static void begin(const N* from, N* state, std::int64_t count) {
     if (from != nullptr)
@@ -150,8 +145,8 @@ class recurrence_gradient_computation : recurrence<N> {
       : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
     const recurrence_workspace workspace(f, l);
     N* const all = w.elements<N>(s.workspace);
-    dh_ = at_.dh != at_.none ? output(at_.dh) : all + workspace.dh,
-    dc_ = at_.dc != at_.none ? output(at_.dc) : all + workspace.dc;
+    dh_ = at_.dh != absent ? output(at_.dh) : all + workspace.dh,
+    dc_ = at_.dc != absent ? output(at_.dc) : all + workspace.dc;
     gate_gradients_ = all, projected_ = all + workspace.projected, masked_x_ = all + workspace.x;
   }
 
@@ -163,20 +158,18 @@ class recurrence_gradient_computation : recurrence<N> {
   }
 
  private:
-  const N* input(std::size_t k) const {
-    return k != SIZE_MAX ? this->work.template elements<N>(step_.inputs[k]) : nullptr;
-  }
-  N* output(std::size_t k) const { return k != SIZE_MAX ? this->work.template elements<N>(step_.outputs[k]) : nullptr; }
+  const N* input(std::size_t k) const { return this->work.template elements<N>(step_.input(k)); }
+  N* output(std::size_t k) const { return this->work.template elements<N>(step_.output(k)); }
 
   void begin(std::size_t given, N* gradient, std::int64_t count) const {
-    if (given != SIZE_MAX)
+    if (given != absent)
       std::copy_n(input(given), count, gradient);
     else
       std::fill_n(gradient, count, N(0));
   }
 
   void take_step(std::int64_t t) const {
-    const N *const dy = input(at_.dy), *const projection = input(at_.projection), *const reserve = input(3);
+    const N *const dy = input(at_.dy), *const projection = input(at_.projection), *const reserve = input(at_.reserve);
     N* const unit_gradients = projected_ + l.lines() * l.width;  // gradients of this step's unprojected state
     this->for_each_sequence(t, l.width, [&](std::int64_t b, std::int64_t i, bool has_step) {
       N* const dh = dh_ + b * l.width;
@@ -231,11 +224,11 @@ class recurrence_gradient_computation : recurrence<N> {
                        {x + first * l.inputs, l.inputs}, so_far, output(1), l.inputs);
       multiply_rows<N>(l.rows, l.width, count, {h_gradients + first * width, width, true}, {h, l.line}, so_far,
                        output(2), l.width);
-      if (at_.dprojection != at_.none)
+      if (at_.dprojection != absent)
         multiply_rows<N>(l.width, l.hidden, count, {projected_ + first * l.width, l.width, true},
                          {reserve + first * l.line + l.unprojected, l.line}, so_far, output(at_.dprojection), l.hidden);
     });
-    if (at_.dinput_bias == at_.none) return;
+    if (at_.dinput_bias == absent) return;
     sum_over_steps(gate_gradients_, output(at_.dinput_bias));
     if (h_gradients != gate_gradients_)
       sum_over_steps(h_gradients, output(at_.drecurrent_bias));

@@ -4,7 +4,9 @@
 #include <array>
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/images.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/sampling.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <vector>
 
 namespace troupe::dnn::host {

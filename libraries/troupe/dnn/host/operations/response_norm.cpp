@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/images.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/sets.hpp>
 #include <troupe/dnn/host/sums.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 
 namespace troupe::dnn::host {

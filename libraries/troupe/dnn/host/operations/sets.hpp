@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <troupe/dnn/host/execution_context.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/steps/steps.hpp>
 
 /// Reductions, softmax, products and normalizations on the host. All tensors are dense, with elements of type N.
 namespace troupe::dnn::host {
@@ -20,19 +22,9 @@ void softmax_gradient(const execution_context& w, const softmax_attributes& f, c
 template <class N>
 void multiply_matrices(const execution_context& w, const location& a, const location& b, const location& c);
 
-struct normalization_tensors {
-  location x, y, mean, deviation;
-  std::optional<location> scale, offset, running_mean, running_variance, next_mean, next_variance;
-};
 template <class N>
-void normalize(const execution_context& w, const normalization_attributes& f, const normalization_tensors& t);
-
-struct normalization_gradient_tensors {
-  location dy, x, mean, deviation, dx;
-  std::optional<location> scale, dscale, doffset;
-};
+void normalize(const execution_context& w, const operator_step& s);
 template <class N>
-void normalization_gradient(const execution_context& w, const normalization_attributes& f,
-                            const normalization_gradient_tensors& t);
+void normalization_gradient(const execution_context& w, const operator_step& s);
 
 }  // namespace troupe::dnn::host

@@ -6,6 +6,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/attention/attention.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
 
 /// The attributes of attention nodes, and the positions of their inputs.
@@ -30,23 +31,27 @@ struct attention_attributes {
 /// and dbias if there is a bias.
 using attention_gradient_attributes = attention_attributes;
 
-/// The indexes of an attention node's inputs; `none` for those that it does not have.
+/// The indexes of an attention node's inputs; `absent` for those that it does not have.
 struct attention_inputs {
-  static constexpr std::size_t none = SIZE_MAX;
-  std::size_t q, k, v, bias = none;
-  std::size_t numbers;  ///< count of the inputs from q to bias; those after them are i32 in memory
-  std::size_t queries = none, keys = none, pages = none, step = none, count;
+  std::size_t count = 0;
+  std::size_t dy, y, statistics;  ///< only of a gradient
+  std::size_t q, k, v, bias;
+  std::size_t numbers;  ///< count of the inputs up to the bias; those after them are i32 in memory
+  std::size_t queries, keys, pages, step;
 
   constexpr attention_inputs(const attention_attributes& f, bool gradient) noexcept
-      : q(gradient ? 3 : 0), k(q + 1), v(q + 2), numbers(q + 3), count(q + 3) {
-    const auto next = [this](bool given) { return given ? count++ : none; };
-    bias = next(f.has_bias != 0);
-    numbers = count;
-    queries = next(f.queries != sequence_layout::whole);
-    keys = next(f.keys != sequence_layout::whole);
-    pages = next(f.has_pages != 0);
-    step = next(f.has_step != 0);
-  }
+      : dy(next_index(count, gradient)),
+        y(next_index(count, gradient)),
+        statistics(next_index(count, gradient)),
+        q(count++),
+        k(count++),
+        v(count++),
+        bias(next_index(count, f.has_bias != 0)),
+        numbers(count),
+        queries(next_index(count, f.queries != sequence_layout::whole)),
+        keys(next_index(count, f.keys != sequence_layout::whole)),
+        pages(next_index(count, f.has_pages != 0)),
+        step(next_index(count, f.has_step != 0)) {}
 };
 
 constexpr bool is_attention(op o) noexcept { return o == op::attention || o == op::attention_gradient; }

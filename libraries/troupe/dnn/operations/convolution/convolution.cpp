@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/convolution/convolution.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/operations/windows/spatial.hpp>
 
 namespace troupe::dnn {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/operations/ctc/ctc.hpp>
-#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 
 namespace troupe::dnn {

@@ -7,6 +7,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>
 
 namespace troupe::dnn {

@@ -4,6 +4,7 @@
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/pointwise/activation.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 
 namespace troupe::dnn {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/operations/pooling/pooling.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/operations/windows/spatial.hpp>
 #include <utility>
 

@@ -4,6 +4,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/random.hpp>
 
 namespace troupe::dnn {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <troupe/dnn/graph/kinds.hpp>
 
-/// The attributes of nodes on sequences; see attributes.hpp.
 namespace troupe::dnn {
 
 /// The attributes of a recurrence. Inputs: x, W and R; the initial h, and for an LSTM c; the biases b and d; the
@@ -20,11 +19,5 @@ struct recurrence_attributes {
 /// the projection; lengths. Outputs: the gradients of x, W and R; of b and d; of the projection; of the initial h, and
 /// for an LSTM c. Inputs and outputs whose flags are 0 are omitted.
 using recurrence_gradient_attributes = recurrence_attributes;
-
-/// The attributes of a CTC loss and its gradient. Inputs: logits; labels; the number of steps and the number of labels
-/// of each sequence. The gradient has one more input before these: the gradient of the losses.
-struct ctc_attributes {
-  std::int64_t blank;  ///< the class that stands for no label
-};
 
 }  // namespace troupe::dnn

@@ -18,33 +18,48 @@ constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
 }
 constexpr bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-/// Indexes of a recurrence's inputs and outputs; `none` for those that it does not have.
+/// The indexes of a recurrence's inputs and outputs; `absent` for those that it does not have.
 struct recurrence_places {
-  static constexpr std::size_t none = SIZE_MAX;
-  std::size_t inputs = 3, outputs = 2;
-  std::size_t h, c, input_bias, recurrent_bias, projection, lengths;
-  std::size_t last_h = 1, last_c, reserve;
-  constexpr explicit recurrence_places(const recurrence_attributes& f) noexcept {
-    const auto next = [](std::size_t& at, bool has) { return has ? at++ : none; };
-    h = next(inputs, f.has_state), c = next(inputs, f.has_state && has_c(f.cell));
-    input_bias = next(inputs, f.has_biases), recurrent_bias = next(inputs, f.has_biases);
-    projection = next(inputs, f.has_projection), lengths = next(inputs, f.has_lengths);
-    last_c = next(outputs, has_c(f.cell)), reserve = outputs++;
-  }
+  std::size_t inputs = 0, outputs = 0;
+  std::size_t x, w, r, h, c, input_bias, recurrent_bias, projection, lengths;
+  std::size_t y, last_h, last_c, reserve;
+  constexpr explicit recurrence_places(const recurrence_attributes& f) noexcept
+      : x(inputs++),
+        w(inputs++),
+        r(inputs++),
+        h(next_index(inputs, f.has_state != 0)),
+        c(next_index(inputs, f.has_state != 0 && has_c(f.cell))),
+        input_bias(next_index(inputs, f.has_biases != 0)),
+        recurrent_bias(next_index(inputs, f.has_biases != 0)),
+        projection(next_index(inputs, f.has_projection != 0)),
+        lengths(next_index(inputs, f.has_lengths != 0)),
+        y(outputs++),
+        last_h(outputs++),
+        last_c(next_index(outputs, has_c(f.cell))),
+        reserve(outputs++) {}
 };
 struct recurrence_gradient_places {
-  static constexpr std::size_t none = recurrence_places::none;
-  std::size_t inputs = 4, outputs = 3;
-  std::size_t dy, dlast_h, dlast_c, projection, lengths;
-  std::size_t dinput_bias, drecurrent_bias, dprojection, dh, dc;
-  constexpr explicit recurrence_gradient_places(const recurrence_gradient_attributes& f) noexcept {
-    const auto next = [](std::size_t& at, bool has) { return has ? at++ : none; };
-    dy = next(inputs, f.has_dy), dlast_h = next(inputs, f.has_dh), dlast_c = next(inputs, f.has_dc);
-    projection = next(inputs, f.has_projection), lengths = next(inputs, f.has_lengths);
-    dinput_bias = next(outputs, f.has_biases), drecurrent_bias = next(outputs, f.has_biases);
-    dprojection = next(outputs, f.has_projection);
-    dh = next(outputs, f.has_state), dc = next(outputs, f.has_state && has_c(f.cell));
-  }
+  std::size_t inputs = 0, outputs = 0;
+  std::size_t x, w, r, reserve, dy, dlast_h, dlast_c, projection, lengths;
+  std::size_t dx, dw, dr, dinput_bias, drecurrent_bias, dprojection, dh, dc;
+  constexpr explicit recurrence_gradient_places(const recurrence_gradient_attributes& f) noexcept
+      : x(inputs++),
+        w(inputs++),
+        r(inputs++),
+        reserve(inputs++),
+        dy(next_index(inputs, f.has_dy != 0)),
+        dlast_h(next_index(inputs, f.has_dh != 0)),
+        dlast_c(next_index(inputs, f.has_dc != 0)),
+        projection(next_index(inputs, f.has_projection != 0)),
+        lengths(next_index(inputs, f.has_lengths != 0)),
+        dx(outputs++),
+        dw(outputs++),
+        dr(outputs++),
+        dinput_bias(next_index(outputs, f.has_biases != 0)),
+        drecurrent_bias(next_index(outputs, f.has_biases != 0)),
+        dprojection(next_index(outputs, f.has_projection != 0)),
+        dh(next_index(outputs, f.has_state != 0)),
+        dc(next_index(outputs, f.has_state != 0 && has_c(f.cell))) {}
 };
 
 /// The extents of a recurrence, and the layout of its reserve, which has a line for each step of each sequence. A line

@@ -4,6 +4,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 #include <troupe/dnn/operations/recurrence/recurrence.hpp>
 
@@ -166,8 +167,8 @@ recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, co
   const std::vector<value> all = m.all(8);
   const detail::recurrence_gradient_places at(f);
   const auto output = [&](std::size_t place, std::string_view which, std::string_view expected) {
-    return place != at.none ? all[place]
-                            : detail::not_computed(op::recurrence_gradient, name, which, std::string(expected));
+    return place != absent ? all[place]
+                           : detail::not_computed(op::recurrence_gradient, name, which, std::string(expected));
   };
   return {.dx = all[0],
           .dinput = all[1],

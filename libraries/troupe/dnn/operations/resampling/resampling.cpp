@@ -6,7 +6,9 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/resampling.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <vector>
 
 namespace troupe::dnn {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/dnn/graph/attributes.hpp>
+#include <troupe/dnn/graph/kinds.hpp>
 #include <troupe/epilogue/host_device.hpp>
 
 namespace troupe::dnn {

@@ -5,6 +5,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/response_norm.hpp>
 
 namespace troupe::dnn {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <string_view>
-#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/graph/tensor_index.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/windows/per_axis.hpp>
 
 namespace troupe::dnn {

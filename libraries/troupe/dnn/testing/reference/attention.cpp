@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/attention/dropping.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <vector>
 

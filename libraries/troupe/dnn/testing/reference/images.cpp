@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <vector>
 

@@ -5,7 +5,16 @@
 #include <cstdint>
 #include <span>
 #include <troupe/dnn/graph/tensor_index.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/operations/windows/spatial.hpp>
 
 /// The larger operations of the reference. Outputs must be 0 before the call.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <vector>
 
@@ -52,8 +53,9 @@ double next_average(const normalization_attributes& f, double running, double he
 
 void normalize(const normalization_attributes& f, std::span<const input_values> in,
                std::span<const output_values> out) {
-  const input_values x = in[0];
-  const output_values y = out[0], mean = out[1], deviation = out[2];
+  const normalization_places places(f);
+  const input_values x = in[places.x];
+  const output_values y = out[places.y], mean = out[places.mean], deviation = out[places.deviation];
   const normalized_sets sets(f, x.shape);
   const auto m =
       f.rms ? std::vector<double>(sets.size()) : sets.means([&](const tensor_index& at, std::size_t) { return x[at]; });
@@ -68,26 +70,27 @@ void normalize(const normalization_attributes& f, std::span<const input_values> 
   for_each_index(x.shape, [&](const tensor_index& at) {
     const std::size_t set = sets.set_of(at);
     y[at] = (x[at] - m[set]) * deviation.numbers[set];
-    if (f.has_affine) y[at] *= in[1][at];
-    if (f.has_affine && !f.rms) y[at] += in[2][at];
+    if (places.scale != absent) y[at] *= in[places.scale][at];
+    if (places.offset != absent) y[at] += in[places.offset][at];
   });
   if (!f.has_running) return;
-  const auto running = in.last(2);
   const double count = sets.count(), unbiased = count > 1 ? count / (count - 1) : 1;
   for (std::size_t set = 0; set < sets.size(); ++set) {
-    out[3].numbers[set] = next_average(f, running[0].numbers[set], m[set]);
-    out[4].numbers[set] = next_average(f, running[1].numbers[set], variance[set] * unbiased);
+    out[places.next_mean].numbers[set] = next_average(f, in[places.running_mean].numbers[set], m[set]);
+    out[places.next_variance].numbers[set] =
+        next_average(f, in[places.running_variance].numbers[set], variance[set] * unbiased);
   }
 }
 
 void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
                                  std::span<const output_values> out) {
-  const input_values dy = in[0], x = in[1], m = in[2], r = in[3];
+  const normalization_gradient_places places(f);
+  const input_values dy = in[places.dy], x = in[places.x], m = in[places.mean], r = in[places.deviation];
   const normalized_sets sets(f, x.shape);
   const auto normalized = [&](const tensor_index& at, std::size_t set) {
     return (x[at] - m.numbers[set]) * r.numbers[set];
   };
-  const auto scaled = [&](const tensor_index& at) { return f.has_affine ? dy[at] * in[4][at] : dy[at]; };
+  const auto scaled = [&](const tensor_index& at) { return f.has_affine ? dy[at] * in[places.scale][at] : dy[at]; };
   const auto mean = f.rms ? std::vector<double>(sets.size())
                           : sets.means([&](const tensor_index& at, std::size_t) { return scaled(at); });
   const auto mean_of_product =
@@ -95,10 +98,10 @@ void find_normalization_gradient(const normalization_gradient_attributes& f, std
   for_each_index(x.shape, [&](const tensor_index& at) {
     const std::size_t set = sets.set_of(at);
     const double n = normalized(at, set);
-    out[0][at] = r.numbers[set] * (scaled(at) - mean[set] - n * mean_of_product[set]);
+    out[places.dx][at] = r.numbers[set] * (scaled(at) - mean[set] - n * mean_of_product[set]);
     // The gradients of a broadcast scale and offset sum over all uses of each element.
-    if (f.has_affine) out[1][at] += dy[at] * n;
-    if (f.has_affine && !f.rms) out[2][at] += dy[at];
+    if (places.dscale != absent) out[places.dscale][at] += dy[at] * n;
+    if (places.doffset != absent) out[places.doffset][at] += dy[at];
   });
 }
 

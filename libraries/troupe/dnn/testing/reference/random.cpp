@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <vector>
@@ -23,7 +24,7 @@ auto* line_of(const Values& v, std::int64_t line) noexcept {
 }
 
 std::int64_t steps_of(std::span<const input_values> in, std::size_t lengths, std::int64_t b, std::int64_t time) {
-  if (lengths == SIZE_MAX) return time;
+  if (lengths == absent) return time;
   return static_cast<std::int64_t>(std::clamp(in[lengths].numbers[static_cast<std::size_t>(b)], 0.0, double(time)));
 }
 
@@ -56,7 +57,7 @@ class forward_step {
     std::copy_n(h, l.width, r + l.h_before);
     for (std::int64_t i = 0; i < l.rows; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      const bool has_biases = at.input_bias != at.none;
+      const bool has_biases = at.input_bias != absent;
       const double of_x = row_product(in[1], i, x) + (has_biases ? in[at.input_bias].numbers[k] : 0),
                    of_h = row_product(in[2], i, h) + (has_biases ? in[at.recurrent_bias].numbers[k] : 0);
       r[i] = gate(i, of_x, of_h, r);
@@ -128,8 +129,8 @@ class backward_step {
       add_row(in[2], i, of_h[k], dh);
       add_to_row(out[1], i, of_x[k], x);
       add_to_row(out[2], i, of_h[k], h);
-      if (at.dinput_bias != at.none) out[at.dinput_bias].numbers[k] += of_x[k];
-      if (at.drecurrent_bias != at.none) out[at.drecurrent_bias].numbers[k] += of_h[k];
+      if (at.dinput_bias != absent) out[at.dinput_bias].numbers[k] += of_x[k];
+      if (at.drecurrent_bias != absent) out[at.drecurrent_bias].numbers[k] += of_h[k];
     }
   }
 
@@ -174,8 +175,8 @@ void recur(const recurrence_attributes& f, std::span<const input_values> in, std
   const recurrence_layout& l = step.l;
   for (std::int64_t b = 0; b < l.batch; ++b) {
     numbers h(static_cast<std::size_t>(l.width)), c(static_cast<std::size_t>(l.hidden));
-    if (step.at.h != step.at.none) std::copy_n(line_of(in[step.at.h], b), l.width, h.data());
-    if (step.at.c != step.at.none) std::copy_n(line_of(in[step.at.c], b), l.hidden, c.data());
+    if (step.at.h != absent) std::copy_n(line_of(in[step.at.h], b), l.width, h.data());
+    if (step.at.c != absent) std::copy_n(line_of(in[step.at.c], b), l.hidden, c.data());
     const std::int64_t steps = steps_of(in, step.at.lengths, b, l.time);
     for (std::int64_t n = 0; n < steps; ++n) {
       const std::int64_t line = (l.reversed ? steps - 1 - n : n) * l.batch + b;
@@ -183,7 +184,7 @@ void recur(const recurrence_attributes& f, std::span<const input_values> in, std
       std::copy_n(h.data(), l.width, line_of(out[0], line));
     }
     std::copy_n(h.data(), l.width, line_of(out[step.at.last_h], b));
-    if (step.at.last_c != step.at.none) std::copy_n(c.data(), l.hidden, line_of(out[step.at.last_c], b));
+    if (step.at.last_c != absent) std::copy_n(c.data(), l.hidden, line_of(out[step.at.last_c], b));
   }
 }
 
@@ -194,17 +195,17 @@ void find_recurrence_gradient(const recurrence_gradient_attributes& f, std::span
   const auto& at = step.at;
   for (std::int64_t b = 0; b < l.batch; ++b) {
     numbers dh(static_cast<std::size_t>(l.width)), dc(static_cast<std::size_t>(l.hidden));
-    if (at.dlast_h != at.none) std::copy_n(line_of(in[at.dlast_h], b), l.width, dh.data());
-    if (at.dlast_c != at.none) std::copy_n(line_of(in[at.dlast_c], b), l.hidden, dc.data());
+    if (at.dlast_h != absent) std::copy_n(line_of(in[at.dlast_h], b), l.width, dh.data());
+    if (at.dlast_c != absent) std::copy_n(line_of(in[at.dlast_c], b), l.hidden, dc.data());
     const std::int64_t steps = steps_of(in, at.lengths, b, l.time);
     for (std::int64_t n = steps; n-- > 0;) {
       const std::int64_t line = (l.reversed ? steps - 1 - n : n) * l.batch + b;
-      for (std::int64_t i = 0; at.dy != at.none && i < l.width; ++i)
+      for (std::int64_t i = 0; at.dy != absent && i < l.width; ++i)
         dh[static_cast<std::size_t>(i)] += line_of(in[at.dy], line)[i];
       step.take(line_of(in[0], line), line_of(in[3], line), dh.data(), dc.data(), line_of(out[0], line));
     }
-    if (at.dh != at.none) std::copy_n(dh.data(), l.width, line_of(out[at.dh], b));
-    if (at.dc != at.none) std::copy_n(dc.data(), l.hidden, line_of(out[at.dc], b));
+    if (at.dh != absent) std::copy_n(dh.data(), l.width, line_of(out[at.dh], b));
+    if (at.dc != absent) std::copy_n(dc.data(), l.hidden, line_of(out[at.dc], b));
   }
 }
 

@@ -3,6 +3,12 @@
 #include <cmath>
 #include <troupe/base/float8.hpp>
 #include <troupe/base/half.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 
 namespace troupe::dnn {

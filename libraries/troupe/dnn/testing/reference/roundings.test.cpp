@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/dnn/testing/rounding_spread.hpp>
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace troupe::dnn {
+
+/// The attributes of a CTC loss and its gradient. Inputs: logits; labels; the number of steps and the number of labels
+/// of each sequence. The gradient has one more input before these: the gradient of the losses.
+struct ctc_attributes {
+  std::int64_t blank;  ///< the class that stands for no label
+};
+
+/// The indexes of the inputs. Those from the labels on are i32 in memory.
+struct ctc_inputs {
+  std::size_t dloss = 0;  ///< only of a gradient
+  std::size_t logits, labels, steps, counts;
+  constexpr explicit ctc_inputs(bool gradient) noexcept
+      : logits(gradient ? 1 : 0), labels(logits + 1), steps(logits + 2), counts(logits + 3) {}
+};
+
+}  // namespace troupe::dnn

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
+#include <troupe/dnn/graph/op.hpp>
+
+namespace troupe::dnn {
+
+/// The attributes of a normalization. Inputs: x; scale and offset, both or neither; the running averages of mean and
+/// variance, if given. Outputs: y, mean and inverse deviation of x; then the next running averages.
+struct normalization_attributes {
+  std::int64_t over;  ///< bit i: statistics are taken over axis i
+  /// The number of groups of neighboring channels into which axis 1 is divided, each with its own statistics. 1: the
+  /// axis is not divided.
+  std::int64_t groups;
+  std::int64_t rms;          ///< 1: no mean is subtracted, and the second output is 0
+  std::int64_t has_affine;   ///< 1: scale and offset are given; if rms, a scale alone
+  std::int64_t has_running;  ///< 1: running averages are given
+  double epsilon, momentum;  ///< next average = (1 - momentum) * running + momentum * current; the variance is unbiased
+};
+/// The attributes of a normalization's gradient. Inputs: dy, x, mean, inverse deviation, and the scale if there is one.
+/// Outputs: dx, and with a scale dscale and, unless rms, doffset.
+using normalization_gradient_attributes = normalization_attributes;
+
+/// The indexes of a normalization's inputs and outputs; `absent` for those that it does not have.
+struct normalization_places {
+  std::size_t inputs = 0, outputs = 0;
+  std::size_t x, scale, offset, running_mean, running_variance;
+  std::size_t y, mean, deviation, next_mean, next_variance;
+  constexpr explicit normalization_places(const normalization_attributes& f) noexcept
+      : x(inputs++),
+        scale(next_index(inputs, f.has_affine != 0)),
+        offset(next_index(inputs, f.has_affine != 0 && f.rms == 0)),
+        running_mean(next_index(inputs, f.has_running != 0)),
+        running_variance(next_index(inputs, f.has_running != 0)),
+        y(outputs++),
+        mean(outputs++),
+        deviation(outputs++),
+        next_mean(next_index(outputs, f.has_running != 0)),
+        next_variance(next_index(outputs, f.has_running != 0)) {}
+};
+struct normalization_gradient_places {
+  std::size_t inputs = 0, outputs = 0;
+  std::size_t dy, x, mean, deviation, scale;
+  std::size_t dx, dscale, doffset;
+  constexpr explicit normalization_gradient_places(const normalization_gradient_attributes& f) noexcept
+      : dy(inputs++),
+        x(inputs++),
+        mean(inputs++),
+        deviation(inputs++),
+        scale(next_index(inputs, f.has_affine != 0)),
+        dx(outputs++),
+        dscale(next_index(outputs, f.has_affine != 0)),
+        doffset(next_index(outputs, f.has_affine != 0 && f.rms == 0)) {}
+};
+
+/// The indexes of the inputs that a normalization and its gradient both have.
+struct normalization_inputs {
+  std::size_t x, scale;
+  constexpr normalization_inputs(op what, const normalization_attributes& f) noexcept
+      : x(what == op::normalization ? normalization_places(f).x : normalization_gradient_places(f).x),
+        scale(what == op::normalization ? normalization_places(f).scale : normalization_gradient_places(f).scale) {}
+};
+
+}  // namespace troupe::dnn

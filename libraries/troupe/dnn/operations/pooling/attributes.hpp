@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/dnn/graph/kinds.hpp>
+#include <troupe/dnn/operations/windows/sliding.hpp>
+
+namespace troupe::dnn {
+
+/// The attributes of a pooling and its gradient.
+struct pooling_attributes {
+  std::int64_t extents[most_spatial];
+  sliding window;
+  pooling_kind kind;
+};
+
+// Pooling with indexes has pooling_attributes, and so has its gradient. Outputs: y, and for each of its elements the
+// index of the maximum in its image, in row-major order. Inputs of the gradient: dy and these indexes.
+
+}  // namespace troupe::dnn

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace troupe::dnn {
+
+/// Distributions of random numbers: uniform in [0, 1), standard normal, or 1 with a probability and otherwise 0.
+enum class random_kind : std::int64_t { uniform, normal, bernoulli };
+/// The attributes of random numbers. Input: none, or u32 or i32 words in memory, each lower word first: 2 words for the
+/// seed, or 4 for the seed and a number that is added to the offset. See generator.hpp.
+struct random_attributes {
+  random_kind kind;
+  std::uint64_t seed, offset;
+  double probability;
+};
+
+}  // namespace troupe::dnn

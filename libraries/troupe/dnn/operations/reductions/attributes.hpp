@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/dnn/graph/kinds.hpp>
+
+namespace troupe::dnn {
+
+/// The attributes of a reduction.
+struct reduction_attributes {
+  std::int64_t over;  ///< bit i: axis i is reduced
+  reduction_kind kind;
+};
+
+/// The attributes of softmax and its gradient.
+struct softmax_attributes {
+  std::int64_t over;         ///< the axis along which the exponentials are summed
+  std::int64_t logarithmic;  ///< 1: the result is the logarithm
+};
+
+}  // namespace troupe::dnn

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/dnn/graph/kinds.hpp>
+
+namespace troupe::dnn {
+
+/// The attributes of a resampling and its gradient.
+struct resampling_attributes {
+  resampling_kind kind;
+  std::int64_t aligned;  ///< 1: the centers of the corner elements coincide; 0: the outer corners do
+};
+
+}  // namespace troupe::dnn
