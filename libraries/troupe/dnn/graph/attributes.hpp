@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <troupe/dnn/graph/op.hpp>
 #include <type_traits>
 
 /// The attributes of nodes, which are part of a plan's key. Those of each family of operations are in its folder,
@@ -14,6 +15,27 @@ namespace troupe::dnn {
 inline constexpr std::size_t absent = SIZE_MAX;
 /// Returns the next index if a node has that input or output, otherwise `absent`.
 constexpr std::size_t next_index(std::size_t& count, bool given) noexcept { return given ? count++ : absent; }
+
+/// The attributes of operations that have none.
+struct no_attributes {};
+
+/// How many inputs and outputs a node has.
+struct node_counts {
+  std::size_t inputs, outputs;
+  friend bool operator==(const node_counts&, const node_counts&) = default;
+};
+/// Returns true if a node of this operation may have these attributes and as many inputs and outputs as engines find by
+/// their indexes. A family whose attributes can be wrong has an overload.
+template <class F>
+constexpr bool is_sound(op, const F&, const node_counts&) noexcept {
+  return true;
+}
+/// Returns the number of inputs that hold the values to compute with; see encoded_node.
+template <class F>
+constexpr std::size_t count_value_inputs(op, const F&, const node_counts& n) noexcept {
+  return n.inputs;
+}
+constexpr bool is_flag(std::int64_t word) noexcept { return word == 0 || word == 1; }
 
 /// The attributes of any node, stored as words.
 struct node_attributes {

@@ -19,6 +19,8 @@ struct known_output {
   double number = 0;
   std::optional<value> same = {};
 };
+/// Returns input `input` as an output, or 0 if there is no such input.
+known_output input_or_zero(const producer& p, std::size_t input);
 /// Returns the elements of an output whose operation reads a tensor without elements. Not for concatenations, whose
 /// other inputs may have elements.
 known_output output_of_nothing(const producer& p, std::size_t output);

@@ -5,20 +5,8 @@
 #include <troupe/base/die.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
-#include <troupe/dnn/host/operations/attention.hpp>
-#include <troupe/dnn/host/operations/convolution.hpp>
 #include <troupe/dnn/host/operations/elementwise.hpp>
-#include <troupe/dnn/host/operations/images.hpp>
-#include <troupe/dnn/host/operations/pooling.hpp>
-#include <troupe/dnn/host/operations/sequences.hpp>
-#include <troupe/dnn/host/operations/sets.hpp>
-#include <troupe/dnn/operations/blocks/attributes.hpp>
-#include <troupe/dnn/operations/convolution/attributes.hpp>
-#include <troupe/dnn/operations/normalization/attributes.hpp>
-#include <troupe/dnn/operations/pooling/attributes.hpp>
-#include <troupe/dnn/operations/reductions/attributes.hpp>
-#include <troupe/dnn/operations/resampling/attributes.hpp>
-#include <troupe/dnn/operations/response_norm/attributes.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 
 namespace troupe::dnn::host {
 namespace {
@@ -34,73 +22,11 @@ result<void> compute_by_vendor(const fused_step& s, const vendor_kernel& kernel,
 
 template <class N>
 void compute(const operator_step& s, const execution_context& w) {
-  const node_attributes& f = s.attributes;
-  const auto& in = s.inputs;
-  const location& to = s.outputs[0];
-  switch (s.what) {
-    case op::convolution:
-      return convolve<N>(w, f.as<convolution_attributes>(), in[0], in[1], to);
-    case op::convolution_data_gradient:
-      return convolution_data_gradient<N>(w, f.as<convolution_attributes>(), in[0], in[1], to);
-    case op::convolution_weight_gradient:
-      return convolution_weight_gradient<N>(w, f.as<convolution_attributes>(), in[0], in[1], to);
-    case op::product:
-      return multiply_matrices<N>(w, in[0], in[1], to);
-    case op::reduction:
-      return reduce<N>(w, f.as<reduction_attributes>(), in[0], to);
-    case op::normalization:
-      return normalize<N>(w, s);
-    case op::normalization_gradient:
-      return normalization_gradient<N>(w, s);
-    case op::pooling:
-      return pool<N>(w, f.as<pooling_attributes>(), in[0], to);
-    case op::pooling_gradient:
-      return pool_gradient<N>(w, f.as<pooling_attributes>(), in[0], in.size() > 1 ? &in[1] : nullptr, to);
-    case op::softmax:
-      return softmax<N>(w, f.as<softmax_attributes>(), in[0], to);
-    case op::attention:
-      return attend<N>(w, s);
-    case op::attention_gradient:
-      return attention_gradient<N>(w, s);
-    case op::local_response_norm:
-      return normalize_responses<N>(w, f.as<local_response_norm_attributes>(), in[0], to);
-    case op::local_response_norm_gradient:
-      return response_gradient<N>(w, f.as<local_response_norm_attributes>(), in[0], in[1], to);
-    case op::resampling:
-      return resample<N>(w, f.as<resampling_attributes>(), in[0], to);
-    case op::resampling_gradient:
-      return resampling_gradient<N>(w, f.as<resampling_attributes>(), in[0], to);
-    case op::pooling_with_indexes:
-      return pool_with_indexes<N>(w, f.as<pooling_attributes>(), in[0], to, s.outputs[1]);
-    case op::pooling_index_gradient:
-      return pool_index_gradient<N>(w, f.as<pooling_attributes>(), in[0], in[1], to);
-    case op::block_quantization:
-      return quantize_blocks<N>(w, f.as<block_attributes>(), in[0], to, s.outputs[1]);
-    case op::block_dequantization:
-      return dequantize_blocks<N>(w, f.as<block_attributes>(), in[0], in[1], to);
-    case op::recurrence:
-      return recur<N>(w, s);
-    case op::recurrence_gradient:
-      return recurrence_gradient<N>(w, s);
-    case op::ctc_loss:
-      return ctc_loss<N>(w, s);
-    case op::ctc_loss_gradient:
-      return ctc_loss_gradient<N>(w, s);
-    case op::softmax_gradient:
-      return softmax_gradient<N>(w, f.as<softmax_attributes>(), in[0], in[1], to);
-    case op::none:
-    case op::write:
-    case op::convert:
-    case op::pointwise:
-    case op::reshape:
-    case op::transposition:
-    case op::concatenation:
-    case op::slice:
-    case op::random:
-      break;
-  }
-  die("dnn: a plan has an operator step for %s, which is elementwise or a view",
-      std::string(to_string(s.what)).c_str());
+  const auto computation = operations<N>[s.what];
+  if (computation == nullptr)
+    die("dnn: a plan has an operator step for %s, which is elementwise or a view",
+        std::string(to_string(s.what)).c_str());
+  computation(w, s);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 bool is_convolution(op o) noexcept {
   return o == op::convolution || o == op::convolution_data_gradient || o == op::convolution_weight_gradient;
 }
-bool is_elementwise(op o) noexcept { return o == op::pointwise || o == op::convert; }
+bool maps_elements(op o) noexcept { return o == op::pointwise || o == op::convert; }
 // Returns true if a convolution of the type is computed in f32.
 bool is_float(dtype t) noexcept {
   return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16 || t == dtype::f8e4m3 || t == dtype::f8e5m2;
@@ -113,7 +113,7 @@ class convolution_finder {
   }
   image_layout layout_preferred_by(const encoded_node& n, std::size_t input) const noexcept {
     if (n.what == op::write) return layouts_[n.outputs[0]];
-    if (is_elementwise(n.what))
+    if (maps_elements(n.what))
       return same_extents(tensor(n.inputs[input]).shape, tensor(n.outputs[0]).shape) ? preferred_[n.outputs[0]]
                                                                                      : image_layout::any;
     const bool is_image = input == 0 || n.what == op::convolution_weight_gradient;
@@ -121,7 +121,7 @@ class convolution_finder {
   }
   image_layout layout_written_by(const encoded_node& n) const noexcept {
     if (n.what == op::write) return layouts_[n.outputs[0]];
-    if (!is_elementwise(n.what)) return image_layout::channels_first;
+    if (!maps_elements(n.what)) return image_layout::channels_first;
     image_layout out = image_layout::any;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))
       if (same_extents(tensor(t).shape, tensor(n.outputs[0]).shape)) out = common(out, layouts_[t]);

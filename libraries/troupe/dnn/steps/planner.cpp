@@ -15,10 +15,6 @@
 namespace troupe::dnn {
 namespace {
 
-bool is_elementwise(op o) noexcept {
-  return o == op::pointwise || o == op::convert || o == op::write || o == op::random;
-}
-
 class planner {
  public:
   planner(const encoded_graph& g, const elementwise_limits& limits, std::span<const fusion_match> matches)
@@ -165,8 +161,8 @@ void planner::add(const encoded_node& n) {
   // The open elementwise kernel can continue after a step that reads none of its results.
   for (std::size_t k = 0; k < n.input_count; ++k)
     if (tensors_[n.inputs[k]].operation_number && !tensors_[n.inputs[k]].stored) close_kernel();
-  if (n.what == op::reshape || n.what == op::transposition || n.what == op::slice) return add_view(n);
   if (n.what == op::concatenation) return add_concatenation(n);
+  if (is_view(n.what)) return add_view(n);
   add_operator_step(n);
 }
 

@@ -11,8 +11,7 @@ read_set::read_set(const encoded_graph& g) : memory_of_(g.tensors().size(), no_t
     const encoded_node& n = g.nodes()[i];
     for (std::size_t k = 0; k < n.input_count; ++k)
       if (memory_of_[n.inputs[k]] != no_tensor) after_[memory_of_[n.inputs[k]]] = i + 1;
-    if (n.what == op::reshape || n.what == op::transposition || n.what == op::slice)
-      memory_of_[n.outputs[0]] = memory_of_[n.inputs[0]];
+    if (is_view(n.what) && n.what != op::concatenation) memory_of_[n.outputs[0]] = memory_of_[n.inputs[0]];
   }
 }
 

@@ -10,7 +10,7 @@ recurrence_workspace::recurrence_workspace(const recurrence_gradient_attributes&
                                            const detail::recurrence_layout& l) noexcept {
   dh = l.lines() * l.gate_gradients();
   dc = dh + l.batch * l.width;
-  projected = dc + (detail::has_c(l.cell) ? l.batch * l.hidden : 0);
+  projected = dc + (has_c(l.cell) ? l.batch * l.hidden : 0);
   x = projected + (f.has_projection != 0 ? l.lines() * l.width + l.batch * l.hidden : 0);
   count = x + (f.has_lengths != 0 ? l.lines() * l.inputs : 0);
 }

@@ -6,6 +6,7 @@
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
 

@@ -6,8 +6,6 @@
 
 namespace troupe::dnn {
 
-result<void> enqueue_attention(const operator_step& s, const execution_context& w);
-result<void> enqueue_attention_gradient(const operator_step& s, const execution_context& w);
 /// Returns the elements of workspace of an attention step: partial results, if its keys are divided into parts.
 std::int64_t attention_workspace_of(const operator_step& s) noexcept;
 

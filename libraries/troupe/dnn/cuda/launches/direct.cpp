@@ -8,6 +8,7 @@
 #include <troupe/dnn/cuda/launches/direct.hpp>
 #include <troupe/dnn/cuda/launches/direct_columns.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/steps/precision.hpp>

@@ -33,6 +33,10 @@ struct execution_context {
 kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
                                      const std::int64_t* widths) noexcept;
 
+/// Divides the axes of x: those whose bits are in `inside` iterate the elements of a set, the others the sets.
+kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale = nullptr,
+                               const tensor_shape* statistics = nullptr) noexcept;
+
 /// The limits that the interpreting kernel sets for elementwise kernels, and the workspace of steps.
 extern const elementwise_limits limits_of_kernels;
 
@@ -44,9 +48,5 @@ result<void> enqueue(const operator_step& s, const execution_context& w);
 /// Enqueues the kernel that was generated for an elementwise kernel.
 result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
                                const execution_context& w);
-/// Enqueue steps of images (normalization across channels, resampling, pooling with indexes), and of blocks with
-/// scales.
-result<void> enqueue_image_step(const operator_step& s, const execution_context& w);
-result<void> enqueue_block_step(const operator_step& s, const execution_context& w);
 
 }  // namespace troupe::dnn

@@ -4,7 +4,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_sequence_arguments.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
-#include <troupe/dnn/cuda/launches/sequences.hpp>
+#include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
@@ -77,7 +77,7 @@ result<void> enqueue_matrix_product(const execution_context& w, std::int64_t m, 
 }
 
 // Computes the gradients of x, weights and biases, after the gradients of all gates were computed.
-result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const detail::recurrence_gradient_places& at,
+result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const recurrence_gradient_places& at,
                                       const gpu_addresses& p, const kernel_arguments::recurrence_gradient_arguments& r,
                                       const execution_context& w) {
   const std::int64_t lines = l.lines(), width = l.gate_gradients();
@@ -100,7 +100,7 @@ result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const 
 
 result<void> enqueue_recurrence(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<recurrence_attributes>();
-  const detail::recurrence_places at(f);
+  const recurrence_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
   const gpu_addresses p(s, w);
   kernel_arguments::recurrence_arguments r{.of = arguments_of(l, p.integers(at.lengths)),
@@ -140,7 +140,7 @@ result<void> enqueue_recurrence(const operator_step& s, const execution_context&
 
 result<void> enqueue_recurrence_gradient(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<recurrence_gradient_attributes>();
-  const detail::recurrence_gradient_places at(f);
+  const recurrence_gradient_places at(f);
   const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
   const recurrence_workspace workspace(f, l);
   const gpu_addresses p(s, w);
@@ -155,9 +155,9 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const execution
       .reserve = p.input(at.reserve),
       .gate_gradients = p.workspace(workspace.gate_gradients),
       .dh = at.dh != absent ? p.output(at.dh) : p.workspace(workspace.dh),
-      .dc = at.dc != absent         ? p.output(at.dc)
-            : detail::has_c(l.cell) ? p.workspace(workspace.dc)
-                                    : nullptr,
+      .dc = at.dc != absent ? p.output(at.dc)
+            : has_c(l.cell) ? p.workspace(workspace.dc)
+                            : nullptr,
       .projected = projects ? p.workspace(workspace.projected) : nullptr,
       .of_units = projects ? p.workspace(workspace.projected + l.lines() * l.width) : nullptr,
       .used_x = p.workspace(workspace.x)};

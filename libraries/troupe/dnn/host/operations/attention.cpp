@@ -3,8 +3,8 @@
 // Each tile of queries iterates over its keys tile by tile, with an online softmax. If there are few tiles, as in
 // decoding, the keys of each are divided among several threads, whose results are combined.
 #include <cmath>
-#include <troupe/dnn/host/operations/attention.hpp>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::host {

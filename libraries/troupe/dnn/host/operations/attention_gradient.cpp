@@ -3,8 +3,8 @@
 // Scores are computed twice: tiles of queries iterate over their keys for dq and dbias, tiles of keys iterate over
 // their queries for dk and dv. Thus each sum has a fixed order, and no two threads add to the same element.
 #include <map>
-#include <troupe/dnn/host/operations/attention.hpp>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <tuple>
 

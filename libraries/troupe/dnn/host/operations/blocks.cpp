@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 #include <troupe/base/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/images.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/blocks/block_scaling.hpp>
 #include <type_traits>
@@ -102,24 +102,24 @@ void for_each_row(const execution_context& w, const block_attributes& attributes
 }  // namespace
 
 template <class N>
-void quantize_blocks(const execution_context& w, const block_attributes& f, const location& x, const location& elements,
-                     const location& scales) {
+void quantize_blocks(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<block_attributes>();
+  const location &x = step.inputs[0], &elements = step.outputs[0], &scales = step.outputs[1];
   N* const to = w.elements<N>(scales);
   for_each_row<N>(w, f, x, elements, [&](const blocks_of<N>& b, std::int64_t first) { quantize(b, f, to + first); });
 }
 
 template <class N>
-void dequantize_blocks(const execution_context& w, const block_attributes& f, const location& elements,
-                       const location& scales, const location& y) {
+void dequantize_blocks(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<block_attributes>();
+  const location &elements = step.inputs[0], &scales = step.inputs[1], &y = step.outputs[0];
   const N* const by = w.elements<N>(scales);
   for_each_row<N>(w, f, elements, y, [&](const blocks_of<N>& b, std::int64_t first) { dequantize(b, by + first); });
 }
 
-#define TROUPE_DNN_BLOCKS(N)                                                                             \
-  template void quantize_blocks<N>(const execution_context&, const block_attributes&, const location&,   \
-                                   const location&, const location&);                                    \
-  template void dequantize_blocks<N>(const execution_context&, const block_attributes&, const location&, \
-                                     const location&, const location&);
+#define TROUPE_DNN_BLOCKS(N)                                                        \
+  template void quantize_blocks<N>(const execution_context&, const operator_step&); \
+  template void dequantize_blocks<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_BLOCKS(float)
 TROUPE_DNN_BLOCKS(double)
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/dnn/host/operations/convolution.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/windows/sliding.hpp>
 
@@ -167,8 +167,9 @@ void for_each_line(const window_geometry& g, F&& f) {
 }  // namespace
 
 template <class N>
-void convolve(const execution_context& w, const convolution_attributes& attributes, const location& x,
-              const location& filters, const location& y) {
+void convolve(const execution_context& w, const operator_step& step) {
+  const auto attributes = step.attributes.as<convolution_attributes>();
+  const location &x = step.inputs[0], &filters = step.inputs[1], &y = step.outputs[0];
   const convolution<N> c(w, attributes, x, y, filters);
   const N *const from = w.elements<N>(x), *const weights = w.elements<N>(filters);
   N* const to = w.elements<N>(y);
@@ -196,8 +197,9 @@ void convolve(const execution_context& w, const convolution_attributes& attribut
 }
 
 template <class N>
-void convolution_data_gradient(const execution_context& w, const convolution_attributes& attributes, const location& dy,
-                               const location& filters, const location& dx) {
+void convolution_data_gradient(const execution_context& w, const operator_step& step) {
+  const auto attributes = step.attributes.as<convolution_attributes>();
+  const location &dy = step.inputs[0], &filters = step.inputs[1], &dx = step.outputs[0];
   const convolution<N> c(w, attributes, dx, dy, filters);
   const N *const from = w.elements<N>(dy), *const weights = w.elements<N>(filters);
   N* const to = w.elements<N>(dx);
@@ -236,8 +238,9 @@ void convolution_data_gradient(const execution_context& w, const convolution_att
 }
 
 template <class N>
-void convolution_weight_gradient(const execution_context& w, const convolution_attributes& attributes,
-                                 const location& dy, const location& x, const location& dw) {
+void convolution_weight_gradient(const execution_context& w, const operator_step& step) {
+  const auto attributes = step.attributes.as<convolution_attributes>();
+  const location &dy = step.inputs[0], &x = step.inputs[1], &dw = step.outputs[0];
   const convolution<N> c(w, attributes, x, dy, dw);
   const N *const from = w.elements<N>(dy), *const images = w.elements<N>(x);
   N* const to = w.elements<N>(dw);
@@ -268,13 +271,10 @@ void convolution_weight_gradient(const execution_context& w, const convolution_a
   });
 }
 
-#define TROUPE_DNN_CONVOLUTIONS(N)                                                                                     \
-  template void convolve<N>(const execution_context&, const convolution_attributes&, const location&, const location&, \
-                            const location&);                                                                          \
-  template void convolution_data_gradient<N>(const execution_context&, const convolution_attributes&, const location&, \
-                                             const location&, const location&);                                        \
-  template void convolution_weight_gradient<N>(const execution_context&, const convolution_attributes&,                \
-                                               const location&, const location&, const location&);
+#define TROUPE_DNN_CONVOLUTIONS(N)                                                            \
+  template void convolve<N>(const execution_context&, const operator_step&);                  \
+  template void convolution_data_gradient<N>(const execution_context&, const operator_step&); \
+  template void convolution_weight_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_CONVOLUTIONS(float)
 TROUPE_DNN_CONVOLUTIONS(double)
 

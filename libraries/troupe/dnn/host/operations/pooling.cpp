@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <troupe/base/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/images.hpp>
-#include <troupe/dnn/host/operations/pooling.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <vector>
 
@@ -185,7 +184,9 @@ TROUPE_DNN_PLANES(double)
 }  // namespace
 
 template <class N>
-void pool(const execution_context& w, const pooling_attributes& f, const location& x, const location& y) {
+void pool(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<pooling_attributes>();
+  const location &x = step.inputs[0], &y = step.outputs[0];
   const window_geometry g(f.window, x.shape, y.shape, f.extents);
   const N* const from = w.elements<N>(x);
   N* const to = w.elements<N>(y);
@@ -195,8 +196,10 @@ void pool(const execution_context& w, const pooling_attributes& f, const locatio
 }
 
 template <class N>
-void pool_gradient(const execution_context& w, const pooling_attributes& f, const location& dy, const location* x,
-                   const location& dx) {
+void pool_gradient(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<pooling_attributes>();
+  const location &dy = step.inputs[0], &dx = step.outputs[0];
+  const location* const x = step.inputs.size() > 1 ? &step.inputs[1] : nullptr;  // only of a maximum
   const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
   const N* const from = w.elements<N>(dy);
   const N* const images = x != nullptr ? w.elements<N>(*x) : nullptr;
@@ -208,8 +211,9 @@ void pool_gradient(const execution_context& w, const pooling_attributes& f, cons
 }
 
 template <class N>
-void pool_with_indexes(const execution_context& w, const pooling_attributes& f, const location& x, const location& y,
-                       const location& indexes) {
+void pool_with_indexes(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<pooling_attributes>();
+  const location &x = step.inputs[0], &y = step.outputs[0], &indexes = step.outputs[1];
   const window_geometry g(f.window, x.shape, y.shape, f.extents);
   const N* const from = w.elements<N>(x);
   N *const to = w.elements<N>(y), *const where = w.elements<N>(indexes);
@@ -219,8 +223,9 @@ void pool_with_indexes(const execution_context& w, const pooling_attributes& f, 
 }
 
 template <class N>
-void pool_index_gradient(const execution_context& w, const pooling_attributes& f, const location& dy,
-                         const location& indexes, const location& dx) {
+void pool_index_gradient(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<pooling_attributes>();
+  const location &dy = step.inputs[0], &indexes = step.inputs[1], &dx = step.outputs[0];
   const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
   const N *const from = w.elements<N>(dy), *const where = w.elements<N>(indexes);
   N* const to = w.elements<N>(dx);
@@ -229,14 +234,11 @@ void pool_index_gradient(const execution_context& w, const pooling_attributes& f
   });
 }
 
-#define TROUPE_DNN_POOLING(N)                                                                                   \
-  template void pool<N>(const execution_context&, const pooling_attributes&, const location&, const location&); \
-  template void pool_gradient<N>(const execution_context&, const pooling_attributes&, const location&,          \
-                                 const location*, const location&);                                             \
-  template void pool_with_indexes<N>(const execution_context&, const pooling_attributes&, const location&,      \
-                                     const location&, const location&);                                         \
-  template void pool_index_gradient<N>(const execution_context&, const pooling_attributes&, const location&,    \
-                                       const location&, const location&);
+#define TROUPE_DNN_POOLING(N)                                                         \
+  template void pool<N>(const execution_context&, const operator_step&);              \
+  template void pool_gradient<N>(const execution_context&, const operator_step&);     \
+  template void pool_with_indexes<N>(const execution_context&, const operator_step&); \
+  template void pool_index_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_POOLING(float)
 TROUPE_DNN_POOLING(double)
 

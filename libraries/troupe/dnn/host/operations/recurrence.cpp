@@ -3,7 +3,7 @@
 // Recurrences and their gradients. Products that do not depend on the previous step are one product over all steps.
 #include <algorithm>
 #include <troupe/dnn/host/operations/cells.hpp>
-#include <troupe/dnn/host/operations/sequences.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/host/small_products.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
@@ -57,7 +57,7 @@ class recurrence_computation : recurrence<N> {
 
  public:
   recurrence_computation(const execution_context& w, const operator_step& s, const recurrence_attributes& f,
-                         const detail::recurrence_places& p)
+                         const recurrence_places& p)
       : base(w, s, f, p.lengths),
         x_(input(s, p.x)),
         weights_(input(s, p.w)),
@@ -141,7 +141,7 @@ class recurrence_gradient_computation : recurrence<N> {
 
  public:
   recurrence_gradient_computation(const execution_context& w, const operator_step& s,
-                                  const recurrence_gradient_attributes& f, const detail::recurrence_gradient_places& p)
+                                  const recurrence_gradient_attributes& f, const recurrence_gradient_places& p)
       : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
     const recurrence_workspace workspace(f, l);
     N* const all = w.elements<N>(s.workspace);
@@ -152,7 +152,7 @@ class recurrence_gradient_computation : recurrence<N> {
 
   void run() const {
     begin(at_.dlast_h, dh_, l.batch * l.width);
-    if (detail::has_c(l.cell)) begin(at_.dlast_c, dc_, l.batch * l.hidden);
+    if (has_c(l.cell)) begin(at_.dlast_c, dc_, l.batch * l.hidden);
     for (std::int64_t n = l.time; n-- > 0;) take_step(l.step(n));
     find_weight_gradients();
   }
@@ -250,7 +250,7 @@ class recurrence_gradient_computation : recurrence<N> {
   }
 
   const operator_step& step_;
-  const detail::recurrence_gradient_places at_;
+  const recurrence_gradient_places at_;
   const bool has_lengths_;
   N *gate_gradients_, *dh_, *dc_, *projected_, *masked_x_;
 };
@@ -260,13 +260,13 @@ class recurrence_gradient_computation : recurrence<N> {
 template <class N>
 void recur(const execution_context& w, const operator_step& s) {
   const auto f = s.attributes.as<recurrence_attributes>();
-  recurrence_computation<N>(w, s, f, detail::recurrence_places(f)).run();
+  recurrence_computation<N>(w, s, f, recurrence_places(f)).run();
 }
 
 template <class N>
 void recurrence_gradient(const execution_context& w, const operator_step& s) {
   const auto f = s.attributes.as<recurrence_gradient_attributes>();
-  recurrence_gradient_computation<N>(w, s, f, detail::recurrence_gradient_places(f)).run();
+  recurrence_gradient_computation<N>(w, s, f, recurrence_gradient_places(f)).run();
 }
 
 #define TROUPE_DNN_RECURRENCES(N)                                         \

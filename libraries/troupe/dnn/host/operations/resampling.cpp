@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/images.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/sampling.hpp>
 #include <troupe/dnn/operations/windows/sliding.hpp>
@@ -122,22 +122,24 @@ std::array<interpolation<N>, most_spatial> interpolations_of(const resampling_at
 }  // namespace
 
 template <class N>
-void resample(const execution_context& w, const resampling_attributes& f, const location& x, const location& y) {
+void resample(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<resampling_attributes>();
+  const location &x = step.inputs[0], &y = step.outputs[0];
   interpolate(w, interpolations_of<N>(f, x.shape, y.shape, false), x.shape.extents[0] * x.shape.extents[1],
               static_cast<const N*>(w.elements<N>(x)), w.elements<N>(y));
 }
 
 template <class N>
-void resampling_gradient(const execution_context& w, const resampling_attributes& f, const location& dy,
-                         const location& dx) {
+void resampling_gradient(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<resampling_attributes>();
+  const location &dy = step.inputs[0], &dx = step.outputs[0];
   interpolate(w, interpolations_of<N>(f, dx.shape, dy.shape, true), dx.shape.extents[0] * dx.shape.extents[1],
               static_cast<const N*>(w.elements<N>(dy)), w.elements<N>(dx));
 }
 
-#define TROUPE_DNN_RESAMPLING(N)                                                                                       \
-  template void resample<N>(const execution_context&, const resampling_attributes&, const location&, const location&); \
-  template void resampling_gradient<N>(const execution_context&, const resampling_attributes&, const location&,        \
-                                       const location&);
+#define TROUPE_DNN_RESAMPLING(N)                                             \
+  template void resample<N>(const execution_context&, const operator_step&); \
+  template void resampling_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_RESAMPLING(float)
 TROUPE_DNN_RESAMPLING(double)
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/images.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <vector>
@@ -112,24 +112,24 @@ void for_each_position_run(const execution_context& w, const N* x, const N* dy, 
 }  // namespace
 
 template <class N>
-void normalize_responses(const execution_context& w, const local_response_norm_attributes& f, const location& x,
-                         const location& y) {
+void normalize_responses(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<local_response_norm_attributes>();
+  const location &x = step.inputs[0], &y = step.outputs[0];
   for_each_position_run<N>(w, w.elements<N>(x), nullptr, w.elements<N>(y), x.shape,
                            [&](const position_run<N>& s) { normalize_run(s, f); });
 }
 
 template <class N>
-void response_gradient(const execution_context& w, const local_response_norm_attributes& f, const location& dy,
-                       const location& x, const location& dx) {
+void response_gradient(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<local_response_norm_attributes>();
+  const location &dy = step.inputs[0], &x = step.inputs[1], &dx = step.outputs[0];
   for_each_position_run<N>(w, w.elements<N>(x), w.elements<N>(dy), w.elements<N>(dx), x.shape,
                            [&](const position_run<N>& s) { gradient_of_run(s, f); });
 }
 
-#define TROUPE_DNN_RESPONSES(N)                                                                                        \
-  template void normalize_responses<N>(const execution_context&, const local_response_norm_attributes&,                \
-                                       const location&, const location&);                                              \
-  template void response_gradient<N>(const execution_context&, const local_response_norm_attributes&, const location&, \
-                                     const location&, const location&);
+#define TROUPE_DNN_RESPONSES(N)                                                         \
+  template void normalize_responses<N>(const execution_context&, const operator_step&); \
+  template void response_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_RESPONSES(float)
 TROUPE_DNN_RESPONSES(double)
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <troupe/base/for_each_processor.hpp>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/dnn/host/operations/sets.hpp>
+#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/host/sums.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/epilogue/host/runs.hpp>
@@ -71,7 +71,9 @@ auto combiner_of(reduction_kind k) noexcept {
 }  // namespace
 
 template <class N>
-void reduce(const execution_context& w, const reduction_attributes& f, const location& x, const location& y) {
+void reduce(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<reduction_attributes>();
+  const location &x = step.inputs[0], &y = step.outputs[0];
   const iteration_space over = iteration_space_of(x, {&y});
   const N* const from = w.elements<N>(x);
   N* const to = w.elements<N>(y);
@@ -123,7 +125,9 @@ void softmax_line(const N* in, N most, N* out, std::int64_t n) {
 }  // namespace
 
 template <class N>
-void softmax(const execution_context& w, const softmax_attributes& f, const location& x, const location& y) {
+void softmax(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<softmax_attributes>();
+  const location &x = step.inputs[0], &y = step.outputs[0];
   const lines_along all(x.shape, f.over);
   const N* const from = w.elements<N>(x);
   N* const to = w.elements<N>(y);
@@ -147,8 +151,9 @@ void softmax(const execution_context& w, const softmax_attributes& f, const loca
 }
 
 template <class N>
-void softmax_gradient(const execution_context& w, const softmax_attributes& f, const location& dy, const location& y,
-                      const location& dx) {
+void softmax_gradient(const execution_context& w, const operator_step& step) {
+  const auto f = step.attributes.as<softmax_attributes>();
+  const location &dy = step.inputs[0], &y = step.inputs[1], &dx = step.outputs[0];
   const lines_along all(y.shape, f.over);
   const N *const d = w.elements<N>(dy), *const from = w.elements<N>(y);
   N* const to = w.elements<N>(dx);
@@ -168,7 +173,8 @@ void softmax_gradient(const execution_context& w, const softmax_attributes& f, c
 }
 
 template <class N>
-void multiply_matrices(const execution_context& w, const location& a, const location& b, const location& c) {
+void multiply_matrices(const execution_context& w, const operator_step& step) {
+  const location &a = step.inputs[0], &b = step.inputs[1], &c = step.outputs[0];
   const std::size_t rank = c.shape.rank;
   const std::int64_t m = c.shape.extents[rank - 2], n = c.shape.extents[rank - 1], k = a.shape.extents[rank - 1];
   const N *const x = w.elements<N>(a), *const y = w.elements<N>(b);
@@ -210,12 +216,11 @@ void multiply_matrices(const execution_context& w, const location& a, const loca
     w.team.spread(count, std::max<std::int64_t>(1, 100'000 / (m * n * k)), batched);
 }
 
-#define TROUPE_DNN_SETS(N)                                                                                          \
-  template void reduce<N>(const execution_context&, const reduction_attributes&, const location&, const location&); \
-  template void softmax<N>(const execution_context&, const softmax_attributes&, const location&, const location&);  \
-  template void softmax_gradient<N>(const execution_context&, const softmax_attributes&, const location&,           \
-                                    const location&, const location&);                                              \
-  template void multiply_matrices<N>(const execution_context&, const location&, const location&, const location&);
+#define TROUPE_DNN_SETS(N)                                                           \
+  template void reduce<N>(const execution_context&, const operator_step&);           \
+  template void softmax<N>(const execution_context&, const operator_step&);          \
+  template void softmax_gradient<N>(const execution_context&, const operator_step&); \
+  template void multiply_matrices<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_SETS(float)
 TROUPE_DNN_SETS(double)
 

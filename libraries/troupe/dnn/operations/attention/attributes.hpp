@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
 
@@ -55,5 +56,22 @@ struct attention_inputs {
 };
 
 constexpr bool is_attention(op o) noexcept { return o == op::attention || o == op::attention_gradient; }
+
+constexpr bool is_sound(op what, const attention_attributes& f, const node_counts& n) noexcept {
+  for (const std::int64_t flag : {f.bottom_right, f.has_bias, f.has_alibi, f.has_pages, f.has_step})
+    if (!is_flag(flag)) return false;
+  for (const sequence_layout l : {f.queries, f.keys})
+    if (l < sequence_layout::whole || l > sequence_layout::offsets) return false;
+  const bool gradient = what == op::attention_gradient;
+  if (f.has_pages != 0 && (gradient || f.keys == sequence_layout::offsets)) return false;
+  for (const std::int64_t side : {f.left, f.right})
+    if (side < 0 || side > attention_attributes::unlimited) return false;
+  if (!(f.dropout >= 0 && f.dropout < 1)) return false;
+  const std::size_t outputs = !gradient ? 2 : f.has_bias != 0 ? 4 : 3;
+  return n == node_counts{attention_inputs(f, gradient).count, outputs};
+}
+constexpr std::size_t count_value_inputs(op what, const attention_attributes& f, const node_counts&) noexcept {
+  return attention_inputs(f, what == op::attention_gradient).numbers;
+}
 
 }  // namespace troupe::dnn

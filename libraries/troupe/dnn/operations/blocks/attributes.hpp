@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <troupe/base/dtype.hpp>
+#include <troupe/dnn/graph/attributes.hpp>
 
 namespace troupe::dnn {
 
@@ -14,5 +15,7 @@ struct block_attributes {
   dtype elements, scales;
   std::uint8_t unused[6];
 };
+
+constexpr bool is_sound(op, const block_attributes& f, const node_counts&) noexcept { return f.block > 0; }
 
 }  // namespace troupe::dnn

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
 
 namespace troupe::dnn {
 
@@ -20,5 +21,9 @@ struct ctc_inputs {
   constexpr explicit ctc_inputs(bool gradient) noexcept
       : logits(gradient ? 1 : 0), labels(logits + 1), steps(logits + 2), counts(logits + 3) {}
 };
+
+constexpr std::size_t count_value_inputs(op what, const ctc_attributes&, const node_counts&) noexcept {
+  return ctc_inputs(what == op::ctc_loss_gradient).labels;
+}
 
 }  // namespace troupe::dnn

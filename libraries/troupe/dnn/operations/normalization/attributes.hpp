@@ -40,6 +40,7 @@ struct normalization_places {
         deviation(outputs++),
         next_mean(next_index(outputs, f.has_running != 0)),
         next_variance(next_index(outputs, f.has_running != 0)) {}
+  constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
 };
 struct normalization_gradient_places {
   std::size_t inputs = 0, outputs = 0;
@@ -54,6 +55,7 @@ struct normalization_gradient_places {
         dx(outputs++),
         dscale(next_index(outputs, f.has_affine != 0)),
         doffset(next_index(outputs, f.has_affine != 0 && f.rms == 0)) {}
+  constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
 };
 
 /// The indexes of the inputs that a normalization and its gradient both have.
@@ -63,5 +65,11 @@ struct normalization_inputs {
       : x(what == op::normalization ? normalization_places(f).x : normalization_gradient_places(f).x),
         scale(what == op::normalization ? normalization_places(f).scale : normalization_gradient_places(f).scale) {}
 };
+
+constexpr bool is_sound(op what, const normalization_attributes& f, const node_counts& n) noexcept {
+  if (!is_flag(f.rms) || !is_flag(f.has_affine) || !is_flag(f.has_running)) return false;
+  if (what == op::normalization_gradient) return normalization_gradient_places(f).counts() == n;
+  return !(f.rms != 0 && f.has_running != 0) && normalization_places(f).counts() == n;
+}
 
 }  // namespace troupe::dnn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
@@ -12,5 +13,9 @@ struct pointwise_attributes {
   epilogue::op function;
   std::uint8_t unused[7];
 };
+
+constexpr bool is_sound(op, const pointwise_attributes& f, const node_counts& n) noexcept {
+  return epilogue::is_function(f.function) && n == node_counts{epilogue::info(f.function).arguments, 1};
+}
 
 }  // namespace troupe::dnn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/kinds.hpp>
 #include <troupe/dnn/operations/windows/sliding.hpp>
 
@@ -17,5 +18,12 @@ struct pooling_attributes {
 
 // Pooling with indexes has pooling_attributes, and so has its gradient. Outputs: y, and for each of its elements the
 // index of the maximum in its image, in row-major order. Inputs of the gradient: dy and these indexes.
+
+constexpr bool is_sound(op what, const pooling_attributes& f, const node_counts& n) noexcept {
+  const bool is_maximum = f.kind == pooling_kind::maximum;
+  if (what == op::pooling_with_indexes || what == op::pooling_index_gradient) return is_maximum;
+  if (f.kind < pooling_kind::maximum || f.kind > pooling_kind::mean_of_image) return false;
+  return what == op::pooling || n == node_counts{is_maximum ? 2u : 1u, 1};
+}
 
 }  // namespace troupe::dnn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
 
 namespace troupe::dnn {
 
@@ -15,5 +16,9 @@ struct random_attributes {
   std::uint64_t seed, offset;
   double probability;
 };
+
+constexpr bool is_sound(op, const random_attributes& f, const node_counts&) noexcept {
+  return f.kind >= random_kind::uniform && f.kind <= random_kind::bernoulli;
+}
 
 }  // namespace troupe::dnn

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/kinds.hpp>
 
 namespace troupe::dnn {
@@ -19,5 +21,67 @@ struct recurrence_attributes {
 /// the projection; lengths. Outputs: the gradients of x, W and R; of b and d; of the projection; of the initial h, and
 /// for an LSTM c. Inputs and outputs whose flags are 0 are omitted.
 using recurrence_gradient_attributes = recurrence_attributes;
+
+constexpr bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
+
+/// The indexes of a recurrence's inputs and outputs; `absent` for those that it does not have.
+struct recurrence_places {
+  std::size_t inputs = 0, outputs = 0;
+  std::size_t x, w, r, h, c, input_bias, recurrent_bias, projection, lengths;
+  std::size_t y, last_h, last_c, reserve;
+  constexpr explicit recurrence_places(const recurrence_attributes& f) noexcept
+      : x(inputs++),
+        w(inputs++),
+        r(inputs++),
+        h(next_index(inputs, f.has_state != 0)),
+        c(next_index(inputs, f.has_state != 0 && has_c(f.cell))),
+        input_bias(next_index(inputs, f.has_biases != 0)),
+        recurrent_bias(next_index(inputs, f.has_biases != 0)),
+        projection(next_index(inputs, f.has_projection != 0)),
+        lengths(next_index(inputs, f.has_lengths != 0)),
+        y(outputs++),
+        last_h(outputs++),
+        last_c(next_index(outputs, has_c(f.cell))),
+        reserve(outputs++) {}
+  constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
+};
+struct recurrence_gradient_places {
+  std::size_t inputs = 0, outputs = 0;
+  std::size_t x, w, r, reserve, dy, dlast_h, dlast_c, projection, lengths;
+  std::size_t dx, dw, dr, dinput_bias, drecurrent_bias, dprojection, dh, dc;
+  constexpr explicit recurrence_gradient_places(const recurrence_gradient_attributes& f) noexcept
+      : x(inputs++),
+        w(inputs++),
+        r(inputs++),
+        reserve(inputs++),
+        dy(next_index(inputs, f.has_dy != 0)),
+        dlast_h(next_index(inputs, f.has_dh != 0)),
+        dlast_c(next_index(inputs, f.has_dc != 0)),
+        projection(next_index(inputs, f.has_projection != 0)),
+        lengths(next_index(inputs, f.has_lengths != 0)),
+        dx(outputs++),
+        dw(outputs++),
+        dr(outputs++),
+        dinput_bias(next_index(outputs, f.has_biases != 0)),
+        drecurrent_bias(next_index(outputs, f.has_biases != 0)),
+        dprojection(next_index(outputs, f.has_projection != 0)),
+        dh(next_index(outputs, f.has_state != 0)),
+        dc(next_index(outputs, f.has_state != 0 && has_c(f.cell))) {}
+  constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
+};
+
+constexpr bool is_sound(op what, const recurrence_attributes& f, const node_counts& n) noexcept {
+  for (const std::int64_t flag :
+       {f.reversed, f.has_state, f.has_biases, f.has_projection, f.has_lengths, f.has_dy, f.has_dh, f.has_dc})
+    if (!is_flag(flag)) return false;
+  if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru) return false;
+  if (!has_c(f.cell) && (f.has_projection != 0 || f.has_dc != 0)) return false;
+  const bool has_gradient = f.has_dy != 0 || f.has_dh != 0 || f.has_dc != 0;
+  if (what == op::recurrence) return !has_gradient && recurrence_places(f).counts() == n;
+  return has_gradient && recurrence_gradient_places(f).counts() == n;
+}
+constexpr std::size_t count_value_inputs(op, const recurrence_attributes& f, const node_counts& n) noexcept {
+  return n.inputs - (f.has_lengths != 0 ? 1u : 0u);
+}
 
 }  // namespace troupe::dnn

@@ -44,7 +44,7 @@ recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence
 void check_cell(node_maker& m, const recurrence_attributes& f) {
   if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru)
     m.refuse("cell", cat("is ", static_cast<int>(f.cell)), "relu, tanh, lstm or gru");
-  if (f.has_projection != 0 && !detail::has_c(f.cell))
+  if (f.has_projection != 0 && !has_c(f.cell))
     m.refuse("projection", cat("is given to a ", name_of(f.cell)), "an LSTM, or no projection");
 }
 
@@ -80,7 +80,7 @@ bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, co
 void check_state(node_maker& m, std::string_view name, const std::optional<value>& h, const std::optional<value>& c,
                  const detail::recurrence_layout& l) {
   if (h) expect_extents(m, cat(name, "h"), *h, {l.batch, l.width}, "x has sequences and h has a width");
-  if (c && !detail::has_c(l.cell)) m.refuse(cat(name, "c"), cat("is given to a ", name_of(l.cell)), "an LSTM, or no c");
+  if (c && !has_c(l.cell)) m.refuse(cat(name, "c"), cat("is given to a ", name_of(l.cell)), "an LSTM, or no c");
   if (c) expect_extents(m, cat(name, "c"), *c, {l.batch, l.hidden}, "x has sequences and the state has a width");
 }
 
@@ -95,7 +95,7 @@ void check_lengths(node_maker& m, const std::optional<value>& lengths, const det
 void check_initial(node_maker& m, const recurrence_options& o, const detail::recurrence_layout& l) {
   if (!m.fine() || !o.initial) return;
   check_state(m, "initial ", o.initial->h, o.initial->c, l);
-  if (detail::has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is not given", "one, as initial h is given");
+  if (has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is not given", "one, as initial h is given");
 }
 
 tensor_shape shape_of(const value& v) noexcept {
@@ -128,13 +128,14 @@ recurrent_result recurrence(const value& x, const recurrent_weights& w, const re
     const dtype type = type_of(inputs);
     m.add_output(type, extents{l.time, l.batch, l.width});
     m.add_output(type, extents{l.batch, l.width});
-    if (detail::has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
+    if (has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
     m.add_output(type, extents{l.time, l.batch, l.line});
   }
-  const bool has_c = detail::has_c(f.cell);
+  const recurrence_places at(f);
   std::vector<value> all = m.all(4);
-  return {all[0], all[1], has_c ? all[2] : detail::not_computed(op::recurrence, name, "last c", "an LSTM"),
-          all[has_c ? 3 : 2]};
+  return {all[at.y], all[at.last_h],
+          at.last_c != absent ? all[at.last_c] : detail::not_computed(op::recurrence, name, "last c", "an LSTM"),
+          all[at.reserve]};
 }
 
 recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, const value& x,
@@ -162,10 +163,10 @@ recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, co
     if (w.biases) m.add_output(type, extents{l.rows}), m.add_output(type, extents{l.rows});
     if (w.projection) m.add_output(type, w.projection->extents());
     if (o.initial) m.add_output(type, extents{l.batch, l.width});
-    if (o.initial && detail::has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
+    if (o.initial && has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
   }
   const std::vector<value> all = m.all(8);
-  const detail::recurrence_gradient_places at(f);
+  const recurrence_gradient_places at(f);
   const auto output = [&](std::size_t place, std::string_view which, std::string_view expected) {
     return place != absent ? all[place]
                            : detail::not_computed(op::recurrence_gradient, name, which, std::string(expected));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/kinds.hpp>
 
 namespace troupe::dnn {
@@ -18,5 +19,10 @@ struct softmax_attributes {
   std::int64_t over;         ///< the axis along which the exponentials are summed
   std::int64_t logarithmic;  ///< 1: the result is the logarithm
 };
+
+constexpr bool is_sound(op, const reduction_attributes& f, const node_counts&) noexcept {
+  return f.kind >= reduction_kind::sum && f.kind <= reduction_kind::norm2;
+}
+constexpr bool is_sound(op, const softmax_attributes& f, const node_counts&) noexcept { return is_flag(f.logarithmic); }
 
 }  // namespace troupe::dnn

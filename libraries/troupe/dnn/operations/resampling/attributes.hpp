@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/kinds.hpp>
 
 namespace troupe::dnn {
@@ -12,5 +13,9 @@ struct resampling_attributes {
   resampling_kind kind;
   std::int64_t aligned;  ///< 1: the centers of the corner elements coincide; 0: the outer corners do
 };
+
+constexpr bool is_sound(op, const resampling_attributes& f, const node_counts&) noexcept {
+  return f.kind >= resampling_kind::nearest && f.kind <= resampling_kind::cubic && is_flag(f.aligned);
+}
 
 }  // namespace troupe::dnn

@@ -121,7 +121,7 @@ class attention_node {
 
 }  // namespace
 
-void attend(const attention_attributes& f, std::span<const input_values> in, std::span<const output_values> out) {
+void attend(const attention_attributes& f, inputs in, outputs out) {
   const attention_node node(f, false, in);
   const output_values y = out[0], statistics = out[1];
   std::fill(statistics.numbers.begin(), statistics.numbers.end(), -infinite);
@@ -146,8 +146,7 @@ void attend(const attention_attributes& f, std::span<const input_values> in, std
   });
 }
 
-void find_attention_gradient(const attention_gradient_attributes& f, std::span<const input_values> in,
-                             std::span<const output_values> out) {
+void find_attention_gradient(const attention_gradient_attributes& f, inputs in, outputs out) {
   const attention_node node(f, true, in);
   const input_values dy = in[0], y = in[1], statistics = in[2];
   const output_values dq = out[0], dk = out[1], dv = out[2];

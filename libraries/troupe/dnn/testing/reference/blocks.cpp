@@ -25,7 +25,9 @@ double next_power_of_two(double x) noexcept {
 
 }  // namespace
 
-void quantize_blocks(const block_attributes& f, input_values x, output_values elements, output_values scales) {
+void quantize_blocks(const block_attributes& f, inputs in, outputs out) {
+  const input_values x = in[0];
+  const output_values elements = out[0], scales = out[1];
   for_each_index(x.shape, [&](const tensor_index& at) {
     double& largest = scales[block_of(f, at)];
     largest = epilogue::value_of(epilogue::op::maximum, largest, std::fabs(x[at]));
@@ -39,7 +41,9 @@ void quantize_blocks(const block_attributes& f, input_values x, output_values el
   });
 }
 
-void dequantize_blocks(const block_attributes& f, input_values elements, input_values scales, output_values y) {
+void dequantize_blocks(const block_attributes& f, inputs in, outputs out) {
+  const input_values elements = in[0], scales = in[1];
+  const output_values y = out[0];
   for_each_index(y.shape, [&](const tensor_index& at) { y[at] = elements[at] * scales[block_of(f, at)]; });
 }
 

@@ -133,12 +133,14 @@ class alignments {
 
 }  // namespace
 
-void find_ctc_loss(const ctc_attributes& f, std::span<const input_values> in, output_values losses) {
+void find_ctc_loss(const ctc_attributes& f, inputs in, outputs out) {
+  const output_values losses = out[0];
   for (std::size_t b = 0; b < losses.numbers.size(); ++b)
     losses.numbers[b] = alignments(f, in, static_cast<std::int64_t>(b)).loss();
 }
 
-void find_ctc_loss_gradient(const ctc_attributes& f, std::span<const input_values> in, output_values dlogits) {
+void find_ctc_loss_gradient(const ctc_attributes& f, inputs in, outputs out) {
+  const output_values dlogits = out[0];
   for (std::int64_t b = 0; b < dlogits.shape.extents[1]; ++b)
     alignments(f, in.subspan(1), b)
         .gradient(in[0].numbers[static_cast<std::size_t>(b)],

@@ -10,19 +10,23 @@
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/operations/windows/spatial.hpp>
 
-/// The larger operations of the reference. Outputs must be 0 before the call.
+/// The definition of each operation. Outputs must be 0 before the call.
 namespace troupe::dnn::detail {
 
 /// A view of a tensor's elements, in row-major order.
 template <class Number>
 struct tensor_values {
+  dtype type;
   tensor_shape shape;
   std::span<Number> numbers;
 
@@ -37,42 +41,54 @@ struct tensor_values {
 using input_values = tensor_values<const double>;
 using output_values = tensor_values<double>;
 
-void convolve(const convolution_attributes& f, input_values x, input_values filters, output_values y);
-void find_data_gradient(const convolution_attributes& f, input_values dy, input_values filters, output_values dx);
-void find_weight_gradient(const convolution_attributes& f, input_values dy, input_values x, output_values dw);
+using inputs = std::span<const input_values>;
+using outputs = std::span<const output_values>;
 
-void pool(const pooling_attributes& f, input_values x, output_values y);
-/// Computes the gradient of a pooling. Only that of a maximum uses `x`.
-void find_pooling_gradient(const pooling_attributes& f, input_values dy, input_values x, output_values dx);
+// The definitions, a family at a time. Inputs and outputs are in the order that the attributes document.
 
-/// Normalizes. Inputs and outputs are in the order that normalization_attributes documents.
-void normalize(const normalization_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
-void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
-                                 std::span<const output_values> out);
+void round_to_type(const no_attributes&, inputs in, outputs out);
+void compute_pointwise(const pointwise_attributes& f, inputs in, outputs out);
 
-/// Computes an attention. Inputs and outputs are in the order that attention_attributes documents.
-void attend(const attention_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
-void find_attention_gradient(const attention_gradient_attributes& f, std::span<const input_values> in,
-                             std::span<const output_values> out);
-/// Generates random numbers. `in` is the seed's words, or empty.
-void make_random(const random_attributes& f, std::span<const input_values> in, output_values y);
+void make_random(const random_attributes& f, inputs in, outputs out);
 
-void normalize_responses(const local_response_norm_attributes& f, input_values x, output_values y);
-void find_response_gradient(const local_response_norm_attributes& f, input_values dy, input_values x, output_values dx);
+void reshape(const no_attributes&, inputs in, outputs out);
+void transpose(const transposition_attributes& f, inputs in, outputs out);
+void concatenate(const concatenation_attributes& f, inputs in, outputs out);
+void take_slice(const slice_attributes& f, inputs in, outputs out);
 
-void resample(const resampling_attributes& f, input_values x, output_values y);
-void find_resampling_gradient(const resampling_attributes& f, input_values dy, output_values dx);
+void multiply(const no_attributes&, inputs in, outputs out);
+void reduce(const reduction_attributes& f, inputs in, outputs out);
+void compute_softmax(const softmax_attributes& f, inputs in, outputs out);
+void find_softmax_gradient(const softmax_attributes& f, inputs in, outputs out);
 
-void find_largest(const pooling_attributes& f, input_values x, output_values y, output_values indexes);
-void find_index_gradient(const pooling_attributes& f, input_values dy, input_values indexes, output_values dx);
+void convolve(const convolution_attributes& f, inputs in, outputs out);
+void find_data_gradient(const convolution_attributes& f, inputs in, outputs out);
+void find_weight_gradient(const convolution_attributes& f, inputs in, outputs out);
 
-void quantize_blocks(const block_attributes& f, input_values x, output_values elements, output_values scales);
-void dequantize_blocks(const block_attributes& f, input_values elements, input_values scales, output_values y);
-void recur(const recurrence_attributes& f, std::span<const input_values> in, std::span<const output_values> out);
-void find_recurrence_gradient(const recurrence_gradient_attributes& f, std::span<const input_values> in,
-                              std::span<const output_values> out);
+void pool(const pooling_attributes& f, inputs in, outputs out);
+void find_pooling_gradient(const pooling_attributes& f, inputs in, outputs out);
+void find_largest(const pooling_attributes& f, inputs in, outputs out);
+void find_index_gradient(const pooling_attributes& f, inputs in, outputs out);
 
-void find_ctc_loss(const ctc_attributes& f, std::span<const input_values> in, output_values losses);
-void find_ctc_loss_gradient(const ctc_attributes& f, std::span<const input_values> in, output_values dlogits);
+void normalize(const normalization_attributes& f, inputs in, outputs out);
+void find_normalization_gradient(const normalization_gradient_attributes& f, inputs in, outputs out);
+
+void normalize_responses(const local_response_norm_attributes& f, inputs in, outputs out);
+void find_response_gradient(const local_response_norm_attributes& f, inputs in, outputs out);
+
+void resample(const resampling_attributes& f, inputs in, outputs out);
+void find_resampling_gradient(const resampling_attributes& f, inputs in, outputs out);
+
+void quantize_blocks(const block_attributes& f, inputs in, outputs out);
+void dequantize_blocks(const block_attributes& f, inputs in, outputs out);
+
+void attend(const attention_attributes& f, inputs in, outputs out);
+void find_attention_gradient(const attention_gradient_attributes& f, inputs in, outputs out);
+
+void recur(const recurrence_attributes& f, inputs in, outputs out);
+void find_recurrence_gradient(const recurrence_gradient_attributes& f, inputs in, outputs out);
+
+void find_ctc_loss(const ctc_attributes& f, inputs in, outputs out);
+void find_ctc_loss_gradient(const ctc_attributes& f, inputs in, outputs out);
 
 }  // namespace troupe::dnn::detail

@@ -51,8 +51,7 @@ double next_average(const normalization_attributes& f, double running, double he
 
 }  // namespace
 
-void normalize(const normalization_attributes& f, std::span<const input_values> in,
-               std::span<const output_values> out) {
+void normalize(const normalization_attributes& f, inputs in, outputs out) {
   const normalization_places places(f);
   const input_values x = in[places.x];
   const output_values y = out[places.y], mean = out[places.mean], deviation = out[places.deviation];
@@ -82,8 +81,7 @@ void normalize(const normalization_attributes& f, std::span<const input_values> 
   }
 }
 
-void find_normalization_gradient(const normalization_gradient_attributes& f, std::span<const input_values> in,
-                                 std::span<const output_values> out) {
+void find_normalization_gradient(const normalization_gradient_attributes& f, inputs in, outputs out) {
   const normalization_gradient_places places(f);
   const input_values dy = in[places.dy], x = in[places.x], m = in[places.mean], r = in[places.deviation];
   const normalized_sets sets(f, x.shape);

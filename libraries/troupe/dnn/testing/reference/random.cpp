@@ -21,7 +21,8 @@ double normal_at(std::uint64_t seed, std::uint64_t n) noexcept {
 
 }  // namespace
 
-void make_random(const random_attributes& f, std::span<const input_values> in, output_values y) {
+void make_random(const random_attributes& f, inputs in, outputs out) {
+  const output_values y = out[0];
   std::uint64_t seed = f.seed, n = f.offset;
   if (!in.empty()) {
     const auto word = [&](std::size_t i) {

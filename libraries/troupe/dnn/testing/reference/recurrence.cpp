@@ -170,7 +170,7 @@ class backward_step {
 
 }  // namespace
 
-void recur(const recurrence_attributes& f, std::span<const input_values> in, std::span<const output_values> out) {
+void recur(const recurrence_attributes& f, inputs in, outputs out) {
   const forward_step step(f, in);
   const recurrence_layout& l = step.l;
   for (std::int64_t b = 0; b < l.batch; ++b) {
@@ -188,8 +188,7 @@ void recur(const recurrence_attributes& f, std::span<const input_values> in, std
   }
 }
 
-void find_recurrence_gradient(const recurrence_gradient_attributes& f, std::span<const input_values> in,
-                              std::span<const output_values> out) {
+void find_recurrence_gradient(const recurrence_gradient_attributes& f, inputs in, outputs out) {
   const backward_step step(f, in, out);
   const recurrence_layout& l = step.l;
   const auto& at = step.at;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <troupe/dnn/testing/reference/roundings.hpp>
 
 namespace troupe::dnn::detail {
@@ -18,38 +19,10 @@ void roundings::move(std::vector<double>& numbers) {
   for (double& x : numbers) x *= (random_() & 1) != 0 ? 1 + step_ : 1 - step_;
 }
 
-bool roundings::adds_up(op o) noexcept {
-  switch (o) {
-    case op::convolution:
-    case op::convolution_data_gradient:
-    case op::convolution_weight_gradient:
-    case op::product:
-    case op::reduction:
-    case op::normalization:
-    case op::normalization_gradient:
-    case op::pooling:
-    case op::softmax:
-    case op::softmax_gradient:
-    case op::attention:
-    case op::attention_gradient:
-    case op::local_response_norm:
-    case op::local_response_norm_gradient:
-    case op::resampling:
-    case op::resampling_gradient:
-    case op::recurrence:
-    case op::recurrence_gradient:
-    case op::ctc_loss:
-    case op::ctc_loss_gradient:
-      return true;
-    default:
-      return false;
-  }
-}
+bool roundings::adds_up(op o) noexcept { return definitions[o].where == rounding::sums; }
 
 bool roundings::rounds(op o, dtype result) noexcept {
-  const bool copies = o == op::write || o == op::convert || o == op::reshape || o == op::transposition ||
-                      o == op::concatenation || o == op::slice;
-  return !copies && (result == dtype::f32 || result == dtype::f64);
+  return definitions[o].where != rounding::none && (result == dtype::f32 || result == dtype::f64);
 }
 
 }  // namespace troupe::dnn::detail

@@ -4,30 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::dnn::detail {
 namespace {
-
-// Calls `use(y index, x index, filters index)` for each product that a convolution sums. Its gradients use the same
-// triples of indexes.
-template <class Use>
-void for_each_product(const convolution_attributes& f, const tensor_shape& x, const tensor_shape& filters,
-                      const tensor_shape& y, Use use) {
-  const std::int64_t filters_of_group = filters.extents[0] / f.groups, channels_of_group = filters.extents[1];
-  tensor_shape one_filter = filters;
-  one_filter.extents[0] = 1;
-  for_each_index(y, [&](const tensor_index& out) {
-    for_each_index(one_filter, [&](tensor_index filter) {
-      filter[0] = out[1];
-      tensor_index image{out[0], out[1] / filters_of_group * channels_of_group + filter[1]};
-      if (find_in_image(f.window, x, out, filter, image)) use(out, std::as_const(image), std::as_const(filter));
-    });
-  });
-}
 
 // Calls `f(x index)` for each element of the window of `out` that is inside the image, in row-major order.
 template <class F>
@@ -61,22 +43,9 @@ double count_of(const pooling_attributes& attributes, const tensor_shape& x, con
 
 }  // namespace
 
-void convolve(const convolution_attributes& f, input_values x, input_values filters, output_values y) {
-  for_each_product(f, x.shape, filters.shape, y.shape,
-                   [&](auto& out, auto& image, auto& filter) { y[out] += x[image] * filters[filter]; });
-}
-
-void find_data_gradient(const convolution_attributes& f, input_values dy, input_values filters, output_values dx) {
-  for_each_product(f, dx.shape, filters.shape, dy.shape,
-                   [&](auto& out, auto& image, auto& filter) { dx[image] += dy[out] * filters[filter]; });
-}
-
-void find_weight_gradient(const convolution_attributes& f, input_values dy, input_values x, output_values dw) {
-  for_each_product(f, x.shape, dw.shape, dy.shape,
-                   [&](auto& out, auto& image, auto& filter) { dw[filter] += dy[out] * x[image]; });
-}
-
-void pool(const pooling_attributes& f, input_values x, output_values y) {
+void pool(const pooling_attributes& f, inputs in, outputs out) {
+  const input_values x = in[0];
+  const output_values y = out[0];
   for_each_index(y.shape, [&](const tensor_index& out) {
     if (f.kind == pooling_kind::maximum) {
       double largest = -std::numeric_limits<double>::infinity();
@@ -92,7 +61,9 @@ void pool(const pooling_attributes& f, input_values x, output_values y) {
   });
 }
 
-void find_pooling_gradient(const pooling_attributes& f, input_values dy, input_values x, output_values dx) {
+void find_pooling_gradient(const pooling_attributes& f, inputs in, outputs out) {
+  const input_values dy = in[0], x = in.back();  // only the gradient of a maximum reads x
+  const output_values dx = out[0];
   for_each_index(dy.shape, [&](const tensor_index& out) {
     if (f.kind == pooling_kind::maximum) {
       std::optional<tensor_index> first;
@@ -107,7 +78,9 @@ void find_pooling_gradient(const pooling_attributes& f, input_values dy, input_v
   });
 }
 
-void find_largest(const pooling_attributes& f, input_values x, output_values y, output_values indexes) {
+void find_largest(const pooling_attributes& f, inputs in, outputs out) {
+  const input_values x = in[0];
+  const output_values y = out[0], indexes = out[1];
   for_each_index(y.shape, [&](const tensor_index& out) {
     double largest = -std::numeric_limits<double>::infinity(), where = -1;
     for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
@@ -119,7 +92,9 @@ void find_largest(const pooling_attributes& f, input_values x, output_values y, 
   });
 }
 
-void find_index_gradient(const pooling_attributes& f, input_values dy, input_values indexes, output_values dx) {
+void find_index_gradient(const pooling_attributes& f, inputs in, outputs out) {
+  const input_values dy = in[0], indexes = in[1];
+  const output_values dx = out[0];
   for_each_index(dy.shape, [&](const tensor_index& out) {
     for_each_inside(f, dx.shape, out, [&](const tensor_index& image) {
       if (position_of(image, dx.shape) == indexes[out]) dx[image] += dy[out];

@@ -3,28 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
-#include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {
 namespace {
-
-// Calls `f(index)` for each channel whose square is in the sum for the element at `at`.
-template <class F>
-void for_each_channel(const local_response_norm_attributes& attributes, const tensor_shape& x, tensor_index at, F f) {
-  const std::int64_t first = at[1] - (attributes.size - 1) / 2;
-  for (std::int64_t c = first; c < first + attributes.size; ++c) {
-    at[1] = c;
-    if (c >= 0 && c < x.extents[1]) f(std::as_const(at));
-  }
-}
-
-double divisor(const local_response_norm_attributes& f, input_values x, const tensor_index& at) {
-  double sum = 0;
-  for_each_channel(f, x.shape, at, [&](const tensor_index& c) { sum += x[c] * x[c]; });
-  return f.k + f.alpha / static_cast<double>(f.size) * sum;
-}
 
 // An index along one axis of an image, and the weight of the element there.
 struct weighted_index {
@@ -81,26 +64,15 @@ void for_each_source(const resampling_attributes& f, const tensor_shape& x, cons
 
 }  // namespace
 
-void normalize_responses(const local_response_norm_attributes& f, input_values x, output_values y) {
-  for_each_index(x.shape, [&](const tensor_index& at) { y[at] = x[at] * std::pow(divisor(f, x, at), -f.beta); });
-}
-
-void find_response_gradient(const local_response_norm_attributes& f, input_values dy, input_values x,
-                            output_values dx) {
-  for_each_index(x.shape, [&](const tensor_index& at) {
-    const double d = divisor(f, x, at);
-    dx[at] += dy[at] * std::pow(d, -f.beta);
-    const double factor =
-        -2 * f.alpha / static_cast<double>(f.size) * f.beta * dy[at] * x[at] * std::pow(d, -f.beta - 1);
-    for_each_channel(f, x.shape, at, [&](const tensor_index& c) { dx[c] += factor * x[c]; });
-  });
-}
-
-void resample(const resampling_attributes& f, input_values x, output_values y) {
+void resample(const resampling_attributes& f, inputs in, outputs out) {
+  const input_values x = in[0];
+  const output_values y = out[0];
   for_each_source(f, x.shape, y.shape, [&](auto& out, auto& image, double weight) { y[out] += weight * x[image]; });
 }
 
-void find_resampling_gradient(const resampling_attributes& f, input_values dy, output_values dx) {
+void find_resampling_gradient(const resampling_attributes& f, inputs in, outputs out) {
+  const input_values dy = in[0];
+  const output_values dx = out[0];
   for_each_source(f, dx.shape, dy.shape, [&](auto& out, auto& image, double weight) { dx[image] += weight * dy[out]; });
 }
 

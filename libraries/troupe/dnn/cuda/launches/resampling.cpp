@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/cuda/kernels/kernel_image_arguments.hpp>
+#include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/cuda/launches/operations.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/resampling/sampling.hpp>
+
+namespace troupe::dnn {
+
+result<void> enqueue_resampling(const operator_step& s, const execution_context& w) {
+  const auto f = s.attributes.as<resampling_attributes>();
+  const bool forward = s.what == op::resampling;
+  const location &from = s.inputs[0], &to = s.outputs[0];
+  const tensor_shape &image = forward ? from.shape : to.shape, &result = forward ? to.shape : from.shape;
+  kernel_arguments::resampling_arguments r{.planes = image.extents[0] * image.extents[1],
+                                           .in = {1, 1, 1},
+                                           .out = {1, 1, 1},
+                                           .taps = {1, 1, 1},
+                                           .aligned = f.aligned,
+                                           .from = w.at(from),
+                                           .to = w.at(to)};
+  const std::size_t missing = most_spatial + 2 - image.rank;
+  for (std::size_t i = missing; i < most_spatial; ++i)
+    r.in[i] = image.extents[i - missing + 2], r.out[i] = result.extents[i - missing + 2], r.taps[i] = taps_of(f.kind);
+  const std::int64_t count = elements_of(to.shape);
+  return forward ? launch_per_element<"resample">(w, count, r) : launch_per_element<"resampling_gradient">(w, count, r);
+}
+
+}  // namespace troupe::dnn
