@@ -3,20 +3,7 @@
 #include <array>
 #include <cstring>
 #include <troupe/dnn/graph/encoded_graph.hpp>
-#include <troupe/dnn/graph/op_table.hpp>
-#include <troupe/dnn/operations/attention/attributes.hpp>
-#include <troupe/dnn/operations/blocks/attributes.hpp>
-#include <troupe/dnn/operations/convolution/attributes.hpp>
-#include <troupe/dnn/operations/ctc/attributes.hpp>
-#include <troupe/dnn/operations/normalization/attributes.hpp>
-#include <troupe/dnn/operations/pointwise/attributes.hpp>
-#include <troupe/dnn/operations/pooling/attributes.hpp>
-#include <troupe/dnn/operations/random/attributes.hpp>
-#include <troupe/dnn/operations/recurrence/attributes.hpp>
-#include <troupe/dnn/operations/reductions/attributes.hpp>
-#include <troupe/dnn/operations/resampling/attributes.hpp>
-#include <troupe/dnn/operations/response_norm/attributes.hpp>
-#include <troupe/dnn/operations/shaping/attributes.hpp>
+#include <troupe/dnn/operations/operations.hpp>
 #include <troupe/request/records.hpp>
 
 namespace troupe::dnn {
@@ -31,60 +18,8 @@ bool is_sound_tensor(const encoded_tensor& t, std::size_t memory) noexcept {
   return t.where == place::number ? elements == 1 : elements > 0;
 }
 
-// What the attributes of an operation determine.
-struct rules {
-  bool (*is_sound)(const encoded_node&) noexcept = nullptr;
-  std::size_t (*count_value_inputs)(const encoded_node&) noexcept = nullptr;
-};
-
-node_counts counts_of(const encoded_node& n) noexcept { return {n.input_count, n.output_count}; }
-
-template <class F>
-bool has_sound_attributes(const encoded_node& n) noexcept {
-  return is_sound(n.what, n.attributes.as<F>(), counts_of(n));
-}
-template <class F>
-std::size_t value_inputs_of(const encoded_node& n) noexcept {
-  return count_value_inputs(n.what, n.attributes.as<F>(), counts_of(n));
-}
-template <class F>
-constexpr rules rules_of{&has_sound_attributes<F>, &value_inputs_of<F>};
-
-constexpr op_table<rules> rules_of_operations{{
-    {op::write, rules_of<no_attributes>},
-    {op::convert, rules_of<no_attributes>},
-    {op::pointwise, rules_of<pointwise_attributes>},
-    {op::convolution, rules_of<convolution_attributes>},
-    {op::convolution_data_gradient, rules_of<convolution_attributes>},
-    {op::convolution_weight_gradient, rules_of<convolution_attributes>},
-    {op::product, rules_of<no_attributes>},
-    {op::reduction, rules_of<reduction_attributes>},
-    {op::softmax, rules_of<softmax_attributes>},
-    {op::softmax_gradient, rules_of<softmax_attributes>},
-    {op::normalization, rules_of<normalization_attributes>},
-    {op::normalization_gradient, rules_of<normalization_gradient_attributes>},
-    {op::pooling, rules_of<pooling_attributes>},
-    {op::pooling_gradient, rules_of<pooling_attributes>},
-    {op::pooling_with_indexes, rules_of<pooling_attributes>},
-    {op::pooling_index_gradient, rules_of<pooling_attributes>},
-    {op::local_response_norm, rules_of<local_response_norm_attributes>},
-    {op::local_response_norm_gradient, rules_of<local_response_norm_attributes>},
-    {op::resampling, rules_of<resampling_attributes>},
-    {op::resampling_gradient, rules_of<resampling_attributes>},
-    {op::reshape, rules_of<no_attributes>},
-    {op::transposition, rules_of<transposition_attributes>},
-    {op::concatenation, rules_of<concatenation_attributes>},
-    {op::slice, rules_of<slice_attributes>},
-    {op::random, rules_of<random_attributes>},
-    {op::block_quantization, rules_of<block_attributes>},
-    {op::block_dequantization, rules_of<block_attributes>},
-    {op::attention, rules_of<attention_attributes>},
-    {op::attention_gradient, rules_of<attention_gradient_attributes>},
-    {op::recurrence, rules_of<recurrence_attributes>},
-    {op::recurrence_gradient, rules_of<recurrence_gradient_attributes>},
-    {op::ctc_loss, rules_of<ctc_attributes>},
-    {op::ctc_loss_gradient, rules_of<ctc_attributes>},
-}};
+// The rules alone, so that an engine, which needs no gradients, does not link them.
+constexpr op_table<attribute_rules> rules = detail::operations.column(&detail::operation::rules);
 
 // Returns false if a seed's words are not 2 or 4 of u32 or i32 in memory, which engines read without conversion.
 bool has_sound_words(const encoded_node& n, std::span<const encoded_tensor> all) noexcept {
@@ -98,13 +33,13 @@ bool is_sound_node(const encoded_node& n) noexcept {
   if (!is_known(n.what)) return false;
   const op_info& i = info(n.what);
   return n.input_count >= i.least_inputs && n.input_count <= i.most_inputs && n.output_count >= i.least_outputs &&
-         n.output_count <= i.most_outputs && rules_of_operations[n.what].is_sound(n);
+         n.output_count <= i.most_outputs && rules[n.what].is_sound(n);
 }
 
 }  // namespace
 
 std::size_t encoded_node::count_value_inputs() const noexcept {
-  const auto count = rules_of_operations[what].count_value_inputs;
+  const auto count = rules[what].count_value_inputs;
   return count != nullptr ? count(*this) : input_count;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <troupe/dnn/graph/op.hpp>
 
 namespace troupe::dnn {
@@ -29,9 +30,20 @@ class op_table {
     for (std::size_t i = 0; i < op_count; ++i)
       if (found[i] != (HasEntry(static_cast<op>(i)) ? 1 : 0)) throw "an operation has no entry, or too many";
   }
+  /// Returns the table of one member of each entry.
+  template <class M, std::same_as<T> Entry>
+  constexpr op_table<M, HasEntry> column(M Entry::* member) const noexcept {
+    op_table<M, HasEntry> out;
+    for (std::size_t i = 0; i < op_count; ++i) out.values_[i] = values_[i].*member;
+    return out;
+  }
   constexpr const T& operator[](op o) const noexcept { return values_[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 
  private:
+  template <class U, bool (*)(op) noexcept>
+  friend class op_table;
+  constexpr op_table() noexcept = default;
+
   std::array<T, op_count> values_{};
 };
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/operations/ctc/ctc.hpp>
+#include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 
 namespace troupe::dnn {
@@ -58,3 +60,11 @@ value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_label
 }
 
 }  // namespace troupe::dnn
+
+namespace troupe::dnn::detail {
+
+void differentiate_ctc_loss(node_differentiation& d) {
+  d.set(0, [&] { return d.made(op::ctc_loss_gradient, {d.dy(), d.in(0), d.in(1), d.in(2), d.in(3)}, d.in(0)); });
+}
+
+}  // namespace troupe::dnn::detail

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/gradients/node_differentiation.hpp>
+#include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/operations/pooling/pooling.hpp>
 #include <troupe/dnn/operations/windows/sliding.hpp>
@@ -156,3 +158,18 @@ value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, pe
 }
 
 }  // namespace troupe::dnn
+
+namespace troupe::dnn::detail {
+
+void differentiate_pooling(node_differentiation& d) {
+  const bool reads_x = d.attributes<pooling_attributes>().kind == pooling_kind::maximum;
+  d.set(0, [&] {
+    return d.made(op::pooling_gradient, reads_x ? std::vector{d.dy(), d.in(0)} : std::vector{d.dy()}, d.in(0));
+  });
+}
+
+void differentiate_pooling_with_indexes(node_differentiation& d) {
+  d.set(0, [&] { return d.made(op::pooling_index_gradient, {d.dy(), d.out(1)}, d.in(0)); });
+}
+
+}  // namespace troupe::dnn::detail

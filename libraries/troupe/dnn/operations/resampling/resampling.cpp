@@ -5,7 +5,9 @@
 #include <cmath>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/resampling.hpp>
 #include <troupe/dnn/operations/windows/sliding.hpp>
@@ -67,3 +69,11 @@ value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, con
 }
 
 }  // namespace troupe::dnn
+
+namespace troupe::dnn::detail {
+
+void differentiate_resampling(node_differentiation& d) {
+  d.set(0, [&] { return d.made(op::resampling_gradient, {d.dy()}, d.in(0)); });
+}
+
+}  // namespace troupe::dnn::detail

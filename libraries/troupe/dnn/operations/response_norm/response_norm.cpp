@@ -4,7 +4,9 @@
 #include <cmath>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/response_norm.hpp>
 
@@ -41,3 +43,11 @@ value local_response_norm_gradient(const value& dy, const value& x, const respon
 }
 
 }  // namespace troupe::dnn
+
+namespace troupe::dnn::detail {
+
+void differentiate_local_response_norm(node_differentiation& d) {
+  d.set(0, [&] { return d.made(op::local_response_norm_gradient, {d.dy(), d.in(0)}, d.in(0)); });
+}
+
+}  // namespace troupe::dnn::detail

@@ -5,7 +5,7 @@
 #include <limits>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/attention/dropping.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {

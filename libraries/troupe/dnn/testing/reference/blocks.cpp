@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <troupe/dnn/operations/blocks/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/operations/convolution/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 
 namespace troupe::dnn::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {

@@ -3,15 +3,29 @@
 #pragma once
 
 #include <troupe/dnn/graph/op_table.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 
-/// The table of the reference: what each operation means, and where an engine rounds.
+/// The table of the reference: what each operation means, and where rounding errors arise.
 namespace troupe::dnn::detail {
 
-/// Where an engine rounds to f32 or f64: nowhere, because it copies elements; its result; or also its inputs' sums, so
-/// that sums of inputs that differ by a rounding error are as correct.
+/// Where rounding errors of f32 or f64 arise: nowhere, because elements are copied; in the result; or also in sums of
+/// the inputs, so that results for inputs that differ by a rounding error are as correct.
 enum class rounding : std::uint8_t { none, result, sums };
 
+/// The meaning of an operation.
 struct definition {
   void (*compute)(const node_attributes&, inputs, outputs) = nullptr;
   rounding where = rounding::none;
@@ -21,6 +35,54 @@ template <class F, void (*Compute)(const F&, inputs, outputs)>
 void by(const node_attributes& attributes, inputs in, outputs out) {
   Compute(attributes.as<F>(), in, out);
 }
+
+// The definitions, a family at a time. Inputs and outputs are in the order that the attributes document; outputs must
+// be 0 before the call.
+
+void round_to_type(const no_attributes&, inputs in, outputs out);
+void compute_pointwise(const pointwise_attributes& f, inputs in, outputs out);
+
+void make_random(const random_attributes& f, inputs in, outputs out);
+
+void reshape(const no_attributes&, inputs in, outputs out);
+void transpose(const transposition_attributes& f, inputs in, outputs out);
+void concatenate(const concatenation_attributes& f, inputs in, outputs out);
+void take_slice(const slice_attributes& f, inputs in, outputs out);
+
+void multiply(const no_attributes&, inputs in, outputs out);
+void reduce(const reduction_attributes& f, inputs in, outputs out);
+void compute_softmax(const softmax_attributes& f, inputs in, outputs out);
+void find_softmax_gradient(const softmax_attributes& f, inputs in, outputs out);
+
+void convolve(const convolution_attributes& f, inputs in, outputs out);
+void find_data_gradient(const convolution_attributes& f, inputs in, outputs out);
+void find_weight_gradient(const convolution_attributes& f, inputs in, outputs out);
+
+void pool(const pooling_attributes& f, inputs in, outputs out);
+void find_pooling_gradient(const pooling_attributes& f, inputs in, outputs out);
+void find_largest(const pooling_attributes& f, inputs in, outputs out);
+void find_index_gradient(const pooling_attributes& f, inputs in, outputs out);
+
+void normalize(const normalization_attributes& f, inputs in, outputs out);
+void find_normalization_gradient(const normalization_gradient_attributes& f, inputs in, outputs out);
+
+void normalize_responses(const local_response_norm_attributes& f, inputs in, outputs out);
+void find_response_gradient(const local_response_norm_attributes& f, inputs in, outputs out);
+
+void resample(const resampling_attributes& f, inputs in, outputs out);
+void find_resampling_gradient(const resampling_attributes& f, inputs in, outputs out);
+
+void quantize_blocks(const block_attributes& f, inputs in, outputs out);
+void dequantize_blocks(const block_attributes& f, inputs in, outputs out);
+
+void attend(const attention_attributes& f, inputs in, outputs out);
+void find_attention_gradient(const attention_gradient_attributes& f, inputs in, outputs out);
+
+void recur(const recurrence_attributes& f, inputs in, outputs out);
+void find_recurrence_gradient(const recurrence_gradient_attributes& f, inputs in, outputs out);
+
+void find_ctc_loss(const ctc_attributes& f, inputs in, outputs out);
+void find_ctc_loss_gradient(const ctc_attributes& f, inputs in, outputs out);
 
 inline constexpr op_table<definition> definitions{{
     {op::write, {by<no_attributes, round_to_type>, rounding::none}},

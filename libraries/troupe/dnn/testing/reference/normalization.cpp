@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 
 namespace troupe::dnn::detail {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 
 namespace troupe::dnn::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 #include <vector>
 
 namespace troupe::dnn::detail {

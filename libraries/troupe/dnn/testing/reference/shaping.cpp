@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
-#include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/definitions.hpp>
 
 namespace troupe::dnn::detail {
 
