@@ -92,8 +92,8 @@ class one_call final : public called_graph {
  public:
   one_call(std::span<const std::byte> encoded, bool repeatable, vendor& by, cudnnHandle_t on, CUstream in)
       : called_graph(encoded, on, in) {
-    vendor_kernels_ =
-        by.find(graph(), std::vector<bool>(graph().memory().size(), true), {.repeatable = repeatable}).vendor_kernels;
+    dnn::graph_analysis analysis(graph(), std::vector<bool>(graph().memory().size(), true));
+    vendor_kernels_ = by.find(analysis, {.repeatable = repeatable}).vendor_kernels;
     if (vendor_kernels_.size() != 1 || vendor_kernels_[0]->match().nodes.size() != graph().nodes().size())
       unfit("it does not compute the graph in one call");
     std::vector<void*> addresses;

@@ -129,8 +129,9 @@ class cuda_dnn {
         more, [](const plan_with_kernels& p) { return p.next_attempt <= steady_clock::now(); });
   }
   plan_with_kernels plan_with_vendor(const encoded_graph& g, const cudnn::plan_constraints& how, int attempts) {
-    auto found = (*vendor_)->find(g, aligned_memory_of(g), how);
-    cuda_plan all = make_cuda_plan(std::move(found.vendor_kernels), g);
+    graph_analysis analysis = analysis_of(g);
+    auto found = (*vendor_)->find(analysis, how);
+    cuda_plan all = make_cuda_plan(std::move(found.vendor_kernels), analysis);
     // A plan that needs too much workspace with cuDNN may fit without it.
     plan_with_kernels out =
         with_generated_kernels(all.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(all), g);
@@ -139,7 +140,7 @@ class cuda_dnn {
     return out;
   }
   static cuda_plan plan_without_vendor(const encoded_graph& g, std::uint64_t workspace) {
-    cuda_plan out = make_cuda_plan({}, g);
+    cuda_plan out = make_cuda_plan({}, analysis_of(g));
     if (out.bytes <= workspace) return out;
     cuda_plan plain;
     static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);

@@ -12,17 +12,11 @@ std::vector<bool> aligned_memory_of(const encoded_graph& g) {
   return out;
 }
 
-cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g) {
+cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const graph_analysis& analysis) {
+  const encoded_graph& g = analysis.graph;
   std::vector<fusion_match> matches;
-  std::vector<bool> matched(g.nodes().size());
-  for (const auto& p : vendor_kernels) {
-    matches.push_back(p->match());
-    for (const std::uint16_t n : p->match().nodes) matched[n] = true;
-  }
-  const def_use l(g);
-  const read_set read(g);
-  const std::vector<bool> aligned = aligned_memory_of(g);
-  for (fusion_match& c : direct_matches({g, l, aligned, read, matched})) matches.push_back(std::move(c));
+  for (const auto& p : vendor_kernels) matches.push_back(p->match());
+  for (fusion_match& c : direct_matches(analysis)) matches.push_back(std::move(c));
   cuda_plan out;
   out.direct.resize(matches.size() - vendor_kernels.size());
   out.vendor_kernels = std::move(vendor_kernels);

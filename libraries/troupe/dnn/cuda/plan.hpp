@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <vector>
@@ -21,8 +22,10 @@ struct cuda_plan : step_list {
 inline bool is_aligned(const encoded_memory& m) noexcept { return m.address % 16 == 0; }
 /// Returns, for each memory of a graph, true if it begins at a multiple of 16 bytes.
 std::vector<bool> aligned_memory_of(const encoded_graph& g);
+inline graph_analysis analysis_of(const encoded_graph& g) { return {g, aligned_memory_of(g)}; }
 
-/// Plans a graph: the vendor kernels compute the nodes of their matches, our own kernels all others.
-cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const encoded_graph& g);
+/// Plans a graph: the vendor kernels compute the nodes of their matches, which the analysis has as matched; our own
+/// kernels compute all others.
+cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const graph_analysis& analysis);
 
 }  // namespace troupe::dnn

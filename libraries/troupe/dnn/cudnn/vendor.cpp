@@ -61,20 +61,16 @@ class cudnn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  search_result find(const encoded_graph& g, const std::vector<bool>& aligned,
-                     const plan_constraints& requested) override {
+  search_result find(graph_analysis& g, const plan_constraints& requested) override {
     const std::scoped_lock guard(lock_);
     plan_constraints constraints = requested;
     constraints.workspace = std::min(constraints.workspace, most_workspace_);
     is_final_ = true;
-    const def_use uses(g);
-    const read_set read(g);
-    std::vector<bool> matched(g.nodes().size());
     search_result out;
-    for (std::size_t i = 0; i < g.nodes().size(); ++i) {
-      auto kernel = matched[i] ? nullptr : find_at({g, uses, aligned, read, matched}, i, constraints);
+    for (std::size_t i = 0; i < g.graph.nodes().size(); ++i) {
+      auto kernel = g.matched[i] ? nullptr : find_at(g, i, constraints);
       if (kernel == nullptr) continue;
-      for (const std::uint16_t n : kernel->match().nodes) matched[n] = true;
+      g.add(kernel->match());
       out.vendor_kernels.push_back(std::move(kernel));
     }
     out.is_final = is_final_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>
@@ -32,10 +33,9 @@ class vendor {
     /// False if something failed temporarily, such as an allocation: a later search may find more kernels.
     bool is_final = true;
   };
-  /// Finds the parts of a graph that cuDNN computes. `aligned`: for each memory of the graph, true if its address is a
-  /// multiple of 16 bytes. This object must outlive the kernels.
-  virtual search_result find(const encoded_graph& g, const std::vector<bool>& aligned,
-                             const plan_constraints& constraints) = 0;
+  /// Finds the parts of a graph that cuDNN computes, and adds them to the analysis. This object must outlive the
+  /// kernels.
+  virtual search_result find(graph_analysis& g, const plan_constraints& constraints) = 0;
 };
 
 }  // namespace troupe::dnn::cudnn

@@ -5,18 +5,27 @@
 #include <troupe/dnn/steps/def_use.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
 #include <troupe/dnn/steps/steps.hpp>
+#include <utility>
 
 /// Helpers to find parts of a graph that one kernel, of a vendor's library or of ours, computes.
 namespace troupe::dnn {
 
 /// A graph and what is known of its nodes and memory, for searches for fusion matches.
 struct graph_analysis {
-  const encoded_graph& graph;
-  const def_use& uses;
-  const std::vector<bool>& aligned;  ///< per memory of the graph: true if at a multiple of 16 bytes
-  const read_set& read;
-  const std::vector<bool>& matched;  ///< per node: true if already part of another match
+  /// Analyzes a graph. `aligned_memory`: per memory of the graph, true if at a multiple of 16 bytes.
+  graph_analysis(const encoded_graph& g, std::vector<bool> aligned_memory)
+      : graph(g), uses(g), read(g), aligned(std::move(aligned_memory)), matched(g.nodes().size()) {}
 
+  const encoded_graph& graph;
+  const def_use uses;
+  const read_set read;
+  const std::vector<bool> aligned;
+  std::vector<bool> matched;  ///< per node: true if already part of a match
+
+  /// Records that the nodes of a match are part of it.
+  void add(const fusion_match& m) {
+    for (const std::uint16_t n : m.nodes) matched[n] = true;
+  }
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
   /// Returns true if a match may write to the memory of a tensor: it is aligned, and the graph does not read it.

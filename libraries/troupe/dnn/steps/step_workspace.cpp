@@ -30,7 +30,8 @@ std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, 
   switch (n.what) {
     case op::recurrence_gradient: {
       const auto f = n.attributes.as<recurrence_gradient_attributes>();
-      const recurrence_workspace workspace(f, detail::recurrence_layout(f, shape(0), shape(2)));
+      const recurrence_gradient_places at(f);
+      const recurrence_workspace workspace(f, detail::recurrence_layout(f, shape(at.x), shape(at.r)));
       return static_cast<std::uint64_t>(workspace.count) * bytes_of(compute_type);
     }
     case op::ctc_loss:

@@ -14,10 +14,7 @@ namespace {
 
 // Returns the types in which cuDNN may compute the node, the best first.
 std::vector<dtype> types_with_cudnn(const node_query& query) {
-  const def_use uses(query.graph);
-  const read_set read(query.graph);
-  const std::vector<bool> aligned = aligned_memory_of(query.graph), matched(query.graph.nodes().size());
-  const graph_analysis analysis{query.graph, uses, aligned, read, matched};
+  const graph_analysis analysis = analysis_of(query.graph);
   std::vector<dtype> out;
   for (std::size_t i = 0; i < query.graph.nodes().size(); ++i) {
     if (query.graph.nodes()[i].what != query.what) continue;
@@ -39,7 +36,7 @@ std::string with_cudnn(const node_query& query) {
 }
 
 std::string without_cudnn(const node_query& query) {
-  const cuda_plan all = make_cuda_plan({}, query.graph);
+  const cuda_plan all = make_cuda_plan({}, analysis_of(query.graph));
   const planned_node planned =
       planned_node::of(all, query, [&](const fused_step& s) { return all.direct_of(s).what == query.what; });
   switch (planned.how) {

@@ -83,9 +83,10 @@ result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const 
   const std::int64_t lines = l.lines(), width = l.gate_gradients();
   const matrix of_x{r.gate_gradients, width}, of_h{p.advanced(r.gate_gradients, l.recurrent_gradients_offset()), width};
   const matrix x{r.of.lengths != nullptr ? r.used_x : r.x, l.inputs}, h{p.advanced(r.reserve, l.h_before), l.line};
-  TROUPE_TRY(enqueue_matrix_product(w, lines, l.inputs, l.rows, of_x, {p.input(1), l.inputs}, p.output(0), l.inputs));
-  TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.inputs, lines, of_x.transposed(), x, p.output(1), l.inputs));
-  TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.width, lines, of_h.transposed(), h, p.output(2), l.width));
+  TROUPE_TRY(
+      enqueue_matrix_product(w, lines, l.inputs, l.rows, of_x, {p.input(at.w), l.inputs}, p.output(at.dx), l.inputs));
+  TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.inputs, lines, of_x.transposed(), x, p.output(at.dw), l.inputs));
+  TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.width, lines, of_h.transposed(), h, p.output(at.dr), l.width));
   if (at.dprojection != absent)
     TROUPE_TRY(enqueue_matrix_product(w, l.width, l.hidden, lines, matrix{r.projected, l.width}.transposed(),
                                       {p.advanced(r.reserve, l.unprojected), l.line}, p.output(at.dprojection),
@@ -101,7 +102,7 @@ result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const 
 result<void> enqueue_recurrence(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<recurrence_attributes>();
   const recurrence_places at(f);
-  const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
+  const detail::recurrence_layout l(f, s.inputs[at.x].shape, s.inputs[at.r].shape);
   const gpu_addresses p(s, w);
   kernel_arguments::recurrence_arguments r{.of = arguments_of(l, p.integers(at.lengths)),
                                            .step = 0,
@@ -114,14 +115,14 @@ result<void> enqueue_recurrence(const operator_step& s, const execution_context&
                                            .c = p.output(at.last_c),
                                            .reserve = p.output(at.reserve)};
   TROUPE_TRY(launch_per_element<"recurrence_begin">(w, l.lines() * (l.rows + l.hidden), r));
-  const matrix x{p.input(0), l.inputs}, weights{p.input(1), l.inputs};
+  const matrix x{p.input(at.x), l.inputs}, weights{p.input(at.w), l.inputs};
   TROUPE_TRY(enqueue_matrix_product(w, l.lines(), l.rows, l.inputs, x, weights.transposed(), r.reserve, l.line, true));
   for (std::int64_t n = 0; n < l.time; ++n) {
     r.step = l.step(n);
     void* const lines = p.advanced(r.reserve, r.step * l.batch * l.line);
     const bool is_gru = l.cell == recurrent_cell::gru;
     const std::int64_t together = is_gru ? 2 * l.hidden : l.rows;
-    const matrix h{r.h, l.width}, recurrent{p.input(2), l.width};
+    const matrix h{r.h, l.width}, recurrent{p.input(at.r), l.width};
     TROUPE_TRY(enqueue_matrix_product(w, l.batch, together, l.width, h, recurrent.transposed(), lines, l.line, true));
     if (is_gru) {
       const matrix last{p.advanced(recurrent.data, together * l.width), l.width};
@@ -141,7 +142,7 @@ result<void> enqueue_recurrence(const operator_step& s, const execution_context&
 result<void> enqueue_recurrence_gradient(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<recurrence_gradient_attributes>();
   const recurrence_gradient_places at(f);
-  const detail::recurrence_layout l(f, s.inputs[0].shape, s.inputs[2].shape);
+  const detail::recurrence_layout l(f, s.inputs[at.x].shape, s.inputs[at.r].shape);
   const recurrence_workspace workspace(f, l);
   const gpu_addresses p(s, w);
   const bool projects = f.has_projection != 0;
@@ -175,7 +176,7 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const execution
     const void* const gradients =
         p.advanced(r.gate_gradients, r.step * l.batch * l.gate_gradients() + l.recurrent_gradients_offset());
     TROUPE_TRY(enqueue_matrix_product(w, l.batch, l.width, l.rows, {gradients, l.gate_gradients()},
-                                      {p.input(2), l.width}, r.dh, l.width, true));
+                                      {p.input(at.r), l.width}, r.dh, l.width, true));
   }
   return enqueue_weight_gradients(l, at, p, r, w);
 }

@@ -173,9 +173,10 @@ void find_key_gradients(const attention_tiles<N>& a, const execution_context& w,
 template <class N>
 void attention_gradient(const execution_context& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
-  const gradient_tensors<N> all{w.elements<N>(s.inputs[0]),
-                                w.elements<N>(s.inputs[1]),
-                                w.elements<N>(s.inputs[2]),
+  const attention_inputs at(s.attributes.as<attention_gradient_attributes>(), true);
+  const gradient_tensors<N> all{w.elements<N>(s.inputs[at.dy]),
+                                w.elements<N>(s.inputs[at.y]),
+                                w.elements<N>(s.inputs[at.statistics]),
                                 w.elements<N>(s.outputs[0]),
                                 w.elements<N>(s.outputs[1]),
                                 w.elements<N>(s.outputs[2]),

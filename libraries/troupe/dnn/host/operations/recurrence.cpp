@@ -195,12 +195,12 @@ class recurrence_gradient_computation : recurrence<N> {
     add_product<N>(
         this->work, l.batch, l.width, l.rows,
         {gate_gradients_ + t * l.batch * l.gate_gradients() + l.recurrent_gradients_offset(), l.gate_gradients()},
-        {input(2), l.width}, dh_, l.width);
+        {input(at_.r), l.width}, dh_, l.width);
   }
 
   // Returns x with 0 beyond the sequences' lengths, where x may be NaN or infinite: 0 times these would not be 0.
   const N* masked_x() const {
-    const N* const x = input(0);
+    const N* const x = input(at_.x);
     if (!has_lengths_) return x;
     this->for_each_line(l.inputs, [&](std::int64_t i) {
       if (i / l.batch < this->length(i % l.batch))
@@ -212,18 +212,18 @@ class recurrence_gradient_computation : recurrence<N> {
   }
 
   void find_weight_gradients() const {
-    const N *const x = masked_x(), *const reserve = input(3),
+    const N *const x = masked_x(), *const reserve = input(at_.reserve),
                    *const h_gradients = gate_gradients_ + l.recurrent_gradients_offset();
     for_each_run_of_lines(l.lines(), [&](std::int64_t first, std::int64_t count) {
       const N so_far = first == 0 ? 0 : 1;
       const std::int64_t width = l.gate_gradients();
       const N* const h = reserve + first * l.line + l.h_before;
-      multiply_rows<N>(count, l.inputs, l.rows, {gate_gradients_ + first * width, width}, {input(1), l.inputs}, 0,
-                       output(0) + first * l.inputs, l.inputs);
+      multiply_rows<N>(count, l.inputs, l.rows, {gate_gradients_ + first * width, width}, {input(at_.w), l.inputs}, 0,
+                       output(at_.dx) + first * l.inputs, l.inputs);
       multiply_rows<N>(l.rows, l.inputs, count, {gate_gradients_ + first * width, width, true},
-                       {x + first * l.inputs, l.inputs}, so_far, output(1), l.inputs);
+                       {x + first * l.inputs, l.inputs}, so_far, output(at_.dw), l.inputs);
       multiply_rows<N>(l.rows, l.width, count, {h_gradients + first * width, width, true}, {h, l.line}, so_far,
-                       output(2), l.width);
+                       output(at_.dr), l.width);
       if (at_.dprojection != absent)
         multiply_rows<N>(l.width, l.hidden, count, {projected_ + first * l.width, l.width, true},
                          {reserve + first * l.line + l.unprojected, l.line}, so_far, output(at_.dprojection), l.hidden);

@@ -195,15 +195,15 @@ void differentiate_recurrence(node_differentiation& d) {
   const auto gradient = [&](std::size_t place) {
     return place != absent && d.gradient_of_output(place) ? std::optional(d.dy(place)) : std::nullopt;
   };
-  recurrent_weights w{.input = d.in(1), .recurrent = d.in(2), .projection = input(at.projection)};
+  recurrent_weights w{.input = d.in(at.w), .recurrent = d.in(at.r), .projection = input(at.projection)};
   if (f.has_biases != 0) w.biases = {d.in(at.input_bias), d.in(at.recurrent_bias)};
   recurrence_options o{.cell = f.cell, .reversed = f.reversed != 0, .lengths = input(at.lengths)};
   if (f.has_state != 0) o.initial = {d.in(at.h), input(at.c)};
-  const recurrence_gradients g =
-      recurrence_gradient({gradient(0), gradient(at.last_h), gradient(at.last_c)}, d.in(0), w, d.out(at.reserve), o);
-  const std::pair<std::size_t, const value*> all[] = {{0, &g.dx},
-                                                      {1, &g.dinput},
-                                                      {2, &g.drecurrent},
+  const recurrence_gradients g = recurrence_gradient({gradient(at.y), gradient(at.last_h), gradient(at.last_c)},
+                                                     d.in(at.x), w, d.out(at.reserve), o);
+  const std::pair<std::size_t, const value*> all[] = {{at.x, &g.dx},
+                                                      {at.w, &g.dinput},
+                                                      {at.r, &g.drecurrent},
                                                       {at.input_bias, &g.dinput_bias},
                                                       {at.recurrent_bias, &g.drecurrent_bias},
                                                       {at.projection, &g.dprojection},

@@ -148,7 +148,8 @@ void attend(const attention_attributes& f, inputs in, outputs out) {
 
 void find_attention_gradient(const attention_gradient_attributes& f, inputs in, outputs out) {
   const attention_node node(f, true, in);
-  const input_values dy = in[0], y = in[1], statistics = in[2];
+  const attention_inputs places(f, true);
+  const input_values dy = in[places.dy], y = in[places.y], statistics = in[places.statistics];
   const output_values dq = out[0], dk = out[1], dv = out[2];
   node.for_each_head([&](std::int64_t b, std::int64_t h, const tokens& queries, const tokens& keys) {
     for (std::int64_t i = 0; i < queries.count; ++i) {

@@ -51,15 +51,15 @@ void add_to_row(const output_values& dmatrix, std::int64_t i, double gradient, c
 class forward_step {
  public:
   forward_step(const recurrence_attributes& f, std::span<const input_values> inputs)
-      : in(inputs), at(f), l(f, in[0].shape, in[2].shape) {}
+      : in(inputs), at(f), l(f, in[at.x].shape, in[at.r].shape) {}
 
   void take(const double* x, double* h, double* c, double* r) const {
     std::copy_n(h, l.width, r + l.h_before);
     for (std::int64_t i = 0; i < l.rows; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const bool has_biases = at.input_bias != absent;
-      const double of_x = row_product(in[1], i, x) + (has_biases ? in[at.input_bias].numbers[k] : 0),
-                   of_h = row_product(in[2], i, h) + (has_biases ? in[at.recurrent_bias].numbers[k] : 0);
+      const double of_x = row_product(in[at.w], i, x) + (has_biases ? in[at.input_bias].numbers[k] : 0),
+                   of_h = row_product(in[at.r], i, h) + (has_biases ? in[at.recurrent_bias].numbers[k] : 0);
       r[i] = gate(i, of_x, of_h, r);
     }
     for (std::int64_t j = 0; j < l.hidden; ++j) {
@@ -105,7 +105,7 @@ class backward_step {
  public:
   backward_step(const recurrence_gradient_attributes& f, std::span<const input_values> inputs,
                 std::span<const output_values> outputs)
-      : in(inputs), out(outputs), at(f), l(f, in[0].shape, in[2].shape) {}
+      : in(inputs), out(outputs), at(f), l(f, in[at.x].shape, in[at.r].shape) {}
 
   void take(const double* x, const double* r, double* dh, double* dc, double* dx) const {
     const double* const h = r + l.h_before;
@@ -125,10 +125,10 @@ class backward_step {
       of_h[static_cast<std::size_t>(2 * l.hidden + j)] *= r[j];
     for (std::int64_t i = 0; i < l.rows; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      add_row(in[1], i, of_x[k], dx);
-      add_row(in[2], i, of_h[k], dh);
-      add_to_row(out[1], i, of_x[k], x);
-      add_to_row(out[2], i, of_h[k], h);
+      add_row(in[at.w], i, of_x[k], dx);
+      add_row(in[at.r], i, of_h[k], dh);
+      add_to_row(out[at.dw], i, of_x[k], x);
+      add_to_row(out[at.dr], i, of_h[k], h);
       if (at.dinput_bias != absent) out[at.dinput_bias].numbers[k] += of_x[k];
       if (at.drecurrent_bias != absent) out[at.drecurrent_bias].numbers[k] += of_h[k];
     }
@@ -180,8 +180,8 @@ void recur(const recurrence_attributes& f, inputs in, outputs out) {
     const std::int64_t steps = steps_of(in, step.at.lengths, b, l.time);
     for (std::int64_t n = 0; n < steps; ++n) {
       const std::int64_t line = (l.reversed ? steps - 1 - n : n) * l.batch + b;
-      step.take(line_of(in[0], line), h.data(), c.data(), line_of(out[step.at.reserve], line));
-      std::copy_n(h.data(), l.width, line_of(out[0], line));
+      step.take(line_of(in[step.at.x], line), h.data(), c.data(), line_of(out[step.at.reserve], line));
+      std::copy_n(h.data(), l.width, line_of(out[step.at.y], line));
     }
     std::copy_n(h.data(), l.width, line_of(out[step.at.last_h], b));
     if (step.at.last_c != absent) std::copy_n(c.data(), l.hidden, line_of(out[step.at.last_c], b));
@@ -201,7 +201,8 @@ void find_recurrence_gradient(const recurrence_gradient_attributes& f, inputs in
       const std::int64_t line = (l.reversed ? steps - 1 - n : n) * l.batch + b;
       for (std::int64_t i = 0; at.dy != absent && i < l.width; ++i)
         dh[static_cast<std::size_t>(i)] += line_of(in[at.dy], line)[i];
-      step.take(line_of(in[0], line), line_of(in[3], line), dh.data(), dc.data(), line_of(out[0], line));
+      step.take(line_of(in[at.x], line), line_of(in[at.reserve], line), dh.data(), dc.data(),
+                line_of(out[at.dx], line));
     }
     if (at.dh != absent) std::copy_n(dh.data(), l.width, line_of(out[at.dh], b));
     if (at.dc != absent) std::copy_n(dc.data(), l.hidden, line_of(out[at.dc], b));
