@@ -25,12 +25,13 @@
 #   HOST_PACKAGE, CUDA_PACKAGE     what a user must install where the vendor's library is missing at run time
 #   HOST_BUILD_PACKAGE, CUDA_BUILD_PACKAGE   what to install to build the engine, where that may be left out
 #   HOST_PARTS, CUDA_PARTS target...  libraries of our own that an engine is made of; the tests of its sources link them, too
+#   TESTS_LINK target...           what all tests of the library link beside it, such as a reference
 #   GPU_PARTS number               in how many processes the suites run on a GPU at the same time (4)
 #   CUDA_FAKES_COMPUTE             the fakes of its vendor's library compute, and all suites run on them
 #   CUDA_WITH_OUR_HEADERS          its kernels include <troupe/...>: see troupe_add_kernels
 function(troupe_add_library_actor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE;CUDA_WITH_OUR_HEADERS" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
-    "DEPENDS;FOLDERS;HOST_FOLDERS;CUDA_FOLDERS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
+    "DEPENDS;FOLDERS;HOST_FOLDERS;CUDA_FOLDERS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS;TESTS_LINK")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "troupe_add_library_actor(${name}): ${arg_UNPARSED_ARGUMENTS} is no option; cmake/troupe_add_library_actor.cmake lists them")
   endif()
@@ -51,6 +52,11 @@ function(troupe_add_library_actor name)
   endif()
   troupe_add_host_engine_of(${name} ${requests})
   troupe_add_cuda_engine_of(${name} ${requests})
+  foreach(tests test host_test cuda_test cuda_fakes_test)
+    if(TARGET troupe_${name}_${tests})
+      target_link_libraries(troupe_${name}_${tests} PRIVATE ${arg_TESTS_LINK})
+    endif()
+  endforeach()
   if(TROUPE_TESTS AND TARGET troupe_engine_${name}_host)
     file(GLOB cases CONFIGURE_DEPENDS contract/*.contract.cpp)
     set_property(GLOBAL APPEND PROPERTY TROUPE_CONTRACT_SOURCES ${cases})

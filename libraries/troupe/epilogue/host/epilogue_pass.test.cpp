@@ -10,9 +10,9 @@
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
-#include <troupe/epilogue/reference.hpp>
 #include <troupe/epilogue/testing/poison.hpp>
 #include <troupe/epilogue/testing/random_epilogue.hpp>
+#include <troupe/epilogue/testing/reference.hpp>
 
 namespace troupe::epilogue::host {
 namespace {

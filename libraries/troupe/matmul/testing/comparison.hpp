@@ -7,7 +7,7 @@
 #include <cmath>
 #include <troupe/base/cat.hpp>
 #include <troupe/epilogue/expression.hpp>
-#include <troupe/epilogue/reference.hpp>
+#include <troupe/epilogue/testing/reference.hpp>
 #include <troupe/matmul/testing/stored_matrices.hpp>
 
 /// Compares the results of products with the reference.

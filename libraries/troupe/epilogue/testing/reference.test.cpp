@@ -10,7 +10,7 @@
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
-#include <troupe/epilogue/reference.hpp>
+#include <troupe/epilogue/testing/reference.hpp>
 
 namespace troupe::epilogue {
 namespace {

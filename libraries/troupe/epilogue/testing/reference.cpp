@@ -4,7 +4,7 @@
 #include <cmath>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
-#include <troupe/epilogue/reference.hpp>
+#include <troupe/epilogue/testing/reference.hpp>
 
 namespace troupe::epilogue {
 namespace {
