@@ -10,7 +10,7 @@ namespace troupe::dnn {
 /// The largest number of spatial axes.
 inline constexpr std::size_t most_spatial = 3;
 
-/// The geometry of a sliding window, along each spatial axis.
+/// A windows::slide along each spatial axis, as attributes of a node.
 struct sliding {
   std::int64_t padding_before[most_spatial], padding_after[most_spatial];  ///< in elements
   std::int64_t stride[most_spatial], dilation[most_spatial];
