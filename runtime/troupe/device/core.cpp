@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Opens a device: makes its parts, and everything else that it needs before its first worker.
-#include <sys/resource.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/round_up.hpp>
@@ -9,42 +8,16 @@
 #include <troupe/device/check_options.hpp>
 #include <troupe/device/core.hpp>
 #include <troupe/device/recovery/fault_files.hpp>
-#include <troupe/device/workers/hardware.hpp>
-#include <troupe/device/workers/worker_pool.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <filesystem>
-#include <system_error>
 
 namespace troupe {
 namespace {
 
-// Used until the first worker reports the GPU's memory.
-constexpr std::uint64_t unknown_bytes = std::uint64_t{1} << 40;
-
 device_options named(device_options o, std::uint32_t index) {
   if (o.name.empty()) o.name = cat(o.engine, ":", has_platform(o, o.engine) ? o.ordinal : index);
   return o;
-}
-
-// A worker reserves up to seven quarters of this for the default limits, and needs addresses for itself.
-std::uint64_t usable_bytes() {
-  rlimit addresses{};
-  const bool limited = ::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
-  return limited ? std::min<std::uint64_t>(machine_bytes(), addresses.rlim_cur / 4) : machine_bytes();
-}
-
-device_memory::limits limits_of(const device_options& o, bool gpu) {
-  const std::uint64_t all = usable_bytes();
-  const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
-    return (asked != 0 ? asked : otherwise) / 256 * 256;
-  };
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return {.device_bytes = limit(o.memory_limit, gpu ? unknown_bytes : all / 2),
-          .host_bytes = limit(o.host_memory_limit, all / 4),
-          .seal_granule = gpu ? segment_alignment : page,
-          .seals_segments = gpu};
 }
 
 }  // namespace
@@ -70,36 +43,23 @@ std::shared_ptr<device_core> device_core::open(const device_options& o, std::uin
 }
 
 device_core::device_core(const device_options& o, std::uint32_t index, device_environment environment)
-    : options(named(o, index)),
-      gpu(has_platform(o, o.engine)),
+    : device_board(named(o, index), std::move(environment.loop), segments, environment.staging,
+                   std::move(environment.log)),
       engine_reason(std::move(environment.engine_reason)),
-      loop(std::move(environment.loop)),
-      requests(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
-      segments(loop, workers, worker, channel, admission, lifecycle, gpu),
-      memory(*device_memory::make(segments, limits_of(o, gpu))),
-      room(requests, admission),
-      cancelled(channel),
-      copy_threads(gpu ? troupe::copy_threads::helpers_for(usable_cores()) : 0),
-      downloads(copy_threads),
-      completion(channel, requests, memory, cancelled, worker, downloads, room, reactor, workers, lifecycle),
-      reactor(channel, completion, downloads, o.wait, usable_cores(), gpu, environment.has_reactor_thread),
-      events(options.name, memory, reactor, std::move(environment.log)),
-      workers(options, loop, channel, worker, segments, admission, reactor, lifecycle,
-              std::move(environment.make_worker)),
-      hardware(options, channel, memory, worker, workers, events, gpu),
-      quarantine(options, loop, channel, requests, memory, events),
-      start_deadlines(loop, channel, requests, cancelled, completion, room, reactor),
-      watchdog(options, loop, channel, requests, completion, worker, workers, lifecycle, gpu),
-      mailbox(options, loop, channel, requests, memory, segments, admission, room, cancelled, completion, reactor,
-              quarantine, start_deadlines, watchdog),
-      faults(options, loop, channel, requests, memory, completion, worker, quarantine, events),
-      recovery(options, channel, requests, memory, completion, cancelled, start_deadlines, downloads, worker, workers,
-               segments, faults, reactor),
-      lifecycle(options, loop, admission, mailbox, completion, reactor, worker, workers, recovery, faults, quarantine,
-                hardware, events, gpu),
-      exchange(options, loop, memory, segments, workers, worker, completion, admission, gpu),
-      staging(environment.staging.value_or(gpu ? staging_sizes::for_gpu() : staging_sizes())),
-      peers(options, loop, memory, segments, workers, exchange, mailbox, hardware, reactor, staging, gpu),
+      segments(*this, workers, lifecycle),
+      completion(*this, workers, lifecycle),
+      reactor(*this, completion, environment.has_reactor_thread),
+      workers(*this, segments, lifecycle, std::move(environment.make_worker)),
+      hardware(*this, workers),
+      quarantine(*this),
+      start_deadlines(*this, completion),
+      watchdog(*this, completion, workers, lifecycle),
+      mailbox(*this, segments, completion, quarantine, start_deadlines, watchdog),
+      faults(*this, completion, quarantine),
+      recovery(*this, completion, start_deadlines, workers, segments, faults),
+      lifecycle(*this, completion, reactor, workers, recovery, hardware),
+      exchange(*this, segments, workers, completion),
+      peers(*this, segments, workers, exchange, mailbox, hardware),
       spin_for_room(o.wait, usable_cores()),
       wait_in_call_(std::move(environment.wait_in_call)) {}
 
@@ -220,6 +180,7 @@ pending<void> device_core::close(bool now) {
 
 pending<void> device_core::reset() {
   if (!lifecycle.was_opened() || admission.left()) return when_ready();
+  loop.post([this] { quarantine.lift(); });
   auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
   lifecycle.reset(answer);
   return pending<void>(std::move(answer));

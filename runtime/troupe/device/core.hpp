@@ -4,9 +4,9 @@
 
 #include <functional>
 #include <optional>
-#include <troupe/base/log.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/lifecycle.hpp>
@@ -15,12 +15,9 @@
 #include <troupe/device/recovery/watchdog.hpp>
 #include <troupe/device/sharing/memory_exchange.hpp>
 #include <troupe/device/sharing/peer_copies.hpp>
-#include <troupe/device/waiting/device_events.hpp>
 #include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/workers/hardware_view.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
-#include <troupe/memory/copy_threads.hpp>
-#include <troupe/memory/staging.hpp>
 
 namespace troupe {
 
@@ -40,11 +37,11 @@ struct device_environment {
   log_sink log = {};
 };
 
-/// Everything behind a `device` handle. Makes the parts of a device and passes each the other parts that it needs; a
-/// part knows no others, and has its own state and lock. Four kinds of threads use a device: callers (mailbox), threads
-/// that wait for answers (completion), the reactor, which waits for all other answers and posts all continuations, and
-/// the control loop (lifecycle), which never runs code of the program.
-class device_core final : public std::enable_shared_from_this<device_core> {
+/// Everything behind a `device` handle: the state that its parts share, and the parts. A part is passed the state and
+/// the few other parts that it calls; it has its own state and lock. Four kinds of threads use a device: callers
+/// (mailbox), threads that wait for answers (completion), the reactor, which waits for all other answers and posts all
+/// continuations, and the control loop (lifecycle), which never runs code of the program.
+class device_core final : public device_board, public std::enable_shared_from_this<device_core> {
  public:
   /// Opens a device. Never fails: a device that cannot be opened is stopped, with the error.
   static std::shared_ptr<device_core> open(const device_options& o, std::uint32_t index,
@@ -79,23 +76,10 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   }
 
   // In order of construction. A part that is passed a later one does not use it before the device starts.
-  device_options options;
-  const bool gpu;                   ///< true if the engine has a platform plug-in, so workers make the device memory
   const std::string engine_reason;  ///< see device_statistics
-  device_loop loop;
-  shared_channel channel;
-  ledger requests;
-  troupe::admission admission;
-  serving_worker worker;
   shared_segments segments;
-  device_memory& memory;
-  mailbox_room room;
-  cancellations cancelled;
-  troupe::copy_threads copy_threads;  ///< help with copies to and from staging blocks of a GPU
-  download_tracker downloads;
   troupe::completion completion;
   troupe::reactor reactor;
-  device_events events;
   worker_pool workers;
   hardware_view hardware;
   quarantine_guard quarantine;
@@ -106,7 +90,6 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   troupe::recovery recovery;
   troupe::lifecycle lifecycle;
   memory_exchange exchange;
-  const staging_sizes staging;
   peer_copies peers;
   spin_experience spin_for_room;  ///< of uploads that wait for the worker to empty chunks
 

@@ -78,12 +78,13 @@ void download(const device& gpu, const memory_range& from, pending_core& state, 
     const error nowhere = no_room(from.bytes);
     return finish(state, &nowhere);
   }
-  auto moving = std::make_shared<transfer>(stage.owner, plan, core->staging.piece, to, answer, std::move(held), finish);
+  auto moving = std::make_shared<transfer>(stage.owner, plan, core->staging.piece, to, answer,
+                                           transfer::caller{std::move(held), finish});
   core->downloads.add(moving);  // first: if the worker dies, recovery finds it as soon as it is sent
   core->mailbox.submit(info_of<memory::stream_out>, &r, c, answer.get(), &link, o, scope, stage.owner);
   moving->ticket = link.ticket;
   if (link.ticket != 0) core->downloads.begin(link.ticket);
-  core->reactor.wake();
+  core->to_reactor.wake();
   when_answered(answer, [moving](const result<void>& done) { moving->request_answered(done); });
   core->completion.drive();
 }

@@ -7,9 +7,8 @@
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
-#include <troupe/device/mailbox/mailbox_room.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
-#include <troupe/device/waiting/reactor.hpp>
 #include <troupe/protocol/report.hpp>
 
 namespace troupe {
@@ -34,26 +33,29 @@ std::uint64_t sum(const per_lane& words) noexcept {
   return std::accumulate(words.begin(), words.end(), std::uint64_t{0});
 }
 
+void prefetch_entry(ledger& requests, std::uint32_t slot) noexcept {
+  constexpr std::size_t usual_accesses = 3;
+  if (slot < requests.capacity()) will_write(&requests[slot], requests[slot].bytes_up_to(usual_accesses));
+}
+
 }  // namespace
 
-completion::completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
-                       serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& reactor,
-                       worker_pool& workers, supervision& supervisor) noexcept
-    : channel_(channel),
-      requests_(requests),
-      memory_(memory),
-      cancelled_(cancelled),
-      worker_(worker),
-      downloads_(downloads),
-      room_(room),
-      reactor_(reactor),
+completion::completion(device_board& board, worker_pool& workers, supervision& supervisor) noexcept
+    : channel_(board.channel),
+      requests_(board.requests),
+      memory_(board.memory),
+      cancelled_(board.cancelled),
+      worker_(board.worker),
+      downloads_(board.downloads),
+      room_(board.room),
+      to_reactor_(board.to_reactor),
       workers_(workers),
       supervisor_(supervisor) {}
 
 bool completion::drive() noexcept {
   if (!channel_.exists()) return true;
   bool mine = true;
-  const reactor::answering now(reactor_);
+  const answering now(to_reactor_);
   for (bool again = true; again;) {
     // A thread that finds the lock taken sets drive_again_, and the holder checks it after unlocking, so answers that
     // arrive after the holder has looked are not missed. The second try covers a holder that unlocked before it could
@@ -65,7 +67,7 @@ bool completion::drive() noexcept {
     }
     if (mine) {
       drive_again_.exchange(false, std::memory_order_seq_cst);
-      collect();
+      collect(now);
       drive_lock_.unlock();
     }
     again = mine && drive_again_.load(std::memory_order_seq_cst);
@@ -81,15 +83,11 @@ bool completion::drive() noexcept {
 
 void completion::drive_blocking() noexcept {
   if (!channel_.exists()) return;
-  {
-    const reactor::answering now(reactor_);
-    const lock guard(*this);
-    collect();
-  }
+  lock(*this).collect();
   drive();  // advances the transfers
 }
 
-void completion::collect() {
+void completion::collect(const answering& now) {
   if (!worker_.violated()) {
     // Read the counters first, then the reports, then retire. A report is published before its operation's counter
     // moves, and an operation completes after those it depends on. So for every operation that the counters below show
@@ -109,7 +107,7 @@ void completion::collect() {
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything(UINT64_MAX);
   if (room_.has_answers()) [[unlikely]]
-    room_.answer();
+    room_.answer(now);
   if (closing_.load(std::memory_order_seq_cst)) check_drained();
 }
 
@@ -200,11 +198,6 @@ void completion::complete_names(protocol::parsed_report& report, std::uint32_t s
   std::for_each(report.what.chain.begin(), report.what.chain.end(), complete);
 }
 
-void completion::prefetch_entry(std::uint32_t slot) noexcept {
-  constexpr std::size_t usual_accesses = 3;
-  if (slot < requests_.capacity()) will_write(&requests_[slot], requests_[slot].bytes_up_to(usual_accesses));
-}
-
 // The worker does not know why the other device's half of a copy failed. So the cause is added here, and also for later
 // requests that fail because of that copy.
 void completion::name_peer_cause(error::details& what, const ledger_entry& e) {
@@ -269,6 +262,7 @@ void completion::retire_lanes(const lane_counts& done) {
     for (; seen != done[lane]; ++seen, ++retired) {
       if (done[lane] - seen > prefetch_distance) [[likely]]
         prefetch_entry(
+            requests_,
             protocol::slot_of(channel_->log(lane, seen + 1 + prefetch_distance).load(std::memory_order_relaxed)));
       const std::optional<std::uint32_t> slot = slot_in_log(requests_, channel_, lane, seen + 1);
       if (!slot) return report_violation("a lane's log");
@@ -324,7 +318,6 @@ void completion::end_all(const error& why) {
 // A sender that has its ticket may not have looked yet whether all has ended, and may find that it has not: so it is
 // answered here. One that gets its ticket later is served by the next worker.
 std::uint64_t completion::revive() {
-  const reactor::answering now(reactor_);
   const lock guard(*this);
   dead_.store(false, std::memory_order_seq_cst);
   const std::uint64_t newest = channel_.await_published();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <troupe/channel/ring.hpp>
@@ -12,6 +13,7 @@
 #include <troupe/device/completion/last_of.hpp>
 #include <troupe/device/completion/open_requests.hpp>
 #include <troupe/device/recovery/supervision.hpp>
+#include <troupe/device/waiting/reactor_link.hpp>
 #include <troupe/memory/device_memory.hpp>
 
 namespace troupe {
@@ -20,40 +22,62 @@ namespace protocol {
 struct parsed_report;
 }
 class mailbox_room;
-class reactor;
 class worker_pool;
+struct device_board;
 
 /// Collects answers from shared memory and completes the pendings of the callers. Everything read from shared memory is
 /// hostile: it is read once into a local, checked, and only the local is used. One thread at a time collects, under the
 /// drive lock; every waiting thread calls `drive`.
 class completion {
  public:
-  completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
-             serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& reactor,
-             worker_pool& workers, supervision& supervisor) noexcept;
+  completion(device_board& board, worker_pool& workers, supervision& supervisor) noexcept;
 
   /// Collects what is there. Returns false if another thread holds the drive lock; that thread then collects again on
   /// behalf of this one.
   bool drive() noexcept;
   /// Waits for the drive lock if necessary, and returns once everything has been collected.
   void drive_blocking() noexcept;
-  /// Holds the drive lock, so that no other thread collects. If another thread called `drive` meanwhile, the destructor
-  /// drives on its behalf.
+  /// Holds the drive lock, so that no other thread collects, and keeps the continuations of what it answers. The
+  /// destructor hands them to the reactor; if another thread called `drive` meanwhile, it drives on its behalf.
   class lock {
    public:
-    [[nodiscard]] explicit lock(completion& c) : completion_(c) { c.drive_lock_.lock(); }
+    [[nodiscard]] explicit lock(completion& c) : completion_(c), now_(std::in_place, c.to_reactor_) {
+      c.drive_lock_.lock();
+    }
     ~lock() {
-      completion_.drive_lock_.unlock();
-      if (completion_.drive_again_.load(std::memory_order_seq_cst)) completion_.drive();
+      const bool again = locked_ && release();
+      now_.reset();
+      if (again) completion_.drive();
     }
     lock(const lock&) = delete;
+    /// Releases the drive lock. The continuations are kept on.
+    void unlock() noexcept {
+      if (release()) completion_.drive();
+    }
+
+    void collect() { completion_.collect(*now_); }
+    void take_cancelled() { completion_.take_cancelled(); }
+    void answer_failures() { completion_.answer_failures(); }
+    /// Answers the request. If `retires`, retires it first, so that a thread that has the answer finds the request's
+    /// memory released and its slot free.
+    void settle(std::uint32_t slot, const error* why, bool retires) noexcept { completion_.settle(slot, why, retires); }
+    void retire(std::uint32_t slot) noexcept { completion_.retire(slot); }
 
    private:
+    bool release() noexcept {
+      locked_ = false;
+      completion_.drive_lock_.unlock();
+      return completion_.drive_again_.load(std::memory_order_seq_cst);
+    }
     completion& completion_;
+    std::optional<answering> now_;
+    bool locked_ = true;
   };
 
   /// Cancels the request if it has not started.
   void cancel(std::uint32_t slot, std::uint64_t ticket, const cancellations::reason& why) noexcept;
+  /// Cancels the open requests for which `wanted` returns true and that have not started.
+  void cancel_if(const std::function<bool(const ledger_entry&)>& wanted, const cancellations::reason& why) noexcept;
   /// Must be called before request `ticket` removes or replaces marks: earlier requests that were checked before a
   /// failure became known, and published after it, need the marks.
   void recheck_inputs_before(std::uint64_t ticket);
@@ -78,16 +102,9 @@ class completion {
   void set_closing(bool on) noexcept { closing_.store(on, std::memory_order_seq_cst); }
   bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
 
-  // Called by recovery, under the drive lock.
-  void collect();
-  void take_cancelled();
-  void answer_failures();
+  // Under the drive lock.
   /// Makes checks out of date that did not see the stale marks that are about to be set.
   void count_failures() noexcept { failures_seen_.fetch_add(1, std::memory_order_seq_cst); }
-  /// Answers the request. If `retires`, retires it first, so that a thread that has the answer finds the request's
-  /// memory released and its slot free.
-  void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
-  void retire(std::uint32_t slot) noexcept;
   /// Starts reading the mapped channel from its beginning.
   result<void> begin_reading();
   const std::array<std::uint64_t, max_lanes>& retired() const noexcept { return retired_; }
@@ -105,11 +122,15 @@ class completion {
 
  private:
   using lane_counts = std::array<std::uint64_t, max_lanes>;
+  void collect(const answering& now);
+  void take_cancelled();
+  void answer_failures();
+  void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
+  void retire(std::uint32_t slot) noexcept;
   void read_reports();
   bool read_report(std::uint64_t number);
   void complete_names(protocol::parsed_report& report, std::uint32_t slot);
   void name_peer_cause(error::details& what, const ledger_entry& e);
-  void prefetch_entry(std::uint32_t slot) noexcept;
   void fail_by_replies(const lane_counts& done);
   void fail_by_reply(std::uint32_t slot);
   class retirement;
@@ -135,7 +156,7 @@ class completion {
   serving_worker& worker_;
   download_tracker& downloads_;
   mailbox_room& room_;
-  reactor& reactor_;
+  reactor_link& to_reactor_;
   worker_pool& workers_;
   supervision& supervisor_;
 

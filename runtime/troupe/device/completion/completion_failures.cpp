@@ -124,6 +124,19 @@ void completion::cancel(std::uint32_t slot, std::uint64_t ticket, const cancella
   if (cancelled_.mark(slot, ticket, why)) drive();
 }
 
+// Without the lock, a slot could pass from one request to the next meanwhile, and a request that is not in flight yet
+// would be marked: the worker would skip it, and it would never be answered.
+void completion::cancel_if(const std::function<bool(const ledger_entry&)>& wanted,
+                           const cancellations::reason& why) noexcept {
+  {
+    const lock guard(*this);
+    for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
+      if (const ledger_entry& e = requests_[slot]; e.in_flight.load(std::memory_order_seq_cst) && wanted(e))
+        cancelled_.mark(slot, e.ticket.load(std::memory_order_relaxed), why);
+  }
+  drive();
+}
+
 void completion::take_cancelled() {
   if (cancelled_.take_impossible()) report_violation("the state of a request");
   for (const cancellations::entry& c : cancelled_.take()) {

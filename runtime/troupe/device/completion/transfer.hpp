@@ -18,18 +18,21 @@ namespace troupe {
 /// the last byte has been copied.
 class transfer final : public shared_copy {
  public:
-  using finisher = void (*)(pending_core& state, const error* why) noexcept;
+  /// The caller's pending, and what completes it.
+  struct caller {
+    ref<pending_core> state;
+    void (*finish)(pending_core& state, const error* why) noexcept;
+  };
 
-  /// `staging` holds the header and the chunks, `request` is that of the worker, `state` the caller's. Precondition:
-  /// the device has checked `plan`.
+  /// `staging` holds the header and the chunks, `request` is the worker's pending. Precondition: the device has checked
+  /// `plan`.
   transfer(block_ref staging, const staging_plan& plan, std::uint64_t piece_bytes, std::byte* to,
-           ref<pending_core> request, ref<pending_core> state, finisher finish) noexcept
+           ref<pending_core> request, caller to_answer) noexcept
       : staging_(std::move(staging)),
         plan_(plan),
         to_(to),
         request_(std::move(request)),
-        state_(std::move(state)),
-        finish_(finish),
+        caller_(std::move(to_answer)),
         pieces_(plan, piece_bytes) {}
 
   /// The request's ticket. Must be set before `request_answered`.
@@ -44,7 +47,7 @@ class transfer final : public shared_copy {
   progress advance(copy_threads& helpers) noexcept;
   /// Restarts the transfer, because another worker will run the request. Discards the previous worker's counts.
   void begin_again() noexcept;
-  void answer_caller() noexcept { finish_(*state_, *answer_ ? nullptr : &answer_->error()); }
+  void answer_caller() noexcept { caller_.finish(*caller_.state, *answer_ ? nullptr : &answer_->error()); }
   /// Notes the request's own answer.
   void request_answered(const result<void>& answer) noexcept;
 
@@ -70,8 +73,8 @@ class transfer final : public shared_copy {
   block_ref staging_;
   const staging_plan plan_;
   std::byte* to_;
-  ref<pending_core> request_, state_;
-  finisher finish_;
+  ref<pending_core> request_;
+  caller caller_;
   chunk_pieces pieces_;
   std::optional<result<void>> answer_;  // written before answered_, without the lock
   std::atomic<bool> answered_{false};

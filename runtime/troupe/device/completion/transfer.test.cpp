@@ -35,8 +35,8 @@ class a_transfer : public testing::Test {
     to.assign(plan.bytes, std::byte{0});
     request = ref<pending_state<void>>::adopt(new pending_state<void>(nullptr));
     auto caller = ref<pending_core>::adopt(new pending_state<void>(nullptr));
-    moving.emplace(block_ref(&staging), plan, piece_bytes, to.data(), request, std::move(caller),
-                   [](pending_core&, const error*) noexcept {});
+    moving.emplace(block_ref(&staging), plan, piece_bytes, to.data(), request,
+                   transfer::caller{std::move(caller), [](pending_core&, const error*) noexcept {}});
   }
   // Fills chunk i with bytes that tell chunks apart.
   void fill(std::uint64_t i, int with) {

@@ -32,9 +32,9 @@ class mailbox_room {
   bool has_answers() const noexcept { return !answers_.empty(); }
   /// Answers the calls for which there is room, or all of them if the device refuses requests. Under the drive lock, as
   /// whenever several pendings are completed.
-  void answer() {
-    if (!admission_.refusing(std::memory_order_seq_cst)) return answers_.serve(requests_);
-    answers_.fail_if([](const room_answer&) { return true; }, admission_.refusal());
+  void answer(const answering& now) {
+    if (!admission_.refusing(std::memory_order_seq_cst)) return answers_.serve(now, requests_);
+    answers_.fail_if(now, [](const room_answer&) { return true; }, admission_.refusal());
   }
 
  private:

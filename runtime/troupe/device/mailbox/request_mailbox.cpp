@@ -9,12 +9,12 @@
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/mailbox/deadline_texts.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
 #include <troupe/device/recovery/watchdog.hpp>
-#include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/waiting/sleep_for_news.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
 #include <tuple>
@@ -76,22 +76,19 @@ void mark_outputs_refused(const checker& checked, const error& why) {
 
 }  // namespace
 
-request_mailbox::request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel,
-                                 ledger& requests, device_memory& memory, const shared_segments& segments,
-                                 admission& admission, mailbox_room& room, cancellations& cancelled,
-                                 completion& completion, reactor& reactor, quarantine_guard& quarantine,
-                                 start_deadlines& deadlines, watchdog& watchdog) noexcept
-    : options_(options),
-      loop_(loop),
-      channel_(channel),
-      requests_(requests),
-      memory_(memory),
+request_mailbox::request_mailbox(device_board& board, const shared_segments& segments, completion& completion,
+                                 quarantine_guard& quarantine, start_deadlines& deadlines, watchdog& watchdog) noexcept
+    : options_(board.options),
+      loop_(board.loop),
+      channel_(board.channel),
+      requests_(board.requests),
+      memory_(board.memory),
       segments_(segments),
-      admission_(admission),
-      room_(room),
-      cancelled_(cancelled),
+      admission_(board.admission),
+      room_(board.room),
+      cancelled_(board.cancelled),
       completion_(completion),
-      reactor_(reactor),
+      to_reactor_(board.to_reactor),
       quarantine_(quarantine),
       start_deadlines_(deadlines),
       watchdog_(watchdog) {}

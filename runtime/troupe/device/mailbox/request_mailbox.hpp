@@ -19,11 +19,12 @@ class cancellations;
 class completion;
 class peer_copy;
 class quarantine_guard;
-class reactor;
+class reactor_link;
 class request_scope;
 class shared_segments;
 class start_deadlines;
 class watchdog;
+struct device_board;
 struct request_link;
 
 /// Sends requests. Each is checked, gets a slot, is written to shared memory, gets its ticket (its place in the order),
@@ -31,10 +32,8 @@ struct request_link;
 /// slot.
 class request_mailbox {
  public:
-  request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                  device_memory& memory, const shared_segments& segments, admission& admission, mailbox_room& room,
-                  cancellations& cancelled, completion& completion, reactor& reactor, quarantine_guard& quarantine,
-                  start_deadlines& deadlines, watchdog& watchdog) noexcept;
+  request_mailbox(device_board& board, const shared_segments& segments, completion& completion,
+                  quarantine_guard& quarantine, start_deadlines& deadlines, watchdog& watchdog) noexcept;
 
   /// One half of a copy between devices. The caller has taken its slot.
   struct peer_half {
@@ -64,8 +63,6 @@ class request_mailbox {
   void cancel_room(const room_answer& answer) noexcept;
   /// Cancels the scope's requests that have not started, and its calls of `room`.
   void stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept;
-  /// Cancels all requests that have not started, because the device closes.
-  void cancel_queued() noexcept;
 
   rejected_requests rejected() const noexcept { return rejected_.now(); }
 
@@ -92,8 +89,6 @@ class request_mailbox {
                     std::int64_t run_limit);
   void mark_written(std::span<const operand_use> uses, std::uint64_t ticket);
   void return_slot(std::uint32_t slot) noexcept;
-  template <class Wanted>
-  void cancel_where(Wanted&& wanted, const char* why, reaction how, int code) noexcept;
   bool waits_for_room(const call_options& options) const noexcept;
   void refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const error& why);
 
@@ -107,7 +102,7 @@ class request_mailbox {
   mailbox_room& room_;
   cancellations& cancelled_;
   completion& completion_;
-  reactor& reactor_;
+  reactor_link& to_reactor_;
   quarantine_guard& quarantine_;
   start_deadlines& start_deadlines_;
   watchdog& watchdog_;

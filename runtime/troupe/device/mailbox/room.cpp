@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Answers of room(), which wait without blocking, and what ends many requests at once: a scope that stops, a device
-// that closes.
+// Answers of room(), which wait without blocking, and the end of many requests at once when a scope stops.
 #include <cerrno>
 #include <troupe/base/cat.hpp>
-#include <troupe/device/completion/cancellations.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
-#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/device/waiting/reactor_link.hpp>
 
 namespace troupe {
 
@@ -35,43 +33,22 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
 }
 
 void request_mailbox::cancel_room(const room_answer& answer) noexcept {
-  {
-    const reactor::answering now(reactor_);
-    room_.answers().fail_if([&](const room_answer& a) { return &a == &answer; },
-                            error::retry_later("device", ECANCELED, "room: cancelled before there was room"));
-  }
+  room_.answers().fail_if(
+      answering(to_reactor_), [&](const room_answer& a) { return &a == &answer; },
+      error::retry_later("device", ECANCELED, "room: cancelled before there was room"));
   // There may be room for the one behind it.
   if (room_.has_answers() && !deferred_continuations::active()) completion_.drive();
 }
 
-// Cancels requests that have not started. Without the lock, a slot could pass from one request to the next meanwhile,
-// and a request that is not in flight yet would be marked: the worker would skip it, and it would never be answered.
-template <class Wanted>
-void request_mailbox::cancel_where(Wanted&& wanted, const char* why, reaction how, int code) noexcept {
-  const completion::lock guard(completion_);
-  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
-    if (const ledger_entry& e = requests_[slot]; e.in_flight.load(std::memory_order_seq_cst) && wanted(e))
-      cancelled_.mark(slot, e.ticket.load(std::memory_order_relaxed), {why, how, code});
-}
-
 void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept {
   loop_.post([this, scope] {
-    cancel_where([&](const ledger_entry& e) { return e.scope == scope; }, request_scope::stopped_text,
-                 reaction::retry_later, ECANCELED);
-    completion_.drive();
-    {
-      const reactor::answering now(reactor_);
-      room_.answers().fail_if([&](const room_answer& a) { return a.scope == scope; },
-                              error::retry_later("device", ECANCELED, request_scope::stopped_text));
-    }
+    completion_.cancel_if([&](const ledger_entry& e) { return e.scope == scope; },
+                          {request_scope::stopped_text, reaction::retry_later, ECANCELED});
+    room_.answers().fail_if(
+        answering(to_reactor_), [&](const room_answer& a) { return a.scope == scope; },
+        error::retry_later("device", ECANCELED, request_scope::stopped_text));
     channel_.wake_waiters();  // some may wait for room
   });
-}
-
-void request_mailbox::cancel_queued() noexcept {
-  cancel_where([](const ledger_entry&) { return true; }, "the device was closed before this request started",
-               reaction::stopped, 0);
-  completion_.drive();
 }
 
 }  // namespace troupe

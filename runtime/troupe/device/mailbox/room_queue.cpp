@@ -15,7 +15,7 @@ void room_queue::add(ref<room_answer> answer) {
   wanted_.store(true, std::memory_order_seq_cst);
 }
 
-void room_queue::serve(const ledger& slots) {
+void room_queue::serve(const answering&, const ledger& slots) {
   std::vector<ref<room_answer>> served;
   {
     const std::scoped_lock guard(lock_);
@@ -29,7 +29,7 @@ void room_queue::serve(const ledger& slots) {
   for (const auto& a : served) a->complete({});
 }
 
-void room_queue::fail_if(const std::function<bool(const room_answer&)>& which, const error& why) {
+void room_queue::fail_if(const answering&, const std::function<bool(const room_answer&)>& which, const error& why) {
   std::vector<ref<room_answer>> gone, stay;
   {
     const std::scoped_lock guard(lock_);
@@ -40,11 +40,12 @@ void room_queue::fail_if(const std::function<bool(const room_answer&)>& which, c
   for (const auto& a : gone) a->complete(why);
 }
 
-std::int64_t room_queue::fail_overdue(std::int64_t now_ns) {
+std::int64_t room_queue::fail_overdue(const answering& now, std::int64_t now_ns) {
   if (empty()) return no_deadline;
   const auto deadline = [](const room_answer& a) { return a.scope ? a.scope->deadline_ns() : no_deadline; };
-  fail_if([&](const room_answer& a) { return deadline(a) <= now_ns; },
-          error::retry_later("device", ETIMEDOUT, deadline_texts::in_room));
+  fail_if(
+      now, [&](const room_answer& a) { return deadline(a) <= now_ns; },
+      error::retry_later("device", ETIMEDOUT, deadline_texts::in_room));
   std::int64_t next = no_deadline;
   const std::scoped_lock guard(lock_);
   for (const auto& a : answers_) next = std::min(next, deadline(*a));

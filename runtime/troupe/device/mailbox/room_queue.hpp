@@ -10,6 +10,7 @@
 
 namespace troupe {
 
+class answering;
 class ledger;
 
 /// The unanswered calls of `room()`, oldest first.
@@ -18,11 +19,11 @@ class room_queue {
   void add(ref<room_answer> answer);
   bool empty() const noexcept { return !wanted_.load(std::memory_order_seq_cst); }
   /// Answers as many of the oldest calls as there is room for all together.
-  void serve(const ledger& slots);
+  void serve(const answering& now, const ledger& slots);
   /// Fails the calls for which `which` returns true.
-  void fail_if(const std::function<bool(const room_answer&)>& which, const error& why);
+  void fail_if(const answering& now, const std::function<bool(const room_answer&)>& which, const error& why);
   /// Fails the calls whose scope's deadline has passed. Returns the next deadline.
-  std::int64_t fail_overdue(std::int64_t now_ns);
+  std::int64_t fail_overdue(const answering& now, std::int64_t now_ns);
 
  private:
   std::mutex lock_;

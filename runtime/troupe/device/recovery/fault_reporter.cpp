@@ -6,12 +6,12 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/duration_text.hpp>
 #include <troupe/device/recovery/fault_files.hpp>
 #include <troupe/device/recovery/fault_place.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
-#include <troupe/device/waiting/device_events.hpp>
 #include <troupe/protocol/greeting.hpp>
 
 namespace troupe {
@@ -48,44 +48,34 @@ error quarantined_because(const fault_record& record) {
 
 }  // namespace
 
-fault_reporter::fault_reporter(const device_options& options, const device_loop& loop, shared_channel& channel,
-                               ledger& requests, device_memory& memory, completion& completion, serving_worker& worker,
-                               quarantine_guard& quarantine, device_events& events) noexcept
-    : options_(options),
-      loop_(loop),
-      channel_(channel),
-      requests_(requests),
-      memory_(memory),
-      completion_(completion),
-      worker_(worker),
-      quarantine_(quarantine),
-      events_(events) {}
+fault_reporter::fault_reporter(device_board& board, completion& completion, quarantine_guard& quarantine) noexcept
+    : board_(board), completion_(completion), quarantine_(quarantine) {}
 
 std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::action& death,
                                                       const open_requests& open) {
   seen_ns_ = death.seen_ns;
-  const auto since = std::chrono::nanoseconds(loop_.now() - death.seen_ns);
+  const auto since = std::chrono::nanoseconds(board_.loop.now() - death.seen_ns);
   auto record = std::make_shared<fault_record>(fault_record{
-      .device = options_.name,
+      .device = board_.options.name,
       .kind = death.how,
       .cause = *death.why,
-      .generation = memory_.generation(),
-      .worker_pid = worker_.pid(),
+      .generation = board_.memory.generation(),
+      .worker_pid = board_.worker.pid(),
       .when =
           std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(since)});
-  if (worker_.exit().how == exit_status::ending::signalled && death.how == fault_kind::ended)
-    record->signal = worker_.exit().value;
+  if (board_.worker.exit().how == exit_status::ending::signalled && death.how == fault_kind::ended)
+    record->signal = board_.worker.exit().value;
   record->gpu_core = gpu_core_of(record->worker_pid);
   note_recent(*record);
   const auto culprit = find_culprit(open, *record);
   std::vector<encoded_operand> operands;
   if (culprit) {
-    record->blamed = id_of(channel_, requests_[*culprit], *culprit, true);
-    if (record->address) operands = operands_of(channel_, requests_[*culprit], *culprit);
+    record->blamed = id_of(board_.channel, board_.requests[*culprit], *culprit, true);
+    if (record->address) operands = operands_of(board_.channel, board_.requests[*culprit], *culprit);
   }
   std::string place;
-  if (record->address) place = place_of(*record->address, operands, memory_.find(*record->address));
-  const protocol::last_words said = channel_->page().note.read();
+  if (record->address) place = place_of(*record->address, operands, board_.memory.find(*record->address));
+  const protocol::last_words said = board_.channel->page().note.read();
   if (record->kind == fault_kind::gave_up) record->xid = said.xid;
   const bool beyond_memory = record->signal != 0 && said.accessed == protocol::fault_address::no_such_memory &&
                              said.signal == static_cast<std::uint32_t>(record->signal);
@@ -106,20 +96,20 @@ std::string fault_reporter::gpu_core_of(int worker) const {
 std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& open, fault_record& record) const {
   open_requests running;
   std::copy_if(open.begin(), open.end(), std::back_inserter(running), [this](const auto& r) {
-    return !requests_[r.second].answered && has_started(channel_, worker_, r.second, r.first);
+    return !board_.requests[r.second].answered && has_started(board_.channel, board_.worker, r.second, r.first);
   });
   const auto with_ticket = [&](std::uint64_t ticket) -> std::optional<std::uint32_t> {
     for (const auto& [t, slot] : running)
       if (t == ticket) return slot;
     return {};
   };
-  if (record.kind == fault_kind::overran && worker_.overrun()) return with_ticket(*worker_.overrun());
-  const protocol::last_words said = channel_->page().note.read();
+  if (record.kind == fault_kind::overran && board_.worker.overrun()) return with_ticket(*board_.worker.overrun());
+  const protocol::last_words said = board_.channel->page().note.read();
   if (record.kind == fault_kind::gave_up) return with_ticket(said.ticket);
   if (record.kind != fault_kind::ended) return {};
-  const bool exited = worker_.exit().how == exit_status::ending::exited;
-  if (!exited && (worker_.exit().how != exit_status::ending::signalled ||
-                  said.signal != static_cast<std::uint32_t>(worker_.exit().value) || said.from_outside))
+  const bool exited = board_.worker.exit().how == exit_status::ending::exited;
+  if (!exited && (board_.worker.exit().how != exit_status::ending::signalled ||
+                  said.signal != static_cast<std::uint32_t>(board_.worker.exit().value) || said.from_outside))
     return {};
   if (!exited) {
     if (said.accessed == protocol::fault_address::known) record.address = said.address;
@@ -146,26 +136,26 @@ void fault_reporter::complete(const std::shared_ptr<fault_record>& record) {
   record->retried = count(request_fate::retried);
   record->stale = count(request_fate::stale);
   if (record->last.size() > most_listed_requests) record->last.resize(most_listed_requests);
-  record->sorted_out_after = std::chrono::nanoseconds(loop_.now() - seen_ns_);
+  record->sorted_out_after = std::chrono::nanoseconds(board_.loop.now() - seen_ns_);
   faults_.fetch_add(1);
-  events_.streams().note_fault(record);
+  board_.events.streams().note_fault(record);
 }
 
 void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
-  events_.emit(event_kind::fault);
-  if (record->quarantined) events_.emit(event_kind::quarantined, quarantined_because(*record));
+  board_.events.emit(event_kind::fault);
+  if (record->quarantined) board_.events.emit(event_kind::quarantined, quarantined_because(*record));
   quarantine_.arm_expiry();
-  if (options_.black_box_folder.empty()) return;
+  if (board_.options.black_box_folder.empty()) return;
   // Not on this thread, which serves all devices: the folder's disk may be slow.
-  events_.run_behind([this, record] {
-    if (const auto written = write_to_folder(options_.black_box_folder.str(), *record); !written)
-      events_.log(log_level::warning, "could not write the fault record to " + written.error().text());
+  board_.events.run_behind([this, record] {
+    if (const auto written = write_to_folder(board_.options.black_box_folder.str(), *record); !written)
+      board_.events.log(log_level::warning, "could not write the fault record to " + written.error().text());
   });
 }
 
 std::shared_ptr<const fault_record> fault_reporter::last() const {
   const completion::lock driving(completion_);
-  return events_.streams().last_fault();
+  return board_.events.streams().last_fault();
 }
 
 }  // namespace troupe

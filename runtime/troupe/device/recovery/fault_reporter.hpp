@@ -4,16 +4,13 @@
 
 #include <memory>
 #include <troupe/device/completion/open_requests.hpp>
-#include <troupe/device/device_loop.hpp>
 #include <troupe/device/fault.hpp>
-#include <troupe/device/options.hpp>
-#include <troupe/memory/device_memory.hpp>
 
 namespace troupe {
 
 class completion;
-class device_events;
 class quarantine_guard;
+struct device_board;
 
 /// The maximum number of requests that a record lists.
 inline constexpr std::size_t most_listed_requests = 64;
@@ -21,9 +18,7 @@ inline constexpr std::size_t most_listed_requests = 64;
 /// Analyses a worker's death: what is known about it, and which request is to blame. Reports it to the watches.
 class fault_reporter {
  public:
-  fault_reporter(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                 device_memory& memory, completion& completion, serving_worker& worker, quarantine_guard& quarantine,
-                 device_events& events) noexcept;
+  fault_reporter(device_board& board, completion& completion, quarantine_guard& quarantine) noexcept;
   /// Sets how the paths of GPU core files begin; empty if none are written.
   void set_gpu_core_stem(std::string stem) { gpu_core_stem_ = std::move(stem); }
 
@@ -36,8 +31,6 @@ class fault_reporter {
   void publish(const std::shared_ptr<fault_record>& record);
   std::shared_ptr<const fault_record> last() const;
 
-  /// Returns when the last fault was seen; 0 if there was none. Only on the control loop.
-  std::int64_t seen_ns() const noexcept { return seen_ns_; }
   std::uint64_t count() const noexcept { return faults_.load(); }
 
  private:
@@ -45,17 +38,11 @@ class fault_reporter {
   std::optional<std::uint32_t> find_culprit(const open_requests& open, fault_record& record) const;
   void note_recent(fault_record& record) const;
 
-  const device_options& options_;
-  const device_loop& loop_;
-  shared_channel& channel_;
-  ledger& requests_;
-  device_memory& memory_;
+  device_board& board_;
   completion& completion_;
-  serving_worker& worker_;
   quarantine_guard& quarantine_;
-  device_events& events_;
   std::string gpu_core_stem_;
-  std::int64_t seen_ns_ = 0;
+  std::int64_t seen_ns_ = 0;  // when the last fault was seen; only on the control loop
   std::atomic<std::uint64_t> faults_{0};
 };
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <troupe/device/device_loop.hpp>
-#include <troupe/device/options.hpp>
 #include <troupe/device/recovery/early_handover.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/waiting/milestone.hpp>
@@ -12,23 +11,16 @@
 namespace troupe {
 
 class completion;
-class device_events;
-class device_memory;
-class fault_reporter;
 class hardware_view;
-class quarantine_guard;
 class reactor;
 class recovery;
-class request_mailbox;
 
 /// Passes events to the supervisor and carries out its decisions, from opening a device until its end. Runs on the
 /// control loop, which never runs code of the program: continuations go to the reactor.
 class lifecycle final : public supervision, public worker_listener, public control_loop::handler {
  public:
-  lifecycle(const device_options& options, const device_loop& loop, admission& admission, request_mailbox& mailbox,
-            completion& completion, reactor& reactor, serving_worker& worker, worker_pool& workers, recovery& recovery,
-            fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware, device_events& events,
-            bool gpu) noexcept;
+  lifecycle(device_board& board, completion& completion, reactor& reactor, worker_pool& workers, recovery& recovery,
+            hardware_view& hardware) noexcept;
 
   /// Starts the first worker. Called once. Any thread.
   void start();
@@ -69,25 +61,17 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void check_quiesced();
   void check_closed(worker_id id);
 
-  const device_options& options_;
-  const device_loop& loop_;
-  admission& admission_;
-  request_mailbox& mailbox_;
+  device_board& board_;
   completion& completion_;
   reactor& reactor_;
-  serving_worker& worker_;
   worker_pool& workers_;
   recovery& recovery_;
-  fault_reporter& faults_;
-  quarantine_guard& quarantine_;
   hardware_view& hardware_;
-  device_events& events_;
-  const bool gpu_;
 
   device_supervisor supervisor_;
   std::optional<std::int64_t> armed_tick_;
   bool opened_ = false, lost_ = false;
-  std::int64_t opened_ns_ = 0;
+  std::int64_t down_since_ns_ = 0;  // when the device was opened or reset, or its last fault was seen
   milestone ready_, stopped_;
   early_handover handover_;
 };

@@ -3,9 +3,9 @@
 // Identifies the request that a worker died of, and checks requests before they are sent: see quarantine.
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/open_requests.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/duration_text.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
-#include <troupe/device/waiting/device_events.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
 
@@ -25,20 +25,13 @@ bool brings_data(std::uint64_t opcode) noexcept {
 
 }  // namespace
 
-quarantine_guard::quarantine_guard(const device_options& options, const device_loop& loop, shared_channel& channel,
-                                   ledger& requests, device_memory& memory, device_events& events) noexcept
-    : options_(options),
-      loop_(loop),
-      channel_(channel),
-      requests_(requests),
-      memory_(memory),
-      events_(events),
-      known_({.after = options.quarantine_after, .window = options.restart_window}) {}
+quarantine_guard::quarantine_guard(device_board& board) noexcept
+    : board_(board), known_({.after = board.options.quarantine_after, .window = board.options.restart_window}) {}
 
 // Identifies a request whose record is written. Under the quarantine's lock. `hash_budget` is how many bytes may be
 // hashed; hashed bytes are subtracted.
 request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& hash_budget) {
-  const ledger_entry& e = requests_[slot];
+  const ledger_entry& e = board_.requests[slot];
   content_hash kind(known_.key()), data(known_.key());
   bool known = !brings_data(e.info->opcode);
   if (e.info->opcode == opcode_of<memory::stream_in>) {
@@ -50,7 +43,7 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
   } else {
     const auto blob = e.blob ? std::span<const std::byte>(e.blob->host, e.blob->bytes) : std::span<const std::byte>();
     known_.add_description({.opcode = e.info->opcode,
-                            .payload = protocol::payload_of(channel_.commands().record(slot)),
+                            .payload = protocol::payload_of(board_.channel.commands().record(slot)),
                             .blob = blob,
                             .blob_address = e.blob ? e.blob->address : 0,
                             .memory_begin = memory_begin_,
@@ -60,7 +53,7 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
   for (const block_access& a : e.accesses()) {
     if (!reads(a.what.mode)) continue;
     const block& b = *a.where.get();
-    const device_memory::writers who = memory_.writers_of(b);
+    const device_memory::writers who = board_.memory.writers_of(b);
     known &= who != device_memory::writers::others;
     if (who == device_memory::writers::application || who == device_memory::writers::application_too) {
       // State that a worker keeps for itself is no part of the request.
@@ -83,7 +76,7 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
 // Stores the identity of a request that is being sent, and tags its outputs for later requests. Under the quarantine's
 // lock.
 void quarantine_guard::note_sent(std::uint32_t slot, const request_identity& id) {
-  ledger_entry& e = requests_[slot];
+  ledger_entry& e = board_.requests[slot];
   e.identity = id;
   e.identified = e.ticket.load(std::memory_order_relaxed);
   std::uint64_t which = 0;
@@ -103,10 +96,10 @@ std::optional<error> quarantine_guard::claim(std::uint32_t slot, std::uint64_t& 
   const auto guard = known_.lock();
   std::uint64_t hash_budget = most_hashed_bytes;
   const request_identity id = identify(slot, hash_budget);
-  const std::int64_t now = loop_.now();
+  const std::int64_t now = board_.loop.now();
   if (const auto s = known_.refusal_of(id, now)) return refusal_error(*s, now);
-  ticket = channel_.commands().claim();
-  requests_[slot].ticket.store(ticket, std::memory_order_relaxed);
+  ticket = board_.channel.commands().claim();
+  board_.requests[slot].ticket.store(ticket, std::memory_order_relaxed);
   note_sent(slot, id);
   return {};
 }
@@ -122,7 +115,7 @@ error quarantine_guard::refusal_error(const quarantine::refusal& s, std::int64_t
               : s.own > 1      ? "all of them "
                                : "",
               "with the same data");
-  text += cat(", most recently the worker of ", options_.name, " ", duration_text(now_ns - s.last_ns), " ago (",
+  text += cat(", most recently the worker of ", board_.options.name, " ", duration_text(now_ns - s.last_ns), " ago (",
               s.cause, "); ");
   text += limits.window.unlimited()
               ? std::string("only device::reset() ends the refusal")
@@ -155,18 +148,19 @@ std::uint64_t quarantine_guard::digest_of(std::span<const std::byte> uploaded) c
 // Writes are tagged from the first blamed death on, beginning with the requests that are open then, in ticket order. A
 // thread that is sending a request meanwhile either sees that the quarantine watches, or its request is open here.
 void quarantine_guard::blame(std::uint32_t slot, fault_record& record) {
-  if (options_.quarantine_after == 0) return;
+  if (board_.options.quarantine_after == 0) return;
   const auto guard = known_.lock();
   if (!known_.watches()) {
     known_.watch();
     std::uint64_t hash_budget = most_hashed_in_recovery;
-    for (const auto& [ticket, open] : open_up_to(requests_, UINT64_MAX)) note_sent(open, identify(open, hash_budget));
+    for (const auto& [ticket, open] : open_up_to(board_.requests, UINT64_MAX))
+      note_sent(open, identify(open, hash_budget));
   }
-  const ledger_entry& e = requests_[slot];
+  const ledger_entry& e = board_.requests[slot];
   std::uint64_t nothing = 0;
   const request_identity id =
       e.identified == e.ticket.load(std::memory_order_relaxed) ? e.identity : identify(slot, nothing);
-  const std::int64_t now = loop_.now();
+  const std::int64_t now = board_.loop.now();
   const auto s = known_.blame(id, record.blamed->name, record.cause.text(), now);
   record.deaths_alike = known_.deaths_of_kind(id.kind, now);
   record.quarantined = s.has_value();
@@ -184,7 +178,7 @@ void quarantine_guard::arm_expiry() {
   }
   if (next == no_deadline || armed_) return;
   armed_ = true;
-  loop_.at(next, *this);
+  board_.loop.at(next, *this);
 }
 
 void quarantine_guard::on_time(std::uint64_t) {
@@ -192,9 +186,9 @@ void quarantine_guard::on_time(std::uint64_t) {
   std::vector<std::string> ended;
   {
     const auto guard = known_.lock();
-    ended = known_.expire(loop_.now());
+    ended = known_.expire(board_.loop.now());
   }
-  emit_ended(ended, cat("is accepted again with any data: fewer than ", options_.quarantine_after,
+  emit_ended(ended, cat("is accepted again with any data: fewer than ", board_.options.quarantine_after,
                         " workers have died of it within device_options::restart_window"));
   arm_expiry();
 }
@@ -203,14 +197,14 @@ void quarantine_guard::lift() {
   std::vector<std::string> ended;
   {
     const auto guard = known_.lock();
-    ended = known_.lift(loop_.now());
+    ended = known_.lift(board_.loop.now());
   }
   emit_ended(ended, "is accepted again with any data: reset() was called");
 }
 
 void quarantine_guard::emit_ended(const std::vector<std::string>& names, const std::string& why) {
   for (const std::string& name : names)
-    events_.emit(
+    board_.events.emit(
         event_kind::quarantine_ended,
         error(error::details{
             .reaction = reaction::retry_later, .domain = "device", .text = name + " " + why, .request = {name, 0}}));
@@ -218,7 +212,7 @@ void quarantine_guard::emit_ended(const std::vector<std::string>& names, const s
 
 std::size_t quarantine_guard::quarantined() const {
   const auto guard = known_.lock();
-  return known_.size(loop_.now());
+  return known_.size(board_.loop.now());
 }
 
 }  // namespace troupe

@@ -6,21 +6,18 @@
 #include <span>
 #include <troupe/device/device_loop.hpp>
 #include <troupe/device/fault.hpp>
-#include <troupe/device/mailbox/shared_channel.hpp>
-#include <troupe/device/options.hpp>
 #include <troupe/device/recovery/quarantine.hpp>
 #include <troupe/memory/device_memory.hpp>
+#include <troupe/request/operand_uses.hpp>
 
 namespace troupe {
 
-class device_events;
-class ledger;
+struct device_board;
 
 /// Identifies the request that a worker died of, and checks requests before they are sent: see quarantine.
 class quarantine_guard final : public control_loop::handler {
  public:
-  quarantine_guard(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                   device_memory& memory, device_events& events) noexcept;
+  explicit quarantine_guard(device_board& board) noexcept;
   /// Sets the range of addresses that operands are in, which are ignored when requests are compared.
   void set_addresses(std::uint64_t begin, std::uint64_t end) noexcept { memory_begin_ = begin, memory_end_ = end; }
 
@@ -55,12 +52,7 @@ class quarantine_guard final : public control_loop::handler {
   error refusal_error(const quarantine::refusal& s, std::int64_t now_ns) const;
   void emit_ended(const std::vector<std::string>& names, const std::string& why);
 
-  const device_options& options_;
-  const device_loop& loop_;
-  shared_channel& channel_;
-  ledger& requests_;
-  device_memory& memory_;
-  device_events& events_;
+  device_board& board_;
   std::uint64_t memory_begin_ = 0, memory_end_ = 0;
   quarantine known_;
   bool armed_ = false;  // true if the timer is set; only on the control loop

@@ -9,9 +9,9 @@
 #include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/recovery.hpp>
-#include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
@@ -34,118 +34,106 @@ void add_request(fault_record& to, const shared_channel& channel, const ledger_e
 
 }  // namespace
 
-recovery::recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
-                   completion& completion, cancellations& cancelled, start_deadlines& deadlines,
-                   download_tracker& downloads, serving_worker& worker, worker_pool& workers, shared_segments& segments,
-                   fault_reporter& faults, reactor& reactor) noexcept
-    : options_(options),
-      channel_(channel),
-      requests_(requests),
-      memory_(memory),
+recovery::recovery(device_board& board, completion& completion, start_deadlines& deadlines, worker_pool& workers,
+                   shared_segments& segments, fault_reporter& faults) noexcept
+    : board_(board),
       completion_(completion),
-      cancelled_(cancelled),
       start_deadlines_(deadlines),
-      downloads_(downloads),
-      worker_(worker),
       workers_(workers),
       segments_(segments),
-      faults_(faults),
-      reactor_(reactor) {}
+      faults_(faults) {}
 
 void recovery::sort_out(const device_supervisor::action& death) {
-  const reactor::answering now(reactor_);
-  std::shared_ptr<fault_record> record;
-  {
-    const completion::lock guard(completion_);
-    completion_.collect();
-    const bool lied = !worker_.violate();  // from here on nothing more is read from its channel
-    // Each request either is seen below, or has a later ticket and is caught by its generation.
-    const std::uint64_t newest = channel_.await_published();
-    const open_requests open = open_up_to(requests_, newest);
-    // A worker that died before it served has started nothing; `end` then changes nothing.
-    worker_.end(!lied && slot_words_are_valid(open));
-    record = faults_.analyse(death, open);
-    memory_.lose(options_.salvage, newest, record->cause);
-    if (cancelled_.any()) completion_.take_cancelled();
-    completion_.answer_failures();
-    next_ticket_ = newest + 1;
-    sort_requests(open, *record);
-    worker_.sorted_out();
-    faults_.complete(record);
-  }
+  completion::lock answers(completion_);
+  answers.collect();
+  const bool lied = !board_.worker.violate();  // from here on nothing more is read from its channel
+  // Each request either is seen below, or has a later ticket and is caught by its generation.
+  const std::uint64_t newest = board_.channel.await_published();
+  const open_requests open = open_up_to(board_.requests, newest);
+  // A worker that died before it served has started nothing; `end` then changes nothing.
+  board_.worker.end(!lied && slot_words_are_valid(open));
+  const std::shared_ptr<fault_record> record = faults_.analyse(death, open);
+  board_.memory.lose(board_.options.salvage, newest, record->cause);
+  if (board_.cancelled.any()) answers.take_cancelled();
+  answers.answer_failures();
+  next_ticket_ = newest + 1;
+  sort_requests(open, *record, answers);
+  board_.worker.sorted_out();
+  faults_.complete(record);
+  answers.unlock();
   faults_.publish(record);
   start_deadlines_.look_again();
-  channel_.wake_waiters();
+  board_.channel.wake_waiters();
 }
 
 std::optional<time_span> recovery::writes_on_for() {
   constexpr std::int64_t slowest_bytes_per_us = 1000;  // of any bus; an H200's takes 55,000
-  if (!channel_->page().note.read().work_ended) return {};
-  const reactor::answering now(reactor_);
-  const completion::lock guard(completion_);
-  completion_.collect();
-  const open_requests open = open_up_to(requests_, channel_.newest_ticket());
-  if (worker_.violated() || !slot_words_are_valid(open)) return {};  // they do not show what has started
+  if (!board_.channel->page().note.read().work_ended) return {};
+  completion::lock answers(completion_);
+  answers.collect();
+  const open_requests open = open_up_to(board_.requests, board_.channel.newest_ticket());
+  if (board_.worker.violated() || !slot_words_are_valid(open)) return {};  // they do not show what has started
   std::uint64_t bytes = 0;
   for (const auto& [ticket, slot] : open)
-    if (!requests_[slot].answered && has_started(channel_, worker_, slot, ticket))
-      bytes += copied_bytes(requests_[slot]);
+    if (!board_.requests[slot].answered && has_started(board_.channel, board_.worker, slot, ticket))
+      bytes += copied_bytes(board_.requests[slot]);
   return time_span(std::chrono::microseconds(static_cast<std::int64_t>(bytes) / slowest_bytes_per_us));
 }
 
 bool recovery::slot_words_are_valid(const open_requests& open) const noexcept {
   return std::none_of(open.begin(), open.end(), [this](const auto& request) {
-    return is_impossible_word(requests_, channel_->slot(request.second).load(std::memory_order_acquire), request.second,
-                              request.first);
+    return is_impossible_word(board_.requests, board_.channel->slot(request.second).load(std::memory_order_acquire),
+                              request.second, request.first);
   });
 }
 
 // Goes through the requests in ticket order, because the fate of one affects later ones. A started request cannot have
 // harmed an earlier one that had not started: if they conflict, the later one would have waited for the earlier. For
 // one that had started as well, see mark_overwritten.
-void recovery::sort_requests(const open_requests& open, fault_record& record) {
+void recovery::sort_requests(const open_requests& open, fault_record& record, completion::lock& answers) {
   kept_ = 0;
   {
-    device_memory::marking marks(memory_);
-    for (const auto& [ticket, slot] : open) expect_marks(requests_[slot], marks);
+    device_memory::marking marks(board_.memory);
+    for (const auto& [ticket, slot] : open) expect_marks(board_.requests[slot], marks);
     completion_.count_failures();
     mark_overwritten(open, record.cause, marks);
-    for (const auto& [ticket, slot] : open_up_to(requests_, UINT64_MAX)) {
-      ledger_entry& e = requests_[slot];
+    for (const auto& [ticket, slot] : open_up_to(board_.requests, UINT64_MAX)) {
+      ledger_entry& e = board_.requests[slot];
       if (ticket >= next_ticket_) {
         propagate_marks(e, marks);
       } else if (e.answered) {
         // An earlier request that is kept may have made these outputs valid again.
-        if (e.failure) mark_outputs_stale(memory_, e, *e.failure, marks);
+        if (e.failure) mark_outputs_stale(board_.memory, e, *e.failure, marks);
       } else {
-        add_request(record, channel_, e, slot, fate_of(slot, ticket, record, marks));
+        add_request(record, board_.channel, e, slot, fate_of(slot, ticket, record, marks));
       }
     }
   }
   // Answer only now, so that a thread that has an answer finds the memory marked accordingly.
   for (const auto& [ticket, slot] : open) {
-    ledger_entry& e = requests_[slot];
+    ledger_entry& e = board_.requests[slot];
     if (e.answered)
-      completion_.retire(slot);
+      answers.retire(slot);
     else if (const auto why = std::move(e.failure))
-      completion_.settle(slot, why.get(), true);
+      answers.settle(slot, why.get(), true);
   }
-  downloads_.begin_again();
+  board_.downloads.begin_again();
 }
 
 // A request starts before those in front of it on its lane are known to be done, and may have overwritten what they
 // read. So those must not run again, unless something that runs before them writes it anew.
 void recovery::mark_overwritten(const open_requests& open, const error& cause, device_memory::marking& marks) {
   const auto started = [this](const auto& request) {
-    return has_started(channel_, worker_, request.second, request.first);
+    return has_started(board_.channel, board_.worker, request.second, request.first);
   };
-  if (std::none_of(open.begin(), open.end(),
-                   [&](const auto& request) { return requests_[request.second].retries != 0 && started(request); }))
+  if (std::none_of(open.begin(), open.end(), [&](const auto& request) {
+        return board_.requests[request.second].retries != 0 && started(request);
+      }))
     return;
   for (const auto& request : open) {
     if (!started(request)) continue;
-    for (const auto& [what, where] : requests_[request.second].accesses())
-      if (what.mode != access_mode::read && where.get() != nullptr && !memory_.outlives_workers(*where.get()))
+    for (const auto& [what, where] : board_.requests[request.second].accesses())
+      if (what.mode != access_mode::read && where.get() != nullptr && !board_.memory.outlives_workers(*where.get()))
         marks.overwritten(*where.get(), what.begin, what.end, open.back().first, cause);
   }
 }
@@ -153,15 +141,15 @@ void recovery::mark_overwritten(const open_requests& open, const error& cause, d
 // Decides the fate of one request and marks its outputs for later ones.
 request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
                                device_memory::marking& marks) {
-  ledger_entry& e = requests_[slot];
+  ledger_entry& e = board_.requests[slot];
   const auto fails = [&](error with) {
-    mark_outputs_stale(memory_, e, with, marks);
+    mark_outputs_stale(board_.memory, e, with, marks);
     e.failure = std::make_unique<const error>(std::move(with));
   };
-  if (has_started(channel_, worker_, slot, ticket)) {
-    error lost = lost_with(death.cause, id_of(channel_, e, slot), death.generation);
+  if (has_started(board_.channel, board_.worker, slot, ticket)) {
+    error lost = lost_with(death.cause, id_of(board_.channel, e, slot), death.generation);
     // It may have written part of its outputs. A second run must not read those.
-    if (e.retries != 0 && !start_deadlines_.has_passed(e) && !reads_what_it_writes(memory_, e, lost) &&
+    if (e.retries != 0 && !start_deadlines_.has_passed(e) && !reads_what_it_writes(board_.memory, e, lost) &&
         !missing_input(e, marks)) {
       --e.retries;
       keep(slot, ticket, marks);
@@ -171,7 +159,7 @@ request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const f
     return request_fate::lost;
   }
   if (const auto cause = missing_input(e, marks)) {
-    fails(cause->passed_on_to(id_of(channel_, e, slot)));
+    fails(cause->passed_on_to(id_of(board_.channel, e, slot)));
     return request_fate::stale;
   }
   keep(slot, ticket, marks);
@@ -193,11 +181,12 @@ std::optional<error> recovery::missing_input(const ledger_entry& e, device_memor
 void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks) {
   // Until the next worker's channel is mapped, the request can be cancelled: its word must not say `started`.
   std::uint64_t started = protocol::slot_word(ticket, protocol::phase::started);
-  channel_->slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
-  for (const block_access& a : requests_[slot].accesses())
+  board_.channel->slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
+  for (const block_access& a : board_.requests[slot].accesses())
     if (makes_valid(a.what.mode)) marks.revives(*a.where.get(), a.what.begin, a.what.end, ticket);
-  protocol::set_generation(channel_.commands().record(slot).data(), static_cast<std::uint32_t>(memory_.generation()));
-  channel_.commands().keep(kept_++, ticket, slot);
+  protocol::set_generation(board_.channel.commands().record(slot).data(),
+                           static_cast<std::uint32_t>(board_.memory.generation()));
+  board_.channel.commands().keep(kept_++, ticket, slot);
 }
 
 void recovery::answer_all(const device_supervisor::action& end) {
@@ -205,23 +194,23 @@ void recovery::answer_all(const device_supervisor::action& end) {
   std::shared_ptr<fault_record> record;
   if (end.seen_ns != 0) {
     const completion::lock guard(completion_);
-    const open_requests open = open_up_to(requests_, channel_.newest_ticket());
+    const open_requests open = open_up_to(board_.requests, board_.channel.newest_ticket());
     record = faults_.analyse(end, open);
     for (const auto& [ticket, slot] : open) {
-      if (requests_[slot].answered) continue;
-      add_request(*record, channel_, requests_[slot], slot, request_fate::lost);
+      if (board_.requests[slot].answered) continue;
+      add_request(*record, board_.channel, board_.requests[slot], slot, request_fate::lost);
     }
     faults_.complete(record);
   }
   const error why = record ? record->cause : *end.why;
-  memory_.lose(salvage::strict, channel_.newest_ticket(), why);
+  board_.memory.lose(salvage::strict, board_.channel.newest_ticket(), why);
   if (record) faults_.publish(record);  // before the answers, so that a thread that has one finds the record
   completion_.end_all(why);
   completion_.drive_blocking();
 }
 
 void recovery::answer_all_and_keep_memory(const error& why) {
-  memory_.keep_all();
+  board_.memory.keep_all();
   answer_all({.kind = device_supervisor::action_kind::answer_all, .why = why});
 }
 
@@ -233,23 +222,23 @@ void recovery::reset() {
 result<void> recovery::serve(worker_link& link) {
   {
     const completion::lock driving(completion_);
-    TROUPE_TRY(cancelled_.carry_over([&] { return channel_.show(link.channel()); }));
+    TROUPE_TRY(board_.cancelled.carry_over([&] { return board_.channel.show(link.channel()); }));
     // Requests that were answered but are not retired must not run either.
-    for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
-      if (const ledger_entry& e = requests_[slot]; e.in_flight.load(std::memory_order_seq_cst) && e.answered)
-        cancelled_.write(slot, e.ticket.load(std::memory_order_relaxed));
+    for (std::uint32_t slot = 0; slot < board_.requests.capacity(); ++slot)
+      if (const ledger_entry& e = board_.requests[slot]; e.in_flight.load(std::memory_order_seq_cst) && e.answered)
+        board_.cancelled.write(slot, e.ticket.load(std::memory_order_relaxed));
     TROUPE_TRY(completion_.begin_reading());
-    worker_.begin(link.id());
+    board_.worker.begin(link.id());
   }
   start_deadlines_.look_again();  // damaged words in the previous channel may have hidden overdue requests
-  worker_.set_pid(link.pid());
+  board_.worker.set_pid(link.pid());
   const auto guard = workers_.lock();
   if (link.missed_memory.load())
     return error(reaction::context_lost, "device", "the worker did not accept its messages; it was ended");
   return link.send_serve({.next_ticket = next_ticket_,
                           .last_report = completion_.reports_seen(std::memory_order_seq_cst),
                           .kept = kept_,
-                          .generation = static_cast<std::uint32_t>(memory_.generation()),
+                          .generation = static_cast<std::uint32_t>(board_.memory.generation()),
                           .segments = segments_.sent()});
 }
 

@@ -3,31 +3,25 @@
 #pragma once
 
 #include <optional>
-#include <troupe/device/completion/open_requests.hpp>
+#include <troupe/device/completion/completion.hpp>
 #include <troupe/device/fault.hpp>
-#include <troupe/device/options.hpp>
 #include <troupe/memory/device_memory.hpp>
 
 namespace troupe {
 
-class cancellations;
-class completion;
-class download_tracker;
 class fault_reporter;
-class reactor;
 class shared_segments;
 class start_deadlines;
 class worker_link;
 class worker_pool;
+struct device_board;
 
 /// Takes the open requests from one worker to the next: each gets exactly one answer, from the worker that died, from
 /// the next one, or from here. On the control loop.
 class recovery {
  public:
-  recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
-           completion& completion, cancellations& cancelled, start_deadlines& deadlines, download_tracker& downloads,
-           serving_worker& worker, worker_pool& workers, shared_segments& segments, fault_reporter& faults,
-           reactor& reactor) noexcept;
+  recovery(device_board& board, completion& completion, start_deadlines& deadlines, worker_pool& workers,
+           shared_segments& segments, fault_reporter& faults) noexcept;
 
   /// Decides what becomes of each open request after the serving worker has died. Finished requests are answered.
   /// Requests that had started fail with the cause, or run again if their retries allow it. Requests that had not
@@ -47,7 +41,7 @@ class recovery {
   void reset();
 
  private:
-  void sort_requests(const open_requests& open, fault_record& record);
+  void sort_requests(const open_requests& open, fault_record& record, completion::lock& answers);
   void mark_overwritten(const open_requests& open, const error& cause, device_memory::marking& marks);
   request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
                        device_memory::marking& marks);
@@ -55,19 +49,12 @@ class recovery {
   void keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks);
   bool slot_words_are_valid(const open_requests& open) const noexcept;
 
-  const device_options& options_;
-  shared_channel& channel_;
-  ledger& requests_;
-  device_memory& memory_;
+  device_board& board_;
   completion& completion_;
-  cancellations& cancelled_;
   start_deadlines& start_deadlines_;
-  download_tracker& downloads_;
-  serving_worker& worker_;
   worker_pool& workers_;
   shared_segments& segments_;
   fault_reporter& faults_;
-  reactor& reactor_;
   std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
   std::uint64_t next_ticket_ = 1;  // the first ticket that the next worker reads from the queue
 };

@@ -4,6 +4,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/recovery/running_requests.hpp>
 #include <troupe/device/recovery/watchdog.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
@@ -31,19 +32,12 @@ std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 
 }  // namespace
 
-watchdog::watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                   completion& completion, serving_worker& worker, worker_pool& workers, supervision& supervisor,
-                   bool streams) noexcept
-    : options_(options),
-      loop_(loop),
-      channel_(channel),
-      requests_(requests),
+watchdog::watchdog(device_board& board, completion& completion, worker_pool& workers, supervision& supervisor) noexcept
+    : board_(board),
       completion_(completion),
-      worker_(worker),
       workers_(workers),
       supervisor_(supervisor),
-      streams_(streams),
-      running_timer_(loop, *this, timer::running) {}
+      running_timer_(board.loop, *this, timer::running) {}
 
 void watchdog::on_time(std::uint64_t tag) {
   switch (static_cast<timer>(tag)) {
@@ -55,21 +49,22 @@ void watchdog::on_time(std::uint64_t tag) {
 }
 
 void watchdog::watch_running(std::int64_t limit_ns) {
-  running_timer_.set(loop_.now() + std::clamp(limit_ns / checks_per_limit, shortest_interval_ns, longest_interval_ns));
+  running_timer_.set(board_.loop.now() +
+                     std::clamp(limit_ns / checks_per_limit, shortest_interval_ns, longest_interval_ns));
 }
 
 void watchdog::check_running() {
   const std::int64_t due = running_timer_.fired();
   completion_.drive_blocking();  // a finished request must not count as running
-  const std::int64_t now = loop_.now(), frozen = frozen_ns(now, due);
+  const std::int64_t now = board_.loop.now(), frozen = frozen_ns(now, due);
   std::int64_t again = no_deadline;
   std::optional<error> overrun;
   {
     const completion::lock guard(completion_);
-    const running_requests running(channel_.view(), requests_, completion_.retired(), streams_);
+    const running_requests running(board_.channel.view(), board_.requests, completion_.retired(), board_.gpu);
     std::optional<std::uint32_t> overdue;
     bool any_long = false;
-    for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
+    for (std::uint32_t slot = 0; slot < board_.requests.capacity(); ++slot) {
       const pace how = pace_of(slot, now, frozen, running, again);
       any_long |= how == pace::long_running;
       if (how == pace::overdue && !overdue) overdue = slot;
@@ -84,27 +79,27 @@ void watchdog::check_running() {
     }
   }
   if (overrun) {
-    const fault_kind how = worker_.overrun() ? fault_kind::overran : fault_kind::silent;
-    supervisor_.report_now({device_supervisor::event_kind::misbehaved, worker_.id(), std::move(*overrun), how});
+    const fault_kind how = board_.worker.overrun() ? fault_kind::overran : fault_kind::silent;
+    supervisor_.report_now({device_supervisor::event_kind::misbehaved, board_.worker.id(), std::move(*overrun), how});
     again = std::min(again, now + longest_interval_ns);
   }
   if (again != no_deadline) running_timer_.set(again);
 }
 
 // Only a GPU can stand still because of other programs.
-bool watchdog::asks_standbys() const noexcept { return streams_ && options_.isolation == isolation::process; }
+bool watchdog::asks_standbys() const noexcept { return board_.gpu && board_.options.isolation == isolation::process; }
 
 // Under the drive lock. Returns false if the overdue request itself takes so long: the GPU works, or nobody can tell,
 // or it has been given as much time as any request is.
 bool watchdog::may_be_the_gpu(std::optional<std::uint32_t> overdue, std::int64_t now) {
   if (!asks_standbys()) return false;
-  if (standstill_.ask(channel_.workers(), now)) channel_.ask_workers();
-  answer_ = standstill_.look(channel_.workers(), now, workers_.is_standby_starting());
+  if (standstill_.ask(board_.channel.workers(), now)) board_.channel.ask_workers();
+  answer_ = standstill_.look(board_.channel.workers(), now, workers_.is_standby_starting());
   if (answer_ == standstill::answer::awaited) return true;
   if (answer_ != standstill::answer::stood_still) return false;
-  const std::int64_t before = overdue ? requests_[*overdue].running_ns : 0;
-  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) give_time(requests_[slot], now);
-  return overdue && requests_[*overdue].running_ns != before;
+  const std::int64_t before = overdue ? board_.requests[*overdue].running_ns : 0;
+  for (std::uint32_t slot = 0; slot < board_.requests.capacity(); ++slot) give_time(board_.requests[slot], now);
+  return overdue && board_.requests[*overdue].running_ns != before;
 }
 
 // Under the drive lock. While the GPU stood still, no request ran.
@@ -117,15 +112,15 @@ void watchdog::give_time(ledger_entry& e, std::int64_t now) const noexcept {
 
 // Under the drive lock. A request that has not begun is run by the next worker.
 void watchdog::blame(std::uint32_t slot) {
-  const ledger_entry& e = requests_[slot];
-  worker_.note_overrun(e.running_began && !e.answered ? std::optional(e.ticket.load(std::memory_order_relaxed))
-                                                      : std::nullopt);
+  const ledger_entry& e = board_.requests[slot];
+  board_.worker.note_overrun(e.running_began && !e.answered ? std::optional(e.ticket.load(std::memory_order_relaxed))
+                                                            : std::nullopt);
 }
 
 // Under the drive lock.
 error watchdog::overrun_error(std::uint32_t slot) const {
   const ledger_entry& e =
-      requests_[slot];  // valid under the lock only: once answered, another request may use the slot
+      board_.requests[slot];  // valid under the lock only: once answered, another request may use the slot
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
   return error(error::details{
       .reaction = reaction::context_lost,
@@ -137,7 +132,7 @@ error watchdog::overrun_error(std::uint32_t slot) const {
                   ? "a request still ran after its run_timeout of " + limit + "; its worker was ended" + gpu_meanwhile()
                   : "the worker did not begin a request that waited for no other one, within its run_timeout of " +
                         limit + " and device_options::start_timeout; it was ended",
-      .request = id_of(channel_, e, slot)});
+      .request = id_of(board_.channel, e, slot)});
 }
 
 std::string watchdog::gpu_meanwhile() const {
@@ -166,18 +161,19 @@ std::string watchdog::gpu_meanwhile() const {
 // count.
 watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int64_t frozen,
                                  const running_requests& running, std::int64_t& again) {
-  ledger_entry& e = requests_[slot];
+  ledger_entry& e = board_.requests[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || (e.answered && !e.reported)) return pace::fine;
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
   if (limit == no_deadline) return pace::fine;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::int64_t soon = now + std::clamp(limit / checks_per_limit, shortest_interval_ns, longest_interval_ns);
-  const bool served = !worker_.over() && workers_.find(worker_.id()) != nullptr;
-  const bool began = (e.reported && !worker_.over()) || has_started(channel_, worker_, slot, ticket);
+  const bool served = !board_.worker.over() && workers_.find(board_.worker.id()) != nullptr;
+  const bool began = (e.reported && !board_.worker.over()) || has_started(board_.channel, board_.worker, slot, ticket);
   // The time of a request that runs again after a fault starts from 0.
-  const bool seen = e.running_ticket == ticket && e.running_in == worker_.id();
-  if (served && ((seen && e.running_began && !began) ||
-                 is_impossible_word(requests_, channel_->slot(slot).load(std::memory_order_acquire), slot, ticket))) {
+  const bool seen = e.running_ticket == ticket && e.running_in == board_.worker.id();
+  if (served &&
+      ((seen && e.running_began && !began) ||
+       is_impossible_word(board_.requests, board_.channel->slot(slot).load(std::memory_order_acquire), slot, ticket))) {
     completion_.report_violation("the state of a request");
     again = std::min(again, soon);
     return pace::fine;
@@ -190,7 +186,7 @@ watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int6
   }
   if (!seen || began != e.running_began) {
     e.running_ticket = ticket;
-    e.running_in = worker_.id();
+    e.running_in = board_.worker.id();
     e.running_ns = e.looked_ns = now;
     e.stood_ns = 0;
     e.running_began = began;
@@ -199,7 +195,7 @@ watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int6
   const bool waits = e.peer && !e.peer->is_turn_of(e.is_source);
   e.running_ns += waits ? now - e.looked_ns : std::min(frozen, now - e.looked_ns);
   e.looked_ns = now;
-  const std::int64_t end = e.running_ns + limit, last = began ? end : options_.start_timeout.after(end);
+  const std::int64_t end = e.running_ns + limit, last = began ? end : board_.options.start_timeout.after(end);
   if (now >= last) return pace::overdue;
   const std::int64_t long_from = e.running_ns + limit / long_parts_of_limit;
   again = std::min({again, last, soon});
@@ -209,40 +205,40 @@ watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int6
 
 void watchdog::watch_heartbeat() {
   if (heartbeat_watched_.exchange(true, std::memory_order_seq_cst)) return;
-  const bool never = options_.heartbeat_timeout.unlimited() || options_.isolation == isolation::thread;
+  const bool never = board_.options.heartbeat_timeout.unlimited() || board_.options.isolation == isolation::thread;
   if (never) return;  // the flag stays set, so this is not called again
-  check_heartbeat_after(loop_.now());
+  check_heartbeat_after(board_.loop.now());
 }
 
 void watchdog::check_heartbeat_after(std::int64_t now) {
-  const std::int64_t due = now + options_.heartbeat_timeout.nanoseconds / checks_per_heartbeat;
+  const std::int64_t due = now + board_.options.heartbeat_timeout.nanoseconds / checks_per_heartbeat;
   heartbeat_due_.store(due, std::memory_order_relaxed);  // `at` orders it before the call
-  loop_.at(due, *this, timer::heartbeat);
+  board_.loop.at(due, *this, timer::heartbeat);
 }
 
 // A worker's listener answers whatever its lanes do. If it does not answer, the worker was stopped, or gets no
 // processor time.
 void watchdog::check_heartbeat() {
   workers_.receive_all();
-  const std::int64_t now = loop_.now(), timeout = options_.heartbeat_timeout.nanoseconds;
-  worker_.give_time(frozen_ns(now, heartbeat_due_.load(std::memory_order_relaxed)));
-  if (requests_.in_flight() == 0) {
-    worker_.note_heartbeat();
+  const std::int64_t now = board_.loop.now(), timeout = board_.options.heartbeat_timeout.nanoseconds;
+  board_.worker.give_time(frozen_ns(now, heartbeat_due_.load(std::memory_order_relaxed)));
+  if (board_.requests.in_flight() == 0) {
+    board_.worker.note_heartbeat();
     heartbeat_watched_.store(false, std::memory_order_seq_cst);
-    if (requests_.in_flight() != 0) watch_heartbeat();
+    if (board_.requests.in_flight() != 0) watch_heartbeat();
     return;
   }
-  if (worker_link* link = workers_.find(worker_.id()); link != nullptr && !worker_.over()) {
+  if (worker_link* link = workers_.find(board_.worker.id()); link != nullptr && !board_.worker.over()) {
     // If the word that the pump sleeps on was overwritten, no sender wakes the pump.
-    channel_->pump().wake();
-    const std::int64_t asked = worker_.ping_pending_since(now);
+    board_.channel->pump().wake();
+    const std::int64_t asked = board_.worker.ping_pending_since(now);
     if (now - asked < timeout) {
       link->send_ping();  // at every check, because a ping is dropped if there is no room for it
     } else {
       supervisor_.report_now(
           {device_supervisor::event_kind::misbehaved, link->id(),
            error(reaction::context_lost, "device",
-                 "the worker of " + options_.name + " did not answer for " + milliseconds(now - asked) +
+                 "the worker of " + board_.options.name + " did not answer for " + milliseconds(now - asked) +
                      ", longer than device_options::heartbeat_timeout; it was killed"),
            fault_kind::silent});
     }

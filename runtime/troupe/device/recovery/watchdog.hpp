@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 #include <troupe/device/completion/open_requests.hpp>
-#include <troupe/device/device_loop.hpp>
-#include <troupe/device/options.hpp>
 #include <troupe/device/recovery/standstill.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/waiting/earliest_timer.hpp>
@@ -17,14 +15,13 @@ namespace troupe {
 class completion;
 class running_requests;
 class worker_pool;
+struct device_board;
 
 /// Detects requests that run for too long and a worker that gives no sign of life. An idle device has no timer: the
 /// first request that needs one sets it, and it is not set again once there is nothing to check.
 class watchdog final : public control_loop::handler {
  public:
-  watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-           completion& completion, serving_worker& worker, worker_pool& workers, supervision& supervisor,
-           bool streams) noexcept;
+  watchdog(device_board& board, completion& completion, worker_pool& workers, supervision& supervisor) noexcept;
 
   // Must be called after the request was published. Any thread.
   void watch_running(std::int64_t limit_ns);
@@ -49,15 +46,10 @@ class watchdog final : public control_loop::handler {
   void check_heartbeat();
   void check_heartbeat_after(std::int64_t now);
 
-  const device_options& options_;
-  const device_loop& loop_;
-  shared_channel& channel_;
-  ledger& requests_;
+  device_board& board_;
   completion& completion_;
-  serving_worker& worker_;
   worker_pool& workers_;
   supervision& supervisor_;
-  const bool streams_;
   earliest_timer running_timer_;
   standstill standstill_;
   standstill::answer answer_ = standstill::answer::unknown;

@@ -10,6 +10,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/mapping.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/sharing/duplicate.hpp>
 #include <troupe/device/sharing/memory_exchange.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
@@ -40,24 +41,15 @@ struct address_here {
 
 }  // namespace
 
-memory_exchange::memory_exchange(const device_options& options, const device_loop& loop, device_memory& memory,
-                                 const shared_segments& segments, worker_pool& workers, const serving_worker& worker,
-                                 completion& completion, const admission& admission, bool gpu) noexcept
-    : options_(options),
-      loop_(loop),
-      memory_(memory),
-      segments_(segments),
-      workers_(workers),
-      worker_(worker),
-      completion_(completion),
-      admission_(admission),
-      gpu_(gpu) {}
+memory_exchange::memory_exchange(device_board& board, const shared_segments& segments, worker_pool& workers,
+                                 completion& completion) noexcept
+    : board_(board), segments_(segments), workers_(workers), completion_(completion) {}
 
 result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> memory_exchange::file_of(const memory_range& r,
                                                                                               const char* what) const {
   const std::string begin = std::string(what) + ": ";
   if (!r.owner) return refused(begin + "the buffer is empty (never allocated, or moved from)");
-  if (r.owner->owner != &memory_)
+  if (r.owner->owner != &board_.memory)
     return refused(begin + "the buffer belongs to another device; ask the one it was allocated on");
   if (r.owner->address == 0) return *detail::why_stale(r);
   if (r.owner->managed)
@@ -76,8 +68,8 @@ result<shared_memory> memory_exchange::export_memory(const memory_range& r) cons
   const auto found = TROUPE_TRY(file_of(r, "export"));
   const auto& [file, offset] = found;
   auto fd = TROUPE_TRY(duplicate(file->fd(), "export: dup"));
-  TROUPE_TRY(memory_.seals().begin_export(*r.owner.get()));
-  const bool on_gpu = gpu_ && r.owner->host == nullptr;
+  TROUPE_TRY(board_.memory.seals().begin_export(*r.owner.get()));
+  const bool on_gpu = board_.gpu && r.owner->host == nullptr;
   return shared_memory{.descriptor = std::move(fd),
                        .form = on_gpu ? memory_form::cuda : memory_form::file,
                        .offset_bytes = offset,
@@ -93,14 +85,15 @@ result<void> memory_exchange::check_import(const shared_memory& from) const {
         "thread: adopt_memory on a device with isolation::thread. Otherwise copy it with upload, or allocate it with "
         "cuMemCreate or memfd_create");
   if (from.bytes == 0) return refused("import: bytes is 0; expected at least 1 element");
-  if (from.form != (gpu_ ? memory_form::cuda : memory_form::file))
+  if (from.form != (board_.gpu ? memory_form::cuda : memory_form::file))
     return impossible(std::string("import: the descriptor is ") +
-                      (gpu_ ? "of a memory file; this device opens memory made by cuMemCreate: copy it with upload"
-                            : "of a GPU's memory, and this device is the host"));
+                      (board_.gpu
+                           ? "of a memory file; this device opens memory made by cuMemCreate: copy it with upload"
+                           : "of a GPU's memory, and this device is the host"));
   if (from.offset_bytes > from.allocation_bytes || from.bytes > from.allocation_bytes - from.offset_bytes)
     return refused("import: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
                    " do not lie in the allocation, which has " + text(from.allocation_bytes) + " bytes");
-  if (gpu_ && from.allocation_bytes % segment_alignment != 0)
+  if (board_.gpu && from.allocation_bytes % segment_alignment != 0)
     return refused("import: allocation_bytes is " + text(from.allocation_bytes) +
                    "; expected what cuMemCreate was given, a multiple of 2 MiB");
   return {};
@@ -108,7 +101,7 @@ result<void> memory_exchange::check_import(const shared_memory& from) const {
 
 result<void> memory_exchange::try_to_open(const shared_memory& from) {
   auto fd = TROUPE_TRY(duplicate(from.descriptor.get(), "import: dup"));
-  if (gpu_) {
+  if (board_.gpu) {
     const auto opened = workers_.ask_one([&](allocation_client& m, std::int64_t deadline) {
       return m.try_to_open(fd, from.allocation_bytes, deadline);
     });
@@ -129,20 +122,20 @@ result<void> memory_exchange::try_to_open(const shared_memory& from) {
 
 result<memory_range> memory_exchange::import_memory(shared_memory from, std::size_t element_bytes,
                                                     std::size_t alignment) {
-  if (admission_.refusing()) return admission_.refusal();
+  if (board_.admission.refusing()) return board_.admission.refusal();
   TROUPE_TRY(check_import(from));
   if (from.bytes % element_bytes != 0 || from.offset_bytes % alignment != 0)
     return refused(cat("import: ", from.bytes, " bytes at offset ", from.offset_bytes, "; expected whole elements of ",
                        element_bytes, " bytes, at an offset that is a multiple of ", alignment));
   TROUPE_TRY(try_to_open(from));
-  return memory_.import(from.allocation_bytes, std::move(from.descriptor).take(), from.offset_bytes, from.bytes);
+  return board_.memory.import(from.allocation_bytes, std::move(from.descriptor).take(), from.offset_bytes, from.bytes);
 }
 
 result<memory_range> memory_exchange::adopt_memory(std::byte* data, extent bytes, std::size_t alignment,
                                                    std::shared_ptr<const void> keep) {
-  if (admission_.refusing()) return admission_.refusal();
-  if (options_.isolation != isolation::thread)
-    return impossible("adopt: the memory is this program's, and the worker of " + options_.name +
+  if (board_.admission.refusing()) return board_.admission.refusal();
+  if (board_.options.isolation != isolation::thread)
+    return impossible("adopt: the memory is this program's, and the worker of " + board_.options.name +
                       " is another process. Open the device with isolation::thread; or copy it with upload; or make it "
                       "so that it has "
                       "a descriptor (memfd_create, cuMemCreate) and use import_memory");
@@ -151,35 +144,35 @@ result<memory_range> memory_exchange::adopt_memory(std::byte* data, extent bytes
   if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
     return refused(
         cat("adopt: the memory does not begin at a multiple of ", alignment, " bytes, the alignment of its elements"));
-  return memory_.adopt(reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint64_t>(bytes.value()),
-                       std::move(keep));
+  return board_.memory.adopt(reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint64_t>(bytes.value()),
+                             std::move(keep));
 }
 
 result<addressed_memory> memory_exchange::address_of(const memory_range& r) const {
   addressed_memory out;
   out.read_only = r.owner && r.owner->seal.load() != seal_state::open;
-  if (r.owner && r.owner->owner == &memory_ && r.owner->host != nullptr) {
+  if (r.owner && r.owner->owner == &board_.memory && r.owner->host != nullptr) {
     out.data = r.owner->host + (r.address - r.owner->address);
     return out;
   }
-  const bool direct = options_.isolation == isolation::thread;
-  if (gpu_ && !direct)
+  const bool direct = board_.options.isolation == isolation::thread;
+  if (board_.gpu && !direct)
     return impossible(
         "address: the buffer is on a GPU, whose worker is another process. Give others its descriptor "
         "(export_memory), or open the device with isolation::thread");
   // The worker is a thread of this process, so its address is valid here while it lives.
   const auto as_the_worker = [&] {
     out.data = reinterpret_cast<std::byte*>(r.address);
-    out.on_gpu = gpu_;
-    out.ordinal = static_cast<std::int32_t>(options_.ordinal);
+    out.on_gpu = board_.gpu;
+    out.ordinal = static_cast<std::int32_t>(board_.options.ordinal);
     return out;
   };
-  const bool is_here = direct && r.owner && r.owner->owner == &memory_ && r.owner->address != 0;
-  if (is_here && gpu_) return as_the_worker();
+  const bool is_here = direct && r.owner && r.owner->owner == &board_.memory && r.owner->address != 0;
+  if (is_here && board_.gpu) return as_the_worker();
   const auto found = file_of(r, "address");
   if (!found && is_here) return as_the_worker();  // adopted or managed memory
   if (!found) return found.error();
-  const auto keep = std::make_shared<address_here>(memory_, r.owner);
+  const auto keep = std::make_shared<address_here>(board_.memory, r.owner);
   out.read_only = !keep->writes;
   auto seen = mapping::map(*found->first, out.read_only ? map_access::read_only : map_access::read_write);
   if (!seen) return seen.error();

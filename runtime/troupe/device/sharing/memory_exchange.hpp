@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/device/device_loop.hpp>
-#include <troupe/device/mailbox/admission.hpp>
-#include <troupe/device/options.hpp>
+#include <troupe/channel/memory_file.hpp>
 #include <troupe/device/shared_memory.hpp>
-#include <troupe/device/workers/serving_worker.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <troupe/request/extent.hpp>
 
@@ -15,13 +12,13 @@ namespace troupe {
 class completion;
 class shared_segments;
 class worker_pool;
+struct device_board;
 
 /// Exports, imports, adopts and maps memory that a device shares with other code. Thread-safe.
 class memory_exchange {
  public:
-  memory_exchange(const device_options& options, const device_loop& loop, device_memory& memory,
-                  const shared_segments& segments, worker_pool& workers, const serving_worker& worker,
-                  completion& completion, const admission& admission, bool gpu) noexcept;
+  memory_exchange(device_board& board, const shared_segments& segments, worker_pool& workers,
+                  completion& completion) noexcept;
 
   result<shared_memory> export_memory(const memory_range& r) const;
   result<memory_range> import_memory(shared_memory from, std::size_t element_bytes, std::size_t alignment);
@@ -39,15 +36,10 @@ class memory_exchange {
   result<void> check_import(const shared_memory& from) const;
   result<void> try_to_open(const shared_memory& from);
 
-  const device_options& options_;
-  const device_loop& loop_;
-  device_memory& memory_;
+  device_board& board_;
   const shared_segments& segments_;
   worker_pool& workers_;
-  const serving_worker& worker_;
   completion& completion_;
-  const admission& admission_;
-  const bool gpu_;
 };
 
 }  // namespace troupe

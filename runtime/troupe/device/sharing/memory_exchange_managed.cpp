@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managed memory, which exists only in the serving worker: see docs/managed-memory.md.
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/sharing/memory_exchange.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
@@ -31,16 +32,16 @@ class held_by_worker {
 
 // Allocates managed memory. If the worker is replaced meanwhile, the memory is of an earlier generation, and gone.
 result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const memory_quota& quota) {
-  const std::int64_t deadline = loop_.deadline_after(options_.start_timeout);
+  const std::int64_t deadline = board_.loop.deadline_after(board_.options.start_timeout);
   std::uint64_t seen = workers_.changes();
-  while (loop_.now() < deadline) {
-    if (admission_.refusing()) return admission_.refusal();
+  while (board_.loop.now() < deadline) {
+    if (board_.admission.refusing()) return board_.admission.refusal();
     serving_worker::worker_id serving = 0;
     std::uint64_t generation = 0;
     {
       const completion::lock guard(completion_);
-      if (!worker_.over()) serving = worker_.id();
-      generation = memory_.generation();
+      if (!board_.worker.over()) serving = board_.worker.id();
+      generation = board_.memory.generation();
     }
     std::shared_ptr<allocation_client> allocator;
     {
@@ -55,7 +56,8 @@ result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const me
                      "alloc_managed: the worker returned an impossible address, and was ended; try again");
       }
       if (made)
-        return memory_.manage(*made, bytes, generation, quota, std::make_shared<held_by_worker>(allocator, *made));
+        return board_.memory.manage(*made, bytes, generation, quota,
+                                    std::make_shared<held_by_worker>(allocator, *made));
       if (made.error().reaction() != reaction::context_lost) return made.error();
     }
     workers_.wait_for_change(seen, deadline);

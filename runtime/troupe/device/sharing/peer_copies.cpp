@@ -5,12 +5,12 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/on_answer.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
 #include <troupe/device/sharing/duplicate.hpp>
 #include <troupe/device/sharing/memory_exchange.hpp>
 #include <troupe/device/sharing/peer_copies.hpp>
-#include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/workers/hardware.hpp>
 #include <troupe/device/workers/hardware_view.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
@@ -34,31 +34,24 @@ error not_known_yet(const std::string& name) {
 
 }  // namespace
 
-peer_copies::peer_copies(const device_options& options, const device_loop& loop, device_memory& memory,
-                         shared_segments& segments, worker_pool& workers, memory_exchange& exchange,
-                         request_mailbox& mailbox, hardware_view& hardware, reactor& reactor,
-                         const staging_sizes& staging, bool gpu) noexcept
-    : options_(options),
-      loop_(loop),
-      memory_(memory),
+peer_copies::peer_copies(device_board& board, shared_segments& segments, worker_pool& workers,
+                         memory_exchange& exchange, request_mailbox& mailbox, hardware_view& hardware) noexcept
+    : board_(board),
       segments_(segments),
       workers_(workers),
       exchange_(exchange),
       mailbox_(mailbox),
-      hardware_(hardware),
-      reactor_(reactor),
-      staging_(staging),
-      gpu_(gpu) {}
+      hardware_(hardware) {}
 
 std::shared_ptr<peer_channel> peer_copies::channel_from(const std::shared_ptr<peer_copies>& source) {
   const std::scoped_lock guard(lock_);
   std::erase_if(channels_, [](const auto& p) { return p->source_is_gone(); });
   const auto at = std::find_if(channels_.begin(), channels_.end(), [&](const auto& p) { return p->is_from(source); });
   if (at != channels_.end()) return *at;
-  auto made = std::make_shared<peer_channel>(source, source->options_.name.str());
+  auto made = std::make_shared<peer_channel>(source, source->board_.options.name.str());
   const auto seen = this->seen(*source);
-  const bool alike = gpu_ == source->gpu_ && options_.engine == source->options_.engine;
-  if (!alike || !options_.peer_access || !source->options_.peer_access || (seen && !seen->access))
+  const bool alike = board_.gpu == source->board_.gpu && board_.options.engine == source->board_.options.engine;
+  if (!alike || !board_.options.peer_access || !source->board_.options.peer_access || (seen && !seen->access))
     made->use_host_memory();
   channels_.push_back(made);
   source->segments_.add_peer(made);
@@ -70,10 +63,10 @@ std::shared_ptr<peer_channel> peer_copies::channel_from(const std::shared_ptr<pe
 result<block_ref> peer_copies::map_source(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
   if (auto mapped = through.find_mapped(file)) return mapped;
   auto fd = TROUPE_TRY(duplicate(file->fd(), "copy between devices: dup"));
-  if (gpu_)
+  if (board_.gpu)
     TROUPE_TRY(workers_.ask_one(
         [&](allocation_client& m, std::int64_t deadline) { return m.try_to_open(fd, file->size(), deadline); }));
-  auto made = memory_.attach(memory_kind::device, file->size(), std::move(fd), true);
+  auto made = board_.memory.attach(memory_kind::device, file->size(), std::move(fd), true);
   if (made) through.note_mapped(file, *made);
   return made;
 }
@@ -109,10 +102,11 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
   const bool direct = mapped.get() != nullptr;
   const staging_plan plan =
       direct ? staging_plan{source.bytes, source.bytes, 1}
-             : staging_plan::for_bytes(std::max<std::uint64_t>(source.bytes, 1), staging_.between_devices());
+             : staging_plan::for_bytes(std::max<std::uint64_t>(source.bytes, 1), board_.staging.between_devices());
   std::shared_ptr<peer_copy> copy;
   if (!failure) {
-    const auto at = through->take(from->memory_, memory_, direct ? sizeof(staging_header) : plan.block_bytes());
+    const auto at =
+        through->take(from->board_.memory, board_.memory, direct ? sizeof(staging_header) : plan.block_bytes());
     if (at)
       copy = std::make_shared<peer_copy>(through, *at, plan, source.owner, std::move(mapped));
     else
@@ -146,7 +140,7 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
                               const std::shared_ptr<peer_copy>& copy, const std::optional<error>& failure,
                               const call_options& options, const std::shared_ptr<request_scope>& scope,
                               ref<peer_answer> answer) {
-  checker taking(take, &memory_, memory_.generation());
+  checker taking(take, &board_.memory, board_.memory.generation());
   if (take.bytes < 1 && failure) taking.fail(*failure);  // first, because the size is unknown
   take.check(taking);
   if (failure) taking.fail(*failure);
@@ -162,13 +156,13 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
     std::uint32_t ours = ours_first ? wait_for_room(*this) : ledger::none;
     const std::uint32_t theirs = wait_for_room(from);
     if (!ours_first) ours = wait_for_room(*this);
-    const reactor::answering later(reactor_);  // so that no continuation runs under the locks
+    const answering later(board_.to_reactor);  // so that no continuation runs under the locks
     // Each half waits for the other half, and for earlier requests in its own mailbox. A copy holds the locks of both
     // its devices while it gets its two tickets. So two copies that share devices have the same order in each mailbox
     // that they share, namely the order in which they held the locks. Hence copies cannot deadlock: the first
     // unfinished copy waits for nothing that waits for it.
     const std::scoped_lock guard(order_, from.order_);
-    checker giving(give, &from.memory_, from.memory_.generation());
+    checker giving(give, &from.board_.memory, from.board_.memory.generation());
     give.check(giving);
     if (ours == ledger::none) giving.fail(mailbox_.why_no_slot(options, start_deadline, scope.get()));
     if (theirs == ledger::none) giving.fail(from.mailbox_.why_no_slot(options, start_deadline, scope.get()));
@@ -197,13 +191,14 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
 }
 
 result<peer_info> peer_copies::seen(peer_copies& other) {
-  const bool allowed = options_.peer_access && other.options_.peer_access;
-  if (!gpu_ && !other.gpu_)
+  const bool allowed = board_.options.peer_access && other.board_.options.peer_access;
+  if (!board_.gpu && !other.board_.gpu)
     return peer_info{.access = allowed, .link = peer_link::memory, .native_atomics = true, .performance_rank = 0};
-  if (gpu_ != other.gpu_ || options_.engine != other.options_.engine) return peer_info{.link = peer_link::none};
+  if (board_.gpu != other.board_.gpu || board_.options.engine != other.board_.options.engine)
+    return peer_info{.link = peer_link::none};
   const device_hardware here = hardware_.hardware(), there = other.hardware_.hardware();
-  if (here.pci.empty()) return not_known_yet(options_.name.str());
-  if (there.pci.empty()) return not_known_yet(other.options_.name.str());
+  if (here.pci.empty()) return not_known_yet(board_.options.name.str());
+  if (there.pci.empty()) return not_known_yet(other.board_.options.name.str());
   if (here.pci == there.pci)
     return peer_info{.access = allowed, .link = peer_link::same_device, .native_atomics = true, .performance_rank = 0};
   const auto at = std::find_if(here.peers.begin(), here.peers.end(), [&](const auto& p) { return p.pci == there.pci; });
@@ -218,8 +213,8 @@ result<void> peer_copies::enable(const std::shared_ptr<peer_copies>& other) {
   const auto through = channel_from(other);
   const auto refused = [&](const std::string& why) {
     return error(reaction::unsupported, "device",
-                 "peer: " + options_.name.str() + " has no access to the memory of " + other->options_.name.str() +
-                     why + "; copy_between still works, through host memory");
+                 "peer: " + board_.options.name.str() + " has no access to the memory of " +
+                     other->board_.options.name.str() + why + "; copy_between still works, through host memory");
   };
   if (through->is_staged()) return refused("");
   for (const auto& file : other->segments_.own_files())

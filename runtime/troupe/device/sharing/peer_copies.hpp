@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <mutex>
-#include <troupe/device/device_loop.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/peer_info.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
@@ -14,19 +13,18 @@ namespace troupe {
 
 class hardware_view;
 class memory_exchange;
-class reactor;
 class request_mailbox;
 class request_scope;
 class shared_segments;
 class worker_pool;
+struct device_board;
 
 /// Copies from other devices to this one. A copy is one request on each device; the two share memory that the workers
 /// of both map. The target's peer_copies uses the source's.
 class peer_copies {
  public:
-  peer_copies(const device_options& options, const device_loop& loop, device_memory& memory, shared_segments& segments,
-              worker_pool& workers, memory_exchange& exchange, request_mailbox& mailbox, hardware_view& hardware,
-              reactor& reactor, const staging_sizes& staging, bool gpu) noexcept;
+  peer_copies(device_board& board, shared_segments& segments, worker_pool& workers, memory_exchange& exchange,
+              request_mailbox& mailbox, hardware_view& hardware) noexcept;
 
   /// Sends both halves of a copy from another device to this one. `answer` is completed in every case. It and `from`
   /// keep both devices alive.
@@ -46,17 +44,12 @@ class peer_copies {
                    const std::optional<error>& failure, const call_options& options,
                    const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
 
-  const device_options& options_;
-  const device_loop& loop_;
-  device_memory& memory_;
+  device_board& board_;
   shared_segments& segments_;
   worker_pool& workers_;
   memory_exchange& exchange_;
   request_mailbox& mailbox_;
   hardware_view& hardware_;
-  reactor& reactor_;
-  const staging_sizes& staging_;
-  const bool gpu_;
   std::mutex lock_;
   std::vector<std::shared_ptr<peer_channel>> channels_;  // from each device that this one has copied from
   // A copy holds both devices' locks while it gets its two tickets. Recursive, so that a copy sent by code that runs

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/device/waiting/device_events.hpp>
-#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/device/waiting/reactor_link.hpp>
 
 namespace troupe {
 namespace {
@@ -30,7 +30,7 @@ log_level level_of(const device_event& e) noexcept {
 }  // namespace
 
 void device_events::emit(event_kind kind, std::optional<error> cause, time_span took) {
-  const reactor::answering now(reactor_);
+  const answering now(to_reactor_);
   const device_event e{.kind = kind,
                        .state = state_.load(),
                        .generation = memory_.generation(),
@@ -39,7 +39,7 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
                        .fault = streams_.last_fault(),
                        .cause = std::move(cause)};
   if (log_) log(level_of(e), e.text());
-  streams_.emit(e);
+  streams_.emit(now, e);
 }
 
 // The sink is code of the program, so it runs where continuations run.
@@ -59,7 +59,7 @@ void device_events::log(log_level level, std::string text) {
 }
 
 void device_events::run_behind(std::function<void()> f) {
-  const reactor::answering now(reactor_);
+  const answering now(to_reactor_);
   post(keeping_executor(), std::move(f));
 }
 

@@ -12,13 +12,13 @@
 
 namespace troupe {
 
-class reactor;
+class reactor_link;
 
 /// Emits the events of a device to its watches and to the log, and holds the device's published state.
 class device_events {
  public:
-  device_events(const std::string& name, const device_memory& memory, reactor& reactor, log_sink log)
-      : name_(name), memory_(memory), reactor_(reactor), log_(std::move(log)) {}
+  device_events(const std::string& name, const device_memory& memory, reactor_link& to_reactor, log_sink log)
+      : name_(name), memory_(memory), to_reactor_(to_reactor), log_(std::move(log)) {}
 
   device_state state() const noexcept { return state_.load(); }
   void set_state(device_state s) noexcept { state_.store(s); }
@@ -35,7 +35,7 @@ class device_events {
  private:
   const std::string& name_;
   const device_memory& memory_;
-  reactor& reactor_;
+  reactor_link& to_reactor_;
   const log_sink log_;
   struct backlog {
     std::atomic<std::uint32_t> waiting{0}, dropped{0};

@@ -22,6 +22,7 @@ class earliest_timer {
       if (next_.compare_exchange_weak(before, when_ns, std::memory_order_seq_cst))
         return loop_.at(when_ns, target_, tag_);
   }
+  void set_now() { set(loop_.now()); }
   /// Must be called by the handler before it reads the published data. Returns the time for which the call was
   /// requested.
   std::int64_t fired() noexcept { return next_.exchange(no_deadline, std::memory_order_seq_cst); }

@@ -16,7 +16,7 @@ std::shared_ptr<event_stream> event_streams::watch(const std::shared_ptr<device_
   return stream;
 }
 
-void event_streams::emit(device_event e) {
+void event_streams::emit(const answering&, device_event e) {
   std::vector<std::shared_ptr<event_stream>> to;
   {
     const std::scoped_lock guard(lock_);
@@ -27,7 +27,7 @@ void event_streams::emit(device_event e) {
   for (const auto& stream : to) stream->put(e);
 }
 
-void event_streams::end() {
+void event_streams::end(const answering&) {
   std::vector<std::weak_ptr<event_stream>> all;
   {
     const std::scoped_lock guard(lock_);

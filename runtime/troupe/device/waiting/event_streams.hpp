@@ -9,15 +9,17 @@
 
 namespace troupe {
 
+class answering;
+
 /// The event streams of a device's watches, and its last fault.
 class event_streams {
  public:
   /// Returns a stream of the events from now on; an ended one if there will be no more events.
   std::shared_ptr<event_stream> watch(const std::shared_ptr<device_core>& core);
   /// Adds the event, with the last fault, to every stream.
-  void emit(device_event e);
+  void emit(const answering& now, device_event e);
   /// Ends all streams: there will be no more events.
-  void end();
+  void end(const answering& now);
 
   void note_fault(std::shared_ptr<const fault_record> record);
   std::shared_ptr<const fault_record> last_fault() const;

@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-void milestone::reach(const result<void>& outcome) {
+void milestone::reach(const answering&, const result<void>& outcome) {
   std::vector<ref<pending_state<void>>> now;
   {
     const std::scoped_lock guard(lock_);
@@ -32,7 +32,7 @@ pending<void> milestone::watch(const std::shared_ptr<device_core>& core) {
   return pending<void>(std::move(waiter));
 }
 
-void milestone::answer(ref<pending_state<void>> to) {
+void milestone::answer(const answering&, ref<pending_state<void>> to) {
   const std::scoped_lock guard(lock_);
   if (outcome_)
     to->complete(*outcome_);

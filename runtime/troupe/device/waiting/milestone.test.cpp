@@ -3,41 +3,48 @@
 #include <gtest/gtest.h>
 
 #include <troupe/device/waiting/milestone.hpp>
+#include <troupe/device/waiting/reactor_link.hpp>
 
 namespace troupe {
 namespace {
 
-ref<pending_state<void>> answer_of(milestone& m) {
-  auto made = ref<pending_state<void>>::adopt(new pending_state<void>(nullptr));
-  m.answer(made);
-  return made;
-}
-
-TEST(a_milestone, answers_waiters_from_before_and_after_it_is_reached) {
+class a_milestone : public testing::Test {
+ protected:
+  ref<pending_state<void>> answer() {
+    auto made = ref<pending_state<void>>::adopt(new pending_state<void>(nullptr));
+    m.answer(answering(to_reactor_), made);
+    return made;
+  }
+  void reach(const result<void>& outcome) { m.reach(answering(to_reactor_), outcome); }
   milestone m;
-  const auto before = answer_of(m);
+
+ private:
+  shared_channel channel_;
+  reactor_link to_reactor_{channel_};
+};
+
+TEST_F(a_milestone, answers_waiters_from_before_and_after_it_is_reached) {
+  const auto before = answer();
   EXPECT_FALSE(before->done());
-  m.reach({});
+  reach({});
   EXPECT_TRUE(before->take());
-  EXPECT_TRUE(answer_of(m)->take());
+  EXPECT_TRUE(answer()->take());
 }
 
-TEST(a_milestone, keeps_its_first_outcome) {
-  milestone m;
-  m.reach(error(reaction::fatal, "test", "first"));
-  m.reach({});
-  const result<void> got = answer_of(m)->take();
+TEST_F(a_milestone, keeps_its_first_outcome) {
+  reach(error(reaction::fatal, "test", "first"));
+  reach({});
+  const result<void> got = answer()->take();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().text(), "first");
 }
 
-TEST(a_milestone, can_be_reached_again_after_a_reset) {
-  milestone m;
-  m.reach(error(reaction::fatal, "test", "first"));
+TEST_F(a_milestone, can_be_reached_again_after_a_reset) {
+  reach(error(reaction::fatal, "test", "first"));
   m.reset();
-  const auto again = answer_of(m);
+  const auto again = answer();
   EXPECT_FALSE(again->done());
-  m.reach({});
+  reach({});
   EXPECT_TRUE(again->take());
 }
 

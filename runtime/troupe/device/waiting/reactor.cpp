@@ -6,6 +6,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/start_thread.hpp>
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/waiting/sleep_for_news.hpp>
 
@@ -17,22 +18,15 @@ constexpr std::int64_t longest_idle_ns = 10'000'000'000;
 
 }  // namespace
 
-thread_local constinit const reactor* reactor::running_ = nullptr;
-
-reactor::reactor(shared_channel& channel, completion& completion, const download_tracker& downloads, wait_policy how,
-                 int cores, bool gpu, bool own_thread) noexcept
-    : channel_(channel),
+reactor::reactor(device_board& board, completion& completion, bool own_thread) noexcept
+    : channel_(board.channel),
+      link_(board.to_reactor),
+      continuations_(board.to_reactor.continuations()),
       completion_(completion),
-      downloads_(downloads),
+      downloads_(board.downloads),
       own_thread_(own_thread),
-      spin_for_answers_(how, cores, gpu ? work_by::gpu : work_by::processors),
-      spin_by_itself_(how, cores) {}
-
-reactor::answering::~answering() {
-  job* const continuations = kept_->take();
-  kept_.reset();  // first: code that runs from here on must not defer its continuations to this object
-  reactor_.hand_over(continuations);
-}
+      spin_for_answers_(board.options.wait, usable_cores(), board.gpu ? work_by::gpu : work_by::processors),
+      spin_by_itself_(board.options.wait, usable_cores()) {}
 
 result<void> reactor::start(std::shared_ptr<const void> device) {
   if (!own_thread_) return {};
@@ -54,8 +48,7 @@ result<void> reactor::start(std::shared_ptr<const void> device) {
 void reactor::end() noexcept {
   ends_.store(true, std::memory_order_seq_cst);
   if (!channel_.exists()) return;
-  channel_.wake_waiters();
-  wake();
+  link_.wake_all();
 }
 
 void reactor::join(bool gives_up) noexcept {
@@ -66,22 +59,13 @@ void reactor::join(bool gives_up) noexcept {
     thread_.detach();  // this thread is ending
 }
 
-// Only the reactor posts continuations: a thread that waits for its own answer may hold locks that they need.
-void reactor::hand_over(job* first) noexcept {
-  if (first == nullptr) return;
-  if (!continuations_.hand_over(first)) return post_all(first);
-  if (is_this_thread()) return;  // the reactor checks the queue before it sleeps
-  channel_.wake_waiters();
-  wake();
-}
-
 void reactor::post_continuations() noexcept {
   while (!continuations_.empty(std::memory_order_relaxed)) post_all(continuations_.take());
 }
 
 void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   if (!channel_.exists()) return void(core.sleep(deadline_ns));
-  const bool on_reactor = is_this_thread();  // a continuation blocks here, so keep posting the others
+  const bool on_reactor = link_.is_this_thread();  // a continuation blocks here, so keep posting the others
   const auto ready = [&] { return core.done() || (on_reactor && !continuations_.empty()); };
   // The reactor answers for all, and so does every thread if there is no reactor.
   const answer_source only = on_reactor || !own_thread_ ? answer_source() : core.source();
@@ -100,13 +84,9 @@ void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
 
 void reactor::answered(pending_core&) noexcept { channel_.wake_waiters(); }
 
-void reactor::wake() noexcept {
-  if (asleep_.load(std::memory_order_seq_cst) != 0) channel_.wake_reactor();
-}
-
 void reactor::interest_added(pending_core&) noexcept {
   interest_.fetch_add(1, std::memory_order_seq_cst);
-  wake();
+  link_.wake();
 }
 
 void reactor::interest_met(pending_core&) noexcept { interest_.fetch_sub(1, std::memory_order_seq_cst); }
@@ -118,7 +98,7 @@ bool reactor::is_needed() const noexcept {
 
 void reactor::run() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-reactor");
-  running_ = this;
+  link_.use_this_thread();
   // Once the queue is closed, a thread that completes an answer posts its continuations itself.
   do {
     attend();
@@ -159,7 +139,7 @@ void reactor::sleep_until_idle() noexcept {
   std::atomic<std::uint32_t>& idle_sleepers = channel_->application().idle_sleepers;
   const auto stays_asleep = [this] { return !is_needed() && !ends(); };
   idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
-  asleep_.fetch_add(1, std::memory_order_seq_cst);
+  link_.begin_sleep();
   const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
   completion_.drive();
   if (stays_asleep()) futex_wait(page.idle_epoch, before, futex_scope::shared, now_ns() + longest_idle_ns);
@@ -169,7 +149,7 @@ void reactor::sleep_until_idle() noexcept {
   // can still wake it.
   const std::uint32_t pause = page.idle_epoch.load(std::memory_order_seq_cst);
   if (stays_asleep()) futex_wait(page.idle_epoch, pause, futex_scope::shared, now_ns() + 1'000'000);
-  asleep_.fetch_sub(1, std::memory_order_seq_cst);
+  link_.end_sleep();
 }
 
 }  // namespace troupe

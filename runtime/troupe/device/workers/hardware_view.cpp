@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
-#include <troupe/device/waiting/device_events.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/workers/hardware.hpp>
 #include <troupe/device/workers/hardware_view.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
@@ -13,17 +13,8 @@ namespace troupe {
 
 static constexpr std::int64_t fresh_ns = 10'000'000, look_timeout_ns = 2'000'000, slice_ns = 200'000;
 
-hardware_view::hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,
-                             const serving_worker& worker, worker_pool& workers, const device_events& events,
-                             bool gpu) noexcept
-    : options_(options),
-      channel_(channel),
-      memory_(memory),
-      worker_(worker),
-      workers_(workers),
-      events_(events),
-      gpu_(gpu),
-      cores_(usable_cores()) {}
+hardware_view::hardware_view(device_board& board, worker_pool& workers) noexcept
+    : board_(board), workers_(workers), cores_(usable_cores()) {}
 
 void hardware_view::note(const std::string& said) {
   protocol::worker_description worker = protocol::parse_worker_description(said);
@@ -33,7 +24,7 @@ void hardware_view::note(const std::string& said) {
     const std::scoped_lock guard(description_lock_);
     description_ = std::move(worker);
   }
-  if (gpu_ && options_.memory_limit == 0 && bytes != 0) memory_.set_device_limit(bytes / 256 * 256);
+  if (board_.gpu && board_.options.memory_limit == 0 && bytes != 0) board_.memory.set_device_limit(bytes / 256 * 256);
 }
 
 std::string hardware_view::gpu_text() const {
@@ -49,9 +40,9 @@ std::vector<engine_info> hardware_view::engines() const {
 // The worker looks on the thread that maps its memory, and the driver may keep it waiting there for 0.3 s, while it is
 // busy with the end of another process. A busy or dying worker need not answer, and is not asked again until it has.
 std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
-  const protocol::free_memory& seen = channel_->page().free;
+  const protocol::free_memory& seen = board_.channel->page().free;
   const std::uint32_t before = seen.looks.load();
-  const auto asked = worker_.id();
+  const auto asked = board_.worker.id();
   if (asked_worker_ == asked && before == answered_before_) return seen.free_bytes.load();
   {
     const auto guard = workers_.lock();
@@ -62,7 +53,7 @@ std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
   answered_before_ = before;
   // Sleep in slices: no wake comes if the worker is gone meanwhile.
   for (std::int64_t until = now; until < now + look_timeout_ns && seen.looks.load() == before; until += slice_ns) {
-    if (events_.state() != device_state::ready || worker_.id() != asked) break;
+    if (board_.events.state() != device_state::ready || board_.worker.id() != asked) break;
     (void)futex_wait(seen.looks, before, futex_scope::shared, until + slice_ns);
   }
   return seen.free_bytes.load();
@@ -70,11 +61,11 @@ std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
 
 device_hardware hardware_view::hardware() {
   const std::scoped_lock guard(lock_);
-  if (!gpu_ && hardware_.processors == 0) {
-    const std::size_t chosen = options_.worker_cores.size();
+  if (!board_.gpu && hardware_.processors == 0) {
+    const std::size_t chosen = board_.options.worker_cores.size();
     hardware_ = host_hardware(chosen != 0 ? static_cast<std::uint32_t>(chosen) : static_cast<std::uint32_t>(cores_));
   }
-  if (gpu_)
+  if (board_.gpu)
     if (std::string said = gpu_text(); said != parsed_text_) {
       parsed_text_ = std::move(said);
       hardware_ = hardware_of(protocol::parse_gpu_description(parsed_text_));
@@ -84,17 +75,17 @@ device_hardware hardware_view::hardware() {
     }
   const std::int64_t now = now_ns();
   if (now < refresh_at_ns_) return hardware_;
-  if (gpu_) hardware_.link = troupe::link_of(hardware_.pci);
-  if (!channel_.exists()) return hardware_;
+  if (board_.gpu) hardware_.link = troupe::link_of(hardware_.pci);
+  if (!board_.channel.exists()) return hardware_;
   refresh_at_ns_ = now + fresh_ns;
-  hardware_.free_bytes = std::min(gpu_ ? ask_for_free_bytes(now) : free_host_bytes(), hardware_.total_bytes);
+  hardware_.free_bytes = std::min(board_.gpu ? ask_for_free_bytes(now) : free_host_bytes(), hardware_.total_bytes);
   return hardware_;
 }
 
 std::vector<lane_statistics> hardware_view::lanes() const {
   std::vector<lane_statistics> out;
-  if (!channel_.exists() || worker_.id() == 0) return out;
-  for (const protocol::lane_counters& l : channel_->page().lanes) {
+  if (!board_.channel.exists() || board_.worker.id() == 0) return out;
+  for (const protocol::lane_counters& l : board_.channel->page().lanes) {
     const lane_purpose what = l.purpose.load();
     if (what == lane_purpose::none || what > lane_purpose::helper) continue;
     const std::uint64_t done = l.done.load();

@@ -4,24 +4,19 @@
 
 #include <mutex>
 #include <string>
-#include <troupe/device/mailbox/shared_channel.hpp>
-#include <troupe/device/options.hpp>
 #include <troupe/device/statistics.hpp>
-#include <troupe/device/workers/serving_worker.hpp>
-#include <troupe/memory/device_memory.hpp>
 #include <troupe/protocol/worker_description.hpp>
 #include <vector>
 
 namespace troupe {
 
-class device_events;
 class worker_pool;
+struct device_board;
 
 /// The known facts about the hardware, the engines and the worker's lanes, for statistics. Thread-safe.
 class hardware_view {
  public:
-  hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,
-                const serving_worker& worker, worker_pool& workers, const device_events& events, bool gpu) noexcept;
+  hardware_view(device_board& board, worker_pool& workers) noexcept;
 
   /// Takes the worker's description from the message `ready`: for a device other than the host its hardware and an
   /// empty line, then its engines.
@@ -37,13 +32,8 @@ class hardware_view {
   std::string gpu_text() const;
   std::uint64_t ask_for_free_bytes(std::int64_t now);
 
-  const device_options& options_;
-  const shared_channel& channel_;
-  device_memory& memory_;
-  const serving_worker& worker_;
+  device_board& board_;
   worker_pool& workers_;
-  const device_events& events_;
-  const bool gpu_;
   const int cores_;
   mutable std::mutex description_lock_;
   protocol::worker_description description_;

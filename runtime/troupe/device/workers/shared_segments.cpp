@@ -5,22 +5,15 @@
 #include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/keep_from_children.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
 namespace troupe {
 
-shared_segments::shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
-                                 const shared_channel& channel, const admission& admission, supervision& supervisor,
-                                 bool by_workers) noexcept
-    : loop_(loop),
-      workers_(workers),
-      worker_(worker),
-      channel_(channel),
-      admission_(admission),
-      supervisor_(supervisor),
-      by_workers_(by_workers) {}
+shared_segments::shared_segments(device_board& board, worker_pool& workers, supervision& supervisor) noexcept
+    : board_(board), workers_(workers), supervisor_(supervisor) {}
 
 void shared_segments::set_addresses(std::uint64_t begin, std::uint64_t device_bytes, std::uint64_t host_bytes) {
   addresses_of(memory_kind::device) = {begin, device_bytes};
@@ -56,7 +49,7 @@ void shared_segments::report_missed_memory(worker_link& link, const error& why) 
 // that does not accept it. Workers that have closed their end are ending, and are skipped.
 template <class Send, class Missed>
 result<void> shared_segments::send_to_all(Send&& send, Missed&& missed) {
-  worker_link* const serving = workers_.find(worker_.id());
+  worker_link* const serving = workers_.find(board_.worker.id());
   if (serving != nullptr)
     if (const auto sent = send(*serving); !sent && !has_closed(sent.error())) return sent;
   for (const auto& link : workers_.links()) {
@@ -68,17 +61,17 @@ result<void> shared_segments::send_to_all(Send&& send, Missed&& missed) {
 
 // After memory was released, allocation may fail for a while: each worker unmaps it in its own time.
 result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t bytes, bool after_release) {
-  if (!by_workers_ || kind != memory_kind::device) return file_descriptor();
+  if (!board_.gpu || kind != memory_kind::device) return file_descriptor();
   constexpr std::int64_t patience_ns = 1'000'000'000, pause_ns = 5'000'000;
-  const std::int64_t until = after_release ? loop_.now() + patience_ns : 0;
+  const std::int64_t until = after_release ? board_.loop.now() + patience_ns : 0;
   while (true) {
     auto made = workers_.ask_one([&](allocation_client& m, std::int64_t deadline) {
       return m.make(round_up(bytes, segment_alignment), deadline);
     });
-    if (made || made.error().reaction() != reaction::retry_later || loop_.now() >= until) return made;
+    if (made || made.error().reaction() != reaction::retry_later || board_.loop.now() >= until) return made;
     // No event reports when the driver has reclaimed the memory, so try again after a pause.
     std::uint64_t seen = workers_.changes();
-    workers_.wait_for_change(seen, loop_.now() + pause_ns);
+    workers_.wait_for_change(seen, board_.loop.now() + pause_ns);
   }
 }
 
@@ -104,10 +97,10 @@ result<std::uint64_t> shared_segments::place_segment(held_segment s, std::uint64
 
 result<segment> shared_segments::attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) {
   const auto guard = workers_.lock();
-  if (admission_.refusing()) return admission_.refusal();
+  if (board_.admission.refusing()) return board_.admission.refusal();
   auto opened =
-      TROUPE_TRY(by_workers_ && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
-                                                            : memory_file::open(std::move(theirs), bytes));
+      TROUPE_TRY(board_.gpu && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
+                                                           : memory_file::open(std::move(theirs), bytes));
   const std::uint64_t whole = round_up(opened.size(), segment_alignment);
   const auto address = TROUPE_TRY(place_segment({.file = std::make_shared<const memory_file>(std::move(opened)),
                                                  .kind = kind,
@@ -120,8 +113,8 @@ result<segment> shared_segments::attach(memory_kind kind, std::uint64_t bytes, f
 result<segment> shared_segments::grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
   bytes = round_up(bytes, segment_alignment);
   const auto guard = workers_.lock();
-  if (admission_.refusing()) return admission_.refusal();
-  auto made = TROUPE_TRY(create(kind, by_workers_, bytes, std::move(prepared)));
+  if (board_.admission.refusing()) return board_.admission.refusal();
+  auto made = TROUPE_TRY(create(kind, board_.gpu, bytes, std::move(prepared)));
   bytes = round_up(made.size(), segment_alignment);  // a prepared file may be larger than was asked for
   const auto file = std::make_shared<const memory_file>(std::move(made));
   mapping here;
@@ -153,7 +146,7 @@ void shared_segments::shrink(memory_kind kind, const segment& s) noexcept {
   if (held != segments_.end()) {
     if (!held->theirs)
       for (const auto& p : peer_channels_)
-        if (auto channel = p.lock()) loop_.post([channel, file = held->file] { channel->hide(file.get()); });
+        if (auto channel = p.lock()) board_.loop.post([channel, file = held->file] { channel->hide(file.get()); });
     segments_.erase(held);
   }
   if (told) sent_.store(number, std::memory_order_release);
@@ -178,7 +171,7 @@ void shared_segments::protect(std::uint64_t address, std::uint64_t bytes, bool r
   sent_.store(number, std::memory_order_release);
 }
 
-std::uint64_t shared_segments::last_ticket() const noexcept { return channel_.newest_ticket(); }
+std::uint64_t shared_segments::last_ticket() const noexcept { return board_.channel.newest_ticket(); }
 
 result<void> shared_segments::send_all_to(worker_link& fresh) const {
   const std::uint32_t number = sent_.load(std::memory_order_relaxed);

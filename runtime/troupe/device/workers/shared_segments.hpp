@@ -5,31 +5,25 @@
 #include <atomic>
 #include <map>
 #include <troupe/channel/memory_file.hpp>
-#include <troupe/device/device_loop.hpp>
-#include <troupe/device/mailbox/admission.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/workers/address_space.hpp>
-#include <troupe/device/workers/serving_worker.hpp>
+#include <troupe/device/workers/segment_sender.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <utility>
 
 namespace troupe {
 
 class peer_channel;
-class shared_channel;
-class worker_link;
 class worker_pool;
+struct device_board;
 
 /// The memory of a device as its workers map it. Sends each worker all segments and all read-only ranges, in one order.
 /// Guarded by the pool's lock.
-class shared_segments final : public segment_source {
+class shared_segments final : public segment_source, public segment_sender {
  public:
   using worker_id = device_supervisor::worker_id;
 
-  /// `by_workers`: whether the workers allocate device memory.
-  shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
-                  const shared_channel& channel, const admission& admission, supervision& supervisor,
-                  bool by_workers) noexcept;
+  shared_segments(device_board& board, worker_pool& workers, supervision& supervisor) noexcept;
   /// Sets the addresses for segments of device memory, followed by those for host memory.
   void set_addresses(std::uint64_t begin, std::uint64_t device_bytes, std::uint64_t host_bytes);
 
@@ -40,11 +34,11 @@ class shared_segments final : public segment_source {
   void shrink(memory_kind kind, const segment& s) noexcept override;
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept override;
   std::uint64_t last_ticket() const noexcept override;
+  // segment_sender
+  result<void> send_all_to(worker_link& fresh) const override;
 
   /// Returns how many messages about memory have been sent to every worker.
   std::uint32_t sent() const noexcept { return sent_.load(std::memory_order_acquire); }
-  /// Sends a new worker all segments and read-only ranges. Under the pool's lock.
-  result<void> send_all_to(worker_link& fresh) const;
   /// The file that an address is in, and the offset there.
   struct place {
     std::shared_ptr<const memory_file> file;
@@ -74,13 +68,9 @@ class shared_segments final : public segment_source {
   result<void> send_to_all(Send&& send, Missed&& missed);
   void report_missed_memory(worker_link& link, const error& why);
 
-  const device_loop& loop_;
+  device_board& board_;
   worker_pool& workers_;
-  const serving_worker& worker_;
-  const shared_channel& channel_;
-  const admission& admission_;
   supervision& supervisor_;
-  const bool by_workers_;
   address_space addresses_[2];  // of device and host memory
   std::vector<held_segment> segments_;
   std::map<std::uint64_t, std::uint64_t> protected_;  // bytes by address

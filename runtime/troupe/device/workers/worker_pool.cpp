@@ -4,9 +4,7 @@
 #include <system_error>
 #include <troupe/base/start_thread.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/device/mailbox/ledger.hpp>
-#include <troupe/device/waiting/reactor.hpp>
-#include <troupe/device/workers/shared_segments.hpp>
+#include <troupe/device/device_board.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
 namespace troupe {
@@ -16,16 +14,10 @@ using message_kind = decltype(worker_link::message::kind);
 static constexpr std::size_t most_warm = 64;
 static constexpr int most_messages = 256;  // read from one worker at a time, however many it sends
 
-worker_pool::worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel,
-                         serving_worker& worker, shared_segments& segments, const admission& admission,
-                         reactor& reactor, worker_listener& listener, worker_link_maker make) noexcept
-    : options_(options),
-      loop_(loop),
-      channel_(channel),
-      worker_(worker),
+worker_pool::worker_pool(device_board& board, const segment_sender& segments, worker_listener& listener,
+                         worker_link_maker make) noexcept
+    : board_(board),
       segments_(segments),
-      admission_(admission),
-      reactor_(reactor),
       listener_(listener),
       make_worker_(std::move(make)),
       environment_(current_environment()) {}  // read here because it could race with setenv on the loop's thread
@@ -52,18 +44,18 @@ static error with_origin(const error& why, const std::string& origin) {
 }
 
 result<void> worker_pool::launch(worker_id id) {
-  auto made = TROUPE_TRY(make_worker_(id, options_.isolation, region_, channel_->at.total));
+  auto made = TROUPE_TRY(make_worker_(id, board_.options.isolation, region_, board_.channel->at.total));
   worker_link& link = *made;
   if (const auto allocator = link.allocator())
     allocator->when_unfit([this, id](const std::string& why) {
-      loop_.post([this, id, why] {
+      board_.loop.post([this, id, why] {
         if (worker_link* const w = find(id))
           listener_.handle_message(*w,
                                    {why.empty() ? message_kind::gone : message_kind::violated, why, reaction::fatal});
       });
     });
-  TROUPE_TRY(channel_.prepare(*link.channel()));
-  TROUPE_TRY(link.greet(greeting_, channel_.mailbox_file(), channel_.workers_file()));
+  TROUPE_TRY(board_.channel.prepare(*link.channel()));
+  TROUPE_TRY(link.greet(greeting_, board_.channel.mailbox_file(), board_.channel.workers_file()));
   greeting_.settings.quiet = true;
   for (const std::string& library : warm_) (void)link.send_load(library);
   {
@@ -73,11 +65,11 @@ result<void> worker_pool::launch(worker_id id) {
   }
   changed();
   // From here on `forget` cleans up, even if the rest fails.
-  TROUPE_TRY(loop_.watch(link.socket_fd(), *this));
-  if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok)
+  TROUPE_TRY(board_.loop.watch(link.socket_fd(), *this));
+  if (auto ok = link.launch(board_.options.runtime_folder + "/troupe-worker", environment_); !ok)
     return with_origin(ok.error(), runtime_origin_);
-  if (worker_.pid() == 0) worker_.set_pid(link.pid());
-  return link.exit_fd() >= 0 ? loop_.watch(link.exit_fd(), *this) : result<void>();
+  if (board_.worker.pid() == 0) board_.worker.set_pid(link.pid());
+  return link.exit_fd() >= 0 ? board_.loop.watch(link.exit_fd(), *this) : result<void>();
 }
 
 void worker_pool::warm_up_standbys(const std::string& library) {
@@ -85,20 +77,20 @@ void worker_pool::warm_up_standbys(const std::string& library) {
   if (warm_.size() == most_warm) return;
   warm_.push_back(library);
   for (const auto& link : links_)
-    if (link->id() != worker_.id()) (void)link->send_load(library);
+    if (link->id() != board_.worker.id()) (void)link->send_load(library);
 }
 
 std::vector<int> worker_pool::standby_pids() const {
   std::vector<int> out;
   const std::scoped_lock guard(lock_);
   for (const auto& link : links_)
-    if (link->id() != worker_.id() && link->ready.load() && link->pid() != 0) out.push_back(link->pid());
+    if (link->id() != board_.worker.id() && link->ready.load() && link->pid() != 0) out.push_back(link->pid());
   return out;
 }
 
 bool worker_pool::is_standby_starting() const noexcept {
   return std::any_of(links_.begin(), links_.end(),
-                     [&](const auto& link) { return link->id() != worker_.id() && !link->ready.load(); });
+                     [&](const auto& link) { return link->id() != board_.worker.id() && !link->ready.load(); });
 }
 
 void worker_pool::forget(worker_id id) {
@@ -108,7 +100,7 @@ void worker_pool::forget(worker_id id) {
     // Last, so that it is destroyed first: its destructor waits for the worker's end.
     std::unique_ptr<worker_link> link;
   };
-  const reactor::answering now(reactor_);  // releasing memory may complete answers, and the loop runs no continuations
+  const answering now(board_.to_reactor);  // releasing memory may complete answers, and the loop runs no continuations
   auto left = std::make_unique<left_behind>();
   std::unique_ptr<worker_link>& link = left->link;
   {
@@ -120,12 +112,12 @@ void worker_pool::forget(worker_id id) {
     left->memory.swap(thread_uses_);
   }
   changed();
-  loop_.unwatch(link->socket_fd());
-  if (link->exit_fd() >= 0) loop_.unwatch(link->exit_fd());
+  board_.loop.unwatch(link->socket_fd());
+  if (link->exit_fd() >= 0) board_.loop.unwatch(link->exit_fd());
   // A thread cannot be killed, nor can a process that the kernel holds. Another thread waits for its end, so that the
   // loop goes on for other devices.
-  if (link->has_ended(loop_.now())) return;
-  left->device = loop_.device();
+  if (link->has_ended(board_.loop.now())) return;
+  left->device = board_.loop.device();
   left_behind* const all = left.release();
   try {
     start_thread([all] { delete all; }).detach();
@@ -159,7 +151,7 @@ bool worker_pool::handle_next_exit() {
 }
 
 void worker_pool::on_readable(int fd) {
-  const auto device = loop_.device();  // keeps the device alive: handling the message may release the last handle
+  const auto device = board_.loop.device();  // keeps the device alive: handling the message may release the last handle
   const auto at = std::find_if(links_.begin(), links_.end(),
                                [fd](const auto& l) { return l->socket_fd() == fd || l->exit_fd() == fd; });
   if (at == links_.end()) return;
@@ -187,18 +179,18 @@ bool worker_pool::check_exit(worker_link& link) {
 bool worker_pool::receive(worker_link& link) {
   const worker_link::message n = link.receive();
   const bool last = n.kind == message_kind::gone || n.kind == message_kind::violated;
-  if (last) loop_.unwatch(link.socket_fd());
+  if (last) board_.loop.unwatch(link.socket_fd());
   if (n.kind != message_kind::none) listener_.handle_message(link, n);
   return n.kind != message_kind::none && !last;
 }
 
 result<file_descriptor> worker_pool::ask_one(
     const std::function<result<file_descriptor>(allocation_client&, std::int64_t deadline_ns)>& ask) {
-  const std::int64_t deadline = loop_.deadline_after(options_.start_timeout);
+  const std::int64_t deadline = board_.loop.deadline_after(board_.options.start_timeout);
   std::string last = "alloc: there was no worker to make the memory";
   std::uint64_t seen = changes();
-  while (loop_.now() < deadline) {
-    if (admission_.refusing()) return admission_.refusal();
+  while (board_.loop.now() < deadline) {
+    if (board_.admission.refusing()) return board_.admission.refusal();
     std::shared_ptr<allocation_client> allocator;
     {
       const std::scoped_lock guard(lock_);
@@ -234,13 +226,13 @@ void worker_pool::changed() noexcept {
 
 void worker_pool::wait_for_change(std::uint64_t& seen, std::int64_t until_ns) const {
   std::unique_lock guard(lock_);
-  while (changes_ == seen && loop_.sleep(changed_, guard, until_ns)) {
+  while (changes_ == seen && board_.loop.sleep(changed_, guard, until_ns)) {
   }
   seen = changes_;
 }
 
 void worker_pool::keep_memory_for_thread(ledger_entry& e) {
-  if (options_.isolation != isolation::thread) return;
+  if (board_.options.isolation != isolation::thread) return;
   const std::scoped_lock guard(lock_);
   if (!links_.empty()) e.hand_memory_to(thread_uses_);
 }

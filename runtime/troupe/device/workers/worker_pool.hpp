@@ -7,16 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <troupe/device/device_loop.hpp>
-#include <troupe/device/mailbox/admission.hpp>
-#include <troupe/device/mailbox/shared_channel.hpp>
+#include <troupe/device/workers/segment_sender.hpp>
 #include <troupe/device/workers/serving_worker.hpp>
 #include <troupe/device/workers/worker_link.hpp>
 #include <vector>
 
 namespace troupe {
 
-class reactor;
-class shared_segments;
+struct device_board;
 struct ledger_entry;
 
 /// Receives the messages of workers and sees their ends, on the control loop.
@@ -38,8 +36,7 @@ class worker_pool final : public control_loop::handler {
  public:
   using worker_id = device_supervisor::worker_id;
 
-  worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel, serving_worker& worker,
-              shared_segments& segments, const admission& admission, reactor& reactor, worker_listener& listener,
+  worker_pool(device_board& board, const segment_sender& segments, worker_listener& listener,
               worker_link_maker make) noexcept;
   /// Must be called before the first launch. `origin` says where the name of the worker program's folder comes from.
   void prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin);
@@ -85,13 +82,8 @@ class worker_pool final : public control_loop::handler {
   bool receive(worker_link& link);
   bool check_exit(worker_link& link);
 
-  const device_options& options_;
-  const device_loop& loop_;
-  shared_channel& channel_;
-  serving_worker& worker_;
-  shared_segments& segments_;
-  const admission& admission_;
-  reactor& reactor_;
+  device_board& board_;
+  const segment_sender& segments_;
   worker_listener& listener_;
   const worker_link_maker make_worker_;
   const std::vector<std::string> environment_;  // of worker processes
