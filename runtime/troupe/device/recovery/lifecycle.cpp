@@ -106,6 +106,9 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
       if (link == nullptr) return;
       link->ready.store(false);
       return link->kill();
+    case check_quiesced:
+      if (link != nullptr && link->is_quiesced()) report({device_supervisor::event_kind::quiesced, a.worker});
+      return;
     case answer_all:
       return recovery_.answer_all(a);
     case tell_stopped:
@@ -169,7 +172,6 @@ void lifecycle::announce_stop(const device_supervisor::action& a) {
 }
 
 void lifecycle::on_time(std::uint64_t tag) {
-  if (tag == timer::quiesced) return check_quiesced();
   if (tag % timers == timer::closed) return check_closed(static_cast<worker_id>(tag / timers));
   armed_tick_.reset();
   workers_.receive_all();
@@ -196,17 +198,6 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
     report_now({device_supervisor::event_kind::reset_asked});
     ready_.answer(answering(board_.to_reactor), std::move(answer));
   });
-}
-
-// Checks if a killed worker of a GPU has no work left: the driver ends its work on the device long before the process
-// is gone.
-void lifecycle::check_quiesced() {
-  const worker_id id = handover_.worker();
-  worker_link* const link = workers_.find(id);
-  if (link == nullptr || id != supervisor_.serving()) return;  // the process is gone, or another worker serves
-  if (const auto again = handover_.look_again_at(link->is_quiesced(), board_.loop.now()))
-    return board_.loop.at(*again, *this, timer::quiesced);
-  report_now({device_supervisor::event_kind::quiesced, id});
 }
 
 // A worker without its sockets can neither receive messages nor make memory. One that ends closes them, too, and how it
@@ -266,13 +257,10 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       return workers_.warm_up_standbys(n.text);
     case worker_link::message::kind::failed:
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
-      // Where the GPU has ended the worker's kernels already, its process takes much longer to end. Kernels that nobody
-      // has ended may write, until it is gone, into memory that another worker would use.
-      if (!board_.gpu || n.how != reaction::context_lost || id != supervisor_.serving()) return;
-      if (const auto go_on = recovery_.writes_on_for()) {
-        handover_.begin(id, *go_on);
-        check_quiesced();
-      }
+      // The channel shows the work of the worker that serves, and only a GPU outlives the threads that gave it work.
+      if (!board_.gpu || n.how != reaction::context_lost || id != board_.worker.id()) return;
+      if (const auto copies = recovery_.writes_on_for())
+        report_now({.kind = device_supervisor::event_kind::work_ended, .worker = id, .copies = *copies});
       return;
     case worker_link::message::kind::violated:
       return report_now(

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <troupe/device/device_loop.hpp>
-#include <troupe/device/recovery/early_handover.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/waiting/milestone.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
@@ -50,7 +49,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
  private:
   using worker_id = device_supervisor::worker_id;
-  enum timer : std::uint64_t { supervision_due, quiesced, closed };  // closed: with the worker's id above it
+  enum timer : std::uint64_t { supervision_due, closed };  // closed: with the worker's id above it
   void carry_out(const device_supervisor::action& a);
   void launch(worker_id id);
   void serve(worker_id id);
@@ -58,7 +57,6 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void refuse_requests(const device_supervisor::action& a);
   void await_drained();
   void announce_stop(const device_supervisor::action& a);
-  void check_quiesced();
   void check_closed(worker_id id);
 
   device_board& board_;
@@ -73,7 +71,6 @@ class lifecycle final : public supervision, public worker_listener, public contr
   bool opened_ = false, lost_ = false;
   std::int64_t down_since_ns_ = 0;  // when the device was opened or reset, or its last fault was seen
   milestone ready_, stopped_;
-  early_handover handover_;
 };
 
 }  // namespace troupe

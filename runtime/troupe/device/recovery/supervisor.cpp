@@ -11,6 +11,7 @@ namespace {
 using kind = device_supervisor::action_kind;
 
 constexpr std::int64_t unable_grace_ns = 100'000'000;
+constexpr std::int64_t quiesced_poll_ns = 200'000;
 constexpr std::int64_t first_pause_ns = 100'000'000, longest_pause_ns = 10'000'000'000;
 constexpr std::int64_t longest_hold_ns = 1'000'000'000;  // usually 0.05 to 0.3 s suffice
 
@@ -46,7 +47,7 @@ device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
 
 std::optional<std::int64_t> device_supervisor::next_tick() const noexcept {
   std::int64_t next = std::min(launch_at_, close_due_);
-  for (const worker& w : workers_) next = std::min({next, w.due, w.holds_until});
+  for (const worker& w : workers_) next = std::min({next, w.due, w.holds_until, w.handover});
   return next == never ? std::nullopt : std::optional(next);
 }
 
@@ -137,6 +138,19 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   lack_until_ = limits_.start.after(now);
   add(out, {kind::sort_out, 0, std::move(f.why), f.how, f.seen_ns});
   serve_next(out, false, now);
+}
+
+// Replaces a killed worker before its process has ended, if that is due: once none of its threads is left, and the
+// copies that the GPU still makes for it must be done. The driver ends a worker's work on a GPU long before its process
+// is gone. When the process ends later, that no longer concerns the device.
+void device_supervisor::hand_over(actions& out, worker& w, std::int64_t now) {
+  if (w.handover > now) return;
+  if (!w.quiesced) {
+    w.handover = now + quiesced_poll_ns;
+    return add(out, {kind::check_quiesced, w.id});
+  }
+  w.handover = never;
+  if (w.id == serving_ && fault_ && !drained_) recover(out, fault(std::move(*fault_)), now);
 }
 
 // Lets a worker serve that is ready, or will be. If there is none, launches one, now or after a pause.
@@ -241,6 +255,8 @@ void device_supervisor::close(actions& out, bool at_once, std::int64_t now, std:
 
 void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
+    hand_over(out, workers_[i], now);
+    if (state_ == device_state::stopped) return;
     worker& w = workers_[i];
     if (w.holds_until <= now) w.holds_until = never;
     if (w.due > now) continue;
@@ -320,9 +336,18 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       gone(out, e.worker, {std::move(*e.why), fault_kind::ended, seen, lack}, now);
       break;
     }
+    case event_kind::work_ended:
+      // Kernels that nobody has ended may write, until the process is gone, into memory that another worker would use.
+      if (w == nullptr || !w->killed || w->id != serving_ || !fault_ || w->copies) break;
+      w->copies = e.copies;
+      w->handover = now;
+      hand_over(out, *w, now);
+      break;
     case event_kind::quiesced:
-      // When its process ends later, that no longer concerns the device.
-      if (w != nullptr && w->killed && w->id == serving_ && fault_) recover(out, fault(std::move(*fault_)), now);
+      if (w == nullptr || !w->copies || w->quiesced) break;
+      w->quiesced = true;
+      w->handover = w->copies->after(seen);
+      hand_over(out, *w, now);
       break;
     case event_kind::close_asked:
     case event_kind::close_now_asked:

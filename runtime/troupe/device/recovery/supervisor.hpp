@@ -26,7 +26,8 @@ class device_supervisor {
     worker_failed,    ///< the worker says that it cannot serve; see `why`
     worker_exited,    ///< its process or thread is gone, or could not be started; see `why`
     not_launched,     ///< it could not be started for lack of something that may be free later; see `why`
-    quiesced,         ///< it failed and was killed, and none of its threads run; its process still exists
+    work_ended,       ///< it failed, and its GPU has ended its kernels; may go on copying, see `copies`
+    quiesced,         ///< none of its threads run any more; its process still exists
     misbehaved,       ///< it wrote something impossible, or is stuck; see `why` and `how`
     cannot_serve,     ///< it was told to serve and could not; see `why`
     close_asked,      ///< serve the queued requests, then stop; `why` if the program did not ask for it
@@ -41,26 +42,28 @@ class device_supervisor {
     std::optional<error> why = {};
     fault_kind how = fault_kind::ended;  ///< of misbehaved
     std::int64_t seen_ns = 0;            ///< when it was seen; 0: now
+    time_span copies = {};               ///< of work_ended: how long copies may take once its threads are gone
   };
 
   enum class action_kind : std::uint8_t {
-    launch,         ///< start `worker`
-    admit_worker,   ///< let other threads use `worker`: it is ready
-    standby_ready,  ///< report that `worker` could take over
-    serve,          ///< tell `worker` to serve
-    refuse_new,     ///< refuse new requests with `why`
-    accept_new,     ///< accept new requests again
-    cancel_queued,  ///< fail requests that have not started with `why`
-    await_drained,  ///< report `drained` when every request is answered
-    stop_worker,    ///< ask `worker` to end
-    kill_worker,    ///< kill `worker`
-    forget_worker,  ///< release `worker`: it is gone, or its end is no longer waited for
-    sort_out,       ///< the serving worker is gone because of `why`: answer what it had started, keep the rest
-    lost_standby,   ///< report that a standby is gone because of `why`
-    answer_all,     ///< answer finished requests, then fail the others with `why`
-    tell_stopped,   ///< wait for the end of all workers, then report that the device has stopped; no `why` after an
-                    ///< orderly close
-    end_watches,    ///< the device has stopped for good: end the streams of its events
+    launch,          ///< start `worker`
+    admit_worker,    ///< let other threads use `worker`: it is ready
+    standby_ready,   ///< report that `worker` could take over
+    serve,           ///< tell `worker` to serve
+    refuse_new,      ///< refuse new requests with `why`
+    accept_new,      ///< accept new requests again
+    cancel_queued,   ///< fail requests that have not started with `why`
+    await_drained,   ///< report `drained` when every request is answered
+    stop_worker,     ///< ask `worker` to end
+    kill_worker,     ///< kill `worker`
+    check_quiesced,  ///< report `quiesced` if none of the threads of `worker` run any more
+    forget_worker,   ///< release `worker`: it is gone, or its end is no longer waited for
+    sort_out,        ///< the serving worker is gone because of `why`: answer what it had started, keep the rest
+    lost_standby,    ///< report that a standby is gone because of `why`
+    answer_all,      ///< answer finished requests, then fail the others with `why`
+    tell_stopped,    ///< wait for the end of all workers, then report that the device has stopped; no `why` after an
+                     ///< orderly close
+    end_watches,     ///< the device has stopped for good: end the streams of its events
   };
   struct action {
     action_kind kind;
@@ -108,6 +111,9 @@ class device_supervisor {
     std::int64_t holds_until = never;  ///< while a killed one ends: no standby is launched before
     /// `ready` stays set when the worker is killed, unlike worker_link::ready, which is for other threads.
     bool ready = false, stopping = false, killed = false;
+    std::optional<time_span> copies = {};  ///< see event::copies; none while its GPU may still run its kernels
+    bool quiesced = false;
+    std::int64_t handover = never;     ///< when to look at its threads, or if it is quiesced, when its copies are done
     std::optional<fault> unable = {};  ///< why it could not serve; used if the worker gives no better cause by `due`
   };
   using actions = std::vector<action>;
@@ -120,6 +126,7 @@ class device_supervisor {
   void fail(actions& out, worker& w, fault f, std::int64_t now);
   void gone(actions& out, worker_id id, fault f, std::int64_t now);
   void recover(actions& out, fault f, std::int64_t now);
+  void hand_over(actions& out, worker& w, std::int64_t now);
   void serve_next(actions& out, bool lacked, std::int64_t now);
   void launch_standby(actions& out, std::int64_t now);
   void schedule_launch(std::int64_t now) noexcept;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <troupe/device/testing/supervised.hpp>
@@ -215,8 +216,11 @@ TEST(device_supervisor, stops_if_the_first_worker_does_not_come_to_serve) {
 
 TEST(device_supervisor, does_not_wait_for_the_end_of_a_failed_worker_that_is_quiesced) {
   auto d = supervised::ready();
-  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it has not failed";
+  EXPECT_EQ(d.ends_work(1), "") << "it has not failed";
   EXPECT_EQ(d.on(event::worker_failed, 1), "kill_worker1");
+  EXPECT_EQ(d.on(event::quiesced, 1), "") << "its GPU may still run its kernels";
+  EXPECT_EQ(d.ends_work(2), "") << "worker 2 has not failed";
+  EXPECT_EQ(d.ends_work(1), "check_quiesced1");
   EXPECT_EQ(d.on(event::quiesced, 2), "") << "worker 2 has not failed";
   EXPECT_EQ(d.on(event::quiesced, 1), "sort_out,serve2");
   EXPECT_EQ(d.s.state(), device_state::ready);
@@ -225,9 +229,51 @@ TEST(device_supervisor, does_not_wait_for_the_end_of_a_failed_worker_that_is_qui
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 
+TEST(device_supervisor, looks_again_soon_while_a_failed_workers_threads_run) {
+  auto d = supervised::ready();
+  d.on(event::worker_failed, 1);
+  EXPECT_EQ(d.ends_work(1), "check_quiesced1");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(d.s.next_tick());
+    const std::int64_t pause = *d.s.next_tick() - d.now;
+    EXPECT_GT(pause, 0);
+    EXPECT_LT(pause, second / 1000);
+    EXPECT_EQ(d.later(pause - 1), "");
+    EXPECT_EQ(d.later(1), "check_quiesced1");
+  }
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,serve2,launch3") << "its end is as good";
+  EXPECT_EQ(d.on(event::quiesced, 1), "");
+  EXPECT_EQ(d.s.next_tick(), d.now + 30 * second) << "nobody looks at it any more";
+}
+
+TEST(device_supervisor, waits_for_the_copies_of_a_failed_worker_from_when_its_threads_are_gone) {
+  auto d = supervised::ready();
+  constexpr std::int64_t ms = second / 1000;
+  d.on(event::worker_failed, 1);
+  d.ends_work(1, std::chrono::milliseconds(5));
+  EXPECT_EQ(d.later(7 * ms), "check_quiesced1") << "no copy counts while its threads may ask for others";
+  EXPECT_EQ(d.on(event::quiesced, 1), "");
+  EXPECT_EQ(d.s.next_tick(), d.now + 5 * ms);
+  EXPECT_EQ(d.later(4 * ms), "");
+  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it was quiesced before";
+  EXPECT_EQ(d.later(ms), "sort_out,serve2");
+}
+
+TEST(device_supervisor, replaces_no_quiesced_worker_once_a_closing_device_has_no_work_left) {
+  auto d = supervised::ready();
+  d.on(event::close_asked);
+  d.on(event::worker_failed, 1);
+  d.ends_work(1);
+  EXPECT_EQ(d.on(event::drained), "stop_worker2");
+  EXPECT_EQ(d.on(event::quiesced, 1), "");
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1");
+  EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,answer_all,tell_stopped(fine)");
+}
+
 TEST(device_supervisor, forgets_a_quiesced_worker_whose_process_never_ends) {
   auto d = supervised::ready();
   d.on(event::worker_failed, 1);
+  d.ends_work(1);
   d.on(event::quiesced, 1);
   EXPECT_EQ(d.s.next_tick(), d.now + second);
   EXPECT_EQ(d.later(second - 1), "");
@@ -383,6 +429,7 @@ class every_sequence {
         break;
       case kind::stop_worker:
       case kind::kill_worker:
+      case kind::check_quiesced:
         EXPECT_TRUE(f.alive.contains(a.worker));
         break;
       case kind::forget_worker:

@@ -14,9 +14,9 @@ using actions = std::vector<device_supervisor::action>;
 constexpr std::int64_t second = 1'000'000'000;
 
 inline const char* name(event e) {
-  const char* const names[] = {"opened",      "worker_ready", "worker_failed", "worker_exited", "not_launched",
-                               "quiesced",    "misbehaved",   "cannot_serve",  "close_asked",   "close_now_asked",
-                               "reset_asked", "drained",      "tick"};
+  const char* const names[] = {"opened",          "worker_ready", "worker_failed", "worker_exited", "not_launched",
+                               "work_ended",      "quiesced",     "misbehaved",    "cannot_serve",  "close_asked",
+                               "close_now_asked", "reset_asked",  "drained",       "tick"};
   return names[static_cast<int>(e)];
 }
 
@@ -37,20 +37,26 @@ struct supervised {
         now);
   }
   // Returns the actions as text: "launch1,serve1".
-  std::string on(event e, std::uint32_t worker = 0) {
-    std::string out;
-    for (const auto& a : feed(e, worker)) out += (out.empty() ? "" : ",") + text(a);
-    return out;
+  std::string on(event e, std::uint32_t worker = 0) { return text(feed(e, worker)); }
+  // The GPU has ended the worker's kernels, and goes on copying for up to `copies` once its threads are gone.
+  std::string ends_work(std::uint32_t worker, time_span copies = {}) {
+    history += " work_ended" + std::to_string(worker);
+    return text(s.on({.kind = event::work_ended, .worker = worker, .copies = copies}, now));
   }
   std::string later(std::int64_t ns) {
     now += ns;
     return on(event::tick);
   }
+  static std::string text(const actions& all) {
+    std::string out;
+    for (const auto& a : all) out += (out.empty() ? "" : ",") + text(a);
+    return out;
+  }
   static std::string text(const device_supervisor::action& a) {
-    const char* const names[] = {"launch",       "admit_worker", "standby_ready", "serve",
-                                 "refuse_new",   "accept_new",   "cancel_queued", "await_drained",
-                                 "stop_worker",  "kill_worker",  "forget_worker", "sort_out",
-                                 "lost_standby", "answer_all",   "tell_stopped",  "end_watches"};
+    const char* const names[] = {"launch",         "admit_worker",  "standby_ready", "serve",        "refuse_new",
+                                 "accept_new",     "cancel_queued", "await_drained", "stop_worker",  "kill_worker",
+                                 "check_quiesced", "forget_worker", "sort_out",      "lost_standby", "answer_all",
+                                 "tell_stopped",   "end_watches"};
     std::string out = names[static_cast<int>(a.kind)];
     if (a.worker != 0) out += std::to_string(a.worker);
     if (a.kind == kind::tell_stopped) out += a.why ? "(error)" : "(fine)";

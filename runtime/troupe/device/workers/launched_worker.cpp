@@ -178,9 +178,10 @@ void launched_worker::kill() noexcept {
   if (process_) (void)process_->kill(SIGKILL);
 }
 
-// A worker that has broken the rules is ended. Nothing more is read from it, however much it still sends.
+// A worker that has broken the rules is ended. Nothing more is read from it, however much it still sends, nor from one
+// that has closed its end: each message is returned once, also while the supervisor looks often.
 worker_link::message launched_worker::receive() {
-  if (violated_) return {};
+  if (violated_ || gone_) return {};
   message m = take_message();
   violated_ = m.kind == message::kind::violated;
   return m;
