@@ -230,7 +230,7 @@ TEST(dlpack, leaves_a_refused_tensor_to_the_caller) {
                        {"code 2 with 64 bits", "expected code 2 with 32 bits", "f32"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.type.lanes = 4; }, gpu), reaction::caller_bug, {"4 lanes"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.device.type = 2; }, gpu), reaction::unsupported,
-                       {"device 2:0", "kDLCPU", "upload"}));
+                       {"device type 2, id 0", "kDLCPU", "upload"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.version.major = 2; }, gpu), reaction::unsupported, {"DLPack 2.3"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.flags = 1; }, gpu), reaction::unsupported, {"read-only"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.byte_offset = 2; }, gpu), reaction::caller_bug, {"multiple of 4"}));

@@ -21,6 +21,8 @@ std::string extents_text(const tensor_shape& s);
 
 template <class F>
 std::string field_text(const F& f);
+template <class T>
+std::string field_text(const scalar<T>& s);
 
 /// Returns "{x=f32[100]@200000000000, n=100}".
 template <class R>

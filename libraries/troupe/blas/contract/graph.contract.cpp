@@ -143,8 +143,9 @@ TEST_F(a_graph_of_blas, reports_views_in_their_own_terms) {
   const auto text = [&](const auto& r) { return error_of(gpu_.ask(r)).text(); };
   EXPECT_EQ(text(blas::multiplication<float>{.a = a, .b = a, .c = c}),
             "blas.multiplication<f32>: b is 2 x 3; expected 3 rows, as many as a has columns: a is 2 x 3");
-  EXPECT_NE(text(blas::addition<float>{.a = a, .b = a, .c = c}).find("c is 2 x 2; expected 2 x 3 (as a and b)"),
-            std::string::npos);
+  EXPECT_NE(
+      text(blas::addition<float>{.a = a, .b = a, .c = c}).find("c is 2 x 2; expected 2 x 3 (the extents of a and b)"),
+      std::string::npos);
   EXPECT_NE(text(blas::multiplication<float>{.a = a, .b = matrix<float>(a.memory(), 3, 4), .c = c})
                 .find("matrix: 3 x 4 elements with strides 4 and 1 span 12 elements; the buffer has 6"),
             std::string::npos);

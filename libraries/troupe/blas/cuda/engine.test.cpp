@@ -337,8 +337,9 @@ TEST_F(blas_cuda, factorizations_beyond_32_bits_are_unsupported) {
       getrf_batched<float>{.a = {}, .info = all_of<std::int32_t, access_mode::write>(info), .n = 3'000'000'000});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reaction(), reaction::unsupported);
-  EXPECT_EQ(refused.error().text(),
-            "blas.getrf_batched<f32>: n is 3000000000; cuBLAS counts in 32 bits here, so at most 2147483647");
+  EXPECT_EQ(
+      refused.error().text(),
+      "blas.getrf_batched<f32>: n is 3000000000; expected at most 2147483647, because cuBLAS counts in 32 bits here");
 }
 
 }  // namespace

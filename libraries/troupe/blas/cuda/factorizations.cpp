@@ -17,7 +17,7 @@ static result<void> fits(const R& r, const F&... fields) {
     if (!out || e == tight || e <= INT32_MAX) return;
     out = error(reaction::unsupported, "blas",
                 cat(name_of<R>(), ": ", field_name<R>(&r, &e), " is ", e.value(),
-                    "; cuBLAS counts in 32 bits here, so expected at most 2147483647"));
+                    "; expected at most 2147483647, because cuBLAS counts in 32 bits here"));
   };
   (look(fields), ...);
   return out;
