@@ -95,6 +95,7 @@ struct known_spill {
   int stack_bytes;
 };
 constexpr known_spill known_spills[] = {
+    {"sm_89 groups of f16 or bf16 with i8 plain by lines:", 48},
     {"sm_89 groups of f16 or bf16 with i8 with three reductions by lines:", 48},
     {"sm_89 f8e4m3, f8e5m2 dx, large, contiguous positions, stride 1, to bf16:", 16},
     {"sm_120a f16 or bf16 with f8e4m3 or f8e5m2 dfilters, large, stride 1, to bf16:", 32},
