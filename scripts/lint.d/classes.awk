@@ -2,35 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Prints "file:line: class name declares n functions" of each that declares more than `most`, private ones included; with
-# `parameters`, instead each whose constructor has more parameters than that. With code.awk.
-FNR == 1 { depth = 0; statement = "" }
-{
-  line = code_of($0)
-  n = length(line)
-  for (i = 1; i <= n; ++i) {
-    c = substr(line, i, 1)
-    if (c == "{") {
-      if (is_class[depth] && is_function(statement)) declares(statement)
-      ++depth
-      is_class[depth] = statement ~ /(^|[ >])(class|struct) +[A-Za-z_]/ && statement !~ /enum|\(|=/
-      if (is_class[depth]) {
-        name = statement; sub(/.*(class|struct) +/, "", name); sub(/[^A-Za-z_0-9:].*/, "", name)
-        names[depth] = name; functions[depth] = 0; opened[depth] = FNR
-      }
-      statement = ""
-    } else if (c == "}") {
-      if (!parameters && is_class[depth] && functions[depth] > most)
-        print FILENAME ":" opened[depth] ": " names[depth] " declares " functions[depth] " functions; expected at most " most
-      if (depth > 0) --depth
-      statement = ""
-    } else if (c == ";") {
-      if (is_class[depth] && is_function(statement)) declares(statement)
-      statement = ""
-    } else statement = statement c
-  }
-  statement = statement " "
+# `parameters`, instead each whose constructor has more parameters than that. With code.awk and scopes.awk.
+function enters() { functions[depth] = 0; opened[depth] = FNR }
+function leaves() {
+  if (!parameters && functions[depth] > most)
+    print FILENAME ":" opened[depth] ": " names[depth] " declares " functions[depth] " functions; expected at most " most
 }
-# A declaration, or what stands before the body of a definition.
+function member(text) { if (is_function(text)) declares(text) }
+# Returns true for a declaration of a function, or what stands before its body.
 function is_function(text) {
   sub(/^[ ]*(public|private|protected):/, "", text)
   if (text ~ /^[ ]*(using|friend|static_assert|typedef|enum|class|struct|union)[^A-Za-z_]/ || text ~ /= *delete *$/) return 0

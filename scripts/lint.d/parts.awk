@@ -1,41 +1,19 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# awk -v most=N -f code.awk -f parts.awk HEADER...: prints each group of more than `most` parts of a device of which each
+# awk -v most=N -f code.awk -f scopes.awk -f parts.awk HEADER...: prints each group of more than `most` parts of a device of which each
 # reaches each other through what it stores. Parts are the members of device_core and of device_board. A part reaches
 # what it stores by value, reference or plain pointer; an interface that another part implements is none.
-FNR == 1 { depth = 0; statement = "" }
-{
-  line = code_of($0)
-  n = length(line)
-  for (i = 1; i <= n; ++i) {
-    c = substr(line, i, 1)
-    if (c == "{") {
-      if (names[depth] != "") note(names[depth], statement)
-      names[++depth] = ""
-      if (statement ~ /(^|[ >])(class|struct) +[a-z_]/ && statement !~ /enum|\(|=/) {
-        name = statement; sub(/.*[ >]?(class|struct) +/, "", name); sub(/[^a-z_0-9:].*/, "", name)
-        names[depth] = name
-      }
-      statement = ""
-    } else if (c == "}") {
-      if (depth > 0) --depth
-      statement = ""
-    } else if (c == ";") {
-      if (names[depth] != "") note(names[depth], statement)
-      statement = ""
-    } else statement = statement c
-  }
-  statement = statement " "
-}
+function enters() {}
+function leaves() {}
 # Notes the type of a member that is a class, or a reference or pointer to one.
-function note(class, text) {
+function member(text) {
   sub(/=.*/, "", text)
   gsub(/(public|private|protected):|(^|[^a-z_])(const|mutable|troupe::)/, " ", text)
   gsub(/ +/, " ", text); sub(/^ /, "", text); sub(/ $/, "", text)
   if (text !~ /^[a-z_0-9]+[&*]? [a-z_0-9, ]+$/ || text ~ /^(using|friend|struct|class|enum|return) /) return
   sub(/[&* ].*/, "", text)
-  stores[class, text] = 1
+  stores[names[depth], text] = 1
 }
 END {
   part["device_board"] = 1
