@@ -20,7 +20,7 @@ std::vector<operand> operands_of(convolution_problem& p, std::vector<epilogue::m
 
 }  // namespace timing
 
-/// Times plans of a problem on copies of its operands, so many that they exceed the GPU's cache. Results are written to
+/// Times plans of a problem on more copies of its operands than the GPU's cache holds. Results are written to
 /// separate memory. Waits for the GPU.
 template <class Problem>
 class timing_run {

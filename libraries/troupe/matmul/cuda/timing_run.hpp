@@ -9,7 +9,7 @@
 
 namespace troupe::matmul {
 
-/// Times algorithms for a product on copies of its factors: so many copies that the GPU's cache cannot hold them.
+/// Times algorithms for a product on more copies of its factors than the GPU's cache holds.
 /// Results are written to other memory than the request's. Blocks until the GPU has finished.
 class timing_run {
  public:
