@@ -37,7 +37,8 @@ watchdog::watchdog(device_board& board, completion& completion, worker_pool& wor
       completion_(completion),
       workers_(workers),
       supervisor_(supervisor),
-      running_timer_(board.loop, *this, timer::running) {}
+      running_timer_(board.loop, *this, timer::running),
+      heartbeat_timer_(board.loop, *this, timer::heartbeat) {}
 
 void watchdog::on_time(std::uint64_t tag) {
   switch (static_cast<timer>(tag)) {
@@ -207,21 +208,16 @@ void watchdog::watch_heartbeat() {
   if (heartbeat_watched_.exchange(true, std::memory_order_seq_cst)) return;
   const bool never = board_.options.heartbeat_timeout.unlimited() || board_.options.isolation == isolation::thread;
   if (never) return;  // the flag stays set, so this is not called again
-  check_heartbeat_after(board_.loop.now());
-}
-
-void watchdog::check_heartbeat_after(std::int64_t now) {
-  const std::int64_t due = now + board_.options.heartbeat_timeout.nanoseconds / checks_per_heartbeat;
-  heartbeat_due_.store(due, std::memory_order_relaxed);  // `at` orders it before the call
-  board_.loop.at(due, *this, timer::heartbeat);
+  heartbeat_timer_.set(board_.loop.now() + board_.options.heartbeat_timeout.nanoseconds / checks_per_heartbeat);
 }
 
 // A worker's listener answers whatever its lanes do. If it does not answer, the worker was stopped, or gets no
 // processor time.
 void watchdog::check_heartbeat() {
+  const std::int64_t due = heartbeat_timer_.fired();
   workers_.receive_all();
   const std::int64_t now = board_.loop.now(), timeout = board_.options.heartbeat_timeout.nanoseconds;
-  board_.worker.give_time(frozen_ns(now, heartbeat_due_.load(std::memory_order_relaxed)));
+  board_.worker.give_time(frozen_ns(now, due));
   if (board_.requests.in_flight() == 0) {
     board_.worker.note_heartbeat();
     heartbeat_watched_.store(false, std::memory_order_seq_cst);
@@ -243,7 +239,7 @@ void watchdog::check_heartbeat() {
            fault_kind::silent});
     }
   }
-  check_heartbeat_after(now);
+  heartbeat_timer_.set(now + timeout / checks_per_heartbeat);
 }
 
 }  // namespace troupe

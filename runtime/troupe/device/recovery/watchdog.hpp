@@ -44,17 +44,15 @@ class watchdog final : public control_loop::handler {
   error overrun_error(std::uint32_t slot) const;
   std::string gpu_meanwhile() const;
   void check_heartbeat();
-  void check_heartbeat_after(std::int64_t now);
 
   device_board& board_;
   completion& completion_;
   worker_pool& workers_;
   supervision& supervisor_;
-  earliest_timer running_timer_;
+  earliest_timer running_timer_, heartbeat_timer_;
   standstill standstill_;
   standstill::answer answer_ = standstill::answer::unknown;
   std::atomic<bool> heartbeat_watched_{false};
-  std::atomic<std::int64_t> heartbeat_due_{0};
 };
 
 }  // namespace troupe
