@@ -62,6 +62,16 @@ TEST_F(field_groups, are_named_with_the_field_that_has_them) {
   EXPECT_NE(refusal(r).find("log overlaps request.from"), std::string::npos) << refusal(r);
 }
 
+TEST_F(field_groups, unknown_enumerators_are_refused_before_the_request_is_checked) {
+  rehearse<shift> r = make();
+  r.request.options = {.toward = side(2), .steps = 0};
+  EXPECT_EQ(refusal(r),
+            "caller_bug [request] test.rehearse<shift>: request.options.toward is 2; expected left or right");
+  EXPECT_EQ(refusal(r.request), "caller_bug [request] test.shift: options.toward is 2; expected left or right");
+  r.request.options = {.toward = side(-1)};
+  EXPECT_EQ(refusal(r.request), "caller_bug [request] test.shift: options.toward is -1; expected left or right");
+}
+
 TEST_F(field_groups, of_a_request_that_is_only_prepared_are_not_written) {
   rehearse<shift> r = make();
   r.request.to = at(0, 4);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/dtype.hpp>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/request/operand.hpp>
 #include <utility>
 
@@ -70,17 +71,6 @@ constexpr std::string_view element_name() noexcept {
     return T::request_name.substr(length_of_library(T::request_name) + 1);
   else
     return "bytes";
-}
-
-/// Returns the i-th name in "a, b, c".
-constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexcept {
-  for (; i > 0; --i) {
-    const std::size_t comma = names.find(',');
-    if (comma == std::string_view::npos) return {};
-    names.remove_prefix(comma + 1);
-  }
-  while (!names.empty() && names.front() == ' ') names.remove_prefix(1);
-  return names.substr(0, names.find(','));
 }
 
 template <class R>

@@ -34,6 +34,11 @@ struct ready_and_sent {
   const sent_as<R>& sent;
 };
 
+template <class T>
+inline constexpr bool is_ready_and_sent = false;
+template <ready_request R>
+inline constexpr bool is_ready_and_sent<ready_and_sent<R>> = true;
+
 /// Returns the memory of the operand at this place; null if there is none.
 template <class R>
 const memory_range* range_at(const R& r, const void* place) {

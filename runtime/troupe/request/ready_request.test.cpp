@@ -12,7 +12,8 @@ struct relax_often {
   out<float> sums;
   extent rows, columns;
   int times = 2;
-  TROUPE_REQUEST("test.relax_often", grid, sums, rows, columns, times)
+  side from = side::left;
+  TROUPE_REQUEST("test.relax_often", grid, sums, rows, columns, times, from)
   relax sent() const { return {.cells = grid, .totals = sums, .rows = rows, .columns = columns, .steps = times - 1}; }
 };
 static_assert(ready_request<relax_often> && any_request<relax_often> && !request<relax_often>);
@@ -57,6 +58,12 @@ TEST_F(ready_requests, are_refused_by_their_own_names) {
   r = make();
   r.times = 0;
   EXPECT_EQ(refusal_of(r), "test.relax_often: steps is -1; expected at least 0") << "a field that only the other has";
+}
+
+TEST_F(ready_requests, with_an_unknown_enumerator_are_refused) {
+  relax_often r = make();
+  r.from = side(7), r.times = 0;
+  EXPECT_EQ(refusal_of(r), "test.relax_often: from is 7; expected left or right");
 }
 
 TEST_F(ready_requests, let_the_other_find_their_fields_by_name) {

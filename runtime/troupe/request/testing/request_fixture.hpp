@@ -35,7 +35,7 @@ class host_buffer : public buffer<T> {
 namespace request_tests {
 
 enum class side { left, right };
-inline std::string_view to_string(side s) { return s == side::left ? "left" : "right"; }
+TROUPE_ENUM(side, left, right)
 
 template <class T>
 struct multiply {
