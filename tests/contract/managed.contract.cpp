@@ -97,9 +97,9 @@ TEST(managed_memory, is_the_only_memory_that_accepts_prefetch_and_advice) {
   EXPECT_TRUE(is_error(error_of(advise(gpu, x, managed_advice::read_mostly)), reaction::caller_bug, {"alloc_managed"}));
   EXPECT_TRUE(is_error(error_of(managed(gpu, x)), reaction::caller_bug, {"alloc_managed"}));
   const auto y = alloc_managed<float>(gpu, 10, {.zeroed = true});
-  EXPECT_TRUE(
-      is_error(error_of(prefetch(gpu, y, static_cast<managed_place>(7))), reaction::caller_bug, {"to", "place"}));
-  EXPECT_TRUE(is_error(error_of(advise(gpu, y, static_cast<managed_advice>(7))), reaction::caller_bug, {"what"}));
+  EXPECT_TRUE(is_error(error_of(prefetch(gpu, y, static_cast<managed_place>(7))), reaction::caller_bug,
+                       {"to is 7; expected device or host"}));
+  EXPECT_TRUE(is_error(error_of(advise(gpu, y, static_cast<managed_advice>(7))), reaction::caller_bug, {"what is 7"}));
   EXPECT_TRUE(is_error(error_of(prefetch(gpu, buffer<float>(), managed_place::host)), reaction::caller_bug, {"empty"}));
   EXPECT_TRUE(y.readable());
 }

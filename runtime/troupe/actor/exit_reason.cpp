@@ -5,20 +5,6 @@
 
 namespace troupe {
 
-std::string_view to_string(exit_kind k) noexcept {
-  switch (k) {
-    case exit_kind::normal:
-      return "normal";
-    case exit_kind::shutdown:
-      return "shutdown";
-    case exit_kind::killed:
-      return "killed";
-    case exit_kind::crashed:
-      return "crashed";
-  }
-  return "unknown";
-}
-
 std::string exit_reason::to_string() const {
   std::string out = cat(actor, " #", id);
   switch (kind) {

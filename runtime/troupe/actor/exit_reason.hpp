@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/base/error.hpp>
 
 namespace troupe {
@@ -17,8 +18,7 @@ enum class exit_kind : std::uint8_t {
   killed,    ///< `kill`
   crashed,   ///< a handler failed
 };
-
-std::string_view to_string(exit_kind k) noexcept;
+TROUPE_ENUM(exit_kind, normal, shutdown, killed, crashed)
 
 /// The kind and the cause of an actor's end, for its watchers and its `terminate` hook.
 struct exit_reason {

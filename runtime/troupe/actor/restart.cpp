@@ -4,18 +4,6 @@
 
 namespace troupe {
 
-std::string_view to_string(strategy s) noexcept {
-  switch (s) {
-    case strategy::one_for_one:
-      return "one_for_one";
-    case strategy::one_for_all:
-      return "one_for_all";
-    case strategy::rest_for_one:
-      return "rest_for_one";
-  }
-  return "unknown";
-}
-
 bool must_restart(restart type, exit_kind exit) noexcept {
   switch (type) {
     case restart::permanent:

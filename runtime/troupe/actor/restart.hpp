@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 #include <troupe/actor/exit_reason.hpp>
+#include <troupe/base/enumeration.hpp>
 #include <vector>
 
 // The decisions of a supervisor as pure functions, without clock or actors. The rules and names are OTP's.
@@ -25,8 +26,7 @@ enum class strategy : std::uint8_t {
   one_for_all,   ///< all children
   rest_for_one,  ///< that child and those started after it
 };
-
-std::string_view to_string(strategy s) noexcept;
+TROUPE_ENUM(strategy, one_for_one, one_for_all, rest_for_one)
 
 /// Returns true if a child of this type is started again after such an exit.
 bool must_restart(restart type, exit_kind exit) noexcept;

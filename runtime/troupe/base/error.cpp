@@ -8,24 +8,6 @@
 
 namespace troupe {
 
-std::string_view to_string(reaction r) noexcept {
-  switch (r) {
-    case reaction::caller_bug:
-      return "caller_bug";
-    case reaction::retry_later:
-      return "retry_later";
-    case reaction::context_lost:
-      return "context_lost";
-    case reaction::unsupported:
-      return "unsupported";
-    case reaction::stopped:
-      return "stopped";
-    case reaction::fatal:
-      return "fatal";
-  }
-  return "unknown";
-}
-
 error::error(details d) : details_(std::make_shared<const details>(std::move(d))) {}
 
 error::error(enum reaction r, std::string domain, std::string text, std::source_location at)

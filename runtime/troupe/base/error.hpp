@@ -9,6 +9,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <vector>
 
 namespace troupe {
@@ -22,8 +23,7 @@ enum class reaction : std::uint8_t {
   stopped,       ///< the receiver was closed or has stopped
   fatal,         ///< a defect in the answering code (exception, dropped promise), in Troupe, or in its environment
 };
-
-std::string_view to_string(reaction r) noexcept;
+TROUPE_ENUM(reaction, caller_bug, retry_later, context_lost, unsupported, stopped, fatal)
 
 /// The request an error belongs to: its name, and its place in the mailbox (0 if it never got one). The name begins
 /// with the type of the request; the kernel and program of a launch follow, and the label of the call, if there are

@@ -14,18 +14,6 @@ constexpr std::int64_t longest_pause_ns = 250'000'000;
 
 }  // namespace
 
-std::string_view to_string(wait_policy policy) noexcept {
-  switch (policy) {
-    case wait_policy::latency:
-      return "latency";
-    case wait_policy::balanced:
-      return "balanced";
-    case wait_policy::efficient:
-      return "efficient";
-  }
-  return "unknown";
-}
-
 spin_experience::spin_experience(wait_policy policy, int cores, work_by who, clock now) noexcept : now_(now) {
   if (cores < 2) return;
   switch (policy) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/enumeration.hpp>
 #include <utility>
 
 namespace troupe {
@@ -16,8 +17,7 @@ enum class wait_policy : std::uint8_t {
   balanced,   ///< spin briefly (at most 20 µs), less while spinning does not pay
   efficient,  ///< never spin
 };
-
-std::string_view to_string(wait_policy policy) noexcept;
+TROUPE_ENUM(wait_policy, latency, balanced, efficient)
 
 /// The place of the work that a thread waits for: these processors, which spinning takes from it, or a GPU.
 enum class work_by : std::uint8_t { processors, gpu };

@@ -40,24 +40,6 @@ std::string_view to_string(fault_kind k) noexcept {
   return "unknown";
 }
 
-std::string_view to_string(request_fate f) noexcept {
-  switch (f) {
-    case request_fate::finished:
-      return "finished";
-    case request_fate::lost:
-      return "lost";
-    case request_fate::kept:
-      return "kept";
-    case request_fate::retried:
-      return "retried";
-    case request_fate::stale:
-      return "stale";
-    case request_fate::failed:
-      return "failed";
-  }
-  return "unknown";
-}
-
 std::string fault_record::text() const {
   std::string out = cat(device, ", generation ", generation, ", worker ", worker_pid, ", ", date(when), "\n");
   out += "fault: " + std::string(to_string(kind)) + ": " + cause.text() + "\n";

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/base/error.hpp>
 #include <troupe/base/time_span.hpp>
 #include <vector>
@@ -35,8 +36,7 @@ enum class request_fate : std::uint8_t {
   stale,     ///< it had not started, but data that it reads is lost; it fails with the cause of that
   failed,    ///< it had failed before the fault, perhaps because of an earlier one
 };
-
-std::string_view to_string(request_fate f) noexcept;
+TROUPE_ENUM(request_fate, finished, lost, kept, retried, stale, failed)
 
 /// The black box: everything known about the end of a serving worker. See device::last_fault and device_event.
 struct fault_record {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 
 namespace troupe {
 
@@ -15,7 +16,6 @@ enum class device_state : std::uint8_t {
   closing,     ///< new requests are refused; queued ones are served
   stopped,     ///< no requests are served
 };
-
-std::string_view to_string(device_state s) noexcept;
+TROUPE_ENUM(device_state, starting, ready, recovering, closing, stopped)
 
 }  // namespace troupe

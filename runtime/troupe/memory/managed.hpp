@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/enumeration.hpp>
 #include <troupe/request/checker.hpp>
 
 namespace troupe {
@@ -11,6 +12,7 @@ enum class managed_place : std::uint8_t {
   device,  ///< the GPU of the device that the request is sent to
   host,
 };
+TROUPE_ENUM(managed_place, device, host)
 
 /// Advice about managed memory.
 enum class managed_advice : std::uint8_t {
@@ -21,6 +23,8 @@ enum class managed_advice : std::uint8_t {
   accessed_by,  ///< `where` uses the memory, and should reach it without a fault wherever it is
   no_accessed_by,
 };
+TROUPE_ENUM(managed_advice, read_mostly, no_read_mostly, preferred_location, no_preferred_location, accessed_by,
+            no_accessed_by)
 
 /// The advice in force for a range as a whole.
 struct managed_range {

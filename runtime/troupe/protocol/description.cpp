@@ -43,7 +43,7 @@ line_parts parts_of(std::string_view line) noexcept {
 }
 
 enum reaction reaction_named(std::string_view name) noexcept {
-  for (auto r = reaction::caller_bug; r != reaction::fatal; r = static_cast<enum reaction>(static_cast<int>(r) + 1))
+  for (auto r = reaction::caller_bug; is_known(r); r = static_cast<enum reaction>(static_cast<int>(r) + 1))
     if (to_string(r) == name) return r;
   return reaction::fatal;
 }

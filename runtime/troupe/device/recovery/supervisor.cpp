@@ -24,22 +24,6 @@ error stopped_because(const error& why) {
 
 }  // namespace
 
-std::string_view to_string(device_state s) noexcept {
-  switch (s) {
-    case device_state::starting:
-      return "starting";
-    case device_state::ready:
-      return "ready";
-    case device_state::recovering:
-      return "recovering";
-    case device_state::closing:
-      return "closing";
-    case device_state::stopped:
-      return "stopped";
-  }
-  return "unknown";
-}
-
 device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
   const auto at = std::find_if(workers_.begin(), workers_.end(), [id](const worker& w) { return w.id == id; });
   return at == workers_.end() ? nullptr : &*at;

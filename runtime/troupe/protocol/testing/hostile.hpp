@@ -52,8 +52,7 @@ inline void parse_hostile_report(std::span<const std::uint8_t> input) {
   const auto report = protocol::parse_report(bytes);
   if (!report) return;
   const error::details& e = report->what;
-  require_of("parse_report", static_cast<int>(e.reaction) <= static_cast<int>(reaction::fatal),
-             "a reaction that does not exist");
+  require_of("parse_report", is_known(e.reaction), "a reaction that does not exist");
   require_of("parse_report", e.chain.size() == report->head.chain && e.chain.size() <= max_chain,
              "a chain of another length than announced");
   std::size_t length = sizeof report->head + e.domain.size() + e.text.size() + e.request.name.size();

@@ -266,16 +266,4 @@ std::string kernel_choice::remedy(std::string_view in_use) const {
   return "export " + variable + "=" + std::string(best);
 }
 
-std::string_view to_string(kernel_choice::chooser c) noexcept {
-  switch (c) {
-    case kernel_choice::chooser::user:
-      return "user";
-    case kernel_choice::chooser::troupe:
-      return "troupe";
-    case kernel_choice::chooser::openblas:
-      break;
-  }
-  return "openblas";
-}
-
 }  // namespace troupe

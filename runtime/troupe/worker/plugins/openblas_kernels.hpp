@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/base/x86_processor.hpp>
 
 /// The kernels that OpenBLAS computes with. It chooses them when it is loaded, from a list of processor models. A
@@ -43,6 +44,6 @@ struct kernel_choice {
   /// Returns what to do if the kernels in use are unfit for the processor; empty if they are fit.
   std::string remedy(std::string_view in_use) const;
 };
-std::string_view to_string(kernel_choice::chooser c) noexcept;
+TROUPE_ENUM(kernel_choice::chooser, user, troupe, openblas)
 
 }  // namespace troupe
