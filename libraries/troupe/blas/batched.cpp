@@ -25,7 +25,6 @@ void vectors(checker& check, const operand<T, M>& x, extent n, const extent& inc
 template <class T>
 void gemv_batched<T>::check(checker& check) const {
   positive(check, m, n);
-  known(check, trans);
   equally_long(check, a, x, y);
   holds_matrix(check, a, {m, n}, lda);
   const bool transposed = trans != op::none;
@@ -40,7 +39,6 @@ void gemv_batched<T>::check(checker& check) const {
 template <class T>
 void gemv_strided_batched<T>::check(checker& check) const {
   positive(check, m, n, batch);
-  known(check, trans);
   matrices(check, a, {m, n}, check.leading(lda, m), batch, stride_a);
   const bool transposed = trans != op::none;
   vectors(check, x, transposed ? m : n, incx, batch, stride_x);
@@ -51,10 +49,6 @@ void gemv_strided_batched<T>::check(checker& check) const {
 template <class T>
 void trsm_batched<T>::check(checker& check) const {
   positive(check, m, n);
-  known(check, side);
-  known(check, uplo);
-  known(check, trans);
-  known(check, diag);
   equally_long(check, a, b);
   const extent order = side == blas::side::left ? m : n;
   holds_matrix(check, a, {order, order}, lda);

@@ -8,8 +8,6 @@ namespace troupe::blas {
 template <class T>
 void geam<T>::check(checker& check) const {
   positive(check, m, n);
-  known(check, trans_a);
-  known(check, trans_b);
   const shape sa = stored(trans_a, m, n), sb = stored(trans_b, m, n);
   holds_matrix(check, a, sa, lda);
   holds_matrix(check, b, sb, ldb);
@@ -23,7 +21,6 @@ void geam<T>::check(checker& check) const {
 template <class T>
 void dgmm<T>::check(checker& check) const {
   positive(check, m, n);
-  known(check, side);
   holds_matrix(check, a, {m, n}, lda);
   vector(check, x, side == blas::side::left ? m : n, incx);
   holds_matrix(check, c, {m, n}, ldc);

@@ -18,7 +18,6 @@ void getrf_batched<T>::check(checker& check) const {
 template <class T>
 void getrs_batched<T>::check(checker& check) const {
   positive(check, n, nrhs);
-  known(check, trans);
   equally_long(check, a, b);
   holds_matrix(check, a, {n, n}, lda);
   if (pivots) check.elements(*pivots, n * a.size());

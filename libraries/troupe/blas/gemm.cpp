@@ -16,9 +16,7 @@ void check_shape(const R& r, checker& check) {
       check.refuse(
           &r.k, cat("is ", r.k.value()),
           cat("at most ", longest_int8_sum, ", so that no sum of products overflows: split k, and add with beta = 1"));
-  known(check, r.trans_a);
-  known(check, r.trans_b);
-  known<T>(check, r.math);
+  math_fits<T>(check, r.math);
   check.number(r.alpha);
   check.number(r.beta);
 }
@@ -42,10 +40,8 @@ std::optional<complaint> complaint_about(const gemm_group<S>& g) {
   if (std::is_same_v<C, std::int32_t> && g.k > longest_int8_sum)
     return complaint{cat("whose k is ", g.k.value()),
                      cat("at most ", longest_int8_sum, ", so that no sum of products overflows")};
-  if (!is_known(g.trans_a))
-    return complaint{cat("whose trans_a is ", static_cast<int>(g.trans_a)), std::string(known_ops)};
-  if (!is_known(g.trans_b))
-    return complaint{cat("whose trans_b is ", static_cast<int>(g.trans_b)), std::string(known_ops)};
+  if (!is_known(g.trans_a)) return complaint{cat("whose trans_a is ", static_cast<int>(g.trans_a)), one_of<op>()};
+  if (!is_known(g.trans_b)) return complaint{cat("whose trans_b is ", static_cast<int>(g.trans_b)), one_of<op>()};
   const extent rows_a = stored(g.trans_a, g.m, g.k).rows, rows_b = stored(g.trans_b, g.k, g.n).rows;
   if (g.lda != tight && g.lda < rows_a) return less("lda", g.lda, rows_a);
   if (g.ldb != tight && g.ldb < rows_b) return less("ldb", g.ldb, rows_b);
@@ -89,7 +85,7 @@ void gemm_batched<T, C>::check(checker& check) const {
 template <class T, class C>
 void gemm_grouped<T, C>::check(checker& check) const {
   if (!equally_long(check, a, b, c)) return;
-  known<T>(check, math);
+  math_fits<T>(check, math);
   std::size_t next = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto& g = groups[i];

@@ -11,12 +11,10 @@ void check_vector_product(const R& r, checker& check) {
   extent rows = r.n, nx = r.n, ny = r.n;
   if constexpr (requires { r.m; }) {
     positive(check, r.m, r.n);
-    known(check, r.trans);
     rows = r.m;
     (r.trans == op::none ? ny : nx) = r.m;
   } else {
     check.positive(r.n);
-    known(check, r.uplo);
   }
   if constexpr (requires { r.kl; }) {
     check.at_least(r.kl, 0);

@@ -9,9 +9,6 @@ namespace troupe::blas::detail {
 template <class R>
 void check_triangular(const R& r, checker& check) {
   check.positive(r.n);
-  known(check, r.uplo);
-  known(check, r.trans);
-  known(check, r.diag);
   if constexpr (requires { r.k; }) {
     check.at_least(r.k, 0);
     holds_matrix(check, r.a, {r.k + 1, r.n}, r.lda);

@@ -14,7 +14,6 @@ void check_update(const R& r, checker& check) {
     s.rows = r.m;
   } else {
     check.positive(r.n);
-    known(check, r.uplo);
   }
   vector(check, r.x, s.rows, r.incx);
   if constexpr (requires { r.y; }) vector(check, r.y, r.n, r.incy);

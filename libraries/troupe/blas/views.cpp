@@ -42,7 +42,7 @@ void multiplication<T, C>::check(checker& check) const {
   if (std::is_same_v<C, std::int32_t> && sa.columns > longest_int8_sum)
     check.refuse(&a, "is " + extents_text(sa),
                  cat("at most ", longest_int8_sum, " columns, so that no sum of products overflows"));
-  known<T>(check, math);
+  math_fits<T>(check, math);
   factors(check, *this, c);
 }
 
@@ -62,9 +62,6 @@ void addition<T>::check(checker& check) const {
 
 template <class T>
 void triangular_solution<T>::check(checker& check) const {
-  known(check, side);
-  known(check, uplo);
-  known(check, diag);
   const matrix_shape& sb = b.shape();
   const bool left = side == blas::side::left;
   const std::int64_t n = left ? sb.rows : sb.columns;

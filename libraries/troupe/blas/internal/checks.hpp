@@ -25,21 +25,9 @@ void positive(checker& check, const E&... sizes) {
   (check.positive(sizes), ...);
 }
 
-/// Refuses a choice that is not one of its enumerators.
-template <class Choice>
-void known(checker& check, const Choice& field, std::string_view expected) {
-  if (!is_known(field)) [[unlikely]]
-    check.refuse(&field, cat("is ", static_cast<int>(field)), expected);
-}
-inline constexpr std::string_view known_ops = "none, transpose or conjugate_transpose";
-inline void known(checker& check, const op& o) { known(check, o, known_ops); }
-inline void known(checker& check, const triangle& t) { known(check, t, "lower or upper"); }
-inline void known(checker& check, const side& s) { known(check, s, "left or right"); }
-inline void known(checker& check, const diagonal& d) { known(check, d, "stored or unit"); }
 /// Checks the mode for products of T.
 template <class T>
-void known(checker& check, const math_mode& m) {
-  known(check, m, "exact, tf32, bf16, f16 or bf16x9");
+void math_fits(checker& check, const math_mode& m) {
   if constexpr (!std::is_same_v<T, float> && !std::is_same_v<T, complex64>)
     check.require(m == math_mode::exact, m, "allows less than the elements' precision",
                   "exact: only products of f32 and c64 have other modes");
