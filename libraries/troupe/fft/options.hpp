@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/request/extent.hpp>
 
 /// Choices in requests of fft, and the layouts of their elements.
@@ -14,6 +15,7 @@ namespace troupe::fft {
 
 /// The sign in the exponent: exp(-2 pi i j k / n) or exp(+2 pi i j k / n).   CUFFT_FORWARD, CUFFT_INVERSE
 enum class direction : std::uint8_t { forward = 0, inverse = 1 };
+TROUPE_ENUM(direction, forward, inverse)
 
 /// The divisor of the results of a transform of N points.
 enum class normalization : std::uint8_t {
@@ -22,18 +24,7 @@ enum class normalization : std::uint8_t {
   orthonormal = 2,  ///< the root of N for both
   forward = 3,      ///< N for the forward transform
 };
-
-constexpr bool is_known(direction d) noexcept { return d <= direction::inverse; }
-constexpr bool is_known(normalization n) noexcept { return n <= normalization::forward; }
-
-constexpr std::string_view to_string(direction d) noexcept {
-  constexpr std::string_view names[] = {"forward", "inverse"};
-  return is_known(d) ? names[static_cast<std::uint8_t>(d)] : "unknown";
-}
-constexpr std::string_view to_string(normalization n) noexcept {
-  constexpr std::string_view names[] = {"none", "inverse", "orthonormal", "forward"};
-  return is_known(n) ? names[static_cast<std::uint8_t>(n)] : "unknown";
-}
+TROUPE_ENUM(normalization, none, inverse, orthonormal, forward)
 
 /// The extents of 1 to 3 axes. Elements along the last axis are adjacent.
 ///   .n = 1024          .n = {rows, columns}

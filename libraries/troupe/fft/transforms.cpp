@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/fft/internal/checks.hpp>
 #include <troupe/fft/placement.hpp>
 #include <troupe/fft/transforms.hpp>
 #include <troupe/kernel/launch.hpp>
@@ -113,8 +112,6 @@ void real_in_place(checker& check, const R& r, const placement& real, const plac
 
 template <class T>
 void c2c<T>::check(checker& check) const {
-  known(check, direction);
-  known(check, normalization);
   const sides s = geometry(check, *this, n, n);
   if (!s.right) return;
   memory(check, *this, s);
@@ -124,7 +121,6 @@ void c2c<T>::check(checker& check) const {
 
 template <class T>
 void r2c<T>::check(checker& check) const {
-  known(check, normalization);
   const sides s = geometry(check, *this, n, half_of(n));
   if (!s.right) return;
   memory(check, *this, s);
@@ -133,7 +129,6 @@ void r2c<T>::check(checker& check) const {
 
 template <class T>
 void c2r<T>::check(checker& check) const {
-  known(check, normalization);
   const sides s = geometry(check, *this, half_of(n), n);
   if (!s.right) return;
   memory(check, *this, s);
@@ -143,7 +138,6 @@ void c2r<T>::check(checker& check) const {
 
 template <class T>
 void prepare<T>::check(checker& check) const {
-  known(check, direction);
   const bool forward = direction == fft::direction::forward;
   geometry(check, *this, is_real<T> && !forward ? half_of(n) : n, is_real<T> && forward ? half_of(n) : n);
 }

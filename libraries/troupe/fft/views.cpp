@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
-#include <troupe/fft/internal/checks.hpp>
 #include <troupe/fft/internal/views.hpp>
 #include <troupe/fft/placement.hpp>
 #include <troupe/request/checks_of.hpp>
@@ -77,8 +76,6 @@ void real_in_place(checker& check, const R& r, const V& view, const placement& r
 
 template <class T>
 void complex_transform<T>::check(checker& check) const {
-  known(check, direction);
-  known(check, normalization);
   if (!has_sizes(check, *this, input.shape(), input.shape(), "as input")) return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
@@ -88,7 +85,6 @@ void complex_transform<T>::check(checker& check) const {
 
 template <class T>
 void real_transform<T>::check(checker& check) const {
-  known(check, normalization);
   if (!has_sizes(check, *this, input.shape(), half_of(input.shape()),
                  "as input, with n / 2 + 1 elements along the last axis"))
     return;
@@ -99,7 +95,6 @@ void real_transform<T>::check(checker& check) const {
 
 template <class T>
 void real_inverse<T>::check(checker& check) const {
-  known(check, normalization);
   if (!has_sizes(check, *this, half_of(output.shape()), output.shape(),
                  "as output, with n / 2 + 1 elements along the last axis"))
     return;
