@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/cutlass/convolution.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/windows/geometry.hpp>
@@ -13,11 +13,7 @@ namespace troupe::cutlass {
 
 /// The tensor of x, filters and y that is computed from the other two.
 enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
-constexpr bool is_known(convolution_result r) noexcept { return r <= convolution_result::dfilters; }
-constexpr std::string_view to_string(convolution_result r) noexcept {
-  constexpr std::string_view names[] = {"y", "dx", "dfilters"};
-  return is_known(r) ? names[static_cast<std::uint8_t>(r)] : "unknown";
-}
+TROUPE_ENUM(convolution_result, y, dx, dfilters)
 
 /// Images or filters in memory. Strides are in elements: between items (images or filters), between channels, and along
 /// three spatial axes; with fewer axes, the first spatial strides are 0.

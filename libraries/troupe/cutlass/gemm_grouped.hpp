@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/base/error.hpp>
 #include <troupe/cutlass/gemm.hpp>
 
@@ -14,7 +15,7 @@ enum class partial_results : std::uint8_t {
   refused = 0,  ///< the request fails, and everything that it writes becomes stale
   allowed = 1,  ///< the groups before the wrong one are computed, and the reply names the wrong group and size
 };
-constexpr bool is_known(partial_results p) noexcept { return p <= partial_results::allowed; }
+TROUPE_ENUM(partial_results, refused, allowed)
 
 /// The outcome of a grouped product: the first group that was not computed, if any.
 struct grouped_outcome {

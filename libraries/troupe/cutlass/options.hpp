@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/cutlass/plan.hpp>
 #include <troupe/matmul/options.hpp>
 #include <troupe/request/fields.hpp>
@@ -18,10 +18,7 @@ enum class precision : std::uint8_t {
   exact = 0,  ///< multiplied as f32
   tf32 = 1,   ///< factors are rounded to 10 bits of mantissa
 };
-constexpr bool is_known(precision p) noexcept { return p <= precision::tf32; }
-constexpr std::string_view to_string(precision p) noexcept {
-  return !is_known(p) ? "unknown" : p == precision::exact ? "exact" : "tf32";
-}
+TROUPE_ENUM(precision, exact, tf32)
 
 /// Permission of a request to wait for the compiler.
 enum class compiling : std::uint8_t {
@@ -31,11 +28,7 @@ enum class compiling : std::uint8_t {
   forbidden = 1,  ///< fails instead of waiting, with an error that names the kernel
   awaited = 2,    ///< waits for the best plan, so that equal requests give equal bits from the first on
 };
-constexpr bool is_known(compiling c) noexcept { return c <= compiling::awaited; }
-constexpr std::string_view to_string(compiling c) noexcept {
-  constexpr std::string_view names[] = {"allowed", "forbidden", "awaited"};
-  return is_known(c) ? names[static_cast<std::uint8_t>(c)] : "unknown";
-}
+TROUPE_ENUM(compiling, allowed, forbidden, awaited)
 
 struct prepare_options;
 struct plan_info;

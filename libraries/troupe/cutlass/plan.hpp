@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <type_traits>
 
 /// Plans: how the kernel of a product is built and launched.
@@ -17,33 +17,23 @@ enum class family : std::uint8_t {
   ampere = 2,  ///< Troupe's template for sm_80 and newer: mma.sync, or ordinary arithmetic
   vendor = 3,  ///< NVIDIA's CUTLASS library, compiled ahead of time where its headers were found
 };
+TROUPE_ENUM(family, any, hopper, ampere, vendor)
+
 /// The division of work among the warps of a block.
 enum class schedule : std::uint8_t {
   any = 0,
   cooperative = 1,  ///< all warps compute one tile
   ping_pong = 2,    ///< each group of warps computes its own tile: one stores while the other multiplies
 };
+TROUPE_ENUM(schedule, any, cooperative, ping_pong)
+
 /// The side of the result along which the tiles of a band are computed.
 enum class raster : std::uint8_t { any = 0, along_columns = 1, along_rows = 2 };
+TROUPE_ENUM(raster, any, along_columns, along_rows)
+
 /// A yes or no that may be left to the library.
 enum class decision : std::uint8_t { any = 0, no = 1, yes = 2 };
-
-constexpr std::string_view to_string(family f) noexcept {
-  constexpr std::string_view names[] = {"any", "hopper", "ampere", "vendor"};
-  return f <= family::vendor ? names[static_cast<std::uint8_t>(f)] : "unknown";
-}
-constexpr std::string_view to_string(schedule s) noexcept {
-  constexpr std::string_view names[] = {"any", "cooperative", "ping_pong"};
-  return s <= schedule::ping_pong ? names[static_cast<std::uint8_t>(s)] : "unknown";
-}
-constexpr std::string_view to_string(raster r) noexcept {
-  constexpr std::string_view names[] = {"any", "along_columns", "along_rows"};
-  return r <= raster::along_rows ? names[static_cast<std::uint8_t>(r)] : "unknown";
-}
-constexpr std::string_view to_string(decision d) noexcept {
-  constexpr std::string_view names[] = {"any", "no", "yes"};
-  return d <= decision::yes ? names[static_cast<std::uint8_t>(d)] : "unknown";
-}
+TROUPE_ENUM(decision, any, no, yes)
 
 /// How a kernel is built and launched. The library chooses each field that is 0 or `any`. A plan that `prepare`
 /// returned can be given with later requests, also in other processes. Rows and columns are those of the kernel's

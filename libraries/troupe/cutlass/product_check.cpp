@@ -16,17 +16,16 @@ bool may_scale(dtype scale) noexcept {
 
 }  // namespace
 
-// Refuses a plan that no kernel has on any GPU.
-void product_check::check_plan(const plan& p) {
-  const auto choice = [&](std::string_view name, auto is, auto last) {
-    if (is > last)
-      check_.refuse(&p, cat("has ", name, " ", static_cast<int>(is)), cat("0 to ", static_cast<int>(last)));
+void product_check::options(const product_options& o) {
+  const plan& p = o.plan;
+  const auto choice = [&]<class E>(std::string_view name, E is) {
+    if (!is_known(is)) check_.refuse(&p, cat("has ", name, " ", static_cast<int>(is)), one_of<E>());
   };
-  choice("family", p.family, family::vendor);
-  choice("schedule", p.schedule, schedule::ping_pong);
-  choice("raster", p.raster, raster::along_rows);
-  choice("swapped", p.swapped, decision::yes);
-  choice("divided", p.divided, decision::yes);
+  choice("family", p.family);
+  choice("schedule", p.schedule);
+  choice("raster", p.raster);
+  choice("swapped", p.swapped);
+  choice("divided", p.divided);
   const auto multiple = [&](std::uint16_t n, int of) { return n % of == 0; };
   if (!multiple(p.tile_m, 16) || !multiple(p.tile_n, 8) || !multiple(p.tile_k, 8))
     check_.refuse(&p, cat("has a tile of ", p.tile_m, " x ", p.tile_n, " x ", p.tile_k),

@@ -20,12 +20,8 @@ class product_check : public matmul::operand_check {
  public:
   explicit product_check(checker& c) noexcept : operand_check(c), check_(c) {}
 
-  void options(const product_options& o) {
-    known(o.precision, "exact or tf32");
-    known(o.accumulation, "precise or fast");
-    known(o.compiling, "allowed, forbidden or awaited");
-    check_plan(o.plan);
-  }
+  /// Refuses a plan that no kernel has on any GPU.
+  void options(const product_options& o);
   /// Checks the types and stores the type of the sums. Returns true if they are valid.
   bool has_types(const operand_view& a, const operand_view& b, const operand_view& d);
   /// Checks the extents of one product, and that its sums cannot overflow. Returns true if they are valid.
@@ -36,8 +32,6 @@ class product_check : public matmul::operand_check {
   dtype sums() const noexcept { return sums_; }
 
  private:
-  void check_plan(const plan& p);
-
   checker& check_;
   dtype sums_{};
 };

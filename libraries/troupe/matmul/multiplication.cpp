@@ -39,10 +39,6 @@ class product_check {
  private:
   void check_options() {
     const product_options& o = r_.options;
-    operands_.known(o.precision, "exact, tf32, bf16, f16 or bf16x9");
-    operands_.known(o.fusion, "allowed or required");
-    operands_.known(o.accumulation, "precise or fast");
-    operands_.known(o.repeatability, "within_a_process or between_processes");
     if (o.multiprocessors < 0) check_.refuse(&o.multiprocessors, cat("is ", o.multiprocessors), "at least 0 (0: all)");
   }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string_view>
-#include <troupe/base/cat.hpp>
 #include <troupe/matmul/shapes.hpp>
 #include <troupe/request/checker.hpp>
 
@@ -38,12 +37,6 @@ class operand_check {
   bool has_count(const operand_view& o, std::int64_t count, std::string_view as);
   /// Refuses an operand because of its number of matrices.
   void refuse_count(const operand_view& o, std::string_view expected);
-  /// Refuses an enumeration whose value is not an enumerator.
-  template <class Enum>
-  void known(const Enum& field, std::string_view expected) {
-    if (!is_known(field)) [[unlikely]]
-      check_.refuse(&field, cat("is ", static_cast<int>(field)), expected);
-  }
   /// Checks that no sum of this type can overflow: if it is i32, `a` may have `longest_int8_sum` columns.
   bool fits_sums(const operand_view& a, dtype sums);
 

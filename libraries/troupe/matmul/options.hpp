@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/request/fields.hpp>
 
 namespace troupe::matmul {
@@ -16,21 +16,14 @@ enum class precision : std::uint8_t {
   f16 = 3,     ///< factors rounded to half
   bf16x9 = 4,  ///< as precise as f32, from nine products of bfloat16
 };
-constexpr bool is_known(precision p) noexcept { return p <= precision::bf16x9; }
-constexpr std::string_view to_string(precision p) noexcept {
-  constexpr std::string_view names[] = {"exact", "tf32", "bf16", "f16", "bf16x9"};
-  return is_known(p) ? names[static_cast<std::uint8_t>(p)] : "unknown";
-}
+TROUPE_ENUM(precision, exact, tf32, bf16, f16, bf16x9)
 
 /// The treatment of an epilogue that an engine cannot compute together with its product.
 enum class fusion : std::uint8_t {
   allowed = 0,   ///< a second pass over the result computes it
   required = 1,  ///< the request is refused
 };
-constexpr bool is_known(fusion f) noexcept { return f <= fusion::required; }
-constexpr std::string_view to_string(fusion f) noexcept {
-  return !is_known(f) ? "unknown" : f == fusion::allowed ? "allowed" : "required";
-}
+TROUPE_ENUM(fusion, allowed, required)
 
 /// The summation of products of 8-bit floats. Hopper's tensor cores truncate each product about 14 bits below the
 /// largest of those that they add at once. `precise`: partial sums of tensor cores are added as floats; errors are up
@@ -38,20 +31,14 @@ constexpr std::string_view to_string(fusion f) noexcept {
 /// then add up. If d is f64, factors are widened first, and errors are up to 1e-6. `fast`: the tensor cores add
 /// everything, with errors of up to 1e-3. The host engine always sums as for f32.
 enum class accumulation : std::uint8_t { precise = 0, fast = 1 };
-constexpr bool is_known(accumulation a) noexcept { return a <= accumulation::fast; }
-constexpr std::string_view to_string(accumulation a) noexcept {
-  return !is_known(a) ? "unknown" : a == accumulation::precise ? "precise" : "fast";
-}
+TROUPE_ENUM(accumulation, precise, fast)
 
 /// The scope within which equal requests have equal results, with the same library on the same kind of device.
 enum class repeatability : std::uint8_t {
   within_a_process = 0,   ///< the plan may have been measured, and differ in the next process
   between_processes = 1,  ///< the plan depends on the request alone, and sums are added in a fixed order
 };
-constexpr bool is_known(repeatability r) noexcept { return r <= repeatability::between_processes; }
-constexpr std::string_view to_string(repeatability r) noexcept {
-  return !is_known(r) ? "unknown" : r == repeatability::within_a_process ? "within_a_process" : "between_processes";
-}
+TROUPE_ENUM(repeatability, within_a_process, between_processes)
 
 /// The value of `workspace` that sets no limit.
 inline constexpr std::uint64_t any_amount = ~std::uint64_t{0};
