@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,17 +14,16 @@
 ///   TROUPE_ENUM(precision, exact, tf32)
 /// Defines `is_known(precision)`, and `to_string(precision)`: "tf32", or "unknown". A request is refused if a field of
 /// this type has another value.
-#define TROUPE_ENUM(ENUM, ...)                                                                     \
-  constexpr ::troupe::detail::enumerator_list troupe_enumerators(ENUM) noexcept {                  \
-    using enum ENUM;                                                                               \
-    return ::troupe::detail::list_enumerators<ENUM, __VA_ARGS__>(#__VA_ARGS__);                    \
-  }                                                                                                \
-  constexpr bool is_known(ENUM value) noexcept {                                                   \
-    return ::troupe::detail::index_of(value) < troupe_enumerators(value).count;                    \
-  }                                                                                                \
-  constexpr std::string_view to_string(ENUM value) noexcept {                                      \
-    if (!is_known(value)) return "unknown";                                                        \
-    return ::troupe::nth_name(troupe_enumerators(value).names, ::troupe::detail::index_of(value)); \
+#define TROUPE_ENUM(ENUM, ...)                                                     \
+  constexpr ::troupe::detail::enumerator_list troupe_enumerators(ENUM) noexcept {  \
+    using enum ENUM;                                                               \
+    return ::troupe::detail::list_enumerators<ENUM, __VA_ARGS__>(#__VA_ARGS__);    \
+  }                                                                                \
+  constexpr bool is_known(ENUM value) noexcept {                                   \
+    return ::troupe::detail::index_of(value) < troupe_enumerators(value).count;    \
+  }                                                                                \
+  constexpr std::string_view to_string(ENUM value) noexcept {                      \
+    return is_known(value) ? ::troupe::detail::enumerator_name(value) : "unknown"; \
   }
 
 namespace troupe {
@@ -67,6 +67,22 @@ constexpr enumerator_list list_enumerators(std::string_view names) noexcept {
   static_assert(in_order, "TROUPE_ENUM lists the enumerators in order, from 0 on and without a gap");
   static_assert(!is_enumerator<static_cast<E>(sizeof...(Values))>(), "TROUPE_ENUM lists all enumerators");
   return {names, sizeof...(Values)};
+}
+
+/// The names with a 0 after each, because users print them with %s.
+template <class E>
+inline constexpr auto terminated_names = [] {
+  constexpr std::string_view names = troupe_enumerators(E{}).names;
+  std::array<char, names.size() + 1> out{};
+  for (std::size_t i = 0; i < names.size(); ++i) out[i] = names[i] == ',' ? '\0' : names[i];
+  return out;
+}();
+
+/// Returns the name of a known value.
+template <class E>
+constexpr std::string_view enumerator_name(E value) noexcept {
+  const std::string_view names = troupe_enumerators(value).names, name = nth_name(names, index_of(value));
+  return {terminated_names<E>.data() + (name.data() - names.data()), name.size()};
 }
 
 /// Returns "a, b or c" for "a, b, c".

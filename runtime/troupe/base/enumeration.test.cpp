@@ -35,6 +35,8 @@ TEST(enumeration, values_with_a_name_are_known) {
   EXPECT_EQ(to_string(rounding::nearest), "nearest");
   EXPECT_EQ(to_string(rounding::up_9), "up_9");
   EXPECT_EQ(to_string(owner::part::index_of), "index_of");
+  EXPECT_STREQ(to_string(rounding::toward_zero).data(), "toward_zero") << "may be printed with %s";
+  EXPECT_STREQ(to_string(rounding(3)).data(), "unknown");
   EXPECT_EQ(to_string(owner::part(5)), "unknown");
   for (const std::int64_t i : {INT64_MIN, std::int64_t{-1}, std::int64_t{1}, std::int64_t{1} << 32, INT64_MAX}) {
     EXPECT_FALSE(is_known(wide(i))) << i;
