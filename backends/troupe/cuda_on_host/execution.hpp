@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <troupe/base/enumeration.hpp>
 
 namespace troupe::cuda_on_host {
 
@@ -14,19 +14,6 @@ enum class execution : std::uint8_t {
   fibers,  ///< each on its own stack
   never,   ///< the kernel needs a GPU
 };
-
-constexpr std::string_view to_string(execution e) noexcept {
-  switch (e) {
-    case execution::loop:
-      return "loop";
-    case execution::split:
-      return "split";
-    case execution::fibers:
-      return "fibers";
-    case execution::never:
-      break;
-  }
-  return "never";
-}
+TROUPE_ENUM(execution, loop, split, fibers, never)
 
 }  // namespace troupe::cuda_on_host

@@ -124,7 +124,7 @@ result<void> check_numbers(const recipe& r) {
   if (r.timeout.nanoseconds <= 0) return refusal(cat("timeout is ", r.timeout.nanoseconds, " ns"), "more than 0");
   if (r.log_bytes < least_log_bytes || r.log_bytes > most_log_bytes)
     return refusal(cat("log_bytes is ", r.log_bytes), cat(least_log_bytes, " to ", most_log_bytes));
-  if (r.cache > cache_use::none) return refusal(cat("cache is ", static_cast<int>(r.cache)), "disk, memory or none");
+  if (!is_known(r.cache)) return refusal(cat("cache is ", static_cast<int>(r.cache)), one_of<cache_use>());
   return {};
 }
 

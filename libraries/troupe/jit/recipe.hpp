@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/base/list.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/base/text.hpp>
@@ -18,6 +19,7 @@ enum class cache_use : std::uint8_t {
   memory,  ///< of this device's worker only
   none,    ///< the compiler always runs, and its result is not kept
 };
+TROUPE_ENUM(cache_use, disk, memory, none)
 
 /// Pairs of a name and a text: `{{"N", "4"}, {"M", "8"}}`. Names must be distinct; the order is irrelevant.
 using named_texts = list<std::pair<std::string, std::string>>;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <troupe/base/dtype.hpp>
+#include <troupe/base/enumeration.hpp>
 #include <vector>
 
 namespace troupe::kernel {
@@ -16,6 +17,7 @@ enum class passing : std::uint8_t {
   pointer,        ///< a buffer that it may write: `out`, `inout`
   unknown,        ///< only the size is known: `extern "C"` kernels on a GPU
 };
+TROUPE_ENUM(passing, value, const_pointer, pointer, unknown)
 
 /// One parameter of a kernel.
 struct parameter_attributes {

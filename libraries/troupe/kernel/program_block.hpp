@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/base/enumeration.hpp>
 
 namespace troupe::kernel {
 
@@ -32,10 +33,7 @@ enum class image_source : std::uint8_t {
   disk = 3,      ///< found in the cache on disk
   given = 4,     ///< supplied by the application: a module
 };
-constexpr const char* to_string(image_source s) noexcept {
-  constexpr const char* names[] = {"unknown", "compiled", "memory", "disk", "given"};
-  return names[static_cast<std::uint8_t>(s) <= 4 ? static_cast<std::uint8_t>(s) : 0];
-}
+TROUPE_ENUM(image_source, unknown, compiled, memory, disk, given)
 
 /// The outcome of building a program. Written by the worker that built it.
 struct build_summary {

@@ -11,28 +11,18 @@ namespace {
 constexpr std::int64_t most_size = std::int64_t{1} << 32, stride_limit = std::int64_t{1} << 40, most_box = 256,
                        most_step = 8;
 
+// The types before of_the_elements.
 struct type_info {
-  std::string_view name;
   std::int64_t bits;
   bool floating;
   bool packed = false;
 };
-constexpr type_info types[] = {{"u8", 8, false},
-                               {"u16", 16, false},
-                               {"u32", 32, false},
-                               {"i32", 32, false},
-                               {"u64", 64, false},
-                               {"i64", 64, false},
-                               {"f16", 16, true},
-                               {"f32", 32, true},
-                               {"f64", 64, true},
-                               {"bf16", 16, true},
-                               {"f32_ftz", 32, true},
-                               {"tf32", 32, true},
-                               {"tf32_ftz", 32, true},
-                               {"u4x16_align8", 4, false, true},
-                               {"u4x16_align16", 4, false, true},
-                               {"u6x16_align16", 6, false, true}};
+constexpr type_info types[] = {{8, false},       {16, false},      {32, false},     {32, false},
+                               {64, false},      {64, false},                                    // u8 to i64
+                               {16, true},       {32, true},       {64, true},      {16, true},  // f16 to bf16
+                               {32, true},       {32, true},       {32, true},                   // f32_ftz to tf32_ftz
+                               {4, false, true}, {4, false, true}, {6, false, true}};            // of 4 or 6 bits
+static_assert(std::size(types) == static_cast<std::size_t>(tensor_type::of_the_elements));
 const type_info& info_of(tensor_type t) noexcept { return types[static_cast<std::size_t>(t)]; }
 
 // Returns nothing if the accelerator has no type of the same size.
@@ -100,15 +90,15 @@ class tensor_checker {
   }
 
   complaint choices() {
-    const auto beyond = [](auto value, auto last, const char* name) -> complaint {
-      if (value <= last) return std::nullopt;
-      return tensor_complaint{cat(name, " is ", static_cast<int>(value)), "an enumerator"};
+    const auto unknown = []<class E>(E value, const char* name) -> complaint {
+      if (is_known(value)) return std::nullopt;
+      return tensor_complaint{cat(name, " is ", static_cast<int>(value)), one_of<E>()};
     };
-    if (auto c = beyond(t_.type, tensor_type::of_the_elements, "type")) return c;
-    if (auto c = beyond(t_.interleave, tensor_interleave::bytes_32, "interleave")) return c;
-    if (auto c = beyond(t_.swizzle, tensor_swizzle::bytes_128_atoms_64, "swizzle")) return c;
-    if (auto c = beyond(t_.promotion, tensor_promotion::bytes_256, "promotion")) return c;
-    return beyond(t_.fill, tensor_fill::nan_for_zero_fma, "fill");
+    if (auto c = unknown(t_.type, "type")) return c;
+    if (auto c = unknown(t_.interleave, "interleave")) return c;
+    if (auto c = unknown(t_.swizzle, "swizzle")) return c;
+    if (auto c = unknown(t_.promotion, "promotion")) return c;
+    return unknown(t_.fill, "fill");
   }
 
   complaint rank() {
@@ -255,10 +245,6 @@ class tensor_checker {
 };
 
 }  // namespace
-
-std::string_view to_string(tensor_type t) noexcept {
-  return t < tensor_type::of_the_elements ? info_of(t).name : "of_the_elements";
-}
 
 std::optional<tensor_complaint> complaint_about(const tiles& t, dtype element, std::uint64_t address,
                                                 std::uint64_t bytes) {

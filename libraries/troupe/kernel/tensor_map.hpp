@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <troupe/base/dtype.hpp>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/base/list.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
@@ -39,8 +40,13 @@ enum class tensor_type : std::uint8_t {
   u6x16_align16,
   of_the_elements,  ///< the type of the buffer's elements
 };
+TROUPE_ENUM(tensor_type, u8, u16, u32, i32, u64, i64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, u4x16_align8,
+            u4x16_align16, u6x16_align16, of_the_elements)
+
 /// Channel layout of tensors such as NC/8HWC8.   CUtensorMapInterleave
 enum class tensor_interleave : std::uint8_t { none, bytes_16, bytes_32 };
+TROUPE_ENUM(tensor_interleave, none, bytes_16, bytes_32)
+
 /// The placement of the parts of a row in shared memory, to avoid bank conflicts.   CUtensorMapSwizzle
 enum class tensor_swizzle : std::uint8_t {
   none,
@@ -51,12 +57,16 @@ enum class tensor_swizzle : std::uint8_t {
   bytes_128_atoms_32_flip_8,
   bytes_128_atoms_64
 };
+TROUPE_ENUM(tensor_swizzle, none, bytes_32, bytes_64, bytes_128, bytes_128_atoms_32, bytes_128_atoms_32_flip_8,
+            bytes_128_atoms_64)
+
 /// Granularity of fetches into the level-2 cache.   CUtensorMapL2promotion
 enum class tensor_promotion : std::uint8_t { none, bytes_64, bytes_128, bytes_256 };
+TROUPE_ENUM(tensor_promotion, none, bytes_64, bytes_128, bytes_256)
+
 /// Value read outside the tensor.   CUtensorMapFloatOOBfill
 enum class tensor_fill : std::uint8_t { zero, nan_for_zero_fma };
-
-std::string_view to_string(tensor_type t) noexcept;
+TROUPE_ENUM(tensor_fill, zero, nan_for_zero_fma)
 
 /// A tensor in a buffer, and the boxes in which it is copied. The first axis is the one whose elements are
 /// adjacent.   cuTensorMapEncodeTiled

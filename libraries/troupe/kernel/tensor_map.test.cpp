@@ -213,15 +213,17 @@ TEST(tensor_map, has_a_type_as_large_as_the_buffers_elements) {
 
 TEST(tensor_map, is_refused_for_values_that_no_enumeration_has) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.type = static_cast<tensor_type>(17); }),
-            "type is 17; expected an enumerator");
+            "type is 17; expected u8, u16, u32, i32, u64, i64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, "
+            "u4x16_align8, u4x16_align16, u6x16_align16 or of_the_elements");
   EXPECT_EQ(complaint_when([](tiles& t) { t.interleave = static_cast<tensor_interleave>(3); }),
-            "interleave is 3; expected an enumerator");
+            "interleave is 3; expected none, bytes_16 or bytes_32");
   EXPECT_EQ(complaint_when([](tiles& t) { t.swizzle = static_cast<tensor_swizzle>(7); }),
-            "swizzle is 7; expected an enumerator");
+            "swizzle is 7; expected none, bytes_32, bytes_64, bytes_128, bytes_128_atoms_32, "
+            "bytes_128_atoms_32_flip_8 or bytes_128_atoms_64");
   EXPECT_EQ(complaint_when([](tiles& t) { t.promotion = static_cast<tensor_promotion>(4); }),
-            "promotion is 4; expected an enumerator");
+            "promotion is 4; expected none, bytes_64, bytes_128 or bytes_256");
   EXPECT_EQ(complaint_when([](tiles& t) { t.fill = static_cast<tensor_fill>(2); }),
-            "fill is 2; expected an enumerator");
+            "fill is 2; expected zero or nan_for_zero_fma");
 }
 
 TEST(tensor_map, must_lie_within_its_buffer) {

@@ -34,7 +34,7 @@ std::optional<attributes> unpack_listing(const attributes_head& head, std::strin
     p.type = from.text();
     p.passing = from.value<passing>();
     p.element = from.value<dtype>();
-    if (p.passing > passing::unknown || (p.element != dtype{} && !is_known(p.element))) return std::nullopt;
+    if (!is_known(p.passing) || (p.element != dtype{} && !is_known(p.element))) return std::nullopt;
     p.bytes = from.value<std::uint64_t>();
     p.alignment = from.value<std::uint64_t>();
     a.parameters.push_back(std::move(p));
