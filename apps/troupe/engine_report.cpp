@@ -37,26 +37,6 @@ std::string in_own_words(std::string why, const engine_report& r) {
 
 }  // namespace
 
-std::string_view to_string(condition c) noexcept {
-  switch (c) {
-    case condition::serves:
-      return "serves";
-    case condition::needs_library:
-      return "needs_library";
-    case condition::outdated_library:
-      return "outdated_library";
-    case condition::no_device:
-      return "no_device";
-    case condition::unsuited:
-      return "unsuited";
-    case condition::broken:
-      return "broken";
-    case condition::hidden:
-      return "hidden";
-  }
-  return "broken";
-}
-
 void read_description(engine_report& r, const worker_answer& answer) {
   if (!answer.not_asked.empty()) {
     r.why = answer.not_asked;

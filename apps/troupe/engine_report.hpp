@@ -6,6 +6,7 @@
 #include <apps/troupe/worker_answer.hpp>
 #include <string>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <vector>
 
 namespace troupe::apps {
@@ -28,8 +29,7 @@ struct engine_report {
   std::string version;
   std::vector<std::string> requests, notes;
 };
-
-std::string_view to_string(engine_report::condition c) noexcept;
+TROUPE_ENUM(engine_report::condition, serves, needs_library, outdated_library, no_device, unsuited, broken, hidden)
 
 /// Parses what `troupe-worker --describe` wrote and how it ended.
 void read_description(engine_report& r, const worker_answer& answer);

@@ -95,20 +95,6 @@ bool gpu_report::usable() const noexcept {
                      [](const auto& g) { return g.mode != driver_answer::nobody; });
 }
 
-std::string_view to_string(finding::grade g) noexcept {
-  switch (g) {
-    case finding::grade::fact:
-      return "fact";
-    case finding::grade::good:
-      return "good";
-    case finding::grade::warning:
-      return "warning";
-    case finding::grade::bad:
-      return "bad";
-  }
-  return "bad";
-}
-
 std::string cuda_version(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
 
 }  // namespace troupe::apps

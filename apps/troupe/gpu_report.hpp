@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/protocol/description.hpp>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct finding {
   std::string what;
   std::string remedy;  ///< what to do; empty if nothing is needed
 };
+TROUPE_ENUM(finding::grade, fact, good, warning, bad)
 
 struct gpu_report {
   gpu_machine machine;
@@ -53,7 +55,6 @@ struct gpu_report {
 
 /// Says if a GPU can be used here, and if not, why, and what to do.
 std::vector<finding> findings_of(const gpu_report& g);
-std::string_view to_string(finding::grade g) noexcept;
 
 /// "12.8" of 12080.
 std::string cuda_version(int version);

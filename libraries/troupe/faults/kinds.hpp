@@ -7,11 +7,12 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 
 namespace troupe::faults {
 
 /// The faults that a storm can inject. The kinds of `requests.hpp` and `corruption.hpp` are sent as requests, so they
-/// need the engine of `faults`.
+/// need the engine of `faults`: from `segmentation_fault` on.
 enum class kind : std::uint8_t {
   kill_worker,
   kill_standby,
@@ -32,12 +33,13 @@ enum class kind : std::uint8_t {
   failed_assertion,
   shared_memory_overflow,
 };
+TROUPE_ENUM(kind, kill_worker, kill_standby, kill_all, kill_promoted, stop_worker, stop_standby, segmentation_fault,
+            abort, abort_in_helper, illegal_instruction, floating_point_trap, exit, stack_overflow, hang,
+            exhaust_memory, garbage, failed_assertion, shared_memory_overflow)
 inline constexpr std::size_t kind_count = 18;
 
 /// Returns all kinds, in this order.
 std::span<const kind> all_kinds() noexcept;
-/// Returns the name of a kind, such as "kill_worker".
-std::string_view to_string(kind k) noexcept;
 /// Returns the kind with that name, or nothing.
 std::optional<kind> kind_of(std::string_view name) noexcept;
 
