@@ -42,6 +42,7 @@ constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexc
 
 namespace detail {
 
+/// The names of all enumerators, and their number.
 struct enumerator_list {
   std::string_view names;
   std::size_t count;

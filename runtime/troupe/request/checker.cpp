@@ -34,10 +34,6 @@ void checker::refuse(const void* field, std::string_view value, std::string_view
   refusal_.refuse(field, value, expected);
 }
 
-void checker::refuse_unknown(const void* field, std::int64_t value, std::string_view names) {
-  refusal_.refuse(field, cat("is ", value), detail::joined_with_or(names));
-}
-
 operand_use& detail::no_operand(request_refusal& r) {
   r.blame("names a place that holds no operand: a number given by value, or an optional that was left out");
   static const memory_range nothing;

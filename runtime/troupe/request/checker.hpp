@@ -6,9 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <troupe/base/enumeration.hpp>
 #include <troupe/request/extent.hpp>
-#include <troupe/request/fields.hpp>
 #include <troupe/request/operand.hpp>
 #include <troupe/request/operand_uses.hpp>
 #include <troupe/request/ready_request.hpp>
@@ -37,8 +35,8 @@ class checker {
       : refusal_(detail::refusal_of(r)), owner_(owner), generation_(generation) {
     const auto& sent = detail::sent_of(r);
     sent.visit_fields(sent, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
-    if constexpr (detail::is_ready_and_sent<R>) check_enumerators(r.ready);
-    check_enumerators(sent);
+    if constexpr (detail::is_ready_and_sent<R>) refusal_.check_enumerators(r.ready);
+    refusal_.check_enumerators(sent);
   }
 
   /// `field`, an `extent` or another integer, must be at least `low`.
@@ -176,17 +174,6 @@ class checker {
       });
     }
   }
-  // Checks a field, or each field of a request or a group.
-  template <class F>
-  void check_enumerators(const F& f) {
-    if constexpr (described_enum<F>) {
-      if (!is_known(f)) [[unlikely]]
-        refuse_unknown(&f, static_cast<std::int64_t>(f), names_of<F>);
-    } else if constexpr (field_group<F>) {
-      f.visit_fields(f, [self = this](std::string_view, const auto&... each) { (self->check_enumerators(each), ...); });
-    }
-  }
-  void refuse_unknown(const void* field, std::int64_t value, std::string_view names);
   bool writes_sealed(const operand_use& u) const noexcept;
   // Returns the operand at this place.
   operand_use& use(const void* field) {

@@ -31,6 +31,10 @@ void request_refusal::refuse_short(const operand_use& u, extent count, std::stri
          cat("at most ", have));
 }
 
+void request_refusal::refuse_unknown(const void* field, std::int64_t value, std::string_view names) {
+  refuse(field, cat("is ", value), detail::joined_with_or(names));
+}
+
 void request_refusal::blame(std::string_view what) {
   if (!why_)
     why_.emplace(error::details{.reaction = reaction::fatal,

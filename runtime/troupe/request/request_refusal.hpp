@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/base/error.hpp>
 #include <troupe/request/extent.hpp>
+#include <troupe/request/fields.hpp>
 #include <troupe/request/operand_uses.hpp>
 
 namespace troupe {
@@ -35,6 +37,17 @@ class request_refusal {
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
   /// Refuses an operand that holds less than `count` elements. `shape` is the formula behind the count, or empty.
   void refuse_short(const operand_use& u, extent count, std::string_view shape);
+  /// Refuses a field, or one of the fields of a request or a group, that has a value without an enumerator. Only for
+  /// enumerations that TROUPE_ENUM describes.
+  template <class F>
+  void check_enumerators(const F& f) {
+    if constexpr (described_enum<F>) {
+      if (!is_known(f)) [[unlikely]]
+        refuse_unknown(&f, static_cast<std::int64_t>(f), names_of<F>);
+    } else if constexpr (field_group<F>) {
+      f.visit_fields(f, [self = this](std::string_view, const auto&... each) { (self->check_enumerators(each), ...); });
+    }
+  }
   /// Blames the request's `check`, which is wrong, and not its caller.
   void blame(std::string_view what);
   /// Makes the error that an operand carries the request's.
@@ -51,6 +64,8 @@ class request_refusal {
   bool is_passed_on() const noexcept { return passed_on_; }
 
  private:
+  void refuse_unknown(const void* field, std::int64_t value, std::string_view names);
+
   const void* request_;
   std::string_view name_;
   field_name_fn field_name_;
