@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/dnn/graph/producer.hpp>
 #include <vector>
 
@@ -24,6 +26,11 @@ class node_maker {
   /// Refuses the node for an input that has wrong extents.
   void refuse_extents(std::string_view input, const value& v, std::string expected) {
     refuse(input, text_of(v), std::move(expected));
+  }
+  /// Requires an argument to be an enumerator.
+  template <described_enum E>
+  void require_known(std::string_view argument, E value) {
+    if (!is_known(value)) refuse(argument, cat("is ", static_cast<std::int64_t>(value)), one_of<E>());
   }
   /// Requires an input to have from `least` to `most` axes. Returns fine().
   bool has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most);

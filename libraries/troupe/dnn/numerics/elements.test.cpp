@@ -110,8 +110,7 @@ TEST_F(dnn_elements, images_of_different_layouts_are_combined) {
 }
 
 TEST_F(dnn_elements, reductions_of_all_kinds_match_the_definition) {
-  for (auto kind = reduction_kind::sum; kind <= reduction_kind::norm2;
-       kind = static_cast<reduction_kind>(static_cast<int>(kind) + 1))
+  for (auto kind = reduction_kind::sum; is_known(kind); kind = static_cast<reduction_kind>(static_cast<int>(kind) + 1))
     for (const dtype t : types)
       for (int i = 0; i < 4 && !HasFailure(); ++i) {
         const extents e = any_extents(1, 4, 7);

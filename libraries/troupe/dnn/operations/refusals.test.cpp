@@ -426,6 +426,11 @@ TEST_F(dnn_refusals, a_ready_request_names_its_wrong_field) {
   EXPECT_EQ(
       memory.refusal(activation_backward{.dy = x, .dx = x, .activation = activation_kind::gelu, .y = x}),
       "dnn.activation_backward: activation is gelu; expected one whose derivative follows from y; otherwise give x");
+  EXPECT_EQ(memory.refusal(activation_forward{.x = x, .y = x, .activation = activation_kind(11)}),
+            "dnn.activation_forward: activation is 11; expected none, relu, leaky_relu, elu, gelu, gelu_tanh, silu, "
+            "tanh, sigmoid, softplus or hard_swish");
+  EXPECT_EQ(memory.refusal(pool_forward{.x = x, .y = x, .window = 2, .kind = pooling_kind(9)}),
+            "dnn.pool_forward: kind is 9; expected maximum, mean or mean_of_image");
 }
 
 TEST_F(dnn_refusals, a_ready_request_names_the_wrong_element_of_a_list) {

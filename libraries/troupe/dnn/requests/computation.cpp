@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/graph/producer.hpp>
 #include <troupe/request/checker.hpp>
@@ -18,13 +17,6 @@ void check_request(checker& c, const R& r) {
     return c.refuse(&g, refused->what, refused->expected);
   }
   for (const graph::operand& m : g.memory()) c.view_at(&m, m.shape);
-  const auto require_known = [&c](const auto& field, std::string_view expected) {
-    if (!is_known(field)) c.refuse(&field, cat("is ", static_cast<int>(field)), expected);
-  };
-  require_known(r.precision, "exact or tf32");
-  require_known(r.repeatability, "always or not_needed");
-  require_known(r.fusion, "allowed or required");
-  require_known(r.choice, "recommended or measured");
 }
 
 }  // namespace

@@ -302,8 +302,7 @@ struct activation_backward_case {
                                      TROUPE_OTHER(y, {3, 50}),  TROUPE_SET(activation, {activation_kind::tanh, 0.1}),
                                      TROUPE_WORKSPACE};
     for (const bool of_y : {false, true})
-      for (auto k = activation_kind::none; k <= activation_kind::hard_swish;
-           k = static_cast<activation_kind>(static_cast<int>(k) + 1)) {
+      for (auto k = activation_kind::none; is_known(k); k = static_cast<activation_kind>(static_cast<int>(k) + 1)) {
         if (k == activation_kind::tanh && !of_y) continue;
         const bool has_slope = k == activation_kind::leaky_relu || k == activation_kind::elu;
         out.push_back({"activation", [=](request& r) {

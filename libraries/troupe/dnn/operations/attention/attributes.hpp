@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
 
@@ -14,6 +15,7 @@ namespace troupe::dnn {
 /// The layout of a sequence's tokens. whole: all tokens of a row of the batch. lengths: the first tokens of a row; a
 /// tensor holds their number. offsets: all sequences one after another in one row; a tensor holds their first tokens.
 enum class sequence_layout : std::int64_t { whole, lengths, offsets };
+TROUPE_ENUM(sequence_layout, whole, lengths, offsets)
 
 /// The attributes of an attention. Inputs: q, k, v, then the optional ones, in the order of `attention_inputs`.
 /// Outputs: y and statistics.
@@ -60,8 +62,7 @@ constexpr bool is_attention(op o) noexcept { return o == op::attention || o == o
 constexpr bool is_sound(op what, const attention_attributes& f, const node_counts& n) noexcept {
   for (const std::int64_t flag : {f.bottom_right, f.has_bias, f.has_alibi, f.has_pages, f.has_step})
     if (!is_flag(flag)) return false;
-  for (const sequence_layout l : {f.queries, f.keys})
-    if (l < sequence_layout::whole || l > sequence_layout::offsets) return false;
+  if (!is_known(f.queries) || !is_known(f.keys)) return false;
   const bool gradient = what == op::attention_gradient;
   if (f.has_pages != 0 && (gradient || f.keys == sequence_layout::offsets)) return false;
   for (const std::int64_t side : {f.left, f.right})

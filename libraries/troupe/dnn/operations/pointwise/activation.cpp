@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
+#include <optional>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/pointwise/activation.hpp>
@@ -12,24 +14,23 @@ namespace {
 using kind = activation_kind;
 using fn = epilogue::op;
 
-struct named_function {
-  std::string_view name;
+struct function_pair {
   fn function, derivative;
 };
-constexpr named_function table[] = {
-    {"none", fn::none, fn::none},
-    {"relu", fn::relu, fn::d_relu},
-    {"leaky_relu", fn::leaky_relu, fn::d_leaky_relu},
-    {"elu", fn::elu, fn::d_elu},
-    {"gelu", fn::gelu, fn::d_gelu},
-    {"gelu_tanh", fn::gelu_tanh, fn::d_gelu_tanh},
-    {"silu", fn::silu, fn::d_silu},
-    {"tanh", fn::tanh, fn::d_tanh},
-    {"sigmoid", fn::sigmoid, fn::d_sigmoid},
-    {"softplus", fn::softplus, fn::d_softplus},
-    {"hard_swish", fn::hard_swish, fn::d_hard_swish},
+constexpr function_pair table[] = {
+    {fn::none, fn::none},
+    {fn::relu, fn::d_relu},
+    {fn::leaky_relu, fn::d_leaky_relu},
+    {fn::elu, fn::d_elu},
+    {fn::gelu, fn::d_gelu},
+    {fn::gelu_tanh, fn::d_gelu_tanh},
+    {fn::silu, fn::d_silu},
+    {fn::tanh, fn::d_tanh},
+    {fn::sigmoid, fn::d_sigmoid},
+    {fn::softplus, fn::d_softplus},
+    {fn::hard_swish, fn::d_hard_swish},
 };
-constexpr bool is_known(kind k) noexcept { return k <= kind::hard_swish; }
+static_assert(is_known(static_cast<kind>(std::size(table) - 1)) && !is_known(static_cast<kind>(std::size(table))));
 constexpr bool has_slope(kind k) noexcept { return k == kind::leaky_relu || k == kind::elu; }
 
 value refused(std::string_view is, std::string expected) {
@@ -37,8 +38,12 @@ value refused(std::string_view is, std::string expected) {
   m.refuse("activation", is, std::move(expected));
   return m.done();
 }
-value refused_slope(const activation& a) {
-  return refused(cat("is ", to_string(a.kind), " with a slope"), "leaky_relu or elu, which have one");
+// Returns a refused value for an unknown function, and for a slope that the function does not have.
+std::optional<value> refusal_of(const activation& a) {
+  if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), one_of<kind>());
+  if (!has_slope(a.kind) && a.slope != 0)
+    return refused(cat("is ", to_string(a.kind), " with a slope"), "leaky_relu or elu, which have one");
+  return std::nullopt;
 }
 
 value apply(fn function, const value& x, const activation& a) {
@@ -65,10 +70,6 @@ value derivative_from_output(const value& y, const activation& a) {
 
 }  // namespace
 
-std::string_view to_string(activation_kind k) noexcept {
-  return is_known(k) ? table[static_cast<std::size_t>(k)].name : "unknown";
-}
-
 bool can_use_output(const activation& a) noexcept {
   switch (a.kind) {
     case kind::none:
@@ -86,19 +87,17 @@ bool can_use_output(const activation& a) noexcept {
 }
 
 value activate(const value& x, const activation& a) {
-  if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), "a value of activation_kind");
-  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
+  if (auto refusal = refusal_of(a)) return *refusal;
   return a.kind == kind::none ? x : apply(table[static_cast<std::size_t>(a.kind)].function, x, a);
 }
 
 value activation_gradient_of_input(const value& dy, const value& x, const activation& a) {
-  if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), "a value of activation_kind");
-  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
+  if (auto refusal = refusal_of(a)) return *refusal;
   return a.kind == kind::none ? dy : dy * apply(table[static_cast<std::size_t>(a.kind)].derivative, x, a);
 }
 
 value activation_gradient_of_output(const value& dy, const value& y, const activation& a) {
-  if (!has_slope(a.kind) && a.slope != 0) return refused_slope(a);
+  if (auto refusal = refusal_of(a)) return *refusal;
   if (!can_use_output(a))
     return refused(cat("is ", to_string(a.kind), has_slope(a.kind) ? " without a slope above 0" : ""),
                    "one whose derivative follows from y; otherwise give x");

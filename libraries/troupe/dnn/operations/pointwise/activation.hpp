@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/enumeration.hpp>
 #include <troupe/dnn/graph/value.hpp>
 
 namespace troupe::dnn {
@@ -20,7 +21,7 @@ enum class activation_kind : std::uint8_t {
   softplus,
   hard_swish,
 };
-std::string_view to_string(activation_kind k) noexcept;
+TROUPE_ENUM(activation_kind, none, relu, leaky_relu, elu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus, hard_swish)
 
 /// An activation function and its slope, as a field of a ready request.
 ///   .activation = dnn::activation_kind::relu, or {dnn::activation_kind::leaky_relu, 0.01}

@@ -22,7 +22,7 @@ struct pooling_attributes {
 constexpr bool is_sound(op what, const pooling_attributes& f, const node_counts& n) noexcept {
   const bool is_maximum = f.kind == pooling_kind::maximum;
   if (what == op::pooling_with_indexes || what == op::pooling_index_gradient) return is_maximum;
-  if (f.kind < pooling_kind::maximum || f.kind > pooling_kind::mean_of_image) return false;
+  if (!is_known(f.kind)) return false;
   return what == op::pooling || n == node_counts{is_maximum ? 2u : 1u, 1};
 }
 

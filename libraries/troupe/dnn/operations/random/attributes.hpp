@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 
 namespace troupe::dnn {
 
 /// Distributions of random numbers: uniform in [0, 1), standard normal, or 1 with a probability and otherwise 0.
 enum class random_kind : std::int64_t { uniform, normal, bernoulli };
+TROUPE_ENUM(random_kind, uniform, normal, bernoulli)
+
 /// The attributes of random numbers. Input: none, or u32 or i32 words in memory, each lower word first: 2 words for the
 /// seed, or 4 for the seed and a number that is added to the offset. See generator.hpp.
 struct random_attributes {
@@ -17,8 +20,6 @@ struct random_attributes {
   double probability;
 };
 
-constexpr bool is_sound(op, const random_attributes& f, const node_counts&) noexcept {
-  return f.kind >= random_kind::uniform && f.kind <= random_kind::bernoulli;
-}
+constexpr bool is_sound(op, const random_attributes& f, const node_counts&) noexcept { return is_known(f.kind); }
 
 }  // namespace troupe::dnn

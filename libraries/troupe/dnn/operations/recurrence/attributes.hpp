@@ -74,7 +74,7 @@ constexpr bool is_sound(op what, const recurrence_attributes& f, const node_coun
   for (const std::int64_t flag :
        {f.reversed, f.has_state, f.has_biases, f.has_projection, f.has_lengths, f.has_dy, f.has_dh, f.has_dc})
     if (!is_flag(flag)) return false;
-  if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru) return false;
+  if (!is_known(f.cell)) return false;
   if (!has_c(f.cell) && (f.has_projection != 0 || f.has_dc != 0)) return false;
   const bool has_gradient = f.has_dy != 0 || f.has_dh != 0 || f.has_dc != 0;
   if (what == op::recurrence) return !has_gradient && recurrence_places(f).counts() == n;

@@ -44,8 +44,7 @@ recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence
 }
 
 void check_cell(node_maker& m, const recurrence_attributes& f) {
-  if (f.cell < recurrent_cell::relu || f.cell > recurrent_cell::gru)
-    m.refuse("cell", cat("is ", static_cast<int>(f.cell)), "relu, tanh, lstm or gru");
+  m.require_known("cell", f.cell);
   if (f.has_projection != 0 && !has_c(f.cell))
     m.refuse("projection", cat("is given to a ", name_of(f.cell)), "an LSTM, or no projection");
 }

@@ -20,9 +20,7 @@ struct softmax_attributes {
   std::int64_t logarithmic;  ///< 1: the result is the logarithm
 };
 
-constexpr bool is_sound(op, const reduction_attributes& f, const node_counts&) noexcept {
-  return f.kind >= reduction_kind::sum && f.kind <= reduction_kind::norm2;
-}
+constexpr bool is_sound(op, const reduction_attributes& f, const node_counts&) noexcept { return is_known(f.kind); }
 constexpr bool is_sound(op, const softmax_attributes& f, const node_counts&) noexcept { return is_flag(f.logarithmic); }
 
 }  // namespace troupe::dnn

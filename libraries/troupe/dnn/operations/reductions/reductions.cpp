@@ -46,9 +46,7 @@ value reduce(const value& x, reduction_kind how, std::span<const std::size_t> ov
   const std::int64_t bits = detail::bits_of(over, x.rank());
   if (bits <= 0)
     m.refuse("axes", bits == 0 ? "are none" : "have one that x does not have, or one twice", "axes of x, each once");
-  if (how < reduction_kind::sum || how > reduction_kind::norm2)
-    m.refuse("kind", cat("is ", static_cast<int>(how)),
-             "sum, mean, maximum, minimum, product, absolute_maximum, norm1 or norm2");
+  m.require_known("kind", how);
   extents e{};
   for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) e[i] = (bits >> i & 1) != 0 ? 1 : x.extents()[i];
   // A maximum or minimum of no elements is undefined.

@@ -15,7 +15,7 @@ struct resampling_attributes {
 };
 
 constexpr bool is_sound(op, const resampling_attributes& f, const node_counts&) noexcept {
-  return f.kind >= resampling_kind::nearest && f.kind <= resampling_kind::cubic && is_flag(f.aligned);
+  return is_known(f.kind) && is_flag(f.aligned);
 }
 
 }  // namespace troupe::dnn

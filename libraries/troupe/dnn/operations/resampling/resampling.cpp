@@ -37,8 +37,7 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
     if (from.extents()[2 + i] < 1) m.refuse_extents(input, from, "spatial extents of at least 1");
     if (from.extents()[2 + i] > longest) m.refuse_extents(input, from, cat("extents up to ", longest));
   }
-  if (o.kind < resampling_kind::nearest || o.kind > resampling_kind::cubic)
-    m.refuse("kind", cat("is ", static_cast<int>(o.kind)), "nearest, linear or cubic");
+  m.require_known("kind", o.kind);
   m.with(resampling_attributes{o.kind, o.aligned_corners});
   if (m.fine()) m.add_output(detail::floating_type({from}), std::span<const std::int64_t>(e.data(), from.rank()));
   return m.done();
