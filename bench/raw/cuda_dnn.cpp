@@ -184,7 +184,7 @@ class cuda_dnn final : public raw_dnn {
     engine_context context{};
     context.device = device;
     context.lanes = 1;
-    vendor_ = vendor::open(context).value();
+    vendor_ = vendor::open(context, cuda::gpu_properties::of(device, "bench").value()).value();
     handle_ = make_handle().value();
     must(calls().set_stream(handle_.get(), stream_.get()), "cudnnSetStream");
   }

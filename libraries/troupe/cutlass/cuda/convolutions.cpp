@@ -52,7 +52,7 @@ std::size_t copy_index_of(std::size_t element_bytes) noexcept {
   return static_cast<std::size_t>(std::countr_zero(element_bytes));
 }
 
-result<void> copy(const tensor_copy& c, const convolution_execution_plan& execution, const gpu_properties& gpu,
+result<void> copy(const tensor_copy& c, const convolution_execution_plan& execution, const cuda::gpu_properties& gpu,
                   CUstream stream) {
   kernels::copy_arguments a = arguments_of(c);
   const kernel_variant& kernel = *execution.copies[copy_index_of(c.element_bytes)];
@@ -67,8 +67,8 @@ result<void> copy(const tensor_copy& c, const convolution_execution_plan& execut
 }  // namespace
 
 result<void> enqueue(const convolution_problem& p, const convolution_execution_plan& execution,
-                     const gpu_properties& gpu, lane& on, std::uint64_t memory, std::uint64_t arrivals, bool overlaps,
-                     CUstream stream) {
+                     const cuda::gpu_properties& gpu, lane& on, std::uint64_t memory, std::uint64_t arrivals,
+                     bool overlaps, CUstream stream) {
   if (execution.library) return enqueue(p, *execution.library, memory, stream);
   const convolution_work w = TROUPE_TRY(work_of(p, execution.candidate.choice, memory));
   const std::uint64_t own = memory + execution.candidate.bytes;

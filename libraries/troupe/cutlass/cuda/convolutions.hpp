@@ -26,7 +26,7 @@ struct convolution_execution_plan {
 /// The convolutions of an engine. Thread-safe, except for the lanes.
 class convolutions {
  public:
-  convolutions(variant_store& variants, const gpu_properties& gpu, choices_on_disk& disk)
+  convolutions(variant_store& variants, const cuda::gpu_properties& gpu, choices_on_disk& disk)
       : variants_(variants), gpu_(gpu), disk_(disk) {}
 
   /// Returns true if the execution plan is in memory.
@@ -55,7 +55,7 @@ class convolutions {
   result<std::shared_ptr<const execution_plan>> separate_epilogue_plan(const problem& p, compiling how);
 
   variant_store& variants_;
-  const gpu_properties& gpu_;
+  const cuda::gpu_properties& gpu_;
   choices_on_disk& disk_;
   troupe::plan::cache<convolution_execution_plan> execution_plans_{{.most = 1024}};
 };
@@ -63,8 +63,8 @@ class convolutions {
 /// Launches all kernels of a convolution. `memory` is the address of the execution plan's scratch_bytes(). If
 /// `overlaps`, a kernel may be launched before the kernels that it waits for have ended.
 result<void> enqueue(const convolution_problem& p, const convolution_execution_plan& execution,
-                     const gpu_properties& gpu, lane& on, std::uint64_t memory, std::uint64_t arrivals, bool overlaps,
-                     CUstream stream);
+                     const cuda::gpu_properties& gpu, lane& on, std::uint64_t memory, std::uint64_t arrivals,
+                     bool overlaps, CUstream stream);
 /// Returns the number of zeroed counters that the launches need.
 std::uint32_t arrivals_of(const convolution_execution_plan& execution) noexcept;
 

@@ -74,7 +74,7 @@ std::string cutlass_library::notes() {
   return out;
 }
 
-result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature& f, const gpu_properties& gpu,
+result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature& f, const cuda::gpu_properties& gpu,
                                         const plan_constraints& constraints, cutlass_library& library) {
   return with_library_plans(
       library, constraints,
@@ -87,7 +87,7 @@ result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature
       [&](const candidate& c) { return cutlass_library_execution_plan_of(p, f, c, library); });
 }
 
-result<std::vector<convolution_candidate>> plans_of(const convolution_problem& p, const gpu_properties& gpu,
+result<std::vector<convolution_candidate>> plans_of(const convolution_problem& p, const cuda::gpu_properties& gpu,
                                                     const plan_constraints& constraints, cutlass_library& library) {
   return with_library_plans(
       library, constraints,

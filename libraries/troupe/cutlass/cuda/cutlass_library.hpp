@@ -45,10 +45,10 @@ struct plan_constraints {
   bool with_cutlass_library;
 };
 /// Returns the plans that can compute a product, as `candidates_for` does.
-result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature& f, const gpu_properties& gpu,
+result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature& f, const cuda::gpu_properties& gpu,
                                         const plan_constraints& constraints, cutlass_library& library);
 /// Returns the plans that can compute a convolution, as `convolution_candidates_for` does.
-result<std::vector<convolution_candidate>> plans_of(const convolution_problem& p, const gpu_properties& gpu,
+result<std::vector<convolution_candidate>> plans_of(const convolution_problem& p, const cuda::gpu_properties& gpu,
                                                     const plan_constraints& constraints, cutlass_library& library);
 
 }  // namespace troupe::cutlass

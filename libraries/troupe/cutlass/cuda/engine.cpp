@@ -16,32 +16,6 @@
 namespace troupe::cutlass {
 namespace {
 
-result<gpu_properties> properties_of(CUdevice device) {
-  gpu_properties out;
-  const auto attribute = [&](CUdevice_attribute which) -> result<int> {
-    int value = 0;
-    TROUPE_TRY(
-        cuda::done_on(nullptr, "cutlass", "cuDeviceGetAttribute", ::cuDeviceGetAttribute(&value, which, device)));
-    return value;
-  };
-  const int major = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)),
-            minor = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  out.capability = major * 10 + minor;
-  out.multiprocessors = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
-  out.shared_bytes = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
-  out.l2_bytes = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
-  out.gigahertz = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)) * 1e-6;
-  const double memory_khz = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)),
-               bits = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
-  out.memory_bytes_per_ns = 2 * memory_khz * 1e3 * bits / 8 * 1e-9;
-  int driver = 0;
-  TROUPE_TRY(cuda::done_on(nullptr, "cutlass", "cuDriverGetVersion", ::cuDriverGetVersion(&driver)));
-  out.name = cat("a GPU of capability ", major, ".", minor, " with ", out.multiprocessors, " multiprocessors and ",
-                 static_cast<int>(out.memory_bytes_per_ns), " GB/s at ", static_cast<int>(out.gigahertz * 1000),
-                 " MHz, driver ", driver);
-  return out;
-}
-
 void append(std::string& to, const plan& p, const extents& e) {
   to.append(reinterpret_cast<const char*>(&p), sizeof p);
   to.append(reinterpret_cast<const char*>(&e), sizeof e);
@@ -82,7 +56,7 @@ void write_key(std::string& key, const problem& p, const request_options& o) {
 }  // namespace
 
 cuda_engine::cuda_engine(std::unique_ptr<variant_store> variants, cuda::kernel_set packing, cuda::per_lane<lane> lanes,
-                         gpu_properties gpu, const engine_context& context)
+                         cuda::gpu_properties gpu, const engine_context& context)
     : variants_(std::move(variants)),
       packing_(std::move(packing)),
       lanes_(std::move(lanes)),
@@ -92,7 +66,7 @@ cuda_engine::cuda_engine(std::unique_ptr<variant_store> variants, cuda::kernel_s
       background_jobs_(static_cast<CUcontext>(context.native_context)) {}
 
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
-  auto gpu = TROUPE_TRY(properties_of(static_cast<CUdevice>(context.device)));
+  auto gpu = TROUPE_TRY(cuda::gpu_properties::of(context.device, "cutlass"));
   auto variants = TROUPE_TRY(variant_store::open(context, gpu));
   auto packing = TROUPE_TRY(load_packing());
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));

@@ -44,7 +44,7 @@ class cuda_engine {
 
  private:
   cuda_engine(std::unique_ptr<variant_store> variants, cuda::kernel_set packing, cuda::per_lane<lane> lanes,
-              gpu_properties gpu, const engine_context& context);
+              cuda::gpu_properties gpu, const engine_context& context);
   struct stored_choice {
     cutlass::plan plan;
     float microseconds = 0;
@@ -89,7 +89,7 @@ class cuda_engine {
   std::unique_ptr<variant_store> variants_;
   cuda::kernel_set packing_;
   cuda::per_lane<lane> lanes_;
-  const gpu_properties gpu_;
+  const cuda::gpu_properties gpu_;
   choices_on_disk disk_;
   convolutions convolutions_;
   absent_kernels absent_;

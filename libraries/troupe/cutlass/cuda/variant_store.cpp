@@ -23,7 +23,8 @@ constexpr std::string_view request_forbids = "the request forbids compiling it; 
 constexpr std::string_view device_forbids =
     "device_options::compile is false; build it into the engine, or prepare it on a device that may compile";
 
-result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const engine_context& context, const gpu_properties& gpu) {
+result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const engine_context& context,
+                                                          const cuda::gpu_properties& gpu) {
   TROUPE_TRY(jit::load_nvrtc("cutlass"));
   auto with = TROUPE_TRY(jit::nvrtc::find());
   TROUPE_TRY(jit::target_for("", gpu.capability, with.known));
@@ -32,7 +33,8 @@ result<std::unique_ptr<jit::nvrtc_builder>> find_compiler(const engine_context& 
 
 }  // namespace
 
-result<std::unique_ptr<variant_store>> variant_store::open(const engine_context& context, const gpu_properties& gpu) {
+result<std::unique_ptr<variant_store>> variant_store::open(const engine_context& context,
+                                                           const cuda::gpu_properties& gpu) {
   std::unique_ptr<variant_store> out(new variant_store(context, gpu));
   const std::string architecture = cat("sm_", gpu.capability, gpu.capability >= 90 ? "a" : "");
   for (const prebuilt::kernel& k : prebuilt::decode(prebuilt::bundle_of_engine())) {

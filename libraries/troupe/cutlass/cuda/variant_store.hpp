@@ -8,11 +8,11 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cutlass/cuda/cutlass_library.hpp>
 #include <troupe/cutlass/options.hpp>
 #include <troupe/cutlass/prepare.hpp>
-#include <troupe/cutlass/variants/gpu_properties.hpp>
 #include <troupe/cutlass/variants/variant_source.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
 #include <troupe/plan/cache.hpp>
@@ -47,7 +47,7 @@ inline error error_for_caller(const error& e) {
 /// The kernels of an engine: in memory, embedded, on disk, or compiled by NVRTC; and CUTLASS's kernels. Thread-safe.
 class variant_store {
  public:
-  static result<std::unique_ptr<variant_store>> open(const engine_context& context, const gpu_properties& gpu);
+  static result<std::unique_ptr<variant_store>> open(const engine_context& context, const cuda::gpu_properties& gpu);
 
   /// Returns the kernel of a source. To compile it takes about a second.
   result<std::shared_ptr<kernel_variant>> get(const variant_source& t, compiling how);
@@ -56,14 +56,14 @@ class variant_store {
   std::string notes();
 
  private:
-  variant_store(const engine_context& context, const gpu_properties& gpu) : context_(context), gpu_(gpu) {}
+  variant_store(const engine_context& context, const cuda::gpu_properties& gpu) : context_(context), gpu_(gpu) {}
   class being_compiled;
   bool compiles_now(const std::string& source);
   result<std::shared_ptr<kernel_variant>> make(const variant_source& t, compiling how);
   result<void> load(std::string_view image, const variant_source& t, kernel_variant& to) const;
 
   const engine_context context_;
-  const gpu_properties gpu_;
+  const cuda::gpu_properties gpu_;
   std::unordered_map<std::string_view, std::string_view> prebuilt_;  // images by source
   std::string prebuilt_names_;
   std::unique_ptr<jit::nvrtc_builder> builder_;

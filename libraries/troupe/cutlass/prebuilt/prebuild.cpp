@@ -28,39 +28,39 @@ std::vector<std::string> split(const std::string& text, char at) {
 }
 
 // Returns the properties of a typical GPU of an architecture.
-std::optional<gpu_properties> properties_of(const std::string& architecture) {
-  const std::map<std::string, gpu_properties> known{{"sm_80",
-                                                     {.capability = 80,
-                                                      .multiprocessors = 108,
-                                                      .shared_bytes = 166912,
-                                                      .l2_bytes = 40 << 20,
-                                                      .gigahertz = 1.41,
-                                                      .memory_bytes_per_ns = 1555,
-                                                      .name = "A100"}},
-                                                    {"sm_86",
-                                                     {.capability = 86,
-                                                      .multiprocessors = 84,
-                                                      .shared_bytes = 101376,
-                                                      .l2_bytes = 6 << 20,
-                                                      .gigahertz = 1.7,
-                                                      .memory_bytes_per_ns = 768,
-                                                      .name = "A40"}},
-                                                    {"sm_89",
-                                                     {.capability = 89,
-                                                      .multiprocessors = 142,
-                                                      .shared_bytes = 101376,
-                                                      .l2_bytes = 96 << 20,
-                                                      .gigahertz = 2.5,
-                                                      .memory_bytes_per_ns = 864,
-                                                      .name = "L40S"}},
-                                                    {"sm_90a",
-                                                     {.capability = 90,
-                                                      .multiprocessors = 132,
-                                                      .shared_bytes = 232448,
-                                                      .l2_bytes = 50 << 20,
-                                                      .gigahertz = 1.98,
-                                                      .memory_bytes_per_ns = 3352,
-                                                      .name = "H100"}}};
+std::optional<cuda::gpu_properties> properties_of(const std::string& architecture) {
+  const std::map<std::string, cuda::gpu_properties> known{{"sm_80",
+                                                           {.capability = 80,
+                                                            .multiprocessors = 108,
+                                                            .shared_bytes = 166912,
+                                                            .l2_bytes = 40 << 20,
+                                                            .gigahertz = 1.41,
+                                                            .memory_bytes_per_ns = 1555,
+                                                            .name = "A100"}},
+                                                          {"sm_86",
+                                                           {.capability = 86,
+                                                            .multiprocessors = 84,
+                                                            .shared_bytes = 101376,
+                                                            .l2_bytes = 6 << 20,
+                                                            .gigahertz = 1.7,
+                                                            .memory_bytes_per_ns = 768,
+                                                            .name = "A40"}},
+                                                          {"sm_89",
+                                                           {.capability = 89,
+                                                            .multiprocessors = 142,
+                                                            .shared_bytes = 101376,
+                                                            .l2_bytes = 96 << 20,
+                                                            .gigahertz = 2.5,
+                                                            .memory_bytes_per_ns = 864,
+                                                            .name = "L40S"}},
+                                                          {"sm_90a",
+                                                           {.capability = 90,
+                                                            .multiprocessors = 132,
+                                                            .shared_bytes = 232448,
+                                                            .l2_bytes = 50 << 20,
+                                                            .gigahertz = 1.98,
+                                                            .memory_bytes_per_ns = 3352,
+                                                            .name = "H100"}}};
   const auto found = known.find(architecture);
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
@@ -120,7 +120,7 @@ class bundle_writer {
   static error wrong(const std::string& what, const std::string& why) {
     return error(reaction::caller_bug, "cutlass", cat("TROUPE_PREBUILT has \"", what, "\"; ", why));
   }
-  result<void> add(dtype t, const extents& e, bool by_columns, const gpu_properties& gpu,
+  result<void> add(dtype t, const extents& e, bool by_columns, const cuda::gpu_properties& gpu,
                    const std::string& architecture, jit::nvrtc_builder& builder) {
     const epilogue::expression plain = epilogue::product_part{epilogue::op::accumulator};
     std::vector<std::byte> encoded(plain.encoded_bytes());

@@ -12,7 +12,7 @@ using namespace support;
 
 std::string instructions_of(const kind& k, const architecture& on, bool has_contiguous_terms,
                             const epilogue::tree& tree) {
-  const gpu_properties gpu = properties_of(on);
+  const cuda::gpu_properties gpu = properties_of(on);
   const problem p = problem_of(k, has_contiguous_terms, tree);
   const kernel_signature f = signature_of(p);
   const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, gpu, {});

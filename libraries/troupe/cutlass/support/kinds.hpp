@@ -54,7 +54,7 @@ inline problem problem_of(const kind& k, bool has_contiguous_terms, const epilog
   return p;
 }
 
-inline gpu_properties properties_of(const architecture& a) {
+inline cuda::gpu_properties properties_of(const architecture& a) {
   return {.capability = a.capability,
           .multiprocessors = 132,
           .shared_bytes = a.shared_bytes,

@@ -64,7 +64,7 @@ double flops_per_cycle(const ampere_variant& c) noexcept {
   return bytes == 8 ? 256 : bytes == 4 ? 2048 : bytes == 2 ? 4096 : 8192;
 }
 
-void add_oriented(const kernel_signature& f, const extents& e, const gpu_properties& gpu, const plan& wanted,
+void add_oriented(const kernel_signature& f, const extents& e, const cuda::gpu_properties& gpu, const plan& wanted,
                   bool swapped, std::vector<candidate>& to) {
   for (const shape& s : shapes)
     for (const bool divided : {false, true}) {
@@ -102,7 +102,7 @@ bool is_arithmetic(const signature_head& f) noexcept {
 }
 
 void estimate(candidate& c, const ampere_variant& variant, const kernel_signature& f, const extents& e,
-              const gpu_properties& gpu, double efficiency_of_tile, double reuse) {
+              const cuda::gpu_properties& gpu, double efficiency_of_tile, double reuse) {
   const plan& p = c.plan;
   const auto number = [](std::int64_t n) { return static_cast<double>(n); };
   const auto up = [](double x, double y) { return std::ceil(x / y); };
@@ -167,8 +167,8 @@ ampere_variant ampere_variant_of(const kernel_signature& f, const plan& p) {
   return c;
 }
 
-std::string add_ampere_plans(const kernel_signature& f, const extents& e, const gpu_properties& gpu, const plan& wanted,
-                             std::vector<candidate>& to) {
+std::string add_ampere_plans(const kernel_signature& f, const extents& e, const cuda::gpu_properties& gpu,
+                             const plan& wanted, std::vector<candidate>& to) {
   if (gpu.capability < 80)
     return cat("the template for sm_80 needs a GPU of capability 8.0 or more, not ", gpu.capability / 10, ".",
                gpu.capability % 10);

@@ -8,13 +8,13 @@
 namespace troupe::cutlass {
 
 /// Adds the plans of the template for sm_80 and newer to `to`. Returns the reason if there are none, or "".
-std::string add_ampere_plans(const kernel_signature& f, const extents& e, const gpu_properties& gpu, const plan& wanted,
-                             std::vector<candidate>& to);
+std::string add_ampere_plans(const kernel_signature& f, const extents& e, const cuda::gpu_properties& gpu,
+                             const plan& wanted, std::vector<candidate>& to);
 
 /// Sets the cost model's estimate of `c`. `efficiency` is the fraction of the tensor cores' peak within a tile, `reuse`
 /// the number of times that each element of the first factor in memory is used.
 void estimate(candidate& c, const ampere_variant& variant, const kernel_signature& f, const extents& e,
-              const gpu_properties& gpu, double efficiency, double reuse = 1);
+              const cuda::gpu_properties& gpu, double efficiency, double reuse = 1);
 
 /// Returns a plan of this template without the terms of a stage and the number of stages, which the caller sets.
 plan ampere_plan(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted);

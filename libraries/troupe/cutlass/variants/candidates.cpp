@@ -73,8 +73,9 @@ error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::
                                : cat("; the nearest possible plan is ", to_string(nearest->plan))));
 }
 
-result<std::vector<candidate>> all_candidates(const kernel_signature& f, const extents& of, const gpu_properties& gpu,
-                                              const plan& wanted, std::string& why_not) {
+result<std::vector<candidate>> all_candidates(const kernel_signature& f, const extents& of,
+                                              const cuda::gpu_properties& gpu, const plan& wanted,
+                                              std::string& why_not) {
   std::vector<candidate> all;
   extents e = of;
   // Each of several consecutive groups may end with a tile that is not full: half full on average.
@@ -89,8 +90,9 @@ result<std::vector<candidate>> all_candidates(const kernel_signature& f, const e
   return all;
 }
 
-result<std::vector<candidate>> candidates_for(const kernel_signature& f, const extents& e, const gpu_properties& gpu,
-                                              const plan& wanted, const cutlass_library_plans& library_plans) {
+result<std::vector<candidate>> candidates_for(const kernel_signature& f, const extents& e,
+                                              const cuda::gpu_properties& gpu, const plan& wanted,
+                                              const cutlass_library_plans& library_plans) {
   std::string why_not;
   auto all = TROUPE_TRY(all_candidates(f, e, gpu, wanted, why_not));
   all.insert(all.end(), library_plans.all.begin(), library_plans.all.end());

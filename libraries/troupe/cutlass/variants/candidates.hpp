@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <troupe/base/result.hpp>
-#include <troupe/cutlass/variants/gpu_properties.hpp>
+#include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/cutlass/variants/signature.hpp>
 #include <vector>
 
@@ -78,8 +78,9 @@ bool set_stages(const plan& wanted, int most, Fits&& fits) {
 
 /// Returns all plans of templates for a product; `why_not` becomes the reason if a template has none. Fails with
 /// `unsupported` if an extent exceeds `most_counted`.
-result<std::vector<candidate>> all_candidates(const kernel_signature& f, const extents& e, const gpu_properties& gpu,
-                                              const plan& wanted, std::string& why_not);
+result<std::vector<candidate>> all_candidates(const kernel_signature& f, const extents& e,
+                                              const cuda::gpu_properties& gpu, const plan& wanted,
+                                              std::string& why_not);
 /// Returns true if a plan has all requested values.
 bool has_wanted(const plan& p, const plan& wanted) noexcept;
 /// Returns the error of a request whose plan matches none of `all`. `why_not` and `why_not_library` are the reasons of
@@ -89,7 +90,8 @@ error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::
 
 /// Returns the plans for a product that have the requested values: those of templates, the fastest predicted first,
 /// then `library_plans`. Fails with `unsupported` if there is none, and names the reason and the nearest plan.
-result<std::vector<candidate>> candidates_for(const kernel_signature& f, const extents& e, const gpu_properties& gpu,
-                                              const plan& wanted, const cutlass_library_plans& library_plans = {});
+result<std::vector<candidate>> candidates_for(const kernel_signature& f, const extents& e,
+                                              const cuda::gpu_properties& gpu, const plan& wanted,
+                                              const cutlass_library_plans& library_plans = {});
 
 }  // namespace troupe::cutlass

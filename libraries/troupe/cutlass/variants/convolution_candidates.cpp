@@ -24,7 +24,7 @@ extents extents_of(const convolution_work& w) {
   return e;
 }
 
-double microseconds_beside_products(const convolution_work& w, const gpu_properties& gpu) noexcept {
+double microseconds_beside_products(const convolution_work& w, const cuda::gpu_properties& gpu) noexcept {
   double us = 0;
   for (const auto* copies : {&w.before, &w.between, &w.after})
     for (const tensor_copy& c : *copies) us += c.microseconds(gpu);
@@ -36,7 +36,7 @@ double microseconds_beside_products(const convolution_work& w, const gpu_propert
   return us;
 }
 
-result<std::vector<candidate>> plans_of(const convolution_work& w, const gpu_properties& gpu, const plan& wanted,
+result<std::vector<candidate>> plans_of(const convolution_work& w, const cuda::gpu_properties& gpu, const plan& wanted,
                                         std::string& why_not) {
   const extents e = extents_of(w);
   if (w.signature.convolution == convolution_kind::none) {
@@ -91,7 +91,8 @@ void append(std::string& to, const placed_tensor& t) {
 }  // namespace
 
 result<std::vector<convolution_candidate>> convolution_candidates_for(const convolution_problem& p,
-                                                                      const gpu_properties& gpu, const plan& wanted,
+                                                                      const cuda::gpu_properties& gpu,
+                                                                      const plan& wanted,
                                                                       const cutlass_library_plans& library_plans) {
   std::vector<convolution_candidate> candidates;
   std::vector<candidate> all;

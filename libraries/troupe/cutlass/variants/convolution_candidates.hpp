@@ -17,7 +17,8 @@ struct convolution_candidate {
 /// Returns the plans for a convolution that have the requested values: those of templates, the fastest predicted first,
 /// then `library_plans`. Fails as `candidates_for` does.
 result<std::vector<convolution_candidate>> convolution_candidates_for(const convolution_problem& p,
-                                                                      const gpu_properties& gpu, const plan& wanted,
+                                                                      const cuda::gpu_properties& gpu,
+                                                                      const plan& wanted,
                                                                       const cutlass_library_plans& library_plans = {});
 
 /// Returns "128x64 ..., copies the image and the filters".

@@ -59,7 +59,7 @@ bool complete(ampere_variant& c, int depth) {
 
 // Returns true if sums of 8-bit floats are promoted on a GPU whose tensor cores lack these types, so that both factors
 // are widened. Registers then hold at most 32 sums, each before and after it is promoted.
-bool widens_and_promotes(const convolution_signature& f, const gpu_properties& gpu) noexcept {
+bool widens_and_promotes(const convolution_signature& f, const cuda::gpu_properties& gpu) noexcept {
   return f.product.head.adds_precisely() && gpu.capability != 89 && gpu.capability < 120;
 }
 
@@ -85,7 +85,7 @@ ampere_variant convolution_variant_of(const convolution_signature& f, const plan
 }
 
 std::string add_convolution_plans(const convolution_signature& f, const extents& e, double gathered_taps,
-                                  const gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to) {
+                                  const cuda::gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to) {
   if (gpu.capability < 80)
     return cat("convolutions need a GPU of capability 8.0 or more, not ", gpu.capability / 10, ".",
                gpu.capability % 10);

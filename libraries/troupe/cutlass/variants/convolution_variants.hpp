@@ -12,7 +12,7 @@ namespace troupe::cutlass {
 /// Adds the plans of the template for sm_80 and newer to `to`. Returns the reason if there are none, or "".
 /// `gathered_taps` is the number of times that each element of the image is used.
 std::string add_convolution_plans(const convolution_signature& f, const extents& e, double gathered_taps,
-                                  const gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to);
+                                  const cuda::gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to);
 
 /// Returns the arguments of the template for sm_80 for a plan.
 ampere_variant convolution_variant_of(const convolution_signature& f, const plan& p);

@@ -93,7 +93,7 @@ class refusals {
   refusal out_;
 };
 
-void require_gpu(refusals& r, const vendor::kernel_variant& c, const gpu_properties& gpu) {
+void require_gpu(refusals& r, const vendor::kernel_variant& c, const cuda::gpu_properties& gpu) {
   r.require(vendor::runs_on(c, gpu.capability), [&] {
     return cat("has machine code for ", c.machine_code, ", and not for ", gpu.capability / 10, ".",
                gpu.capability % 10);
@@ -162,7 +162,7 @@ constexpr std::int64_t most_in_grid = 65535;
 
 // Returns the reason why a kernel cannot compute a product, which is swapped if the plan is.
 refusal refusal_of(const vendor::kernel_variant& c, const problem& p, const kernel_signature& f,
-                   const gpu_properties& gpu, const std::optional<cutlass_library_epilogue>& e) {
+                   const cuda::gpu_properties& gpu, const std::optional<cutlass_library_epilogue>& e) {
   refusals r(c);
   const bool grouped = p.groups.sizes != 0;
   const int kind = grouped ? vendor::grouped_product : c.scale != nullptr ? vendor::scaled_product : vendor::product;
@@ -220,14 +220,14 @@ plan plan_of(const vendor::kernel_variant& c, bool swapped, const plan& wanted) 
 
 // Returns the fraction of the tensor cores' peak that a tile reaches, as measured on an H100 and an H200: see
 // docs/cutlass-vendor.md. Kernels for older GPUs use older instructions there, and multiply 8-bit floats as f16.
-double efficiency_of(const vendor::kernel_variant& k, const gpu_properties& gpu) noexcept {
+double efficiency_of(const vendor::kernel_variant& k, const cuda::gpu_properties& gpu) noexcept {
   if (k.capability >= 90) return k.tile_m * k.tile_n >= 32768 ? 0.85 : 0.6;
   if (gpu.capability < 90) return 0.85;
   return vendor::bits_of(k.a) == 8 ? 0.17 : 0.45;
 }
 
 // Sets the estimate: the time of the rounds of tiles, or of memory if that is longer.
-void estimate(candidate& c, const vendor::kernel_variant& k, const extents& e, const gpu_properties& gpu) {
+void estimate(candidate& c, const vendor::kernel_variant& k, const extents& e, const cuda::gpu_properties& gpu) {
   const double bits = vendor::bits_of(k.a), flops_per_cycle = 65536 / bits / (gpu.capability >= 90 ? 1 : 2);
   const auto parts = [](std::int64_t x, int of) { return std::ceil(static_cast<double>(x) / of); };
   const double tiles = parts(e.m, k.tile_m) * parts(e.n, k.tile_n) * static_cast<double>(e.batch);
@@ -249,7 +249,7 @@ void estimate(candidate& c, const vendor::kernel_variant& k, const extents& e, c
 // Collects plans, and the reason why the kernel that fits best has none.
 class collector {
  public:
-  collector(const gpu_properties& gpu, const plan& wanted) : gpu_(gpu), wanted_(wanted) {}
+  collector(const cuda::gpu_properties& gpu, const plan& wanted) : gpu_(gpu), wanted_(wanted) {}
   void add(const vendor::kernel_variant& c, const refusal& r, const plan& p, const extents& e) {
     if (!r.why.empty()) {
       if (r.passed > passed_) passed_ = r.passed, out_.why_not = r.why;
@@ -267,7 +267,7 @@ class collector {
   }
 
  private:
-  const gpu_properties& gpu_;
+  const cuda::gpu_properties& gpu_;
   const plan& wanted_;
   cutlass_library_plans out_;
   int passed_ = -1;
@@ -290,7 +290,7 @@ bool is_symmetric(const windows::geometry& w, std::size_t i) noexcept {
 }
 
 refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p, const problem& q,
-                   const kernel_signature& f, const gpu_properties& gpu,
+                   const kernel_signature& f, const cuda::gpu_properties& gpu,
                    const std::optional<cutlass_library_epilogue>& e) {
   refusals r(c);
   const int kind = p.result == convolution_result::y    ? vendor::conv_forward
@@ -377,8 +377,9 @@ problem as_product(const convolution_problem& p) {
   return q;
 }
 
-cutlass_library_plans cutlass_library_plans_of(const problem& p, const kernel_signature& f, const gpu_properties& gpu,
-                                               const plan& wanted, const vendor::kernel_variants& from) {
+cutlass_library_plans cutlass_library_plans_of(const problem& p, const kernel_signature& f,
+                                               const cuda::gpu_properties& gpu, const plan& wanted,
+                                               const vendor::kernel_variants& from) {
   const auto e = cutlass_library_epilogue_of(f);
   collector out(gpu, wanted);
   for (const vendor::kernel_variant* c : from.all()) {
@@ -394,7 +395,7 @@ cutlass_library_plans cutlass_library_plans_of(const problem& p, const kernel_si
   return out.take();
 }
 
-cutlass_library_plans cutlass_library_plans_of(const convolution_problem& p, const gpu_properties& gpu,
+cutlass_library_plans cutlass_library_plans_of(const convolution_problem& p, const cuda::gpu_properties& gpu,
                                                const plan& wanted, const vendor::kernel_variants& from) {
   const problem q = as_product(p);
   const kernel_signature f = signature_of(q);

@@ -23,9 +23,10 @@ std::optional<cutlass_library_epilogue> cutlass_library_epilogue_of(const kernel
 
 /// Returns the plans of the kernels of `from` that can compute a product or a convolution. If there are none, `why_not`
 /// is the limit that excludes the kernel that fits best.
-cutlass_library_plans cutlass_library_plans_of(const problem& p, const kernel_signature& f, const gpu_properties& gpu,
-                                               const plan& wanted, const vendor::kernel_variants& from);
-cutlass_library_plans cutlass_library_plans_of(const convolution_problem& p, const gpu_properties& gpu,
+cutlass_library_plans cutlass_library_plans_of(const problem& p, const kernel_signature& f,
+                                               const cuda::gpu_properties& gpu, const plan& wanted,
+                                               const vendor::kernel_variants& from);
+cutlass_library_plans cutlass_library_plans_of(const convolution_problem& p, const cuda::gpu_properties& gpu,
                                                const plan& wanted, const vendor::kernel_variants& from);
 
 /// Returns a product with the result and the epilogue of a convolution; its factors have no meaning.

@@ -81,7 +81,7 @@ int mixed_promotion_of(const kernel_signature& f) noexcept {
   return static_cast<int>(terms / 16);
 }
 
-std::string why_not(const kernel_signature& f, const gpu_properties& gpu) {
+std::string why_not(const kernel_signature& f, const cuda::gpu_properties& gpu) {
   const factor_signature &a = f.head.a, &b = f.head.b;
   if (gpu.capability != 90)
     return cat("the template for Hopper needs a GPU of capability 9.0, not ", gpu.capability / 10, ".",
@@ -171,7 +171,7 @@ double adding_cycles(const plan& p, double parts) {
 
 // Sets the cost model's estimate: the time of rounds of tiles, or of the L2 cache or memory if that is longer. Each
 // element of a gathered image is used `reuse` times.
-void estimate(candidate& c, const convolution_signature& g, const extents& e, const gpu_properties& gpu,
+void estimate(candidate& c, const convolution_signature& g, const extents& e, const cuda::gpu_properties& gpu,
               double efficiency, double reuse) {
   const kernel_signature& f = g.product;
   const plan& p = c.plan;
@@ -271,7 +271,7 @@ namespace {
 // Adds the plans of one orientation: swapped or not.
 class hopper_plans {
  public:
-  hopper_plans(convolution_signature f, std::vector<extents> launches, double reuse, const gpu_properties& gpu,
+  hopper_plans(convolution_signature f, std::vector<extents> launches, double reuse, const cuda::gpu_properties& gpu,
                const plan& wanted, bool swapped, std::vector<candidate>& to)
       : f_(std::move(f)),
         launches_(std::move(launches)),
@@ -351,7 +351,7 @@ class hopper_plans {
   const std::vector<extents> launches_;
   const extents e_;
   const double reuse_;
-  const gpu_properties& gpu_;
+  const cuda::gpu_properties& gpu_;
   const plan& wanted_;
   const bool swapped_;
   std::vector<candidate>& to_;
@@ -359,8 +359,8 @@ class hopper_plans {
 
 }  // namespace
 
-std::string add_hopper_plans(const kernel_signature& f, const extents& e, const gpu_properties& gpu, const plan& wanted,
-                             std::vector<candidate>& to) {
+std::string add_hopper_plans(const kernel_signature& f, const extents& e, const cuda::gpu_properties& gpu,
+                             const plan& wanted, std::vector<candidate>& to) {
   if (std::string reason = why_not(f, gpu); !reason.empty()) return reason;
   // With at most this many rows or columns, they become columns of an instruction, not its 64 lines.
   constexpr std::int64_t few = 64;
@@ -389,7 +389,7 @@ std::string add_hopper_plans(const kernel_signature& f, const extents& e, const 
 }
 
 std::string add_hopper_plans(const convolution_signature& f, std::vector<extents> launches, double reuse,
-                             const gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to) {
+                             const cuda::gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to) {
   if (std::string reason = why_not(f.product, gpu); !reason.empty()) return reason;
   if (f.product.head.paired != 0) return "the template for Hopper gathers no images for pairs";
   if (f.product.head.is_mixed()) return "the template for Hopper gathers no images for mixed factors";

@@ -33,7 +33,7 @@ std::int64_t tensor_copy::elements() const noexcept {
   return n;
 }
 
-double tensor_copy::microseconds(const gpu_properties& gpu) const noexcept {
+double tensor_copy::microseconds(const cuda::gpu_properties& gpu) const noexcept {
   constexpr double launch_us = 2.5, share_of_memory = 0.55;
   const double bytes = 2.0 * static_cast<double>(elements()) * static_cast<double>(element_bytes);
   return launch_us + bytes / (gpu.memory_bytes_per_ns * share_of_memory * 1e3);

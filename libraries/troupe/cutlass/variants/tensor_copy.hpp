@@ -3,8 +3,8 @@
 #pragma once
 
 #include <array>
+#include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/cutlass/templates/copy_arguments.hpp>
-#include <troupe/cutlass/variants/gpu_properties.hpp>
 #include <troupe/cutlass/variants/variant_source.hpp>
 
 namespace troupe::cutlass {
@@ -22,7 +22,7 @@ struct tensor_copy {
 
   std::int64_t elements() const noexcept;
   /// Returns the time that the cost model predicts.
-  double microseconds(const gpu_properties& gpu) const noexcept;
+  double microseconds(const cuda::gpu_properties& gpu) const noexcept;
 };
 
 /// Returns the kernel's arguments, with axes collapsed where possible.

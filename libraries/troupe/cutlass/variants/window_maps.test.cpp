@@ -138,7 +138,7 @@ TEST_F(cutlass_window_maps, hopper_plans_are_expected_to_be_faster_than_ampere_p
     EXPECT_EQ(candidates->front().plan.plan.family, family::hopper);
     EXPECT_TRUE(std::any_of(candidates->begin(), candidates->end(),
                             [](const convolution_candidate& w) { return w.plan.plan.family == family::ampere; }));
-    gpu_properties older = testing::h100;
+    cuda::gpu_properties older = testing::h100;
     older.capability = 80;
     const auto other = convolution_candidates_for(p, older, {});
     ASSERT_TRUE(other) << other.error().text();

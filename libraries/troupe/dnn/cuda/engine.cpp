@@ -43,15 +43,12 @@ class cuda_dnn {
   static constexpr bool recordable = true;
   static result<std::unique_ptr<cuda_dnn>> make(const engine_context& context) {
     auto kernels = TROUPE_TRY(load_kernels());
-    int multiprocessors = 0;
-    TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuDeviceGetAttribute",
-                             ::cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                                                    static_cast<CUdevice>(context.device))));
+    const auto gpu = TROUPE_TRY(cuda::gpu_properties::of(context.device, "dnn"));
     auto scratch = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
-    auto vendor = cudnn::vendor::open(context);
-    auto compiler = generated::kernel_compiler::open(context);
-    return std::unique_ptr<cuda_dnn>(
-        new cuda_dnn(std::move(scratch), std::move(kernels), multiprocessors, std::move(vendor), std::move(compiler)));
+    auto vendor = cudnn::vendor::open(context, gpu);
+    auto compiler = generated::kernel_compiler::open(context, gpu);
+    return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(scratch), std::move(kernels), gpu.multiprocessors,
+                                                  std::move(vendor), std::move(compiler)));
   }
   const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {

@@ -5,7 +5,7 @@
 
 namespace troupe::dnn::cudnn {
 
-result<std::unique_ptr<vendor>> vendor::open(const engine_context&) {
+result<std::unique_ptr<vendor>> vendor::open(const engine_context&, const cuda::gpu_properties&) {
   return error(reaction::unsupported, "dnn", "cuDNN is not used: its headers were missing when Troupe was built");
 }
 

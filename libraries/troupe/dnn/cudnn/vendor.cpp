@@ -7,7 +7,6 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
-#include <troupe/cuda/gpu_identity.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
@@ -215,7 +214,7 @@ result<void> cudnn_kernel_on_lanes::enqueue(std::span<void* const> addresses, vo
 
 }  // namespace
 
-result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
+result<std::unique_ptr<vendor>> vendor::open(const engine_context& context, const cuda::gpu_properties& gpu) {
   TROUPE_TRY(load());
   // Older versions compute wrong results, or end the process, for some small images.
   constexpr std::size_t oldest = 91900;
@@ -228,11 +227,10 @@ result<std::unique_ptr<vendor>> vendor::open(const engine_context& context) {
   cuda::stream stream(made);
   if (const cudnnStatus_t s = calls().set_stream(planning.get(), made); s != CUDNN_STATUS_SUCCESS)
     return failed("cudnnSetStream", s);
-  auto gpu = TROUPE_TRY(cuda::gpu_identity(static_cast<CUdevice>(context.device), "dnn"));
   std::size_t free = 0, all = 0;
   TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuMemGetInfo", ::cuMemGetInfo(&free, &all)));
   return std::unique_ptr<vendor>(
-      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, std::move(gpu), all / 8));
+      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, gpu.name, all / 8));
 }
 
 }  // namespace troupe::dnn::cudnn

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <troupe/worker/engine.hpp>
@@ -23,8 +24,8 @@ struct plan_constraints {
 /// The part of the CUDA engine that uses cuDNN.
 class vendor {
  public:
-  /// Loads cuDNN, for the GPU of the current context. Fails with the reason if cuDNN cannot be used.
-  static result<std::unique_ptr<vendor>> open(const engine_context& context);
+  /// Loads cuDNN, for `gpu`, the GPU of the current context. Fails with the reason if cuDNN cannot be used.
+  static result<std::unique_ptr<vendor>> open(const engine_context& context, const cuda::gpu_properties& gpu);
   virtual ~vendor() = default;
   virtual const std::string& version() const noexcept = 0;
 

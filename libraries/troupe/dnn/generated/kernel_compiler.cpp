@@ -11,17 +11,12 @@
 
 namespace troupe::dnn::generated {
 
-result<std::unique_ptr<kernel_compiler>> kernel_compiler::open(const engine_context& context) {
-  int major = 0, minor = 0;
-  for (const auto& [attribute, to] : {std::pair(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major),
-                                      std::pair(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor)})
-    TROUPE_TRY(cuda::done(::cuDeviceGetAttribute(to, attribute, static_cast<CUdevice>(context.device)),
-                          "cuDeviceGetAttribute"));
+result<std::unique_ptr<kernel_compiler>> kernel_compiler::open(const engine_context& context,
+                                                               const cuda::gpu_properties& gpu) {
   TROUPE_TRY(jit::load_nvrtc("dnn"));
   auto with = TROUPE_TRY(jit::nvrtc::find());
-  const jit::capability gpu = 10 * major + minor;
-  TROUPE_TRY(jit::target_for("", gpu, with.known));
-  return std::unique_ptr<kernel_compiler>(new kernel_compiler(context, std::move(with), gpu));
+  TROUPE_TRY(jit::target_for("", gpu.capability, with.known));
+  return std::unique_ptr<kernel_compiler>(new kernel_compiler(context, std::move(with), gpu.capability));
 }
 
 kernel_compiler::kernel_compiler(const engine_context& context, jit::nvrtc with, jit::capability gpu)

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/dnn/generated/source.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
@@ -41,8 +42,8 @@ class generated_kernels {
 /// because recorded graphs may use them. Thread-safe.
 class kernel_compiler {
  public:
-  /// Makes a compiler for the GPU of the context. Fails with the reason if NVRTC cannot be used for this GPU.
-  static result<std::unique_ptr<kernel_compiler>> open(const engine_context& context);
+  /// Makes a compiler for `gpu`, the GPU of the context. Fails with the reason if NVRTC cannot be used for this GPU.
+  static result<std::unique_ptr<kernel_compiler>> open(const engine_context& context, const cuda::gpu_properties& gpu);
   kernel_compiler(const kernel_compiler&) = delete;
   ~kernel_compiler();
 

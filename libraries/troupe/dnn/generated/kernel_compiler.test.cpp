@@ -29,8 +29,11 @@ class generated_kernel_compiler : public ::testing::Test {
         .remarks = &remarks_,
         .remark = [](void* all, const char* text) { static_cast<std::vector<std::string>*>(all)->push_back(text); }};
   }
+  result<std::unique_ptr<kernel_compiler>> try_to_open() {
+    return kernel_compiler::open(context(), cuda::gpu_properties::of(0, "dnn").value());
+  }
   std::unique_ptr<kernel_compiler> open() {
-    auto all = kernel_compiler::open(context());
+    auto all = try_to_open();
     EXPECT_TRUE(all) << all.error().text();
     return std::move(*all);
   }
@@ -102,7 +105,7 @@ TEST_F(generated_kernel_compiler, compilation_is_canceled_when_the_engine_ends) 
 
 TEST_F(generated_kernel_compiler, a_gpu_that_nvrtc_does_not_know_is_refused) {
   driver().attributes = {};
-  const auto refused = kernel_compiler::open(context());
+  const auto refused = try_to_open();
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().text().find("the GPU's capability is 0"), std::string::npos) << refused.error().text();
 }

@@ -5,7 +5,6 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
-#include <troupe/cuda/gpu_identity.hpp>
 #include <troupe/matmul/cuda/engine.hpp>
 #include <troupe/matmul/cuda/kernel_arguments.hpp>
 #include <troupe/matmul/cuda/status.hpp>
@@ -64,21 +63,6 @@ void warm_up(cublasLtHandle_t library) {
   (void)product_plan::search(library, s, 1);
 }
 
-result<gpu_properties> gpu_properties_of(CUdevice device, std::size_t library) {
-  gpu_properties out;
-  const auto attribute = [&](CUdevice_attribute which) -> result<int> {
-    int value = 0;
-    TROUPE_TRY(cuda::done_on(nullptr, "matmul", "cuDeviceGetAttribute", ::cuDeviceGetAttribute(&value, which, device)));
-    return value;
-  };
-  const int major = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)),
-            minor = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  out.capability = major * 10 + minor;
-  out.multiprocessors = TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
-  out.name = cat(TROUPE_TRY(cuda::gpu_identity(device, "matmul")), ", cuBLASLt ", library);
-  return out;
-}
-
 }  // namespace
 
 result<std::unique_ptr<cublaslt>> cublaslt::make(const engine_context& context) {
@@ -91,7 +75,8 @@ result<std::unique_ptr<cublaslt>> cublaslt::make(const engine_context& context) 
   TROUPE_TRY(cuda::await_default_stream("matmul"));
   auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
   const std::size_t version = ::cublasLtGetVersion();
-  auto on = TROUPE_TRY(gpu_properties_of(static_cast<CUdevice>(context.device), version));
+  auto on = TROUPE_TRY(cuda::gpu_properties::of(context.device, "matmul"));
+  on.name += cat(", cuBLASLt ", version);
   std::unique_ptr<cublaslt> out(
       new cublaslt(std::move(owned), std::move(kernels), std::move(lanes), std::move(on), context));
   out->version_ = cat("cuBLASLt ", version / 10000, ".", version / 100 % 100, ".", version % 100);

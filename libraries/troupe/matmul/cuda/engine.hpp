@@ -35,7 +35,7 @@ class cublaslt {
 
  private:
   using library = unique_handle<cuda::handle_traits<cublasLtHandle_t, ::cublasLtDestroy>>;
-  cublaslt(library l, cuda::kernel_set kernels, cuda::per_lane<lane> lanes, gpu_properties on,
+  cublaslt(library l, cuda::kernel_set kernels, cuda::per_lane<lane> lanes, cuda::gpu_properties on,
            const engine_context& context)
       : library_(std::move(l)),
         kernels_(std::move(kernels)),
@@ -63,7 +63,7 @@ class cublaslt {
   library library_;
   cuda::kernel_set kernels_;
   cuda::per_lane<lane> lanes_;
-  const gpu_properties gpu_;
+  const cuda::gpu_properties gpu_;
   plan::disk_cache disk_{plan::disk_cache::default_folder()};
   plan::remarks remarks_;
   plan::cache<execution_plan> plans_{{.most = 4096}};

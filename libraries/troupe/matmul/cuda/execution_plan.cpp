@@ -78,7 +78,7 @@ epilogue::stored_product stored_product_of(const execution_plan& r, const proble
 
 class search {
  public:
-  search(cublasLtHandle_t library, const multiplication& r, const problem& p, const gpu_properties& gpu,
+  search(cublasLtHandle_t library, const multiplication& r, const problem& p, const cuda::gpu_properties& gpu,
          const selection_options& options)
       : library_(library), r_(r), problem_(p), tree_(r.epilogue.encoded()), gpu_(gpu), options_(options) {
     sums_ = sums_of(r.a.type(), r.b.type());
@@ -430,7 +430,7 @@ class search {
   const multiplication& r_;
   const problem& problem_;
   const tree tree_;
-  const gpu_properties& gpu_;
+  const cuda::gpu_properties& gpu_;
   const selection_options& options_;
   dtype sums_{};
   execution_plan plan_;
@@ -476,7 +476,7 @@ void write_key(std::string& to, const multiplication& r, const problem& p) {
 }
 
 result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const multiplication& r,
-                                                            const problem& p, const gpu_properties& gpu,
+                                                            const problem& p, const cuda::gpu_properties& gpu,
                                                             const selection_options& options) {
   return search(library, r, p, gpu, options).run();
 }

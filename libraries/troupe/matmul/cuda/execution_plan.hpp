@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <troupe/base/round_up.hpp>
+#include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/epilogue/cuda/second_pass.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
 #include <troupe/plan/remarks.hpp>
@@ -14,14 +15,6 @@ namespace troupe::matmul {
 
 /// Rounds up to a multiple of 256, at which each part of the workspace begins.
 inline std::uint64_t padded_bytes(std::uint64_t bytes) noexcept { return round_up(bytes, 256); }
-
-/// The properties of a GPU that plans depend on.
-struct gpu_properties {
-  std::string name;    ///< name and cuBLASLt's version; part of keys on disk
-  int capability = 0;  ///< 90 for compute capability 9.0
-  int multiprocessors = 0;
-  bool has_float8() const noexcept { return capability >= 89; }
-};
 
 /// The steps that compute a request: copies of operands, cuBLASLt's algorithm, and a second pass for the epilogue.
 struct execution_plan {
@@ -87,7 +80,7 @@ struct selection_options {
 /// Finds the best plan of the request on this GPU. Plans that fuse the epilogue are preferred, then plans that do not
 /// copy factors.
 result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const multiplication& r,
-                                                            const problem& p, const gpu_properties& gpu,
+                                                            const problem& p, const cuda::gpu_properties& gpu,
                                                             const selection_options& options);
 
 }  // namespace troupe::matmul

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/variants/gpu_properties.hpp>
+#include <troupe/cuda/gpu_properties.hpp>
 
 namespace troupe::cutlass::testing {
 
 /// The properties of an H100.
-inline const gpu_properties h100{.capability = 90,
-                                 .multiprocessors = 132,
-                                 .shared_bytes = 227 * 1024,
-                                 .l2_bytes = 50 << 20,
-                                 .gigahertz = 1.98,
-                                 .memory_bytes_per_ns = 3350,
-                                 .name = "a test's"};
+inline const cuda::gpu_properties h100{.capability = 90,
+                                       .multiprocessors = 132,
+                                       .shared_bytes = 227 * 1024,
+                                       .l2_bytes = 50 << 20,
+                                       .gigahertz = 1.98,
+                                       .memory_bytes_per_ns = 3350,
+                                       .name = "a test's"};
 
 }  // namespace troupe::cutlass::testing
