@@ -260,10 +260,10 @@ result<plan_info> convolutions::prepare(const convolution_problem& requested, co
       compile_seconds += (*made)->info.compile_seconds;
       const convolution_execution_plan& execution = **made;
       const double us =
-          TROUPE_TRY(timed->time(execution.scratch_bytes(), arrivals_of(execution),
-                                 [&](const convolution_problem& copy, std::uint64_t memory, std::uint64_t arrivals) {
-                                   return enqueue(copy, execution, gpu_, on, memory, arrivals, true, stream);
-                                 }));
+          TROUPE_TRY(timed.time(execution.scratch_bytes(), arrivals_of(execution),
+                                [&](const convolution_problem& copy, std::uint64_t memory, std::uint64_t arrivals) {
+                                  return enqueue(copy, execution, gpu_, on, memory, arrivals, true, stream);
+                                }));
       log +=
           cat(to_string(w), ": ", in_microseconds(w.microseconds), " expected, ", in_microseconds(us), " measured\n");
       if (tried++ == 0) first = us;

@@ -314,7 +314,7 @@ result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p
                                                                 const request_options& o, call& c, std::string& log) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const CUstream stream = TROUPE_TRY(on->stream_of(c));
-  const auto timed = TROUPE_TRY(timing_run<problem>::make(p, c, stream));
+  auto timed = TROUPE_TRY(timing_run<problem>::make(p, c, stream));
   std::shared_ptr<execution_plan> best;
   double least = 0, first = 0, compile_seconds = 0;
   std::uint32_t tried = 0;
@@ -326,11 +326,11 @@ result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p
     }
     const execution_plan& execution = **made;
     compile_seconds += execution.info.compile_seconds;
-    const double us = TROUPE_TRY(timed->time(execution.scratch_bytes(), execution.arrivals,
-                                             [&](const problem& copy, std::uint64_t memory, std::uint64_t arrivals) {
-                                               return enqueue(copy, execution, *on, memory, arrivals, 0,
-                                                              overlap::early_launch, stream);
-                                             }));
+    const double us = TROUPE_TRY(timed.time(execution.scratch_bytes(), execution.arrivals,
+                                            [&](const problem& copy, std::uint64_t memory, std::uint64_t arrivals) {
+                                              return enqueue(copy, execution, *on, memory, arrivals, 0,
+                                                             overlap::early_launch, stream);
+                                            }));
     log += cat(to_string(x), ": ", in_microseconds(us), " measured\n");
     if (tried++ == 0) first = us;
     if (best == nullptr || us < least) best = std::move(*made), least = us;

@@ -5,48 +5,45 @@
 #include <memory>
 #include <optional>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/timing_run.hpp>
 #include <troupe/cutlass/convolution_problem.hpp>
-#include <troupe/cutlass/cuda/timing_run_memory.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
 
-namespace timing {
-
 /// Returns the operands of a problem and of its epilogue, `tree_operands`. They refer to the addresses in both.
-std::vector<operand> operands_of(problem& p, std::vector<epilogue::memory_operand>& tree_operands);
-std::vector<operand> operands_of(convolution_problem& p, std::vector<epilogue::memory_operand>& tree_operands);
-
-}  // namespace timing
+std::vector<cuda::timed_operand> operands_of(problem& p, std::vector<epilogue::memory_operand>& tree_operands);
+std::vector<cuda::timed_operand> operands_of(convolution_problem& p,
+                                             std::vector<epilogue::memory_operand>& tree_operands);
 
 /// Times plans of a problem on more copies of its operands than the GPU's cache holds. Results are written to
 /// separate memory. Waits for the GPU.
 template <class Problem>
 class timing_run {
  public:
-  static result<std::unique_ptr<timing_run>> make(const Problem& p, const call& c, CUstream stream) {
-    std::unique_ptr<timing_run> out(new timing_run(c, stream));
+  static result<timing_run> make(const Problem& p, const call& c, CUstream stream) {
+    call here = c;
+    here.stream = stream;
+    auto run = TROUPE_TRY(
+        cuda::timing_run::make(here, "cutlass", {.average_us = 4'000, .fewest = 3, .most = 400, .averages = 3}));
     problem_copy first(p);
     std::uint64_t each = 0;
-    for (const timing::operand& o : timing::operands_of(first.value, first.memory)) each += copy_bytes(o.used);
-    const std::uint64_t count = timing::copies_beyond_cache(each);
-    out->memory_.emplace(TROUPE_TRY(timing::allocate(each * count, c, stream)));
-    for (std::uint64_t i = 0; i < count; ++i) TROUPE_TRY(out->add_copy(p, out->memory_->address() + i * each));
-    return out;
+    for (const cuda::timed_operand& o : operands_of(first.value, first.memory))
+      each += cuda::copy_bytes(o.used.bytes());
+    auto copies = TROUPE_TRY(copied_problems::make(run, each, [&](std::uint64_t at) { return copy(p, run, at); }));
+    return timing_run(std::move(run), std::move(copies));
   }
 
-  /// Returns the microseconds that `enqueue(problem, memory, counters)` takes: the least of several averages. `memory`
-  /// is the address of `memory_bytes`; the counters are 0, and must be 0 again after the kernels.
+  /// Returns the microseconds that `enqueue(problem, memory, counters)` takes. `memory` is the address of
+  /// `memory_bytes`; the counters are 0, and must be 0 again after the kernels.
   template <class Enqueue>
   result<double> time(std::uint64_t memory_bytes, std::uint32_t counters, Enqueue&& enqueue) {
-    const auto memory = TROUPE_TRY(timing::allocate_with_counters(memory_bytes, counters, call_, stream_));
-    const auto run = [&](int times) -> result<void> {
-      for (int i = 0; i < times; ++i)
-        TROUPE_TRY(enqueue(copies_[next_++ % copies_.size()]->value, memory.all.address(), memory.counters));
+    const auto memory = TROUPE_TRY(run_.allocate_with_counters(memory_bytes, counters));
+    return run_.time([&](int times) -> result<void> {
+      for (int i = 0; i < times; ++i) TROUPE_TRY(enqueue(copies_.next()->value, memory.all.address(), memory.counters));
       return {};
-    };
-    return timing::least_time(run, stream_);
+    });
   }
 
  private:
@@ -56,22 +53,18 @@ class timing_run {
     std::vector<epilogue::memory_operand> memory;
     std::optional<epilogue::rebound_tree> tree;
   };
-  timing_run(const call& c, CUstream stream) : call_(c), stream_(stream) {}
+  using copied_problems = cuda::copied_arguments<std::unique_ptr<problem_copy>>;
+  timing_run(cuda::timing_run run, copied_problems copies) : run_(std::move(run)), copies_(std::move(copies)) {}
 
-  result<void> add_copy(const Problem& p, std::uint64_t at) {
-    auto copy = std::make_unique<problem_copy>(p);
-    for (const timing::operand& o : timing::operands_of(copy->value, copy->memory))
-      TROUPE_TRY(timing::copy_operand(o, at, stream_));
-    copy->value.tree = copy->tree.emplace(p.tree, copy->memory).get();
-    copies_.push_back(std::move(copy));
-    return {};
+  static result<std::unique_ptr<problem_copy>> copy(const Problem& p, const cuda::timing_run& run, std::uint64_t at) {
+    auto out = std::make_unique<problem_copy>(p);
+    for (const cuda::timed_operand& o : operands_of(out->value, out->memory)) TROUPE_TRY(run.copy(o, at));
+    out->value.tree = out->tree.emplace(p.tree, out->memory).get();
+    return out;
   }
 
-  const call call_;
-  CUstream stream_;
-  std::optional<cuda::scratch> memory_;
-  std::vector<std::unique_ptr<problem_copy>> copies_;
-  std::size_t next_ = 0;
+  cuda::timing_run run_;
+  copied_problems copies_;
 };
 
 }  // namespace troupe::cutlass

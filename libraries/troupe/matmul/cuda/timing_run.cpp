@@ -1,17 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/status.hpp>
 #include <troupe/matmul/cuda/timing_run.hpp>
-#include <utility>
 
 namespace troupe::matmul {
 namespace {
-
-constexpr std::uint64_t larger_than_any_cache = std::uint64_t{192} << 20;
-constexpr double measurement_us = 8'000;  // duration of one measurement
-constexpr int fewest = 5, most = 500;     // runs of one measurement
 
 // Returns the bytes from the first element to the last.
 std::uint64_t bytes_spanned(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t stride,
@@ -19,10 +13,22 @@ std::uint64_t bytes_spanned(std::int64_t rows, std::int64_t columns, std::int64_
   return static_cast<std::uint64_t>((batch - 1) * stride + (columns - 1) * ld + rows) * bytes_of(type);
 }
 
-result<cuda::event> make_event() {
-  CUevent e = nullptr;
-  TROUPE_TRY(cuda::done_on(nullptr, "matmul", "cuEventCreate", ::cuEventCreate(&e, CU_EVENT_DEFAULT)));
-  return cuda::event(e);
+// Returns the arguments `a` with copies of its operands at the address `at`.
+result<product_arguments> copied(product_arguments a, const timing_run::operand_bytes& e, const cuda::timing_run& run,
+                                 std::uint64_t at) {
+  const auto move = [&](auto*& operand, std::uint64_t bytes, bool read) -> result<void> {
+    auto address = reinterpret_cast<std::uint64_t>(operand);
+    TROUPE_TRY(run.copy({&address, {0, static_cast<std::int64_t>(bytes)}, read}, at));
+    operand = reinterpret_cast<std::remove_reference_t<decltype(operand)>>(address);
+    return {};
+  };
+  TROUPE_TRY(move(a.a, e.a, true));
+  TROUPE_TRY(move(a.b, e.b, true));
+  TROUPE_TRY(move(a.d, e.d, false));
+  if (e.aux != 0) TROUPE_TRY(move(a.aux, e.aux, false));
+  if (e.bias != 0) TROUPE_TRY(move(a.bias, e.bias, false));
+  if (a.amax != nullptr) TROUPE_TRY(move(a.amax, sizeof(float), false));
+  return a;
 }
 
 }  // namespace
@@ -50,75 +56,36 @@ timing_run::operand_bytes timing_run::operand_bytes_of(const multiplication& r, 
   return e;
 }
 
-timing_run::timing_run(std::vector<product_arguments> argument_sets, const number& alpha, const number& beta,
-                       cuda::scratch arranged, cuda::scratch copies, cuda::event begin, cuda::event end) noexcept
-    : argument_sets_(std::move(argument_sets)),
+timing_run::timing_run(cuda::timing_run run, copied_products products, const number& alpha, const number& beta,
+                       cuda::scratch arranged) noexcept
+    : run_(std::move(run)),
+      products_(std::move(products)),
       alpha_(alpha),
       beta_(beta),
-      numbers_in_memory_(argument_sets_.front().alpha != nullptr),
-      arranged_(std::move(arranged)),
-      copies_(std::move(copies)),
-      begin_(std::move(begin)),
-      end_(std::move(end)) {}
+      numbers_in_memory_(products_.all().front().alpha != nullptr),
+      arranged_(std::move(arranged)) {}
 
 result<timing_run> timing_run::make(const call& c, const product_arguments& a, const number& alpha, const number& beta,
                                     const operand_bytes& e, cuda::scratch arranged) {
-  const std::uint64_t padded_a = padded_bytes(e.a), padded_b = padded_bytes(e.b), padded_d = padded_bytes(e.d),
-                      padded_others = padded_bytes(e.aux) + padded_bytes(e.bias) + 256,
-                      each = padded_a + padded_b + padded_d + padded_others;
-  const std::uint64_t count = std::clamp<std::uint64_t>((larger_than_any_cache + each - 1) / each, 1, 64);
-  auto copies = TROUPE_TRY(cuda::scratch::make(c, "matmul", each * count));
-  auto begin = TROUPE_TRY(make_event());
-  auto end = TROUPE_TRY(make_event());
-  const auto stream = static_cast<CUstream>(c.stream);
-  std::vector<product_arguments> argument_sets;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::uint64_t at = copies.address() + i * each;
-    const auto next = [&at](std::uint64_t bytes) { return std::exchange(at, at + bytes); };
-    product_arguments arguments = a;
-    const auto copy = [&](const void*& operand, std::uint64_t bytes, std::uint64_t padded) -> result<void> {
-      const std::uint64_t to = next(padded);
-      TROUPE_TRY(cuda::done_on(stream, "matmul", "cuMemcpyDtoDAsync",
-                               ::cuMemcpyDtoDAsync(to, reinterpret_cast<CUdeviceptr>(operand), bytes, stream)));
-      operand = reinterpret_cast<const void*>(to);
-      return {};
-    };
-    TROUPE_TRY(copy(arguments.a, e.a, padded_a));
-    TROUPE_TRY(copy(arguments.b, e.b, padded_b));
-    arguments.d = reinterpret_cast<void*>(next(padded_d));
-    if (e.aux != 0) arguments.aux = reinterpret_cast<const void*>(next(padded_bytes(e.aux)));
-    if (e.bias != 0) arguments.bias = reinterpret_cast<const void*>(next(padded_bytes(e.bias)));
-    if (arguments.amax != nullptr) arguments.amax = reinterpret_cast<const void*>(next(256));
-    argument_sets.push_back(arguments);
-  }
-  return timing_run(std::move(argument_sets), alpha, beta, std::move(arranged), std::move(copies), std::move(begin),
-                    std::move(end));
-}
-
-result<double> timing_run::run(cublasLtHandle_t library, const product_plan& plan, int times, void* workspace,
-                               CUstream stream) {
-  const auto done = [stream](const char* call, CUresult s) { return cuda::done_on(stream, "matmul", call, s); };
-  TROUPE_TRY(done("cuEventRecord", ::cuEventRecord(begin_.get(), stream)));
-  for (int i = 0; i < times; ++i)
-    if (const cublasStatus_t s =
-            plan.enqueue(library, argument_sets_[next_++ % argument_sets_.size()], workspace, stream);
-        s != CUBLAS_STATUS_SUCCESS)
-      return failed("cublasLtMatmul", s);
-  TROUPE_TRY(done("cuEventRecord", ::cuEventRecord(end_.get(), stream)));
-  TROUPE_TRY(done("cuEventSynchronize", ::cuEventSynchronize(end_.get())));
-  float ms = 0;
-  TROUPE_TRY(done("cuEventElapsedTime", ::cuEventElapsedTime(&ms, begin_.get(), end_.get())));
-  return static_cast<double>(ms) * 1e3 / times;
+  auto run =
+      TROUPE_TRY(cuda::timing_run::make(c, "matmul", {.average_us = 8'000, .fewest = 5, .most = 500, .averages = 1}));
+  std::uint64_t each = 0;
+  for (const std::uint64_t bytes : {e.a, e.b, e.d, e.aux, e.bias, std::uint64_t{sizeof(float)}})
+    each += cuda::copy_bytes(bytes);
+  auto products = TROUPE_TRY(copied_products::make(run, each, [&](std::uint64_t at) { return copied(a, e, run, at); }));
+  return timing_run(std::move(run), std::move(products), alpha, beta, std::move(arranged));
 }
 
 result<double> timing_run::time(cublasLtHandle_t library, const product_plan& plan, void* workspace, CUstream stream) {
-  for (product_arguments& a : argument_sets_)
+  for (product_arguments& a : products_.all())
     if (!numbers_in_memory_) a.alpha = &alpha_, a.beta = &beta_;
-  TROUPE_TRY(run(library, plan, fewest, workspace, stream));
-  const double about = TROUPE_TRY(run(library, plan, fewest, workspace, stream));
-  const int times =
-      about <= 0 ? most : static_cast<int>(std::clamp(measurement_us / about, double{fewest}, double{most}));
-  return run(library, plan, times, workspace, stream);
+  return run_.time([&](int times) -> result<void> {
+    for (int i = 0; i < times; ++i)
+      if (const cublasStatus_t s = plan.enqueue(library, products_.next(), workspace, stream);
+          s != CUBLAS_STATUS_SUCCESS)
+        return failed("cublasLtMatmul", s);
+    return {};
+  });
 }
 
 }  // namespace troupe::matmul

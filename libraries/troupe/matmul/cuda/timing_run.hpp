@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cuda/handles.hpp>
-#include <troupe/cuda/scratch.hpp>
+#include <troupe/cuda/timing_run.hpp>
 #include <troupe/matmul/cuda/execution_plan.hpp>
-#include <vector>
 
 namespace troupe::matmul {
 
@@ -27,16 +25,15 @@ class timing_run {
   result<double> time(cublasLtHandle_t library, const product_plan& plan, void* workspace, CUstream stream);
 
  private:
-  timing_run(std::vector<product_arguments> argument_sets, const number& alpha, const number& beta,
-             cuda::scratch arranged, cuda::scratch copies, cuda::event begin, cuda::event end) noexcept;
-  result<double> run(cublasLtHandle_t library, const product_plan& plan, int times, void* workspace, CUstream stream);
+  using copied_products = cuda::copied_arguments<product_arguments>;
+  timing_run(cuda::timing_run run, copied_products products, const number& alpha, const number& beta,
+             cuda::scratch arranged) noexcept;
 
-  std::vector<product_arguments> argument_sets_;
+  cuda::timing_run run_;
+  copied_products products_;
   number alpha_, beta_;
   bool numbers_in_memory_;
-  cuda::scratch arranged_, copies_;
-  cuda::event begin_, end_;
-  std::size_t next_ = 0;
+  cuda::scratch arranged_;
 };
 
 }  // namespace troupe::matmul
