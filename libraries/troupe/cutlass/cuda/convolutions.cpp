@@ -109,7 +109,7 @@ void convolutions::write_key_of(std::string& key, const convolution_problem& p, 
 std::string convolutions::key_on_disk(const convolution_problem& p, const request_options& o) const {
   std::string key;
   write_key_of(key, p, o);
-  return cat("cutlass convolution 2, ", gpu_.name, ", templates ", version_of_templates(), ", ", key);
+  return cat("cutlass convolution 3, ", gpu_.name, ", templates ", version_of_templates(), ", ", key);
 }
 bool convolutions::has_execution_plan(const convolution_problem& p, const request_options& o) const {
   if (is_empty(p)) return true;
@@ -162,7 +162,7 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan
 
 result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution_plan(const convolution_problem& p,
                                                                                       const request_options& o) {
-  const auto stored = disk_.find<stored_choice>(key_on_disk(p, o));
+  const auto stored = kept_.find_value<stored_choice>(key_on_disk(p, o));
   const bool stored_is_library = stored && stored->plan.family == family::vendor;
   auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, stored_is_library}, variants_.library()));
   const auto chosen = std::find_if(candidates.begin(), candidates.end(), [&](const convolution_candidate& w) {
@@ -281,7 +281,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& requested, co
   if (tried > 0) {
     info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
     info.choice = choice_source::measured;
-    disk_.keep(key_on_disk(p, o), stored_choice{best->candidate.choice, info.plan, info.microseconds});
+    kept_.keep_value(key_on_disk(p, o), stored_choice{best->candidate.choice, info.plan, info.microseconds});
   }
   info.compile_seconds = static_cast<float>(compile_seconds);
   info.candidates = static_cast<std::uint32_t>(candidates.size()), info.measured = tried;

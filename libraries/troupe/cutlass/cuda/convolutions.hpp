@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cuda/choices_on_disk.hpp>
 #include <troupe/cutlass/cuda/execution_plan.hpp>
 #include <troupe/cutlass/cuda/request_options.hpp>
 #include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::cutlass {
 
@@ -26,8 +26,8 @@ struct convolution_execution_plan {
 /// The convolutions of an engine. Thread-safe, except for the lanes.
 class convolutions {
  public:
-  convolutions(variant_store& variants, const cuda::gpu_properties& gpu, choices_on_disk& disk)
-      : variants_(variants), gpu_(gpu), disk_(disk) {}
+  convolutions(variant_store& variants, const cuda::gpu_properties& gpu, troupe::plan::kept_choices& kept)
+      : variants_(variants), gpu_(gpu), kept_(kept) {}
 
   /// Returns true if the execution plan is in memory.
   bool has_execution_plan(const convolution_problem& p, const request_options& o) const;
@@ -56,7 +56,7 @@ class convolutions {
 
   variant_store& variants_;
   const cuda::gpu_properties& gpu_;
-  choices_on_disk& disk_;
+  troupe::plan::kept_choices& kept_;
   troupe::plan::cache<convolution_execution_plan> execution_plans_{{.most = 1024}};
 };
 

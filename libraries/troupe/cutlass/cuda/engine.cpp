@@ -61,8 +61,9 @@ cuda_engine::cuda_engine(std::unique_ptr<variant_store> variants, cuda::kernel_s
       packing_(std::move(packing)),
       lanes_(std::move(lanes)),
       gpu_(std::move(gpu)),
-      disk_([context](const std::string& text) { remark(context, "cutlass: " + text); }, variants_->library().file()),
-      convolutions_(*variants_, gpu_, disk_),
+      remarks_([context](const std::string& text) { remark(context, "cutlass: " + text); }),
+      kept_(remarks_, {.depends_on = variants_->library().file(), .in_memory = true}),
+      convolutions_(*variants_, gpu_, kept_),
       background_jobs_(static_cast<CUcontext>(context.native_context)) {}
 
 result<std::unique_ptr<cuda_engine>> cuda_engine::make(const engine_context& context) {
@@ -83,7 +84,7 @@ std::string cuda_engine::notes() const {
 result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const kernel_signature& f,
                                                      const request_options& o) {
   choices out;
-  out.stored = disk_.find<stored_choice>(key_on_disk(p, f, o.plan));
+  out.stored = kept_.find_value<stored_choice>(key_on_disk(p, f, o.plan));
   const bool stored_is_library = out.stored && out.stored->plan.family == family::vendor;
   out.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, stored_is_library}, variants_->library()));
   const auto at = std::find_if(out.all.begin(), out.all.end(),
@@ -180,7 +181,7 @@ result<std::shared_ptr<execution_plan>> cuda_engine::execution_plan_with_kernel(
 
 // Returns the key of a measured choice, which all processes on this kind of GPU share.
 std::string cuda_engine::key_on_disk(const problem& p, const kernel_signature& f, const plan& wanted) const {
-  std::string key = cat("cutlass choice 1, ", gpu_.name, ", templates ", version_of_templates(), ", ");
+  std::string key = cat("cutlass choice 2, ", gpu_.name, ", templates ", version_of_templates(), ", ");
   append(key, wanted, extents_of(p));
   f.write_key(key);
   return key;
@@ -296,7 +297,7 @@ result<plan_info> cuda_engine::prepare_plan(const problem& requested, request_op
   info.candidates = static_cast<std::uint32_t>(from.all.size());
   info.log_bytes = static_cast<std::uint32_t>(log.size() + 1);
   const plan_info answer = info;
-  if (answer.measured > 0) disk_.keep(key_on_disk(p, f, o.plan), stored_choice{info.plan, info.microseconds});
+  if (answer.measured > 0) kept_.keep_value(key_on_disk(p, f, o.plan), stored_choice{info.plan, info.microseconds});
   for (const compiling how : {compiling::allowed, compiling::awaited}) {
     request_options later = o;
     later.compiling = how;

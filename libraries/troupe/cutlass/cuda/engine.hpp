@@ -7,7 +7,6 @@
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cutlass/cuda/absent_kernels.hpp>
 #include <troupe/cutlass/cuda/background_worker.hpp>
-#include <troupe/cutlass/cuda/choices_on_disk.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/cuda/execution_plan.hpp>
 #include <troupe/cutlass/cuda/pack.hpp>
@@ -90,7 +89,9 @@ class cuda_engine {
   cuda::kernel_set packing_;
   cuda::per_lane<lane> lanes_;
   const cuda::gpu_properties gpu_;
-  choices_on_disk disk_;
+  troupe::plan::remarks remarks_;
+  troupe::plan::kept_choices
+      kept_;  ///< measured plans, for the same kind of GPU and the same CUTLASS plug-in (or none)
   convolutions convolutions_;
   absent_kernels absent_;
   troupe::plan::cache<execution_plan> execution_plans_{{.most = 4096}};

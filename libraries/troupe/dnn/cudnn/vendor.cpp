@@ -14,10 +14,9 @@
 #include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
-#include <troupe/dnn/cudnn/stored_plans.hpp>
 #include <troupe/dnn/cudnn/variant_pack.hpp>
 #include <troupe/dnn/cudnn/vendor.hpp>
-#include <troupe/plan/remarks.hpp>
+#include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {
@@ -118,22 +117,30 @@ class cudnn_vendor final : public vendor {
   std::optional<execution_plan> find_execution_plan(const graph_analysis& analysis, operation_graph& s,
                                                     const variant_pack& pack, const plan_constraints& constraints) {
     const std::string key = key_on_disk(s, constraints);
-    if (const auto stored = disk_.find(key)) {
-      if (stored->empty()) return std::nullopt;
+    if (const auto stored = kept_.find(key)) {
+      if (stored->empty()) {
+        remarks_.once(cat("slow: cuDNN has no engine for a part of a graph, according to ", kept_.disk().folder(),
+                          "; it is asked again ", kept_.provisional_days, " days after the first attempt"));
+        return std::nullopt;
+      }
       if (auto plan = execution_plan::from(planning_.get(), *stored)) {
         s.match.workspace = pack.workspace_of(*plan);
         if (gives_right_results(analysis, s, pack, *plan)) return plan;
       } else {
-        remarks_.once(cat("ignored a plan in ", disk_.folder(), ": cuDNN does not accept it"));
+        kept_.report_unusable("cuDNN does not accept it");
       }
     }
     auto made = new_plan(analysis, s, pack, constraints);
     if (made) {
-      if (const std::string text = made->text(); !text.empty()) disk_.store(key, text, made->is_provisional);
+      const std::string text = made->text();
+      if (!text.empty() && made->is_provisional)
+        kept_.keep_provisionally(key, text);
+      else if (!text.empty())
+        kept_.keep(key, text);
       return std::move(*made);
     }
     if (made.error().reaction() == reaction::unsupported) {
-      disk_.store(key, "", true);
+      kept_.keep_provisionally(key, "");  // not a plan: cuDNN has none
     } else {
       is_final_ = false;
       remarks_.once(cat("slow: our kernels compute a part of a graph instead of cuDNN, because ", made.error().text()));
@@ -154,7 +161,7 @@ class cudnn_vendor final : public vendor {
       return pack.enqueue(plan, planning_.get(), addresses, workspace);
     });
     if (!tried || tried->why_not.empty()) return true;
-    remarks_.once(cat("ignored a plan in ", disk_.folder(), ": ", tried->why_not));
+    kept_.report_unusable(tried->why_not);
     return false;
   }
 
@@ -200,8 +207,8 @@ class cudnn_vendor final : public vendor {
   const std::uint64_t most_workspace_;
   bool is_final_ = true;  // result of the current search
   plan::remarks remarks_;
-  stored_plans disk_{remarks_};
-  std::vector<lane> lanes_;  // one thread at a time uses each
+  plan::kept_choices kept_{remarks_, {}};  // plans as text; "" if cuDNN has none
+  std::vector<lane> lanes_;                // one thread at a time uses each
   std::string version_;
 };
 

@@ -3,12 +3,10 @@
 // Tests which results of searches in cuDNN are stored on disk, with a fake driver and a fake of cuDNN.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
-#include <troupe/dnn/cudnn/stored_plans.hpp>
 #include <troupe/dnn/cudnn/testing/fake_cudnn.hpp>
 #include <troupe/dnn/testing/numerics.hpp>
 #include <troupe/plan/private_folder.hpp>
 
-#include <chrono>
 #include <cstdlib>
 
 const char* troupe::numerics::engine_of_program() { return TROUPE_ENGINE_UNDER_TEST; }
@@ -151,28 +149,6 @@ TEST_F(cudnn_vendor, results_that_are_stored_as_integers_or_bool_are_rounded_by_
     EXPECT_FALSE(has_type(CUDNN_DATA_BOOLEAN));
     EXPECT_FALSE(has_type(CUDNN_DATA_INT32));
   }
-}
-
-TEST_F(cudnn_vendor, provisional_entries_expire) {
-  const auto days = [](std::int64_t ago) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return cat(std::chrono::duration_cast<std::chrono::days>(now).count() - ago, "\n");
-  };
-  std::vector<std::string> messages;
-  plan::remarks remarks([&](const std::string& text) { messages.push_back(text); });
-  stored_plans stored(remarks);
-  plan::disk_cache disk(path_);
-  EXPECT_FALSE(stored.find("key"));
-  stored.store("key", "", true);
-  EXPECT_EQ(stored.find("key"), "");
-  for (const std::int64_t ago : {1, 6, 7, 1000, -2}) {
-    EXPECT_EQ(disk.store("key", {}, days(ago) + "a plan"), "");
-    EXPECT_EQ(stored.find("key").has_value(), ago >= 0 && ago < stored_plans::provisional_days) << ago;
-  }
-  stored.store("key", "a plan", false);
-  EXPECT_EQ(stored.find("key"), "a plan");
-  EXPECT_EQ(disk.store("key", {}, "no line"), "");
-  EXPECT_FALSE(stored.find("key"));
 }
 
 }  // namespace

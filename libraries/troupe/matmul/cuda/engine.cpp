@@ -85,7 +85,7 @@ result<std::unique_ptr<cublaslt>> cublaslt::make(const engine_context& context) 
 
 std::string cublaslt::notes() const {
   return cat("plans: ", plans_.count().plans, "\nworkspace: ", lane::workspace_bytes >> 20, " MiB for each lane\n",
-             plan::notes_of(disk_));
+             plan::notes_of(kept_.disk()));
 }
 
 template <class A>
@@ -101,7 +101,7 @@ result<std::shared_ptr<const execution_plan>> cublaslt::execution_plan_of(const 
   const std::uint64_t now = replaced_.load(std::memory_order_acquire);
   if (on.last_plan != nullptr && on.known_since == now && on.last_key == key) [[likely]]
     return on.last_plan;
-  const selection_options how = selection_with_disk();
+  const selection_options how{.kept = kept_};
   std::shared_ptr<const execution_plan> found =
       TROUPE_TRY(plans_.get(key, [&] { return find_execution_plan(library_.get(), r, p, gpu_, how); }));
   std::swap(on.last_key, key);
@@ -300,8 +300,7 @@ result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c)
   const problem p = problem_of(r);
   plan_info info;
   std::optional<timing_run> timing;
-  selection_options how = selection_with_disk();
-  how.measure = request.measure, how.info = &info;
+  selection_options how{.kept = kept_, .measure = request.measure, .info = &info};
   if (request.options.choice.library() != 0) how.given = &request.options.choice;
   how.time = [&](const execution_plan& plan, const product_plan& product) -> result<double> {
     if (!timing) {

@@ -42,9 +42,6 @@ class cublaslt {
         lanes_(std::move(lanes)),
         gpu_(std::move(on)),
         remarks_([context](const std::string& text) { remark(context, "matmul: " + text); }) {}
-  selection_options selection_with_disk() noexcept {
-    return {.disk = disk_.folder().empty() ? nullptr : &disk_, .remarks = &remarks_};
-  }
   result<std::shared_ptr<const execution_plan>> execution_plan_of(const multiplication& r, const problem& p, lane& on);
   result<void> multiply(const multiplication& r, const problem& p, const execution_plan& plan, std::uint64_t memory,
                         lane& on, call& c);
@@ -64,8 +61,8 @@ class cublaslt {
   cuda::kernel_set kernels_;
   cuda::per_lane<lane> lanes_;
   const cuda::gpu_properties gpu_;
-  plan::disk_cache disk_{plan::disk_cache::default_folder()};
   plan::remarks remarks_;
+  plan::kept_choices kept_{remarks_, {}};
   plan::cache<execution_plan> plans_{{.most = 4096}};
   std::atomic<std::uint64_t> replaced_{0};  // counts the plans that `prepare` has stored: see lane::known_since
 };

@@ -347,7 +347,7 @@ TEST_F(matmul_disk_cache, damaged_and_foreign_files_are_ignored_and_rewritten) {
   driver.fail("cublasLtMatmulAlgoCheck", CUBLAS_STATUS_NOT_SUPPORTED);
   open();
   EXPECT_EQ(searches_of(r), 1u) << "the library does not accept the algorithm";
-  expect_one_remark("which cuBLASLt does not accept");
+  expect_one_remark(": cuBLASLt does not accept it");
 }
 
 TEST_F(matmul_disk_cache, a_folder_that_cannot_be_written_is_reported_once) {

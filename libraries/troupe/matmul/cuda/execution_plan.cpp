@@ -311,8 +311,7 @@ class search {
     plan_info& info = options_.info != nullptr ? *options_.info : unused;
     // A repeatable plan may depend on the request alone, so measured and given choices are not stored under its key.
     const auto store = [&] {
-      if (plan_.product && options_.disk != nullptr)
-        options_.remarks->once(plan_.product->store(*options_.disk, s, gpu_.name));
+      if (plan_.product) plan_.product->store(options_.kept, s, gpu_.name);
     };
     if (options_.given != nullptr) {
       plan_.product = TROUPE_TRY(product_plan::from(library_, s, *options_.given));
@@ -323,11 +322,7 @@ class search {
       info.source = plan_source::measured;
       if (s.repeatable == 0) store();
     } else {
-      std::string why_not;
-      if (options_.disk != nullptr) {
-        plan_.product = product_plan::stored(library_, s, *options_.disk, gpu_.name, why_not);
-        options_.remarks->once(why_not);
-      }
+      plan_.product = product_plan::stored(library_, s, options_.kept, gpu_.name);
       info.source = plan_source::stored;
       if (!plan_.product) {
         const auto all = TROUPE_TRY(product_plan::search(library_, s, 1));

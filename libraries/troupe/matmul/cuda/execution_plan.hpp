@@ -9,7 +9,6 @@
 #include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/epilogue/cuda/second_pass.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
-#include <troupe/plan/remarks.hpp>
 
 namespace troupe::matmul {
 
@@ -68,10 +67,9 @@ void write_key(std::string& to, const multiplication& r, const problem& p);
 
 /// Options of the choice among cuBLASLt's algorithms.
 struct selection_options {
-  plan::disk_cache* disk = nullptr;
-  plan::remarks* remarks = nullptr;  ///< receives messages about `disk`; not null if `disk` is not
-  std::int32_t measure = 0;          ///< number of algorithms to measure; 0: use the heuristic's first
-  const choice* given = nullptr;     ///< the algorithm to use; null: choose one
+  plan::kept_choices& kept;       ///< algorithms that earlier processes chose
+  std::int32_t measure = 0;       ///< number of algorithms to measure; 0: use the heuristic's first
+  const choice* given = nullptr;  ///< the algorithm to use; null: choose one
   /// Measures an algorithm for the plan; returns microseconds.
   std::function<result<double>(const execution_plan&, const product_plan&)> time = {};
   plan_info* info = nullptr;  ///< receives facts about the plan, if not null

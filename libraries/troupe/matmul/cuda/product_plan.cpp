@@ -51,7 +51,7 @@ bool has_bias(std::int64_t epilogue) noexcept {
 bool has_aux(std::int64_t epilogue) noexcept { return (epilogue & epilogue_part::aux) != 0; }
 
 std::string key_on_disk(const product_spec& s, std::string_view gpu_name) {
-  std::string key = "troupe matmul 1 ";
+  std::string key = "troupe matmul 2 ";
   key.append(gpu_name).append(1, '\0').append(reinterpret_cast<const char*>(&s), sizeof s);
   return key;
 }
@@ -163,23 +163,17 @@ bool product_plan::accepts(cublasLtHandle_t library, const choice& c, const prod
 }
 
 std::optional<product_plan> product_plan::stored(cublasLtHandle_t library, const product_spec& s,
-                                                 plan::disk_cache& disk, std::string_view gpu_name,
-                                                 std::string& why_not) {
-  const auto found = disk.find(key_on_disk(s, gpu_name), why_not);
-  if (!found) return std::nullopt;
-  choice c;
+                                                 plan::kept_choices& kept, std::string_view gpu_name) {
+  const auto c = kept.find_value<choice>(key_on_disk(s, gpu_name));
+  if (!c) return std::nullopt;
   product_plan out;
-  bool sound = found->value.size() == sizeof c;
-  if (sound) std::memcpy(static_cast<void*>(&c), found->value.data(), sizeof c);
-  sound = sound && out.describe(s) == CUBLAS_STATUS_SUCCESS && out.accepts(library, c, s);
-  if (sound) return out;
-  why_not = cat("ignored a plan in ", disk.folder(), ", which cuBLASLt does not accept");
+  if (out.describe(s) == CUBLAS_STATUS_SUCCESS && out.accepts(library, *c, s)) return out;
+  kept.report_unusable("cuBLASLt does not accept it");
   return std::nullopt;
 }
 
-std::string product_plan::store(plan::disk_cache& disk, const product_spec& s, std::string_view gpu_name) const {
-  const choice c = chosen();
-  return disk.store(key_on_disk(s, gpu_name), {}, {reinterpret_cast<const char*>(&c), sizeof c});
+void product_plan::store(plan::kept_choices& kept, const product_spec& s, std::string_view gpu_name) const {
+  kept.keep_value(key_on_disk(s, gpu_name), chosen());
 }
 
 result<std::optional<product_plan>> product_plan::from(cublasLtHandle_t library, const product_spec& s,

@@ -9,7 +9,7 @@
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/matmul/cuda/fusion.hpp>
-#include <troupe/plan/disk_cache.hpp>
+#include <troupe/plan/kept_choices.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -63,14 +63,13 @@ class product_plan {
  public:
   /// Returns at most `most` plans in the order of cuBLASLt's heuristic, the best first.
   static result<std::vector<product_plan>> search(cublasLtHandle_t library, const product_spec& s, int most);
-  /// Returns the plan that an earlier process stored, if cuBLASLt accepts it. Sets `why_not` to the reason if a stored
-  /// plan cannot be used.
-  static std::optional<product_plan> stored(cublasLtHandle_t library, const product_spec& s, plan::disk_cache& disk,
-                                            std::string_view gpu_name, std::string& why_not);
+  /// Returns the plan that an earlier process stored, if cuBLASLt accepts it.
+  static std::optional<product_plan> stored(cublasLtHandle_t library, const product_spec& s, plan::kept_choices& kept,
+                                            std::string_view gpu_name);
   /// Returns the plan with the algorithm `c`; nothing if cuBLASLt does not accept it for this product.
   static result<std::optional<product_plan>> from(cublasLtHandle_t library, const product_spec& s, const choice& c);
-  /// Stores the algorithm on disk. Returns the reason if that fails, else "".
-  std::string store(plan::disk_cache& disk, const product_spec& s, std::string_view gpu_name) const;
+  /// Stores the algorithm for later processes.
+  void store(plan::kept_choices& kept, const product_spec& s, std::string_view gpu_name) const;
 
   std::uint64_t workspace_bytes() const noexcept { return workspace_; }
   void describe(plan_info& to) const noexcept;
