@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <troupe/cutlass/options.hpp>
+#include <troupe/plan/plan_source.hpp>
 #include <troupe/plan/requests.hpp>
 #include <troupe/request/operand.hpp>
 
@@ -19,14 +20,7 @@ enum class kernel_source : std::uint8_t {
   compiled = 3,  ///< compiled by this process
   vendor = 4,    ///< NVIDIA's CUTLASS library, compiled ahead of time
 };
-/// The reason why a plan was chosen.
-enum class choice_source : std::uint8_t {
-  none = 0,      ///< the engine has only one plan
-  given = 1,     ///< the request specifies the plan
-  model = 2,     ///< the cost model predicts the plan to be the fastest
-  measured = 3,  ///< the plan was the fastest of several measured ones
-  stored = 4,    ///< an earlier request, perhaps of another process, measured the plan to be the fastest
-};
+using troupe::plan::plan_source;
 
 /// The plan that `prepare` chose.
 struct plan_info {
@@ -40,7 +34,7 @@ struct plan_info {
   std::uint64_t workspace = 0;      ///< bytes of memory used beside the operands
   std::uint32_t log_bytes = 0;      ///< bytes of the complete log
   kernel_source kernel = kernel_source::none;
-  choice_source choice = choice_source::none;
+  plan_source source = plan_source::none;
   std::uint8_t unused[2]{};  ///< 0
 };
 static_assert(sizeof(plan_info) <= 64);

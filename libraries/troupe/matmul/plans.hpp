@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 #include <troupe/matmul/multiplication.hpp>
+#include <troupe/plan/plan_source.hpp>
 #include <troupe/plan/requests.hpp>
 
 /// Requests about the plans of products. A plan has the algorithm of the vendor's library for one kind of product.
@@ -26,14 +27,7 @@ struct choice {
   friend bool operator==(const choice&, const choice&) = default;
 };
 
-/// The origin of a plan's algorithm.
-enum class plan_source : std::uint8_t {
-  none = 0,      ///< the engine has one algorithm only
-  searched = 1,  ///< the first choice of the library's heuristic
-  stored = 2,    ///< read from the disk cache, where an earlier process stored the plan
-  measured = 3,  ///< the fastest of the measured algorithms
-  given = 4,     ///< named by the request
-};
+using troupe::plan::plan_source;
 
 /// The reply of `prepare`.
 struct plan_info {

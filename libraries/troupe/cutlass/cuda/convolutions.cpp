@@ -180,9 +180,9 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution
       if (bytes <= o.workspace) {
         made->info.candidates = static_cast<std::uint32_t>(candidates.size());
         const bool is_stored = use_stored && &w == candidates.data();
-        made->info.choice = is_stored                ? choice_source::stored
-                            : candidates.size() == 1 ? choice_source::given
-                                                     : choice_source::model;
+        made->info.source = is_stored                ? plan_source::stored
+                            : candidates.size() == 1 ? plan_source::given
+                                                     : plan_source::predicted;
         if (is_stored) made->info.microseconds = stored->microseconds;
         return made;
       }
@@ -280,7 +280,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& requested, co
   plan_info& info = best->info;
   if (tried > 0) {
     info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
-    info.choice = choice_source::measured;
+    info.source = plan_source::measured;
     kept_.keep_value(key_on_disk(p, o), stored_choice{best->candidate.choice, info.plan, info.microseconds});
   }
   info.compile_seconds = static_cast<float>(compile_seconds);

@@ -189,13 +189,13 @@ TEST_F(cutlass_library_kernels, kernels_are_measured_with_those_of_templates_and
   EXPECT_EQ(info->measured, 2u + 3 + 1) << "two of templates, three of CUTLASS for bf16, and one for older GPUs";
   EXPECT_EQ(info->plan.family, family::vendor);
   EXPECT_EQ(info->kernel, kernel_source::vendor);
-  EXPECT_EQ(info->choice, choice_source::measured);
+  EXPECT_EQ(info->source, plan_source::measured);
   open_with(TROUPE_ENGINE_UNDER_TEST);
   driver.computes = true;
   const auto again = engine->run(prepare{r});
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_EQ(again->plan.family, family::vendor) << "prepare without measuring uses the stored choice";
-  EXPECT_EQ(again->choice, choice_source::stored);
+  EXPECT_EQ(again->source, plan_source::stored);
   EXPECT_EQ(again->microseconds, info->microseconds);
   ASSERT_TRUE(run(r)) << failure;
   EXPECT_EQ(calls_of("fake").size(), 1u);

@@ -116,9 +116,9 @@ result<std::shared_ptr<execution_plan>> cuda_engine::first_that_fits(const probl
     if (made->scratch_bytes() <= o.workspace) {
       const bool is_stored = from.stored && made->info.plan == from.stored->plan;
       made->info.candidates = static_cast<std::uint32_t>(from.all.size());
-      made->info.choice = is_stored              ? choice_source::stored
-                          : from.all.size() == 1 ? choice_source::given
-                                                 : choice_source::model;
+      made->info.source = is_stored              ? plan_source::stored
+                          : from.all.size() == 1 ? plan_source::given
+                                                 : plan_source::predicted;
       if (is_stored) made->info.microseconds = from.stored->microseconds;
       return made;
     }
@@ -341,7 +341,7 @@ result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p
   plan_info& info = best->info;
   info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
   info.compile_seconds = static_cast<float>(compile_seconds), info.measured = tried;
-  info.choice = choice_source::measured;
+  info.source = plan_source::measured;
   return best;
 }
 

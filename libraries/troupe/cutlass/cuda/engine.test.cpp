@@ -240,7 +240,7 @@ class cutlass_measured_plans : public cutlass_cuda {
     const auto info = engine->run(measuring);
     ASSERT_TRUE(info) << info.error().to_string();
     EXPECT_EQ(info->measured, 2u);
-    EXPECT_EQ(info->choice, choice_source::measured);
+    EXPECT_EQ(info->source, plan_source::measured);
     EXPECT_FLOAT_EQ(info->first_microseconds, 3000.f / 4);
     EXPECT_FLOAT_EQ(info->microseconds, 1000.f / 12);
     EXPECT_NE(info->plan, first->plan);
@@ -250,7 +250,7 @@ class cutlass_measured_plans : public cutlass_cuda {
     const auto again = engine->run(by_model);
     ASSERT_TRUE(again) << again.error().to_string();
     EXPECT_EQ(again->plan, info->plan) << "the measured plan is stored, also without a folder";
-    EXPECT_EQ(again->choice, choice_source::stored);
+    EXPECT_EQ(again->source, plan_source::stored);
   }
 
   alignas(256) std::byte memory[3][most_bytes]{};

@@ -183,7 +183,7 @@ TEST_F(cutlass_convolutions, prepare_writes_no_operands_even_if_it_measures) {
   ASSERT_TRUE(measured) << measured.error().to_string();
   EXPECT_EQ(memory, before) << "nothing is written";
   EXPECT_EQ(measured->measured, engine->is_cuda() ? 2u : 0u);
-  EXPECT_EQ(measured->choice, engine->is_cuda() ? choice_source::measured : choice_source::none);
+  EXPECT_EQ(measured->source, engine->is_cuda() ? plan_source::measured : plan_source::none);
   EXPECT_EQ(measured->microseconds > 0, engine->is_cuda());
 }
 

@@ -76,14 +76,14 @@ TEST_F(cutlass_plans, prepare_writes_no_operands) {
     if (engine->is_cuda()) {
       EXPECT_NE(info->plan, plan());
       EXPECT_NE(info->kernel, kernel_source::none);
-      EXPECT_EQ(info->choice == choice_source::measured, info->measured > 0);
+      EXPECT_EQ(info->source == plan_source::measured, info->measured > 0);
       if (info->measured > 0) {
         EXPECT_LE(info->microseconds, info->first_microseconds);
       }
     } else {
       EXPECT_EQ(info->plan, plan()) << "the host engine has one plan";
       EXPECT_EQ(info->kernel, kernel_source::none);
-      EXPECT_EQ(info->choice, choice_source::none);
+      EXPECT_EQ(info->source, plan_source::none);
       EXPECT_EQ(info->measured, 0u);
     }
     run(product(info->plan));

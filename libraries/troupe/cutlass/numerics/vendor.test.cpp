@@ -156,7 +156,7 @@ TEST_F(cutlass_vendor, a_measured_plan_can_be_given_in_a_request) {
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_EQ(again->plan, info->plan);
   EXPECT_EQ(again->candidates, 1u);
-  EXPECT_EQ(again->choice, choice_source::given);
+  EXPECT_EQ(again->source, plan_source::given);
   r.options.plan = {};
   const auto model = engine->run(prepare{r});
   ASSERT_TRUE(model) << model.error().to_string();

@@ -326,7 +326,7 @@ class search {
       info.source = plan_source::stored;
       if (!plan_.product) {
         const auto all = TROUPE_TRY(product_plan::search(library_, s, 1));
-        info.source = plan_source::searched;
+        info.source = plan_source::predicted;
         if (!all.empty()) plan_.product = all.front();
         store();
       }
