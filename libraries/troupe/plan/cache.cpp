@@ -138,6 +138,7 @@ void any_cache::drop_if(const std::function<bool(std::string_view)>& unwanted) {
       if (!at->being_made && unwanted(at->key)) move_out(at, gone);
       at = next;
     }
+    changes_.fetch_add(1, std::memory_order_release);
   }
   drop(std::move(gone));
 }
@@ -148,6 +149,7 @@ void any_cache::drop(std::string_view key, const void* plan) {
     std::unique_lock guard(lock_);
     auto found = by_key_.end();
     made_.wait(guard, [&] { return (found = by_key_.find(key)) == by_key_.end() || !found->second->being_made; });
+    changes_.fetch_add(1, std::memory_order_release);  // the plan may be in use without being in the cache
     if (plan == nullptr || found == by_key_.end() || found->second->plan.get() != plan) return;
     move_out(found->second, gone);
   }
@@ -194,6 +196,7 @@ void any_cache::put(std::string_view key, any_plan plan) {
       by_key_.emplace(all_.front().key, all_.begin());
       trim(settings_.most, false, gone);
     }
+    changes_.fetch_add(1, std::memory_order_release);
   }
   drop(std::move(gone));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <list>
@@ -38,6 +39,7 @@ class any_cache {
   bool has(std::string_view key) const;
   void drop_if(const std::function<bool(std::string_view key)>& unwanted);
   void drop(std::string_view key, const void* plan);
+  std::uint64_t changes() const noexcept { return changes_.load(std::memory_order_acquire); }
   statistics count() const;
   statistics count_anew();
   void put(std::string_view key, any_plan plan);
@@ -65,6 +67,7 @@ class any_cache {
   entries all_;  // most recently used first
   std::unordered_map<std::string_view, entries::iterator, hash> by_key_;
   statistics counted_;
+  std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace detail
@@ -100,6 +103,9 @@ class cache {
   void drop_if(const std::function<bool(std::string_view key)>& unwanted) { any_.drop_if(unwanted); }
   /// Drops the plan of the key if it still is `plan`. Waits while a plan of the key is being made.
   void drop(std::string_view key, const std::shared_ptr<const Plan>& plan) { any_.drop(key, plan.get()); }
+  /// Returns the number of calls of `put`, `drop` and `drop_if`. While it is the same, a plan that `get` returned is
+  /// the plan of its key.
+  std::uint64_t changes() const noexcept { return any_.changes(); }
   /// Returns the statistics.
   statistics count() const { return any_.count(); }
   /// Returns the statistics and resets them: they count from 0 from now on.

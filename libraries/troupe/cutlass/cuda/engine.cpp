@@ -164,7 +164,6 @@ result<std::shared_ptr<execution_plan>> cuda_engine::known_execution_plan(const 
         if (!variants_->get(text, compiling::allowed)) return;
         absent.remove(chosen);
         execution_plans_.drop(key, stand_in.lock());
-        replaced_.fetch_add(1, std::memory_order_acq_rel);
       });
     return execution;
   }
@@ -215,18 +214,12 @@ result<void> cuda_engine::multiply(const problem& p, request_options o, std::uin
   lane* const on = TROUPE_TRY(lanes_.of(c));
   // A graph keeps the execution plan that it is recorded with.
   if (c.recording != nullptr && o.compiling == compiling::allowed) o.compiling = compiling::awaited;
-  write_key(on->next_key, p, o);
-  const std::uint64_t now = replaced_.load(std::memory_order_acquire);
-  if (on->last_execution_plan == nullptr || on->known_since != now || on->last_key != on->next_key) {
-    auto found = execution_plans_.get(on->next_key, [&] { return make_execution_plan(p, o, on->next_key); });
-    if (!found) return error_for_caller(found.error());
-    on->last_execution_plan = std::move(*found);
-    std::swap(on->last_key, on->next_key);
-    on->known_since = now;
-  }
-  const execution_plan& execution = *on->last_execution_plan;
+  write_key(on->recent.key(), p, o);
+  const auto found = on->recent.get(execution_plans_, [&] { return make_execution_plan(p, o, on->recent.key()); });
+  if (!found) return error_for_caller(found.error());
+  const execution_plan& execution = ***found;
   const lane::workspace workspace = TROUPE_TRY(on->take(execution.scratch_bytes(), execution.arrivals, c));
-  if (c.recording != nullptr) on->keep(on->last_execution_plan);
+  if (c.recording != nullptr) on->keep(**found);
   return enqueue(p, execution, *on, workspace.memory(), workspace.arrivals, wrong,
                  c.recording == nullptr ? overlap::early_launch : overlap::none, static_cast<CUstream>(c.stream));
 }
@@ -305,7 +298,6 @@ result<plan_info> cuda_engine::prepare_plan(const problem& requested, request_op
     write_key(key, p, later);
     execution_plans_.put(key, best);
   }
-  replaced_.fetch_add(1, std::memory_order_acq_rel);
   return answer;
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <span>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cutlass/cuda/absent_kernels.hpp>
@@ -95,8 +94,7 @@ class cuda_engine {
   convolutions convolutions_;
   absent_kernels absent_;
   troupe::plan::cache<execution_plan> execution_plans_{{.most = 4096}};
-  std::atomic<std::uint64_t> replaced_{0};  // number of replaced execution plans
-  background_worker background_jobs_;       // destroyed first, because its jobs use the other members
+  background_worker background_jobs_;  // destroyed first, because its jobs use the other members
 };
 
 }  // namespace troupe::cutlass

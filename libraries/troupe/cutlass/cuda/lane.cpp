@@ -62,14 +62,4 @@ result<std::uint64_t> lane::arrivals(std::uint32_t count, const call& c) {
   return arrivals_.get();
 }
 
-result<CUstream> lane::stream_of(const call& c) {
-  if (c.stream != nullptr) return static_cast<CUstream>(c.stream);
-  if (own_.get() == nullptr) {
-    CUstream made = nullptr;
-    TROUPE_TRY(cuda::done_on(nullptr, "cutlass", "cuStreamCreate", ::cuStreamCreate(&made, CU_STREAM_NON_BLOCKING)));
-    own_.reset(made);
-  }
-  return own_.get();
-}
-
 }  // namespace troupe::cutlass

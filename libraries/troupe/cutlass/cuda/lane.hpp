@@ -6,10 +6,11 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string>
 #include <troupe/cuda/handles.hpp>
+#include <troupe/cuda/own_stream.hpp>
 #include <troupe/cuda/scratch.hpp>
 #include <troupe/cutlass/templates/arguments.hpp>
+#include <troupe/plan/recent.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>
 
@@ -42,16 +43,13 @@ class lane {
   result<void> map(const matrix_map& m, kernels::tensor_map& to);
 
   /// Returns the call's stream; on a helper's lane, which has none, the lane's own stream.
-  result<CUstream> stream_of(const call& c);
+  result<CUstream> stream_of(const call& c) { return own_.of(c, "cutlass"); }
   /// Keeps an object that a graph refers to.
   void keep(std::shared_ptr<const void> r) {
     if (kept_.empty() || kept_.back() != r) kept_.push_back(std::move(r));
   }
 
-  /// The execution plan of the last request and its key: the next request often has the same.
-  std::string last_key, next_key;
-  std::shared_ptr<const execution_plan> last_execution_plan;
-  std::uint64_t known_since = 0;  ///< execution plans that had been replaced when the last one was found
+  troupe::plan::recent<execution_plan> recent;
 
  private:
   result<std::uint64_t> arrivals(std::uint32_t count, const call& c);
@@ -63,7 +61,7 @@ class lane {
   };
   cuda::kept_scratch scratch_;
   std::array<known_map, most_maps> maps_{};
-  cuda::stream own_;
+  cuda::own_stream own_;
   cuda::device_memory arrivals_;
   std::uint32_t arrivals_count_ = 0;
   std::vector<std::shared_ptr<const void>> kept_;

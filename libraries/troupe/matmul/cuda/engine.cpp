@@ -94,19 +94,13 @@ result<void> cublaslt::launch(cuda::kernel_id which, cuda::grid blocks, cuda::gr
   return cuda::launch(kernels_, which, blocks, threads, stream, "matmul", arguments);
 }
 
-result<std::shared_ptr<const execution_plan>> cublaslt::execution_plan_of(const multiplication& r, const problem& p,
-                                                                          lane& on) {
-  std::string& key = on.next_key;
-  write_key(key, r, p);
-  const std::uint64_t now = replaced_.load(std::memory_order_acquire);
-  if (on.last_plan != nullptr && on.known_since == now && on.last_key == key) [[likely]]
-    return on.last_plan;
-  const selection_options how{.kept = kept_};
-  std::shared_ptr<const execution_plan> found =
-      TROUPE_TRY(plans_.get(key, [&] { return find_execution_plan(library_.get(), r, p, gpu_, how); }));
-  std::swap(on.last_key, key);
-  on.last_plan = found, on.known_since = now;
-  return found;
+result<const std::shared_ptr<const execution_plan>*> cublaslt::execution_plan_of(const multiplication& r,
+                                                                                 const problem& p, lane& on) {
+  write_key(on.recent.key(), r, p);
+  return on.recent.get(plans_, [&] {
+    const selection_options how{.kept = kept_};
+    return find_execution_plan(library_.get(), r, p, gpu_, how);
+  });
 }
 
 result<outcome> cublaslt::run(const multiplication& r, call& c) {
@@ -114,7 +108,7 @@ result<outcome> cublaslt::run(const multiplication& r, call& c) {
   if (t.empty()) return error(reaction::fatal, "matmul", "matmul.multiplication: the epilogue is damaged");
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const problem p = problem_of(r);
-  const auto plan = TROUPE_TRY(execution_plan_of(r, p, *on));
+  const auto& plan = *TROUPE_TRY(execution_plan_of(r, p, *on));
   const outcome done{.fused = plan->fused || !plan->multiplies};
   if (plan->small) {
     TROUPE_TRY(multiply_small(r, p, *plan, nullptr, 1, on->stream()));
@@ -167,7 +161,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const multiplication first = all[0];
   const problem p = problem_of(first);
-  const auto plan = TROUPE_TRY(execution_plan_of(first, p, *on));
+  const auto& plan = *TROUPE_TRY(execution_plan_of(first, p, *on));
   // The members are not run one by one: if one failed after others had written, all would be computed again.
   bool small = plan->small;
   for (std::size_t i = 1; i < all.size(); ++i) small = small && differ_in_addresses_only(first, all[i]);
@@ -328,7 +322,6 @@ result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c)
   std::string key;
   write_key(key, r, p);
   plans_.put(key, std::move(found));
-  replaced_.fetch_add(1, std::memory_order_acq_rel);
   return info;
 }
 

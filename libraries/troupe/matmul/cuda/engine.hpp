@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/per_lane.hpp>
@@ -42,7 +41,9 @@ class cublaslt {
         lanes_(std::move(lanes)),
         gpu_(std::move(on)),
         remarks_([context](const std::string& text) { remark(context, "matmul: " + text); }) {}
-  result<std::shared_ptr<const execution_plan>> execution_plan_of(const multiplication& r, const problem& p, lane& on);
+  // The pointer is valid until the lane runs another request.
+  result<const std::shared_ptr<const execution_plan>*> execution_plan_of(const multiplication& r, const problem& p,
+                                                                         lane& on);
   result<void> multiply(const multiplication& r, const problem& p, const execution_plan& plan, std::uint64_t memory,
                         lane& on, call& c);
   result<product_arguments> prepare_arguments(const multiplication& r, const problem& p, const execution_plan& plan,
@@ -64,7 +65,6 @@ class cublaslt {
   plan::remarks remarks_;
   plan::kept_choices kept_{remarks_, {}};
   plan::cache<execution_plan> plans_{{.most = 4096}};
-  std::atomic<std::uint64_t> replaced_{0};  // counts the plans that `prepare` has stored: see lane::known_since
 };
 
 }  // namespace troupe::matmul
