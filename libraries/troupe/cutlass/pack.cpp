@@ -85,7 +85,12 @@ pack_problem problem_of(const pack& r) {
   if (r.scales) {
     const factor s = columns_of(*r.scales);
     p.block = terms_of_block(p.terms, matrices_of(r.scales->shape()).one.rows);
-    p.by = {s.address, s.type, s.line, s.term, s.batch, 1, p.block};
+    p.by = {.address = s.address,
+            .type = s.type,
+            .block = {1, p.block},
+            .k_stride = s.term,
+            .line_stride = s.line,
+            .batch_stride = s.batch};
   }
   return p;
 }

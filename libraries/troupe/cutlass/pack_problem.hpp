@@ -10,7 +10,7 @@ namespace troupe::cutlass {
 /// A packing as engines compute it: the lines (see problem.hpp) are the columns of a factor B.
 struct pack_problem {
   factor from, packed;
-  scales by;                                     ///< scales to write; address 0: none
+  matmul::block_scales by;                       ///< scales to write; address 0: none
   std::int64_t lines = 0;                        ///< number of lines of a matrix
   std::int64_t terms = 0, block = 0, batch = 1;  ///< terms of a line, terms of a block, and matrices
 };

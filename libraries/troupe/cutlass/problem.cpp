@@ -18,13 +18,11 @@ factor factor_of(const in_any& view, bool lines_are_rows) noexcept {
   return out;
 }
 
-scales scales_of(const in_any* view, bool lines_are_rows, std::int64_t lines, std::int64_t terms) noexcept {
+matmul::block_scales scales_of(const in_any* view, bool lines_are_rows, std::int64_t lines,
+                               std::int64_t terms) noexcept {
   if (!view) return {};
-  const batch_of_matrices all = matrices_of(view->shape());
-  const matrix_shape s = lines_are_rows ? all.one : all.one.transposed();
-  scales out{view->range().address, view->type(), s.row_stride, s.column_stride, all.count == 1 ? 0 : all.stride};
-  out.terms = terms_of_block(terms, s.columns);
-  if (s.rows != lines) out.lines = out.terms;
+  matmul::block_scales out = matmul::scales_in(*view, lines_are_rows);
+  out.set_block(terms_of_block(terms, out.k_blocks), lines);
   return out;
 }
 

@@ -23,14 +23,6 @@ struct factor {
   std::int64_t line = 0, term = 0, batch = 0;
 };
 
-/// The scales of a factor's blocks, with strides in elements between the blocks.
-struct scales {
-  std::uint64_t address = 0;  ///< 0: none
-  dtype type{};
-  std::int64_t line = 0, term = 0, batch = 0;
-  std::int64_t lines = 1, terms = 1;  ///< extents of a block: across lines, and along k
-};
-
 /// The result, or an operand of its epilogue, in memory; strides in elements.
 struct placed_matrix {
   std::uint64_t address = 0;
@@ -51,7 +43,7 @@ struct row_groups {
 /// + group * batch stride.
 struct problem {
   factor a, b;
-  scales a_scales, b_scales;
+  matmul::block_scales a_scales, b_scales;
   placed_matrix d;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;  ///< extents of the product; k in terms
   std::int64_t first = 0;                       ///< index of this product in its request, for the epilogue's operands

@@ -50,14 +50,19 @@ constexpr scale_block block_of(dtype scale, dtype elements) noexcept {
 struct block_scales {
   std::uint64_t address = 0;  ///< 0: none
   dtype type{};
-  scale_block block{};
+  scale_block block{1, 1};
   std::int64_t k_blocks = 0, line_blocks = 0;  ///< number of blocks along k; number of groups of lines
   std::int64_t k_stride = 0;                   ///< from one block to the next along k
   std::int64_t line_stride = 0;                ///< from one group of lines to the next
   std::int64_t batch_stride = 0;               ///< from one factor of the batch to the next; 0: all share the scales
+
+  /// Sets the block to `k` numbers along k and, unless each of the factor's `lines` lines has scales, to as many lines.
+  void set_block(std::int64_t k, std::int64_t lines) noexcept { block = {line_blocks == lines ? 1 : k, k}; }
 };
-/// Returns the scales in `view` of a factor with `lines` lines of this element type. Lines are the rows of A
-/// (`lines_are_rows`) or the columns of B.
+/// Returns the scales in `view`, without the block. Lines of the factor are the rows of A (`lines_are_rows`) or the
+/// columns of B.
+block_scales scales_in(const in_any& view, bool lines_are_rows) noexcept;
+/// Returns the scales in `view` of a factor with `lines` lines of this element type.
 block_scales scales_of(const in_any& view, bool lines_are_rows, std::int64_t lines, dtype elements) noexcept;
 
 /// Returns the type of the sums of products of elements of A and B; dtype{} if no product of these types exists.

@@ -44,10 +44,10 @@ void write_key(std::string& key, const problem& p, const request_options& o) {
   append(key, o.plan, extents_of(p));
   key += has_lines_apart(p) ? '1' : '0', key += o.compiling == compiling::awaited ? '1' : '0';
   // Strides of scales decide whether a CUTLASS kernel can run: see cutlass_library_plans_of.
-  for (const scales* const by : {&p.a_scales, &p.b_scales}) {
+  for (const matmul::block_scales* const by : {&p.a_scales, &p.b_scales}) {
     key += by->address != 0 ? '1' : '0';
     if (by->address != 0)
-      for (const std::int64_t stride : {by->line, by->term, by->batch})
+      for (const std::int64_t stride : {by->line_stride, by->k_stride, by->batch_stride})
         key.append(reinterpret_cast<const char*>(&stride), sizeof stride);
   }
   cutlass::write_key(key, p);

@@ -101,8 +101,13 @@ void set_reductions(const problem& p, const kernel_variant& kernel, execution_pl
 }
 
 kernels::factor argument_of(const factor& f) noexcept { return {f.address, f.line, f.term, f.batch}; }
-kernels::block_scales argument_of(const scales& s) noexcept {
-  return {s.address, s.line, s.term, s.batch, static_cast<int>(s.lines), static_cast<int>(s.terms)};
+kernels::block_scales argument_of(const matmul::block_scales& s) noexcept {
+  return {s.address,
+          s.line_stride,
+          s.k_stride,
+          s.batch_stride,
+          static_cast<int>(s.block.lines),
+          static_cast<int>(s.block.k)};
 }
 kernels::matrix argument_of(const placed_matrix& m) noexcept { return {m.address, m.row, m.column, m.batch}; }
 

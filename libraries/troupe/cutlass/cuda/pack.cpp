@@ -43,14 +43,14 @@ result<cuda::kernel_set> load_packing() {
 result<void> enqueue(const pack_problem& p, const cuda::kernel_set& kernels, CUstream stream) {
   // Without scales, blocks only divide the work.
   const std::int64_t block = p.by.address != 0 ? p.block : std::min<std::int64_t>(p.terms, 512);
-  const kernel_arguments::packing all{
-      lines_of(p.from),
-      lines_of(p.packed),
-      {reinterpret_cast<void*>(p.by.address), static_cast<std::uint64_t>(p.by.type), p.by.line, p.by.term, p.by.batch},
-      p.lines,
-      p.terms,
-      block,
-      p.batch};
+  const kernel_arguments::packing all{lines_of(p.from),
+                                      lines_of(p.packed),
+                                      {reinterpret_cast<void*>(p.by.address), static_cast<std::uint64_t>(p.by.type),
+                                       p.by.line_stride, p.by.k_stride, p.by.batch_stride},
+                                      p.lines,
+                                      p.terms,
+                                      block,
+                                      p.batch};
   const cuda::grid blocks{static_cast<unsigned>((p.lines + 31) / 32),
                           cuda::at_most((p.terms + block - 1) / block, 65535), cuda::at_most(p.batch, 65535)};
   return cuda::launch(kernels, kernel_for(p.packed.type), blocks, {32, 8, 1}, stream, "cutlass", all);

@@ -48,7 +48,8 @@ float find_scale(const line_of_terms& l, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = 0; i < n; ++i) largest = packing_numbers::larger_magnitude(largest, x[i]);
   });
   const float scale = packing_numbers::scale_of<T>(largest);
-  const std::int64_t at = l.batch * l.p.by.batch + l.line * l.p.by.line + begin / l.p.block * l.p.by.term;
+  const std::int64_t at =
+      l.batch * l.p.by.batch_stride + l.line * l.p.by.line_stride + begin / l.p.block * l.p.by.k_stride;
   void* const to = reinterpret_cast<std::byte*>(l.p.by.address) + at * static_cast<std::int64_t>(bytes_of(l.p.by.type));
   epilogue::put_number(to, l.p.by.type, scale);
   return static_cast<float>(epilogue::number_at(to, l.p.by.type));

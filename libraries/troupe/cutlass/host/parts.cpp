@@ -15,16 +15,16 @@ std::byte* address_of(const Placed& p, std::int64_t elements) noexcept {
 host_factor factor_of(const factor& f, std::int64_t lines, std::int64_t terms, std::int64_t at) noexcept {
   return {address_of(f, at), f.type, lines, terms, f.line, f.term};
 }
-host_scales scales_of(const scales& s, std::int64_t at) noexcept {
-  return {address_of(s, at), s.type, s.line, s.term, s.lines, s.terms};
+host_scales scales_of(const matmul::block_scales& s, std::int64_t at) noexcept {
+  return {address_of(s, at), s.type, s.line_stride, s.k_stride, s.block.lines, s.block.k};
 }
 
 // Returns rows [first, first + rows) of product `which`. If `first` is not 0, each row has its own scales.
 host_product rows_of(const problem& p, std::int64_t which, std::int64_t first, std::int64_t rows) noexcept {
   return {.a = factor_of(p.a, rows, p.k, which * p.a.batch + first * p.a.line),
           .b = factor_of(p.b, p.n * (p.paired ? 2 : 1), p.k, which * p.b.batch),
-          .a_scales = scales_of(p.a_scales, which * p.a_scales.batch + first * p.a_scales.line),
-          .b_scales = scales_of(p.b_scales, which * p.b_scales.batch),
+          .a_scales = scales_of(p.a_scales, which * p.a_scales.batch_stride + first * p.a_scales.line_stride),
+          .b_scales = scales_of(p.b_scales, which * p.b_scales.batch_stride),
           .sums = p.sums,
           .to = {address_of(p.d, which * p.d.batch + first * p.d.row), p.d.type, {rows, p.n, p.d.row, p.d.column}}};
 }

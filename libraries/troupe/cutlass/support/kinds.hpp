@@ -50,7 +50,14 @@ inline problem problem_of(const kind& k, bool has_contiguous_terms, const epilog
   p.a = factor_of(k.a), p.b = factor_of(k.b);
   p.d = {address, dtype::bf16, p.n, 1, 0};
   p.sums = sums_of(k.a, k.b), p.options.precision = k.how, p.tree = tree;
-  if (k.terms != 0) p.b_scales = {address, k.scale, p.k / k.terms, 1, 0, 1, k.terms};
+  if (k.terms != 0)
+    p.b_scales = {.address = address,
+                  .type = k.scale,
+                  .block = {1, k.terms},
+                  .k_blocks = p.k / k.terms,
+                  .line_blocks = p.n,
+                  .k_stride = 1,
+                  .line_stride = p.k / k.terms};
   return p;
 }
 

@@ -115,12 +115,12 @@ bool has_layout(const factor& f, const char* layout, bool lines_are_rows) noexce
 }
 
 // Returns true if the scales are in the order that the kernel reads.
-bool has_scale_order(const scales& s, std::int64_t lines, const vendor::kernel_variant& c, const vendor::launch& l,
-                     bool of_a) {
+bool has_scale_order(const matmul::block_scales& s, std::int64_t lines, const vendor::kernel_variant& c,
+                     const vendor::launch& l, bool of_a) {
   const auto offset_of = of_a ? c.a_scale_offset : c.b_scale_offset;
   for (int i = 0; i < lines; ++i)
     for (int j = 0; j < (l.k + c.scale_block - 1) / c.scale_block; ++j)
-      if (offset_of(&l, i, j) != i * s.line + j * s.term) return false;
+      if (offset_of(&l, i, j) != i * s.line_stride + j * s.k_stride) return false;
   return true;
 }
 void require_scales(refusals& r, const vendor::kernel_variant& c, const problem& p, const kernel_signature& f,

@@ -70,7 +70,7 @@ problem product_of(const support::kind& k, bool has_contiguous_terms, bool group
   if (p.paired && !has_contiguous_terms) p.b.term = 2 * p.n;
   if (!grouped) return p;
   p.batch = 8, p.groups = {1 << 20, true}, p.b.batch = p.n * p.k;
-  if (p.b_scales.address != 0) p.b_scales.batch = p.n * p.k / k.terms;
+  if (p.b_scales.address != 0) p.b_scales.batch_stride = p.n * p.k / k.terms;
   return p;
 }
 

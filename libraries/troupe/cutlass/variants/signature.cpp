@@ -16,7 +16,7 @@ namespace {
 
 using epilogue::node, epilogue::op;
 
-factor_signature signature_of(const factor& f, const scales& s, std::int64_t batch) noexcept {
+factor_signature signature_of(const factor& f, const matmul::block_scales& s, std::int64_t batch) noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(f.type));
   factor_signature out{.type = f.type};
   const std::int64_t between = batch == 1 ? 0 : f.batch * bytes;
@@ -30,8 +30,8 @@ factor_signature signature_of(const factor& f, const scales& s, std::int64_t bat
   // The tensor memory accelerator takes no negative strides, and requires 16 bytes.
   if (f.line < 0 || f.term < 0 || between < 0) out.alignment = std::min<std::uint8_t>(out.alignment, 8);
   if (s.address != 0)
-    out.scale_type = s.type, out.scale_block_k = static_cast<std::uint32_t>(s.terms),
-    out.scale_block_lines = static_cast<std::uint32_t>(s.lines);
+    out.scale_type = s.type, out.scale_block_k = static_cast<std::uint32_t>(s.block.k),
+    out.scale_block_lines = static_cast<std::uint32_t>(s.block.lines);
   return out;
 }
 
