@@ -11,12 +11,13 @@ namespace troupe::epilogue {
 std::vector<std::byte> encode_tree(std::span<const node> nodes, std::span<const double> numbers,
                                    std::span<const memory_operand> memory);
 
-/// A copy of an epilogue whose operands in memory are replaced.
+/// A copy of an epilogue whose operands in memory, or numbers too, are replaced.
 class rebound_tree {
  public:
   /// `memory` has the new operand for each operand in memory of `from`.
-  rebound_tree(const tree& from, std::span<const memory_operand> memory)
-      : encoded_(encode_tree(from.nodes(), from.numbers(), memory)), tree_(encoded_.data(), encoded_.size()) {}
+  rebound_tree(const tree& from, std::span<const memory_operand> memory) : rebound_tree(from, memory, from.numbers()) {}
+  rebound_tree(const tree& from, std::span<const memory_operand> memory, std::span<const double> numbers)
+      : encoded_(encode_tree(from.nodes(), numbers, memory)), tree_(encoded_.data(), encoded_.size()) {}
   rebound_tree(rebound_tree&&) noexcept = default;
   const tree& get() const noexcept { return tree_; }
 

@@ -99,7 +99,7 @@ result<const std::shared_ptr<const execution_plan>*> cublaslt::execution_plan_of
   write_key(on.recent.key(), r, p);
   return on.recent.get(plans_, [&] {
     const selection_options how{.kept = kept_};
-    return find_execution_plan(library_.get(), r, p, gpu_, how);
+    return find_execution_plan(library_.get(), {r, p}, gpu_, how);
   });
 }
 
@@ -307,7 +307,7 @@ result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c)
     }
     return timing->time(library_.get(), product, on->memory().workspace(), on->stream());
   };
-  auto found = TROUPE_TRY(find_execution_plan(library_.get(), r, p, gpu_, how));
+  auto found = TROUPE_TRY(find_execution_plan(library_.get(), {r, p}, gpu_, how));
   if (found->small || !found->product) info.source = plan_source::none;
   if (request.options.chosen) {
     const choice words = found->product ? found->product->chosen() : choice();

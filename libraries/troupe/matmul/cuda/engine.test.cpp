@@ -207,6 +207,29 @@ TEST_F(matmul_cuda, every_option_is_passed_to_cublaslt) {
             asked(dtype::f8e4m3, [](auto&) {}));
 }
 
+TEST_F(matmul_cuda, a_small_product_and_a_batch_of_one_share_a_plan_whichever_is_first) {
+  const auto as_batch = [](const auto& o) {
+    tensor_shape s = o.shape();
+    s.rank = 3, s.extents = {1, s.extents[0], s.extents[1]}, s.strides = {256, s.strides[0], s.strides[1]};
+    return std::remove_cvref_t<decltype(o)>(o.range(), s, o.type());
+  };
+  for (const bool batch_first : {false, true}) {
+    const dtype t = batch_first ? dtype::f32 : dtype::bf16;  // so that the second plan is not the first
+    multiplication r{.a = field<access_mode::read>(t, 16, 16, true),
+                     .b = field<access_mode::read>(t, 16, 16, false),
+                     .d = field<access_mode::write>(t, 16, 16, true),
+                     .epilogue = relu(acc)};
+    multiplication batch = r;
+    batch.a = as_batch(r.a), batch.b = as_batch(r.b), batch.d = as_batch(r.d);
+    const std::size_t searches_before = searches(), launches_before = launches();
+    EXPECT_TRUE(is_fused(batch_first ? batch : r));
+    EXPECT_TRUE(is_fused(batch_first ? r : batch));
+    EXPECT_EQ(searches(), searches_before);
+    EXPECT_EQ(launches(), launches_before + 2);
+    EXPECT_EQ(engine->run(read_statistics{})->plans, batch_first ? 2u : 1u);
+  }
+}
+
 TEST_F(matmul_cuda, the_fastest_of_the_measured_algorithms_is_used) {
   const auto push_times = [&](float first, float second, float third) {
     for (const float ms : {first, second, third})

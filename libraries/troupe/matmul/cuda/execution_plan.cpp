@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <troupe/base/cat.hpp>
@@ -23,17 +22,11 @@ std::int64_t rounded_up(std::int64_t n, std::uint64_t to) noexcept {
 }
 bool is_8_bit(dtype t) noexcept { return bytes_of(t) == 1; }
 
-template <class V>
-void append(std::string& to, const V& value) {
-  static_assert(std::has_unique_object_representations_v<V>);
-  to.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-cublasComputeType_t compute_type(const multiplication& r, dtype sums) noexcept {
+cublasComputeType_t compute_type(const product_kind& kind, dtype sums) noexcept {
   if (sums == dtype::f64 || sums == dtype::c128) return CUBLAS_COMPUTE_64F;
   if (sums == dtype::i32) return CUBLAS_COMPUTE_32I;
-  if (r.a.type() != dtype::f32 && r.a.type() != dtype::c64) return CUBLAS_COMPUTE_32F;
-  switch (r.options.precision) {
+  if (kind.a != dtype::f32 && kind.a != dtype::c64) return CUBLAS_COMPUTE_32F;
+  switch (kind.options.precision) {
     case precision::tf32:
       return CUBLAS_COMPUTE_32F_FAST_TF32;
     case precision::bf16:
@@ -78,11 +71,15 @@ epilogue::stored_product stored_product_of(const execution_plan& r, const proble
 
 class search {
  public:
-  search(cublasLtHandle_t library, const multiplication& r, const problem& p, const cuda::gpu_properties& gpu,
+  search(cublasLtHandle_t library, const product_kind& kind, const cuda::gpu_properties& gpu,
          const selection_options& options)
-      : library_(library), r_(r), problem_(p), tree_(r.epilogue.encoded()), gpu_(gpu), options_(options) {
-    sums_ = sums_of(r.a.type(), r.b.type());
-  }
+      : library_(library),
+        kind_(kind),
+        problem_(kind.product),
+        tree_(kind.tree.get()),
+        gpu_(gpu),
+        options_(options),
+        sums_(sums_of(kind.a, kind.b)) {}
 
   result<std::shared_ptr<execution_plan>> run() {
     const auto nodes = tree_.nodes();
@@ -92,7 +89,7 @@ class search {
         has_products && std::any_of(nodes.begin(), nodes.end(), [](const epilogue::node& n) {
           return n.what == epilogue::op::accumulator || n.what == epilogue::op::left || n.what == epilogue::op::right;
         });
-    if (is_small(r_)) {
+    if (is_small(kind_)) {
       plan_.pass.emplace(tree_, stored_product_of(plan_, problem_));
       plan_.small = plan_.fused = plan_.pass->is_ordinary();
       if (plan_.small) return finished();
@@ -109,7 +106,7 @@ class search {
         if (TROUPE_TRY(try_arranged(how, false))) return finished();
       plan_.fused = false;
     }
-    if (r_.options.fusion == fusion::required) return not_fused(found);
+    if (kind_.options.fusion == fusion::required) return not_fused(found);
     for (const arrangement how : arrangements())
       for (const bool sums_in_workspace : {false, true})
         if (sums_in_workspace || sums_fit_in_d())
@@ -119,18 +116,18 @@ class search {
       return error(reaction::caller_bug, "matmul",
                    cat("matmul.prepare: choice is of cuBLASLt ", options_.given->library(),
                        " and does not compute this product on ", gpu_.name, "; prepare without a choice to get one"));
-    return error(reaction::unsupported, "matmul",
-                 cat("matmul.multiplication: cuBLASLt has no product of ", to_string(r_.a.type()), " and ",
-                     to_string(r_.b.type()), " with these extents and strides on ", gpu_.name,
-                     "; wider element types, or smaller matrices, may work"));
+    return error(
+        reaction::unsupported, "matmul",
+        cat("matmul.multiplication: cuBLASLt has no product of ", to_string(kind_.a), " and ", to_string(kind_.b),
+            " with these extents and strides on ", gpu_.name, "; wider element types, or smaller matrices, may work"));
   }
 
  private:
   result<std::shared_ptr<execution_plan>> not_fused(const epilogue_fusion& found) {
     if (workspace_error_) return *workspace_error_;
     const std::string why =
-        found.fits ? cat("cuBLASLt has no kernel that computes it together with a product of ", to_string(r_.a.type()),
-                         " and ", to_string(r_.b.type()), " stored as ", to_string(r_.d.type()), " on ", gpu_.name)
+        found.fits ? cat("cuBLASLt has no kernel that computes it together with a product of ", to_string(kind_.a),
+                         " and ", to_string(kind_.b), " stored as ", to_string(problem_.d.type), " on ", gpu_.name)
                    : cat("cuBLASLt cannot fuse this epilogue: it has ", found.obstacle);
     return error(
         reaction::unsupported, "matmul",
@@ -148,10 +145,10 @@ class search {
       options_.info->fused = plan_.fused || !plan_.multiplies;
       if (plan_.product) plan_.product->describe(*options_.info);
     }
-    if (needs > r_.options.workspace)
+    if (needs > kind_.options.workspace)
       return error(
           reaction::unsupported, "matmul",
-          cat("matmul.multiplication: workspace is ", r_.options.workspace, " bytes; this product needs at least ",
+          cat("matmul.multiplication: workspace is ", kind_.options.workspace, " bytes; this product needs at least ",
               needs, plan_.fused ? "" : ", because a second pass computes its epilogue"));
     return std::make_shared<execution_plan>(plan_);
   }
@@ -162,7 +159,7 @@ class search {
     // The last arrangement of each list widens factors: f64 results of 8-bit floats need more precision than the sums
     // of Hopper's tensor cores have.
     const bool widens =
-        is_float8(r_.a.type()) && r_.d.type() == dtype::f64 && r_.options.accumulation == accumulation::precise;
+        is_float8(kind_.a) && problem_.d.type == dtype::f64 && kind_.options.accumulation == accumulation::precise;
     const std::span<const arrangement> all =
         problem_.has_scales() ? std::span<const arrangement>(with_scales) : std::span<const arrangement>(plain);
     return widens ? all.last(1) : all;
@@ -170,7 +167,7 @@ class search {
 
   // Returns true if D can hold the sums: they have its type, and the epilogue does not load D.
   bool sums_fit_in_d() const noexcept {
-    return r_.d.type() == sums_ && !problem_.paired &&
+    return problem_.d.type == sums_ && !problem_.paired &&
            std::none_of(tree_.memory().begin(), tree_.memory().end(),
                         [this](const memory_operand& m) { return m.address == problem_.d.address; });
   }
@@ -194,8 +191,8 @@ class search {
     plan_.bytes_a = plan_.bytes_b = plan_.bytes_scales_a = plan_.bytes_scales_b = 0;
     plan_.copies_a = plan_.copies_b = false;
     if (how == arrangement::none) return true;
-    const bool floats = is_float8(r_.a.type());
-    if (!is_8_bit(r_.a.type()) || (how == arrangement::halves && !floats)) return false;
+    const bool floats = is_float8(kind_.a);
+    if (!is_8_bit(kind_.a) || (how == arrangement::halves && !floats)) return false;
     if (how == arrangement::bytes && floats && !gpu_.has_float8()) return false;
     if (how == arrangement::block_scaled && !arrange_scales()) return false;
     const bool always = how == arrangement::halves || how == arrangement::scaled;
@@ -240,14 +237,14 @@ class search {
   }
 
   result<bool> try_arranged(arrangement how, bool sums_in_workspace) {
-    if (!arrange(how) || !(sums_in_workspace || has_type(r_.d.type()))) return false;
+    if (!arrange(how) || !(sums_in_workspace || has_type(problem_.d.type))) return false;
     product_spec s{};
     const stored_matrix a = plan_.copies_a ? arranged(problem_.a, problem_.m, true) : problem_.a,
                         b = plan_.copies_b ? arranged(problem_.b, problem_.n, false) : problem_.b;
     s.a = spec_of(a), s.b = spec_of(b);
     s.transpose_a = a.transposed, s.transpose_b = b.transposed;
     s.batch = problem_.batch;
-    s.compute = is_8_bit(r_.a.type()) && sums_ == dtype::f32 ? CUBLAS_COMPUTE_32F : compute_type(r_, sums_);
+    s.compute = is_8_bit(kind_.a) && sums_ == dtype::f32 ? CUBLAS_COMPUTE_32F : compute_type(kind_, sums_);
     s.scale = type_of(sums_);
     s.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
     s.d = spec_of(problem_.d);
@@ -282,22 +279,22 @@ class search {
       s.reductions = s.epilogue == CUBLASLT_EPILOGUE_DEFAULT && !plan_.epilogue.has_beta()
                          ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
                          : CUBLASLT_REDUCTION_SCHEME_NONE;
-    if (r_.options.repeatability == repeatability::between_processes)
+    if (kind_.options.repeatability == repeatability::between_processes)
       s.reductions &= ~CUBLASLT_REDUCTION_SCHEME_INPLACE;
     s.fast_accumulation =
-        r_.options.accumulation == accumulation::fast && (s.a.type == CUDA_R_8F_E4M3 || s.a.type == CUDA_R_8F_E5M2);
-    s.multiprocessors = r_.options.multiprocessors >= gpu_.multiprocessors ? 0 : r_.options.multiprocessors;
-    if (plan_.scratch_bytes() > r_.options.workspace) {
+        kind_.options.accumulation == accumulation::fast && (s.a.type == CUDA_R_8F_E4M3 || s.a.type == CUDA_R_8F_E5M2);
+    s.multiprocessors = kind_.options.multiprocessors >= gpu_.multiprocessors ? 0 : kind_.options.multiprocessors;
+    if (plan_.scratch_bytes() > kind_.options.workspace) {
       workspace_error_ = error(reaction::unsupported, "matmul",
-                               cat("matmul.multiplication: workspace is ", r_.options.workspace,
+                               cat("matmul.multiplication: workspace is ", kind_.options.workspace,
                                    " bytes; this product needs at least ", plan_.scratch_bytes(), " on this GPU"));
       return false;
     }
     s.workspace = static_cast<std::int64_t>(
-        std::min<std::uint64_t>(lane::workspace_bytes, r_.options.workspace - plan_.scratch_bytes()));
-    s.repeatable = r_.options.repeatability == repeatability::between_processes;
+        std::min<std::uint64_t>(lane::workspace_bytes, kind_.options.workspace - plan_.scratch_bytes()));
+    s.repeatable = kind_.options.repeatability == repeatability::between_processes;
     TROUPE_TRY(choose(s));
-    if (!plan_.product && r_.options.precision == precision::bf16x9) {
+    if (!plan_.product && kind_.options.precision == precision::bf16x9) {
       s.compute = CUBLAS_COMPUTE_32F;  // as precise as bf16x9
       TROUPE_TRY(choose(s));
     }
@@ -379,7 +376,7 @@ class search {
     };
     const auto fits = [](dtype t) { return t == dtype::f32 || t == dtype::f64 || t == dtype::f16 || t == dtype::bf16; };
     if (f.c != none) {
-      const dtype c = memory_of(f.c).type, d = r_.d.type();
+      const dtype c = memory_of(f.c).type, d = problem_.d.type;
       if (is_float8(d) ? c != dtype::f16 && c != dtype::bf16 : c != d) return false;
       s.c = matrix(f.c);
       // cuBLASLt 13.1 checks the alignment of the lines of C only. If the lines of D are less aligned, and the
@@ -422,58 +419,27 @@ class search {
   }
 
   const cublasLtHandle_t library_;
-  const multiplication& r_;
+  const product_kind& kind_;
   const problem& problem_;
-  const tree tree_;
+  const tree& tree_;
   const cuda::gpu_properties& gpu_;
   const selection_options& options_;
-  dtype sums_{};
+  const dtype sums_;
   execution_plan plan_;
   std::optional<error> workspace_error_;
 };
 
 }  // namespace
 
-bool is_small(const multiplication& r) noexcept {
-  constexpr std::int64_t longest = 256, most_work = 64 * 64 * 64;
-  const tensor_shape &a = r.a.shape(), &b = r.b.shape(), &d = r.d.shape();
-  if (a.rank != 2 || b.rank != 2 || d.rank != 2 || r.a_scales) return false;
-  const std::int64_t m = a.extents[0], k = a.extents[1], n = b.extents[1];
-  if (m == 0 || n == 0 || m > longest || n > longest || k > longest || m * n * k > most_work) return false;
-  const auto nodes = r.epilogue.encoded().nodes();
-  return std::none_of(nodes.begin(), nodes.end(), [](const epilogue::node& one) {
-    return one.what == epilogue::op::reduce || one.what == epilogue::op::left || one.what == epilogue::op::right;
-  });
-}
-
 stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noexcept {
   if (s.block.lines == 1) return {s.k_blocks, lines, lines, s.line_stride, s.k_stride};
   return {s.line_blocks, s.k_blocks, rounded_up(s.k_blocks, 4), s.k_stride, s.line_stride};
 }
 
-void write_key(std::string& to, const multiplication& r, const problem& p) {
-  const tree& t = r.epilogue.encoded();
-  to.clear();
-  for (const stored_matrix* m : {&p.a, &p.b, &p.d})
-    append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m->type), m->rows, m->columns, m->ld, m->stride,
-                                           m->transposed, alignment_of(m->address)});
-  to.resize(to.size() + payload_bytes<product_options>);
-  encode(r.options, reinterpret_cast<std::byte*>(to.data() + to.size() - payload_bytes<product_options>));
-  append(to, std::array<std::int64_t, 3>{p.batch, p.transposed, static_cast<std::int64_t>(t.nodes().size())});
-  for (const block_scales* b : {&p.a_scales, &p.b_scales})
-    append(to, std::array<std::int64_t, 5>{static_cast<std::int64_t>(b->type), b->block.lines, b->k_stride,
-                                           b->line_stride, b->batch_stride});
-  for (const epilogue::node& n : t.nodes()) append(to, n);
-  for (const memory_operand& m : t.memory())
-    append(to, std::array<std::int64_t, 7>{static_cast<std::int64_t>(m.type), m.shape.row_stride, m.shape.column_stride,
-                                           m.batch_stride, alignment_of(m.address), m.address == p.d.address,
-                                           static_cast<std::int64_t>(m.mode)});
-}
-
-result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const multiplication& r,
-                                                            const problem& p, const cuda::gpu_properties& gpu,
+result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const product_kind& kind,
+                                                            const cuda::gpu_properties& gpu,
                                                             const selection_options& options) {
-  return search(library, r, p, gpu, options).run();
+  return search(library, kind, gpu, options).run();
 }
 
 }  // namespace troupe::matmul

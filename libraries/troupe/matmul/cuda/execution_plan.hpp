@@ -8,6 +8,7 @@
 #include <troupe/base/round_up.hpp>
 #include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/epilogue/cuda/second_pass.hpp>
+#include <troupe/matmul/cuda/product_kind.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
 
 namespace troupe::matmul {
@@ -59,12 +60,6 @@ stored_scales scales_for_library(const block_scales& s, std::int64_t lines) noex
 /// Returns the type of copies of elements times their scales. Elements times 8-bit scales are exact in bfloat16.
 inline dtype scaled_type(const block_scales& s) noexcept { return s.type == dtype::f32 ? dtype::f32 : dtype::bf16; }
 
-/// Returns true if our own kernel computes the request, with the same bits alone and together with others.
-bool is_small(const multiplication& r) noexcept;
-
-/// Writes the key of the request's plan to `to`: shapes, strides, alignments, types, options and epilogue structure.
-void write_key(std::string& to, const multiplication& r, const problem& p);
-
 /// Options of the choice among cuBLASLt's algorithms.
 struct selection_options {
   plan::kept_choices& kept;       ///< algorithms that earlier processes chose
@@ -75,10 +70,10 @@ struct selection_options {
   plan_info* info = nullptr;  ///< receives facts about the plan, if not null
 };
 
-/// Finds the best plan of the request on this GPU. Plans that fuse the epilogue are preferred, then plans that do not
-/// copy factors.
-result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const multiplication& r,
-                                                            const problem& p, const cuda::gpu_properties& gpu,
+/// Finds the best plan of requests of a kind on this GPU. Plans that fuse the epilogue are preferred, then plans that
+/// do not copy factors.
+result<std::shared_ptr<execution_plan>> find_execution_plan(cublasLtHandle_t library, const product_kind& kind,
+                                                            const cuda::gpu_properties& gpu,
                                                             const selection_options& options);
 
 }  // namespace troupe::matmul

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <troupe/matmul/cuda/execution_plan.hpp>
 #include <troupe/matmul/cuda/group.hpp>
+#include <troupe/matmul/cuda/product_kind.hpp>
 #include <troupe/request/codec.hpp>
 
 namespace troupe::matmul {
