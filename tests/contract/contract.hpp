@@ -104,7 +104,6 @@ template <class Actor>
 class library_actor : public testing::Test {
  protected:
   using request = typename Actor::request;
-  using reply = typename request::reply;
 };
 TYPED_TEST_SUITE_P(library_actor);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tests/numerics/device.hpp>
+#include <troupe/request/ready_request.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>
 
@@ -68,6 +69,11 @@ class engine_under_test {
     if (!operation->run(engine_->state, e->payload, &e->call, &failure)) return error_of(failure);
     if (auto ok = finish(lane); !ok) return ok.error();
     return e->answer();
+  }
+
+  template <ready_request R>
+  auto run(const R& r, std::uint32_t lane = 0) const {
+    return run(r.sent(), lane);
   }
 
   /// Runs requests that the engine agrees to coalesce in one call; empty if it does not.

@@ -19,8 +19,7 @@
 
 namespace troupe::blas {
 
-using all_requests =
-    joined_requests<all_level1, all_rotations, all_level2, all_triangular_vectors, all_updates, all_products,
-                    all_level3, all_extensions, all_batches, all_factorizations, all_views>;
+using all_requests = joined_requests<all_level1, all_rotations, all_level2, all_triangular_vectors, all_updates,
+                                     all_products, all_level3, all_extensions, all_batches, all_factorizations>;
 
 }  // namespace troupe::blas

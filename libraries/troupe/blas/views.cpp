@@ -2,13 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/blas/internal/checks.hpp>
-#include <troupe/blas/internal/views.hpp>
+#include <troupe/blas/views.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::blas {
 namespace {
 
 using troupe::detail::extents_text;
+
+// A view as BLAS sees it: op(X), where X is stored column by column.
+struct stored_view {
+  op trans = op::none;
+  extent ld = 1;
+};
+// Returns true if BLAS can take the matrix as it is, or transposed.
+bool has_columns(const matrix_shape& s) noexcept { return s.row_stride == 1 || s.rows == 1; }
+bool suits_blas(const matrix_shape& s) noexcept { return has_columns(s) || has_columns(s.transposed()); }
+stored_view stored(const matrix_shape& s) noexcept {
+  if (has_columns(s)) return {op::none, s.columns == 1 ? s.rows : s.column_stride};
+  return {op::transpose, s.rows == 1 ? s.columns : s.row_stride};
+}
+
+triangle other(triangle t) noexcept { return t == triangle::lower ? triangle::upper : triangle::lower; }
+side other(side s) noexcept { return s == side::left ? side::right : side::left; }
 
 template <class V>
 void check_view(checker& check, const V& view) {
@@ -69,6 +85,74 @@ void triangular_solution<T>::check(checker& check) const {
   check_view(check, a);
   check_view(check, b);
   check.number(alpha);
+}
+
+// Returns true if the result is computed as its transpose, because its rows are stored one after the other.
+template <class T, class C>
+bool multiplication<T, C>::exchanges_operands() const noexcept {
+  return !has_columns(c.shape());
+}
+template <class T, class C>
+gemm<T, C> multiplication<T, C>::sent() const {
+  const bool swap = exchanges_operands();
+  const auto &first = swap ? b : a, &second = swap ? a : b;
+  const auto oriented = [swap](const matrix_shape& s) { return swap ? s.transposed() : s; };
+  const matrix_shape sc = oriented(c.shape()), s1 = oriented(first.shape());
+  const stored_view sa = stored(s1), sb = stored(oriented(second.shape()));
+  return {.a = first,
+          .b = second,
+          .c = c,
+          .m = sc.rows,
+          .n = sc.columns,
+          .k = s1.columns,
+          .trans_a = sa.trans,
+          .trans_b = sb.trans,
+          .alpha = alpha,
+          .beta = beta,
+          .lda = sa.ld,
+          .ldb = sb.ld,
+          .ldc = stored(sc).ld,
+          .math = math};
+}
+
+template <class T>
+geam<T> addition<T>::sent() const {
+  const bool swap = !has_columns(c.shape());
+  const auto oriented = [swap](const matrix_shape& s) { return swap ? s.transposed() : s; };
+  const matrix_shape sc = oriented(c.shape());
+  const stored_view sa = stored(oriented(a.shape())), sb = stored(oriented(b.shape()));
+  return {.a = a,
+          .b = b,
+          .c = c,
+          .m = sc.rows,
+          .n = sc.columns,
+          .trans_a = sa.trans,
+          .trans_b = sb.trans,
+          .alpha = alpha,
+          .beta = beta,
+          .lda = sa.ld,
+          .ldb = sb.ld,
+          .ldc = stored(sc).ld};
+}
+
+template <class T>
+trsm<T> triangular_solution<T>::sent() const {
+  const bool swap = !has_columns(b.shape());
+  const matrix_shape sb = swap ? b.shape().transposed() : b.shape();
+  const stored_view sa = stored(swap ? a.shape().transposed() : a.shape());
+  // Each transposition makes the lower triangle the upper one: of the whole equation, and of A in memory.
+  const bool flipped = swap != (sa.trans == op::transpose);
+  return {.a = a,
+          .b = b,
+          .m = sb.rows,
+          .n = sb.columns,
+          .side = swap ? other(side) : side,
+          .uplo = flipped ? other(uplo) : uplo,
+          .trans = sa.trans,
+          .diag = diag,
+          .alpha = alpha,
+          .lda = sa.ld,
+          .ldb = stored(sb).ld};
 }
 
 }  // namespace troupe::blas

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <troupe/async/accepted.hpp>
+#include <troupe/blas/extensions.hpp>
 #include <troupe/blas/gemm.hpp>
+#include <troupe/blas/level3.hpp>
 #include <troupe/memory/matrix.hpp>
 #include <troupe/request/for_device.hpp>
+#include <troupe/request/ready_request.hpp>
 #include <troupe/request/view_operand.hpp>
 
 /// The common operations on views of matrices, which have shapes and strides. Each matrix may be stored by rows or by
-/// columns, but its rows or its columns must be contiguous. The operations on plain buffers have more options.
+/// columns, but its rows or its columns must be contiguous. Each is sent as the operation on plain buffers, which has
+/// more options.
 ///   blas::multiply(gpu, c, a, b.transposed());
 namespace troupe::blas {
 
@@ -21,9 +25,10 @@ struct multiplication {
   inout_matrix<C> c;
   scalar<compute_of<T, C>> alpha = 1, beta = 0;
   math_mode math = math_mode::exact;
-  using reply = void;
   TROUPE_REQUEST("blas.multiplication", a, b, c, alpha, beta, math)
   void check(checker&) const;
+  gemm<T, C> sent() const;
+  bool exchanges_operands() const noexcept;
 };
 
 /// C = alpha * A + beta * B. C may be A or B, in place: the same view. See geam.
@@ -33,9 +38,9 @@ struct addition {
   in_matrix<T> a, b;
   out_matrix<T> c;
   scalar<T> alpha = 1, beta = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.addition", a, b, c, alpha, beta)
   void check(checker&) const;
+  geam<T> sent() const;
 };
 
 /// B = X, the solution of A * X = alpha * B, or of X * A = alpha * B on the right, where A is triangular. See trsm.
@@ -48,15 +53,13 @@ struct triangular_solution {
   triangle uplo = triangle::lower;  ///< of A as the view shows it, however it is stored
   diagonal diag = diagonal::stored;
   scalar<T> alpha = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.triangular_solution", a, b, side, uplo, diag, alpha)
   void check(checker&) const;
+  trsm<T> sent() const;
 };
 
-using view_multiplications = requests_for<product_types, multiplication>;
-using view_additions = requests_for<full_types, addition>;
-using view_solutions = requests_for<full_types, triangular_solution>;
-using all_views = joined_requests<view_multiplications, view_additions, view_solutions>;
+using all_views = joined_requests<requests_for<product_types, multiplication>, requests_for<full_types, addition>,
+                                  requests_for<full_types, triangular_solution>>;
 
 template <class S>
 struct multiply_options {

@@ -6,6 +6,7 @@
 #include <troupe/fft/placement.hpp>
 #include <troupe/request/checks_of.hpp>
 #include <troupe/request/describe.hpp>
+#include <utility>
 
 namespace troupe::fft {
 namespace {
@@ -20,6 +21,31 @@ tensor_shape half_of(tensor_shape s) noexcept {
   return s;
 }
 
+// Returns the number of axes of a transform.
+template <class R>
+std::int64_t dimensions_of(const R& r) noexcept {
+  return r.dimensions == 0 ? static_cast<std::int64_t>(r.input.shape().rank) : r.dimensions.value();
+}
+template <class R>
+bool has_dimensions(const R& r) noexcept {
+  const std::int64_t d = dimensions_of(r);
+  return d >= 1 && d <= static_cast<std::int64_t>(std::min<std::uint64_t>(r.input.shape().rank, shape::most));
+}
+// Returns the order of axes for both sides of a request that has_dimensions.
+template <class R>
+index_order order_of(const R& r) noexcept {
+  constexpr bool is_complex_to_complex = requires { r.direction; };
+  return index_order(r.input.shape(), static_cast<std::size_t>(dimensions_of(r)), !is_complex_to_complex);
+}
+// Returns both sides of a request. They have one element if the request is refused.
+template <class R>
+std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
+  const laid_out one{.n = 1, .batch = 1, .where = {}};
+  if (!has_dimensions(r)) return {one, one};
+  const index_order order = order_of(r);
+  return {lay_out(r.input.shape(), order).value_or(one), lay_out(r.output.shape(), order).value_or(one)};
+}
+
 // Texts are made only for refusals: this is on the hot path. `input_size` and `output_size` are what both should be.
 template <class R>
 bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const tensor_shape& output_size,
@@ -30,8 +56,7 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
       check.refuse(&r.input, "is " + extents_text(in), "at least 1 along each axis");
       return false;
     }
-  if (!(r.dimensions >= 0) || r.dimensions > static_cast<std::int64_t>(std::min<std::uint64_t>(in.rank, shape::most)) ||
-      (r.dimensions == 0 && in.rank > shape::most)) [[unlikely]] {
+  if (!has_dimensions(r)) [[unlikely]] {
     check.refuse(&r.dimensions,
                  r.dimensions == 0 ? cat("is 0, all ", in.rank, " axes of input")
                                    : cat("is ", troupe::detail::text(r.dimensions)),
@@ -46,7 +71,7 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
     check.refuse(&r.input, "is " + extents_text(in), cat(extents_text(input_size), " (", why, ")"));
     return false;
   }
-  return in.rank > 0;
+  return true;
 }
 
 template <class V>
@@ -103,6 +128,44 @@ void real_inverse<T>::check(checker& check) const {
   if (!in || !out) return;
   if (consumes_input) check.also_writes(&input);
   real_in_place(check, *this, output, *out, *in);
+}
+
+template <class T>
+c2c<T> complex_transform<T>::sent() const {
+  const auto [in, out] = sides_of(*this);
+  return {.input = input,
+          .output = output,
+          .n = in.n,
+          .direction = direction,
+          .batch = in.batch,
+          .normalization = normalization,
+          .input_layout = in.where,
+          .output_layout = out.where};
+}
+
+template <class T>
+r2c<T> real_transform<T>::sent() const {
+  const auto [in, out] = sides_of(*this);
+  return {.input = input,
+          .output = output,
+          .n = in.n,
+          .batch = in.batch,
+          .normalization = normalization,
+          .input_layout = in.where,
+          .output_layout = out.where};
+}
+
+template <class T>
+c2r<T> real_inverse<T>::sent() const {
+  const auto [in, out] = sides_of(*this);
+  return {.input = input,
+          .output = output,
+          .n = out.n,
+          .batch = in.batch,
+          .normalization = normalization,
+          .input_layout = in.where,
+          .output_layout = out.where,
+          .consumes_input = consumes_input};
 }
 
 }  // namespace troupe::fft

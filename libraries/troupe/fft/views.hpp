@@ -6,11 +6,12 @@
 #include <troupe/fft/transforms.hpp>
 #include <troupe/memory/tensor.hpp>
 #include <troupe/request/for_device.hpp>
+#include <troupe/request/ready_request.hpp>
 #include <troupe/request/view_operand.hpp>
 
 /// Transforms of tensors, which have extents and strides. The last `dimensions` axes are transformed,
-/// 1 to 3 of them; the others number the transforms of a batch. Callbacks, and input that overlaps itself, need the
-/// requests on plain buffers: c2c, r2c, c2r.
+/// 1 to 3 of them; the others number the transforms of a batch. Each is sent as the request on plain buffers, c2c, r2c
+/// or c2r: callbacks, and input that overlaps itself, need these.
 ///   fft::transform(gpu, spectra, signals, {.dimensions = 1});
 namespace troupe::fft {
 
@@ -23,9 +24,9 @@ struct complex_transform {
   extent dimensions = 0;  ///< 0: all
   fft::direction direction = fft::direction::forward;
   fft::normalization normalization = fft::normalization::none;
-  using reply = void;
   TROUPE_REQUEST("fft.complex_transform", input, output, dimensions, direction, normalization)
   void check(checker&) const;
+  c2c<T> sent() const;
 };
 
 /// The forward transform of real elements. The output has n / 2 + 1 elements along the last axis. See r2c.
@@ -36,9 +37,9 @@ struct real_transform {
   out_tensor<basic_complex<T>> output;
   extent dimensions = 0;  ///< 0: all
   fft::normalization normalization = fft::normalization::none;
-  using reply = void;
   TROUPE_REQUEST("fft.real_transform", input, output, dimensions, normalization)
   void check(checker&) const;
+  r2c<T> sent() const;
 };
 
 /// The inverse transform to real elements. The input has n / 2 + 1 elements along the last axis, where the output has
@@ -51,9 +52,9 @@ struct real_inverse {
   extent dimensions = 0;  ///< 0: all
   fft::normalization normalization = fft::normalization::none;
   bool consumes_input = false;  ///< true if the input may be overwritten: see c2r
-  using reply = void;
   TROUPE_REQUEST("fft.real_inverse", input, output, dimensions, normalization, consumes_input)
   void check(checker&) const;
+  c2r<T> sent() const;
 };
 
 using all_views = joined_requests<requests_for<complex_types, complex_transform>,

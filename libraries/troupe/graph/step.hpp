@@ -84,11 +84,12 @@ std::string operand_text(const F& field, const void* place, const memory_range& 
   return troupe::detail::text("bytes", r, r.bytes);
 }
 
-/// A request, and what is sent of it.
+/// A request, and what is sent of it. Texts name the fields of `checked()`.
 template <any_request R>
 struct recorded_form {
   R made;
   const R& sent() const noexcept { return made; }
+  const R& checked() const noexcept { return made; }
   auto check(const device& gpu) const { return library_access(gpu).check_for_later(made); }
 };
 template <ready_request R>
@@ -97,6 +98,7 @@ struct recorded_form<R> {
   R made;
   sent_as<R> as;
   const sent_as<R>& sent() const noexcept { return as; }
+  const auto& checked() const noexcept { return troupe::detail::ready_and_sent<R>{made, as}.checked(); }
   auto check(const device& gpu) const { return library_access(gpu).check_for_later(made, as); }
 };
 
@@ -128,17 +130,17 @@ class recorded_step final : public step {
   std::string describe() const override { return troupe::describe(request_.made); }
 
   std::string operand_at(const memory_range& r) const override {
-    const auto& sent = request_.sent();
-    using sent_request = std::remove_cvref_t<decltype(sent)>;
+    const auto& checked = request_.checked();
+    using checked_request = std::remove_cvref_t<decltype(checked)>;
     std::string found;
     const auto look = [&]<class F>(const F& field) {
       if constexpr (operands_in<F>::any)
         operands_in<F>::visit(field, [&](const void* place, const memory_range& m, std::uint64_t bytes, access_mode) {
           if (found.empty() && m.address < r.address + r.bytes && r.address < m.address + m.bytes)
-            found = field_name<sent_request>(&sent, place) + ", " + detail::operand_text(field, place, m, bytes);
+            found = field_name<checked_request>(&checked, place) + ", " + detail::operand_text(field, place, m, bytes);
         });
     };
-    sent_request::visit_fields(sent, [&](std::string_view, const auto&... f) { (look(f), ...); });
+    checked_request::visit_fields(checked, [&](std::string_view, const auto&... f) { (look(f), ...); });
     return found;
   }
 

@@ -58,18 +58,18 @@ class device {
     const auto sent = r.sent();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, owner(), generation());
-    sent.check(c);
-    return submit(detail::info_of<R>, &sent, c, nullptr, nullptr, options);
+    both.checked().check(c);
+    return submit(detail::info_for(r), &sent, c, nullptr, nullptr, options);
   }
   template <ready_request R>
   pending<typename sent_as<R>::reply> ask(const R& r, const call_options& options = {}) const {
     const auto sent = r.sent();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, owner(), generation());
-    sent.check(c);
+    both.checked().check(c);
     using state = detail::asked<typename sent_as<R>::reply>;
     auto answer = ref<state>::adopt(new state(core_));
-    submit(detail::info_of<R>, &sent, c, answer.get(), &answer->link, options);
+    submit(detail::info_for(r), &sent, c, answer.get(), &answer->link, options);
     return pending<typename sent_as<R>::reply>(std::move(answer));
   }
   /// Returns a handle to the same device for one client: everything sent through it and its copies shares one deadline

@@ -26,12 +26,12 @@ class library_access {
     r.check(c);
     return accesses(c);
   }
-  /// The same for what is sent of a ready request.
+  /// The same for a ready request and what is sent of it.
   template <ready_request R>
   result<std::vector<checked_access>> check_for_later(const R& ready, const sent_as<R>& sent) const {
     const detail::ready_and_sent<R> both{ready, sent};
     checker c(both, device_.owner(), device_.generation());
-    sent.check(c);
+    both.checked().check(c);
     return accesses(c);
   }
   /// Allocates memory that the application writes and workers may only read: it survives every fault. Counts as host

@@ -26,6 +26,7 @@ struct request_info {
   std::optional<error> (*failure_in)(const std::byte* reply);
   std::span<const encoded_field_info> fields;  ///< of what is sent, to read it back for texts
   std::string_view field_names;
+  bool exchanges_operands = false;  ///< the first two operands have each other's name
 };
 
 namespace detail {
@@ -89,6 +90,18 @@ inline constexpr request_info info_of<R> = [] {
   out.label = name_of<R>();
   return out;
 }();
+template <ready_request R>
+inline constexpr request_info exchanged_info_of = [] {
+  request_info out = info_of<R>;
+  out.exchanges_operands = true;
+  return out;
+}();
+template <ready_request R>
+const request_info& info_for(const R& r) noexcept {
+  if constexpr (requires { r.exchanges_operands(); })
+    if (r.exchanges_operands()) return exchanged_info_of<R>;
+  return info_of<R>;
+}
 
 }  // namespace detail
 }  // namespace troupe

@@ -29,14 +29,14 @@ class checker {
  public:
   /// `owner` and `generation` are the device's. Operands of another device are refused; operands of an earlier
   /// generation are checked for what was lost with it.
-  /// `r` is a request, or a `ready_and_sent`: then what is sent is checked, and texts name the ready request.
+  /// `r` is a request, or a `ready_and_sent`: then its `checked()` is checked, and texts name the ready request.
   template <class R>
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
       : refusal_(detail::refusal_of(r)), owner_(owner), generation_(generation) {
-    const auto& sent = detail::sent_of(r);
-    sent.visit_fields(sent, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
+    const auto& checked = detail::checked_of(r);
+    checked.visit_fields(checked, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
     if constexpr (detail::is_ready_and_sent<R>) refusal_.check_enumerators(r.ready);
-    refusal_.check_enumerators(sent);
+    refusal_.check_enumerators(checked);
   }
 
   /// `field`, an `extent` or another integer, must be at least `low`.

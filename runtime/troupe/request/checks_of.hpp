@@ -6,19 +6,28 @@
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request_list.hpp>
 #include <tuple>
+#include <utility>
 
 namespace troupe::detail {
 
+template <class R>
+constexpr auto check_of() {
+  if constexpr (ready_request<R>)
+    return std::pair(&R::check, &R::sent);
+  else
+    return &R::check;
+}
 template <class List>
 struct checks_of;
 template <class... R>
 struct checks_of<request_list<R...>> {
-  static constexpr std::tuple all{&R::check...};
+  static constexpr std::tuple all{check_of<R>()...};
 };
 
 }  // namespace troupe::detail
 
-/// Instantiates the `check` of each request of the list, which the source defines above as a template.
+/// Instantiates the `check` of each request of the list, which the source defines above as a template, and the `sent`
+/// of ready requests.
 #define TROUPE_CHECKS(...) template struct troupe::detail::checks_of<__VA_ARGS__>;
 /// Instantiates the function template FUNCTION(request, checker) of this namespace, to which the `check` of each
 /// request of the list passes its request.

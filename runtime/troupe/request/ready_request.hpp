@@ -10,7 +10,8 @@ namespace troupe {
 
 /// A struct described by TROUPE_REQUEST that is sent as another request, which its `sent() const` makes of it: a call
 /// that users find by name, of what a general request does. Engines know nothing of it. It is sent by tell and ask, and
-/// recorded as the other one; errors, faults and graphs show its own name and fields.
+/// recorded as the other one; errors, faults and graphs show its own name and fields. What is sent is checked, unless
+/// the struct has a `check` of its own, see `checks_itself`.
 template <class R>
 concept ready_request = !request<R> && requires(const R& r) {
   { R::request_name } -> std::convertible_to<std::string_view>;
@@ -25,6 +26,12 @@ concept any_request = request<R> || ready_request<R>;
 template <ready_request R>
 using sent_as = decltype(std::declval<const R&>().sent());
 
+/// A ready request with a `check`, which says what it touches: the check of what is sent is not called. `sent()` is
+/// called for refused requests, too, and may return anything for them. If it exchanges the first two operands of what
+/// is sent, so that their names are those of the other, `exchanges_operands()` returns true.
+template <class R>
+concept checks_itself = ready_request<R> && requires(const R& r, checker& c) { r.check(c); };
+
 namespace detail {
 
 /// A ready request and what is sent, for texts about the latter that name fields of the former.
@@ -32,6 +39,14 @@ template <ready_request R>
 struct ready_and_sent {
   const R& ready;
   const sent_as<R>& sent;
+
+  /// Returns the one whose `check` is called.
+  const auto& checked() const noexcept {
+    if constexpr (checks_itself<R>)
+      return ready;
+    else
+      return sent;
+  }
 };
 
 template <class T>
@@ -106,22 +121,26 @@ const void* find_ready_field(const void* both, std::string_view name) {
   return out;
 }
 
-/// Returns the request that a checker checks, and whose name and fields appear in its texts.
-template <request R>
-const R& sent_of(const R& r) noexcept {
+/// Returns the request that a checker checks.
+template <any_request R>
+const R& checked_of(const R& r) noexcept {
   return r;
 }
 template <ready_request R>
-const sent_as<R>& sent_of(const ready_and_sent<R>& both) noexcept {
-  return both.sent;
+const auto& checked_of(const ready_and_sent<R>& both) noexcept {
+  return both.checked();
 }
-template <request R>
+/// Returns the refusal of a request, with its name and fields.
+template <any_request R>
 request_refusal refusal_of(const R& r) noexcept {
   return {&r, name_of<R>(), &field_name<R>};
 }
 template <ready_request R>
 request_refusal refusal_of(const ready_and_sent<R>& both) noexcept {
-  return {&both, name_of<R>(), &ready_field_name<R>, &find_ready_field<R>};
+  if constexpr (checks_itself<R>)
+    return refusal_of(both.ready);
+  else
+    return {&both, name_of<R>(), &ready_field_name<R>, &find_ready_field<R>};
 }
 
 }  // namespace detail

@@ -17,20 +17,37 @@ struct relax_often {
   relax sent() const { return {.cells = grid, .totals = sums, .rows = rows, .columns = columns, .steps = times - 1}; }
 };
 static_assert(ready_request<relax_often> && any_request<relax_often> && !request<relax_often>);
+
+/// Has a check of its own, which is stricter and forgets the order of its operands.
+struct relax_squares {
+  out<float> sums;
+  inout<float> grid;
+  extent n;
+  TROUPE_REQUEST("test.relax_squares", sums, grid, n)
+  void check(checker& c) const {
+    c.at_least(n, 2);
+    c.matrix(grid, n, n, n);
+    c.elements(sums, n);
+    c.may_overlap(&sums, &grid);
+  }
+  relax sent() const { return {.cells = grid, .totals = sums, .rows = n, .columns = n}; }
+};
+static_assert(ready_request<relax_squares> && checks_itself<relax_squares> && !checks_itself<relax_often>);
 static_assert(!ready_request<relax> && any_request<relax>);
 
 class ready_requests : public request_checks {
  protected:
   relax_often make() { return {.grid = at(0, 16), .sums = at(16, 4), .rows = 4, .columns = 4}; }
-  template <class F>
-  auto checked(const relax_often& r, F&& f) {
+  template <class R, class F>
+  auto checked(const R& r, F&& f) {
     const relax sent = r.sent();
-    const detail::ready_and_sent<relax_often> both{r, sent};
+    const detail::ready_and_sent<R> both{r, sent};
     checker c(both, &owner, 0);
-    sent.check(c);
+    both.checked().check(c);
     return f(c, sent);
   }
-  std::string refusal_of(const relax_often& r) {
+  template <class R>
+  std::string refusal_of(const R& r) {
     return checked(r, [](checker& c, const relax&) {
       const auto& e = c.finish();
       return e ? e->text() : "";
@@ -74,6 +91,21 @@ TEST_F(ready_requests, let_the_other_find_their_fields_by_name) {
   });
   const relax plain = r.sent();
   EXPECT_EQ(checker(plain, &owner, 0).ready_field("steps"), nullptr) << "only ready requests have some";
+}
+
+TEST_F(ready_requests, may_have_a_check_that_replaces_that_of_what_is_sent) {
+  relax_squares r{.sums = at(0, 4), .grid = at(0, 16), .n = 4};
+  EXPECT_EQ(refusal_of(r), "") << "what is sent would be refused, because its operands overlap";
+  checked(r, [](checker& c, const relax&) {
+    ASSERT_EQ(c.uses().size(), 2u);
+    EXPECT_EQ(c.uses()[0].touched.mode, access_mode::write) << "the first operand of the ready request";
+  });
+  r.n = 1;
+  EXPECT_EQ(refusal_of(r), "test.relax_squares: n is 1; expected at least 2");
+  r.n = 5;
+  EXPECT_EQ(
+      refusal_of(r),
+      "test.relax_squares: grid holds 16 elements; expected at least 25 ((columns - 1) * leading dimension + rows)");
 }
 
 TEST_F(ready_requests, are_described_by_their_own_fields) {

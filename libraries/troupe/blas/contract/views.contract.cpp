@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/graph/graph.hpp>
+
 #include "cases.hpp"
 
 namespace troupe::whole {
@@ -81,6 +83,36 @@ using cases = testing::Types<multiplication<float, float>, multiplication<comple
                              triangular_solution<double>>;
 static_assert(covers<cases, blas::all_views>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_views, library_actor, cases);
+
+class blas_view_requests : public testing::Test {
+ protected:
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({}));
+};
+
+TEST_F(blas_view_requests, reports_of_faults_name_the_operands_of_the_view) {
+  const matrix<float> rows = rows_of<float>(gpu, size), columns = rows.transposed();
+  blas::multiplication<float> r{.a = rows, .b = rows, .c = columns};
+  EXPECT_FALSE(troupe::detail::info_for(r).exchanges_operands);
+  r.c = rows;
+  const request_info& info = troupe::detail::info_for(r);
+  EXPECT_TRUE(info.exchanges_operands) << "a result stored by rows is computed as its transpose";
+  EXPECT_EQ(info.label, "blas.multiplication<f32>");
+  EXPECT_EQ(info.opcode, opcode_of<blas::gemm<float>>) << "so that both share calls";
+}
+
+TEST_F(blas_view_requests, a_graph_names_the_stale_operand_of_a_view) {
+  const matrix<float> a = rows_of<float>(gpu, size), b = rows_of<float>(gpu, size, 2),
+                      c(gpu.alloc<float>(size * size), size, size);
+  graph::recorder rec(gpu);
+  ASSERT_TRUE(rec.add(blas::multiplication<float>{.a = a, .b = b, .c = c}));
+  const graph::graph g = rec.finish();
+  const buffer<std::byte> bytes = b.memory().as<std::byte>();
+  const memory::fill impossible{.target = bytes, .bytes = -1, .pattern = {}, .pattern_bytes = 1};
+  EXPECT_TRUE(is_error(error_of(gpu.ask(impossible)), reaction::caller_bug, {"bytes"}));
+  EXPECT_TRUE(is_error(error_of(gpu.ask(graph::launch{.graph = g})), reaction::caller_bug,
+                       {"blas.multiplication<f32>", "reads b, f32[16]"}));
+}
 
 }  // namespace
 }  // namespace troupe::whole

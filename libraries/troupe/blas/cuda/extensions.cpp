@@ -3,7 +3,6 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/extensions.hpp>
-#include <troupe/blas/internal/views.hpp>
 
 namespace troupe::blas {
 
@@ -53,13 +52,6 @@ static result<void> enqueue(const dgmm<T>& r, job& j) {
                                          .left = left});
 }
 
-template <class T>
-static result<void> enqueue(const addition<T>& r, job& j) {
-  return enqueue(as_blas(r), j);
-}
-
-operations extension_operations() noexcept {
-  return operations_of<cublas, joined_requests<all_extensions, view_additions>>();
-}
+operations extension_operations() noexcept { return operations_of<cublas, all_extensions>(); }
 
 }  // namespace troupe::blas

@@ -4,7 +4,6 @@
 #include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/cuda/products.hpp>
 #include <troupe/blas/gemm.hpp>
-#include <troupe/blas/internal/views.hpp>
 
 namespace troupe::blas {
 
@@ -216,34 +215,14 @@ template <class T, class C>
 static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
   return is_small(shape_of(r)) ? 1 : 0;
 }
-// `gemm_at(i)` is the i-th product of the group.
-template <class T, class C, class F>
-static result<void> multiply_group(std::size_t count, job& j, F&& gemm_at) {
-  return multiply_ours<T, C>(j, count, [&](std::size_t i) {
-    const gemm<T, C> r = gemm_at(i);
+template <class T, class C>
+static result<void> enqueue_group(const group<gemm<T, C>>& all, job& j) {
+  return multiply_ours<T, C>(j, all.size(), [&](std::size_t i) {
+    const gemm<T, C> r = all[i];
     return product_of(shape_of(r), r.alpha, r.beta, r.a.data(), r.b.data(), r.c.data());
   });
 }
-template <class T, class C>
-static result<void> enqueue_group(const group<gemm<T, C>>& all, job& j) {
-  return multiply_group<T, C>(all.size(), j, [&](std::size_t i) { return all[i]; });
-}
 
-template <class T, class C>
-static result<void> enqueue(const multiplication<T, C>& r, job& j) {
-  return enqueue(as_blas(r), j);
-}
-template <class T, class C>
-static std::uint64_t group_key(const multiplication<T, C>& r) noexcept {
-  return group_key(as_blas(r));
-}
-template <class T, class C>
-static result<void> enqueue_group(const group<multiplication<T, C>>& all, job& j) {
-  return multiply_group<T, C>(all.size(), j, [&](std::size_t i) { return as_blas(all[i]); });
-}
-
-operations gemm_operations() noexcept {
-  return operations_of<cublas, joined_requests<all_products, view_multiplications>>();
-}
+operations gemm_operations() noexcept { return operations_of<cublas, all_products>(); }
 
 }  // namespace troupe::blas

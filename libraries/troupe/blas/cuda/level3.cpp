@@ -3,7 +3,6 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/cuda/hermitian.hpp>
-#include <troupe/blas/internal/views.hpp>
 #include <troupe/blas/level3.hpp>
 
 namespace troupe::blas {
@@ -84,11 +83,6 @@ static result<void> enqueue(const trsm<T>& r, job& j) {
   });
 }
 
-template <class T>
-static result<void> enqueue(const triangular_solution<T>& r, job& j) {
-  return enqueue(as_blas(r), j);
-}
-
-operations level3_operations() noexcept { return operations_of<cublas, joined_requests<all_level3, view_solutions>>(); }
+operations level3_operations() noexcept { return operations_of<cublas, all_level3>(); }
 
 }  // namespace troupe::blas

@@ -3,7 +3,6 @@
 #include <troupe/blas/extensions.hpp>
 #include <troupe/blas/host/batch.hpp>
 #include <troupe/blas/host/engine.hpp>
-#include <troupe/blas/internal/views.hpp>
 
 namespace troupe::blas {
 
@@ -81,13 +80,6 @@ static result<void> compute(const dgmm<T>& r, thread_team& all) {
   return {};
 }
 
-template <class T>
-static result<void> compute(const addition<T>& r, thread_team& all) {
-  return compute(as_blas(r), all);
-}
-
-operations extension_operations() noexcept {
-  return operations_of<openblas, joined_requests<all_extensions, view_additions>>();
-}
+operations extension_operations() noexcept { return operations_of<openblas, all_extensions>(); }
 
 }  // namespace troupe::blas

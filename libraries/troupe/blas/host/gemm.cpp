@@ -6,7 +6,6 @@
 #include <troupe/blas/host/batch.hpp>
 #include <troupe/blas/host/engine.hpp>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/blas/internal/views.hpp>
 
 namespace troupe::blas {
 
@@ -104,17 +103,6 @@ static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
   return key_of_work(r, 64 * 64 * 64, r.m, r.n, r.k);
 }
 
-template <class T, class C>
-static result<void> compute(const multiplication<T, C>& r) {
-  return compute(as_blas(r));
-}
-template <class T, class C>
-static std::uint64_t group_key(const multiplication<T, C>& r) noexcept {
-  return group_key(as_blas(r));
-}
-
-operations gemm_operations() noexcept {
-  return operations_of<openblas, joined_requests<all_products, view_multiplications>>();
-}
+operations gemm_operations() noexcept { return operations_of<openblas, all_products>(); }
 
 }  // namespace troupe::blas

@@ -4,7 +4,6 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/host/engine.hpp>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/blas/internal/views.hpp>
 #include <troupe/blas/level3.hpp>
 
 namespace troupe::blas {
@@ -151,13 +150,6 @@ static result<void> compute(const trsm<T>& r) {
   return triangular(r, r.b.data(), or_tight(r.ldb, r.m).value(), TROUPE_CBLAS(trsm));
 }
 
-template <class T>
-static result<void> compute(const triangular_solution<T>& r) {
-  return compute(as_blas(r));
-}
-
-operations level3_operations() noexcept {
-  return operations_of<openblas, joined_requests<all_level3, view_solutions>>();
-}
+operations level3_operations() noexcept { return operations_of<openblas, all_level3>(); }
 
 }  // namespace troupe::blas

@@ -246,5 +246,5 @@ result<plan_info> cufft::run(const prepare<T>& r, call&) {
 // Making a plan can take as long as compiling.
 using namespace troupe::fft;
 TROUPE_ENGINE_OF_PARTS(
-    cufft, "fft", "cuda", (troupe::operations_of<cufft, all_transforms>()), (troupe::operations_of<cufft, all_views>()),
+    cufft, "fft", "cuda", (troupe::operations_of<cufft, all_transforms>()),
     (troupe::operations_of<cufft, troupe::slow<compile_callbacks_recipe>, read_summary, troupe::slow<unload>>()))

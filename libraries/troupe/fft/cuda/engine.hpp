@@ -10,8 +10,8 @@
 #include <troupe/fft/cuda/kernel_arguments.hpp>
 #include <troupe/fft/cuda/lane.hpp>
 #include <troupe/fft/cuda/plans.hpp>
-#include <troupe/fft/internal/views.hpp>
 #include <troupe/fft/placement.hpp>
+#include <troupe/fft/transforms.hpp>
 
 namespace troupe::fft {
 
@@ -40,12 +40,6 @@ class cufft {
   }
   template <class T>
   result<plan_info> run(const prepare<T>& r, call& c);
-  /// Transforms of tensors.
-  template <class R>
-    requires requires(const R& r) { as_transform(r); }
-  result<void> run(const R& r, call& c) {
-    return run(as_transform(r), c);
-  }
 
   result<void> run(const compile_callbacks_recipe& r, call&) { return callbacks_.make(kernel::root_at(r.root.data())); }
   result<kernel::build_summary> run(const read_summary& r, call&) {

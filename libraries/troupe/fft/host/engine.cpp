@@ -173,5 +173,4 @@ result<plan_info> host_fft::run(const prepare<T>& r, call&) {
 using namespace troupe::fft;
 TROUPE_ENGINE_OF_PARTS(
     host_fft, "fft", "host", (troupe::operations_of<host_fft, all_transforms>()),
-    (troupe::operations_of<host_fft, all_views>()),
     (troupe::operations_of<host_fft, troupe::slow<compile_callbacks_recipe>, read_summary, unload>()))

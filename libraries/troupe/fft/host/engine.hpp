@@ -7,7 +7,7 @@
 #include <troupe/base/thread_team.hpp>
 #include <troupe/fft/host/host_callbacks.hpp>
 #include <troupe/fft/host/transforms.hpp>
-#include <troupe/fft/internal/views.hpp>
+#include <troupe/fft/transforms.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::fft {
@@ -30,12 +30,6 @@ class host_fft {
   result<void> run(const c2r<T>& r, call& c);
   template <class T>
   result<plan_info> run(const prepare<T>& r, call&);
-  /// Transforms of tensors.
-  template <class R>
-    requires requires(const R& r) { as_transform(r); }
-  result<void> run(const R& r, call& c) {
-    return run(as_transform(r), c);
-  }
 
   result<void> run(const compile_callbacks_recipe& r, call&) { return callbacks_.make(kernel::root_at(r.root.data())); }
   result<kernel::build_summary> run(const read_summary& r, call&) {

@@ -6,9 +6,8 @@
 #include <optional>
 #include <span>
 #include <troupe/fft/views.hpp>
-#include <utility>
 
-/// Transforms of tensors as transforms of buffers.
+/// The layouts of tensors as those of buffers.
 namespace troupe::fft {
 
 /// One side of a transform.
@@ -35,57 +34,5 @@ class index_order {
 
 /// Returns nothing if one stride and one distance cannot reach the elements.
 std::optional<laid_out> lay_out(const tensor_shape& s, const index_order& order) noexcept;
-
-/// Returns the order of axes for both sides of a request.
-template <class R>
-index_order order_of(const R& r) noexcept {
-  const tensor_shape& s = r.input.shape();
-  constexpr bool is_complex_to_complex = requires { r.direction; };
-  return index_order(s, r.dimensions == 0 ? s.rank : static_cast<std::size_t>(r.dimensions.value()),
-                     !is_complex_to_complex);
-}
-/// Returns both sides of a valid request.
-template <class R>
-std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
-  const index_order order = order_of(r);
-  return {*lay_out(r.input.shape(), order), *lay_out(r.output.shape(), order)};
-}
-
-/// Convert valid requests for views to transforms.
-template <class T>
-c2c<T> as_transform(const complex_transform<T>& r) {
-  const auto [in, out] = sides_of(r);
-  return {.input = r.input,
-          .output = r.output,
-          .n = in.n,
-          .direction = r.direction,
-          .batch = in.batch,
-          .normalization = r.normalization,
-          .input_layout = in.where,
-          .output_layout = out.where};
-}
-template <class T>
-r2c<T> as_transform(const real_transform<T>& r) {
-  const auto [in, out] = sides_of(r);
-  return {.input = r.input,
-          .output = r.output,
-          .n = in.n,
-          .batch = in.batch,
-          .normalization = r.normalization,
-          .input_layout = in.where,
-          .output_layout = out.where};
-}
-template <class T>
-c2r<T> as_transform(const real_inverse<T>& r) {
-  const auto [in, out] = sides_of(r);
-  return {.input = r.input,
-          .output = r.output,
-          .n = out.n,
-          .batch = in.batch,
-          .normalization = r.normalization,
-          .input_layout = in.where,
-          .output_layout = out.where,
-          .consumes_input = r.consumes_input};
-}
 
 }  // namespace troupe::fft

@@ -4,6 +4,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/request_names.hpp>
 #include <troupe/protocol/command.hpp>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -61,6 +62,7 @@ std::vector<encoded_operand> operands_of(const shared_channel& channel, const le
   std::vector<encoded_operand> out =
       operands_of(e.info->fields, e.info->field_names, protocol::payload_of(channel.commands().record(slot)),
                   e.blob ? e.blob->address : 0, e.blob ? content_of(*e.blob.get()) : std::span<const std::byte>());
+  if (e.info->exchanges_operands && out.size() > 1) std::swap(out[0].name, out[1].name);
   for (const block_access& a : e.accesses()) {
     const bool named = std::any_of(out.begin(), out.end(), [&](const encoded_operand& o) {
       return o.address <= a.what.begin && a.what.end <= o.address + o.bytes;

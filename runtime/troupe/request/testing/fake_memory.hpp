@@ -49,7 +49,7 @@ class fake_memory final : public memory_owner {
     const auto sent = r.sent();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, this, block_.generation);
-    sent.check(c);
+    both.checked().check(c);
     const auto& e = c.finish();
     return e ? e->text() : "";
   }
