@@ -5,112 +5,35 @@
 #include <bench/measure.hpp>
 #include <span>
 
+/// The measures, in the order in which they run. Each is in the source of its name; those that compare a library with
+/// bare calls share one.
+#define TROUPE_MEASURES_OF_HOST                                                                                  \
+  tell_gemm, ask_gemm, arena_alloc_free, ask_empty_blocked, ask_empty_spinning, ask_shared, blas_dgemm_1024,     \
+      blas_dgemm_2048, blas_dgemm_peak, blas_small, blas_gemv_4096, blas_axpy_1e6, blas_burst, fft_c2c, fft_ask, \
+      matmul_f32, matmul_bias_relu, matmul_bias_gelu, jit_launch, jit_saxpy, jit_tile_gemm, jit_cache_hit,       \
+      copy_roundtrip, recover_standby, recover_cold, recover_hang, recover_steady, supervise_cost, idle_cpu,     \
+      compile_umbrella, doctor, dnn_conv_host, dnn_train_host
+/// Those of a GPU, in bench/gpu.
+#define TROUPE_MEASURES_OF_GPU                                                                                         \
+  gpu_roundtrip, gpu_stream, gpu_stream_mixed, gpu_stream_alone, gpu_graph, gpu_sgemm_2048, gpu_hgemm_8192, gpu_burst, \
+      gpu_fft_c2c, gpu_fft_small, gpu_fft_ask, gpu_matmul_bf16, gpu_matmul_fp8, gpu_matmul_f16, gpu_matmul_tf32,       \
+      gpu_matmul_f64, gpu_matmul_models, gpu_matmul_bias_gelu, gpu_matmul_small, gpu_matmul_burst, gpu_matmul_warm,    \
+      gpu_copy_in, gpu_copy_out, gpu_copy_pageable, gpu_download_pageable, gpu_small, gpu_overlap, gpu_alloc,          \
+      gpu_recover_standby, gpu_recover_cold, gpu_recover_hang, gpu_recover_trap, gpu_recover_assert,                   \
+      gpu_recover_misaligned, gpu_recover_shared, gpu_recover_address, gpu_sealed, gpu_bystander, dnn_conv_resnet50,   \
+      dnn_conv_fused, dnn_attention, dnn_attention_decode, dnn_norms, dnn_plan_warm, dnn_train, cutlass_bf16,          \
+      cutlass_f16, cutlass_fp8_fast, cutlass_fp8_promoted, cutlass_s8, cutlass_tf32, cutlass_models,                   \
+      cutlass_models_model, cutlass_skinny, cutlass_fused_gelu, cutlass_fused_swiglu, cutlass_fused_rows,              \
+      cutlass_fused_amax, cutlass_grouped, cutlass_conv_forward, cutlass_conv_data_gradient,                           \
+      cutlass_conv_weight_gradient, cutlass_compile_cold, cutlass_compile_second, cutlass_compile_prebuilt,            \
+      cutlass_compile_known
+
 namespace troupe::bench {
 
-/// Returns all measures for devices of an engine, in the order in which they run.
+extern const measure TROUPE_MEASURES_OF_HOST;
+extern const measure TROUPE_MEASURES_OF_GPU;
+
+/// Returns all measures for devices of an engine.
 std::span<const measure> measures(std::string_view engine) noexcept;
-
-// Each is in the source of its name; those that compare a library with bare calls share one.
-extern const measure tell_gemm;
-extern const measure ask_gemm;
-extern const measure arena_alloc_free;
-extern const measure ask_empty_blocked;
-extern const measure ask_empty_spinning;
-extern const measure ask_shared;
-extern const measure blas_dgemm_1024;
-extern const measure blas_dgemm_2048;
-extern const measure blas_dgemm_peak;
-extern const measure blas_small;
-extern const measure blas_gemv_4096;
-extern const measure blas_axpy_1e6;
-extern const measure blas_burst;
-extern const measure fft_c2c;
-extern const measure fft_ask;
-extern const measure matmul_f32;
-extern const measure matmul_bias_relu;
-extern const measure matmul_bias_gelu;
-extern const measure dnn_conv_host;
-extern const measure dnn_train_host;
-extern const measure jit_launch;
-extern const measure jit_saxpy;
-extern const measure jit_tile_gemm;
-extern const measure jit_cache_hit;
-extern const measure copy_roundtrip;
-extern const measure recover_standby;
-extern const measure recover_cold;
-extern const measure recover_hang;
-extern const measure recover_steady;
-extern const measure supervise_cost;
-extern const measure idle_cpu;
-extern const measure compile_umbrella;
-extern const measure doctor;
-
-// Measures of a GPU, in bench/gpu.
-extern const measure gpu_roundtrip;
-extern const measure gpu_stream;
-extern const measure gpu_stream_mixed;
-extern const measure gpu_stream_alone;
-extern const measure gpu_graph;
-extern const measure gpu_sgemm_2048;
-extern const measure gpu_hgemm_8192;
-extern const measure gpu_burst;
-extern const measure gpu_fft_c2c;
-extern const measure gpu_fft_small;
-extern const measure gpu_fft_ask;
-extern const measure gpu_matmul_bf16;
-extern const measure gpu_matmul_fp8;
-extern const measure gpu_matmul_f16;
-extern const measure gpu_matmul_tf32;
-extern const measure gpu_matmul_f64;
-extern const measure gpu_matmul_models;
-extern const measure gpu_matmul_bias_gelu;
-extern const measure gpu_matmul_small;
-extern const measure gpu_matmul_burst;
-extern const measure gpu_matmul_warm;
-extern const measure gpu_copy_in;
-extern const measure gpu_copy_out;
-extern const measure gpu_copy_pageable;
-extern const measure gpu_download_pageable;
-extern const measure gpu_small;
-extern const measure gpu_overlap;
-extern const measure gpu_alloc;
-extern const measure gpu_recover_standby;
-extern const measure gpu_recover_cold;
-extern const measure gpu_recover_hang;
-extern const measure gpu_recover_trap;
-extern const measure gpu_recover_assert;
-extern const measure gpu_recover_misaligned;
-extern const measure gpu_recover_shared;
-extern const measure gpu_recover_address;
-extern const measure gpu_sealed;
-extern const measure gpu_bystander;
-extern const measure dnn_conv_resnet50;
-extern const measure dnn_conv_fused;
-extern const measure dnn_attention;
-extern const measure dnn_attention_decode;
-extern const measure dnn_norms;
-extern const measure dnn_plan_warm;
-extern const measure dnn_train;
-extern const measure cutlass_bf16;
-extern const measure cutlass_f16;
-extern const measure cutlass_fp8_fast;
-extern const measure cutlass_fp8_promoted;
-extern const measure cutlass_s8;
-extern const measure cutlass_tf32;
-extern const measure cutlass_models;
-extern const measure cutlass_models_model;
-extern const measure cutlass_skinny;
-extern const measure cutlass_fused_gelu;
-extern const measure cutlass_fused_swiglu;
-extern const measure cutlass_fused_rows;
-extern const measure cutlass_fused_amax;
-extern const measure cutlass_grouped;
-extern const measure cutlass_conv_forward;
-extern const measure cutlass_conv_data_gradient;
-extern const measure cutlass_conv_weight_gradient;
-extern const measure cutlass_compile_cold;
-extern const measure cutlass_compile_second;
-extern const measure cutlass_compile_prebuilt;
-extern const measure cutlass_compile_known;
 
 }  // namespace troupe::bench
