@@ -263,6 +263,7 @@ TEST_F(graph_recipe, detects_damage) {
   refused(head->bytes, 100);
   refused(head->node_count, 100000);
   refused(head->dependency_count, 100000);
+  refused(head->dependencies_at, head->dependencies_at + 1);
   refused(nodes[2].payload_at, head->bytes);
   refused(nodes[2].name_bytes, 1u << 30);
   refused(nodes[2].end, 8);

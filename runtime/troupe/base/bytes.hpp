@@ -46,6 +46,7 @@ class byte_reader {
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   T value() noexcept {
+    if constexpr (std::is_same_v<T, bool>) return value<std::uint8_t>() != 0;
     T v{};
     const std::string_view r = raw(sizeof v);
     r.copy(reinterpret_cast<char*>(&v), r.size());

@@ -4,14 +4,14 @@
 
 namespace troupe::graph {
 
-// The worker trusts the application, but a damaged recipe must end in a clear error and not corrupt memory.
+// See "What a worker reads is checked once more" in docs/design.md.
 bool recipe_view::sound() const noexcept {
   const std::uint64_t all = head_->bytes;
   const auto lies_inside = [all](std::uint64_t at, std::uint64_t bytes) { return at <= all && bytes <= all - at; };
   const std::uint64_t count = head_->node_count;
   if (!lies_inside(sizeof(recipe_head), count * sizeof(recipe_node)) ||
       !lies_inside(head_->dependencies_at, std::uint64_t{head_->dependency_count} * sizeof(std::uint32_t)) ||
-      !lies_inside(head_->name_at, head_->name_bytes))
+      head_->dependencies_at % alignof(std::uint32_t) != 0 || !lies_inside(head_->name_at, head_->name_bytes))
     return false;
   for (std::uint32_t i = 0; i < count; ++i) {
     const recipe_node& n = nodes()[i];
