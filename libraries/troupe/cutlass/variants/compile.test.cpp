@@ -3,11 +3,11 @@
 // Compiles kernels of all kinds, and expects no remark of the assembler: no spilled registers, no local memory, no
 // serialized products.
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/support/kinds.hpp>
 #include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <troupe/cutlass/variants/hopper_variant.hpp>
 #include <troupe/cutlass/variants/testing/h100.hpp>
 #include <troupe/cutlass/variants/testing/kernel_compilation.hpp>
+#include <troupe/cutlass/variants/testing/kinds.hpp>
 #include <troupe/cutlass/variants/variant_source.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
@@ -22,24 +22,24 @@ using cutlass_kernel_compilation = testing::kernel_compilation;
 class cutlass_support_table : public cutlass_kernel_compilation, public ::testing::WithParamInterface<int> {};
 
 TEST_P(cutlass_support_table, kernels_of_each_row_compile_without_spills) {
-  const support::architecture on = support::all_architectures[GetParam()];
+  const testing::architecture on = testing::all_architectures[GetParam()];
   compile_for(on.capability);
   const epilogue::expression plain = epilogue::product_part{op::accumulator};
   std::vector<std::byte> encoded(plain.encoded_bytes());
   plain.encode(encoded.data());
   const epilogue::tree tree(encoded.data(), encoded.size());
-  for (const support::kind& k : support::kinds)
+  for (const testing::kind& k : testing::kinds)
     for (const bool terms : {true, false}) {
-      const problem p = support::problem_of(k, terms, tree);
+      const problem p = testing::problem_of(k, terms, tree);
       const kernel_signature f = signature_of(p);
-      const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, support::properties_of(on), {});
+      const auto found = candidates_for(f, {p.m, p.n, p.k, 1}, testing::properties_of(on), {});
       ASSERT_TRUE(found) << found.error().text();
       const variant_source text = source_of_variant(f, found->front().plan);
       expect_clean(text.source, cat(on.name, " ", k.name, terms ? ": " : " by lines: ", text.name));
     }
 }
 INSTANTIATE_TEST_SUITE_P(each, cutlass_support_table, ::testing::Range(0, 6),
-                         [](const auto& info) { return std::string(support::all_architectures[info.param].name); });
+                         [](const auto& info) { return std::string(testing::all_architectures[info.param].name); });
 
 TEST_F(cutlass_kernel_compilation, variants_for_sm_80_round_factors_to_tf32) {
   for (const bool terms : {true, false})
@@ -48,8 +48,8 @@ TEST_F(cutlass_kernel_compilation, variants_for_sm_80_round_factors_to_tf32) {
       std::vector<std::byte> encoded(plain.encoded_bytes());
       plain.encode(encoded.data());
       const epilogue::tree tree(encoded.data(), encoded.size());
-      const support::kind k{"f32", dtype::f32, dtype::f32, {}, how};
-      const kernel_signature f = signature_of(support::problem_of(k, terms, tree));
+      const testing::kind k{"f32", dtype::f32, dtype::f32, {}, how};
+      const kernel_signature f = signature_of(testing::problem_of(k, terms, tree));
       const auto found = candidates_for(f, {4096, 4096, 4096, 1}, testing::h100, {.family = family::ampere});
       ASSERT_TRUE(found) << found.error().text();
       const std::string ptx = ptx_of(source_of_variant(f, found->front().plan).source, "compute_80");

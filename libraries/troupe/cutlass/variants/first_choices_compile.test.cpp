@@ -9,8 +9,8 @@
 #include <iostream>
 #include <set>
 #include <troupe/base/cat.hpp>
-#include <troupe/cutlass/support/layers.hpp>
 #include <troupe/cutlass/variants/testing/kernel_compilation.hpp>
+#include <troupe/cutlass/variants/testing/layers.hpp>
 #include <troupe/epilogue/rebound_tree.hpp>
 
 namespace troupe::cutlass {
@@ -64,8 +64,8 @@ std::vector<std::byte> epilogue_of(epilogue_kind f, std::int64_t n) {
 }
 
 // Returns a product, or 8 consecutive groups of rows.
-problem product_of(const support::kind& k, bool has_contiguous_terms, bool grouped, const epilogue::tree& tree) {
-  problem p = support::problem_of(k, has_contiguous_terms, tree);
+problem product_of(const testing::kind& k, bool has_contiguous_terms, bool grouped, const epilogue::tree& tree) {
+  problem p = testing::problem_of(k, has_contiguous_terms, tree);
   p.paired = tree.is_paired();
   if (p.paired && !has_contiguous_terms) p.b.term = 2 * p.n;
   if (!grouped) return p;
@@ -114,7 +114,7 @@ class cutlass_first_choices : public testing::kernel_compilation, public ::testi
     std::cout << on().name << ": compiled " << compiled_ << " of " << texts_.size() << " kernels, "
               << (part_ == parts ? "all" : cat("part ", part_, " of ", parts)) << "\n";
   }
-  const support::architecture& on() const { return support::all_architectures[GetParam()]; }
+  const testing::architecture& on() const { return testing::all_architectures[GetParam()]; }
   void expect_clean_choice(const std::string& source, const std::string& name) {
     if (!texts_.insert(source).second) return;
     // The same part has kernels of different rows of the table for each GPU.
@@ -130,14 +130,14 @@ class cutlass_first_choices : public testing::kernel_compilation, public ::testi
 };
 
 TEST_P(cutlass_first_choices, products_compile_without_spills) {
-  for (const support::kind& k : support::kinds)
+  for (const testing::kind& k : testing::kinds)
     for (const bool terms : {true, false})
       for (const auto& [kind, name] : epilogue_kinds)
         for (const bool grouped : {false, true}) {
           const std::vector<std::byte> encoded = epilogue_of(kind, 1024);
           const problem p = product_of(k, terms, grouped, epilogue::tree(encoded.data(), encoded.size()));
           const kernel_signature whole = signature_of(p);
-          const auto found = candidates_for(whole, {p.m, p.n, p.k, p.batch}, support::properties_of(on()), {});
+          const auto found = candidates_for(whole, {p.m, p.n, p.k, p.batch}, testing::properties_of(on()), {});
           ASSERT_TRUE(found) << found.error().text();
           const variant_source text = source_of_variant(whole, found->front().plan);
           expect_clean_choice(text.source, cat(on().name, " ", grouped ? "groups of " : "", k.name, " ", name,
@@ -148,9 +148,9 @@ TEST_P(cutlass_first_choices, products_compile_without_spills) {
 TEST_P(cutlass_first_choices, convolutions_compile_without_spills) {
   const std::vector<std::byte> plain = epilogue_of(epilogue_kind::plain, 1);
   const epilogue::tree tree(plain.data(), plain.size());
-  const auto expect_clean_layer = [&](const support::kind& k, convolution_result r, const support::layer& l) {
+  const auto expect_clean_layer = [&](const testing::kind& k, convolution_result r, const testing::layer& l) {
     const convolution_problem p = problem_of(k, r, l, tree);
-    const auto candidates = convolution_candidates_for(p, support::properties_of(on()), {});
+    const auto candidates = convolution_candidates_for(p, testing::properties_of(on()), {});
     ASSERT_TRUE(candidates) << candidates.error().text();
     const convolution_candidate& best = candidates->front();
     const auto work = work_of(p, best.choice, 0);
@@ -160,7 +160,7 @@ TEST_P(cutlass_first_choices, convolutions_compile_without_spills) {
                             l.has_contiguous_channels ? "" : ", contiguous positions", ", stride ", l.stride, ", to ",
                             to_string(l.computed), ": ", to_string(best)));
   };
-  for (const support::kind& k : support::kinds_of_convolutions())
+  for (const testing::kind& k : testing::kinds_of_convolutions())
     for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
       for (const bool has_contiguous_channels : {true, false})
         for (const std::int64_t stride : {1, 2}) {
@@ -171,7 +171,7 @@ TEST_P(cutlass_first_choices, convolutions_compile_without_spills) {
 }
 
 INSTANTIATE_TEST_SUITE_P(each, cutlass_first_choices, ::testing::Range(0, 6),
-                         [](const auto& info) { return std::string(support::all_architectures[info.param].name); });
+                         [](const auto& info) { return std::string(testing::all_architectures[info.param].name); });
 
 }  // namespace
 }  // namespace troupe::cutlass

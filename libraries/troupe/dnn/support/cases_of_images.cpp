@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/operations/windows/sliding.hpp>
-#include <troupe/dnn/support/case.hpp>
+#include <troupe/dnn/support/cases.hpp>
 
 namespace troupe::dnn::support {
 namespace {
@@ -55,7 +55,7 @@ void add_pooling(std::vector<support_case>& to) {
       return results{{p.y}, {p.indexes}};
     });
     add("max_pool_index_gradient", op::pooling_index_gradient, [=](tensors& t) {
-      return results{{max_pool_index_gradient(t.given(small), t.integers(small, {}), image, 2)}};
+      return results{{max_pool_index_gradient(t.given(small), t.of(dtype::i32, small), image, 2)}};
     });
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/support/case.hpp>
+#include <troupe/dnn/support/cases.hpp>
 
 namespace troupe::dnn::support {
 namespace {
@@ -17,13 +17,9 @@ std::vector<attention_case> attention_cases() {
   const auto window = [](const attention_window& w) {
     return [=](tensors&) { return attention_options{.window = w}; };
   };
-  const auto lengths = [](tensors& t) {
-    return attention_sequences{.lengths = t.integers({2}, {128, 100}), .offsets = {}};
-  };
-  const auto offsets = [](tensors& t) {
-    return attention_sequences{.lengths = {}, .offsets = t.integers({3}, {0, 60, 128})};
-  };
-  const auto pages = [](tensors& t) { return t.integers({2, 2}, {0, 1, 2, 3}); };
+  const auto lengths = [](tensors& t) { return attention_sequences{.lengths = t.of(dtype::i32, {2}), .offsets = {}}; };
+  const auto offsets = [](tensors& t) { return attention_sequences{.lengths = {}, .offsets = t.of(dtype::i32, {3})}; };
+  const auto pages = [](tensors& t) { return t.of(dtype::i32, {2, 2}); };
   return {
       {.variant = "all keys"},
       {.variant = "heads that share keys", .key_heads = 2},
@@ -102,7 +98,7 @@ void add_recurrence(std::vector<support_case>& to) {
 void add_ctc(std::vector<support_case>& to) {
   const extents logits{16, 2, 8};
   const auto labels = [](tensors& t) {
-    return ctc_labels{t.integers({2, 3}, {1, 2, 3, 4, 5, 6}), t.integers({2}, {16, 12}), t.integers({2}, {3, 2})};
+    return ctc_labels{t.of(dtype::i32, {2, 3}), t.of(dtype::i32, {2}), t.of(dtype::i32, {2})};
   };
   to.push_back(
       {"ctc_loss", "", op::ctc_loss, [=](tensors& t) { return results{{ctc_loss(t.given(logits), labels(t))}}; }});

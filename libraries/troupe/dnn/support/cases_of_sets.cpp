@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/support/case.hpp>
+#include <troupe/dnn/support/cases.hpp>
 
 namespace troupe::dnn::support {
 namespace {

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
+#include <algorithm>
 #include <functional>
-#include <memory>
 #include <string>
 #include <troupe/base/dtype.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
+#include <troupe/dnn/steps/fusion_matches.hpp>
 #include <vector>
 
 /// The cases of the table in docs/dnn.md, which says how each engine computes each operation.
@@ -17,34 +17,38 @@ namespace troupe::dnn::support {
 
 using extents = std::vector<std::int64_t>;
 
-/// Tensors in memory, most of them of one type. Physical pages are used only for memory that is written.
+/// Tensors, most of them of one type, at addresses without memory: graphs are only planned.
 class tensors {
  public:
-  explicit tensors(dtype type) : type_(type) {}
+  explicit tensors(dtype type) noexcept : type_(type) {}
 
   /// Returns a tensor of this type.
   value given(const extents& e) { return value(operand<access_mode::read>(e, type_)); }
   /// Returns an image of this type, channels last in memory.
   value channels_last(const extents& e) { return value(operand<access_mode::read>(e, type_, true)); }
   /// Returns a tensor of f32, or of f64 if this type is f64.
-  value statistics(const extents& e) { return value(operand<access_mode::read>(e, statistics_)); }
+  value statistics(const extents& e) { return of(type_ == dtype::f64 ? dtype::f64 : dtype::f32, e); }
   /// Returns a tensor of the given type.
   value of(dtype type, const extents& e) { return value(operand<access_mode::read>(e, type)); }
-  /// Returns a tensor of i32 with these elements.
-  value integers(const extents& e, const std::vector<std::int32_t>& numbers);
-  /// Writes a result to memory: of this type if `stored` and the result is floating, otherwise of the result's type.
-  written to_memory(const value& v, bool stored, bool channels_last = false);
+  /// Writes a result: of this type if `stored` and the result is floating, otherwise of the result's type.
+  written to_memory(const value& v, bool stored, bool channels_last = false) {
+    const bool is_floating = v.type() == dtype::f32 || v.type() == dtype::f64;
+    const extents e(v.extents().begin(), v.extents().end());
+    return {v, operand<access_mode::write>(e, stored && is_floating ? type_ : v.type(), channels_last)};
+  }
 
  private:
-  struct release {
-    std::size_t bytes;
-    void operator()(void* p) const noexcept;
-  };
   template <access_mode M>
-  any_operand<M> operand(const extents& e, dtype type, bool channels_last = false);
+  any_operand<M> operand(const extents& e, dtype type, bool channels_last = false) {
+    tensor_shape s{.rank = e.size()};
+    std::copy(e.begin(), e.end(), s.extents.begin());
+    s.strides = channels_last ? packed(s, true).strides : dense_strides(s);
+    next_ += std::uint64_t{1} << 36;  // more than any tensor has
+    return {memory_range{{}, next_, static_cast<std::uint64_t>(elements_of(s)) * bytes_of(type)}, s, type};
+  }
 
-  const dtype type_, statistics_ = type_ == dtype::f64 ? dtype::f64 : dtype::f32;
-  std::deque<std::unique_ptr<void, release>> memory_;
+  dtype type_;
+  std::uint64_t next_ = 0;
 };
 
 /// The results of an operation: `stored` in the type of the case, `others` in their own types.

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/support/kinds.hpp>
 #include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/testing/kinds.hpp>
 #include <vector>
 
-/// The rows and columns of the table in docs/cutlass-convolutions.md, for the program that prints the table and the
-/// test that compiles its kernels.
-namespace troupe::cutlass::support {
+/// The rows and columns of the table in docs/cutlass-convolutions.md, for the tests that compare the table and
+/// compile its kernels.
+namespace troupe::cutlass::testing {
 
 /// Returns the kinds that convolutions have.
 inline std::vector<kind> kinds_of_convolutions() {
@@ -48,4 +48,4 @@ inline convolution_problem problem_of(const kind& k, convolution_result r, const
   return p;
 }
 
-}  // namespace troupe::cutlass::support
+}  // namespace troupe::cutlass::testing

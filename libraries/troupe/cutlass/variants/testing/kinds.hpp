@@ -4,9 +4,9 @@
 
 #include <troupe/cutlass/variants/candidates.hpp>
 
-/// The rows and columns of the table in docs/cutlass.md, for the program that prints the table and the test that
-/// compiles its kernels.
-namespace troupe::cutlass::support {
+/// The rows and columns of the table in docs/cutlass.md, for the tests that compare the table and compile its
+/// kernels.
+namespace troupe::cutlass::testing {
 
 /// A kind of GPU.
 struct architecture {
@@ -71,4 +71,4 @@ inline cuda::gpu_properties properties_of(const architecture& a) {
           .name = a.name};
 }
 
-}  // namespace troupe::cutlass::support
+}  // namespace troupe::cutlass::testing
