@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/cutlass/gemm.hpp>
-#include <troupe/windows/per_axis.hpp>
+#include <troupe/windows/options.hpp>
 
 /// Convolutions as implicit products, see docs/cutlass-convolutions.md.
 namespace troupe::cutlass {

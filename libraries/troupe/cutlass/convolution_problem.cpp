@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <span>
 #include <troupe/cutlass/convolution_problem.hpp>
+#include <troupe/windows/check.hpp>
 #include <utility>
 
 namespace troupe::cutlass {
@@ -21,16 +22,13 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
                                  const Y& y) {
   convolution_problem p;
   p.result = result, p.x = placed_tensor_of(x), p.filters = placed_tensor_of(filters), p.y = placed_tensor_of(y);
-  const per_axis after = r.padding_after.or_else(r.padding);
-  const tensor_shape &in = x.shape(), &out = y.shape(), &width = filters.shape();
-  const std::size_t missing = windows::most_spatial + 2 - in.rank;
-  for (std::size_t i = 2; i < in.rank; ++i)
-    p.window.set(missing + i - 2, in.extents[i], out.extents[i], width.extents[i],
-                 {r.padding[i - 2], after[i - 2], r.stride[i - 2], r.dilation[i - 2]});
+  const tensor_shape &in = x.shape(), &width = filters.shape();
+  p.window = windows::geometry::of(windows::slides_of(r, in.rank - windows::first_spatial), in, y.shape(),
+                                   &width.extents[windows::first_spatial]);
   p.images = in.extents[0], p.groups = r.groups;
   p.channels = width.extents[1], p.outputs = width.extents[0] / r.groups;
-  p.sums = sums_of(result == convolution_result::y ? x.type() : y.type(),
-                   result == convolution_result::dfilters ? x.type() : filters.type());
+  const windows::convolution_roles<dtype> types{x.type(), filters.type(), y.type()};
+  p.sums = sums_of(types.first(result), types.second(result));
   p.tree = r.epilogue.encoded();
   p.paired = p.tree.is_paired();
   p.options = r.options;

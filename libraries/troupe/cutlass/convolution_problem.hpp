@@ -3,17 +3,15 @@
 #pragma once
 
 #include <array>
-#include <troupe/base/enumeration.hpp>
 #include <troupe/cutlass/convolution.hpp>
 #include <troupe/cutlass/problem.hpp>
 #include <troupe/windows/geometry.hpp>
+#include <troupe/windows/roles.hpp>
 
 /// Convolutions as engines compute them.
 namespace troupe::cutlass {
 
-/// The tensor of x, filters and y that is computed from the other two.
-enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
-TROUPE_ENUM(convolution_result, y, dx, dfilters)
+using windows::convolution_result;
 
 /// Images or filters in memory. Strides are in elements: between items (images or filters), between channels, and along
 /// three spatial axes; with fewer axes, the first spatial strides are 0.
@@ -38,7 +36,7 @@ struct convolution_problem {
   epilogue::tree tree;
 
   const placed_tensor& computed() const noexcept {
-    return result == convolution_result::y ? y : result == convolution_result::dx ? x : filters;
+    return windows::convolution_roles<const placed_tensor&>{x, filters, y}.computed(result);
   }
 };
 

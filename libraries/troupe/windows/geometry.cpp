@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/request/view_shape.hpp>
 #include <troupe/windows/geometry.hpp>
+#include <troupe/windows/per_axis.hpp>
 
 namespace troupe::windows {
 
@@ -20,6 +22,16 @@ std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t w
       __builtin_add_overflow(length, s.padding_before + s.padding_after - 1, &largest) || reach > largest)
     return 0;
   return (largest - reach) / s.stride + 1;
+}
+
+geometry geometry::of(const slides& s, const tensor_shape& image, const tensor_shape& result,
+                      const std::int64_t* widths) noexcept {
+  geometry g;
+  const std::size_t missing = most_spatial + first_spatial - image.rank;
+  for (std::size_t i = first_spatial; i < image.rank; ++i)
+    g.set(missing + i - first_spatial, image.extents[i], result.extents[i], widths[i - first_spatial],
+          s[i - first_spatial]);
+  return g;
 }
 
 std::pair<std::int64_t, std::int64_t> geometry::positions_inside(std::size_t i, std::int64_t f) const noexcept {

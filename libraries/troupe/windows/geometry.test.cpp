@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <troupe/windows/geometry.hpp>
+#include <troupe/windows/per_axis.hpp>
 
 namespace troupe::windows {
 namespace {

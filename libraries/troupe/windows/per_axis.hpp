@@ -6,13 +6,11 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <troupe/windows/geometry.hpp>
 #include <type_traits>
 
 /// Windows that slide over images: their fields in requests, and the coordinates of their elements.
 namespace troupe::windows {
-
-/// Maximum number of spatial axes of an image.
-inline constexpr std::size_t most_spatial = 3;
 
 /// One number for each spatial axis of an image, or one for all axes. A field of requests.
 class per_axis {

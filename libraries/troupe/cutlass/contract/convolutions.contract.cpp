@@ -22,7 +22,7 @@ struct convolution_data {
 
 struct forward {
   using request = cutlass::conv_forward;
-  static constexpr const char* bad_field = "y is 1 x 2 x 2; expected 1 x 2 x 3, the positions of the filters in x";
+  static constexpr const char* bad_field = "y is 1 x 2 x 2; expected 1 x 2 x 3, as the convolution's result has";
   static request good(const device& gpu) {
     const convolution_data d(gpu);
     return {.x = d.x, .filters = d.filters, .y = d.y, .epilogue = acc + row(gpu.upload(std::vector<float>{100, 0}))};
@@ -56,7 +56,7 @@ struct data_gradient {
 };
 struct weight_gradient {
   using request = cutlass::conv_weight_gradient;
-  static constexpr const char* bad_field = "dfilters is 2 x 2 x 2; expected 3 channels: as many as x has";
+  static constexpr const char* bad_field = "dfilters is 2 x 2 x 2, with 2 input channels; expected 3, as the image has";
   static request good(const device& gpu) {
     const convolution_data d(gpu);
     const tensor ones(gpu.upload(std::vector<float>(8, 1)), {2, 2, 2});

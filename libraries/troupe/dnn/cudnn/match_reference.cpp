@@ -4,7 +4,6 @@
 #include <troupe/dnn/cudnn/match_reference.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/operations/windows/spatial.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
@@ -26,13 +25,13 @@ void for_each(tensor_shape s, std::size_t first, const axis_values& fixed, F&& f
 
 // Sets the spatial indexes of `position` to the window position at which window element f is above the element `image`.
 // Returns false if there is none. The inverse of find_in_image.
-bool find_position(const sliding& s, const tensor_shape& result, const axis_values& image, const axis_values& f,
+bool find_position(const windows::slides& s, const tensor_shape& result, const axis_values& image, const axis_values& f,
                    axis_values& position) {
   for (std::size_t i = first_spatial; i < result.rank; ++i) {
-    const std::size_t k = i - first_spatial;
-    const std::int64_t at = image[i] + s.padding_before[k] - f[i] * s.dilation[k];
-    if (at < 0 || at % s.stride[k] != 0 || at / s.stride[k] >= result.extents[i]) return false;
-    position[i] = at / s.stride[k];
+    const windows::slide& k = s[i - first_spatial];
+    const std::int64_t at = image[i] + k.padding_before - f[i] * k.dilation;
+    if (at < 0 || at % k.stride != 0 || at / k.stride >= result.extents[i]) return false;
+    position[i] = at / k.stride;
   }
   return true;
 }

@@ -11,9 +11,12 @@ namespace troupe::dnn::cudnn {
 namespace {
 
 // Returns a window's parameters for cuDNN's spatial axes, of which there must be at least two.
-std::vector<std::int64_t> spatial(const std::int64_t* from, std::size_t count, std::int64_t of_missing) {
-  if (count == 1) return {of_missing, from[0]};
-  return {from, from + count};
+std::vector<std::int64_t> spatial(const windows::slides& s, std::int64_t windows::slide::* parameter,
+                                  std::size_t count) {
+  std::vector<std::int64_t> out;
+  if (count == 1) out.push_back(windows::slide().*parameter);
+  for (std::size_t i = 0; i < count; ++i) out.push_back(s[i].*parameter);
+  return out;
 }
 
 }  // namespace
@@ -81,9 +84,10 @@ operations::tensor operations::constant(double n, dtype type) {
 void operations::convolution(op what, const convolution_attributes& f, dtype compute, tensor a, tensor b, tensor to) {
   describe('c', what, f, compute, a, b, to);
   const std::size_t count = rank_ - 2;
-  const auto padding_before = spatial(f.window.padding_before, count, 0),
-             padding_after = spatial(f.window.padding_after, count, 0), strides = spatial(f.window.stride, count, 1),
-             dilations = spatial(f.window.dilation, count, 1);
+  const auto padding_before = spatial(f.window, &windows::slide::padding_before, count),
+             padding_after = spatial(f.window, &windows::slide::padding_after, count),
+             strides = spatial(f.window, &windows::slide::stride, count),
+             dilations = spatial(f.window, &windows::slide::dilation, count);
   descriptor c(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   c.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
       .set<CUDNN_ATTR_CONVOLUTION_CONV_MODE>(CUDNN_CROSS_CORRELATION)

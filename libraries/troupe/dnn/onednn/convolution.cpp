@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 #include <troupe/dnn/onednn/convolution.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 
 namespace troupe::dnn::onednn {
@@ -50,10 +49,10 @@ class convolution_builder {
         image_(layout_of(c.image)),
         filters_(layout_of_filters(c.filters, c.attributes.groups)),
         result_(layout_of(c.result)) {
-    for (std::size_t i = 0; i < most_spatial; ++i) {
-      stride_[i] = c.attributes.window.stride[i], dilation_[i] = c.attributes.window.dilation[i] - 1;
-      padding_before_[i] = c.attributes.window.padding_before[i],
-      padding_after_[i] = c.attributes.window.padding_after[i];
+    for (std::size_t i = 0; i < windows::most_spatial; ++i) {
+      const windows::slide& s = c.attributes.window[i];
+      stride_[i] = s.stride, dilation_[i] = s.dilation - 1;
+      padding_before_[i] = s.padding_before, padding_after_[i] = s.padding_after;
     }
   }
 

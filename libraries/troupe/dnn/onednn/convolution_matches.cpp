@@ -207,7 +207,7 @@ class convolution_finder {
 
   using roles = convolution_roles<std::uint16_t>;
   static roles roles_of(const encoded_node& n) noexcept {
-    return roles::of(n.what, n.inputs[0], n.inputs[1], n.outputs[0]);
+    return roles::of(computed_by(n.what), n.inputs[0], n.inputs[1], n.outputs[0]);
   }
   convolution_cost cost_of(const fused_chain& c) const {
     const encoded_node& n = graph_.nodes()[c.begin];

@@ -68,7 +68,7 @@ TEST_F(dnn_refusals, a_convolution_names_the_wrong_input_and_the_expected_extent
   expect_value(convolution(x, f), "");
   expect_value(convolution(x, given({4, 5, 3, 3})),
                "has a convolution whose filters is 4 x 5 x 3 x 3, with 5 input channels; expected 6, as the image has");
-  expect_value(convolution(x, given({4, 6, 3})), "has a convolution whose filters has 3 axes; expected 4");
+  expect_value(convolution(x, given({4, 6, 3})), "has a convolution whose filters has 3 axes; expected 4, as x has");
   expect_value(convolution(given({6, 8}), f), "has a convolution whose x has 2 axes; expected 3 to 5");
   expect_value(convolution(x, given({4, 6, 9, 3})),
                "has a convolution whose filters is 4 x 6 x 9 x 3; expected a window that fits into the padded image; "

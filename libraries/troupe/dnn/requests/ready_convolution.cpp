@@ -3,18 +3,13 @@
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/requests/ready_convolution.hpp>
 #include <troupe/dnn/requests/request_builder.hpp>
+#include <troupe/windows/check.hpp>
 
 namespace troupe::dnn {
 namespace {
 
-template <class R>
-convolution_options options_of(const R& r) noexcept {
-  return {.padding = r.padding,
-          .padding_after = r.padding_after,
-          .stride = r.stride,
-          .dilation = r.dilation,
-          .groups = r.groups};
-}
+using windows::options_of;
+
 template <access_mode M>
 std::span<const std::int64_t> extents_of(const any_operand<M>& o) noexcept {
   return {o.shape().extents.data(), o.shape().rank};

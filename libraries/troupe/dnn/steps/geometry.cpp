@@ -1,17 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {
-
-window_geometry::window_geometry(const sliding& s, const tensor_shape& image, const tensor_shape& result,
-                                 const std::int64_t* widths) noexcept {
-  const std::size_t spatial = image.rank - 2, first = most_spatial - spatial;
-  for (std::size_t i = 0; i < spatial; ++i)
-    set(first + i, image.extents[2 + i], result.extents[2 + i], widths[i],
-        {s.padding_before[i], s.padding_after[i], s.stride[i], s.dilation[i]});
-}
 
 tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept {
   if (groups <= 1) return s;

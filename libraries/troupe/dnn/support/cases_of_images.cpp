@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/support/cases.hpp>
 
 namespace troupe::dnn::support {

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <deque>
 #include <limits>
-#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/testing/reference/reference.hpp>
 #include <troupe/request/records.hpp>
 #include <vector>
@@ -99,6 +98,6 @@ struct encoding {
   }
 };
 
-inline constexpr sliding by_one{{}, {}, {1, 1, 1}, {1, 1, 1}};
+inline constexpr windows::slides by_one{};
 
 }  // namespace troupe::dnn::testing

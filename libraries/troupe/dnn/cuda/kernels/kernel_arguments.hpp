@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/windows/geometry.hpp>
 
 /// Arguments of the kernels of dnn: structs of plain data that have the same layout on host and device.
 namespace troupe::dnn::kernel_arguments {
@@ -78,18 +79,14 @@ struct normalization_gradient_arguments {
   std::int64_t rms;
 };
 
-/// The members of windows::geometry, as an argument of kernels. The padding after the image follows from `out`.
-struct windows {
-  std::int64_t in[3], out[3], width[3], padding_before[3], stride[3], dilation[3];
-};
 struct convolution_arguments {
-  windows g;
+  windows::geometry g;
   std::int64_t images, groups, channels, out_channels;  ///< channels of one group: of the image, and of the result
   const void *a, *b;  ///< x and filters; for the gradients, dy and filters, or dy and x
   void* to;
 };
 struct pooling_arguments {
-  windows g;
+  windows::geometry g;
   std::int64_t planes, kind;
   const void *x, *dy;
   void* to;

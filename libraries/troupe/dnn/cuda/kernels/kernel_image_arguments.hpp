@@ -24,7 +24,7 @@ struct resampling_arguments {
 
 /// Arguments of pooling with indexes and of its gradient, see pooling_arguments.
 struct indexed_pooling_arguments {
-  windows g;
+  windows::geometry g;
   std::int64_t planes;
   const void *x, *dy, *given;  ///< given: the indexes that the gradient reads
   void *to, *found;            ///< found: the indexes that pooling writes

@@ -20,7 +20,7 @@ __device__ inline position3 position3_of(i64 n, const i64 (&extents)[3]) {
 __device__ inline i64 count_of(const i64 (&extents)[3]) { return extents[0] * extents[1] * extents[2]; }
 
 /// Returns the index of the image element under window element f at `position`; -1 outside.
-__device__ inline i64 image_element(const kernel_arguments::windows& g, const position3& position, const position3& f) {
+__device__ inline i64 image_element(const windows::geometry& g, const position3& position, const position3& f) {
   const i64 x = position.depth * g.stride[0] - g.padding_before[0] + f.depth * g.dilation[0],
             y = position.height * g.stride[1] - g.padding_before[1] + f.height * g.dilation[1],
             z = position.width * g.stride[2] - g.padding_before[2] + f.width * g.dilation[2];
@@ -28,7 +28,7 @@ __device__ inline i64 image_element(const kernel_arguments::windows& g, const po
   return (x * g.in[1] + y) * g.in[2] + z;
 }
 /// Returns the index of the window position at which window element f is above the element `image`; -1 if none.
-__device__ inline i64 window_position(const kernel_arguments::windows& g, const position3& image, const position3& f) {
+__device__ inline i64 window_position(const windows::geometry& g, const position3& image, const position3& f) {
   const i64 at[3] = {image.depth + g.padding_before[0] - f.depth * g.dilation[0],
                      image.height + g.padding_before[1] - f.height * g.dilation[1],
                      image.width + g.padding_before[2] - f.width * g.dilation[2]};

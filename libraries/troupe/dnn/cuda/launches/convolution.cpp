@@ -11,16 +11,17 @@ using kernel_arguments::set_threads;
 result<void> enqueue_convolution(const operator_step& s, const execution_context& w) {
   const auto f = s.attributes.as<convolution_attributes>();
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
-  const auto [image, filters, result] =
-      convolution_roles<const tensor_shape&>::of(s.what, s.inputs[0].shape, s.inputs[1].shape, s.outputs[0].shape);
-  const kernel_arguments::convolution_arguments r{.g = windows_of(f.window, image, result, filters.extents.data() + 2),
-                                                  .images = image.extents[0],
-                                                  .groups = f.groups,
-                                                  .channels = filters.extents[1],
-                                                  .out_channels = filters.extents[0] / f.groups,
-                                                  .a = w.at(s.inputs[0]),
-                                                  .b = w.at(s.inputs[1]),
-                                                  .to = w.at(s.outputs[0])};
+  const auto [image, filters, result] = convolution_roles<const tensor_shape&>::of(
+      computed_by(s.what), s.inputs[0].shape, s.inputs[1].shape, s.outputs[0].shape);
+  const kernel_arguments::convolution_arguments r{
+      .g = windows::geometry::of(f.window, image, result, filters.extents.data() + 2),
+      .images = image.extents[0],
+      .groups = f.groups,
+      .channels = filters.extents[1],
+      .out_channels = filters.extents[0] / f.groups,
+      .a = w.at(s.inputs[0]),
+      .b = w.at(s.inputs[1]),
+      .to = w.at(s.outputs[0])};
   const std::int64_t count = elements_of(s.outputs[0].shape);
   if (forward) return launch_per_element<"convolve">(w, count, r);
   if (of_data) return launch_per_element<"convolution_data_gradient">(w, count, r);

@@ -43,17 +43,6 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
   return out;
 }
 
-kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
-                                     const std::int64_t* widths) noexcept {
-  const window_geometry g(s, image, result, widths);
-  kernel_arguments::windows out{};
-  for (std::size_t i = 0; i < most_spatial; ++i) {
-    out.in[i] = g.in[i], out.out[i] = g.out[i], out.width[i] = g.width[i];
-    out.padding_before[i] = g.padding_before[i], out.stride[i] = g.stride[i], out.dilation[i] = g.dilation[i];
-  }
-  return out;
-}
-
 const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_operations,
                                            .operands = kernel_arguments::most_operands,
                                            .sequences = kernel_arguments::most_sequences,

@@ -5,7 +5,6 @@
 #include <troupe/cuda/launch.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
 #include <troupe/dnn/generated/source.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
@@ -28,10 +27,6 @@ struct execution_context {
   }
   void* at(const location* l) const noexcept { return l != nullptr ? at(*l) : nullptr; }
 };
-
-/// Returns the geometry of a window as a kernel's argument.
-kernel_arguments::windows windows_of(const sliding& s, const tensor_shape& image, const tensor_shape& result,
-                                     const std::int64_t* widths) noexcept;
 
 /// Divides the axes of x: those whose bits are in `inside` iterate the elements of a set, the others the sets.
 kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale = nullptr,

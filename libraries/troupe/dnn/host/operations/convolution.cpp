@@ -7,7 +7,6 @@
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
 
 namespace troupe::dnn::host {
 namespace {
@@ -19,7 +18,7 @@ struct convolution {
   convolution(const execution_context& w, const convolution_attributes& f, const location& image,
               const location& result, const location& filters)
       : work(w),
-        g(f.window, image.shape, result.shape, filters.shape.extents.data() + 2),
+        g(windows::geometry::of(f.window, image.shape, result.shape, filters.shape.extents.data() + 2)),
         images(image.shape.extents[0]),
         groups(f.groups),
         channels(image.shape.extents[1] / f.groups),
@@ -28,7 +27,7 @@ struct convolution {
 
   // Returns true if the image itself is the window matrix: windows have one element, stride 1 and no padding.
   bool is_product() const noexcept {
-    for (std::size_t i = 0; i < most_spatial; ++i)
+    for (std::size_t i = 0; i < windows::most_spatial; ++i)
       if (g.width[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
     return true;
   }
@@ -122,7 +121,7 @@ struct convolution {
   }
 
   const execution_context& work;
-  const window_geometry g;
+  const windows::geometry g;
   const std::int64_t images, groups, channels, out_channels, summands;
 };
 
@@ -149,7 +148,7 @@ void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64
 // Calls `f(window element, first result, first image element, count)` for each window element and line of results, with
 // the results at which the window element is inside the image. For groups of one channel.
 template <class N, class F>
-void for_each_line(const window_geometry& g, F&& f) {
+void for_each_line(const windows::geometry& g, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i)
     for (std::int64_t j = 0; j < g.width[1]; ++j)
       for (std::int64_t k = 0; k < g.width[2]; ++k) {

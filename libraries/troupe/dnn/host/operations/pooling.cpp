@@ -38,7 +38,7 @@ TROUPE_INLINE void add_to_sums(double* sums, const N* x, std::int64_t stride, st
 // Calls `f(offset in the plane, first position, count)` for each window element, in row-major order, with the positions
 // of the line of results [a, b, *] at which the window element is inside the image.
 template <class F>
-TROUPE_INLINE void for_each_window_element(const window_geometry& g, std::int64_t a, std::int64_t b, F&& f) {
+TROUPE_INLINE void for_each_window_element(const windows::geometry& g, std::int64_t a, std::int64_t b, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i) {
     const std::int64_t x = g.at(0, a, i);
     if (x < 0 || x >= g.in[0]) continue;
@@ -54,7 +54,7 @@ TROUPE_INLINE void for_each_window_element(const window_geometry& g, std::int64_
 }
 
 // Computes, for each position of a line, the number of elements that the mean divides by.
-TROUPE_INLINE void count_elements(const window_geometry& g, pooling_kind kind, std::int64_t a, std::int64_t b,
+TROUPE_INLINE void count_elements(const windows::geometry& g, pooling_kind kind, std::int64_t a, std::int64_t b,
                                   std::vector<double>& counts) {
   std::fill(counts.begin(), counts.end(), kind == pooling_kind::mean ? static_cast<double>(g.window_size()) : 0.0);
   if (kind != pooling_kind::mean_of_image) return;
@@ -64,7 +64,7 @@ TROUPE_INLINE void count_elements(const window_geometry& g, pooling_kind kind, s
 }
 
 template <class N>
-TROUPE_INLINE void pool_plane(const window_geometry& g, pooling_kind kind, const N* image, N* to) {
+TROUPE_INLINE void pool_plane(const windows::geometry& g, pooling_kind kind, const N* image, N* to) {
   const auto width = static_cast<std::size_t>(g.out[2]);
   std::vector<double> sums(width), counts(width);
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
@@ -93,7 +93,7 @@ TROUPE_INLINE void pool_plane(const window_geometry& g, pooling_kind kind, const
 }
 
 template <class N>
-TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind kind, const N* dy, const N* image,
+TROUPE_INLINE void pool_gradient_plane(const windows::geometry& g, pooling_kind kind, const N* dy, const N* image,
                                        N* dx) {
   const auto width = static_cast<std::size_t>(g.out[2]);
   std::vector<double> counts(width);
@@ -121,7 +121,7 @@ TROUPE_INLINE void pool_gradient_plane(const window_geometry& g, pooling_kind ki
 }
 
 template <class N>
-TROUPE_INLINE void pool_plane_with_indexes(const window_geometry& g, const N* image, N* to, N* indexes) {
+TROUPE_INLINE void pool_plane_with_indexes(const windows::geometry& g, const N* image, N* to, N* indexes) {
   const auto width = static_cast<std::size_t>(g.out[2]);
   std::vector<std::int64_t> where(width);
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
@@ -146,7 +146,7 @@ TROUPE_INLINE void add_taken(const N* dy, const N* indexes, N* dx, std::int64_t 
     dx[i * stride] += indexes[i] == first + next * static_cast<N>(static_cast<std::int32_t>(i)) ? dy[i] : N(0);
 }
 template <class N>
-TROUPE_INLINE void index_gradient_plane(const window_geometry& g, const N* dy, const N* indexes, N* dx) {
+TROUPE_INLINE void index_gradient_plane(const windows::geometry& g, const N* dy, const N* indexes, N* dx) {
   std::fill_n(dx, g.image_size(), N(0));
   for (std::int64_t line = 0; line < g.out[0] * g.out[1]; ++line)
     for_each_window_element(g, line / g.out[1], line % g.out[1],
@@ -160,22 +160,22 @@ TROUPE_INLINE void index_gradient_plane(const window_geometry& g, const N* dy, c
 }
 
 // Compiled for several kinds of processor, which templates cannot be.
-#define TROUPE_DNN_PLANES(N)                                                                            \
-  TROUPE_FOR_EACH_PROCESSOR                                                                             \
-  void pool_one(const window_geometry& g, pooling_kind kind, const N* image, N* to) {                   \
-    pool_plane(g, kind, image, to);                                                                     \
-  }                                                                                                     \
-  TROUPE_FOR_EACH_PROCESSOR                                                                             \
-  void pool_gradient_one(const window_geometry& g, pooling_kind kind, const N* dy, const N* x, N* dx) { \
-    pool_gradient_plane(g, kind, dy, x, dx);                                                            \
-  }                                                                                                     \
-  TROUPE_FOR_EACH_PROCESSOR                                                                             \
-  void pool_one_with_indexes(const window_geometry& g, const N* image, N* to, N* indexes) {             \
-    pool_plane_with_indexes(g, image, to, indexes);                                                     \
-  }                                                                                                     \
-  TROUPE_FOR_EACH_PROCESSOR                                                                             \
-  void index_gradient_one(const window_geometry& g, const N* dy, const N* indexes, N* dx) {             \
-    index_gradient_plane(g, dy, indexes, dx);                                                           \
+#define TROUPE_DNN_PLANES(N)                                                                              \
+  TROUPE_FOR_EACH_PROCESSOR                                                                               \
+  void pool_one(const windows::geometry& g, pooling_kind kind, const N* image, N* to) {                   \
+    pool_plane(g, kind, image, to);                                                                       \
+  }                                                                                                       \
+  TROUPE_FOR_EACH_PROCESSOR                                                                               \
+  void pool_gradient_one(const windows::geometry& g, pooling_kind kind, const N* dy, const N* x, N* dx) { \
+    pool_gradient_plane(g, kind, dy, x, dx);                                                              \
+  }                                                                                                       \
+  TROUPE_FOR_EACH_PROCESSOR                                                                               \
+  void pool_one_with_indexes(const windows::geometry& g, const N* image, N* to, N* indexes) {             \
+    pool_plane_with_indexes(g, image, to, indexes);                                                       \
+  }                                                                                                       \
+  TROUPE_FOR_EACH_PROCESSOR                                                                               \
+  void index_gradient_one(const windows::geometry& g, const N* dy, const N* indexes, N* dx) {             \
+    index_gradient_plane(g, dy, indexes, dx);                                                             \
   }
 TROUPE_DNN_PLANES(float)
 TROUPE_DNN_PLANES(double)
@@ -187,7 +187,7 @@ template <class N>
 void pool(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0];
-  const window_geometry g(f.window, x.shape, y.shape, f.extents);
+  const auto g = windows::geometry::of(f.window, x.shape, y.shape, f.extents);
   const N* const from = w.elements<N>(x);
   N* const to = w.elements<N>(y);
   w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
@@ -200,7 +200,7 @@ void pool_gradient(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &dy = step.inputs[0], &dx = step.outputs[0];
   const location* const x = step.inputs.size() > 1 ? &step.inputs[1] : nullptr;  // only of a maximum
-  const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
+  const auto g = windows::geometry::of(f.window, dx.shape, dy.shape, f.extents);
   const N* const from = w.elements<N>(dy);
   const N* const images = x != nullptr ? w.elements<N>(*x) : nullptr;
   N* const to = w.elements<N>(dx);
@@ -214,7 +214,7 @@ template <class N>
 void pool_with_indexes(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0], &indexes = step.outputs[1];
-  const window_geometry g(f.window, x.shape, y.shape, f.extents);
+  const auto g = windows::geometry::of(f.window, x.shape, y.shape, f.extents);
   const N* const from = w.elements<N>(x);
   N *const to = w.elements<N>(y), *const where = w.elements<N>(indexes);
   w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
@@ -226,7 +226,7 @@ template <class N>
 void pool_index_gradient(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &dy = step.inputs[0], &indexes = step.inputs[1], &dx = step.outputs[0];
-  const window_geometry g(f.window, dx.shape, dy.shape, f.extents);
+  const auto g = windows::geometry::of(f.window, dx.shape, dy.shape, f.extents);
   const N *const from = w.elements<N>(dy), *const where = w.elements<N>(indexes);
   N* const to = w.elements<N>(dx);
   w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {

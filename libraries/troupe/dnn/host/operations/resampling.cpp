@@ -6,7 +6,7 @@
 #include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/sampling.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
+#include <troupe/windows/geometry.hpp>
 #include <vector>
 
 namespace troupe::dnn::host {
@@ -82,8 +82,8 @@ void interpolate_line(const interpolation<N>& m, const N* from, N* to) noexcept 
 
 // Computes the result line by line: sums weighted lines of the source, then interpolates along the line.
 template <class N>
-void interpolate(const execution_context& w, const std::array<interpolation<N>, most_spatial>& m, std::int64_t planes,
-                 const N* from, N* to) {
+void interpolate(const execution_context& w, const std::array<interpolation<N>, windows::most_spatial>& m,
+                 std::int64_t planes, const N* from, N* to) {
   constexpr std::int64_t part_size = 1 << 14;
   const std::int64_t lines_of_plane = m[0].size() * m[1].size(), length = m[2].size(),
                      plane = m[0].from * m[1].from * m[2].from, lines = planes * lines_of_plane,
@@ -105,11 +105,12 @@ void interpolate(const execution_context& w, const std::array<interpolation<N>, 
 }
 
 template <class N>
-std::array<interpolation<N>, most_spatial> interpolations_of(const resampling_attributes& f, const tensor_shape& in,
-                                                             const tensor_shape& out, bool is_gradient) {
-  std::array<interpolation<N>, most_spatial> all;
-  const std::size_t missing = most_spatial + 2 - in.rank;
-  for (std::size_t i = 0; i < most_spatial; ++i) {
+std::array<interpolation<N>, windows::most_spatial> interpolations_of(const resampling_attributes& f,
+                                                                      const tensor_shape& in, const tensor_shape& out,
+                                                                      bool is_gradient) {
+  std::array<interpolation<N>, windows::most_spatial> all;
+  const std::size_t missing = windows::most_spatial + 2 - in.rank;
+  for (std::size_t i = 0; i < windows::most_spatial; ++i) {
     // A missing axis has one element.
     const std::int64_t from = i < missing ? 1 : in.extents[i - missing + 2],
                        to = i < missing ? 1 : out.extents[i - missing + 2];

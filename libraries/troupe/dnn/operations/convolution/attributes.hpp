@@ -4,28 +4,24 @@
 
 #include <cstdint>
 #include <troupe/dnn/graph/op.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
+#include <troupe/windows/geometry.hpp>
+#include <troupe/windows/roles.hpp>
 
 namespace troupe::dnn {
 
+using windows::convolution_result, windows::convolution_roles;
+
 /// The attributes of a convolution and its gradients.
 struct convolution_attributes {
-  sliding window;
+  windows::slides window{};
   std::int64_t groups;
 };
 
-/// The tensors of a convolution or one of its gradients by their roles: the convolution of `image` with `filters` is
-/// `result`, or their gradients are computed.
-template <class T>
-struct convolution_roles {
-  T image, filters, result;
-
-  /// Returns the roles of a node's inputs and output.
-  static constexpr convolution_roles of(op what, T first, T second, T output) noexcept {
-    if (what == op::convolution) return {first, second, output};
-    if (what == op::convolution_data_gradient) return {output, second, first};
-    return {second, output, first};
-  }
-};
+/// Returns what a node of this operation computes; requires a convolution or a gradient of one.
+constexpr convolution_result computed_by(op what) noexcept {
+  return what == op::convolution                 ? convolution_result::y
+         : what == op::convolution_data_gradient ? convolution_result::dx
+                                                 : convolution_result::dfilters;
+}
 
 }  // namespace troupe::dnn

@@ -6,14 +6,6 @@
 
 namespace troupe::dnn {
 
-/// The geometry of a convolution.
-struct convolution_options {
-  per_axis padding = 0;         ///< zeros before the image
-  per_axis padding_after = {};  ///< zeros after the image; `padding` by default
-  per_axis stride = 1, dilation = 1;
-  std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
-};
-
 /// Slides the filters over the image, without flipping them:
 ///   y[n, k, o] = sum of x[n, c, o * stride - padding + f * dilation] * filters[k, c, f]
 /// x is images x channels x 1 to 3 spatial axes, filters are K x channels of a group x as many. Sums of i8 are exact,

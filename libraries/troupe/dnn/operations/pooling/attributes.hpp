@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/kinds.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
+#include <troupe/windows/geometry.hpp>
 
 namespace troupe::dnn {
 
 /// The attributes of a pooling and its gradient.
 struct pooling_attributes {
-  std::int64_t extents[most_spatial];
-  sliding window;
+  std::int64_t extents[windows::most_spatial];
+  windows::slides window;
   pooling_kind kind;
 };
 

@@ -7,8 +7,8 @@
 #include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/operations/pooling/pooling.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
 #include <troupe/dnn/operations/windows/spatial.hpp>
+#include <troupe/windows/check.hpp>
 #include <utility>
 
 namespace troupe::dnn {
@@ -22,14 +22,14 @@ pooling_attributes attributes_of(node_maker& m, per_axis window, const pooling_o
   pooling_attributes f{};
   f.kind = kind;
   std::fill_n(f.extents, most_spatial, 1);
-  std::fill_n(f.window.stride, most_spatial, 1);
-  std::fill_n(f.window.dilation, most_spatial, 1);
-  if (!m.fine()) return f;
-  spread(m, "window", window, spatial, 1, f.extents);
-  spread(m, "padding", o.padding, spatial, 0, f.window.padding_before);
-  spread(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0, f.window.padding_after);
-  spread(m, "stride", o.stride.or_else(window), spatial, 1, f.window.stride);
-  spread(m, "dilation", o.dilation, spatial, 1, f.window.dilation);
+  pooling_options all = o;
+  all.stride = o.stride.or_else(window);
+  if (!has_numbers(m, "window", window, spatial, 1) || !has_numbers(m, "padding", o.padding, spatial, 0) ||
+      !has_numbers(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0) ||
+      !has_numbers(m, "stride", all.stride, spatial, 1) || !has_numbers(m, "dilation", o.dilation, spatial, 1))
+    return f;
+  for (std::size_t i = 0; i < spatial; ++i) f.extents[i] = window[i];
+  f.window = windows::slides_of(all, spatial);
   return f;
 }
 
@@ -47,7 +47,7 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
 
 // Returns true if each of `count` windows along a spatial axis contains an element of the image.
 bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
-  const std::int64_t padding = f.window.padding_before[i], stride = f.window.stride[i], dilation = f.window.dilation[i];
+  const auto& [padding, after, stride, dilation] = f.window[i];
   if ((f.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
   // A window that begins before the image misses it if its first element at 0 or above is at `length` or above. These
   // elements are, modulo the dilation, at `first`, `first + stride` and so on.
@@ -62,7 +62,7 @@ bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t co
 void slide(node_maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
   std::copy(x.begin(), x.end(), y.begin());
   for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
-    y[i + 2] = detail::positions(f.window, i, x[i + 2], f.extents[i]);
+    y[i + 2] = windows::positions_along(f.window[i], x[i + 2], f.extents[i]);
     if (y[i + 2] < 1)
       return m.refuse("window", cat("is ", f.extents[i]),
                       cat("a window that fits into the padded image; x is ", node_maker::text_of(x)));

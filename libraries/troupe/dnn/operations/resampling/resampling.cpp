@@ -10,7 +10,7 @@
 #include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/resampling.hpp>
-#include <troupe/dnn/operations/windows/sliding.hpp>
+#include <troupe/windows/geometry.hpp>
 #include <vector>
 
 namespace troupe::dnn {
@@ -25,7 +25,7 @@ constexpr std::int64_t longest = std::int64_t{1} << 28;
 value make(op what, std::string_view name, std::string_view input, std::string_view result, const value& from,
            std::span<const std::int64_t> to, const resampling_options& o) {
   node_maker m(what, name, {from});
-  if (!m.has_rank(input, from, 3, 2 + most_spatial)) return m.done();
+  if (!m.has_rank(input, from, 3, 2 + windows::most_spatial)) return m.done();
   const std::size_t spatial = from.rank() - 2;
   if (to.size() != spatial)
     m.refuse(result, cat("has ", detail::axes_text(to.size())),

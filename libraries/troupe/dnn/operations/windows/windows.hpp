@@ -3,10 +3,10 @@
 #pragma once
 
 #include <troupe/dnn/graph/value.hpp>
-#include <troupe/windows/per_axis.hpp>
+#include <troupe/windows/options.hpp>
 
 namespace troupe::dnn {
 
-using windows::per_axis;
+using windows::convolution_options, windows::most_spatial, windows::per_axis;
 
 }  // namespace troupe::dnn

@@ -160,7 +160,7 @@ TEST(dnn_reference, convolution_does_not_flip_the_filter) {
 
 TEST(dnn_reference, convolution_applies_padding_stride_and_dilation) {
   // The image with zeros is 0 1 2 3 4 5 0 0; windows of 3 with a gap start at 0 and 3.
-  const convolution_attributes f{{{1}, {2}, {3}, {2}}, 1};
+  const convolution_attributes f{{{{1, 2, 3, 2}}}, 1};
   EXPECT_EQ(of(op::convolution, {{{1, 1, 5}, {1, 2, 3, 4, 5}}, {{1, 1, 3}, {1, 10, 100}}}, {1, 1, 2}, f),
             (numbers{420, 53}));
 }
@@ -186,9 +186,9 @@ TEST(dnn_reference, gradients_of_a_convolution_are_adjoint_to_it) {
     extents x, filters, y;
     convolution_attributes f;
   } const cases[] = {
-      {{2, 4, 7}, {6, 2, 3}, {2, 6, 4}, {{{1}, {2}, {2}, {1}}, 2}},
-      {{2, 3, 6, 5}, {3, 1, 3, 2}, {2, 3, 2, 6}, {{{0, 2}, {1, 0}, {2, 1}, {2, 1}}, 3}},
-      {{1, 2, 3, 4, 5}, {2, 2, 2, 1, 3}, {1, 2, 4, 2, 3}, {{{1, 0, 1}, {1, 0, 0}, {1, 2, 1}, {1, 1, 1}}, 1}}};
+      {{2, 4, 7}, {6, 2, 3}, {2, 6, 4}, {{{{1, 2, 2, 1}}}, 2}},
+      {{2, 3, 6, 5}, {3, 1, 3, 2}, {2, 3, 2, 6}, {{{{0, 1, 2, 2}, {2, 0, 1, 1}}}, 3}},
+      {{1, 2, 3, 4, 5}, {2, 2, 2, 1, 3}, {1, 2, 4, 2, 3}, {{{{1, 1, 1, 1}, {0, 0, 2, 1}, {1, 0, 1, 1}}}, 1}}};
   for (const auto& c : cases) {
     const auto random = [](const extents& e, std::uint32_t seed) {
       return tensor_in{e, some(static_cast<std::size_t>(elements_of(dense(e))), seed)};
@@ -337,7 +337,7 @@ TEST(dnn_reference, gradients_of_normalizations_match_finite_differences) {
 TEST(dnn_reference, pooling_windows_can_reach_beyond_the_image) {
   const tensor_in x{{1, 1, 5}, {-1, -2, -3, -4, -5}};
   // Windows of 3 start at -1, 1 and 3; the last element of the last window is outside.
-  pooling_attributes f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::maximum};
+  pooling_attributes f{{3}, {{{1, 1, 2, 1}}}, pooling_kind::maximum};
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -2, -4}));
   f.kind = pooling_kind::mean;
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -3, -3}));
@@ -347,7 +347,7 @@ TEST(dnn_reference, pooling_windows_can_reach_beyond_the_image) {
 
 TEST(dnn_reference, pooling_with_dilation_skips_elements_along_both_axes) {
   const tensor_in x{{1, 2, 3, 3}, counted(18)};
-  const pooling_attributes f{{2, 2}, {{}, {}, {1, 1}, {2, 1}}, pooling_kind::mean};
+  const pooling_attributes f{{2, 2}, {{{0, 0, 1, 2}, {0, 0, 1, 1}}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling, {x}, {1, 2, 1, 2}, f), (numbers{3.5, 4.5, 12.5, 13.5}));
 }
 
@@ -366,7 +366,7 @@ TEST(dnn_reference, the_gradient_of_a_maximum_goes_to_its_first_element) {
 
 TEST(dnn_reference, the_gradient_of_a_mean_is_distributed_over_the_window) {
   const tensor_in dy{{1, 1, 3}, {6, 12, 18}};
-  pooling_attributes f{{3}, {{1}, {1}, {2}, {1}}, pooling_kind::mean};
+  pooling_attributes f{{3}, {{{1, 1, 2, 1}}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{2, 6, 4, 10, 6}));
   f.kind = pooling_kind::mean_of_image;
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{3, 7, 4, 13, 9}));

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/windows/check.hpp>
+
+namespace troupe::windows {
+namespace {
+
+using extents = std::span<const std::int64_t>;
+using field = convolution_field;
+
+constexpr std::int64_t limit = std::int64_t{1} << 31;  // so that a sum of a few such numbers cannot overflow
+
+std::string text_of(extents e) {
+  std::string out;
+  for (const std::int64_t n : e) out += cat(out.empty() ? "" : " x ", n);
+  return out;
+}
+
+// Stores the first refusal.
+class convolution_check {
+ public:
+  explicit convolution_check(const unchecked_convolution& c) noexcept
+      : c_(c), x_(c.extents.image), filters_(c.extents.filters), y_(c.extents.result) {}
+
+  checked_convolution run() {
+    if (have_ranks() && has_elements(field::image, x_, 1) && has_elements(field::filters, filters_, 0) &&
+        (!has_result() || has_elements(field::result, y_, 1)) && options_fit() && channels_fit() && window_fits() &&
+        has_result())
+      check_result();
+    return std::move(out_);
+  }
+
+ private:
+  bool has_result() const noexcept { return y_.data() != nullptr; }
+  bool refuse(field f, std::string is, std::string expected) {
+    out_.refused = {f, {std::move(is), std::move(expected)}};
+    return false;
+  }
+
+  // All ranks are that of the first factor.
+  bool have_ranks() {
+    constexpr convolution_roles<field> fields{field::image, field::filters, field::result};
+    const std::size_t rank = c_.extents.first(c_.what).size();
+    const auto has_rank = [&](field f, extents e, bool fits, std::string_view expected, std::string_view as = "") {
+      const std::size_t n = e.size();
+      if (fits) return true;
+      return refuse(f, n == 0 ? "is a number" : cat("has ", n, n == 1 ? " axis" : " axes"),
+                    as.empty() ? std::string(expected) : cat(rank, ", as ", as, " has"));
+    };
+    const auto equals_first = [&](field f, extents e) {
+      return has_rank(f, e, e.size() == rank, {}, c_.names.first(c_.what));
+    };
+    return has_rank(fields.first(c_.what), c_.extents.first(c_.what),
+                    rank > first_spatial && rank <= first_spatial + most_spatial,
+                    cat(first_spatial + 1, " to ", first_spatial + most_spatial)) &&
+           equals_first(fields.second(c_.what), c_.extents.second(c_.what)) &&
+           ((c_.what == convolution_result::y && !has_result()) ||
+            equals_first(fields.computed(c_.what), c_.extents.computed(c_.what)));
+  }
+
+  bool has_elements(field f, extents e, std::size_t first) {
+    if (std::none_of(e.begin() + static_cast<std::ptrdiff_t>(first), e.end(), [](std::int64_t n) { return n < 1; }))
+      return true;
+    return refuse(f, "is " + text_of(e),
+                  first == 0 ? "extents of at least 1" : "extents of at least 1, except the number of images");
+  }
+
+  bool options_fit() {
+    out_.refused = check(c_.options, x_.size() - first_spatial);
+    return !out_.refused;
+  }
+
+  bool is_paired(convolution_result what) const noexcept { return c_.is_paired && c_.what == what; }
+
+  bool channels_fit() {
+    const std::int64_t groups = c_.options.groups, channels = x_[1] * (is_paired(convolution_result::dx) ? 2 : 1);
+    if (channels % groups != 0 || filters_[0] % groups != 0)
+      return refuse(field::groups, cat("is ", groups),
+                    cat("a divisor of the ", channels, " channels and of the ", filters_[0], " filters"));
+    if (is_paired(convolution_result::y) && filters_[0] % 2 != 0)
+      return refuse(field::filters, "is " + text_of(filters_), "an even number of filters: the epilogue pairs them");
+    if (filters_[1] == channels / groups) return true;
+    return refuse(
+        field::filters,
+        cat("is ", text_of(filters_), ", with ", filters_[1], filters_[1] == 1 ? " input channel" : " input channels"),
+        cat(channels / groups, ", ", is_paired(convolution_result::dx) ? "twice as many as " : "as ",
+            groups == 1 ? "the image has" : "a group of the image has",
+            is_paired(convolution_result::dx) ? ": the epilogue pairs them" : ""));
+  }
+
+  // Sets the extents of the result. Refuses filters that are larger than the padded image.
+  bool window_fits() {
+    const slides s = slides_of(c_.options, x_.size() - first_spatial);
+    out_.result = {x_[0], filters_[0] / (is_paired(convolution_result::y) ? 2 : 1)};
+    for (std::size_t i = first_spatial; i < x_.size(); ++i) {
+      out_.result[i] = positions_along(s[i - first_spatial], x_[i], filters_[i]);
+      if (out_.result[i] < 1)
+        return refuse(field::filters, "is " + text_of(filters_),
+                      cat("a window that fits into the padded image; ", c_.names.image, " is ", text_of(x_)));
+    }
+    return true;
+  }
+
+  void check_result() {
+    const extents expected(out_.result.data(), y_.size());
+    if (!std::equal(y_.begin(), y_.end(), expected.begin()))
+      refuse(field::result, "is " + text_of(y_),
+             cat(text_of(expected), ", as the convolution's result has",
+                 is_paired(convolution_result::y) ? ": the epilogue pairs its channels" : ""));
+  }
+
+  const unchecked_convolution& c_;
+  const extents x_, filters_, y_;
+  checked_convolution out_;
+};
+
+}  // namespace
+
+std::optional<refusal> check(const per_axis& numbers, std::size_t spatial, std::int64_t least) {
+  if (!numbers.given() || (numbers.count() != 0 && numbers.count() != spatial))
+    return refusal{numbers.given() ? cat("has ", numbers.count(), " numbers") : "is not given",
+                   cat(spatial, ", one for each spatial axis, or one number for all")};
+  for (std::size_t i = 0; i < spatial; ++i) {
+    if (numbers[i] < least) return refusal{cat("is ", numbers[i]), cat("at least ", least)};
+    if (numbers[i] >= limit) return refusal{cat("is ", numbers[i]), cat("less than ", limit)};
+  }
+  return std::nullopt;
+}
+
+std::optional<convolution_refusal> check(const convolution_options& o, std::size_t spatial) {
+  const struct {
+    field name;
+    per_axis numbers;
+    std::int64_t least;
+  } all[] = {{field::padding, o.padding, 0},
+             {field::padding_after, o.padding_after.or_else(o.padding), 0},
+             {field::stride, o.stride, 1},
+             {field::dilation, o.dilation, 1}};
+  for (const auto& [name, numbers, least] : all)
+    if (auto why = check(numbers, spatial, least)) return convolution_refusal{name, std::move(*why)};
+  if (o.groups < 1) return convolution_refusal{field::groups, {cat("is ", o.groups), "at least 1"}};
+  return std::nullopt;
+}
+
+checked_convolution check(const unchecked_convolution& c) { return convolution_check(c).run(); }
+
+}  // namespace troupe::windows

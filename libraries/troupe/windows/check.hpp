@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <troupe/windows/options.hpp>
+#include <troupe/windows/roles.hpp>
+
+/// Checks of windows and convolutions. Requests and nodes report the refusals with the names of their fields.
+namespace troupe::windows {
+
+/// The value of a field that is refused, "is 0", and what is expected instead.
+struct refusal {
+  std::string is, expected;
+};
+/// Checks that there is a number for each spatial axis, or one for all, and that each is from `least` to 2^31 - 1.
+std::optional<refusal> check(const per_axis& numbers, std::size_t spatial, std::int64_t least);
+
+/// The fields of a convolution.
+enum class convolution_field : std::uint8_t {
+  image,
+  filters,
+  result,
+  padding,
+  padding_after,
+  stride,
+  dilation,
+  groups
+};
+struct convolution_refusal {
+  convolution_field field;
+  refusal why;
+};
+std::optional<convolution_refusal> check(const convolution_options& o, std::size_t spatial);
+
+/// A convolution to check. The number of images may be 0; no other extent may.
+struct unchecked_convolution {
+  convolution_result what;
+  /// Extents of all axes. Those of a result that is not given have no data, and are not checked.
+  convolution_roles<std::span<const std::int64_t>> extents;
+  convolution_roles<std::string_view> names;  ///< in refusals of other fields
+  const convolution_options& options;
+  bool is_paired = false;  ///< true if an epilogue halves the channels of the y or dx that is computed
+};
+struct checked_convolution {
+  std::optional<convolution_refusal> refused = {};
+  std::array<std::int64_t, first_spatial + most_spatial> result{};  ///< extents of the result, if not refused
+};
+checked_convolution check(const unchecked_convolution& c);
+
+/// Returns the options among the fields of a request.
+template <class R>
+convolution_options options_of(const R& r) noexcept {
+  return {.padding = r.padding,
+          .padding_after = r.padding_after,
+          .stride = r.stride,
+          .dilation = r.dilation,
+          .groups = r.groups};
+}
+/// Returns the slide along each spatial axis from options with these fields, also those of a pooling. Precondition: the
+/// numbers were checked.
+template <class R>
+slides slides_of(const R& r, std::size_t spatial) noexcept {
+  slides out{};
+  const per_axis after = r.padding_after.or_else(r.padding);
+  for (std::size_t i = 0; i < spatial; ++i) out[i] = {r.padding[i], after[i], r.stride[i], r.dilation[i]};
+  return out;
+}
+
+}  // namespace troupe::windows

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace troupe::windows {
+
+/// The tensor of x, filters and y that is computed from the other two.
+enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
+constexpr bool is_known(convolution_result r) noexcept { return r <= convolution_result::dfilters; }
+constexpr std::string_view to_string(convolution_result r) noexcept {
+  constexpr std::string_view names[] = {"y", "dx", "dfilters"};
+  return is_known(r) ? names[static_cast<std::uint8_t>(r)] : "unknown";
+}
+
+/// A value for each tensor of a convolution, by its role: the convolution of `image` with `filters` is `result`, or one
+/// of the others is computed as its gradient.
+template <class T>
+struct convolution_roles {
+  T image, filters, result;
+
+  /// Returns the roles of the two factors, in their order in requests and nodes, and of the tensor that is computed.
+  static constexpr convolution_roles of(convolution_result what, T first, T second, T computed) noexcept {
+    if (what == convolution_result::y) return {first, second, computed};
+    if (what == convolution_result::dx) return {computed, second, first};
+    return {second, computed, first};
+  }
+  /// Return the values of the factors and of the tensor that is computed.
+  constexpr const T& first(convolution_result what) const noexcept {
+    return what == convolution_result::y ? image : result;
+  }
+  constexpr const T& second(convolution_result what) const noexcept {
+    return what == convolution_result::dfilters ? image : filters;
+  }
+  constexpr const T& computed(convolution_result what) const noexcept {
+    return what == convolution_result::y ? result : what == convolution_result::dx ? image : filters;
+  }
+};
+
+}  // namespace troupe::windows
