@@ -35,9 +35,8 @@ struct convolution_problem {
   product_options options;
   epilogue::tree tree;
 
-  const placed_tensor& computed() const noexcept {
-    return windows::convolution_roles<const placed_tensor&>{x, filters, y}.computed(result);
-  }
+  windows::convolution_roles<const placed_tensor&> tensors() const noexcept { return {x, filters, y}; }
+  const placed_tensor& computed() const noexcept { return tensors().computed(result); }
 };
 
 convolution_problem problem_of(const conv_forward& r);

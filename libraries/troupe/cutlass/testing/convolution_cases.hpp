@@ -7,6 +7,7 @@
 #include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
+#include <troupe/windows/definition.hpp>
 
 /// Random convolutions with tensors in the test's memory, and their reference.
 namespace troupe::cutlass::testing {
@@ -127,15 +128,13 @@ inline std::int64_t positions(const convolution_case& c, std::size_t i) {
 struct case_tensors {
   case_tensors(const convolution_case& c, numerics::random_source& random)
       : of(c),
-        x(c.result == convolution_result::y    ? c.first
-          : c.result == convolution_result::dx ? c.computed
-                                               : c.second,
+        x(types_of(c).image,
           {c.images, c.channels * c.groups / (c.pairs && c.result == convolution_result::dx ? 2 : 1), c.in[0], c.in[1],
            c.in[2]},
           c.how, random),
-        filters(c.result == convolution_result::dfilters ? c.computed : c.second,
-                {c.filters * c.groups, c.channels, c.width[0], c.width[1], c.width[2]}, c.how, random),
-        y(c.result == convolution_result::y ? c.computed : c.first,
+        filters(types_of(c).filters, {c.filters * c.groups, c.channels, c.width[0], c.width[1], c.width[2]}, c.how,
+                random),
+        y(types_of(c).result,
           {c.images, c.filters * c.groups / (c.pairs && c.result == convolution_result::y ? 2 : 1), positions(c, 0),
            positions(c, 1), positions(c, 2)},
           c.how, random) {
@@ -148,7 +147,7 @@ struct case_tensors {
     columns = is_filters ? e[1] * e[2] * e[3] * e[4] : e[1];
   }
   stored_tensor& computed() {
-    return of.result == convolution_result::y ? y : of.result == convolution_result::dx ? x : filters;
+    return *windows::convolution_roles<stored_tensor*>{&x, &filters, &y}.computed(of.result);
   }
   /// Returns the coordinates of an element of the epilogue's matrices.
   extents5 coordinates(std::int64_t which, std::int64_t row, std::int64_t column) {
@@ -156,43 +155,25 @@ struct case_tensors {
     const extents5& s = computed().extents();
     return {which, column, row / (s[3] * s[4]), row / s[4] % s[3], row % s[4]};
   }
-  /// Calls `f(coordinates in y, coordinates in x, coordinates in filters)` for each product of the convolution.
-  template <class F>
-  void for_each_product(F&& f) const {
-    filters.for_each([&](const extents5& w) {
-      const std::int64_t channel = w[0] / of.filters * of.channels + w[1];
-      const extents5& e = y.extents();
-      for (std::int64_t n = 0; n < of.images; ++n)
-        for (std::int64_t p = 0; p < e[2] * e[3] * e[4]; ++p) {
-          const extents5 o{n, w[0], p / (e[3] * e[4]), p / e[4] % e[3], p % e[4]};
-          extents5 i{n, channel};
-          bool inside = true;
-          for (std::size_t d = 2; d < 5; ++d) {
-            i[d] = o[d] * of.stride[d - 2] - of.padding_before[d - 2] + w[d] * of.dilation[d - 2];
-            inside &= i[d] >= 0 && i[d] < of.in[d - 2];
-          }
-          if (inside) f(o, std::as_const(i), w);
-        }
-    });
-  }
   /// Returns the index of an element in `sums()`.
   std::size_t index_of_sum(const extents5& at) {
-    extents5 e = computed().extents();
-    if (of.pairs) e[1] *= 2;
+    const tensor_shape s = shape_of_sums();
     std::int64_t i = 0;
-    for (std::size_t d = 0; d < 5; ++d) i = i * e[d] + at[d];
+    for (std::size_t d = 0; d < 5; ++d) i = i * s.extents[d] + at[d];
     return static_cast<std::size_t>(i);
   }
   /// Returns the sums by definition, for both halves of a paired epilogue.
   std::vector<double> sums() {
-    std::vector<double> out(static_cast<std::size_t>(count * rows * columns * (of.pairs ? 2 : 1)));
-    for_each_product([&](const extents5& o, const extents5& i, const extents5& w) {
-      if (of.result == convolution_result::y)
-        out[index_of_sum(o)] += x.get(i) * filters.get(w);
-      else if (of.result == convolution_result::dx)
-        out[index_of_sum(i)] += y.get(o) * filters.get(w);
-      else
-        out[index_of_sum(w)] += y.get(o) * x.get(i);
+    const windows::convolution_roles<stored_tensor*> all{&x, &filters, &y};
+    windows::convolution_definition c{of.result, {}, of.groups, {x.shape(3), filters.shape(3), y.shape(3)}};
+    for (std::size_t i = 0; i < 3; ++i)
+      c.window[i] = {of.padding_before[i], of.padding_after[i], of.stride[i], of.dilation[i]};
+    const auto element_of = [](stored_tensor& t) {
+      return [&t](const windows::tensor_index& at) { return t.get({at[0], at[1], at[2], at[3], at[4]}); };
+    };
+    std::vector<double> out;
+    windows::for_each_index(shape_of_sums(), 0, {}, [&](const windows::tensor_index& at) {
+      out.push_back(c.element(at, element_of(*all.first(of.result)), element_of(*all.second(of.result))));
     });
     return out;
   }
@@ -200,6 +181,16 @@ struct case_tensors {
   const convolution_case& of;
   stored_tensor x, filters, y;
   std::int64_t rows, columns, count;  ///< extents and number of the epilogue's matrices
+
+ private:
+  static windows::convolution_roles<dtype> types_of(const convolution_case& c) {
+    return windows::convolution_roles<dtype>::of(c.result, c.first, c.second, c.computed);
+  }
+  tensor_shape shape_of_sums() {
+    tensor_shape s = computed().shape(3);
+    if (of.pairs) s.extents[1] *= 2;
+    return s;
+  }
 };
 
 /// A fixture that compares an engine's convolutions with the definition.

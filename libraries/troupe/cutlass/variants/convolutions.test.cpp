@@ -11,6 +11,7 @@
 #include <troupe/cutlass/variants/convolution_rows.hpp>
 #include <troupe/cutlass/variants/testing/h100.hpp>
 #include <troupe/epilogue/rebound_tree.hpp>
+#include <troupe/windows/definition.hpp>
 
 namespace troupe::cutlass {
 namespace {
@@ -48,6 +49,11 @@ struct tensor {
             strides[0],
             strides[1],
             {strides[2], strides[3], strides[4]}};
+  }
+  tensor_shape shape() const {
+    tensor_shape s{.rank = 5};
+    std::copy(extents.begin(), extents.end(), s.extents.begin());
+    return s;
   }
   position5 extents, strides{};
   std::vector<float> memory;
@@ -137,7 +143,7 @@ class cutlass_convolution_steps : public ::testing::Test {
     std::unique_ptr<tensor> x, filters, y;
     std::vector<float> expected;
     tensor& computed() {
-      return p.result == convolution_result::y ? *y : p.result == convolution_result::dx ? *x : *filters;
+      return *windows::convolution_roles<tensor*>{x.get(), filters.get(), y.get()}.computed(p.result);
     }
   };
   setting any(convolution_result r, bool channels_last) {
@@ -166,27 +172,23 @@ class cutlass_convolution_steps : public ::testing::Test {
     expect(s);
     return s;
   }
-  // Computes the expected result, in the computed tensor's own memory.
+  // Computes the expected result, in the layout of the computed tensor.
   static void expect(setting& s) {
     const convolution_problem& p = s.p;
-    const std::vector<float> before = s.computed().memory;
-    s.computed().for_each([&](const position5& i) { s.computed()[i] = 0; });
-    std::vector<float> x = s.x->memory;
-    s.y->for_each([&](const position5& o) {
-      s.filters->for_each([&](const position5& f) {
-        if (f[0] != o[1]) return;
-        position5 i{o[0], o[1] / p.outputs * p.channels + f[1]};
-        for (std::size_t d = 0; d < 3; ++d) {
-          i[d + 2] = p.window.at(d, o[d + 2], f[d + 2]);
-          if (i[d + 2] < 0 || i[d + 2] >= p.window.in[d]) return;
-        }
-        if (p.result == convolution_result::y) (*s.y)[o] += (*s.x)[i] * (*s.filters)[f];
-        if (p.result == convolution_result::dx) (*s.x)[i] += (*s.y)[o] * (*s.filters)[f];
-        if (p.result == convolution_result::dfilters) (*s.filters)[f] += (*s.y)[o] * (*s.x)[i];
-      });
+    const windows::convolution_roles<tensor*> all{s.x.get(), s.filters.get(), s.y.get()};
+    windows::convolution_definition c{p.result, {}, p.groups, {s.x->shape(), s.filters->shape(), s.y->shape()}};
+    for (std::size_t i = 0; i < 3; ++i)
+      c.window[i] = {p.window.padding_before[i], 0, p.window.stride[i], p.window.dilation[i]};
+    const auto element_of = [](tensor& t) {
+      return
+          [&t](const windows::tensor_index& at) { return static_cast<double>(t[{at[0], at[1], at[2], at[3], at[4]}]); };
+    };
+    tensor computed = s.computed();
+    computed.for_each([&](const position5& at) {
+      computed[at] = static_cast<float>(c.element({at[0], at[1], at[2], at[3], at[4]}, element_of(*all.first(p.result)),
+                                                  element_of(*all.second(p.result))));
     });
-    s.expected = s.computed().memory;
-    s.computed().memory = before;
+    s.expected = computed.memory;
   }
   std::mt19937 random{7};
   std::vector<std::byte> tree;

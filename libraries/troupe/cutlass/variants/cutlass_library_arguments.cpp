@@ -59,9 +59,7 @@ vendor::launch launch_of(const convolution_problem& p, const kernel_signature& f
   l.pad_height = narrow(w.padding_before[1]), l.pad_width = narrow(w.padding_before[2]);
   l.stride_height = narrow(w.stride[1]), l.stride_width = narrow(w.stride[2]);
   l.dilation_height = narrow(w.dilation[1]), l.dilation_width = narrow(w.dilation[2]);
-  const std::uint64_t x = p.x.address, filters = p.filters.address, y = p.y.address;
-  l.a = at(p.result == convolution_result::y ? x : y);
-  l.b = at(p.result == convolution_result::dfilters ? x : filters);
+  l.a = at(p.tensors().first(p.result).address), l.b = at(p.tensors().second(p.result).address);
   l.d = reinterpret_cast<void*>(p.computed().address);
   const problem q = as_product(p);
   l.alpha = e.alpha_sign * number_of(q, e.alpha), l.c = l.d;

@@ -29,8 +29,6 @@ class match_reference {
  private:
   double element(const encoded_node& n, std::uint16_t output, const axis_values& at, double& magnitude) const;
   double convolution(const encoded_node& n, const axis_values& at) const;
-  double data_gradient(const encoded_node& n, const axis_values& at) const;
-  double weight_gradient(const encoded_node& n, const axis_values& at) const;
   struct attention_reference;
   double attention(const encoded_node& n, std::uint16_t output, const axis_values& at, double& magnitude) const;
   std::int64_t attention_summands(const encoded_node& n, std::uint16_t output) const;

@@ -6,6 +6,7 @@
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/request/describe.hpp>
+#include <troupe/windows/check.hpp>
 
 namespace troupe::dnn::detail {
 
@@ -40,6 +41,13 @@ bool node_maker::has_rank(std::string_view input, const value& v, std::size_t le
   if (v.rank() < least || v.rank() > most)
     refuse(input, v.rank() == 0 ? "is a number" : cat("has ", axes_text(v.rank())),
            least == most ? cat(least) : cat(least, " to ", most));
+  return fine();
+}
+
+bool node_maker::has_numbers(std::string_view option, const windows::per_axis& given, std::size_t spatial,
+                             std::int64_t least) {
+  if (!fine()) return false;
+  if (auto refused = windows::check(given, spatial, least)) refuse(option, refused->is, std::move(refused->expected));
   return fine();
 }
 

@@ -9,6 +9,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/enumeration.hpp>
 #include <troupe/dnn/graph/producer.hpp>
+#include <troupe/windows/per_axis.hpp>
 #include <vector>
 
 /// Helpers for the functions of this library that make nodes and check their inputs.
@@ -34,6 +35,8 @@ class node_maker {
   }
   /// Requires an input to have from `least` to `most` axes. Returns fine().
   bool has_rank(std::string_view input, const value& v, std::size_t least, std::size_t most);
+  /// Requires an option to have a number of at least `least` for each spatial axis. Returns fine().
+  bool has_numbers(std::string_view option, const windows::per_axis& given, std::size_t spatial, std::int64_t least);
   /// Requires an input to be i32 in memory, which engines read without conversion. Returns fine().
   bool is_i32_in_memory(std::string_view input, const value& v);
 

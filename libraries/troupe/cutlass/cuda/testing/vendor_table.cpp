@@ -9,7 +9,9 @@
 #include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/cutlass/vendor/interface.hpp>
 #include <troupe/epilogue/numbers.hpp>
+#include <troupe/windows/definition.hpp>
 #include <utility>
+#include <vector>
 
 namespace troupe::cutlass::vendor {
 namespace {
@@ -118,55 +120,41 @@ void compute_groups(const spec& s, const launch& l) {
   }
 }
 
-// Returns the height and the width of a convolution's result.
-std::pair<int, int> positions_of(const launch& l) {
-  const auto out = [](int size, int pad, int filter, int dilation, int stride) {
-    return (size + 2 * pad - ((filter - 1) * dilation + 1)) / stride + 1;
-  };
-  return {out(l.height, l.pad_height, l.filter_height, l.dilation_height, l.stride_height),
-          out(l.width, l.pad_width, l.filter_width, l.dilation_width, l.stride_width)};
-}
-// Calls f(index in the images, index in the filters, index in the results) for each product of a convolution.
-template <class F>
-void for_each_product(const launch& l, F&& f) {
-  const auto [p, q] = positions_of(l);
-  for (long long n = 0; n < l.images; ++n)
-    for (int i = 0; i < p * q; ++i)
-      for (int w = 0; w < l.filter_height * l.filter_width; ++w) {
-        const int y = i / q * l.stride_height - l.pad_height + w / l.filter_width * l.dilation_height,
-                  x = i % q * l.stride_width - l.pad_width + w % l.filter_width * l.dilation_width;
-        if (y < 0 || y >= l.height || x < 0 || x >= l.width) continue;
-        for (int k = 0; k < l.filters; ++k)
-          for (int c = 0; c < l.channels; ++c)
-            f(((n * l.height + y) * l.width + x) * l.channels + c,
-              (static_cast<long long>(k) * l.filter_height * l.filter_width + w) * l.channels + c,
-              (n * p * q + i) * l.filters + k);
-      }
-}
-
+// Computes a convolution of two spatial axes. Channels are contiguous.
 void compute_convolution(const spec& s, const launch& l) {
   const memory a{l.a, type_of(s.factor)}, b{l.b, type_of(s.factor)}, c{l.c, type_of(s.result)},
       d{l.d, type_of(s.result)};
-  const auto [p, q] = positions_of(l);
-  const int extents[] = {s.kind == conv_weight_gradient ? l.filters : l.images,
-                         s.kind == conv_forward         ? p
-                         : s.kind == conv_data_gradient ? l.height
-                                                        : l.filter_height,
-                         s.kind == conv_forward         ? q
-                         : s.kind == conv_data_gradient ? l.width
-                                                        : l.filter_width,
-                         s.kind == conv_forward ? l.filters : l.channels};
-  std::size_t count = 1;
-  for (const int e : extents) count *= static_cast<std::size_t>(e);
-  std::vector<double> sums(count);
-  for_each_product(l, [&](long long x, long long w, long long y) {
-    const auto [to, first, second] = s.kind == conv_forward         ? std::array{y, x, w}
-                                     : s.kind == conv_data_gradient ? std::array{x, y, w}
-                                                                    : std::array{w, y, x};
-    sums[static_cast<std::size_t>(to)] += a[first] * b[second];
+  const windows::slides window{{{l.pad_height, l.pad_height, l.stride_height, l.dilation_height},
+                                {l.pad_width, l.pad_width, l.stride_width, l.dilation_width}}};
+  const auto what = s.kind == conv_forward         ? windows::convolution_result::y
+                    : s.kind == conv_data_gradient ? windows::convolution_result::dx
+                                                   : windows::convolution_result::dfilters;
+  const windows::convolution_definition convolution{
+      what,
+      window,
+      1,
+      {{.rank = 4, .extents = {l.images, l.channels, l.height, l.width}},
+       {.rank = 4, .extents = {l.filters, l.channels, l.filter_height, l.filter_width}},
+       {.rank = 4,
+        .extents = {l.images, l.filters, windows::positions_along(window[0], l.height, l.filter_height),
+                    windows::positions_along(window[1], l.width, l.filter_width)}}}};
+  const auto element_of = [](const memory& m, const tensor_shape& t) {
+    return [&](const windows::tensor_index& at) {
+      return m[((at[0] * t.extents[2] + at[2]) * t.extents[3] + at[3]) * t.extents[1] + at[1]];
+    };
+  };
+  const tensor_shape& computed = convolution.shapes.computed(what);
+  // The result may be c.
+  std::vector<double> sums;
+  windows::for_each_index(computed, 0, {}, [&](const windows::tensor_index& at) {
+    sums.push_back(convolution.element(at, element_of(a, convolution.shapes.first(what)),
+                                       element_of(b, convolution.shapes.second(what))));
   });
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto at = static_cast<long long>(i);
+  const std::int64_t channels = computed.extents[1], positions = computed.extents[2] * computed.extents[3];
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const std::int64_t line = static_cast<std::int64_t>(i) / positions,
+                       position = static_cast<std::int64_t>(i) % positions;
+    const std::int64_t at = (line / channels * positions + position) * channels + line % channels;
     d.put(at, finished(s, l, sums[i], l.beta != 0 ? c[at] : 0, 0));
   }
 }

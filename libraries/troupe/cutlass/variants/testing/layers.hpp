@@ -41,9 +41,9 @@ inline convolution_problem problem_of(const kind& k, convolution_result r, const
     return l.has_contiguous_channels ? placed_tensor{1 << 20, t, item, 1, {0, extent * channels, channels}}
                                      : placed_tensor{1 << 20, t, item, extent * extent, {0, extent, 1}};
   };
-  p.x = placed(r == convolution_result::y ? k.a : r == convolution_result::dx ? l.computed : k.b, in, side);
-  p.filters = placed(r == convolution_result::dfilters ? l.computed : k.b, in, width);
-  p.y = placed(r == convolution_result::y ? l.computed : k.a, out, side_of_y);
+  const auto types = windows::convolution_roles<dtype>::of(r, k.a, k.b, l.computed);
+  p.x = placed(types.image, in, side), p.filters = placed(types.filters, in, width);
+  p.y = placed(types.result, out, side_of_y);
   p.tree = tree;
   return p;
 }

@@ -7,7 +7,6 @@
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/convolution/convolution.hpp>
 #include <troupe/dnn/operations/operations.hpp>
-#include <troupe/dnn/operations/windows/spatial.hpp>
 #include <troupe/windows/check.hpp>
 
 namespace troupe::dnn {
@@ -107,7 +106,7 @@ value transposed_convolution(const value& x, const value& filters, const convolu
   node_maker m(op::convolution_data_gradient, "transposed_convolution", {x, filters});
   const std::size_t rank = x.rank(), spatial = rank - windows::first_spatial;
   if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, rank, rank) ||
-      !is_accepted(m, windows::check(o, spatial), {}) || !has_numbers(m, "more", more, spatial, 0))
+      !is_accepted(m, windows::check(o, spatial), {}) || !m.has_numbers("more", more, spatial, 0))
     return m.done();
   const windows::slides s = windows::slides_of(o, spatial);
   std::array<std::int64_t, tensor_shape::max_rank> y{x.extents()[0], filters.extents()[1] * o.groups};

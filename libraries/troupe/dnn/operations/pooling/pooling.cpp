@@ -7,7 +7,6 @@
 #include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/operations/pooling/pooling.hpp>
-#include <troupe/dnn/operations/windows/spatial.hpp>
 #include <troupe/windows/check.hpp>
 #include <utility>
 
@@ -24,9 +23,9 @@ pooling_attributes attributes_of(node_maker& m, per_axis window, const pooling_o
   std::fill_n(f.extents, most_spatial, 1);
   pooling_options all = o;
   all.stride = o.stride.or_else(window);
-  if (!has_numbers(m, "window", window, spatial, 1) || !has_numbers(m, "padding", o.padding, spatial, 0) ||
-      !has_numbers(m, "padding_after", o.padding_after.or_else(o.padding), spatial, 0) ||
-      !has_numbers(m, "stride", all.stride, spatial, 1) || !has_numbers(m, "dilation", o.dilation, spatial, 1))
+  if (!m.has_numbers("window", window, spatial, 1) || !m.has_numbers("padding", o.padding, spatial, 0) ||
+      !m.has_numbers("padding_after", o.padding_after.or_else(o.padding), spatial, 0) ||
+      !m.has_numbers("stride", all.stride, spatial, 1) || !m.has_numbers("dilation", o.dilation, spatial, 1))
     return f;
   for (std::size_t i = 0; i < spatial; ++i) f.extents[i] = window[i];
   f.window = windows::slides_of(all, spatial);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <troupe/dnn/graph/tensor_index.hpp>
-#include <troupe/dnn/operations/windows/spatial.hpp>
 
 /// Elements of tensors, as the reference computes them.
 namespace troupe::dnn::detail {

@@ -7,9 +7,12 @@
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/testing/reference/definitions.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
+#include <troupe/windows/definition.hpp>
 
 namespace troupe::dnn::detail {
 namespace {
+
+using windows::find_in_image, windows::first_spatial;
 
 // Calls `f(x index)` for each element of the window of `out` that is inside the image, in row-major order.
 template <class F>
