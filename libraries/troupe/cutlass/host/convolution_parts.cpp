@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 #include <troupe/cutlass/host/convolution_parts.hpp>
+#include <troupe/epilogue/host/runs.hpp>
+#include <type_traits>
 
 namespace troupe::cutlass::host {
 namespace {
@@ -17,7 +19,30 @@ std::byte* bytes_at(const placed_tensor& t, std::int64_t element) noexcept {
   return reinterpret_cast<std::byte*>(t.address) + element * static_cast<std::int64_t>(bytes_of(t.type));
 }
 
+// Reads n elements, `stride` elements apart: i8 as it is, other types as float or double.
+template <class T>
+void read_run(dtype type, const std::byte* from, std::int64_t stride, T* to, std::int64_t n) noexcept {
+  if constexpr (std::is_same_v<T, std::int8_t>) {
+    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i, from + i * stride, 1);
+  } else {
+    epilogue::host::read(type, from, stride, to, n);
+  }
+}
+
 }  // namespace
+
+template <class T>
+void tensor_panels::gather(const part& p, T* to, thread_team& team) const {
+  const auto* const from = reinterpret_cast<const std::byte*>(address_);
+  const auto bytes = static_cast<std::int64_t>(bytes_of(type_));
+  panels::gather(p, to, team, [&](std::int64_t element, std::int64_t stride, T* out, std::int64_t n) {
+    read_run(type_, from + element * bytes, stride, out, n);
+  });
+}
+
+template void tensor_panels::gather<float>(const part&, float*, thread_team&) const;
+template void tensor_panels::gather<double>(const part&, double*, thread_team&) const;
+template void tensor_panels::gather<std::int8_t>(const part&, std::int8_t*, thread_team&) const;
 
 tensor_shape shape_of_result(const convolution_problem& p) noexcept {
   const placed_tensor& t = p.computed();
@@ -79,7 +104,7 @@ std::vector<filter_element> elements_of_filter(const tensor_shape& filters, cons
 }
 
 template <class T>
-void pack_filters(const convolution_problem& p, const window_panels& panels, T* to, thread_team& team) {
+void pack_filters(const convolution_problem& p, const tensor_panels& panels, T* to, thread_team& team) {
   const bool backward = p.result == convolution_result::dx;
   // Lines are filters and terms their channels; backward, lines are channels and terms filters.
   const std::int64_t lines = backward ? p.channels : p.outputs, channels = backward ? p.outputs : p.channels;
@@ -100,8 +125,8 @@ void pack_filters(const convolution_problem& p, const window_panels& panels, T* 
   });
 }
 
-template void pack_filters<float>(const convolution_problem&, const window_panels&, float*, thread_team&);
-template void pack_filters<double>(const convolution_problem&, const window_panels&, double*, thread_team&);
-template void pack_filters<std::int8_t>(const convolution_problem&, const window_panels&, std::int8_t*, thread_team&);
+template void pack_filters<float>(const convolution_problem&, const tensor_panels&, float*, thread_team&);
+template void pack_filters<double>(const convolution_problem&, const tensor_panels&, double*, thread_team&);
+template void pack_filters<std::int8_t>(const convolution_problem&, const tensor_panels&, std::int8_t*, thread_team&);
 
 }  // namespace troupe::cutlass::host

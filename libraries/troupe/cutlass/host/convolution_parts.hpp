@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/cutlass/host/window_panels.hpp>
+#include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/epilogue/host/epilogue_pass.hpp>
+#include <troupe/windows/panels.hpp>
 
 /// Code that convolutions and their gradients share.
 namespace troupe::cutlass::host {
@@ -24,6 +25,29 @@ struct uninitialized_array {
   explicit uninitialized_array(std::int64_t n) : all(new T[static_cast<std::size_t>(n)]) {}
   T* data() const noexcept { return all.get(); }
   std::unique_ptr<T[]> all;
+};
+
+/// Panels of a tensor in memory.
+class tensor_panels : public windows::panels {
+ public:
+  /// See windows::panels.
+  tensor_panels(const placed_tensor& from, const windows::geometry& g, bool backward, std::int64_t channels) noexcept
+      : panels({from.item, from.channel, from.spatial}, g, backward, channels,
+               channels > 1 && from.channel <= from.spatial[2]),
+        address_(from.address),
+        type_(from.type) {}
+
+  /// Gathers all columns of `count` positions, as float, double, or int8_t for i8.
+  template <class T>
+  void gather(std::int64_t group, std::int64_t first, std::int64_t count, T* to, thread_team& team) const {
+    gather(part{group, first, count, 0, channels()}, to, team);
+  }
+  template <class T>
+  void gather(const part& p, T* to, thread_team& team) const;
+
+ private:
+  std::uint64_t address_;
+  dtype type_;
 };
 
 /// A matrix as BLAS takes it: stored column by column; or its transpose is.
@@ -86,6 +110,6 @@ std::vector<filter_element> elements_of_filter(const tensor_shape& filters, cons
 
 /// Reads filters as contiguous lines of terms in the order of `panels`: one line for each channel of the result.
 template <class T>
-void pack_filters(const convolution_problem& p, const window_panels& panels, T* to, thread_team& team);
+void pack_filters(const convolution_problem& p, const tensor_panels& panels, T* to, thread_team& team);
 
 }  // namespace troupe::cutlass::host

@@ -138,7 +138,7 @@ class image_product {
 
   const convolution_problem& p_;
   thread_team& team_;
-  const window_panels panels_;
+  const tensor_panels panels_;
   const result_matrices result_;
   const std::int64_t columns_;  // columns of a group
   std::int64_t panel_ = 0;
@@ -148,6 +148,13 @@ class image_product {
   std::vector<partial_reductions> parts_;
 };
 
+// Returns a window of one element over an image with these extents.
+windows::geometry elements_of(const std::int64_t (&extents)[windows::most_spatial]) noexcept {
+  windows::geometry g;
+  for (std::size_t i = 0; i < windows::most_spatial; ++i) g.set(i, extents[i], extents[i], 1, {});
+  return g;
+}
+
 // Computes dfilters: for some filters at a time, adds the products of panel after panel.
 template <class T, class Sums, class N>
 class filter_product {
@@ -156,7 +163,7 @@ class filter_product {
       : p_(p),
         team_(team),
         panels_(p.x, p.window, false, p.channels),
-        gradient_(p.y, p.window.out, p.outputs),
+        gradient_(p.y, elements_of(p.window.out), false, p.outputs),
         result_(p) {}
 
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
@@ -228,7 +235,7 @@ class filter_product {
 
   const convolution_problem& p_;
   thread_team& team_;
-  const window_panels panels_, gradient_;
+  const tensor_panels panels_, gradient_;
   const result_matrices result_;
   std::int64_t filters_ = 0, panel_ = 0;
   std::vector<partial_reductions> parts_;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products of matrices: the elements in the windows of a panel of positions are gathered into a matrix
-// (im2col by panels).
+// Convolutions as products of matrices: the elements in the windows of a panel of positions are gathered into a matrix.
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/windows/panels.hpp>
 
 namespace troupe::dnn::host {
 namespace {
@@ -23,7 +23,9 @@ struct convolution {
         groups(f.groups),
         channels(image.shape.extents[1] / f.groups),
         out_channels(result.shape.extents[1] / f.groups),
-        summands(channels * g.window_size()) {}
+        summands(channels * g.window_size()),
+        gathered({groups * channels * g.image_size(), g.image_size(), {g.in[1] * g.in[2], g.in[2], 1}}, g, false,
+                 channels, false) {}
 
   // Returns true if the image itself is the window matrix: windows have one element, stride 1 and no padding.
   bool is_product() const noexcept {
@@ -54,6 +56,10 @@ struct convolution {
         f(panel{i, i % groups, first, std::min(most, g.positions() - first), workspace.get()});
   }
 
+  windows::panels::part part_of(const panel& p) const noexcept {
+    return {p.group, p.which / groups * g.positions() + p.first, p.count, 0, channels};
+  }
+
   // A row-major matrix.
   struct matrix {
     const N* data;
@@ -61,68 +67,33 @@ struct convolution {
   };
   // Returns the matrix of the elements in a panel's windows: a row for each window element, a column for each position.
   matrix window_matrix(const N* all_images, const panel& p) const {
-    const N* const image = all_images + p.which * channels * g.image_size();
-    if (p.workspace == nullptr) return {image, g.positions()};
-    work.team.spread(summands, std::max<std::int64_t>(1, 8192 / p.count),
-                     [&](std::int64_t row) { gather(image, row, p.first, p.count, p.workspace + row * p.count); });
+    if (p.workspace == nullptr) return {all_images + p.which * channels * g.image_size(), g.positions()};
+    gathered.gather(part_of(p), p.workspace, work.team,
+                    [all_images](std::int64_t at, std::int64_t stride, N* to, std::int64_t n) {
+                      const N* const source = all_images + at;
+                      if (stride == 1)
+                        std::copy_n(source, n, to);
+                      else
+                        for (std::int64_t i = 0; i < n; ++i) to[i] = source[i * stride];
+                    });
     return {p.workspace, p.count};
   }
 
-  // Calls `f(done, a, b, c, length)` for the runs of positions in [from, from + count) that are in one line: `length`
-  // positions from [a, b, c] on, after `done` earlier ones.
-  template <class F>
-  void for_each_run(std::int64_t from, std::int64_t count, F&& f) const {
-    for (std::int64_t done = 0; done < count;) {
-      const std::int64_t position = from + done, c = position % g.out[2], line = position / g.out[2];
-      const std::int64_t length = std::min(count - done, g.out[2] - c);
-      f(done, line / g.out[1], line % g.out[1], c, length);
-      done += length;
-    }
-  }
-
-  // Gathers a row of the window matrix: one element of each window, at positions [from, from + count).
-  void gather(const N* image, std::int64_t row, std::int64_t from, std::int64_t count, N* to) const {
-    const N* const plane = image + row / g.window_size() * g.image_size();
-    const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
-                       i = f / (g.width[2] * g.width[1]);
-    const auto [first, last] = g.positions_inside(2, k);
-    for_each_run(from, count,
-                 [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
-                   N* const out = to + at;
-                   const std::int64_t x = g.at(0, a, i), y = g.at(1, b, j);
-                   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1]) return std::fill_n(out, length, N(0)), void();
-                   const N* const line = plane + (x * g.in[1] + y) * g.in[2];
-                   const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
-                                      end = std::clamp(last - c, begin, length);
-                   std::fill_n(out, begin, N(0));
-                   const N* const source = line + g.at(2, c, k);
-                   if (g.stride[2] == 1)
-                     std::copy(source + begin, source + end, out + begin);
-                   else
-                     for (std::int64_t p = begin; p < end; ++p) out[p] = source[p * g.stride[2]];
-                   std::fill_n(out + end, length - end, N(0));
-                 });
-  }
-  // The inverse of gather(): adds the elements of a row to the elements of the image that it gathers.
-  void scatter(N* image, std::int64_t row, std::int64_t from, std::int64_t count, const N* values) const {
-    N* const plane = image + row / g.window_size() * g.image_size();
-    const std::int64_t f = row % g.window_size(), k = f % g.width[2], j = f / g.width[2] % g.width[1],
-                       i = f / (g.width[2] * g.width[1]);
-    const auto [first, last] = g.positions_inside(2, k);
-    for_each_run(from, count,
-                 [&](std::int64_t at, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t length) {
-                   const std::int64_t x = g.at(0, a, i), y = g.at(1, b, j);
-                   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1]) return;
-                   const std::int64_t begin = std::clamp(first - c, std::int64_t{0}, length),
-                                      end = std::clamp(last - c, begin, length);
-                   N* const target = plane + (x * g.in[1] + y) * g.in[2] + g.at(2, c, k);
-                   for (std::int64_t p = begin; p < end; ++p) target[p * g.stride[2]] += values[at + p];
-                 });
+  // Adds the rows of a window matrix that belong to a channel to the elements of images that they were gathered from.
+  void scatter(N* all_images, const panel& p, std::int64_t channel) const {
+    const auto part = part_of(p);
+    for (std::int64_t f = 0; f < g.window_size(); ++f)
+      gathered.scatter_column(part, channel, f, p.workspace + (channel * g.window_size() + f) * p.count,
+                              [all_images](std::int64_t at, std::int64_t stride, const N* values, std::int64_t n) {
+                                N* const target = all_images + at;
+                                for (std::int64_t i = 0; i < n; ++i) target[i * stride] += values[i];
+                              });
   }
 
   const execution_context& work;
   const windows::geometry g;
   const std::int64_t images, groups, channels, out_channels, summands;
+  const windows::panels gathered;
 };
 
 // Computes z = op(x) * op(y) + beta * z for column-major matrices. Row-major matrices are passed as their transposes,
@@ -229,10 +200,7 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
                 p.count);
     if (is_product) return;
     // The rows of one channel add to the same elements, so each channel has one thread.
-    w.team.spread(c.channels, 1, [&](std::int64_t channel) {
-      for (std::int64_t row = channel * c.g.window_size(); row < (channel + 1) * c.g.window_size(); ++row)
-        c.scatter(image, row, p.first, p.count, p.workspace + row * p.count);
-    });
+    w.team.spread(c.channels, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
   });
 }
 
