@@ -16,8 +16,8 @@ struct image_strides {
   std::array<std::int64_t, most_spatial> spatial{};
 };
 
-/// A matrix whose rows are positions and whose columns are the elements that the window covers at a position (im2col).
-/// Panels of it, some rows, are gathered, for a product of matrices.
+/// The transpose of a window matrix (im2col): its rows are positions, and its columns are the elements that the window
+/// covers at a position. Panels of it, some rows, are gathered, for a product of matrices.
 ///
 /// Forward, position o and element f of the window read the image at o * stride - padding_before + f * dilation, or 0
 /// outside. Backward, row p reads the result at the o with o * stride - padding_before + f * dilation = p, or 0 if
