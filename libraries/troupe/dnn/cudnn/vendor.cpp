@@ -188,7 +188,7 @@ class cudnn_vendor final : public vendor {
   }
 
   std::string key_on_disk(const operation_graph& s, const plan_constraints& constraints) const {
-    constexpr int format = 2;
+    constexpr int format = 3;
     return cat("dnn.cudnn", format, version_, gpu_, s.operations.description(), static_cast<int>(constraints.exact),
                static_cast<int>(constraints.repeatable), static_cast<int>(constraints.measured), constraints.workspace);
   }
