@@ -3,17 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <troupe/base/enumeration.hpp>
 
 namespace troupe::windows {
 
 /// The tensor of x, filters and y that is computed from the other two.
 enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
-constexpr bool is_known(convolution_result r) noexcept { return r <= convolution_result::dfilters; }
-constexpr std::string_view to_string(convolution_result r) noexcept {
-  constexpr std::string_view names[] = {"y", "dx", "dfilters"};
-  return is_known(r) ? names[static_cast<std::uint8_t>(r)] : "unknown";
-}
+TROUPE_ENUM(convolution_result, y, dx, dfilters)
 
 /// A value for each tensor of a convolution, by its role: the convolution of `image` with `filters` is `result`, or one
 /// of the others is computed as its gradient.
