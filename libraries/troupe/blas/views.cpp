@@ -87,11 +87,6 @@ void triangular_solution<T>::check(checker& check) const {
   check.number(alpha);
 }
 
-// Returns true if the result is computed as its transpose, because its rows are stored one after the other.
-template <class T, class C>
-bool multiplication<T, C>::exchanges_operands() const noexcept {
-  return !has_columns(c.shape());
-}
 template <class T, class C>
 gemm<T, C> multiplication<T, C>::sent() const {
   const bool swap = exchanges_operands();

@@ -28,7 +28,8 @@ struct multiplication {
   TROUPE_REQUEST("blas.multiplication", a, b, c, alpha, beta, math)
   void check(checker&) const;
   gemm<T, C> sent() const;
-  bool exchanges_operands() const noexcept;
+  /// Returns true if the result is computed as its transpose, because its rows are contiguous and its columns are not.
+  bool exchanges_operands() const noexcept { return c.shape().row_stride != 1 && c.shape().rows != 1; }
 };
 
 /// C = alpha * A + beta * B. C may be A or B, in place: the same view. See geam.
