@@ -10,6 +10,7 @@
 #include <limits>
 #include <troupe/dnn/testing/reference/reference.hpp>
 #include <troupe/request/records.hpp>
+#include <troupe/windows/geometry.hpp>
 #include <vector>
 
 /// Encoded graphs that tests build node by node.
