@@ -70,8 +70,9 @@ auto request_of(const layer_operands& o, std::size_t copy) {
 // cuDNN's graphs, each with memory of its own and the numbers of the operands.
 std::vector<std::unique_ptr<raw_graph>> raw_graphs(const dnn_sides& on, const dnn::graph& g, std::size_t copies) {
   // Its fastest plan is on disk then, where the raw side finds it.
-  constexpr auto how = dnn::repeatability::not_needed;
-  on.gpu->ask(dnn::computation{.graph = g, .repeatability = how, .choice = dnn::choice::measured}).get().value();
+  constexpr dnn::computation_options how{.repeatability = dnn::repeatability::not_needed,
+                                         .choice = dnn::choice::measured};
+  on.gpu->ask(dnn::computation{.graph = g, .options = how}).get().value();
   std::vector<std::byte> encoded(g.encoded_bytes());
   g.encode(encoded.data());
   const auto memory = g.memory();

@@ -56,9 +56,9 @@ void compare_shape(const settings& s, const dnn_sides& on, const shape& a, case_
   compare("forward", a.operations(), {.graph = {write(of.y, y), write(of.statistics, statistics)}});
   const dnn::attention_gradients g =
       attention_gradient(dnn::read(dy), {dnn::read(y), dnn::read(statistics)}, read_q, read_k, read_v, how);
-  compare(
-      "backward", 2.5 * a.operations(),
-      {.graph = {write(g.dq, dq), write(g.dk, dk), write(g.dv, dv)}, .repeatability = dnn::repeatability::not_needed});
+  compare("backward", 2.5 * a.operations(),
+          {.graph = {write(g.dq, dq), write(g.dk, dk), write(g.dv, dv)},
+           .options = {.repeatability = dnn::repeatability::not_needed}});
 }
 
 figures run(const settings& s) {

@@ -88,11 +88,11 @@ figures run_fused(const settings& s) {
     const std::int64_t elements = n * l.out * l.result() * l.result();
     const auto residual = operands<half>::image(random_buffer<half>(*on.gpu, elements, 5), n, l.out, l.result());
     all.begin_line(l.text());
-    add_case(all, "fused", l.operations() * static_cast<double>(n), l.count, s, on,
-             {.graph = {write(relu(o.forward() + dnn::read(bias) + dnn::read(residual)), o.y)},
-              .fusion = small ? dnn::fusion::allowed : dnn::fusion::required,
-              .choice = dnn::choice::measured},
-             raw_calls::three);
+    add_case(
+        all, "fused", l.operations() * static_cast<double>(n), l.count, s, on,
+        {.graph = {write(relu(o.forward() + dnn::read(bias) + dnn::read(residual)), o.y)},
+         .options = {.fusion = small ? dnn::fusion::allowed : dnn::fusion::required, .choice = dnn::choice::measured}},
+        raw_calls::three);
   }
   return all.total();
 }

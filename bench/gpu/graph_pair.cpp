@@ -36,7 +36,7 @@ graph_pair::graph_pair(const dnn_sides& on, dnn::computation request, raw_calls 
   gpu_.ask(request_).get().value();
   const auto bytes = encoded(request_.graph);
   raw_ = how == raw_calls::three ? on.raw->three_calls(bytes)
-                                 : on.raw->graph(bytes, request_.repeatability == dnn::repeatability::always);
+                                 : on.raw->graph(bytes, request_.options.repeatability == dnn::repeatability::always);
   const auto memory = request_.graph.memory();
   for (std::size_t i = 0; i < memory.size(); ++i)
     if (memory[i].mode == access_mode::read) raw_->upload(i, downloaded(gpu_, memory[i]));

@@ -53,6 +53,7 @@ void libraries() {
 
 void networks(const dnn::value& x) {
   using namespace dnn;
+  take(computation_options{.precision = dnn::precision::tf32}, computation_options{.workspace = 0});
   take(attention_window{.left = 1}, attention_window{.bottom_right = true});
   take(attention_sequences{.lengths = x}, attention_sequences{.offsets = x});
   take(attention_dropout{.probability = 0.5}, attention_dropout{.step = x});

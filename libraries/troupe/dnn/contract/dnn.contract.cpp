@@ -35,9 +35,11 @@ struct convolution {
 
 struct preparation {
   using request = dnn::prepare;
-  static constexpr const char* bad_field = convolution::bad_field;
-  static request good(const device& gpu) { return dnn::prepare::of(convolution::good(gpu)); }
-  static request bad(const device& gpu) { return dnn::prepare::of(convolution::bad(gpu)); }
+  static constexpr const char* bad_field =
+      "request.graph has a convolution whose filters is 1 x 2 x 2 x 2, with 2 input channels; expected 1, as the image "
+      "has";
+  static request good(const device& gpu) { return dnn::prepare{convolution::good(gpu)}; }
+  static request bad(const device& gpu) { return dnn::prepare{convolution::bad(gpu)}; }
   static void expect_right(const device&, const request&, const result<std::uint64_t>& answer) { ASSERT_OK(answer); }
 };
 
@@ -117,30 +119,32 @@ TEST_F(dnn_contract, overlapping_views_of_other_shapes_are_refused) {
 TEST_F(dnn_contract, less_workspace_than_prepare_replies_is_refused) {
   const tensor x(gpu.upload(ramp(4096)), {64, 64}), y(gpu.alloc<float>(4096), {64, 64});
   dnn::computation r{.graph = {write(dnn::softmax(dnn::transpose(dnn::read(x), {1, 0}), 1), y)}};
-  const auto needs = gpu.ask(dnn::prepare::of(r)).get();
+  const auto needs = gpu.ask(dnn::prepare{r}).get();
   ASSERT_OK(needs);
-  r.workspace = *needs;
+  r.options.workspace = *needs;
   EXPECT_OK(gpu.ask(r).get());
   if (*needs == 0) return;
-  r.workspace = *needs - 1;
+  r.options.workspace = *needs - 1;
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::unsupported, {"workspace is"}));
 }
 
 TEST_F(dnn_contract, valid_options_are_accepted_and_others_are_refused) {
   const tensor x(gpu.upload(ramp(6)), {2, 3}), y(gpu.alloc<float>(6), {2, 3});
-  dnn::computation r{.graph = {write(dnn::softmax(dnn::tanh(dnn::read(x)), 1), y)}, .fusion = dnn::fusion::required};
+  dnn::computation r{.graph = {write(dnn::softmax(dnn::tanh(dnn::read(x)), 1), y)},
+                     .options = {.fusion = dnn::fusion::required}};
   EXPECT_TRUE(
       is_error(error_of(gpu.ask(r)), reaction::unsupported, {"dnn.computation", "fusion is required", "2 steps"}));
   const tensor z(gpu.alloc<float>(6), {2, 3});  // y is stale
   r.graph = {write(dnn::softmax(dnn::tanh(dnn::read(x)), 1), z)};
-  r.fusion = dnn::fusion::allowed;
-  r.precision = dnn::precision::tf32, r.repeatability = dnn::repeatability::not_needed;
-  r.choice = dnn::choice::measured;
-  EXPECT_OK(gpu.ask(dnn::prepare::of(r)).get());
+  r.options.fusion = dnn::fusion::allowed;
+  r.options.precision = dnn::precision::tf32, r.options.repeatability = dnn::repeatability::not_needed;
+  r.options.choice = dnn::choice::measured;
+  EXPECT_OK(gpu.ask(dnn::prepare{r}).get());
   EXPECT_OK(gpu.ask(r).get());
-  EXPECT_OK(
-      gpu.ask(dnn::computation{.graph = {write(dnn::tanh(dnn::read(x)), y)}, .fusion = dnn::fusion::required}).get());
-  r.precision = static_cast<dnn::precision>(9);
+  EXPECT_OK(gpu.ask(dnn::computation{.graph = {write(dnn::tanh(dnn::read(x)), y)},
+                                     .options = {.fusion = dnn::fusion::required}})
+                .get());
+  r.options.precision = static_cast<dnn::precision>(9);
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug, {"precision is 9", "exact or tf32"}));
 }
 

@@ -53,7 +53,7 @@ class dnn_repeatability : public testing::TestWithParam<dtype> {
       add(v);
     }
     for (const value& d : gradients(loss, variables)) add(d);
-    const dnn::computation request{.graph = dnn::graph(to), .repeatability = dnn::repeatability::always};
+    const dnn::computation request{.graph = dnn::graph(to), .options = {.repeatability = dnn::repeatability::always}};
     const auto results = [&] {
       EXPECT_OK(gpu.ask(request).get());
       std::vector<std::vector<float>> out;

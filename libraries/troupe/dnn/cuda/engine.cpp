@@ -84,7 +84,7 @@ class cuda_dnn {
   }
 
   result<std::uint64_t> run(const prepare& r, call&) {
-    const auto all = TROUPE_TRY(find_plan(r));
+    const auto all = TROUPE_TRY(find_plan(r.request));
     if (all->kernels != nullptr) (*compiler_)->wait_for(*all->kernels);
     return all->bytes;
   }
@@ -101,22 +101,22 @@ class cuda_dnn {
         vendor_(std::move(vendor)),
         compiler_(std::move(compiler)) {}
 
-  template <class Request>
-  result<std::shared_ptr<plan_with_kernels>> find_plan(const Request& r) {
+  result<std::shared_ptr<plan_with_kernels>> find_plan(const computation& r) {
     const encoded_graph& g = r.graph.encoded();
+    const computation_options& o = r.options;
     thread_local std::string more;  // reused, so that requests do not allocate
     more.clear();
     for (const encoded_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
-    more.append(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
+    more.append(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
     if (!vendor_)
       return plans_.find(
           r,
-          [&]() -> result<plan_with_kernels> { return with_generated_kernels(plan_without_vendor(g, r.workspace), g); },
+          [&]() -> result<plan_with_kernels> { return with_generated_kernels(plan_without_vendor(g, o.workspace), g); },
           more);
-    const cudnn::plan_constraints how{.exact = r.precision == precision::exact,
-                                      .repeatable = r.repeatability == repeatability::always,
-                                      .measured = r.choice == choice::measured,
-                                      .workspace = r.workspace};
+    const cudnn::plan_constraints how{.exact = o.precision == precision::exact,
+                                      .repeatable = o.repeatability == repeatability::always,
+                                      .measured = o.choice == choice::measured,
+                                      .workspace = o.workspace};
     for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
     return plans_.find(
         r,

@@ -34,7 +34,7 @@ TEST_F(dnn_cuda, neighboring_channels_are_normalized_without_copies) {
   const normalized n{x, given(dtype::f32, channel), given(dtype::f32, channel)};
   for (const value& v : {value(batch_norm(x, 1e-3, a).y), value(normalization_gradient(dy, x, n, a.scale).dx)}) {
     const computation r{.graph = {{v, stored(dtype::bf16, e, channels_last).operand<access_mode::write>()}}};
-    const auto needs = engine->run(prepare::of(r));
+    const auto needs = engine->run(prepare{r});
     ASSERT_TRUE(needs);
     EXPECT_LT(*needs, 4u * 16 * 32 * 32 * 2);
     expect_computed(r, 1e-3);
@@ -45,14 +45,14 @@ TEST_F(dnn_cuda, less_workspace_than_prepare_replies_is_refused) {
   const value x = given(dtype::f32, {8, 8});
   stored_tensor& to = stored(dtype::f16, {8, 8});
   computation r{.graph = {{softmax(transpose(x, {1, 0}), 1), to.operand<access_mode::write>()}}};
-  const auto needs = engine->run(prepare::of(r));
+  const auto needs = engine->run(prepare{r});
   ASSERT_TRUE(needs);
   EXPECT_GT(*needs, 0u);
-  r.workspace = *needs - 1;
+  r.options.workspace = *needs - 1;
   const auto refused = engine->run(r);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().text().find("workspace is"), std::string::npos) << refused.error().text();
-  r.workspace = *needs;
+  r.options.workspace = *needs;
   EXPECT_TRUE(engine->run(r));
 }
 
@@ -66,8 +66,8 @@ TEST_F(dnn_cuda, each_workspace_limit_has_its_own_plan) {
                           {g.dscale, stored(dtype::f32, row, dense).operand<access_mode::write>()},
                           {g.doffset, stored(dtype::f32, row, dense).operand<access_mode::write>()}}};
   const auto needs = [&](std::uint64_t workspace) {
-    r.workspace = workspace;
-    return engine->run(prepare::of(r)).value();
+    r.options.workspace = workspace;
+    return engine->run(prepare{r}).value();
   };
   const std::uint64_t most = any_workspace, fast = needs(most), slow = needs(fast - 1);
   EXPECT_LT(slow, fast);

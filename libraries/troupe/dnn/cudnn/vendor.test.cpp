@@ -38,7 +38,7 @@ class cudnn_vendor : public dnn_numerics {
   int searches(std::uint64_t workspace = any_workspace) {
     engine = std::make_unique<numerics::engine_under_test>(TROUPE_ENGINE_UNDER_TEST);
     library->searches = 0;
-    EXPECT_TRUE(engine->run(prepare{.graph = convolution_, .workspace = workspace}));
+    EXPECT_TRUE(engine->run(prepare{{.graph = convolution_, .options = {.workspace = workspace}}}));
     return library->searches;
   }
   bool has_remark(std::string_view part) {
@@ -144,7 +144,7 @@ TEST_F(cudnn_vendor, results_that_are_stored_as_integers_or_bool_are_rounded_by_
     const auto to = stored(t, {1, 8, 4, 4}, channels_last).operand<access_mode::write>();
     searches();
     library->types.clear();
-    EXPECT_TRUE(engine->run(prepare{.graph = {{y, to}}}));
+    EXPECT_TRUE(engine->run(prepare{{.graph = {{y, to}}}}));
     EXPECT_TRUE(has_type(CUDNN_DATA_BFLOAT16));
     EXPECT_FALSE(has_type(CUDNN_DATA_BOOLEAN));
     EXPECT_FALSE(has_type(CUDNN_DATA_INT32));

@@ -24,12 +24,6 @@ const detail::refusal* graph::refused() const noexcept {
   return *parts_ && (*parts_)->refused ? &*(*parts_)->refused : nullptr;
 }
 
-graph graph::without_writes() const {
-  graph out = *this;
-  for (operand& m : *out.memory_) m.mode = access_mode::read;
-  return out;
-}
-
 std::size_t graph::encoded_bytes() const noexcept {
   return encoded_graph::encoded_bytes(nodes().size(), tensors().size(), memory().size());
 }

@@ -47,8 +47,6 @@ class graph {
   }
   /// Returns why the graph is refused, such as the refusal of a value that it writes; null if it is not refused.
   const detail::refusal* refused() const noexcept;
-  /// Returns the same graph with all memory read-only, for a request that prepares its plan.
-  graph without_writes() const;
   /// Returns the encoded graph that the worker received. Only in the worker.
   encoded_graph encoded() const noexcept;
 

@@ -38,15 +38,15 @@ class host_dnn {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for intermediate results");
   }
 
-  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(find_plan(r))->bytes; }
+  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(find_plan(r.request))->bytes; }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
-  template <class Request>
-  result<std::shared_ptr<host::host_plan>> find_plan(const Request& r) {
-    const std::string more(reinterpret_cast<const char*>(&r.workspace), sizeof r.workspace);
+  result<std::shared_ptr<host::host_plan>> find_plan(const computation& r) {
+    const std::uint64_t workspace = r.options.workspace;
+    const std::string more(reinterpret_cast<const char*>(&workspace), sizeof workspace);
     onednn::vendor* const vendor = vendor_ ? vendor_->get() : nullptr;
-    return plans_.find(r, [&] { return host::make_host_plan(r.graph.encoded(), vendor, r.workspace); }, more);
+    return plans_.find(r, [&] { return host::make_host_plan(r.graph.encoded(), vendor, workspace); }, more);
   }
 
   scratch_pool scratch_;

@@ -27,14 +27,14 @@ TEST_F(dnn_request_options, all_options_yield_results_within_their_precision) {
     for (const repeatability a : {repeatability::always, repeatability::not_needed})
       for (const choice c : {choice::recommended, choice::measured}) {
         computation r = two_steps();
-        r.precision = p, r.repeatability = a, r.choice = c;
+        r.options.precision = p, r.options.repeatability = a, r.options.choice = c;
         expect_computed(r, p == precision::exact ? 1e-4 : 1e-2);
       }
 }
 
 TEST_F(dnn_request_options, required_fusion_refuses_two_steps) {
   computation r = two_steps();
-  r.fusion = fusion::required;
+  r.options.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("dnn.computation: fusion is required"), std::string::npos) << refusal(r);
   const value x = given(dtype::f32, {50});
   r.graph = {{tanh(x) * x, stored(dtype::f32, {50}).operand<access_mode::write>()}};
@@ -43,12 +43,12 @@ TEST_F(dnn_request_options, required_fusion_refuses_two_steps) {
 
 TEST_F(dnn_request_options, a_workspace_that_is_too_small_is_refused) {
   computation r = two_steps();
-  const auto needs = engine->run(prepare::of(r));
+  const auto needs = engine->run(prepare{r});
   ASSERT_TRUE(needs);
   ASSERT_GT(*needs, 0u);
-  r.workspace = *needs - 1;
+  r.options.workspace = *needs - 1;
   EXPECT_NE(refusal(r).find("dnn.computation: workspace is"), std::string::npos) << refusal(r);
-  r.workspace = *needs;
+  r.options.workspace = *needs;
   expect_computed(r, 1e-4);
 }
 

@@ -86,7 +86,7 @@ TEST_F(dnn_elements, every_number_but_0_is_true_and_true_is_stored_as_1) {
     for (const bool is_prepared : {false, true}) {
       SCOPED_TRACE(cat(to_string(t), is_prepared ? ", prepared" : ", not prepared"));
       if (is_prepared) {
-        ASSERT_TRUE(engine->run(prepare::of(r)));
+        ASSERT_TRUE(engine->run(prepare{r}));
       }
       run(r);
       EXPECT_EQ(std::vector<uint8_t>(at(truth), at(truth) + numbers.size()), truths);

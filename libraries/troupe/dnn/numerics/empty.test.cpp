@@ -36,7 +36,7 @@ class dnn_without_elements : public dnn_numerics {
     }
     const computation c{.graph = graph(writes)};
     ASSERT_FALSE(c.graph.refused()) << c.graph.refused()->what;
-    ASSERT_TRUE(engine->run(prepare::of(c)));
+    ASSERT_TRUE(engine->run(prepare{c}));
     run(c);
     for (std::size_t i = 0; i < all.size(); ++i) {
       EXPECT_TRUE(to[i]->untouched_outside()) << i;

@@ -36,6 +36,9 @@ TYPED_TEST(dnn_ready_requests, requests_match_the_definition) {
     const double tolerance = type == dtype::f64 ? 1e-9 : type == dtype::f32 ? 1e-4 : 1e-3;
     const tensor_source tensors = this->tensors_of(type);
     this->expect_computed(TypeParam::make(tensors).sent(), tolerance);
+    auto limited = TypeParam::make(tensors);
+    limited.options.workspace = 1 << 30;
+    this->expect_computed(limited.sent(), tolerance);
     for (const auto& c : TypeParam::changes(tensors)) {
       auto r = TypeParam::make(tensors);
       c.make(r);

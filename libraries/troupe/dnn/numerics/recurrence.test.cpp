@@ -121,7 +121,7 @@ TEST_F(dnn_sequences, lengths_do_not_make_the_computation_double) {
   lengths.fill([] { return 2; });
   const auto needs = [&](const recurrence_options& o) {
     const computation r{.graph = {{recurrence(x, w, o).y, y.operand<access_mode::write>()}}};
-    const auto bytes = engine->run(prepare::of(r));
+    const auto bytes = engine->run(prepare{r});
     EXPECT_TRUE(bytes);
     return bytes ? *bytes : 0;
   };

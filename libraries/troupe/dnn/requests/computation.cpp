@@ -7,22 +7,19 @@
 #include <troupe/request/describe.hpp>
 
 namespace troupe::dnn {
-namespace {
 
-template <class R>
-void check_request(checker& c, const R& r) {
-  const graph& g = r.graph;
-  if (const auto& refused = g.refused()) {
+void computation::check(checker& c) const {
+  if (const auto& refused = graph.refused()) {
     if (const void* const field = c.ready_field(refused->input)) return c.refuse(field, refused->is, refused->expected);
-    return c.refuse(&g, refused->what, refused->expected);
+    return c.refuse(&graph, refused->what, refused->expected);
   }
-  for (const graph::operand& m : g.memory()) c.view_at(&m, m.shape);
+  for (const dnn::graph::operand& m : graph.memory()) c.view_at(&m, m.shape);
 }
 
-}  // namespace
-
-void computation::check(checker& c) const { check_request(c, *this); }
-void prepare::check(checker& c) const { check_request(c, *this); }
+void prepare::check(checker& c) const {
+  request.check(c);
+  c.only_reads(request);
+}
 
 }  // namespace troupe::dnn
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <limits>
 #include <troupe/async/accepted.hpp>
 #include <troupe/dnn/graph/graph.hpp>
 #include <troupe/dnn/requests/options.hpp>
@@ -12,41 +11,26 @@
 
 namespace troupe::dnn {
 
-/// A workspace without a limit.
-inline constexpr std::uint64_t any_workspace = std::numeric_limits<std::uint64_t>::max();
-
 /// Computes a graph of tensors, and writes its results.
 struct computation {
   dnn::graph graph;
-  dnn::precision precision = dnn::precision::exact;
-  dnn::repeatability repeatability = dnn::repeatability::always;
-  dnn::fusion fusion = dnn::fusion::allowed;
-  dnn::choice choice = dnn::choice::recommended;
-  /// The most bytes of workspace: memory beside the operands, for tensors between steps and for vendor kernels. Kernels
-  /// on the host also allocate small buffers while they run: 2 MiB for a convolution, for example.
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   using reply = void;
-  TROUPE_REQUEST("dnn.computation", graph, precision, repeatability, fusion, choice, workspace)
+  TROUPE_REQUEST("dnn.computation", graph, options)
   void check(checker&) const;
 };
 
-/// Plans a graph ahead of the first computation. The graph's memory is neither read nor written.
+/// Plans a computation before it is needed. Its memory is neither read nor written.
+///   const auto bytes = gpu.ask(dnn::prepare{request}).get();
 struct prepare {
-  dnn::graph graph;
-  dnn::precision precision = dnn::precision::exact;
-  dnn::repeatability repeatability = dnn::repeatability::always;
-  dnn::fusion fusion = dnn::fusion::allowed;
-  dnn::choice choice = dnn::choice::recommended;
-  std::uint64_t workspace = any_workspace;
+  computation request;
   using reply = std::uint64_t;  ///< bytes of workspace that the plan needs
-  static prepare of(const computation& r) {
-    return {r.graph.without_writes(), r.precision, r.repeatability, r.fusion, r.choice, r.workspace};
-  }
+  /// Returns the preparation of the computation that a ready request is sent as.
   template <ready_request R>
   static prepare of(const R& r) {
-    return of(r.sent());
+    return {r.sent()};
   }
-  TROUPE_REQUEST("dnn.prepare", graph, precision, repeatability, fusion, choice, workspace)
+  TROUPE_REQUEST("dnn.prepare", request)
   void check(checker&) const;
 };
 

@@ -15,13 +15,17 @@ namespace {
 
 using testing::change;
 
+computation& computation_of(computation& r) { return r; }
+computation& computation_of(prepare& r) { return r.request; }
+
 template <class R>
 class dnn_requests : public ::testing::Test {
  protected:
   R request() {
     const tensor<float> x(buffer<float>(memory.at<float>(0, 4).range), {4}),
         y(buffer<float>(memory.at<float>(4, 4).range), {4});
-    return {.graph = {write(tanh(read(x)), y)}};
+    const computation r{.graph = {write(tanh(read(x)), y)}};
+    return {r};
   }
   // Returns the encoded request as the engine receives it; unused words are 0.
   static std::vector<std::byte> encoded(const R& r) {
@@ -32,21 +36,21 @@ class dnn_requests : public ::testing::Test {
     out.insert(out.end(), first, first + blob.size() * sizeof blob[0]);
     return out;
   }
-  std::vector<change<R>> changes() {
+  std::vector<change<computation>> changes() {
     const tensor<float> x(buffer<float>(memory.at<float>(0, 4).range), {4}),
         z(buffer<float>(memory.at<float>(8, 4).range), {4});
     return {TROUPE_SET(graph, graph{write(tanh(read(x)), z)}),
             TROUPE_SET(graph, graph{write(exp(read(x)), z)}),
             TROUPE_SET(graph, graph{write(reduce(read(x), reduction_kind::sum, {1}), z)}),
-            TROUPE_SET(precision, precision::tf32),
-            TROUPE_SET(precision, precision(2)),
-            TROUPE_SET(repeatability, repeatability::not_needed),
-            TROUPE_SET(repeatability, repeatability(2)),
-            TROUPE_SET(fusion, fusion::required),
-            TROUPE_SET(fusion, fusion(2)),
-            TROUPE_SET(choice, choice::measured),
-            TROUPE_SET(choice, choice(2)),
-            TROUPE_SET(workspace, 100)};
+            TROUPE_SET(options.precision, precision::tf32),
+            TROUPE_SET(options.precision, precision(2)),
+            TROUPE_SET(options.repeatability, repeatability::not_needed),
+            TROUPE_SET(options.repeatability, repeatability(2)),
+            TROUPE_SET(options.fusion, fusion::required),
+            TROUPE_SET(options.fusion, fusion(2)),
+            TROUPE_SET(options.choice, choice::measured),
+            TROUPE_SET(options.choice, choice(2)),
+            TROUPE_SET(options.workspace, 100)};
   }
   troupe::testing::fake_memory memory{1 << 12};
 };
@@ -56,24 +60,23 @@ TYPED_TEST_SUITE(dnn_requests, both);
 TYPED_TEST(dnn_requests, each_field_is_sent_or_named_in_the_refusal) {
   const TypeParam first = this->request();
   ASSERT_EQ(this->memory.refusal(first), "");
-  std::set<std::string> changed, sent, refused, fields;
+  const std::string name = cat(TypeParam::request_name, ": ", std::is_same_v<TypeParam, prepare> ? "request." : "");
+  std::set<std::string> changed, sent, refused, fields = testing::names_with_options(computation::request_fields);
   for (const auto& c : this->changes()) {
     TypeParam other = first;
-    c.make(other);
+    c.make(computation_of(other));
     changed.insert(c.field);
     if (const std::string why = this->memory.refusal(other); why.empty()) {
       EXPECT_NE(this->encoded(other), this->encoded(first)) << c.field << " is not sent";
       sent.insert(c.field);
     } else {
-      EXPECT_NE(why.find(cat(TypeParam::request_name, ": ", c.field)), std::string::npos) << why;
+      EXPECT_NE(why.find(name + c.field), std::string::npos) << why;
       refused.insert(c.field);
     }
   }
-  for (std::size_t i = 0; !nth_name(TypeParam::request_fields, i).empty(); ++i)
-    fields.emplace(nth_name(TypeParam::request_fields, i));
   EXPECT_EQ(changed, fields);
   EXPECT_EQ(sent, fields);
-  fields.erase("workspace");  // any number is valid
+  fields.erase("options.workspace");  // any number is valid
   EXPECT_EQ(refused, fields);
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <troupe/base/enumeration.hpp>
+#include <troupe/request/fields.hpp>
 
 /// Options of requests that compute or plan a graph.
 namespace troupe::dnn {
@@ -35,5 +37,21 @@ enum class choice : std::uint8_t {
   measured = 1,     ///< the fastest, by measurement when the graph is planned
 };
 TROUPE_ENUM(choice, recommended, measured)
+
+/// A workspace without a limit.
+inline constexpr std::uint64_t any_workspace = std::numeric_limits<std::uint64_t>::max();
+
+/// The options of a computation, and of each ready request.
+struct computation_options {
+  dnn::precision precision = dnn::precision::exact;
+  dnn::repeatability repeatability = dnn::repeatability::always;
+  dnn::fusion fusion = dnn::fusion::allowed;
+  dnn::choice choice = dnn::choice::recommended;
+  /// The most bytes of workspace: memory beside the operands, for tensors between steps and for vendor kernels. Kernels
+  /// on the host also allocate small buffers while they run: 2 MiB for a convolution, for example.
+  std::uint64_t workspace = any_workspace;
+  TROUPE_FIELDS(precision, repeatability, fusion, choice, workspace)
+  friend bool operator==(const computation_options&, const computation_options&) = default;
+};
 
 }  // namespace troupe::dnn

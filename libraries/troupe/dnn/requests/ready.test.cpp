@@ -41,12 +41,12 @@ class dnn_ready : public ::testing::Test {
   struct outcome {
     std::string refused;
     std::map<std::uint64_t, numbers> results;
-    std::uint64_t workspace = 0;
+    computation_options options = {};
     bool operator==(const outcome&) const = default;
   };
-  static outcome outcome_of(const graph& g, std::uint64_t workspace = 0) {
-    outcome out{.refused = {}, .results = {}, .workspace = workspace};
-    if (g.refused()) return {g.refused()->what + "; expected " + g.refused()->expected, {}, 0};
+  static outcome outcome_of(const graph& g, const computation_options& options = {}) {
+    outcome out{.refused = {}, .results = {}, .options = options};
+    if (g.refused()) return {g.refused()->what + "; expected " + g.refused()->expected, {}, {}};
     std::vector<std::uint64_t> encoded(g.encoded_bytes() / sizeof(std::uint64_t));
     g.encode(reinterpret_cast<std::byte*>(encoded.data()));
     const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), g.encoded_bytes());
@@ -59,7 +59,7 @@ class dnn_ready : public ::testing::Test {
   }
   static outcome outcome_of(const request& r) {
     const computation c = r.sent();
-    return outcome_of(c.graph, c.workspace);
+    return outcome_of(c.graph, c.options);
   }
 
   std::mt19937_64 random{7};
@@ -93,16 +93,14 @@ TYPED_TEST(dnn_ready, a_change_of_any_field_changes_the_results_or_is_refused) {
   using request = typename TypeParam::request;
   const request r = TypeParam::make(this->source());
   const auto before = this->outcome_of(r);
-  std::set<std::string> changed, fields;
-  for (const auto& c : TypeParam::changes(this->source())) {
+  std::set<std::string> changed;
+  for (const auto& c : joined(TypeParam::changes(this->source()), changes_of_options<request>())) {
     request other = r;
     c.make(other);
     EXPECT_FALSE(this->outcome_of(other) == before) << c.field << " makes no difference";
     changed.insert(c.field);
   }
-  constexpr std::string_view names = request::request_fields;
-  for (std::size_t i = 0; !nth_name(names, i).empty(); ++i) fields.emplace(nth_name(names, i));
-  EXPECT_EQ(changed, fields);
+  EXPECT_EQ(changed, names_with_options(request::request_fields));
 }
 
 TYPED_TEST(dnn_ready, a_refusal_names_a_field_of_the_request) {

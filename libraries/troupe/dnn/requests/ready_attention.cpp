@@ -46,7 +46,7 @@ computation attention_forward::sent() const {
   const attended a = attention(from, to, of, options_of(f, *this));
   f.write("y", a.y, y);
   f.write("statistics", a.statistics, statistics);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation attention_backward::sent() const {
@@ -60,7 +60,7 @@ computation attention_backward::sent() const {
   const attention_gradients g = attention_gradient(f.read("dy", dy), {f.read("y", y), sums}, from, to, of, o);
   f.write("dq", g.dq, dq), f.write("dk", g.dk, dk), f.write("dv", g.dv, dv);
   f.write("dbias", g.dbias, dbias);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -25,9 +25,9 @@ struct attention_forward {
   std::uint64_t seed = 0;
   std::uint32_t offset = 0;
   std::optional<in_any> step = {};  ///< added to the offset
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.attention_forward", q, k, v, y, statistics, scale, soft_cap, bias, alibi, window, query_lengths,
-                 key_lengths, query_offsets, key_offsets, pages, dropout, seed, offset, step, workspace)
+                 key_lengths, query_offsets, key_offsets, pages, dropout, seed, offset, step, options)
   computation sent() const;
 };
 
@@ -46,9 +46,9 @@ struct attention_backward {
   std::uint64_t seed = 0;
   std::uint32_t offset = 0;
   std::optional<in_any> step = {};
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.attention_backward", dy, q, k, v, y, statistics, dq, dk, dv, scale, soft_cap, bias, dbias, alibi,
-                 window, query_lengths, key_lengths, query_offsets, key_offsets, dropout, seed, offset, step, workspace)
+                 window, query_lengths, key_lengths, query_offsets, key_offsets, dropout, seed, offset, step, options)
   computation sent() const;
 };
 

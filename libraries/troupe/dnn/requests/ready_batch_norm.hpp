@@ -19,9 +19,9 @@ struct batch_norm_training {
   std::optional<inout_any> running_mean = {}, running_variance = {};  ///< both, or none
   std::optional<out_any> mean = {}, inverse_deviation = {};           ///< of this batch, for the gradient
   double epsilon = 1e-5, momentum = 0.1;
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.batch_norm_training", x, y, scale, offset, running_mean, running_variance, mean,
-                 inverse_deviation, epsilon, momentum, workspace)
+                 inverse_deviation, epsilon, momentum, options)
   computation sent() const;
 };
 
@@ -32,8 +32,8 @@ struct batch_norm_inference {
   std::optional<in_any> scale = {}, offset = {};  ///< both, or none
   dnn::activation activation = {};
   double epsilon = 1e-5;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.batch_norm_inference", x, mean, variance, y, scale, offset, activation, epsilon, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.batch_norm_inference", x, mean, variance, y, scale, offset, activation, epsilon, options)
   computation sent() const;
 };
 
@@ -44,8 +44,8 @@ struct batch_norm_backward {
   out_any dx;
   std::optional<in_any> scale = {};
   std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.batch_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.batch_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, options)
   computation sent() const;
 };
 

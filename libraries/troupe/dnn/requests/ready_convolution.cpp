@@ -30,7 +30,7 @@ computation conv_forward::sent() const {
     if (bias) sum = sum + f.read("bias", *bias, detail::of_channels(product, product.extents()[1]));
   }
   f.write("y", activate(sum, activation), y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation conv_data_backward::sent() const {
@@ -38,7 +38,7 @@ computation conv_data_backward::sent() const {
   const value gradient =
       convolution_data_gradient(f.read("dy", dy), f.read("filters", filters), extents_of(dx), options_of(*this));
   f.write("dx", gradient, alpha, beta, dx);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation conv_weight_backward::sent() const {
@@ -46,7 +46,7 @@ computation conv_weight_backward::sent() const {
   const value gradient =
       convolution_weight_gradient(f.read("dy", dy), f.read("x", x), extents_of(dfilters), options_of(*this));
   f.write("dfilters", gradient, alpha, beta, dfilters);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -23,9 +23,9 @@ struct conv_forward {
   per_axis padding_after = {};  ///< zeros after the image; `padding` by default
   per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.conv_forward", x, filters, y, bias, residual, alpha, beta, activation, padding, padding_after,
-                 stride, dilation, groups, workspace)
+                 stride, dilation, groups, options)
   computation sent() const;
 };
 
@@ -36,9 +36,9 @@ struct conv_data_backward {
   double alpha = 1, beta = 0;
   per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.conv_data_backward", dy, filters, dx, alpha, beta, padding, padding_after, stride, dilation,
-                 groups, workspace)
+                 groups, options)
   computation sent() const;
 };
 
@@ -49,9 +49,9 @@ struct conv_weight_backward {
   double alpha = 1, beta = 0;
   per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.conv_weight_backward", dy, x, dfilters, alpha, beta, padding, padding_after, stride, dilation,
-                 groups, workspace)
+                 groups, options)
   computation sent() const;
 };
 

@@ -17,7 +17,7 @@ computation ctc_forward::sent() const {
   // Without dlosses, the gradient of each loss is 1.
   if (dlogits)
     f.write("dlogits", ctc_loss_gradient(dlosses ? f.read("dlosses", *dlosses) : select(all, 1, 1), of, l), *dlogits);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -15,8 +15,8 @@ struct ctc_forward {
   std::int64_t blank = 0;              ///< the class of a step without a label
   std::optional<in_any> dlosses = {};  ///< the gradient of each loss; 1 by default
   std::optional<out_any> dlogits = {};
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.ctc_forward", logits, labels, steps, counts, losses, blank, dlosses, dlogits, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.ctc_forward", logits, labels, steps, counts, losses, blank, dlosses, dlogits, options)
   computation sent() const;
 };
 

@@ -21,14 +21,14 @@ computation dropout_forward::sent() const {
   detail::request_builder f({{"seed", "words"}});
   const random_seed s = seed_of(f, *this);
   f.write("y", dropout(f.read("x", x), probability, s), y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation dropout_backward::sent() const {
   detail::request_builder f({{"seed", "words"}});
   const random_seed s = seed_of(f, *this);
   f.write("dx", dropout_gradient(f.read("dy", dy), probability, s), dx);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -16,8 +16,8 @@ struct dropout_forward {
   std::uint64_t offset = 0;  ///< the first element's index in the sequence of the seed
   /// Used instead of the seed: 2 or 4 words of u32 or i32, which are read when the request runs, see random_seed.
   std::optional<in_any> words = {};
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.dropout_forward", x, y, probability, seed, offset, words, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.dropout_forward", x, y, probability, seed, offset, words, options)
   computation sent() const;
 };
 /// dx = the gradient of x from that of y. The other fields must be those of the forward request.
@@ -27,8 +27,8 @@ struct dropout_backward {
   double probability;
   std::uint64_t seed = 0, offset = 0;
   std::optional<in_any> words = {};
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.dropout_backward", dy, dx, probability, seed, offset, words, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.dropout_backward", dy, dx, probability, seed, offset, words, options)
   computation sent() const;
 };
 

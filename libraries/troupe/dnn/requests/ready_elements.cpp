@@ -24,7 +24,7 @@ computation pool_forward::sent() const {
           kind == pooling_kind::maximum ? max_pool(image, window, options_of(*this))
                                         : mean_pool(image, window, options_of(*this), kind == pooling_kind::mean),
           y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation pool_backward::sent() const {
@@ -39,27 +39,27 @@ computation pool_backward::sent() const {
     const std::span<const std::int64_t> of_x(dx.shape().extents.data(), dx.shape().rank);
     f.write("dx", mean_pool_gradient(d, of_x, window, options_of(*this), kind == pooling_kind::mean), dx);
   }
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation softmax_forward::sent() const {
   detail::request_builder f({{"axis", "over"}});
   const value from = f.read("x", x);
   f.write("y", logarithmic ? log_softmax(from, over) : softmax(from, over), y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation softmax_backward::sent() const {
   detail::request_builder f({{"axis", "over"}});
   const value d = f.read("dy", dy), of = f.read("y", y);
   f.write("dx", logarithmic ? log_softmax_gradient(d, of, over) : softmax_gradient(d, of, over), dx);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation activation_forward::sent() const {
   detail::request_builder f;
   f.write("y", activate(f.read("x", x), activation), y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation activation_backward::sent() const {
@@ -72,7 +72,7 @@ computation activation_backward::sent() const {
           : y ? activation_gradient_of_output(d, f.read("y", *y), activation)
               : d,
           dx);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation reduction::sent() const {
@@ -86,13 +86,13 @@ computation reduction::sent() const {
   else if (over.empty())
     f.refuse("y", "has no extent of 1", "extent 1 along each axis that is reduced");
   f.write("y", reduce(from, kind, over), alpha, beta, y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation transform::sent() const {
   detail::request_builder f;
   f.write("y", f.read("x", x), alpha, beta, y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

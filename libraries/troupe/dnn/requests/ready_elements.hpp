@@ -20,8 +20,8 @@ struct pool_forward {
   per_axis padding_after = {};  ///< after the image; `padding` by default
   per_axis stride = {};         ///< the window's extents by default
   per_axis dilation = 1;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, options)
   computation sent() const;
 };
 /// dx = the gradient of x from that of y. That of a maximum goes to the first maximum of the window in row-major order.
@@ -32,8 +32,8 @@ struct pool_backward {
   std::optional<in_any> x = {};  ///< required for a maximum; a mean does not use it
   pooling_kind kind = pooling_kind::maximum;
   per_axis padding = 0, padding_after = {}, stride = {}, dilation = 1;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.pool_backward", dy, dx, window, x, kind, padding, padding_after, stride, dilation, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.pool_backward", dy, dx, window, x, kind, padding, padding_after, stride, dilation, options)
   computation sent() const;
 };
 
@@ -43,8 +43,8 @@ struct softmax_forward {
   out_any y;
   std::size_t over = 1;
   bool logarithmic = false;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.softmax_forward", x, y, over, logarithmic, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.softmax_forward", x, y, over, logarithmic, options)
   computation sent() const;
 };
 /// dx = the gradient of x from that of y; y is what the forward request wrote.
@@ -53,8 +53,8 @@ struct softmax_backward {
   out_any dx;
   std::size_t over = 1;
   bool logarithmic = false;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.softmax_backward", dy, y, dx, over, logarithmic, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.softmax_backward", dy, y, dx, over, logarithmic, options)
   computation sent() const;
 };
 
@@ -63,8 +63,8 @@ struct activation_forward {
   in_any x;
   out_any y;
   dnn::activation activation;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.activation_forward", x, y, activation, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.activation_forward", x, y, activation, options)
   computation sent() const;
 };
 /// dx = the gradient of x from that of y. Give x or y: y suffices for relu, tanh, sigmoid and softplus, and for
@@ -74,8 +74,8 @@ struct activation_backward {
   out_any dx;
   dnn::activation activation;
   std::optional<in_any> x = {}, y = {};  ///< exactly one of both
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.activation_backward", dy, dx, activation, x, y, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.activation_backward", dy, dx, activation, x, y, options)
   computation sent() const;
 };
 
@@ -85,8 +85,8 @@ struct reduction {
   out_any y;
   reduction_kind kind = reduction_kind::sum;
   double alpha = 1, beta = 0;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.reduction", x, y, kind, alpha, beta, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.reduction", x, y, kind, alpha, beta, options)
   computation sent() const;
 };
 /// y = alpha * x + beta * the old y, rounded to the type of y, with its strides.
@@ -94,8 +94,8 @@ struct transform {
   in_any x;
   out_any y;
   double alpha = 1, beta = 0;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.transform", x, y, alpha, beta, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.transform", x, y, alpha, beta, options)
   computation sent() const;
 };
 

@@ -30,28 +30,28 @@ std::span<const std::int64_t> spatial_of(detail::request_builder& f, std::string
 computation lrn_forward::sent() const {
   detail::request_builder f;
   f.write("y", local_response_norm(f.read("x", x), options_of(*this)), y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation lrn_backward::sent() const {
   detail::request_builder f;
   const value d = f.read("dy", dy), of = f.read("x", x);
   f.write("dx", local_response_norm_gradient(d, of, options_of(*this)), dx);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation resample_forward::sent() const {
   detail::request_builder f({{"result", "y"}});
   const value image = f.read("x", x);
   f.write("y", resample(image, spatial_of(f, "y", y, "x", image), {kind, aligned_corners}), y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation resample_backward::sent() const {
   detail::request_builder f({{"extents of x", "dx"}});
   const value d = f.read("dy", dy);
   f.write("dx", resample_gradient(d, spatial_of(f, "dx", dx, "dy", d), {kind, aligned_corners}), dx);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -14,8 +14,8 @@ struct lrn_forward {
   out_any y;
   std::int64_t size = 5;  ///< number of channels in the sum, see response_norm_options
   double alpha = 1e-4, beta = 0.75, k = 2;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, options)
   computation sent() const;
 };
 /// dx = the gradient of x from that of y.
@@ -24,8 +24,8 @@ struct lrn_backward {
   out_any dx;
   std::int64_t size = 5;
   double alpha = 1e-4, beta = 0.75, k = 2;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.lrn_backward", dy, x, dx, size, alpha, beta, k, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.lrn_backward", dy, x, dx, size, alpha, beta, k, options)
   computation sent() const;
 };
 
@@ -35,8 +35,8 @@ struct resample_forward {
   out_any y;
   resampling_kind kind = resampling_kind::linear;
   bool aligned_corners = false;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, options)
   computation sent() const;
 };
 /// dx = the gradient of x from that of y. dx has the extents of x.
@@ -45,8 +45,8 @@ struct resample_backward {
   out_any dx;
   resampling_kind kind = resampling_kind::linear;
   bool aligned_corners = false;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.resample_backward", dy, dx, kind, aligned_corners, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.resample_backward", dy, dx, kind, aligned_corners, options)
   computation sent() const;
 };
 

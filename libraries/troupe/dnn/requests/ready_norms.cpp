@@ -51,7 +51,7 @@ computation finished(request_builder& f, const R& r, const normalized& n) {
   f.write("y", n.y, r.y);
   if constexpr (requires { r.mean; }) f.write("mean", n.mean, r.mean);
   f.write("inverse_deviation", n.inverse_deviation, r.inverse_deviation);
-  return f.done(r.workspace);
+  return f.done(r.options);
 }
 
 template <class R>
@@ -72,7 +72,7 @@ computation backward(request_builder& f, const R& r, const value& x, const param
     f.write("dx", all.dx, r.dx);
     f.write("dscale", all.dscale, r.dscale);
   }
-  return f.done(r.workspace);
+  return f.done(r.options);
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ computation batch_norm_inference::sent() const {
   value out = (from - m) * (1 / sqrt(v + epsilon));
   if (a) out = out * a->scale + a->offset;
   f.write("y", activate(out, activation), y);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation batch_norm_backward::sent() const {

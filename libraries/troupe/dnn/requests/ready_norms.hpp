@@ -17,8 +17,8 @@ struct layer_norm_forward {
   std::size_t count = 1;
   double epsilon = 1e-5;
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< for the gradient
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.layer_norm_forward", x, y, scale, offset, count, epsilon, mean, inverse_deviation, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.layer_norm_forward", x, y, scale, offset, count, epsilon, mean, inverse_deviation, options)
   computation sent() const;
 };
 /// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
@@ -28,9 +28,8 @@ struct layer_norm_backward {
   std::optional<in_any> scale = {};
   std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
   std::size_t count = 1;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.layer_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, count,
-                 workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.layer_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, count, options)
   computation sent() const;
 };
 
@@ -42,8 +41,8 @@ struct rms_norm_forward {
   std::size_t count = 1;
   double epsilon = 1e-5;
   std::optional<out_any> inverse_deviation = {};  ///< for the gradient
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.rms_norm_forward", x, y, scale, count, epsilon, inverse_deviation, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.rms_norm_forward", x, y, scale, count, epsilon, inverse_deviation, options)
   computation sent() const;
 };
 /// The gradients from that of y; the inverse deviation is what the forward request wrote.
@@ -53,8 +52,8 @@ struct rms_norm_backward {
   std::optional<in_any> scale = {};
   std::optional<out_any> dscale = {};  ///< only with a scale
   std::size_t count = 1;
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.rms_norm_backward", dy, x, inverse_deviation, dx, scale, dscale, count, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.rms_norm_backward", dy, x, inverse_deviation, dx, scale, dscale, count, options)
   computation sent() const;
 };
 
@@ -67,8 +66,8 @@ struct group_norm_forward {
   std::optional<in_any> scale = {}, offset = {};  ///< both, or none
   double epsilon = 1e-5;
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x group, for the gradient
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.group_norm_forward", x, y, groups, scale, offset, epsilon, mean, inverse_deviation, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.group_norm_forward", x, y, groups, scale, offset, epsilon, mean, inverse_deviation, options)
   computation sent() const;
 };
 /// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
@@ -78,9 +77,8 @@ struct group_norm_backward {
   std::int64_t groups;
   std::optional<in_any> scale = {};
   std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.group_norm_backward", dy, x, mean, inverse_deviation, dx, groups, scale, dscale, doffset,
-                 workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.group_norm_backward", dy, x, mean, inverse_deviation, dx, groups, scale, dscale, doffset, options)
   computation sent() const;
 };
 
@@ -91,8 +89,8 @@ struct instance_norm_forward {
   std::optional<in_any> scale = {}, offset = {};  ///< both, or none
   double epsilon = 1e-5;
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x channel, for the gradient
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.instance_norm_forward", x, y, scale, offset, epsilon, mean, inverse_deviation, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.instance_norm_forward", x, y, scale, offset, epsilon, mean, inverse_deviation, options)
   computation sent() const;
 };
 /// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
@@ -101,8 +99,8 @@ struct instance_norm_backward {
   out_any dx;
   std::optional<in_any> scale = {};
   std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
-  std::uint64_t workspace = any_workspace;
-  TROUPE_REQUEST("dnn.instance_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, workspace)
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.instance_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, options)
   computation sent() const;
 };
 

@@ -237,7 +237,7 @@ computation rnn_forward::sent() const {
     all.each_in_memory(
         *reserve, [&](std::size_t i, auto part, const out_any& to) { f.write("reserve", of.layers[i].*part, to); });
   if (!is_view || !f.fine()) f.write("reserve", all.x(), reserve);
-  return f.done(workspace);
+  return f.done(options);
 }
 
 computation rnn_backward::sent() const {
@@ -266,7 +266,7 @@ computation rnn_backward::sent() const {
   write_weight_gradients(f, *this, g);
   all.write_states("dinitial_h", dinitial_h, false, [&](std::size_t i) { return g.layers[i].dh; });
   all.write_states("dinitial_c", dinitial_c, true, [&](std::size_t i) { return g.layers[i].dc; });
-  return f.done(workspace);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

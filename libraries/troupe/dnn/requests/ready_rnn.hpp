@@ -23,9 +23,9 @@ struct rnn_forward {
   std::optional<out_any> last_h = {}, last_c = {};
   /// A vector of reserve_elements() elements, which the gradient reads.
   std::optional<out_any> reserve = {};
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.rnn_forward", x, y, weights, cell, bidirectional, lengths, initial_h, initial_c, last_h, last_c,
-                 reserve, workspace)
+                 reserve, options)
   /// Returns the number of elements that the reserve must have. It follows from x, weights and cell; 0 if these are
   /// invalid.
   ///   r.reserve = tensor(gpu.alloc<float>(n), {n});
@@ -45,9 +45,9 @@ struct rnn_backward {
   std::optional<in_any> lengths = {};
   std::optional<in_any> dlast_h = {}, dlast_c = {};
   std::optional<out_any> dinitial_h = {}, dinitial_c = {};
-  std::uint64_t workspace = any_workspace;
+  computation_options options = {};
   TROUPE_REQUEST("dnn.rnn_backward", dy, x, reserve, dx, weights, dweights, cell, bidirectional, lengths, dlast_h,
-                 dlast_c, dinitial_h, dinitial_c, workspace)
+                 dlast_c, dinitial_h, dinitial_c, options)
   computation sent() const;
 };
 

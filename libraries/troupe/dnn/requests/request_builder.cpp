@@ -82,14 +82,14 @@ void request_builder::require_with(std::string_view field, bool given, std::stri
   if (other_given && !given) refuse(field, "is not given", cat("one, as ", other, " is given"));
 }
 
-computation request_builder::done(std::uint64_t workspace) {
+computation request_builder::done(const computation_options& options) {
   if (!fine()) {
     auto wrong = std::make_shared<producer>();
     wrong->refused = refused_;
     const value none(std::move(wrong));
     for (written& w : all_) w.what = none;
   }
-  return {.graph = graph(all_), .workspace = workspace};
+  return {.graph = graph(all_), .options = options};
 }
 
 }  // namespace troupe::dnn::detail

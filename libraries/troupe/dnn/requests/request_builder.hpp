@@ -67,7 +67,7 @@ class request_builder {
 
   /// Requires a field if another one is given.
   void require_with(std::string_view field, bool given, std::string_view other, bool other_given);
-  computation done(std::uint64_t workspace);
+  computation done(const computation_options& options);
 
  private:
   value read_memory(std::string_view field, const in_any& o);

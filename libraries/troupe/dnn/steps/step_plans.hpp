@@ -8,10 +8,9 @@
 #include <string_view>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/dnn/requests/options.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/plan/cache.hpp>
-#include <troupe/request/request.hpp>
 
 namespace troupe::dnn {
 
@@ -24,10 +23,11 @@ class step_plans {
 
   /// Returns the plan of a graph, by the key of the graph's structure and `more`. If there is none yet, calls
   /// `make(nullptr)`, which returns a result<Plan>. If `is_outdated(plan)`, replaces the plan by `make(&plan)`.
-  template <class Request, class Make, class IsOutdated>
-  result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more, IsOutdated&& is_outdated) {
+  template <class Make, class IsOutdated>
+  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make, std::string_view more,
+                                     IsOutdated&& is_outdated) {
     const encoded_graph& g = r.graph.encoded();
-    if (g.empty()) return error(reaction::fatal, "dnn", cat(name_of<Request>(), ": the graph is damaged"));
+    if (g.empty()) return error(reaction::fatal, "dnn", cat("dnn.computation: the graph is damaged"));
     const auto structure = g.structure();
     std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());
     thread_local std::string both;  // reused, so that requests do not allocate
@@ -40,18 +40,18 @@ class step_plans {
       all = std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(all.get()))));
       plans_.put(key, all);
     }
-    if (r.fusion == fusion::required && all->steps.size() > 1)
+    if (r.options.fusion == fusion::required && all->steps.size() > 1)
       return error(reaction::unsupported, "dnn",
-                   cat(name_of<Request>(), ": fusion is required; ", engine_, " computes this graph in ",
-                       all->steps.size(), " steps: set fusion to allowed, or split the graph"));
-    if (all->bytes <= r.workspace) return all;
+                   cat("dnn.computation: fusion is required; ", engine_, " computes this graph in ", all->steps.size(),
+                       " steps: set fusion to allowed, or split the graph"));
+    if (all->bytes <= r.options.workspace) return all;
     return error(reaction::unsupported, "dnn",
-                 cat(name_of<Request>(), ": workspace is ", r.workspace, " bytes; ", engine_, " needs ", all->bytes,
+                 cat("dnn.computation: workspace is ", r.options.workspace, " bytes; ", engine_, " needs ", all->bytes,
                      " bytes for intermediate results: set workspace to at least that, or leave it out"));
   }
   /// Returns the plan of a graph, for plans that are never outdated. `make()` returns a result<Plan>.
-  template <class Request, class Make>
-  result<std::shared_ptr<Plan>> find(const Request& r, Make&& make, std::string_view more = {}) {
+  template <class Make>
+  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make, std::string_view more = {}) {
     return find(r, [&](const Plan*) { return make(); }, more, [](const Plan&) { return false; });
   }
   plan::statistics count() const { return plans_.count(); }

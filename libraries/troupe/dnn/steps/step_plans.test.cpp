@@ -20,7 +20,7 @@ struct step_plan_cache : ::testing::Test {
   }
   // Finds the plan and returns its number, or 0 on failure. A plan with a number below `outdated_before` is replaced.
   int find(int outdated_before = 0, std::uint64_t bytes = 0) {
-    const computation r{.graph = graph(e.encode(), e.bytes()), .workspace = workspace};
+    const computation r{.graph = graph(e.encode(), e.bytes()), .options = {.workspace = workspace}};
     const auto plan = plans.find(
         r,
         [&](const counted_plan* before) -> result<counted_plan> {

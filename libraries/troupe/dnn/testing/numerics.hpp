@@ -150,7 +150,7 @@ class dnn_numerics : public numerics::engine_suite {
     const auto expected = evaluate(encoded_view);
     rounding_spread spread(encoded_view);  // reads memory before results replace it
     // Half of the requests are prepared first, which may select other kernels.
-    const bool is_prepared = random.between(0, 1) == 0 && engine->run(prepare::of(r)).has_value();
+    const bool is_prepared = random.between(0, 1) == 0 && engine->run(prepare{r}).has_value();
     SCOPED_TRACE(is_prepared ? "prepared" : "not prepared");
     std::vector<result_to_check> results;
     for (const encoded_node& n : encoded_view.nodes()) {

@@ -79,8 +79,7 @@ std::vector<change<R>> changes_of_attention(const tensor_source& t) {
           TROUPE_SET(offset, 7),
           TROUPE_NONE(step),
           TROUPE_WHOLE(step, {1}, {8}),
-          TROUPE_WHOLE(step, {2}, {8, 9}),
-          TROUPE_WORKSPACE};
+          TROUPE_WHOLE(step, {2}, {8, 9})};
 }
 
 struct attention_forward_case {

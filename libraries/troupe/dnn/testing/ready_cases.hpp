@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/graph/producer.hpp>
@@ -44,7 +45,23 @@ struct change {
 #define TROUPE_WHOLE(FIELD, ...) {#FIELD, [=](auto& r) { r.FIELD = t.whole(__VA_ARGS__); }}
 #define TROUPE_SET(FIELD, ...) {#FIELD, [=](auto& r) { r.FIELD = __VA_ARGS__; }}
 #define TROUPE_NONE(FIELD) {#FIELD, [=](auto& r) { r.FIELD = {}; }}
-#define TROUPE_WORKSPACE {"workspace", [](auto& r) { r.workspace = 1 << 30; }}
+
+/// Changes of each option.
+template <class R>
+std::vector<change<R>> changes_of_options() {
+  return {TROUPE_SET(options.precision, precision::tf32), TROUPE_SET(options.repeatability, repeatability::not_needed),
+          TROUPE_SET(options.fusion, fusion::required), TROUPE_SET(options.choice, choice::measured),
+          TROUPE_SET(options.workspace, 1 << 30)};
+}
+/// Returns the names of fields, with "options.precision" and so on instead of "options".
+inline std::set<std::string> names_with_options(std::string_view fields) {
+  std::set<std::string> out;
+  for (std::size_t i = 0; !nth_name(fields, i).empty(); ++i) out.emplace(nth_name(fields, i));
+  if (out.erase("options") != 0)
+    for (std::size_t i = 0; !nth_name(computation_options::request_fields, i).empty(); ++i)
+      out.insert(std::string("options.").append(nth_name(computation_options::request_fields, i)));
+  return out;
+}
 
 struct conv_forward_case {
   using request = conv_forward;
@@ -89,8 +106,7 @@ struct conv_forward_case {
             TROUPE_SET(padding_after, 1),
             TROUPE_SET(stride, 1),
             TROUPE_SET(dilation, 1),
-            TROUPE_SET(groups, 1),
-            TROUPE_WORKSPACE};
+            TROUPE_SET(groups, 1)};
   }
 };
 
@@ -126,8 +142,7 @@ struct conv_data_backward_case {
             TROUPE_SET(padding_after, 1),
             TROUPE_SET(stride, 1),
             TROUPE_SET(dilation, 1),
-            TROUPE_SET(groups, 1),
-            TROUPE_WORKSPACE};
+            TROUPE_SET(groups, 1)};
   }
   static value content(const out_any& o) { return value(in_any(o.range(), o.shape(), o.type())); }
 };
@@ -165,8 +180,7 @@ struct conv_weight_backward_case {
             TROUPE_SET(padding_after, 1),
             TROUPE_SET(stride, 1),
             TROUPE_SET(dilation, 1),
-            TROUPE_SET(groups, 1),
-            TROUPE_WORKSPACE};
+            TROUPE_SET(groups, 1)};
   }
 };
 
@@ -197,8 +211,7 @@ struct pool_forward_case {
             TROUPE_SET(padding, {2, 0}),
             TROUPE_SET(padding_after, 0),
             TROUPE_SET(stride, 1),
-            TROUPE_SET(dilation, 1),
-            TROUPE_WORKSPACE};
+            TROUPE_SET(dilation, 1)};
   }
 };
 
@@ -232,8 +245,7 @@ struct pool_backward_case {
             TROUPE_SET(padding, {2, 0}),
             TROUPE_SET(padding_after, 0),
             TROUPE_SET(stride, 1),
-            TROUPE_SET(dilation, 1),
-            TROUPE_WORKSPACE};
+            TROUPE_SET(dilation, 1)};
   }
 };
 
@@ -242,13 +254,8 @@ struct softmax_forward_case {
   static request make(const tensor_source& t) { return {.x = t({3, 5, 4}), .y = t({3, 5, 4}), .over = 2}; }
   static std::vector<written> meaning(const request& r) { return {{softmax(value(r.x), 2), r.y}}; }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return {TROUPE_OTHER(x, {3, 5, 4}),
-            TROUPE_OTHER(y, {3, 5, 4}),
-            TROUPE_OTHER(y, {3, 4, 5}),
-            TROUPE_SET(over, 1),
-            TROUPE_SET(over, 3),
-            TROUPE_SET(logarithmic, true),
-            TROUPE_WORKSPACE};
+    return {TROUPE_OTHER(x, {3, 5, 4}), TROUPE_OTHER(y, {3, 5, 4}), TROUPE_OTHER(y, {3, 4, 5}),
+            TROUPE_SET(over, 1),        TROUPE_SET(over, 3),        TROUPE_SET(logarithmic, true)};
   }
 };
 struct softmax_backward_case {
@@ -260,10 +267,9 @@ struct softmax_backward_case {
     return {{softmax_gradient(value(r.dy), value(r.y), 2), r.dx}};
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return {TROUPE_OTHER(dy, {3, 5, 4}),   TROUPE_OTHER(dy, {3, 5, 5}),
-            TROUPE_OTHER(y, {3, 5, 4}),    TROUPE_OTHER(dx, {3, 5, 4}),
-            TROUPE_SET(over, 1),           TROUPE_SET(over, 3),
-            TROUPE_SET(logarithmic, true), TROUPE_WORKSPACE};
+    return {TROUPE_OTHER(dy, {3, 5, 4}),  TROUPE_OTHER(dy, {3, 5, 5}), TROUPE_OTHER(y, {3, 5, 4}),
+            TROUPE_OTHER(dx, {3, 5, 4}),  TROUPE_SET(over, 1),         TROUPE_SET(over, 3),
+            TROUPE_SET(logarithmic, true)};
   }
 };
 
@@ -274,12 +280,9 @@ struct activation_forward_case {
   }
   static std::vector<written> meaning(const request& r) { return {{tanh(value(r.x)), r.y}}; }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    std::vector<change<request>> out{TROUPE_OTHER(x, {3, 50}),
-                                     TROUPE_OTHER(y, {3, 50}),
-                                     TROUPE_OTHER(y, {50, 3}),
+    std::vector<change<request>> out{TROUPE_OTHER(x, {3, 50}), TROUPE_OTHER(y, {3, 50}), TROUPE_OTHER(y, {50, 3}),
                                      TROUPE_SET(activation, {activation_kind::tanh, 0.1}),
-                                     TROUPE_SET(activation, activation_kind(77)),
-                                     TROUPE_WORKSPACE};
+                                     TROUPE_SET(activation, activation_kind(77))};
     for (const auto k :
          {activation_kind::none, activation_kind::relu, activation_kind::gelu, activation_kind::gelu_tanh,
           activation_kind::silu, activation_kind::sigmoid, activation_kind::softplus, activation_kind::hard_swish})
@@ -299,8 +302,7 @@ struct activation_backward_case {
     std::vector<change<request>> out{TROUPE_OTHER(dy, {3, 50}), TROUPE_OTHER(dx, {3, 50}),
                                      TROUPE_OTHER(dx, {50, 3}), TROUPE_OTHER(x, {3, 50}),
                                      TROUPE_OTHER(x, {3, 49}),  TROUPE_NONE(x),
-                                     TROUPE_OTHER(y, {3, 50}),  TROUPE_SET(activation, {activation_kind::tanh, 0.1}),
-                                     TROUPE_WORKSPACE};
+                                     TROUPE_OTHER(y, {3, 50}),  TROUPE_SET(activation, {activation_kind::tanh, 0.1})};
     for (const bool of_y : {false, true})
       for (auto k = activation_kind::none; is_known(k); k = static_cast<activation_kind>(static_cast<int>(k) + 1)) {
         if (k == activation_kind::tanh && !of_y) continue;
@@ -332,8 +334,7 @@ struct reduction_case {
             TROUPE_SET(kind, reduction_kind::norm2),
             TROUPE_SET(kind, reduction_kind(9)),
             TROUPE_SET(alpha, 1),
-            TROUPE_SET(beta, 0),
-            TROUPE_WORKSPACE};
+            TROUPE_SET(beta, 0)};
   }
 };
 struct transform_case {
@@ -345,8 +346,8 @@ struct transform_case {
     return {{0.5 * value(r.x) + 2 * conv_data_backward_case::content(r.y), r.y}};
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return {TROUPE_OTHER(x, {3, 4, 5}), TROUPE_OTHER(x, {3, 4, 4}), TROUPE_OTHER(y, {3, 4, 5}),
-            TROUPE_SET(alpha, 1),       TROUPE_SET(beta, 0),        TROUPE_WORKSPACE};
+    return {TROUPE_OTHER(x, {3, 4, 5}), TROUPE_OTHER(x, {3, 4, 4}), TROUPE_OTHER(y, {3, 4, 5}), TROUPE_SET(alpha, 1),
+            TROUPE_SET(beta, 0)};
   }
 };
 

@@ -21,8 +21,7 @@ std::vector<change<R>> changes_of_dropout(const tensor_source& t) {
           {"words", [=](R& r) { r.seed = 0, r.words = t.whole({2}, {5, 6}); }},
           {"words", [=](R& r) { r.seed = 0, r.words = t.whole({4}, {5, 6, 7, 8}); }},
           {"words", [=](R& r) { r.seed = 0, r.words = t.whole({3}, {5, 6, 7}); }},
-          {"words", [=](R& r) { r.seed = 0, r.words = t({2}); }},
-          TROUPE_WORKSPACE};
+          {"words", [=](R& r) { r.seed = 0, r.words = t({2}); }}};
 }
 template <class R>
 std::vector<change<R>> joined(std::vector<change<R>> all, const std::vector<change<R>>& more) {
@@ -64,7 +63,7 @@ std::vector<change<R>> changes_of_lrn(const tensor_source& t) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return {TROUPE_OTHER(x, {2, 6, 3, 2}), TROUPE_OTHER(x, {6}), TROUPE_SET(size, 4),   TROUPE_SET(size, 1),
           TROUPE_SET(size, 0),           TROUPE_SET(alpha, 1), TROUPE_SET(alpha, -1), TROUPE_SET(beta, 0.75),
-          TROUPE_SET(beta, nan),         TROUPE_SET(k, 2),     TROUPE_SET(k, 0),      TROUPE_WORKSPACE};
+          TROUPE_SET(beta, nan),         TROUPE_SET(k, 2),     TROUPE_SET(k, 0)};
 }
 struct lrn_forward_case {
   using request = lrn_forward;
@@ -102,7 +101,7 @@ struct lrn_backward_case {
 template <class R>
 std::vector<change<R>> changes_of_resampling(const tensor_source&) {
   return {TROUPE_SET(kind, resampling_kind::nearest), TROUPE_SET(kind, resampling_kind::cubic),
-          TROUPE_SET(kind, resampling_kind(7)), TROUPE_SET(aligned_corners, true), TROUPE_WORKSPACE};
+          TROUPE_SET(kind, resampling_kind(7)), TROUPE_SET(aligned_corners, true)};
 }
 struct resample_forward_case {
   using request = resample_forward;

@@ -52,8 +52,7 @@ struct batch_norm_training_case {
             TROUPE_SET(momentum, 1),
             TROUPE_SET(momentum, 2),
             {"scale", [](request& r) { r.scale = r.offset = {}; }},
-            {"running_mean", [](request& r) { r.running_mean = r.running_variance = {}; }},
-            TROUPE_WORKSPACE};
+            {"running_mean", [](request& r) { r.running_mean = r.running_variance = {}; }}};
   }
 };
 
@@ -88,8 +87,7 @@ struct batch_norm_inference_case {
             TROUPE_SET(activation, {}),
             TROUPE_SET(epsilon, 1),
             TROUPE_SET(epsilon, -1),
-            {"scale", [](request& r) { r.scale = r.offset = {}; }},
-            TROUPE_WORKSPACE};
+            {"scale", [](request& r) { r.scale = r.offset = {}; }}};
   }
 };
 
@@ -125,8 +123,7 @@ std::vector<change<R>> changes_of_gradient(const tensor_source& t, const std::ve
           TROUPE_OTHER(dscale, {9}),
           TROUPE_NONE(doffset),
           TROUPE_OTHER(doffset, scale),
-          {"scale", [](R& r) { r.scale = {}, r.dscale = r.doffset = {}; }},
-          TROUPE_WORKSPACE};
+          {"scale", [](R& r) { r.scale = {}, r.dscale = r.doffset = {}; }}};
 }
 template <class R>
 std::vector<change<R>> changes_of_forward(const tensor_source& t, const std::vector<std::int64_t>& statistics,
@@ -146,8 +143,7 @@ std::vector<change<R>> changes_of_forward(const tensor_source& t, const std::vec
           TROUPE_OTHER(mean, {7}),
           TROUPE_NONE(inverse_deviation),
           TROUPE_OTHER(inverse_deviation, {7}),
-          {"scale", [](R& r) { r.scale = r.offset = {}; }},
-          TROUPE_WORKSPACE};
+          {"scale", [](R& r) { r.scale = r.offset = {}; }}};
 }
 template <class R>
 std::vector<change<R>> with(std::vector<change<R>> all, std::vector<change<R>> more) {
@@ -248,8 +244,7 @@ struct rms_norm_forward_case {
             TROUPE_SET(count, 2),
             TROUPE_SET(epsilon, 1),
             TROUPE_NONE(inverse_deviation),
-            TROUPE_OTHER(inverse_deviation, {4, 3}),
-            TROUPE_WORKSPACE};
+            TROUPE_OTHER(inverse_deviation, {4, 3})};
   }
 };
 struct rms_norm_backward_case {
@@ -280,8 +275,7 @@ struct rms_norm_backward_case {
             TROUPE_NONE(dscale),
             TROUPE_OTHER(dscale, {9}),
             TROUPE_SET(count, 2),
-            {"scale", [](request& r) { r.scale = {}, r.dscale = {}; }},
-            TROUPE_WORKSPACE};
+            {"scale", [](request& r) { r.scale = {}, r.dscale = {}; }}};
   }
 };
 

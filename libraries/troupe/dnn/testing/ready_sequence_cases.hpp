@@ -110,8 +110,7 @@ std::vector<change<R>> changes_of_rnn(const tensor_source& t) {
                              TROUPE_WHOLE(lengths, {3}, {3, 1, 2}),
                              TROUPE_OTHER(lengths, {2}),
                              TROUPE_OTHER(reserve, {l::reserve - 1}),
-                             TROUPE_OTHER(reserve, {1, l::reserve}),
-                             TROUPE_WORKSPACE};
+                             TROUPE_OTHER(reserve, {1, l::reserve})};
   for (const auto c : {recurrent_cell::relu, recurrent_cell::tanh, recurrent_cell::lstm, recurrent_cell::gru})
     out.push_back({"cell", [=](R& r) { layers_of(r, c); }});
   return out;
@@ -289,8 +288,7 @@ struct ctc_forward_case {
             TROUPE_NONE(dlogits),
             TROUPE_OTHER(dlogits, {5, 2, 4}),
             TROUPE_OTHER(dlogits, {5, 2, 3}),
-            {"dlogits", [](request& r) { r.dlosses = {}, r.dlogits = {}; }},
-            TROUPE_WORKSPACE};
+            {"dlogits", [](request& r) { r.dlosses = {}, r.dlogits = {}; }}};
   }
 };
 
