@@ -102,45 +102,37 @@ class cuda_dnn {
         compiler_(std::move(compiler)) {}
 
   result<std::shared_ptr<plan_with_kernels>> find_plan(const computation& r) {
-    const encoded_graph& g = r.graph.encoded();
-    const computation_options& o = r.options;
-    thread_local std::string more;  // reused, so that requests do not allocate
-    more.clear();
-    for (const encoded_memory& m : g.memory()) more += is_aligned(m) ? '1' : '0';
-    more.append(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
     if (!vendor_)
-      return plans_.find(
-          r,
-          [&]() -> result<plan_with_kernels> { return with_generated_kernels(plan_without_vendor(g, o.workspace), g); },
-          more);
-    const cudnn::plan_constraints how{.exact = o.precision == precision::exact,
-                                      .repeatable = o.repeatability == repeatability::always,
-                                      .measured = o.choice == choice::measured,
-                                      .workspace = o.workspace};
-    for (const bool b : {how.exact, how.repeatable, how.measured}) more += b ? '1' : '0';
+      return plans_.find(r, [&](const graph_kind& kind) -> result<plan_with_kernels> {
+        return with_generated_kernels(plan_without_vendor(kind), kind.graph());
+      });
     return plans_.find(
         r,
-        [&](const plan_with_kernels* before) -> result<plan_with_kernels> {
-          return plan_with_vendor(g, how, before == nullptr ? 1 : before->attempts + 1);
+        [&](const graph_kind& kind, const plan_with_kernels* before) -> result<plan_with_kernels> {
+          return plan_with_vendor(kind, before == nullptr ? 1 : before->attempts + 1);
         },
-        more, [](const plan_with_kernels& p) { return p.next_attempt <= steady_clock::now(); });
+        [](const plan_with_kernels& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  plan_with_kernels plan_with_vendor(const encoded_graph& g, const cudnn::plan_constraints& how, int attempts) {
-    graph_analysis analysis = analysis_of(g);
-    auto found = (*vendor_)->find(analysis, how);
+  plan_with_kernels plan_with_vendor(const graph_kind& kind, int attempts) {
+    const computation_options& o = kind.options();
+    graph_analysis analysis = analysis_of(kind.graph());
+    auto found = (*vendor_)->find(analysis, {.exact = o.precision == precision::exact,
+                                             .repeatable = o.repeatability == repeatability::always,
+                                             .measured = o.choice == choice::measured,
+                                             .workspace = o.workspace});
     cuda_plan all = make_cuda_plan(std::move(found.vendor_kernels), analysis);
     // A plan that needs too much workspace with cuDNN may fit without it.
     plan_with_kernels out =
-        with_generated_kernels(all.bytes > how.workspace ? plan_without_vendor(g, how.workspace) : std::move(all), g);
+        with_generated_kernels(all.bytes > o.workspace ? plan_without_vendor(kind) : std::move(all), kind.graph());
     out.attempts = attempts;
     if (!found.is_final) out.next_attempt = next_attempt_after(attempts);
     return out;
   }
-  static cuda_plan plan_without_vendor(const encoded_graph& g, std::uint64_t workspace) {
-    cuda_plan out = make_cuda_plan({}, analysis_of(g));
-    if (out.bytes <= workspace) return out;
+  static cuda_plan plan_without_vendor(const graph_kind& kind) {
+    cuda_plan out = make_cuda_plan({}, analysis_of(kind.graph()));
+    if (out.bytes <= kind.options().workspace) return out;
     cuda_plan plain;
-    static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);
+    static_cast<step_list&>(plain) = steps_of(kind.graph(), limits_of_kernels);
     return plain;
   }
   plan_with_kernels with_generated_kernels(cuda_plan of, const encoded_graph& g) {
@@ -176,7 +168,7 @@ class cuda_dnn {
   std::int64_t most_blocks_;
   optional_vendor vendor_;
   optional_compiler compiler_;
-  step_plans<plan_with_kernels> plans_{"the CUDA engine"};
+  step_plans<plan_with_kernels> plans_{"the CUDA engine", memory_alignment};
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace troupe::dnn {
 
 std::vector<bool> aligned_memory_of(const encoded_graph& g) {
   std::vector<bool> out;
-  for (const encoded_memory& m : g.memory()) out.push_back(is_aligned(m));
+  for (const encoded_memory& m : g.memory()) out.push_back(is_aligned(m, memory_alignment));
   return out;
 }
 

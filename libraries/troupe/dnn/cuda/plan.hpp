@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_kind.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <vector>
@@ -19,7 +20,8 @@ struct cuda_plan : step_list {
   const operator_step& direct_of(const fused_step& s) const noexcept { return direct[s.which - vendor_kernels.size()]; }
 };
 
-inline bool is_aligned(const encoded_memory& m) noexcept { return m.address % 16 == 0; }
+/// Plans depend on which memory begins at a multiple of this number of bytes.
+inline constexpr std::uint64_t memory_alignment = 16;
 /// Returns, for each memory of a graph, true if it begins at a multiple of 16 bytes.
 std::vector<bool> aligned_memory_of(const encoded_graph& g);
 inline graph_analysis analysis_of(const encoded_graph& g) { return {g, aligned_memory_of(g)}; }

@@ -43,10 +43,10 @@ class host_dnn {
 
  private:
   result<std::shared_ptr<host::host_plan>> find_plan(const computation& r) {
-    const std::uint64_t workspace = r.options.workspace;
-    const std::string more(reinterpret_cast<const char*>(&workspace), sizeof workspace);
     onednn::vendor* const vendor = vendor_ ? vendor_->get() : nullptr;
-    return plans_.find(r, [&] { return host::make_host_plan(r.graph.encoded(), vendor, workspace); }, more);
+    return plans_.find(r, [&](const graph_kind& kind) {
+      return host::make_host_plan(kind.graph(), vendor, kind.options().workspace);
+    });
   }
 
   scratch_pool scratch_;

@@ -8,36 +8,34 @@
 #include <string_view>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/dnn/requests/computation.hpp>
+#include <troupe/dnn/steps/graph_kind.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/plan/cache.hpp>
 
 namespace troupe::dnn {
 
-/// A cache of an engine's plans, by graph. A `Plan` is a step_list or derives from it. Thread-safe.
+/// A cache of an engine's plans, by kind of graph. A `Plan` is a step_list or derives from it. Thread-safe.
 template <class Plan = step_list>
 class step_plans {
  public:
-  /// `engine` is the name of the engine in errors: "the host engine".
-  explicit step_plans(std::string_view engine) : engine_(engine) {}
+  /// `engine` is the name of the engine in errors: "the host engine". Plans depend on which memory begins at a multiple
+  /// of `alignment` bytes.
+  explicit step_plans(std::string_view engine, std::uint64_t alignment = 1) : engine_(engine), alignment_(alignment) {}
 
-  /// Returns the plan of a graph, by the key of the graph's structure and `more`. If there is none yet, calls
-  /// `make(nullptr)`, which returns a result<Plan>. If `is_outdated(plan)`, replaces the plan by `make(&plan)`.
+  /// Returns the plan of a computation. If there is none yet, calls `make(kind, nullptr)`, which returns a
+  /// result<Plan>. If `is_outdated(plan)`, replaces the plan by `make(kind, &plan)`.
   template <class Make, class IsOutdated>
-  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make, std::string_view more,
-                                     IsOutdated&& is_outdated) {
-    const encoded_graph& g = r.graph.encoded();
-    if (g.empty()) return error(reaction::fatal, "dnn", cat("dnn.computation: the graph is damaged"));
-    const auto structure = g.structure();
-    std::string_view key(reinterpret_cast<const char*>(structure.data()), structure.size());
-    thread_local std::string both;  // reused, so that requests do not allocate
-    if (!more.empty()) key = both.assign(key).append(more);
-    auto all = TROUPE_TRY(plans_.get(key, [&]() -> result<std::shared_ptr<Plan>> {
-      return std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(nullptr))));
-    }));
+  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make, IsOutdated&& is_outdated) {
+    if (r.graph.encoded().empty()) return error(reaction::fatal, "dnn", "dnn.computation: the graph is damaged");
+    thread_local std::string key;  // reused, so that requests do not allocate
+    write_key(key, r, alignment_);
+    const auto made = [&](const Plan* before) -> result<std::shared_ptr<Plan>> {
+      return std::make_shared<Plan>(TROUPE_TRY(make(graph_kind(r, alignment_), before)));
+    };
+    auto all = TROUPE_TRY(plans_.get(key, [&] { return made(nullptr); }));
     // Other threads use the old plan while this one replaces it.
     if (std::unique_lock mine(renewing_, std::defer_lock); is_outdated(*all) && mine.try_lock()) {
-      all = std::make_shared<Plan>(TROUPE_TRY(make(static_cast<const Plan*>(all.get()))));
+      all = TROUPE_TRY(made(all.get()));
       plans_.put(key, all);
     }
     if (r.options.fusion == fusion::required && all->steps.size() > 1)
@@ -49,10 +47,10 @@ class step_plans {
                  cat("dnn.computation: workspace is ", r.options.workspace, " bytes; ", engine_, " needs ", all->bytes,
                      " bytes for intermediate results: set workspace to at least that, or leave it out"));
   }
-  /// Returns the plan of a graph, for plans that are never outdated. `make()` returns a result<Plan>.
+  /// Returns the plan of a computation, for plans that are never outdated. `make(kind)` returns a result<Plan>.
   template <class Make>
-  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make, std::string_view more = {}) {
-    return find(r, [&](const Plan*) { return make(); }, more, [](const Plan&) { return false; });
+  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make) {
+    return find(r, [&](const graph_kind& kind, const Plan*) { return make(kind); }, [](const Plan&) { return false; });
   }
   plan::statistics count() const { return plans_.count(); }
   /// Returns the statistics, and then resets the counters if `start_anew`.
@@ -60,6 +58,7 @@ class step_plans {
 
  private:
   const std::string engine_;
+  const std::uint64_t alignment_;
   std::mutex renewing_;
   plan::cache<Plan> plans_{{.most = 1024}};
 };

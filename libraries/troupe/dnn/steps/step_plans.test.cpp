@@ -23,13 +23,13 @@ struct step_plan_cache : ::testing::Test {
     const computation r{.graph = graph(e.encode(), e.bytes()), .options = {.workspace = workspace}};
     const auto plan = plans.find(
         r,
-        [&](const counted_plan* before) -> result<counted_plan> {
+        [&](const graph_kind&, const counted_plan* before) -> result<counted_plan> {
           counted_plan p;
           p.number = before == nullptr ? 1 : before->number + 1;
           p.bytes = bytes;
           return p;
         },
-        "more", [&](const counted_plan& p) { return p.number < outdated_before; });
+        [&](const counted_plan& p) { return p.number < outdated_before; });
     return plan ? (*plan)->number : 0;
   }
   encoding e;
@@ -51,6 +51,38 @@ TEST_F(step_plan_cache, an_outdated_plan_whose_workspace_is_too_large_is_replace
   EXPECT_EQ(find(0, 101), 0);
   EXPECT_EQ(find(0, 50), 0);
   EXPECT_EQ(find(2, 50), 2);
+}
+
+TEST_F(step_plan_cache, a_kind_has_what_is_in_the_key_of_a_plan_and_nothing_else) {
+  const auto key_of = [](const computation& r, std::uint64_t alignment) {
+    std::string out;
+    write_key(out, r, alignment);
+    return out;
+  };
+  computation r{.graph = graph(e.encode(), e.bytes()), .options = {.choice = choice::measured, .workspace = 100}};
+  for (const std::uint64_t address : {16u, 32u, 40u}) {
+    e.memory.back().address = address;
+    r.graph = graph(e.encode(), e.bytes());
+    for (const std::uint64_t alignment : {1u, 16u}) {
+      const graph_kind kind(r, alignment);
+      EXPECT_EQ(kind.options(), r.options);
+      const std::span<const encoded_memory> memory = kind.graph().memory();
+      ASSERT_EQ(memory.size(), r.graph.encoded().memory().size());
+      for (std::size_t i = 0; i < memory.size(); ++i) {
+        EXPECT_EQ(memory[i].address / 4096, i + 1);
+        EXPECT_EQ(is_aligned(memory[i], alignment), is_aligned(r.graph.encoded().memory()[i], alignment));
+      }
+      const auto a = kind.graph().structure(), b = r.graph.encoded().structure();
+      EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end()));
+    }
+  }
+  const std::string whole = key_of(r, 1), aligned = key_of(r, 16);
+  e.memory.back().address = 32;
+  r.graph = graph(e.encode(), e.bytes());
+  EXPECT_EQ(key_of(r, 1), whole);
+  EXPECT_NE(key_of(r, 16), aligned);
+  r.options.precision = precision::tf32;
+  EXPECT_NE(key_of(r, 1), whole) << "each option is in the key";
 }
 
 }  // namespace
