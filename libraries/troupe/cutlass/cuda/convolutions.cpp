@@ -106,10 +106,10 @@ void convolutions::write_key_of(std::string& key, const convolution_problem& p, 
   key.append(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
   write_key(key, p);
 }
-std::string convolutions::key_on_disk(const convolution_problem& p, const request_options& o) const {
+std::string convolutions::key_on_disk(const convolution_problem_kind& kind, const request_options& o) const {
   std::string key;
-  write_key_of(key, p, o);
-  return cat("cutlass convolution 3, ", gpu_.name, ", templates ", version_of_templates(), ", ", key);
+  write_key_of(key, kind.get(), o);
+  return cat("cutlass convolution 4, ", gpu_.name, ", templates ", version_of_templates(), ", ", key);
 }
 bool convolutions::has_execution_plan(const convolution_problem& p, const request_options& o) const {
   if (is_empty(p)) return true;
@@ -130,9 +130,9 @@ result<std::shared_ptr<const execution_plan>> convolutions::separate_epilogue_pl
   return std::shared_ptr<const execution_plan>(TROUPE_TRY(execution_plan_of(p, f, plans.front(), variants_, how)));
 }
 
-result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan_for(const convolution_problem& p,
-                                                                                     const convolution_candidate& w,
-                                                                                     const request_options& o) {
+result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan_for(
+    const convolution_problem_kind& kind, const convolution_candidate& w, const request_options& o) {
+  const convolution_problem& p = kind.get();
   auto out = std::make_shared<convolution_execution_plan>();
   out->candidate = w;
   if (w.plan.variant != nullptr) {
@@ -160,11 +160,11 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::execution_plan
   return out;
 }
 
-result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution_plan(const convolution_problem& p,
-                                                                                      const request_options& o) {
-  const auto stored = kept_.find_value<stored_choice>(key_on_disk(p, o));
+result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution_plan(
+    const convolution_problem_kind& kind, const request_options& o) {
+  const auto stored = kept_.find_value<stored_choice>(key_on_disk(kind, o));
   const bool stored_is_library = stored && stored->plan.family == family::vendor;
-  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, stored_is_library}, variants_.library()));
+  auto candidates = TROUPE_TRY(plans_of(kind, gpu_, {o.plan, o.workspace, stored_is_library}, variants_.library()));
   const auto chosen = std::find_if(candidates.begin(), candidates.end(), [&](const convolution_candidate& w) {
     return stored && w.plan.plan == stored->plan && w.choice == stored->copies;
   });
@@ -175,7 +175,7 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution
   for (const convolution_candidate& w : candidates) {
     std::uint64_t bytes = w.bytes;
     if (bytes <= o.workspace) {
-      auto made = TROUPE_TRY(execution_plan_for(p, w, o));
+      auto made = TROUPE_TRY(execution_plan_for(kind, w, o));
       bytes = made->scratch_bytes();
       if (bytes <= o.workspace) {
         made->info.candidates = static_cast<std::uint32_t>(candidates.size());
@@ -201,7 +201,7 @@ result<void> convolutions::compute(const convolution_problem& p, const request_o
   thread_local std::string key;
   write_key_of(key, p, o);
   const std::shared_ptr<const convolution_execution_plan> execution =
-      TROUPE_TRY(execution_plans_.get(key, [&] { return best_execution_plan(p, o); }));
+      TROUPE_TRY(execution_plans_.get(key, [&] { return best_execution_plan(convolution_problem_kind(p), o); }));
   const lane::workspace workspace = TROUPE_TRY(on.take(execution->scratch_bytes(), arrivals_of(*execution), c));
   if (c.recording != nullptr) on.keep(execution);
   return enqueue(p, *execution, gpu_, on, workspace.memory(), workspace.arrivals, c.recording == nullptr,
@@ -213,8 +213,8 @@ result<void> convolutions::compute_without_images(const convolution_problem& p, 
   image_of_zeros zeros(p);
   std::string key;
   write_key_of(key, zeros.problem, o);
-  const std::shared_ptr<const convolution_execution_plan> execution =
-      TROUPE_TRY(execution_plans_.get(key, [&] { return best_execution_plan(zeros.problem, o); }));
+  const std::shared_ptr<const convolution_execution_plan> execution = TROUPE_TRY(
+      execution_plans_.get(key, [&] { return best_execution_plan(convolution_problem_kind(zeros.problem), o); }));
   const std::uint64_t needs = zeros.bytes + execution->scratch_bytes();
   if (needs > o.workspace)
     return error(
@@ -239,7 +239,8 @@ result<plan_info> convolutions::prepare(const convolution_problem& requested, co
   }
   const convolution_problem p = requested.images == 0 ? image_of_zeros(requested).problem : requested;
   if (requested.images == 0) measure = 0;
-  auto candidates = TROUPE_TRY(plans_of(p, gpu_, {o.plan, o.workspace, measure > 1}, variants_.library()));
+  const convolution_problem_kind kind(p);
+  auto candidates = TROUPE_TRY(plans_of(kind, gpu_, {o.plan, o.workspace, measure > 1}, variants_.library()));
   const std::size_t measured =
       order_for_measuring(candidates, static_cast<std::size_t>(measure),
                           [](const convolution_candidate& w) -> const candidate& { return w.plan; });
@@ -252,7 +253,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& requested, co
     for (const convolution_candidate& w : candidates) {
       if (tried == measured) break;
       auto made = w.bytes > o.workspace ? result<std::shared_ptr<convolution_execution_plan>>(nullptr)
-                                        : execution_plan_for(p, w, o);
+                                        : execution_plan_for(kind, w, o);
       if (!made || *made == nullptr || (*made)->scratch_bytes() > o.workspace) {
         log += cat(to_string(w), ": ", made ? "needs more than workspace" : made.error().text(), "\n");
         continue;
@@ -271,7 +272,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& requested, co
     }
   }
   if (best == nullptr) {
-    best = TROUPE_TRY(best_execution_plan(p, o));
+    best = TROUPE_TRY(best_execution_plan(kind, o));
     compile_seconds += best->info.compile_seconds;
   }
   for (std::size_t i = tried; i < candidates.size(); ++i)
@@ -281,7 +282,7 @@ result<plan_info> convolutions::prepare(const convolution_problem& requested, co
   if (tried > 0) {
     info.microseconds = static_cast<float>(least), info.first_microseconds = static_cast<float>(first);
     info.source = plan_source::measured;
-    kept_.keep_value(key_on_disk(p, o), stored_choice{best->candidate.choice, info.plan, info.microseconds});
+    kept_.keep_value(key_on_disk(kind, o), stored_choice{best->candidate.choice, info.plan, info.microseconds});
   }
   info.compile_seconds = static_cast<float>(compile_seconds);
   info.candidates = static_cast<std::uint32_t>(candidates.size()), info.measured = tried;

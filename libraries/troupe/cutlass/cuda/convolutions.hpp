@@ -5,6 +5,7 @@
 #include <troupe/cutlass/cuda/execution_plan.hpp>
 #include <troupe/cutlass/cuda/request_options.hpp>
 #include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/problem_kinds.hpp>
 #include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::cutlass {
@@ -46,11 +47,11 @@ class convolutions {
   };
   result<void> compute_without_images(const convolution_problem& p, const request_options& o, lane& on, call& c);
   static void write_key_of(std::string& key, const convolution_problem& p, const request_options& o);
-  std::string key_on_disk(const convolution_problem& p, const request_options& o) const;
-  result<std::shared_ptr<convolution_execution_plan>> execution_plan_for(const convolution_problem& p,
+  std::string key_on_disk(const convolution_problem_kind& kind, const request_options& o) const;
+  result<std::shared_ptr<convolution_execution_plan>> execution_plan_for(const convolution_problem_kind& kind,
                                                                          const convolution_candidate& w,
                                                                          const request_options& o);
-  result<std::shared_ptr<convolution_execution_plan>> best_execution_plan(const convolution_problem& p,
+  result<std::shared_ptr<convolution_execution_plan>> best_execution_plan(const convolution_problem_kind& kind,
                                                                           const request_options& o);
   result<std::shared_ptr<const execution_plan>> separate_epilogue_plan(const problem& p, compiling how);
 

@@ -74,8 +74,10 @@ std::string cutlass_library::notes() {
   return out;
 }
 
-result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature& f, const cuda::gpu_properties& gpu,
-                                        const plan_constraints& constraints, cutlass_library& library) {
+result<std::vector<candidate>> plans_of(const product_kind& kind, const kernel_signature& f,
+                                        const cuda::gpu_properties& gpu, const plan_constraints& constraints,
+                                        cutlass_library& library) {
+  const problem& p = kind.get();
   return with_library_plans(
       library, constraints,
       [&](const cutlass_library_plans& plans) {
@@ -87,8 +89,10 @@ result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature
       [&](const candidate& c) { return cutlass_library_execution_plan_of(p, f, c, library); });
 }
 
-result<std::vector<convolution_candidate>> plans_of(const convolution_problem& p, const cuda::gpu_properties& gpu,
+result<std::vector<convolution_candidate>> plans_of(const convolution_problem_kind& kind,
+                                                    const cuda::gpu_properties& gpu,
                                                     const plan_constraints& constraints, cutlass_library& library) {
+  const convolution_problem& p = kind.get();
   return with_library_plans(
       library, constraints,
       [&](const cutlass_library_plans& plans) { return convolution_candidates_for(p, gpu, constraints.plan, plans); },

@@ -8,6 +8,7 @@
 #include <string>
 #include <troupe/cuda/kernels.hpp>
 #include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/problem_kinds.hpp>
 #include <troupe/cutlass/vendor/variants.hpp>
 
 namespace troupe::cutlass {
@@ -45,10 +46,12 @@ struct plan_constraints {
   bool with_cutlass_library;
 };
 /// Returns the plans that can compute a product, as `candidates_for` does.
-result<std::vector<candidate>> plans_of(const problem& p, const kernel_signature& f, const cuda::gpu_properties& gpu,
-                                        const plan_constraints& constraints, cutlass_library& library);
+result<std::vector<candidate>> plans_of(const product_kind& kind, const kernel_signature& f,
+                                        const cuda::gpu_properties& gpu, const plan_constraints& constraints,
+                                        cutlass_library& library);
 /// Returns the plans that can compute a convolution, as `convolution_candidates_for` does.
-result<std::vector<convolution_candidate>> plans_of(const convolution_problem& p, const cuda::gpu_properties& gpu,
+result<std::vector<convolution_candidate>> plans_of(const convolution_problem_kind& kind,
+                                                    const cuda::gpu_properties& gpu,
                                                     const plan_constraints& constraints, cutlass_library& library);
 
 }  // namespace troupe::cutlass

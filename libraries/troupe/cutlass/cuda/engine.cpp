@@ -41,15 +41,8 @@ problem without_factors(problem p) noexcept {
 // Writes the key of a request's execution plan. Requests that await the best plan have their own execution plans.
 void write_key(std::string& key, const problem& p, const request_options& o) {
   key.assign(reinterpret_cast<const char*>(&o.workspace), sizeof o.workspace);
-  append(key, o.plan, extents_of(p));
-  key += has_lines_apart(p) ? '1' : '0', key += o.compiling == compiling::awaited ? '1' : '0';
-  // Strides of scales decide whether a CUTLASS kernel can run: see cutlass_library_plans_of.
-  for (const matmul::block_scales* const by : {&p.a_scales, &p.b_scales}) {
-    key += by->address != 0 ? '1' : '0';
-    if (by->address != 0)
-      for (const std::int64_t stride : {by->line_stride, by->k_stride, by->batch_stride})
-        key.append(reinterpret_cast<const char*>(&stride), sizeof stride);
-  }
+  key.append(reinterpret_cast<const char*>(&o.plan), sizeof o.plan);
+  key += o.compiling == compiling::awaited ? '1' : '0';
   cutlass::write_key(key, p);
 }
 
@@ -81,12 +74,12 @@ std::string cuda_engine::notes() const {
 
 // Returns all plans that can compute the problem, the preferred plan first: the measured plan, or else the cost
 // model's.
-result<cuda_engine::choices> cuda_engine::choices_of(const problem& p, const kernel_signature& f,
+result<cuda_engine::choices> cuda_engine::choices_of(const product_kind& kind, const kernel_signature& f,
                                                      const request_options& o) {
   choices out;
-  out.stored = kept_.find_value<stored_choice>(key_on_disk(p, f, o.plan));
+  out.stored = kept_.find_value<stored_choice>(key_on_disk(kind.get(), f, o.plan));
   const bool stored_is_library = out.stored && out.stored->plan.family == family::vendor;
-  out.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, stored_is_library}, variants_->library()));
+  out.all = TROUPE_TRY(plans_of(kind, f, gpu_, {o.plan, o.workspace, stored_is_library}, variants_->library()));
   const auto at = std::find_if(out.all.begin(), out.all.end(),
                                [&](const candidate& c) { return out.stored && c.plan == out.stored->plan; });
   if (at == out.all.end())
@@ -130,10 +123,12 @@ result<std::shared_ptr<execution_plan>> cuda_engine::first_that_fits(const probl
                    " bytes, and no other plan needs less: allow more memory"));
 }
 
-result<std::shared_ptr<execution_plan>> cuda_engine::make_execution_plan(const problem& p, const request_options& o,
+result<std::shared_ptr<execution_plan>> cuda_engine::make_execution_plan(const product_kind& kind,
+                                                                         const request_options& o,
                                                                          const std::string& key) {
+  const problem& p = kind.get();
   const kernel_signature f = signature_of(p);
-  const choices from = TROUPE_TRY(choices_of(p, f, o));
+  const choices from = TROUPE_TRY(choices_of(kind, f, o));
   return first_that_fits(p, from, o,
                          [&](const candidate& best) { return known_execution_plan(p, f, from.all, best, o, key); });
 }
@@ -215,7 +210,8 @@ result<void> cuda_engine::multiply(const problem& p, request_options o, std::uin
   // A graph keeps the execution plan that it is recorded with.
   if (c.recording != nullptr && o.compiling == compiling::allowed) o.compiling = compiling::awaited;
   write_key(on->recent.key(), p, o);
-  const auto found = on->recent.get(execution_plans_, [&] { return make_execution_plan(p, o, on->recent.key()); });
+  const auto found =
+      on->recent.get(execution_plans_, [&] { return make_execution_plan(product_kind(p), o, on->recent.key()); });
   if (!found) return error_for_caller(found.error());
   const execution_plan& execution = ***found;
   const lane::workspace workspace = TROUPE_TRY(on->take(execution.scratch_bytes(), execution.arrivals, c));
@@ -269,20 +265,22 @@ result<plan_info> cuda_engine::prepare_plan(const problem& requested, request_op
   const bool has_terms = requested.k != 0;
   const problem p = has_terms ? requested : without_factors(requested);
   if (!has_terms) o = without_factors(o), measure = 0;
+  const product_kind kind(p);
   const kernel_signature f = signature_of(p);
   log = cat(p.m, " x ", p.n, " x ", p.k, ", ", p.batch, " times, on ", gpu_.name, "\n");
   choices from;
   std::shared_ptr<execution_plan> best;
   if (measure > 1) {
-    from.all = TROUPE_TRY(plans_of(p, f, gpu_, {o.plan, o.workspace, true}, variants_->library()));
+    from.all = TROUPE_TRY(plans_of(kind, f, gpu_, {o.plan, o.workspace, true}, variants_->library()));
     const std::size_t most =
         order_for_measuring(from.all, static_cast<std::size_t>(measure), [](const candidate& x) -> auto& { return x; });
-    if (most > 1) best = TROUPE_TRY(fastest_of(p, f, std::span(from.all).first(most), o, c, log));
+    if (most > 1) best = TROUPE_TRY(fastest_of(p, kind, f, std::span(from.all).first(most), o, c, log));
   }
   if (best == nullptr) {
-    from = TROUPE_TRY(choices_of(p, f, o));
-    best = TROUPE_TRY(first_that_fits(
-        p, from, o, [&](const candidate& x) { return execution_plan_with_kernel(p, f, x, o.compiling); }));
+    from = TROUPE_TRY(choices_of(kind, f, o));
+    best = TROUPE_TRY(first_that_fits(kind.get(), from, o, [&](const candidate& x) {
+      return execution_plan_with_kernel(kind.get(), f, x, o.compiling);
+    }));
   }
   for (const candidate& x : from.all) log += cat(to_string(x), ": ", in_microseconds(x.microseconds), " expected\n");
   log += cat("chosen: ", to_string(best->info.plan), ", with ", best->scratch_bytes(), " bytes of memory\n");
@@ -302,7 +300,8 @@ result<plan_info> cuda_engine::prepare_plan(const problem& requested, request_op
 }
 
 // Measures plans on copies of the operands, and returns the fastest. Appends the results to the log.
-result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p, const kernel_signature& f,
+result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p, const product_kind& kind,
+                                                                const kernel_signature& f,
                                                                 std::span<const candidate> all,
                                                                 const request_options& o, call& c, std::string& log) {
   lane* const on = TROUPE_TRY(lanes_.of(c));
@@ -312,7 +311,7 @@ result<std::shared_ptr<execution_plan>> cuda_engine::fastest_of(const problem& p
   double least = 0, first = 0, compile_seconds = 0;
   std::uint32_t tried = 0;
   for (const candidate& x : all) {
-    auto made = execution_plan_with_kernel(p, f, x, o.compiling);
+    auto made = execution_plan_with_kernel(kind.get(), f, x, o.compiling);
     if (!made || (*made)->scratch_bytes() > o.workspace) {
       log += cat(to_string(x), ": ", made ? "needs more than workspace" : made.error().text(), "\n");
       continue;

@@ -68,14 +68,14 @@ class cuda_engine {
   template <class R>
   result<void> convolve(const R& r, call& c);
   result<void> send_log(const out<std::byte>& to, const std::string& log, call& c);
-  result<choices> choices_of(const problem& p, const kernel_signature& f, const request_options& o);
+  result<choices> choices_of(const product_kind& kind, const kernel_signature& f, const request_options& o);
   template <class Make>
   result<std::shared_ptr<execution_plan>> first_that_fits(const problem& p, const choices& from,
                                                           const request_options& o, Make&& make);
-  result<std::shared_ptr<execution_plan>> fastest_of(const problem& p, const kernel_signature& f,
-                                                     std::span<const candidate> all, const request_options& o, call& c,
-                                                     std::string& log);
-  result<std::shared_ptr<execution_plan>> make_execution_plan(const problem& p, const request_options& o,
+  result<std::shared_ptr<execution_plan>> fastest_of(const problem& p, const product_kind& kind,
+                                                     const kernel_signature& f, std::span<const candidate> all,
+                                                     const request_options& o, call& c, std::string& log);
+  result<std::shared_ptr<execution_plan>> make_execution_plan(const product_kind& kind, const request_options& o,
                                                               const std::string& key);
   result<std::shared_ptr<execution_plan>> known_execution_plan(const problem& p, const kernel_signature& f,
                                                                const std::vector<candidate>& all, const candidate& best,

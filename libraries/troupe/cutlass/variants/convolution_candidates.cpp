@@ -80,14 +80,6 @@ std::vector<convolution_choice> choices_for(const convolution_problem& p) {
   return out;
 }
 
-template <class T>
-void append(std::string& to, const T& x) {
-  to.append(reinterpret_cast<const char*>(&x), sizeof x);
-}
-void append(std::string& to, const placed_tensor& t) {
-  append(to, t.address % 16), append(to, t.type), append(to, t.item), append(to, t.channel), append(to, t.spatial);
-}
-
 }  // namespace
 
 result<std::vector<convolution_candidate>> convolution_candidates_for(const convolution_problem& p,
@@ -125,20 +117,6 @@ std::string to_string(const convolution_candidate& w) {
   add(w.choice.image, "the image"), add(w.choice.other, "the other factor"), add(w.choice.result, "the result");
   add(w.choice.rows, "rows of windows as channels");
   return to_string(w.plan) + copies;
-}
-
-void write_key(std::string& to, const convolution_problem& p) {
-  append(to, p.result);
-  append(to, p.x), append(to, p.filters), append(to, p.y);
-  append(to, p.window);
-  append(to, p.images), append(to, p.groups), append(to, p.channels), append(to, p.outputs);
-  append(to, p.options.precision), append(to, p.options.accumulation);
-  const auto nodes = p.tree.nodes();
-  to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes());
-  for (const epilogue::memory_operand& m : p.tree.memory()) {
-    append(to, m.address % 16), append(to, m.type), append(to, m.shape.row_stride), append(to, m.shape.column_stride);
-    append(to, m.batch_stride);
-  }
 }
 
 }  // namespace troupe::cutlass

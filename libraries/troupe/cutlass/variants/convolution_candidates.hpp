@@ -24,7 +24,4 @@ result<std::vector<convolution_candidate>> convolution_candidates_for(const conv
 /// Returns "128x64 ..., copies the image and the filters".
 std::string to_string(const convolution_candidate& w);
 
-/// Appends every property of the problem that its candidates depend on to a cache key.
-void write_key(std::string& to, const convolution_problem& p);
-
 }  // namespace troupe::cutlass

@@ -344,26 +344,6 @@ std::optional<cutlass_library_epilogue> cutlass_library_epilogue_of(const kernel
   return sum_of_parts(f).read();
 }
 
-bool has_lines_apart(const problem& p) noexcept {
-  const auto apart = [&](std::int64_t outer, std::int64_t inner, std::int64_t lines, std::int64_t length) {
-    return inner != 1 || lines == 1 || outer >= length;
-  };
-  if (!apart(p.a.line, p.a.term, p.m, p.k) || !apart(p.a.term, p.a.line, p.k, p.m) ||
-      !apart(p.b.line, p.b.term, p.n, p.k) || !apart(p.b.term, p.b.line, p.k, p.n))
-    return false;
-  const auto fits = [&](const placed_matrix& m) {
-    return apart(m.row, m.column, p.m, p.n) && apart(m.column, m.row, p.n, p.m);
-  };
-  const std::int64_t of_d = std::max(p.m * p.d.row, p.n * p.d.column);
-  if (!fits(p.d) || (p.batch > 1 && !p.groups.packed && p.d.batch < of_d)) return false;
-  for (const node& n : p.tree.nodes()) {
-    if (!epilogue::has_memory(n.what)) continue;
-    const placed_matrix m = p.memory(n.operand, n);
-    if (n.what == op::load ? !fits(m) : m.batch != 0 && p.batch > 1) return false;
-  }
-  return true;
-}
-
 problem as_product(const convolution_problem& p) {
   problem q;
   const bool filters = p.result == convolution_result::dfilters;

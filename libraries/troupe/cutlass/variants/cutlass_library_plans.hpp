@@ -32,8 +32,4 @@ cutlass_library_plans cutlass_library_plans_of(const convolution_problem& p, con
 /// Returns a product with the result and the epilogue of a convolution; its factors have no meaning.
 problem as_product(const convolution_problem& p);
 
-/// Returns true if no line overlaps the next line, and products of a batch share their operands except matrices. The
-/// CUTLASS library computes nothing else, and the signature of a product does not tell.
-bool has_lines_apart(const problem& p) noexcept;
-
 }  // namespace troupe::cutlass

@@ -189,15 +189,4 @@ void kernel_signature::write_key(std::string& to) const {
     for (const memory_kind& k : *kinds) append(to, k.type), append(to, k.access);
 }
 
-void write_key(std::string& to, const problem& p) {
-  append(to, head_of(p));
-  const std::span<const node> nodes = p.tree.nodes();
-  to.append(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes());
-  for (const node& n : nodes) {
-    if (!epilogue::has_memory(n.what)) continue;
-    const placed_matrix m = p.memory(n.operand, n);
-    append(to, m.type), append(to, access_of(m, m.column, m.row)), append(to, access_of(m, m.row, m.column));
-  }
-}
-
 }  // namespace troupe::cutlass

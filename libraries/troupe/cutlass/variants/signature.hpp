@@ -84,7 +84,5 @@ kernel_signature signature_of(const problem& p);
 bool is_crossed(const signature_head& f, const plan& p) noexcept;
 /// Returns the signature with the factors and the epilogue in the order of the plan's kernel.
 kernel_signature signature_of_kernel(const kernel_signature& f, const plan& p);
-/// Appends everything that `signature_of(p)` depends on to a cache key. Faster than making the signature.
-void write_key(std::string& to, const problem& p);
 
 }  // namespace troupe::cutlass
