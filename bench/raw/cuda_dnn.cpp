@@ -93,7 +93,8 @@ class one_call final : public called_graph {
   one_call(std::span<const std::byte> encoded, bool repeatable, vendor& by, cudnnHandle_t on, CUstream in)
       : called_graph(encoded, on, in) {
     dnn::graph_analysis analysis(graph(), std::vector<bool>(graph().memory().size(), true));
-    vendor_kernels_ = by.find(analysis, {.repeatable = repeatable}).vendor_kernels;
+    const auto how = repeatable ? dnn::repeatability::always : dnn::repeatability::not_needed;
+    vendor_kernels_ = by.find(analysis, {.repeatability = how}).vendor_kernels;
     if (vendor_kernels_.size() != 1 || vendor_kernels_[0]->match().nodes.size() != graph().nodes().size())
       unfit("it does not compute the graph in one call");
     std::vector<void*> addresses;

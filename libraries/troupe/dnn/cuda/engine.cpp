@@ -114,16 +114,12 @@ class cuda_dnn {
         [](const plan_with_kernels& p) { return p.next_attempt <= steady_clock::now(); });
   }
   plan_with_kernels plan_with_vendor(const graph_kind& kind, int attempts) {
-    const computation_options& o = kind.options();
     graph_analysis analysis = analysis_of(kind.graph());
-    auto found = (*vendor_)->find(analysis, {.exact = o.precision == precision::exact,
-                                             .repeatable = o.repeatability == repeatability::always,
-                                             .measured = o.choice == choice::measured,
-                                             .workspace = o.workspace});
+    auto found = (*vendor_)->find(analysis, kind.options());
     cuda_plan all = make_cuda_plan(std::move(found.vendor_kernels), analysis);
     // A plan that needs too much workspace with cuDNN may fit without it.
-    plan_with_kernels out =
-        with_generated_kernels(all.bytes > o.workspace ? plan_without_vendor(kind) : std::move(all), kind.graph());
+    plan_with_kernels out = with_generated_kernels(
+        all.bytes > kind.options().workspace ? plan_without_vendor(kind) : std::move(all), kind.graph());
     out.attempts = attempts;
     if (!found.is_final) out.next_attempt = next_attempt_after(attempts);
     return out;

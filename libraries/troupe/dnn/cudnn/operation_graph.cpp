@@ -5,16 +5,16 @@
 namespace troupe::dnn::cudnn {
 
 std::vector<operation_graph> operation_graphs_of(const graph_analysis& g, std::size_t node,
-                                                 const plan_constraints& constraints) {
+                                                 const computation_options& options) {
   switch (g.node(node).what) {
     case op::convolution:
     case op::convolution_data_gradient:
     case op::convolution_weight_gradient:
-      return convolution_graphs(g, node, constraints.exact);
+      return convolution_graphs(g, node, options.precision == precision::exact);
     case op::attention:
       return attention_graphs(g, node);
     case op::attention_gradient:
-      return attention_gradient_graphs(g, node, constraints.repeatable);
+      return attention_gradient_graphs(g, node, options.repeatability == repeatability::always);
     default:
       return {};
   }

@@ -27,7 +27,7 @@ constexpr bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype:
 /// first. `exact`: factors of f32 must not be rounded to fewer digits. `repeatable`: results must be the same in every
 /// run.
 std::vector<operation_graph> operation_graphs_of(const graph_analysis& g, std::size_t node,
-                                                 const plan_constraints& constraints);
+                                                 const computation_options& options);
 std::vector<operation_graph> convolution_graphs(const graph_analysis& g, std::size_t node, bool exact);
 std::vector<operation_graph> attention_graphs(const graph_analysis& g, std::size_t node);
 std::vector<operation_graph> attention_gradient_graphs(const graph_analysis& g, std::size_t node, bool repeatable);

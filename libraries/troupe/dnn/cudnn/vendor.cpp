@@ -59,14 +59,14 @@ class cudnn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  search_result find(graph_analysis& g, const plan_constraints& requested) override {
+  search_result find(graph_analysis& g, const computation_options& requested) override {
     const std::scoped_lock guard(lock_);
-    plan_constraints constraints = requested;
-    constraints.workspace = std::min(constraints.workspace, most_workspace_);
+    computation_options options = requested;
+    options.workspace = std::min(options.workspace, most_workspace_);
     is_final_ = true;
     search_result out;
     for (std::size_t i = 0; i < g.graph.nodes().size(); ++i) {
-      auto kernel = g.matched[i] ? nullptr : find_at(g, i, constraints);
+      auto kernel = g.matched[i] ? nullptr : find_at(g, i, options);
       if (kernel == nullptr) continue;
       g.add(kernel->match());
       out.vendor_kernels.push_back(std::move(kernel));
@@ -102,11 +102,11 @@ class cudnn_vendor final : public vendor {
   };
 
   std::unique_ptr<vendor_kernel> find_at(const graph_analysis& analysis, std::size_t node,
-                                         const plan_constraints& constraints) {
-    for (operation_graph& s : operation_graphs_of(analysis, node, constraints)) {
+                                         const computation_options& options) {
+    for (operation_graph& s : operation_graphs_of(analysis, node, options)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
-      if (auto plan = find_execution_plan(analysis, s, pack, constraints))
+      if (auto plan = find_execution_plan(analysis, s, pack, options))
         return std::make_unique<cudnn_kernel_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this,
                                                        lanes_.size());
     }
@@ -115,8 +115,8 @@ class cudnn_vendor final : public vendor {
 
   // Returns the plan that an earlier process stored, or a new one; none if cuDNN has none.
   std::optional<execution_plan> find_execution_plan(const graph_analysis& analysis, operation_graph& s,
-                                                    const variant_pack& pack, const plan_constraints& constraints) {
-    const std::string key = key_on_disk(s, constraints);
+                                                    const variant_pack& pack, const computation_options& options) {
+    const std::string key = key_on_disk(s, options);
     if (const auto stored = kept_.find(key)) {
       if (stored->empty()) {
         remarks_.once(cat("slow: cuDNN has no engine for a part of a graph, according to ", kept_.disk().folder(),
@@ -130,7 +130,7 @@ class cudnn_vendor final : public vendor {
         kept_.report_unusable("cuDNN does not accept it");
       }
     }
-    auto made = new_plan(analysis, s, pack, constraints);
+    auto made = new_plan(analysis, s, pack, options);
     if (made) {
       const std::string text = made->text();
       if (!text.empty() && made->is_provisional)
@@ -167,30 +167,30 @@ class cudnn_vendor final : public vendor {
 
   // Makes a plan. Fails with reaction::unsupported if cuDNN has no plan with right results and will not have one later.
   result<execution_plan> new_plan(const graph_analysis& analysis, operation_graph& s, const variant_pack& pack,
-                                  const plan_constraints& constraints) {
+                                  const computation_options& options) {
     const auto graph = TROUPE_TRY(s.operations.make_graph(planning_.get()));
     plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit);
     const auto try_plan = [&](const execution_plan& plan) -> result<trial_result> {
       s.match.workspace = pack.workspace_of(plan);
-      return t.run(s.match, constraints.measured, [&](std::span<void* const> addresses, void* workspace) {
+      return t.run(s.match, options.choice == choice::measured, [&](std::span<void* const> addresses, void* workspace) {
         return pack.enqueue(plan, planning_.get(), addresses, workspace);
       });
     };
     auto plan = choose_engine(planning_.get(), graph,
-                              {.workspace = constraints.workspace,
-                               .deterministic = constraints.repeatable,
-                               .exact = s.exact_f32 && constraints.exact,
+                              {.workspace = options.workspace,
+                               .deterministic = options.repeatability == repeatability::always,
+                               .exact = s.exact_f32 && options.precision == precision::exact,
                                .excluded_engines = s.excluded_engines,
-                               .measured = constraints.measured,
+                               .measured = options.choice == choice::measured,
                                .try_plan = try_plan});
     if (plan) s.match.workspace = pack.workspace_of(*plan);
     return plan;
   }
 
-  std::string key_on_disk(const operation_graph& s, const plan_constraints& constraints) const {
-    constexpr int format = 3;
-    return cat("dnn.cudnn", format, version_, gpu_, s.operations.description(), static_cast<int>(constraints.exact),
-               static_cast<int>(constraints.repeatable), static_cast<int>(constraints.measured), constraints.workspace);
+  std::string key_on_disk(const operation_graph& s, const computation_options& options) const {
+    constexpr int format = 4;
+    return cat("dnn.cudnn", format, version_, gpu_, s.operations.description(), to_string(options.precision),
+               to_string(options.repeatability), to_string(options.choice), options.workspace);
   }
 
   error failure_of(const char* call, cudnnStatus_t s, lane& on, CUstream stream) {

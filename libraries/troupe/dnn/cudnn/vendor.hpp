@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <troupe/cuda/gpu_properties.hpp>
+#include <troupe/dnn/requests/options.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <troupe/worker/engine.hpp>
@@ -12,14 +13,6 @@
 
 /// The search for parts of a graph that cuDNN computes. cuDNN is optional: our own kernels can compute everything.
 namespace troupe::dnn::cudnn {
-
-/// Constraints on the plans of vendor kernels.
-struct plan_constraints {
-  bool exact = true;                            ///< true if factors of f32 must not be rounded to fewer digits
-  bool repeatable = true;                       ///< true if results must be the same in every run
-  bool measured = false;                        ///< true to measure the engines that cuDNN recommends
-  std::uint64_t workspace = ~std::uint64_t{0};  ///< the most bytes of workspace
-};
 
 /// The part of the CUDA engine that uses cuDNN.
 class vendor {
@@ -36,7 +29,7 @@ class vendor {
   };
   /// Finds the parts of a graph that cuDNN computes, and adds them to the analysis. This object must outlive the
   /// kernels.
-  virtual search_result find(graph_analysis& g, const plan_constraints& constraints) = 0;
+  virtual search_result find(graph_analysis& g, const computation_options& options) = 0;
 };
 
 }  // namespace troupe::dnn::cudnn
