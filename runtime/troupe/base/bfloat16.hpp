@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// The upper half of a float: 8 exponent and 7 mantissa bits, largest about 3.39e38, smallest 2^-133. Overflow is
-/// infinity.
+/// The upper half of a float: 8 exponent and 7 mantissa bits. The largest finite value is about 3.39e38, the smallest
+/// positive one 2^-133. A value out of range becomes infinity.
 struct bfloat16 : narrow_float_base<bfloat16, float_format{8, 7, special_codes::ieee}> {
   using narrow_float_base::narrow_float_base;
 };

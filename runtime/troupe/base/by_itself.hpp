@@ -6,8 +6,9 @@
 
 namespace troupe {
 
-/// Returns the word, in a register. Compilers copy neighbouring words with one larger load, and a processor lets such a
-/// load wait until what several recent stores have written is in its cache.
+/// Returns the word, and forces the compiler to load it with an instruction of its own. Compilers merge copies of
+/// neighboring words into one wider load; if several recent stores wrote those bytes, the processor delays such a load
+/// until the stores have reached its cache.
 [[gnu::always_inline]] inline std::uint64_t by_itself(std::uint64_t word) noexcept {
   __asm__("" : "+r"(word));
   return word;

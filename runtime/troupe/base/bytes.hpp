@@ -38,7 +38,8 @@ class byte_writer {
   std::string out_;
 };
 
-/// Reads what a `byte_writer` wrote. A value that is cut short reads as zero or empty; check `sound` at the end.
+/// Reads what a `byte_writer` wrote. If the input ends too early, values read as zero or empty; check `sound` at the
+/// end.
 class byte_reader {
  public:
   explicit byte_reader(std::string_view from) noexcept : left_(from) {}
@@ -69,7 +70,7 @@ class byte_reader {
     return r;
   }
   std::string_view rest() const noexcept { return left_; }
-  /// Returns true if no value read so far was cut short.
+  /// Returns true if the input was long enough for all values read so far.
   bool sound() const noexcept { return sound_; }
 
  private:

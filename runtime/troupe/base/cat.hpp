@@ -37,7 +37,7 @@ std::string joined(std::initializer_list<std::string_view> parts);
 
 }  // namespace detail
 
-/// Concatenates the parts: strings as they are, whole numbers in decimal.
+/// Concatenates the parts: strings as they are, integers in decimal.
 template <class... Parts>
 std::string cat(const Parts&... parts) {
   return detail::joined({detail::text_part(parts).view()...});

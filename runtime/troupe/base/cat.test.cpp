@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-TEST(cat, puts_texts_and_numbers_behind_each_other) {
+TEST(cat, concatenates_texts_and_numbers_in_order) {
   const std::string name = "gemm";
   EXPECT_EQ(cat(name, ": m is ", -3, std::string_view("; expected "), 'a', "t least ", 1u),
             "gemm: m is -3; expected at least 1");
@@ -18,7 +18,7 @@ TEST(cat, puts_texts_and_numbers_behind_each_other) {
   EXPECT_EQ(cat(), "");
 }
 
-TEST(cat, writes_whole_numbers_of_all_sizes_in_decimal) {
+TEST(cat, writes_integers_of_all_sizes_in_decimal) {
   EXPECT_EQ(cat(std::uint8_t{65}, " ", std::int8_t{-1}), "65 -1");
   EXPECT_EQ(cat(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
   EXPECT_EQ(cat(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");

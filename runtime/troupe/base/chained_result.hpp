@@ -15,12 +15,12 @@ class result;
 
 namespace detail {
 
-/// The operations that `result<T>` and `result<void>` share. `f` is called with the value; for `result<void>`, with
-/// nothing.
+/// The operations that `result<T>` and `result<void>` share. `f` receives the value; for `result<void>` it has no
+/// parameter.
 template <class R>
 class chained {
  public:
-  /// Returns `f(value)`, which is a result, or this error.
+  /// Returns `f(value)`, which is a result, or the error of this result.
   template <class F>
   auto and_then(F&& f) const& {
     return and_then(self(), std::forward<F>(f));
@@ -29,7 +29,7 @@ class chained {
   auto and_then(F&& f) && {
     return and_then(std::move(*this).self(), std::forward<F>(f));
   }
-  /// Returns a result that holds `f(value)`, or this error.
+  /// Returns a result that holds `f(value)`, or the error of this result.
   template <class F>
   auto transform(F&& f) const& {
     return transform(self(), std::forward<F>(f));

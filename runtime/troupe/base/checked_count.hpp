@@ -7,9 +7,10 @@
 
 namespace troupe {
 
-/// A count, below 2^47, in memory that a broken program may overwrite: a check of 16 bits below it detects most
-/// accidents from a count. A word of zeros is none, so the memory must be initialized. Words compare like their counts,
-/// also as signed numbers, so a GPU can write them and wait for them.
+/// A count below 2^47 in memory that a broken program may overwrite. The word holds the count in its upper bits and a
+/// checksum in its low 16 bits, so that `load` detects most accidental writes. Words compare as their counts do, also
+/// as signed numbers, so a GPU can write them and wait for them. A word of zeros is not valid: the memory must be
+/// initialized.
 class checked_count {
  public:
   /// The result of `load` for a word that is not a count.
@@ -26,8 +27,8 @@ class checked_count {
   std::uint64_t load(std::memory_order order = std::memory_order_seq_cst) const noexcept {
     return count_of(word_.load(order));
   }
-  /// Returns true if the word holds a count of at least `count`. A damaged word is no count, so nothing that waits for
-  /// the count goes on because of damage.
+  /// Returns true if the word holds a count of at least `count`. Returns false for a damaged word, so that damage lets
+  /// no waiter continue.
   bool reaches(std::uint64_t count, std::memory_order order = std::memory_order_acquire) const noexcept {
     const std::uint64_t found = load(order);
     return found != damaged && found >= count;
@@ -38,7 +39,7 @@ class checked_count {
  private:
   static constexpr int bits = 16;
   static constexpr std::uint64_t most_check = (std::uint64_t{1} << bits) - 1;
-  // The upper bits of a product depend on all bits of the count.
+  // The upper bits of a product depend on all bits of its factors.
   static constexpr std::uint64_t check_of(std::uint64_t count) noexcept {
     return (count + 1) * 0x9e3779b97f4a7c15u >> (64 - bits);
   }

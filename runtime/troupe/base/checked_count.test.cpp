@@ -29,7 +29,7 @@ TEST(checked_count, has_words_that_compare_like_counts) {
               static_cast<std::int64_t>(checked_count::word_of(counts[i])));
 }
 
-TEST(checked_count, detects_zeros_ones_and_flipped_bits) {
+TEST(checked_count, words_of_zeros_of_ones_or_with_a_flipped_bit_are_damaged) {
   EXPECT_EQ(checked_count::count_of(0), checked_count::damaged);
   EXPECT_EQ(checked_count::count_of(UINT64_MAX), checked_count::damaged);
   std::mt19937_64 random(1);
@@ -41,12 +41,12 @@ TEST(checked_count, detects_zeros_ones_and_flipped_bits) {
           << "bit " << bit << " of the word of " << n;
 }
 
-TEST(checked_count, detects_bytes_that_repeat) {
+TEST(checked_count, words_of_one_repeated_byte_are_damaged) {
   for (std::uint64_t byte = 0; byte < 256; ++byte)
     EXPECT_EQ(checked_count::count_of(byte * 0x0101010101010101u), checked_count::damaged) << byte;
 }
 
-TEST(checked_count, does_not_let_a_waiter_go_on_because_of_damage) {
+TEST(checked_count, a_damaged_word_reaches_no_count) {
   checked_count c;
   c.store(5);
   for (const std::uint64_t word : {std::uint64_t{0}, UINT64_MAX, checked_count::word_of(5) ^ 1u << 20}) {

@@ -9,10 +9,10 @@ namespace troupe {
 /// Returns the time of the monotonic clock in nanoseconds, the same in every process of the machine.
 std::int64_t now_ns() noexcept;
 
-/// Returns the number of processors this process may run on. Spinning only makes sense if it is more than one.
+/// Returns the number of processors this process may run on. Spinning makes sense only if there is more than one.
 int usable_cores() noexcept;
 
-/// Returns the processor this thread runs on, counted from 1; 0 if it is unknown.
+/// Returns the number of the processor that this thread runs on, plus 1; 0 if it is unknown.
 std::uint32_t current_core() noexcept;
 
 /// Tells the processor that this is a spin loop.

@@ -12,7 +12,7 @@
 #define TROUPE_COMPILER_IS_TOO_OLD
 #endif
 
-// After #error a compiler continues and reports follow-up errors; after a missing file it stops.
+// Compilers continue after #error and report follow-up errors; a missing include file stops them.
 #ifdef TROUPE_COMPILER_IS_TOO_OLD
 #error Troupe needs g++ 12 or clang 16, or a later one: compile with CXX=g++-12, for example
 #include <troupe/this_compiler_is_too_old>

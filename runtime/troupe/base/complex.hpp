@@ -17,9 +17,9 @@ concept complex_like =
       { z.imag() } -> std::convertible_to<T>;
     };
 
-/// A complex number as buffers hold it: real part, then imaginary part, like `std::complex<T>`, `cuComplex` and
-/// `float[2]`. It only carries data and has no arithmetic: it converts implicitly to `std::complex<T>` and back. A
-/// default-initialised one is uninitialised; `complex64{}` is zero.
+/// A complex number as it is stored in buffers: the real part, then the imaginary part, like `std::complex<T>`,
+/// `cuComplex` and `float[2]`. It has no arithmetic; it converts implicitly to `std::complex<T>` and back. A
+/// default-initialized one is uninitialized; `complex64{}` is zero.
 template <class T>
 struct basic_complex {
   T real;
@@ -29,7 +29,7 @@ struct basic_complex {
   constexpr basic_complex(T real_part, T imag_part = T{}) noexcept : real(real_part), imag(imag_part) {}
   template <complex_like<T> C>
   constexpr basic_complex(const C& z) noexcept : real(z.real()), imag(z.imag()) {}
-  /// Explicit if it rounds.
+  /// Converts between precisions. Explicit if the conversion may round.
   template <class U>
     requires(!std::same_as<T, U>)
   constexpr explicit(sizeof(U) > sizeof(T)) basic_complex(const basic_complex<U>& z) noexcept
@@ -45,7 +45,7 @@ struct basic_complex {
 
 using complex64 = basic_complex<float>;
 using complex128 = basic_complex<double>;
-/// Complex numbers with narrow parts need <troupe/base/half.hpp> and <troupe/base/bfloat16.hpp>.
+/// To use complex numbers of these types, include <troupe/base/half.hpp> or <troupe/base/bfloat16.hpp>.
 struct half;
 struct bfloat16;
 using complex_half = basic_complex<half>;
@@ -61,7 +61,7 @@ struct real_part<basic_complex<T>> {
   using type = T;
 };
 
-// The type that buffers hold for values of type T.
+// The type of a buffer's elements that hold values of type T.
 template <class T>
 struct buffer_element {
   using type = T;

@@ -24,7 +24,7 @@ bool has_f16c() noexcept {
   return yes;
 }
 
-// Both return how many elements they converted; fewer than eight remain.
+// Both functions return the number of converted elements; fewer than eight remain.
 __attribute__((target("avx,f16c"))) std::size_t by_eights(const float* from, half* to, std::size_t count) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {

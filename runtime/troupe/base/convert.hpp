@@ -20,9 +20,9 @@ error unequal_spans(std::size_t from, std::size_t to);
 template <class T>
 concept convertible_target = narrow_float<T> || std::same_as<T, float> || std::same_as<T, double>;
 
-/// Converts every element of `from` to the type of `to`. The result equals a conversion one by one, bit for bit;
-/// between float and half it is faster if the processor has instructions for it. `choice` has an effect on narrow
-/// targets only. The spans must not overlap. Fails with `caller_bug` if their lengths differ.
+/// Converts every element of `from` to the type of `to`. The result equals that of converting elements one by one, bit
+/// for bit; between float and half it is faster on processors with F16C. `choice` has an effect only if the target is
+/// narrower than a float. The spans must not overlap. Fails with `caller_bug` if their lengths differ.
 template <class From, convertible_target To>
   requires convertible_number<std::remove_const_t<From>>
 result<void> convert(std::span<From> from, std::span<To> to, on_overflow choice = on_overflow::standard) {

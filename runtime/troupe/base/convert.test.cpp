@@ -17,7 +17,7 @@ TEST(convert, float_to_half_in_bulk_equals_one_by_one_bit_for_bit) {
   std::mt19937_64 random(reference::seed());
   std::vector<float> from(300'003);
   for (std::size_t i = 0; i < from.size(); ++i) {
-    // Half of them any bit pattern, half around the range of half.
+    // Half of the values are random bit patterns, the other half random numbers around the range of half.
     from[i] = i % 2 == 0 ? std::bit_cast<float>(static_cast<std::uint32_t>(random()))
                          : std::bit_cast<float>(static_cast<std::uint32_t>(0x33000000u + random() % 0x15000000u) |
                                                 static_cast<std::uint32_t>(random() & 0x80000000u));
@@ -48,7 +48,7 @@ TEST(convert, writes_exactly_the_length_of_the_span) {
   }
 }
 
-TEST(convert, saturates_when_asked) {
+TEST(convert, saturates_if_the_caller_selects_it) {
   const std::vector<float> from = {1, 1e9f, -1e9f, 500, -500, INFINITY};
   std::vector<half> halves(from.size());
   ASSERT_TRUE(convert(std::span(from), std::span(halves), on_overflow::saturate));

@@ -51,7 +51,7 @@ digest digest_of(std::string_view bytes) noexcept {
   const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
   std::size_t left = bytes.size();
   for (; left >= 64; left -= 64, at += 64) take_block(s, at);
-  // The end: what is left, a bit, zeros, and the length in bits.
+  // The padding of FIPS 180-4: the remaining bytes, a 1 bit, zeros, and the length in bits.
   std::uint8_t last[128] = {};
   if (left != 0) std::memcpy(last, at, left);
   last[left] = 0x80;

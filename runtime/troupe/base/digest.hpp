@@ -9,9 +9,9 @@
 
 namespace troupe {
 
-/// SHA-256 (FIPS 180-4).
+/// A SHA-256 hash (FIPS 180-4).
 using digest = std::array<std::uint8_t, 32>;
-/// Returns the digest of the bytes.
+/// Returns the SHA-256 hash of the bytes.
 digest digest_of(std::string_view bytes) noexcept;
 std::string to_hex(const digest& d);
 

@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-// Expected values: the examples of FIPS 180-4 and NIST's short-message vectors, and sha256sum.
+// Expected values: the examples of FIPS 180-4, NIST's short-message vectors, and the output of sha256sum.
 TEST(digest, matches_the_examples_of_the_standard) {
   EXPECT_EQ(to_hex(digest_of("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(to_hex(digest_of("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -16,7 +16,7 @@ TEST(digest, matches_the_examples_of_the_standard) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(digest, is_right_for_lengths_around_the_end_of_a_block) {
+TEST(digest, matches_sha256sum_for_lengths_around_the_end_of_a_block) {
   // head -c N /dev/zero | tr '\0' x | sha256sum
   EXPECT_EQ(to_hex(digest_of(std::string(55, 'x'))),
             "d5e285683cd4efc02d021a5c62014694958901005d6f71e89e0989fac77e4072");

@@ -22,8 +22,8 @@ struct float4_e2m1x2;
 template <class T>
 struct basic_complex;
 
-/// The type of a buffer's elements, as a value. The numbers are sent between processes and stored in files: add at the
-/// end, never reorder. Zero is no type, so that zeroed memory is not mistaken for one.
+/// The type of a buffer's elements, as a value. The numbers are sent between processes and stored in files: add new
+/// types at the end and never reorder. Zero names no type, so that zeroed memory is not mistaken for one.
 enum class dtype : std::uint8_t {
   f16 = 1,   ///< half
   bf16,      ///< bfloat16
@@ -44,7 +44,7 @@ enum class dtype : std::uint8_t {
   u32,
   i64,
   u64,
-  boolean,  ///< named "bool"
+  boolean,  ///< its name is "bool"
   c32,      ///< complex_half
   cbf16,    ///< complex_bfloat16
 };
@@ -54,7 +54,7 @@ enum class dtype_kind : std::uint8_t { floating, scale, complex, signed_integer,
 /// Name, size and kind of an element type.
 struct dtype_info {
   std::string_view name;
-  std::size_t bytes;  ///< of one element: sizeof its C++ type
+  std::size_t bytes;  ///< sizeof the C++ type
   dtype_kind kind;
 };
 
@@ -85,7 +85,7 @@ constexpr const dtype_info& info(dtype t) noexcept {
 constexpr std::string_view to_string(dtype t) noexcept { return info(t).name; }
 constexpr std::size_t bytes_of(dtype t) noexcept { return info(t).bytes; }
 
-/// Specialised for every type that can be the element of a buffer. Read it through `dtype_of`.
+/// The dtype of a C++ type; specialized for every type that buffers can hold. Read it through `dtype_of`.
 template <class T>
 struct dtype_traits {};
 template <dtype Value>

@@ -62,10 +62,10 @@ TEST(dtype, a_byte_that_names_no_type_is_unknown) {
   }
   EXPECT_EQ(known, 22);
   EXPECT_FALSE(is_known(dtype{}));
-  EXPECT_EQ(static_cast<int>(dtype::boolean), 20);  // stored in files: this number never changes
+  EXPECT_EQ(static_cast<int>(dtype::boolean), 20);  // stored in files: must not change
 }
 
-TEST(dtype, other_types_are_not_elements) {
+TEST(dtype, types_without_a_dtype_are_not_elements) {
   static_assert(element<half> && element<const double> && element<complex64>);
   static_assert(!element<char> && !element<long double> && !element<void> && !element<int*> && !element<std::string>);
 }

@@ -8,12 +8,13 @@
 #include <string_view>
 #include <type_traits>
 
-/// The only description of an enumeration's names, after it and in its namespace: all enumerators, in order. The first
-/// one is 0, and each other one is 1 more than the one before it. The compiler refuses a list that omits one.
+/// Lists all enumerators of an enumeration, in order; the only place that repeats their names. Use it after the
+/// enumeration, in the same namespace. The first enumerator must be 0 and each other one 1 more than the one before it.
+/// A list that omits an enumerator does not compile.
 ///   enum class precision : std::uint8_t { exact, tf32 };
 ///   TROUPE_ENUM(precision, exact, tf32)
-/// Defines `is_known(precision)`, and `to_string(precision)`: "tf32", or "unknown". A request is refused if a field of
-/// this type has another value.
+/// Defines `is_known(precision)`, and `to_string(precision)`, which returns "tf32", for example, or "unknown". A
+/// request with a field of this type is refused if the field's value is not an enumerator.
 #define TROUPE_ENUM(ENUM, ...)                                                     \
   constexpr ::troupe::detail::enumerator_list troupe_enumerators(ENUM) noexcept {  \
     using enum ENUM;                                                               \
@@ -28,7 +29,7 @@
 
 namespace troupe {
 
-/// Returns the i-th name in "a, b, c"; an empty one if there are fewer.
+/// Returns the i-th name (from 0) in "a, b, c"; an empty string if there are fewer names.
 constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexcept {
   std::size_t begin = 0;
   for (std::size_t at = 0; at <= names.size(); ++at) {
@@ -42,7 +43,7 @@ constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexc
 
 namespace detail {
 
-/// The names of all enumerators, and their number.
+/// The names of all enumerators of an enumeration, and their number.
 struct enumerator_list {
   std::string_view names;
   std::size_t count;
@@ -53,7 +54,7 @@ constexpr std::size_t index_of(E value) noexcept {
   return static_cast<std::size_t>(static_cast<std::underlying_type_t<E>>(value));
 }
 
-/// Returns true if the value has a name. Compilers write others as numbers.
+/// Returns true if the value is an enumerator. Compilers print other values as numbers.
 template <auto Value>
 constexpr bool is_enumerator() noexcept {
   constexpr std::string_view text = __PRETTY_FUNCTION__;  // ... = ns::precision::tf32] or ... = (ns::precision)2]
@@ -70,7 +71,7 @@ constexpr enumerator_list list_enumerators(std::string_view names) noexcept {
   return {names, sizeof...(Values)};
 }
 
-/// The names with a 0 after each, because users print them with %s.
+/// The names, each followed by a zero byte, because users print them with %s.
 template <class E>
 inline constexpr auto terminated_names = [] {
   constexpr std::string_view names = troupe_enumerators(E{}).names;
@@ -79,7 +80,7 @@ inline constexpr auto terminated_names = [] {
   return out;
 }();
 
-/// Returns the name of a known value.
+/// Returns the name of a known enumerator.
 template <class E>
 constexpr std::string_view enumerator_name(E value) noexcept {
   const std::string_view names = troupe_enumerators(value).names, name = nth_name(names, index_of(value));
@@ -95,11 +96,11 @@ std::string joined_with_or(std::string_view names);
 template <class E>
 concept described_enum = std::is_enum_v<E> && requires(E value) { troupe_enumerators(value); };
 
-/// The names of the enumerators: "exact, tf32".
+/// The names of the enumerators, separated by commas: "exact, tf32".
 template <described_enum E>
 inline constexpr std::string_view names_of = troupe_enumerators(E{}).names;
 
-/// Returns the names of the enumerators as what an error expects: "exact or tf32".
+/// Returns the names of the enumerators for an error text: "exact or tf32".
 template <described_enum E>
 std::string one_of() {
   return detail::joined_with_or(names_of<E>);

@@ -31,7 +31,7 @@ static_assert(to_string(rounding::toward_zero) == "toward_zero" && to_string(rou
 static_assert(names_of<rounding> == "nearest, toward_zero, up_9" && names_of<wide> == "only");
 static_assert(described_enum<owner::part> && !described_enum<other> && !described_enum<int>);
 
-TEST(enumeration, values_with_a_name_are_known) {
+TEST(enumeration, only_enumerators_are_known) {
   EXPECT_EQ(to_string(rounding::nearest), "nearest");
   EXPECT_EQ(to_string(rounding::up_9), "up_9");
   EXPECT_EQ(to_string(owner::part::index_of), "index_of");
@@ -45,20 +45,20 @@ TEST(enumeration, values_with_a_name_are_known) {
   EXPECT_TRUE(is_known(wide{}));
 }
 
-TEST(enumeration, names_are_listed_as_what_an_error_expects) {
+TEST(enumeration, names_are_joined_for_an_error_text) {
   EXPECT_EQ(one_of<rounding>(), "nearest, toward_zero or up_9");
   EXPECT_EQ(one_of<wide>(), "only");
   EXPECT_EQ(one_of<owner::part>(), "name, value, names, index_of or e");
 }
 
-TEST(enumeration, an_enumerator_is_told_from_a_number) {
+TEST(enumeration, an_enumerator_is_distinguished_from_a_value_without_a_name) {
   EXPECT_TRUE(detail::is_enumerator<other::b>());
   EXPECT_FALSE(detail::is_enumerator<other(2)>());
   EXPECT_TRUE(detail::is_enumerator<rounding::up_9>());
   EXPECT_FALSE(detail::is_enumerator<rounding(3)>());
 }
 
-TEST(enumeration, names_are_found_by_place) {
+TEST(enumeration, names_are_found_by_their_index) {
   EXPECT_EQ(nth_name("a, bc,d", 0), "a");
   EXPECT_EQ(nth_name("a, bc,d", 1), "bc");
   EXPECT_EQ(nth_name("a, bc,d", 2), "d");

@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// Returns how to handle a system call that failed with this code: `retry_later` if something is used up that may be
-/// free later, such as descriptors, memory or disk space. Any other failure comes again.
+/// Returns the reaction to a system call that failed with this errno code: `retry_later` if a resource is exhausted
+/// that may become free, such as descriptors, memory or disk space. Any other failure would repeat.
 constexpr reaction reaction_to_errno(int code) noexcept {
   switch (code) {
     case EAGAIN:
@@ -24,7 +24,7 @@ constexpr reaction reaction_to_errno(int code) noexcept {
   }
 }
 
-/// Makes the error of a system call that has set `errno`, with that reaction.
+/// Makes the error of a system call that has set `errno`, with the reaction of `reaction_to_errno`.
 inline error error_of_errno(std::string domain, std::string call, int code = errno,
                             std::source_location at = std::source_location::current()) {
   return error::from_errno(reaction_to_errno(code), std::move(domain), std::move(call), code, at);

@@ -6,13 +6,13 @@
 
 namespace troupe {
 
-/// OCP E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, in the low four bits of a byte. It has neither infinity
-/// nor NaN: values out of range and infinities become ±6 however they are converted, and NaN becomes +6, as in CUDA.
+/// OCP E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, in the low four bits of a byte. The format has neither
+/// infinity nor NaN: every conversion turns values out of range and infinities into ±6 and NaN into +6, as CUDA does.
 struct float4_e2m1 : narrow_float_base<float4_e2m1, float_format{2, 1, special_codes::none}> {
   using narrow_float_base::narrow_float_base;
 };
 
-/// Two E2M1 numbers in one byte, the first in the low four bits: the layout of vendor libraries.
+/// Two E2M1 numbers in one byte, the first in the low four bits, as vendor libraries store them.
 struct float4_e2m1x2 {
   std::uint8_t bits;
 

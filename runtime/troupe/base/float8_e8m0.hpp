@@ -6,18 +6,18 @@
 
 namespace troupe {
 
-/// Selects the power of two that a value is rounded to.
+/// The direction in which a value is rounded to a power of two.
 enum class scale_rounding : std::uint8_t {
-  nearest_even,  ///< the nearest; half way between two, the one with the even code
-  up,            ///< the next one not below (CUDA's `cvt.rp`): scaled values cannot overflow
-  down,          ///< the next one not above (CUDA's `cvt.rz`): the rule of the OCP microscaling formats
+  nearest_even,  ///< to the nearest power; half way between two, to the one with the even code
+  up,            ///< up (CUDA's `cvt.rp`): scaled values cannot overflow
+  down,          ///< down (CUDA's `cvt.rz`): the rule of the OCP microscaling formats
 };
 
-/// OCP E8M0, the scale of a block in the microscaling formats: code c is 2^(c - 127), and 0xff is NaN. No sign, no
-/// zero, no infinity.
+/// OCP E8M0, the scale of a block in the microscaling formats: code c is 2^(c - 127), and 0xff is NaN. There is no
+/// sign, no zero and no infinity.
 ///
-/// Conversions are those of CUDA. The sign is dropped; zero, and a value that rounds below 2^-127, become 2^-127; a
-/// value that rounds above 2^127, and infinity, become NaN, or 2^127 if it saturates.
+/// Conversions follow CUDA. The sign is dropped; zero, and a value that rounds below 2^-127, become 2^-127; infinity,
+/// and a value that rounds above 2^127, become NaN, or 2^127 if the conversion saturates.
 struct float8_e8m0 {
   using storage = std::uint8_t;
 

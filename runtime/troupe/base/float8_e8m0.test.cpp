@@ -16,7 +16,8 @@ using reference::exact;
 const reference::definition format{
     .exponent_bits = 8, .mantissa_bits = 0, .bias = 127, .has_infinity = false, .has_nan = true, .has_sign = false};
 
-// Directed rounding by a search through the powers of two; clipped below, overflowing above.
+// Rounds in the given direction by a search through the powers of two. Values below the smallest power become that
+// power.
 unsigned directed(exact x, scale_rounding rounding, on_overflow choice) {
   const exact magnitude = std::fabs(x);
   unsigned code = 0;
@@ -53,13 +54,13 @@ TEST(float8_e8m0, every_code_survives_conversion_to_float_and_double_and_back) {
   }
 }
 
-TEST(float8_e8m0, rounds_in_every_mode_around_every_power_and_midpoint) {
+TEST(float8_e8m0, rounds_in_every_direction_around_every_power_and_midpoint) {
   const reference::converter search(format);
   for (const float x : reference::hard_cases<float>(search)) expect_as_by_search(x);
   for (const double x : reference::hard_cases<double>(search)) expect_as_by_search(x);
 }
 
-TEST(float8_e8m0, rounds_random_numbers_in_every_mode) {
+TEST(float8_e8m0, rounds_random_numbers_in_every_direction) {
   std::mt19937_64 random(reference::seed());
   for (int i = 0; i < 20'000 && !HasFailure(); ++i) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));

@@ -10,9 +10,9 @@
 
 namespace troupe {
 
-/// The result for a finite value that is too large for the target, and for an infinity.
+/// The result for a finite value that is too large for the target format, and for an infinity.
 enum class on_overflow : std::uint8_t {
-  standard,  ///< as the format defines: infinity, or else NaN, or else the largest value, whichever it has first
+  standard,  ///< infinity if the format has one, else NaN if it has one, else the largest value
   saturate,  ///< the largest finite value of the same sign (CUDA's `satfinite`, OCP's saturating mode); NaN stays NaN
 };
 
@@ -20,17 +20,17 @@ enum class on_overflow : std::uint8_t {
 enum class special_codes : std::uint8_t {
   ieee,      ///< the highest exponent holds infinity and NaN
   nan_only,  ///< all bits set is NaN; no infinity (the `FN` of OCP's E4M3)
-  none,      ///< every code is a finite number
+  none,      ///< none: every code is a finite number
 };
 
-/// A binary floating-point format of a sign, an exponent and a mantissa, at most 16 bits wide.
+/// A binary floating-point format with a sign, an exponent and a mantissa, at most 16 bits wide.
 struct float_format {
   int exponent_bits;
   int mantissa_bits;  ///< as stored, without the implicit leading bit
   special_codes special;
 
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  constexpr int smallest_exponent() const { return 1 - bias(); }  ///< of normal numbers, and of subnormal ones
+  constexpr int smallest_exponent() const { return 1 - bias(); }  ///< of normal numbers; subnormal ones share it
   constexpr int sign_shift() const { return exponent_bits + mantissa_bits; }
   constexpr unsigned magnitude_mask() const { return (1u << sign_shift()) - 1; }
   constexpr unsigned mantissa_mask() const { return (1u << mantissa_bits) - 1; }
@@ -46,8 +46,8 @@ struct float_format {
 
 /// Returns the code of the number of `Format` nearest to `x`, ties to the even code, with one rounding. Zeros and NaNs
 /// keep their sign; NaNs keep the leading bits of their payload and become quiet. If the format has no NaN, a NaN
-/// becomes the largest positive number, as in CUDA. (CUDA's NaN has all bits set and no sign; do not depend on which
-/// NaN it is.)
+/// becomes the largest positive number, as in CUDA. (CUDA produces a NaN with all bits set and no sign, so do not
+/// depend on the bits of a NaN.)
 template <float_format Format>
 constexpr unsigned encode(const number_parts& x, on_overflow choice) noexcept {
   constexpr int mantissa_bits = Format.mantissa_bits;
@@ -64,8 +64,8 @@ constexpr unsigned encode(const number_parts& x, on_overflow choice) noexcept {
   const int exponent =
       x.leading_exponent() < Format.smallest_exponent() ? Format.smallest_exponent() : x.leading_exponent();
   if (exponent > Format.bias() + 1) return sign | Format.overflow(choice);
-  // In units of the target's last place. Only floats have exponents for a shift by 64 or more; their magnitudes have at
-  // most 53 bits, so the result is zero.
+  // `units` counts in the target's last place. Only floats have exponents that make `shift` 64 or more; their
+  // magnitudes have at most 53 bits, so the result is zero.
   const int shift = exponent - mantissa_bits - x.exponent;
   if (shift >= 64) return sign;
   std::uint64_t units = shift > 0 ? x.magnitude >> shift : x.magnitude << -shift;
@@ -80,20 +80,20 @@ constexpr unsigned encode(const number_parts& x, on_overflow choice) noexcept {
   return sign | (code > Format.largest() ? Format.overflow(choice) : code);
 }
 
-/// A faster version for a format with the exponent of a float: it only rounds off the end of the code.
+/// A faster version for formats with the exponent of a float, whose codes are the upper bits of a float's.
 template <float_format Format>
   requires(Format.exponent_bits == 8 && Format.special == special_codes::ieee)
 constexpr unsigned encode(float x, on_overflow choice) noexcept {
   constexpr int excess = 23 - Format.mantissa_bits;
   const auto code = std::bit_cast<std::uint32_t>(x);
   if ((code & 0x7fffffffu) > 0x7f800000u) return code >> excess | 1u << (Format.mantissa_bits - 1);
-  // A carry increments the exponent, and turns the largest number into infinity, both as intended.
+  // A carry increments the exponent, and turns the largest number into infinity, as it should.
   const std::uint32_t rounded = (code + (1u << (excess - 1)) - 1 + (code >> excess & 1u)) >> excess;
   const bool too_large = (rounded & Format.magnitude_mask()) == Format.infinity();
   return too_large && choice == on_overflow::saturate ? rounded - 1 : rounded;
 }
 
-/// Returns the number of a code, exactly. Signalling NaNs become quiet.
+/// Returns the number that a code stands for, exactly. Signaling NaNs become quiet.
 template <float_format Format>
 constexpr float decode(unsigned code) noexcept {
   constexpr int widening = 23 - Format.mantissa_bits;
@@ -108,7 +108,7 @@ constexpr float decode(unsigned code) noexcept {
   } else {
     bits = (magnitude << widening) + (static_cast<std::uint32_t>(127 - Format.bias()) << 23);
     if constexpr (Format.exponent_bits < 8) {
-      // Subnormal in this format, normal as a float: the product is exact in every rounding mode.
+      // A subnormal number of this format is a normal float: the product is exact in every rounding mode.
       constexpr float unit = 1.0f / (1 << (Format.bias() - 1 + Format.mantissa_bits));
       if (magnitude <= Format.mantissa_mask())
         bits = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * unit);

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// FNV-1a with 64 bits: a hash that the compiler can compute, the same in every build.
+/// The 64-bit FNV-1a hash: constexpr, and the same in every build.
 constexpr std::uint64_t fnv1a(std::uint64_t hash, std::uint64_t value) noexcept {
   return (hash ^ value) * 0x100000001b3;
 }

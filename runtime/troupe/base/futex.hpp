@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// The threads that sleep on a word: those of this process only, or also those of others that map its memory.
+/// The threads that may sleep on a word: those of this process only, or also those of other processes that map its
+/// memory.
 enum class futex_scope : std::uint8_t { process, shared };
 
 inline constexpr std::int64_t no_deadline = INT64_MAX;

@@ -27,7 +27,7 @@ void helper_places::place(std::span<const pid_t> helpers) {
   *at = of_caller_;
   of_caller_ = here;
   const pid_t helper = helpers[static_cast<std::size_t>(at - of_helpers_.begin())];
-  // It may fail if a processor was taken from this process since.
+  // Ignored if it fails: the processor may have been taken from this process in the meantime.
   if (are_of_this_process({&helper, 1})) (void)keep(helper, *at);
 }
 

@@ -9,36 +9,36 @@
 
 namespace troupe {
 
-/// Gives each thread that helps a caller a processor of its own, where caller and helpers are as many as the
-/// processors.
+/// Pins each helper thread to a processor of its own, none of them the caller's. Does so only if there are as many
+/// processors as threads, the caller included.
 ///
-/// Linux may wake a helper on the processor of the caller, or where some thread is about to sleep, though another is
-/// idle. Then the helper waits there until the next tick: for 4 to 10 milliseconds, in which the work has one
-/// processor. A team with fewer threads is left alone: which processors others use is not known.
+/// Without this, Linux may wake a helper on the caller's processor, or on one whose thread is about to sleep, though
+/// another is idle. The helper then waits until the next timer tick: for 4 to 10 ms only one processor works. With
+/// fewer threads than processors nothing is pinned: other programs' use of the processors is not known.
 ///
 /// Not thread-safe.
 class helper_places {
  public:
-  /// Moves helpers away from the processor on which the caller is now; a system call for each that must move, mostly
-  /// none. `helpers` are identifiers of threads of this process (gettid), the same in each call.
+  /// Moves the helper off the processor that the caller runs on, with a system call only if a helper must move.
+  /// `helpers` are thread identifiers of this process (gettid), the same in each call.
   void place(std::span<const pid_t> helpers);
-  /// Returns true if helpers have processors of their own.
+  /// Returns true if the helpers are pinned.
   bool are_placed() const noexcept { return of_caller_ >= 0; }
 
  private:
   void begin(std::span<const pid_t> helpers, int here);
 
   bool is_decided_ = false;
-  int of_caller_ = -1;  // -1: helpers are not placed
+  int of_caller_ = -1;  // -1: the helpers are not pinned
   std::vector<int> of_helpers_;
 };
 
-/// Returns true if all of these threads are of this process. Identifiers of ended threads are used again, by other
-/// processes, too.
+/// Returns true if all of these threads belong to this process. The identifier of a thread that has ended may be used
+/// again, also by another process.
 bool are_of_this_process(std::span<const pid_t> threads) noexcept;
 
-/// Keeps the calling thread on the processor on which it is: a thread that waits for another one often wakes on that
-/// one's. Threads that it starts meanwhile stay there, too.
+/// Pins the calling thread to the processor it runs on: a thread that waits for another one often wakes on the other
+/// one's processor. Threads that it starts while this object lives are pinned there, too.
 class kept_in_place {
  public:
   [[nodiscard]] kept_in_place() noexcept;

@@ -30,7 +30,7 @@ void stay_on(int processor) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
 }
 
-// Threads that wait until the test ends.
+// Threads that sleep until the test ends.
 class helpers {
  public:
   explicit helpers(std::size_t n) : ids(n), started_(static_cast<std::ptrdiff_t>(n)) {
@@ -57,7 +57,7 @@ class helper_places_test : public testing::Test {
   const cpu_set_t all_ = processors_of(0);
 };
 
-TEST_F(helper_places_test, each_helper_has_a_processor_that_no_other_has) {
+TEST_F(helper_places_test, each_helper_has_a_processor_of_its_own) {
   const helpers team(count() - 1);
   helper_places places;
   places.place(team.ids);
@@ -83,7 +83,7 @@ TEST_F(helper_places_test, a_helper_leaves_the_processor_to_which_the_caller_mov
   }
 }
 
-TEST_F(helper_places_test, more_or_fewer_helpers_than_other_processors_may_run_on_all) {
+TEST_F(helper_places_test, helpers_may_run_on_all_processors_if_there_are_more_or_fewer_than_other_processors) {
   for (const std::size_t n : {count(), count() > 1 ? count() - 2 : count()}) {
     const helpers team(n);
     helper_places places;

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// With at most this many terms any sum of products of int8 fits 32 bits: 2^31 / (128 * 128) - 1.
+/// The maximum number of products of two int8 whose sum always fits 32 bits: 2^31 / (128 * 128) - 1.
 inline constexpr std::int64_t longest_int8_sum = 131071;
 
 }  // namespace troupe

@@ -18,7 +18,7 @@ std::string value_of(std::istream& lines, std::string_view key, key_values how) 
     if (!line.starts_with(key)) continue;
     std::size_t at = line.find_first_not_of(blanks, key.size());
     if (at == line.npos) continue;
-    if (how == key_values::blank_between && at == key.size()) continue;  // a longer key
+    if (how == key_values::blank_between && at == key.size()) continue;  // the beginning of a longer key
     if (how == key_values::colon_between) {
       if (line[at] != ':') continue;
       at = line.find_first_not_of(blanks, at + 1);

@@ -9,7 +9,7 @@ namespace troupe {
 
 library_functions::library_functions(std::initializer_list<std::string> files) {
   for (const std::string& file : files) {
-    if (file.empty()) continue;  // which would be the program itself
+    if (file.empty()) continue;  // dlopen("") would open the program itself
     library_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ != nullptr) {
       file_ = file, missing_.clear();
@@ -18,7 +18,7 @@ library_functions::library_functions(std::initializer_list<std::string> files) {
     const char* const said = ::dlerror();
     if (missing_.empty()) missing_ = said != nullptr ? said : file + " cannot be loaded";
   }
-  if (missing_.empty()) missing_ = "no file of a library is known";
+  if (missing_.empty()) missing_ = "no path of the library is known";
 }
 
 void* library_functions::find(const char* name) {

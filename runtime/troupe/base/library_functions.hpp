@@ -10,16 +10,16 @@ namespace troupe {
 /// Finds the functions of a shared library that may be missing. The library stays loaded.
 class library_functions {
  public:
-  /// Loads the first of the files that can be loaded.
+  /// Loads the first of the files that loads without an error.
   explicit library_functions(std::initializer_list<std::string> files);
 
-  /// Sets `function` to the one of this name; to null if the library or the function is missing.
+  /// Sets `function` to the function of this name; to null if the library or the function is missing.
   template <class F>
   void find(F*& function, const char* name) {
     function = reinterpret_cast<F*>(find(name));
   }
-  /// Returns the first that is missing, the library or a function of it, as a sentence without an end; "" if nothing
-  /// is.
+  /// Returns a sentence, without a full stop, about what was missing first: the library or one of its functions. Empty
+  /// if nothing is missing.
   const std::string& missing() const noexcept { return missing_; }
 
  private:

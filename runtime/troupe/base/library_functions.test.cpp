@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-TEST(library_functions, finds_those_of_the_first_file_that_loads) {
+TEST(library_functions, finds_functions_of_the_first_file_that_loads) {
   library_functions f({"libtroupe_has_no_such.so.1", "", "libm.so.6"});
   double (*cosine)(double) = nullptr;
   f.find(cosine, "cos");
@@ -36,12 +36,12 @@ TEST(library_functions, says_why_the_first_file_is_not_loaded) {
   EXPECT_NE(f.missing().find("libtroupe_first.so.1"), std::string::npos) << f.missing();
 }
 
-TEST(library_functions, does_not_take_the_program_for_a_library) {
+TEST(library_functions, an_empty_path_does_not_load_the_program_itself) {
   library_functions f({""});
   void* (*allocate)(std::size_t) = nullptr;
   f.find(allocate, "malloc");
   EXPECT_EQ(allocate, nullptr);
-  EXPECT_EQ(f.missing(), "no file of a library is known");
+  EXPECT_EQ(f.missing(), "no path of the library is known");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::vector<pid_t> library_helpers() {
 }
 
 void keep_helpers_away(std::size_t count) noexcept try {
-  // Helpers belong to the process: all its threads share what is known of them.
+  // Helpers belong to the process, so all its threads share this state.
   static std::mutex lock;
   static std::vector<pid_t> helpers;
   static helper_places places;
@@ -46,11 +46,12 @@ void keep_helpers_away(std::size_t count) noexcept try {
   constexpr int most_looks = 16;
   if (count == 0) return;
   const std::scoped_lock guard(lock);
-  // A library may be loaded just now, by a thread that has the name meanwhile.
+  // Looked up again if the number differs: another thread, which still has the name of helpers, may be loading a
+  // library.
   if (helpers.size() != count && looks < most_looks) ++looks, helpers = library_helpers();
   if (helpers.size() == count) places.place(helpers);
 } catch (...) {
-  // It is as slow as before.
+  // The helpers stay where they are: slower, but correct.
 }
 
 }  // namespace troupe

@@ -6,11 +6,11 @@
 #include <array>
 #include <vector>
 
-/// Threads that a library starts when it is loaded, as OpenBLAS does, and that help its callers. A library does not say
-/// which they are, so they get a name: new threads have that of the thread that starts them.
+/// Finds the threads that a library such as OpenBLAS starts when it is loaded, and that help its callers. Libraries do
+/// not report these threads, so they are marked by a name: a new thread inherits the name of the thread that starts it.
 namespace troupe {
 
-/// Gives the threads that the calling thread starts meanwhile the name of helpers.
+/// Marks as helpers the threads that the calling thread starts while this object lives.
 class names_helpers {
  public:
   [[nodiscard]] names_helpers() noexcept;
@@ -22,11 +22,11 @@ class names_helpers {
   std::array<char, 16> before_{};
 };
 
-/// Returns the threads of this process that have the name of helpers.
+/// Returns the threads of this process that are marked as helpers.
 std::vector<pid_t> library_helpers();
 
-/// Moves helpers away from the processor on which the calling thread is, if there are `count` of them: see
-/// helper_places. A system call if one must move, otherwise some nanoseconds. Thread-safe.
+/// Moves helpers off the processor that the calling thread runs on: see helper_places. Does nothing unless the process
+/// has exactly `count` helpers. Takes a system call if a helper must move, otherwise some nanoseconds. Thread-safe.
 void keep_helpers_away(std::size_t count) noexcept;
 
 }  // namespace troupe

@@ -23,7 +23,7 @@ std::string name_of_this_thread() {
   return out.data();
 }
 
-// A thread that waits until the test ends.
+// A thread that sleeps until the test ends.
 class waiting_thread {
  public:
   waiting_thread() { started_.wait(); }
@@ -39,7 +39,7 @@ class waiting_thread {
   }};
 };
 
-TEST(library_helpers, are_the_threads_that_were_started_meanwhile) {
+TEST(library_helpers, are_the_threads_started_while_names_helpers_lives) {
   const std::string before = name_of_this_thread();
   const waiting_thread other;
   std::optional<names_helpers> named(std::in_place);
@@ -61,7 +61,7 @@ cpu_set_t processors_of(pid_t thread) {
   return out;
 }
 
-TEST(library_helpers, are_kept_off_the_core_of_each_caller_if_their_number_is_as_expected) {
+TEST(library_helpers, leave_the_core_of_each_caller_if_their_number_is_as_expected) {
   const cpu_set_t all = processors_of(0);
   const auto count = static_cast<std::size_t>(CPU_COUNT(&all)) - 1;
   std::vector<std::unique_ptr<waiting_thread>> helpers;
@@ -75,7 +75,7 @@ TEST(library_helpers, are_kept_off_the_core_of_each_caller_if_their_number_is_as
     EXPECT_TRUE(CPU_EQUAL(&free, &all));
   }
   keep_helpers_away(count);
-  // Callers on all cores, each in a thread of its own.
+  // Callers on all cores, each on a thread of its own.
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (!CPU_ISSET(core, &all)) continue;
     std::jthread([&] {

@@ -25,15 +25,15 @@ concept other_range =
 template <class T, std::size_t>
 using item = T;
 
-// The constructors from 1 to N items, each of which can have its own braces. Not a std::initializer_list: inside
-// co_await, g++ 12 does not compile one whose elements have destructors.
+// The constructors that take 1 to N items; each item can be written with braces of its own. A std::initializer_list
+// cannot be used: inside co_await, g++ 12 does not compile one whose elements have destructors.
 template <class T, class Places>
 class list_of;
 template <class T>
 class list_of<T, std::index_sequence<>> {
  public:
   list_of() noexcept = default;
-  // A template, so that braces with arguments of a std::vector constructor do not select this one.
+  // A template, so that braces with arguments for a constructor of std::vector do not select this constructor.
   template <std::same_as<std::vector<T>> V>
   explicit list_of(V items) noexcept : items_(std::move(items)) {}
 
@@ -56,8 +56,8 @@ class list_of<T, std::index_sequence<First, Rest...>> : public list_of<T, std::m
 
 }  // namespace detail
 
-/// A `std::vector` for fields of requests, recipes and options. Unlike `std::vector` it is safe in a temporary inside
-/// `co_await` with g++ 12, see `placed`. Made from up to 16 items, or from any range whose elements convert:
+/// A `std::vector` for fields of requests, recipes and options. Unlike `std::vector`, it is safe in a temporary inside
+/// `co_await` with g++ 12: see `placed`. Made from up to 16 items, or from any range whose elements convert to T:
 ///   .a = {x, y}, .b = buffers
 template <class T>
 class list : public detail::list_of<T, std::make_index_sequence<16>> {

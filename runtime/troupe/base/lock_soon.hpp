@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// Locks a mutex that is held for some tens of nanoseconds at a time. Looks again for a while before it sleeps: a sleep
-/// and a wake take a hundred times as long.
+/// Locks a mutex that threads hold for some tens of nanoseconds only. Tries for a while before it sleeps: a sleep and a
+/// wake take a hundred times as long.
 inline std::unique_lock<std::mutex> lock_soon(std::mutex& m) {
   constexpr int looks = 50;
   std::unique_lock guard(m, std::try_to_lock);

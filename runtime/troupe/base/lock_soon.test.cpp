@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-TEST(lock_soon, lets_one_thread_in_at_a_time) {
+TEST(lock_soon, two_threads_never_hold_the_mutex_together) {
   std::mutex m;
   int inside = 0, sum = 0;
   std::vector<std::thread> threads;
@@ -28,7 +28,7 @@ TEST(lock_soon, lets_one_thread_in_at_a_time) {
   EXPECT_EQ(sum, 20'000);
 }
 
-TEST(lock_soon, waits_for_a_thread_that_holds_the_mutex_for_long) {
+TEST(lock_soon, waits_until_a_long_holder_unlocks) {
   std::mutex m;
   std::unique_lock held(m);
   std::atomic<bool> in{false};

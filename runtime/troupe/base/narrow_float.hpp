@@ -31,12 +31,12 @@ constexpr To saturate_cast(From x) noexcept {
   return To::convert(x, on_overflow::saturate);
 }
 
-/// The common part of narrow floats with a sign, an exponent and a mantissa.
+/// The common base of the narrow floats with a sign, an exponent and a mantissa.
 ///
 /// The conversion to float is exact and therefore implicit: a narrow float takes part in arithmetic, comparisons and
-/// calls as that float. The conversion from other types rounds to nearest even and is therefore explicit: `half(x)`, or
-/// `saturate_cast<half>(x)`. All of it is constexpr. A default-initialised one is uninitialised, like a float; `half{}`
-/// is zero.
+/// calls as a float. Conversions from other types round to nearest even and are therefore explicit: `half(x)`, or
+/// `saturate_cast<half>(x)`. All conversions are constexpr. A default-initialized narrow float is uninitialized, like a
+/// float; `half{}` is zero.
 template <class Derived, float_format Format>
 struct narrow_float_base {
   using storage = std::conditional_t<(Format.sign_shift() >= 8), std::uint16_t, std::uint8_t>;
@@ -64,7 +64,7 @@ struct narrow_float_base {
 
   constexpr operator float() const noexcept { return decode<Format>(bits); }
 
-  /// Compares numbers: the zeros are equal, a NaN equals nothing.
+  /// Compares values: zeros of both signs are equal, a NaN equals nothing.
   friend constexpr bool operator==(Derived a, Derived b) noexcept {
     return static_cast<float>(a) == static_cast<float>(b);
   }

@@ -55,7 +55,7 @@ T code(unsigned c) {
 template <class T>
 class every_format : public testing::Test {
  protected:
-  // Compares both overflow modes with the search.
+  // Compares the conversion of x, in both overflow modes, with the search.
   template <class Number>
   void expect_nearest(Number x) {
     const auto wide = static_cast<exact>(x);
@@ -75,7 +75,7 @@ class every_format : public testing::Test {
 using formats = testing::Types<half, bfloat16, float8_e4m3, float8_e5m2, float4_e2m1>;
 TYPED_TEST_SUITE(every_format, formats);
 
-TYPED_TEST(every_format, decodes_every_code_as_its_definition_says) {
+TYPED_TEST(every_format, decodes_every_code_by_its_definition) {
   for (unsigned c = 0; c < this->format_.codes(); ++c) {
     const exact want = this->format_.value(c);
     const float got = code<TypeParam>(c);
@@ -93,7 +93,7 @@ TYPED_TEST(every_format, decodes_every_code_as_its_definition_says) {
 TYPED_TEST(every_format, every_code_survives_conversion_to_float_and_double_and_back) {
   for (unsigned c = 0; c < this->format_.codes(); ++c) {
     const auto x = code<TypeParam>(c);
-    // A NaN comes back quiet, otherwise as it was.
+    // A NaN becomes quiet; its other bits stay.
     unsigned want = c;
     if (std::isnan(this->format_.value(c)) && this->format_.has_infinity)
       want |= 1u << (this->format_.mantissa_bits - 1);
@@ -137,11 +137,11 @@ TYPED_TEST(every_format, rounds_integers_once) {
   this->expect_nearest(std::numeric_limits<std::int64_t>::min());
   this->expect_nearest(std::numeric_limits<std::uint64_t>::max());
   this->expect_nearest(true);
-  // Just above the midpoint of two bfloat16, and exactly the midpoint when it goes through a float first.
+  // Just above the midpoint of two bfloat16; a conversion by way of float would round it to exactly that midpoint.
   this->expect_nearest((std::int64_t{1} << 40) + (std::int64_t{1} << 32) + 1);
 }
 
-TYPED_TEST(every_format, nan_keeps_its_sign_and_becomes_quiet_or_the_documented_value) {
+TYPED_TEST(every_format, nan_becomes_quiet_with_the_same_sign_or_the_documented_value) {
   for (const std::uint32_t mantissa : {0x400000u, 0x000001u, 0x200000u, 0x7fffffu}) {
     for (const std::uint32_t sign : {0u, 0x80000000u}) {
       const auto x = std::bit_cast<float>(sign | 0x7f800000u | mantissa);
@@ -201,7 +201,7 @@ TYPED_TEST(every_format, numeric_limits_agree_with_the_table_of_values) {
   if (limits::has_signaling_NaN) {
     EXPECT_TRUE(std::isnan(limits::signaling_NaN()));
   }
-  // By the definitions in the standard.
+  // The definitions in the C++ standard.
   EXPECT_EQ(value(limits::min()), std::ldexp(exact{1}, limits::min_exponent - 1));
   EXPECT_EQ(limits::max_exponent, std::ilogb(value(limits::max())) + 1);
   EXPECT_EQ(limits::digits, 1 - std::ilogb(value(limits::epsilon())));
@@ -230,7 +230,7 @@ TYPED_TEST(every_format, converts_from_every_other_format_with_one_rounding) {
   from(half{}), from(bfloat16{}), from(float8_e4m3{}), from(float8_e5m2{}), from(float4_e2m1{});
 }
 
-TEST(half, matches_known_codes) {
+TEST(half, encodes_known_values) {
   EXPECT_EQ(half(1.0f).bits, 0x3c00);
   EXPECT_EQ(half(-2.0f).bits, 0xc000);
   EXPECT_EQ(half(65504.0f).bits, 0x7bff);
@@ -248,7 +248,7 @@ TEST(half, rounds_a_double_just_above_a_midpoint_once) {
 }
 
 TEST(float8_e4m3, overflows_to_nan_beyond_464_and_saturates_to_448) {
-  EXPECT_EQ(float8_e4m3(464.0f).bits, 0x7e);  // half way to 480: to the even code
+  EXPECT_EQ(float8_e4m3(464.0f).bits, 0x7e);  // half way to 480: rounds to the even code
   EXPECT_EQ(float8_e4m3(464.0001f).bits, 0x7f);
   EXPECT_EQ(float8_e4m3(-1000.0f).bits, 0xff);
   EXPECT_EQ(float8_e4m3(INFINITY).bits, 0x7f);
@@ -277,7 +277,7 @@ TEST(float4_e2m1, always_saturates_and_turns_nan_into_positive_six) {
   EXPECT_EQ(float4_e2m1(1e10f), 6.0f);
   EXPECT_EQ(float4_e2m1(-INFINITY), -6.0f);
   EXPECT_EQ(float4_e2m1(-NAN).bits, 0x7);
-  EXPECT_EQ(float4_e2m1(5.0f), 4.0f);  // half way between 4 and 6: to the even code
+  EXPECT_EQ(float4_e2m1(5.0f), 4.0f);  // half way between 4 and 6: rounds to the even code
 }
 
 TEST(float4_e2m1, ignores_the_high_bits_of_its_byte) {
@@ -300,7 +300,7 @@ TEST(float4_e2m1x2, stores_the_first_number_in_the_low_bits) {
   EXPECT_FALSE(pair == float4_e2m1x2(pair.second(), pair.first()));
 }
 
-// A second reference, if the compiler has the type itself.
+// Compares with the compiler's own type, a second reference.
 template <class Own, class Compilers>
 void expect_as_the_compiler_has_it() {
   for (unsigned c = 0; c < 0x10000; ++c) {
@@ -332,7 +332,7 @@ void expect_as_the_compiler_has_it() {
 TEST(half, matches_the_type_of_the_compiler) { expect_as_the_compiler_has_it<half, _Float16>(); }
 #endif
 
-#if defined(__BFLT16_MANT_DIG__) && !defined(__clang__)  // clang would need its own runtime library for the conversion
+#if defined(__BFLT16_MANT_DIG__) && !defined(__clang__)  // clang needs its own runtime library for the conversion
 TEST(bfloat16, matches_the_type_of_the_compiler) { expect_as_the_compiler_has_it<bfloat16, __bf16>(); }
 #endif
 

@@ -11,17 +11,17 @@
 
 namespace troupe {
 
-/// The zeros before the leading one. Precondition: x is not 0.
+/// Returns the number of zero bits above the highest one bit. Precondition: x is not 0.
 constexpr int leading_zeros(std::uint64_t x) noexcept {
 #ifdef __CUDA_ARCH__
-  // nvcc makes 64 of std::countl_zero on the device, whatever x is.
+  // On the device, nvcc compiles std::countl_zero to the constant 64.
   if (!std::is_constant_evaluated()) return __clzll(static_cast<long long>(x));
 #endif
   return std::countl_zero(x);
 }
 
-/// A number taken apart without loss: magnitude * 2^exponent if it is finite. The payload of a NaN is in `magnitude`,
-/// its leading bit in the highest bit.
+/// A number as an exact pair: magnitude * 2^exponent if it is finite. For a NaN, `magnitude` holds the payload, whose
+/// leading bit is the highest bit.
 struct number_parts {
   enum class kind : std::uint8_t { finite, infinite, nan };
 
@@ -30,7 +30,7 @@ struct number_parts {
   std::uint64_t magnitude = 0;
   int exponent = 0;
 
-  /// The floor of the binary logarithm. Precondition: finite and not zero.
+  /// Returns the floor of the binary logarithm. Precondition: the number is finite and not zero.
   constexpr int leading_exponent() const { return 63 - leading_zeros(magnitude) + exponent; }
 };
 

@@ -6,18 +6,19 @@
 
 namespace troupe {
 
-/// Moves a descriptor of the library's own above `number`, unless it is. Returns none, with the reason in errno, if it
-/// was none or if it cannot be moved.
+/// Moves a descriptor that the library opened to a number above `number`, unless its number is above already. Returns
+/// an empty descriptor, with the reason in errno, if `fd` is empty or cannot be moved.
 file_descriptor above(int number, file_descriptor fd) noexcept;
-/// Moves it above 2: a program may have closed 0, 1 and 2, and a child gets its standard descriptors there.
+/// Moves a descriptor above 2. If a program has closed 0, 1 and 2, new files get these numbers, which its children need
+/// for their standard descriptors.
 file_descriptor above_standard(file_descriptor fd) noexcept;
 
-/// Returns false for a descriptor that is closed, and for one that a child must not get: where a program has closed its
-/// standard descriptors, another file of its own may have that number.
+/// Returns true if the descriptor is open and children inherit it. (If a program has closed a standard descriptor,
+/// another file of its own may have that number, and children must not get that file.)
 bool is_inherited(int fd) noexcept;
 
-/// Creates an empty file in memory, which can be sealed and cannot be made executable. Returns none, with the reason in
-/// errno, if that fails.
+/// Creates an empty file in memory that can be sealed but not made executable. On failure returns an empty descriptor,
+/// with the reason in errno.
 file_descriptor create_in_memory(const char* name) noexcept;
 
 }  // namespace troupe

@@ -8,9 +8,9 @@
 
 namespace troupe {
 
-/// A member that knows its own address. Inside a `co_await` expression, g++ 12 copies the members of a temporary
-/// aggregate byte by byte, uses the copy and destroys both. Such a copy finds itself at the wrong address and owns
-/// nothing: it destroys nothing, and moving from it leaves the original unchanged if `T` can be copied.
+/// A member that stores its own address. Inside a `co_await` expression, g++ 12 copies the members of a temporary
+/// aggregate byte by byte, uses the copy and destroys both. A `placed` that is not at the address it stored is such a
+/// copy and owns nothing: it destroys nothing, and moving from it leaves the original unchanged if `T` can be copied.
 template <class T>
 class placed {
  public:
@@ -34,8 +34,8 @@ class placed {
   const T* operator->() const noexcept { return &value_; }
 
  private:
-  // The original lives until the end of the co_await expression. A value that can be copied is copied through the bytes
-  // of the copy; any other is moved out of the original.
+  // The original lives until the end of the co_await expression. If T can be copied, the value is copied from the bytes
+  // of the bytewise copy; otherwise it is moved out of the original.
   static T take(placed& o) {
     if (o.self_ == &o) return std::move(o.value_);
     if constexpr (std::is_copy_constructible_v<T>)

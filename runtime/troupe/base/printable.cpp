@@ -7,8 +7,8 @@
 namespace troupe {
 namespace {
 
-// Returns the bytes of the character at the start, 0 if it is a control character or not UTF-8. Overlong forms are not
-// UTF-8. The control characters from U+0080 to U+009F act on terminals like an escape sequence.
+// Returns the number of bytes of the first character; 0 if it is a control character or not valid UTF-8 (overlong forms
+// are not). The control characters U+0080 to U+009F act on terminals as escape sequences do.
 std::size_t printable_bytes(std::string_view rest) noexcept {
   const auto byte = [rest](std::size_t i) { return static_cast<unsigned char>(rest[i]); };
   const unsigned char first = byte(0);

@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// Replaces control characters, and bytes that are not UTF-8, in a text from a process that is not trusted, because it
-/// may reach logs and terminals. Keeps line ends, which messages of compilers have.
+/// Replaces control characters, and bytes that are not UTF-8, in a text from an untrusted process: the text may be
+/// printed in logs and on terminals. Keeps newlines, which compiler messages contain.
 void make_printable(std::string& text) noexcept;
 
 }  // namespace troupe

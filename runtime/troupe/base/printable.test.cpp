@@ -12,7 +12,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-TEST(printable, keeps_text_and_line_ends) {
+TEST(printable, keeps_text_and_newlines) {
   for (const char* const text : {"", "plain\ttext\n", "\u00a0\u00fc\u07ff", "\u0800 \u20ac \uffff", "\U0001f600"})
     EXPECT_EQ(printable(text), text);
 }
@@ -24,7 +24,7 @@ TEST(printable, replaces_control_characters) {
   EXPECT_EQ(printable(std::string("a\0b", 3)), "a?b");
 }
 
-TEST(printable, replaces_what_is_not_utf_8) {
+TEST(printable, replaces_bytes_that_are_not_utf_8) {
   EXPECT_EQ(printable("\xc0\x8a"), "??") << "an overlong line end";
   EXPECT_EQ(printable("\xe0\x82\x9b"), "???") << "an overlong control character";
   EXPECT_EQ(printable("\xed\xa0\x80"), "???") << "half of a pair";

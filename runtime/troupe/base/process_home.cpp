@@ -24,8 +24,8 @@ void process_home::keep(const void* object) {
   }
 }
 
-// A program that calls the kernel's fork or clone itself is responsible for its child. vfork and posix_spawn, whose
-// child uses the parent's memory, do not call this.
+// Not called if a program makes a child with the kernel's fork or clone directly; such a program is responsible for its
+// child. Nor for vfork and posix_spawn, whose child runs in the parent's memory.
 int process_home::count_forks() noexcept {
   return ::pthread_atfork(nullptr, nullptr, [] { forks_of_this_process_.fetch_add(1); });
 }

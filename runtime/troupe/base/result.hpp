@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// Thrown by `result::value()` if the result holds an error. The only exception that this library throws itself.
+/// Thrown by `result::value()` if the result holds an error. The library itself throws no other exception.
 class bad_result : public std::exception {
  public:
   explicit bad_result(class error e) : error_(std::move(e)), what_(error_.to_string()) {}
@@ -25,8 +25,8 @@ class bad_result : public std::exception {
   std::string what_;
 };
 
-/// A value or an `error`. Returned wherever a call can fail; must not be ignored.
-/// Members that `std::expected` also has are named and behave as in C++23.
+/// A value or an `error`: what every call that can fail returns. It must not be ignored. Members that `std::expected`
+/// also has are named, and behave, as in C++23.
 template <class T>
 class [[nodiscard]] result : public detail::chained<result<T>> {
  public:
@@ -47,7 +47,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
   }
   result& operator=(result o) noexcept(std::is_nothrow_move_constructible_v<T>) {
     if (ok_) std::destroy_at(&value_);
-    ok_ = false;  // in case the move throws
+    ok_ = false;  // stays false if the move throws
     if (o.ok_) std::construct_at(&value_, std::move(o.value_));
     ok_ = o.ok_;
     error_ = std::move(o.error_);
@@ -66,7 +66,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
   T* operator->() noexcept { return &value_; }
   const T* operator->() const noexcept { return &value_; }
 
-  /// Returns the value. Throws `bad_result` if there is none.
+  /// Returns the value. Throws `bad_result` if the result holds an error.
   T& value() & { return need(), value_; }
   const T& value() const& { return need(), value_; }
   T&& value() && { return need(), std::move(value_); }
@@ -79,7 +79,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
     return ok_ ? std::move(value_) : static_cast<T>(std::forward<U>(other));
   }
 
-  /// The error. Precondition: there is no value.
+  /// Returns the error. Precondition: the result holds no value.
   const class error& error() const noexcept { return error_; }
 
  private:
@@ -90,7 +90,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
   union {
     T value_;
   };
-  class error error_;  // not in the union: g++ 12 would warn of uninitialised use
+  class error error_;  // not in a union with the value: g++ 12 would warn of uninitialized use
   bool ok_;
 };
 

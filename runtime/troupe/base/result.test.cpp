@@ -26,7 +26,7 @@ static_assert(!std::is_copy_constructible_v<result<std::unique_ptr<int>>>);
 static_assert(!std::is_copy_assignable_v<result<std::unique_ptr<int>>>);
 static_assert(std::is_move_assignable_v<result<std::unique_ptr<int>>>);
 
-TEST(result, throws_the_error_it_holds_when_asked_for_a_value) {
+TEST(result, value_throws_the_error_that_the_result_holds) {
   EXPECT_EQ(parse(true).value(), 7);
   try {
     (void)parse(false).value();
@@ -46,7 +46,7 @@ TEST(result, can_be_assigned_a_value_and_then_an_error) {
   EXPECT_EQ(*copy, "back");
 }
 
-TEST(result, holds_an_error_if_its_value_is_void) {
+TEST(result, a_result_of_void_holds_success_or_an_error) {
   result<void> ok;
   EXPECT_TRUE(ok);
   ok = error(reaction::fatal, "test", "broken");
@@ -105,7 +105,7 @@ TEST(result, is_unwrapped_by_try_or_returned_as_an_error) {
   EXPECT_FALSE(taken(parse(false).error()));
 }
 
-// Temporaries of the same expression are destroyed whether or not TROUPE_TRY returns.
+// Counts its living objects: temporaries of an expression must be destroyed whether or not TROUPE_TRY returns.
 struct counted {
   explicit counted(int& all) : n(all) { ++n; }
   counted(const counted& o) : n(o.n) { ++n; }
@@ -172,7 +172,7 @@ TEST(error, text_ends_with_an_ellipsis_if_the_chain_is_full) {
   EXPECT_EQ(e.to_string(), "unsupported [test] a #1: no (reached through b #2 to #17 (16 times), …)");
 }
 
-TEST(error, names_the_first_request_it_reaches_if_it_has_none) {
+TEST(error, belongs_to_the_first_request_it_reaches_if_it_names_none) {
   const error e = error(reaction::stopped, "device", "closed").passed_on_to({"blas.scal<f64>", 0});
   EXPECT_EQ(e.to_string(), "stopped [device] blas.scal<f64>: closed");
   EXPECT_EQ(e.passed_on_to({"memory.download", 7}).to_string(),

@@ -3,14 +3,15 @@
 #pragma once
 
 #if defined(__clang__)
-// For a function that calls a function of another program, whose types have the same layout but differ to clang.
+// For functions that call functions of a plug-in: clang takes the plug-in's types, which have the same layout, for
+// others.
 #define TROUPE_CALLS_OTHER_PROGRAMS __attribute__((no_sanitize("function")))
 #else
 #define TROUPE_CALLS_OTHER_PROGRAMS
 #endif
 
-// Whether this build has the address or the thread sanitizer: 0 or 1. Asks for the compiler, not for `__has_feature`:
-// headers of some systems define that to 0 for g++.
+// 1 if this build has the address or the thread sanitizer, otherwise 0. Tests the compiler first, because headers of
+// some systems define `__has_feature` as 0 for g++.
 #if defined(__clang__)
 #define TROUPE_ADDRESS_SANITIZER (__has_feature(address_sanitizer))
 #define TROUPE_THREAD_SANITIZER (__has_feature(thread_sanitizer))

@@ -10,7 +10,7 @@
 namespace troupe {
 
 namespace detail {
-/// Blocks the calling thread's signals, except those that report an error of the thread itself.
+/// Blocks the calling thread's signals, except those that report an error of the thread itself, such as SIGSEGV.
 class signals_blocked {
  public:
   [[nodiscard]] signals_blocked() noexcept;
@@ -22,8 +22,9 @@ class signals_blocked {
 };
 }  // namespace detail
 
-/// Starts a thread of the library. It takes no signal that is sent to the process: that is a matter of the program's
-/// own threads, which may all block it, to wait for it or to read it from a signalfd. Throws what std::thread throws.
+/// Starts a thread of the library. It blocks signals that are sent to the process: those belong to the program's own
+/// threads, which may block them all in order to wait for them or read them from a signalfd. Throws what std::thread
+/// throws.
 template <class F>
 std::thread start_thread(F&& run) {
   const detail::signals_blocked guard;

@@ -17,7 +17,7 @@ std::set<int> blocked_here() {
   return out;
 }
 
-TEST(a_thread_of_the_library, blocks_all_signals_but_those_of_its_own_errors) {
+TEST(a_thread_of_the_library, blocks_all_signals_except_those_of_its_own_errors) {
   const std::set<int> before = blocked_here();
   std::set<int> inside;
   start_thread([&] { inside = blocked_here(); }).join();
@@ -27,7 +27,7 @@ TEST(a_thread_of_the_library, blocks_all_signals_but_those_of_its_own_errors) {
   EXPECT_EQ(blocked_here(), before) << "the caller's signals have changed";
 }
 
-TEST(a_thread_of_the_library, leaves_the_callers_signals_if_it_cannot_be_started) {
+TEST(a_thread_of_the_library, leaves_the_callers_signal_mask_unchanged_if_it_cannot_be_started) {
   struct fails {
     fails() = default;
     fails(const fails&) { throw std::bad_alloc(); }

@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// A `std::string` for fields of requests, recipes and options. Unlike `std::string` it is safe in a temporary inside
-/// `co_await` with g++ 12, see `placed`. Converts from and to string types.
+/// A `std::string` for fields of requests, recipes and options. Unlike `std::string`, it is safe in a temporary inside
+/// `co_await` with g++ 12: see `placed`. Converts from and to string types.
 class text {
  public:
   using value_type = char;
@@ -21,7 +21,7 @@ class text {
   text(std::string value) noexcept : value_(std::move(value)) {}
   text(std::string_view value) : value_(std::string(value)) {}
   text(const char* value) : value_(std::string(value)) {}
-  /// Takes types that convert to `std::string`, such as `std::filesystem::path`.
+  /// Accepts types that convert to `std::string`, such as `std::filesystem::path`.
   template <class S>
     requires(std::convertible_to<const S&, std::string> && !std::convertible_to<const S&, std::string_view> &&
              !std::same_as<S, text>)

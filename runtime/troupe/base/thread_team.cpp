@@ -39,7 +39,7 @@ void thread_team::start_helpers() noexcept {
   }
 }
 
-// Helpers that share work of their own stay where they are.
+// Helpers that themselves share work are not moved.
 void thread_team::place_helpers() noexcept {
   if (ids_.size() + 1 != threads_ || std::find(ids_.begin(), ids_.end(), ::gettid()) != ids_.end()) return;
   try {
@@ -48,7 +48,8 @@ void thread_team::place_helpers() noexcept {
   }
 }
 
-// Returns work with open parts. Each helper begins its search at another work, so that all are served in turn.
+// Returns work with parts that no thread has taken. Each call begins its search at another work, so that all are served
+// in turn.
 thread_team::work* thread_team::open_work() noexcept {
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     work* const w = shared_[(turn_ + i) % shared_.size()];

@@ -14,31 +14,31 @@
 
 namespace troupe {
 
-/// Threads that help a caller with work in parts: the batches of blas, the blocks of a kernel. They start when they are
-/// first needed, sleep while idle, and serve all work that is shared at the same time in turn.
+/// Threads that help a caller with work that consists of parts, such as the batches of blas or the blocks of a kernel.
+/// They start when they are first needed, sleep while idle, and serve works that are shared at the same time in turn.
 ///
-/// Each host engine has its own team. Plug-ins do not share our libraries, so one team for the process would have to go
-/// through the interface of engines, and would save nothing but sleeping threads. OpenBLAS has its own threads anyway:
-/// blas shares only work that OpenBLAS would do on one core.
+/// Each host engine has its own team: plug-ins do not share our libraries, so one team for the process would have to be
+/// passed through the engine interface, and would save only sleeping threads. OpenBLAS has its own threads; blas shares
+/// only work that OpenBLAS would do on one core.
 class thread_team {
  public:
-  /// Work in parts. Must outlive its `share`.
+  /// Work that consists of parts. It must outlive the call of `share`.
   class work {
    public:
     virtual ~work() = default;
-    /// Returns true if parts are left that no thread has taken.
+    /// Returns true if there are parts that no thread has taken.
     virtual bool is_open() const noexcept = 0;
-    /// Takes parts until none is left. Called by several threads at once. `member` is 0 for the thread that shares, and
-    /// otherwise the number of the helper, so each can have its own scratch data.
+    /// Takes and does parts until none is left. Several threads call it at once. `member` is 0 for the thread that
+    /// called `share`, otherwise the number of the helper, so that each can have its own scratch data.
     virtual void take_part(std::size_t member) noexcept = 0;
 
    private:
     friend class thread_team;
-    std::size_t helpers_ = 0;  // inside `take_part`; guarded by the team's mutex
+    std::size_t helpers_ = 0;  // helpers inside `take_part`; guarded by the team's mutex
     std::condition_variable left_;
   };
 
-  /// `threads` in total, including the thread that shares.
+  /// `threads` is the total, including the thread that calls `share`.
   explicit thread_team(std::size_t threads) noexcept : threads_(threads) {}
   thread_team(const thread_team&) = delete;
   thread_team& operator=(const thread_team&) = delete;
@@ -46,13 +46,13 @@ class thread_team {
 
   std::size_t threads() const noexcept { return threads_; }
 
-  /// Takes part in the work, with as many helpers as are free; returns when no thread works on it. Thread-safe, and may
-  /// be called from a part of other work: the caller never waits for a helper to begin. Must not be called from a
+  /// Does the work together with the helpers that are free; returns when no thread works on it. Thread-safe. May be
+  /// called from a part of other work, because the caller never waits for a helper to begin. Must not be called from a
   /// fiber.
   void share(work& w);
 
-  /// Calls `f(i)` for each i below `count`, `grain` of them in a row. Returns when all calls are done. If calls throw,
-  /// the others are skipped and one of the exceptions is rethrown.
+  /// Calls `f(i)` for each i below `count`; a thread takes `grain` consecutive ones at a time. Returns when all calls
+  /// are done. If a call throws, the calls that have not begun are skipped and one of the exceptions is rethrown.
   template <class F>
   void spread(std::int64_t count, std::int64_t grain, F&& f) {
     stretches<F> all(count, grain, f);
@@ -81,7 +81,7 @@ class thread_team {
     F& f;
     std::atomic<std::int64_t> next{0};
     std::atomic<bool> has_thrown{false};
-    std::exception_ptr thrown;  // the first; read when all threads have left
+    std::exception_ptr thrown;  // the first exception; read when all threads have left
   };
 
   void start_helpers() noexcept;
@@ -91,12 +91,12 @@ class thread_team {
 
   const std::size_t threads_;
   std::mutex mutex_;
-  std::condition_variable changed_;  // work was shared, or the team is closing
+  std::condition_variable changed_;  // notified when work is shared and when the team closes
   std::vector<work*> shared_;
-  std::size_t turn_ = 0;  // which work the next helper looks at first
+  std::size_t turn_ = 0;  // index of the work at which the next helper begins its search
   bool closing_ = false;
   std::vector<std::thread> helpers_;
-  std::vector<pid_t> ids_;  // of the helpers that have begun
+  std::vector<pid_t> ids_;  // identifiers of the helpers that have begun
   helper_places places_;
 };
 

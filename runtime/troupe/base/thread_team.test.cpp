@@ -55,7 +55,7 @@ TEST(a_thread_team, rethrows_the_exception_of_a_part_and_stays_usable) {
   }
 }
 
-TEST(a_thread_team, numbers_its_members_from_the_caller_which_is_0) {
+TEST(a_thread_team, passes_each_member_a_number_of_its_own) {
   struct numbers final : thread_team::work {
     bool is_open() const noexcept override { return left > 0; }
     void take_part(std::size_t member) noexcept override {

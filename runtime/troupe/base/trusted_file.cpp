@@ -18,7 +18,7 @@
 namespace troupe {
 namespace {
 
-// Returns where an open file is, or was.
+// Returns the path of an open file; where it was, if it was removed.
 std::string place_of(const std::string& link) {
   constexpr std::string_view gone = " (deleted)";
   char path[PATH_MAX];
@@ -70,8 +70,8 @@ const std::string& replaceable_program() {
   return path;
 }
 
-// From the root down: no other user can change what a name in a trusted folder stands for, so each name that was
-// checked still stands for the same when the next one is.
+// Checks from the root down: no other user can change what a name in a trusted folder refers to, so each name that was
+// checked still refers to the same file when the next one is checked.
 result<trusted_file> open_trusted(const std::string& path, const std::string& domain, const std::string& program) {
   char* const real = ::realpath(path.c_str(), nullptr);
   if (real == nullptr) return error_of_errno(domain, "finding '" + path + "'");
@@ -81,11 +81,12 @@ result<trusted_file> open_trusted(const std::string& path, const std::string& do
   for (std::size_t slash = 0; slash != std::string::npos; slash = out.path.find('/', slash + 1)) {
     const std::string folder = slash == 0 ? "/" : out.path.substr(0, slash);
     if (program.starts_with(slash == 0 ? folder : folder + "/")) continue;
-    if (::lstat(folder.c_str(), &s) != 0) return error_of_errno(domain, "looking at the folder '" + folder + "'");
+    if (::lstat(folder.c_str(), &s) != 0)
+      return error_of_errno(domain, "reading the owner and mode of the folder '" + folder + "'");
     struct stat judged = s;
     if ((s.st_mode & S_ISVTX) != 0) judged.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
     std::string why = why_untrusted(judged, trusted_writers::program);
-    if (!S_ISDIR(s.st_mode)) why = "it is no folder any more";
+    if (!S_ISDIR(s.st_mode)) why = "it is no longer a folder";
     if (!why.empty()) return untrusted(domain, path, folder, s, why);
   }
   out.fd.reset(::open(out.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -109,7 +110,7 @@ std::string file_of_code(const void* code) {
   if (::dladdr(code, &at) == 0 || at.dli_fname == nullptr) return {};
   const std::string_view name = at.dli_fname;
   if (name.starts_with("/proc/self/fd/")) return place_of(at.dli_fname);
-  // A program's name is that by which it was called.
+  // The name of the program is the path it was called by, which may be relative.
   return name.starts_with('/') ? std::string(name) : path_of_this_program();
 }
 

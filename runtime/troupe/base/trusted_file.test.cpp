@@ -30,7 +30,7 @@ class trusted_file_test : public ::testing::Test {
 
   std::string folder() const { return root_ / "libexec/troupe"; }
   std::string file() const { return folder() + "/worker"; }
-  // Returns why the file is refused; empty if it is not.
+  // Returns why the file is refused; empty if it is opened.
   static std::string refusal(const std::string& path) {
     const auto opened = open_trusted(path, "test");
     return opened ? "" : opened.error().text();
@@ -125,7 +125,7 @@ TEST_F(trusted_file_test, is_checked_at_the_target_of_symbolic_links) {
             std::string::npos);
 }
 
-TEST_F(trusted_file_test, is_distinguished_from_a_refused_one_if_it_does_not_exist) {
+TEST_F(trusted_file_test, fails_with_the_systems_code_if_it_does_not_exist) {
   const auto nothing = open_trusted(folder() + "/nothing", "test");
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().code(), ENOENT);

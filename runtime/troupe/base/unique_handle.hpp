@@ -8,9 +8,9 @@
 
 namespace troupe {
 
-/// Owns one handle of the system or of a vendor library. `Traits` describes it:
+/// Owns one handle of the system or of a vendor library. `Traits` describes the handle:
 ///   using type = int; static constexpr type null = -1; static void close(type) noexcept;
-/// Every handle in this code base is held by one, so that no move or clean-up is written by hand.
+/// Every handle in this code base is held by a unique_handle, so that no move or clean-up is written by hand.
 template <class Traits>
 class unique_handle {
  public:

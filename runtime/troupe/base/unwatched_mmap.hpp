@@ -14,8 +14,8 @@
 
 namespace troupe {
 
-/// Calls mmap without the knowledge of the thread sanitizer, which treats mmap as a write to all of the memory. For
-/// memory that other threads use in an order that the sanitizer cannot see, because another process establishes it.
+/// Calls mmap without telling the thread sanitizer, which treats mmap as a write to all of the memory. For memory that
+/// threads use in an order that the sanitizer cannot observe, because another process establishes it.
 inline void* unwatched_mmap(void* at, std::size_t bytes, int protection, int flags, int fd) {
 #if TROUPE_THREAD_SANITIZER
   return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, fd, 0));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The version of these headers, for `#if TROUPE_VERSION >= 100` (0.1.0). CMake reads it from here.
+/// The version of these headers, for `#if TROUPE_VERSION >= 100` (100 is 0.1.0). CMake reads it from here.
 #define TROUPE_VERSION_MAJOR 0
 #define TROUPE_VERSION_MINOR 1
 #define TROUPE_VERSION_PATCH 0

@@ -10,8 +10,8 @@
 namespace troupe {
 namespace {
 
-// Blocks SIGXFSZ, which the kernel sends this thread if a write or a resize exceeds the limit on file sizes, and which
-// would end the process.
+// Blocks SIGXFSZ. The kernel sends that signal to a thread whose write or resize exceeds the limit on file sizes, and
+// it would end the process.
 class without_size_signal {
  public:
   [[nodiscard]] without_size_signal() noexcept {

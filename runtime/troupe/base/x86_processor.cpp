@@ -17,7 +17,7 @@ struct registers {
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
 };
 
-// Returns zeros if the processor does not have the leaf.
+// Returns the registers of CPUID for the leaf and part; zeros if the processor does not have the leaf.
 registers ask(std::uint32_t leaf, std::uint32_t part = 0) {
   registers r;
   if (__get_cpuid_count(leaf, part, &r.a, &r.b, &r.c, &r.d) == 0) return {};
@@ -26,7 +26,7 @@ registers ask(std::uint32_t leaf, std::uint32_t part = 0) {
 
 constexpr bool has(std::uint32_t all, int bit) { return (all >> bit & 1) != 0; }
 
-// Returns which registers the operating system saves. Precondition: CPUID reports OSXSAVE.
+// Returns the set of registers that the operating system saves (XCR0). Precondition: CPUID reports OSXSAVE.
 std::uint32_t saved_registers() {
   std::uint32_t low = 0, high = 0;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

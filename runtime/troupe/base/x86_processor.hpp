@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// The facts from CPUID by which kernels are chosen. An extension counts only if the operating system saves its
-/// registers.
+/// The facts from CPUID by which kernels are chosen. An extension counts as present only if the operating system saves
+/// its registers.
 struct x86_processor {
   std::string vendor;           ///< "GenuineIntel"
   std::uint32_t signature = 0;  ///< leaf 1, EAX: stepping, model and family, with their extensions
@@ -21,7 +21,8 @@ struct x86_processor {
   bool avx512 = false;  ///< F, CD, BW, DQ and VL
   bool avx512_bf16 = false;
 
-  /// The raw fields. The family is 6 for all of Intel's Core line; 15 means that the extended family is added.
+  /// The raw fields of `signature`. The base family is 6 for all of Intel's Core line; only if it is 15, the extended
+  /// family is added to it.
   std::uint32_t base_family() const noexcept { return signature >> 8 & 0xf; }
   std::uint32_t extended_family() const noexcept { return signature >> 20 & 0xff; }
   std::uint32_t low_model() const noexcept { return signature >> 4 & 0xf; }

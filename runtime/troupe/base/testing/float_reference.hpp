@@ -18,7 +18,7 @@
 // the code it checks.
 namespace troupe::reference {
 
-// Wide enough that every float, double and 64-bit integer, and every midpoint of a format, is exact.
+// A type in which every float, double and 64-bit integer, and every midpoint between numbers of a format, is exact.
 using exact = long double;
 static_assert(std::numeric_limits<exact>::digits >= 64);
 
@@ -34,7 +34,7 @@ struct definition {
   unsigned sign_bit() const { return 1u << (exponent_bits + mantissa_bits); }
   unsigned codes() const { return has_sign ? 2 * sign_bit() : sign_bit(); }
 
-  // The value of a code by the definition of the format.
+  // Returns the value of a code by the definition of the format.
   exact value(unsigned code) const {
     const int mantissa = static_cast<int>(code % (1u << mantissa_bits));
     const int exponent = static_cast<int>(code >> mantissa_bits) % (1 << exponent_bits);
@@ -47,7 +47,7 @@ struct definition {
     return sign * in_line(static_cast<unsigned>(exponent << mantissa_bits | mantissa));
   }
 
-  // The value that a code would have if no code were special.
+  // Returns the value that a code would have if no code were special.
   exact in_line(unsigned magnitude) const {
     const int mantissa = static_cast<int>(magnitude % (1u << mantissa_bits));
     const int exponent = static_cast<int>(magnitude >> mantissa_bits);
@@ -56,7 +56,7 @@ struct definition {
     return std::ldexp(exact((1 << mantissa_bits) + mantissa), exponent - bias - mantissa_bits);
   }
 
-  // The finite non-negative numbers, ascending, and the first that is out of range.
+  // Returns the finite non-negative numbers in ascending order, and the first number that is out of range.
   std::vector<candidate> line() const {
     std::vector<candidate> all;
     unsigned magnitude = 0;
@@ -103,7 +103,7 @@ class converter {
   std::vector<candidate> line_;
 };
 
-// The inputs at which rounding errors show: every number of the format, every midpoint between neighbours, and the
+// Returns inputs at which rounding errors show: every number of the format, every midpoint between neighbors, and the
 // values next to those.
 template <class Float>
 std::vector<Float> hard_cases(const converter& c) {
@@ -128,7 +128,8 @@ std::vector<Float> hard_cases(const converter& c) {
   return all;
 }
 
-// The seed of this run: TROUPE_SEED if it is set, otherwise a new one. Printed, so that a failure can be repeated.
+// Returns the seed of this run: TROUPE_SEED if it is set, otherwise a new one. Prints it, so that a failure can be
+// repeated.
 inline std::uint64_t seed() {
   static const std::uint64_t value = [] {
     const char* given = std::getenv("TROUPE_SEED");
