@@ -16,7 +16,7 @@ struct full_receiver final : refuser {
   mutable int references = 1;
 };
 
-TEST(accepted_request, is_true_and_has_its_ticket) {
+TEST(accepted_request, converts_to_true_and_has_a_ticket) {
   const accepted taken(17);
   EXPECT_TRUE(taken);
   EXPECT_EQ(taken.ticket(), 17u);
@@ -31,7 +31,7 @@ TEST(accepted_request, keeps_the_error_of_a_refusal_through_copies) {
   EXPECT_EQ(copy.error().text(), "a reason that is too long for a string's own buffer");
 }
 
-TEST(accepted_request, makes_the_error_of_a_refusal_when_it_is_read) {
+TEST(accepted_request, makes_the_error_of_a_refusal_only_when_it_is_read) {
   full_receiver by;
   {
     const accepted refused(refusal::full, &by);

@@ -12,10 +12,10 @@
 
 namespace troupe {
 
-/// Cancels a core when a stop is requested, as long as the link lives. The core must outlive the link.
+/// Cancels a core when a stop is requested, as long as this object lives. The core must outlive it.
 class cancel_link {
  public:
-  /// Owns `other`, a second link.
+  /// Cancels the core at a stop of `token`. Owns `other`, the link of another token.
   cancel_link(std::stop_token token, pending_core& core, std::unique_ptr<cancel_link> other = nullptr)
       : other_(std::move(other)), callback_(std::move(token), call{&core}) {}
 
@@ -32,8 +32,8 @@ class cancel_link {
 };
 
 /// Holds the hook that a producer wants to run when its consumer cancels. The hook runs at most once and is destroyed
-/// as soon as it cannot run any more; a running hook can outlive `close` and the slot. Thread-safe without a lock: one
-/// pointer decides which thread owns the hook.
+/// as soon as it can no longer run; a hook that is running can outlive `close` and the slot. Thread-safe without a
+/// lock: one pointer decides which thread owns the hook.
 class cancel_slot {
  public:
   struct hook {
@@ -46,10 +46,11 @@ class cancel_slot {
   ~cancel_slot() { close(); }
 
   bool requested() const noexcept { return hook_.load(std::memory_order_acquire) == cancelled(); }
-  /// Runs the installed hook, or the one that is installed later. Does nothing once closed.
+  /// Runs the installed hook; if none is installed yet, the next one runs when it is installed. Does nothing after
+  /// `close`.
   void request() noexcept;
   /// Returns false if a hook is installed already. Runs the hook at once if cancellation was requested before; discards
-  /// it if closed.
+  /// it after `close`.
   bool install(std::unique_ptr<hook> h) noexcept;
   /// Discards the hook, because the answer was set.
   void close() noexcept;
@@ -59,10 +60,10 @@ class cancel_slot {
   static hook* closed() noexcept { return reinterpret_cast<hook*>(2 * alignof(hook)); }
   static bool is_hook(hook* h) noexcept { return h && h != cancelled() && h != closed(); }
 
-  std::atomic<hook*> hook_{nullptr};  // null, a hook, cancelled() or closed()
+  std::atomic<hook*> hook_{nullptr};  // null, a hook, or one of the markers cancelled() and closed()
 };
 
-/// Returns the error for work that ended because its consumer cancelled it (`retry_later`).
+/// Returns the error (`retry_later`) of work that ended because its consumer cancelled it.
 error cancelled(std::string_view what);
 
 }  // namespace troupe

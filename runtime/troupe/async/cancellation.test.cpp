@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-TEST(cancellation, runs_the_hook_once_when_the_consumer_cancels) {
+TEST(cancellation, runs_the_hook_once_if_the_consumer_cancels_repeatedly) {
   promise<int> p;
   auto q = p.get_pending();
   int hooks = 0;
@@ -51,7 +51,7 @@ TEST(cancellation, discards_the_hook_when_the_promise_is_answered) {
   EXPECT_EQ(*held, 0);
 }
 
-TEST(cancellation, follows_each_of_several_stop_tokens) {
+TEST(cancellation, happens_at_a_stop_of_any_of_several_tokens) {
   for (const bool first : {true, false}) {
     std::stop_source one, other;
     promise<int> p;
@@ -62,7 +62,7 @@ TEST(cancellation, follows_each_of_several_stop_tokens) {
   }
 }
 
-TEST(cancellation, follows_a_stop_token_while_the_pending_waits) {
+TEST(cancellation, happens_at_a_stop_while_the_pending_waits) {
   std::stop_source stop;
   promise<int> p, dropped, late;
   auto q = p.get_pending().cancel_on(stop.get_token());
@@ -99,7 +99,7 @@ TEST(cancellation, reaches_the_pendings_that_the_children_of_a_started_task_wait
   EXPECT_EQ(q.get().error().reaction(), reaction::retry_later);
 }
 
-TEST(cancellation, follows_the_token_passed_to_the_start_of_a_task) {
+TEST(cancellation, happens_at_a_stop_of_the_token_passed_to_start) {
   for (bool stopped_before : {false, true}) {
     std::stop_source stop;
     promise<int> p;
@@ -125,7 +125,7 @@ TEST(cancellation, ends_the_task_if_an_answer_comes_at_the_same_time) {
   }
 }
 
-TEST(cancellation, is_safe_if_it_destroys_the_last_owner) {
+TEST(cancellation, is_safe_if_it_destroys_the_last_owner_of_the_pending) {
   std::stop_source stop;
   auto p = std::make_unique<promise<int>>();
   p->on_cancel([&] { p->set(cancelled("the work")); });

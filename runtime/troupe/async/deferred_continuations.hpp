@@ -7,9 +7,9 @@
 
 namespace troupe {
 
-/// While an object of this class lives, answers that are set on its thread keep their continuations instead of posting
-/// them. For a thread that sets answers with a lock held, or several at a time: a continuation can block and wait for
-/// another answer.
+/// Keeps the continuations of answers that are set on this thread, instead of posting them, as long as this object
+/// lives. For a thread that sets answers while it holds a lock, or that sets several at a time: a continuation can
+/// block and wait for another answer.
 class deferred_continuations {
  public:
   deferred_continuations() noexcept : outer_(std::exchange(innermost_, this)) {}
@@ -30,12 +30,12 @@ class deferred_continuations {
   static thread_local constinit deferred_continuations* innermost_;
 };
 
-/// Returns an executor that runs jobs at once, even while continuations are kept. For jobs that are short and never
+/// Returns an executor that runs each job at once, even while continuations are kept. For jobs that are short and never
 /// block.
 executor& immediate_executor() noexcept;
 
-/// Returns an executor that runs jobs at once, or keeps them while continuations are kept. For user code that runs as a
-/// side effect of another call.
+/// Returns an executor that runs each job at once, unless continuations are kept: then it keeps the job. For user code
+/// that runs as a side effect of another call.
 executor& keeping_executor() noexcept;
 
 /// Posts each job of a list from `take` to its `home`.

@@ -27,7 +27,7 @@ TEST(deferred_continuations, run_when_they_are_posted_and_in_order) {
   EXPECT_EQ(seen, (std::vector<int>{1, 2}));
 }
 
-TEST(deferred_continuations, are_kept_only_for_answers_of_the_same_thread) {
+TEST(deferred_continuations, are_kept_only_for_answers_set_on_the_same_thread) {
   promise<int> answer;
   bool ran = false;
   answer.get_pending().then([&](result<int>) { ran = true; }).detach();

@@ -9,16 +9,16 @@ namespace troupe {
 
 class executor;
 
-/// One unit of work for an `executor`. Intrusive: the poster keeps it alive until `run` is called, and `run` may
-/// destroy it.
+/// A unit of work for an `executor`. Intrusive: the caller of `post` keeps it alive until `run` is called, and `run`
+/// may destroy it.
 struct job {
   void (*run)(job*) noexcept = nullptr;
-  job* next = nullptr;       ///< for the queue that holds the job, such as an executor's
-  executor* home = nullptr;  ///< where a kept job is posted later, see `deferred_continuations`
+  job* next = nullptr;       ///< for the queue that holds the job, such as that of an executor
+  executor* home = nullptr;  ///< where a kept job is posted later: see `deferred_continuations`
 };
 
-/// Runs jobs. Derive from it to use your own event loop. It must run each posted job exactly once, on any thread, now
-/// or later: if a job is lost, a pending is never answered.
+/// Runs jobs. Derive from it to use your own event loop. An executor must run each posted job exactly once, on any
+/// thread, at once or later: if it loses a job, a pending is never answered.
 class executor {
  public:
   /// Thread-safe. May run the job before it returns.
@@ -31,7 +31,7 @@ class executor {
 /// Returns the executor that runs a job at once, on the thread that posts it.
 executor& inline_executor() noexcept;
 
-/// Runs `f()` on the executor. Allocates one small block. An exception that leaves `f` terminates the program.
+/// Runs `f()` on the executor. Allocates one small block. An exception from `f` terminates the program.
 template <class F>
 void post(executor& where, F&& f) {
   struct call : job {

@@ -5,7 +5,7 @@
 #include <troupe/async/task.hpp>
 #include <vector>
 
-// The common part of when_all and when_any.
+// The code that when_all and when_any share.
 namespace troupe::detail {
 
 template <class T>
@@ -21,7 +21,7 @@ using pending_of = decltype(as_pending(std::declval<X&&>()));
 template <class X>
 concept pending_or_task = requires(X&& x) { as_pending(std::move(x)); };
 
-/// Calls `Owner::answered(index)` when one of several pendings is answered. Keeps the owner alive until then.
+/// Calls `Owner::answered(index)` when the pending with this index is answered. Keeps the owner alive until then.
 template <class Owner>
 struct gathered : job {
   Owner* owner = nullptr;
@@ -41,7 +41,7 @@ struct gathered : job {
   }
 };
 
-/// Several pendings of one type. `Derived::answered` decides what happens when one of them is answered.
+/// The state for several pendings of one type. `Derived::answered` decides what happens when one of them is answered.
 template <class T, class Answer, class Derived>
 class vector_state : public pending_state<Answer> {
  public:

@@ -35,7 +35,7 @@ class manual_executor final : public executor {
   std::vector<job*> jobs_;
 };
 
-/// A coroutine type that is independent of this library.
+/// A coroutine type that does not come from this library.
 struct fire_and_forget {
   struct promise_type {
     fire_and_forget get_return_object() { return {}; }
@@ -124,7 +124,7 @@ TEST(promise, destroyed_without_an_answer_fails_with_the_place_where_it_was_crea
   EXPECT_NE(text.find("without an answer"), std::string::npos) << text;
 }
 
-TEST(promise, returns_its_pending_once) {
+TEST(promise, returns_its_pending_only_once) {
   promise<void> p;
   pending<void> first = p.get_pending();
   EXPECT_FALSE(p.get_pending().valid());
@@ -155,7 +155,7 @@ TEST(promise, can_be_destroyed_by_the_continuation_of_its_answer) {
   EXPECT_EQ(seen, 4);
 }
 
-TEST(then, handles_values_errors_results_and_void) {
+TEST(then, passes_on_values_errors_results_and_void) {
   promise<int> p;
   auto q = p.get_pending()
                .then([](result<int> r) -> result<int> {

@@ -39,7 +39,7 @@ attach_outcome pending_core::attach(executor& where, job& continuation) noexcept
   if (phase_.fetch_or(reserved_bit, std::memory_order_acq_rel) & reserved_bit) return attach_outcome::refused;
   continuation.home = &where;
   continuation_ = &continuation;
-  // From step C on the continuation can run and release the caller's reference, but the waiter still needs the core.
+  // After step C the continuation can run and release the caller's reference, but this function still needs the core.
   waiter* const helper = waiter_;
   if (helper) add_ref();
   const bool too_late = (phase_.fetch_or(continued_bit) & done_bit) != 0;

@@ -11,42 +11,42 @@ namespace troupe {
 
 class pending_core;
 
-/// Lets a thread that waits for an answer do the work that leads to it, instead of sleeping until another thread does.
-/// A runtime attaches one to the cores it answers.
+/// Lets a thread that waits for an answer do the work that leads to the answer, instead of sleeping until another
+/// thread does that work. A runtime attaches one to the cores whose answers it sets.
 struct waiter {
   /// Called by a blocking get while the core is not done. Returns when `core.done()` or when the deadline has passed;
   /// an early return is harmless. An implementation that sleeps must read the word it sleeps on *before* it checks
   /// `core.done()`, so that it cannot miss `answered`.
   virtual void wait(pending_core& core, std::int64_t deadline_ns) noexcept = 0;
-  /// Called after a continuation was attached to a core that was not done: the answer is needed, and no thread blocks
-  /// for it. The core may have been answered in the meantime; it is alive during the call.
+  /// Called after a continuation was attached to a core that was not done: the answer is needed, though no thread
+  /// blocks for it. The core may have been answered in the meantime; it is alive during the call.
   virtual void interest_added(pending_core& core) noexcept = 0;
-  /// Called by the answering thread before the continuation is posted: exactly once for each `interest_added`, on any
-  /// thread, and possibly before it.
+  /// Called by the answering thread before it posts the continuation: exactly once for each `interest_added`, on any
+  /// thread, and possibly before `interest_added`.
   virtual void interest_met(pending_core& core) noexcept;
-  /// Called by the answering thread if a thread is inside `wait` for this core; it can be the same thread.
+  /// Called by the answering thread if a thread is inside `wait` for this core; both can be the same thread.
   virtual void answered(pending_core& core) noexcept;
 
  protected:
   ~waiter() = default;
 };
 
-/// The request that an answer comes from, in the numbers of its producer.
+/// The request that an answer comes from, as a number that its producer understands.
 struct answer_source {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
-  std::uint32_t place = nowhere;  ///< nowhere: not said
+  std::uint32_t place = nowhere;  ///< the request's place in the mailbox; `nowhere`: unknown
   std::uint64_t number = 0;
 };
 
 /// The effect of `pending_core::attach`.
 enum class attach_outcome : std::uint8_t {
   attached,      ///< the job will be posted when the answer arrives
-  already_done,  ///< the answer is there; the job will not be posted, the caller continues itself
+  already_done,  ///< the answer is there: the job will not be posted, and the caller continues itself
   refused,       ///< another continuation is attached already
 };
 
-/// The untyped part of a `pending`: whether the answer is there, and what waits for it. Reference-counted; starts with
-/// one reference. A thread that answers must hold a reference while it does so.
+/// The untyped part of a `pending`: its answer's state, and the threads or the continuation that wait for the answer.
+/// Reference-counted; starts with one reference. A thread that sets the answer must hold a reference while it does so.
 ///
 /// The modification order of one word, `phase`, decides everything. It has flags that are never cleared, and in the
 /// upper bits the number of blocked threads. Let D be the step that sets `done`.
@@ -82,10 +82,10 @@ class pending_core {
 
   /// Asks the producer to stop the work. The producer must still answer, with a result or an error.
   virtual void cancel() noexcept {}
-  /// Returns the request whose end leads to the answer; for the waiter.
+  /// Returns the request whose end leads to the answer. Used by the waiter.
   virtual answer_source source() const noexcept { return {}; }
 
-  /// Sleeps until done, a spurious wake, or the deadline; for waiters that have no word of their own to sleep on. Call
+  /// Sleeps until done, a spurious wake, or the deadline. For waiters that have no word of their own to sleep on; call
   /// it only inside `waiter::wait`. Returns false if the deadline has passed.
   bool sleep(std::int64_t deadline_ns) const noexcept;
   /// Wakes the threads inside `sleep`.
@@ -103,11 +103,11 @@ class pending_core {
   /// Called when the last reference is released; override it if cores are not made by `new`.
   virtual void destroy() noexcept { delete this; }
 
-  /// Returns true for the one producer that may store the result and must then call `finish`.
+  /// Returns true for exactly one producer: it may store the result and must then call `finish`.
   bool claim() noexcept { return (phase_.fetch_or(claimed_bit, std::memory_order_relaxed) & claimed_bit) == 0; }
   /// Publishes the stored result, wakes blocked threads, posts the continuation.
   void finish() noexcept;
-  /// Returns true for the one consumer that may move the result out. Precondition: done.
+  /// Returns true for exactly one consumer: it may move the result out. Precondition: the core is done.
   bool claim_value() noexcept { return (phase_.fetch_or(taken_bit, std::memory_order_acq_rel) & taken_bit) == 0; }
 
  private:

@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-/// A runtime that answers its cores when a thread drives it, like a device.
+/// A runtime that, like a device, answers its cores only when a thread drives it.
 class driven_runtime final : public waiter {
  public:
   void wait(pending_core& core, std::int64_t deadline_ns) noexcept override {
@@ -68,7 +68,7 @@ TEST(pending_core, lets_a_thread_in_get_drive_the_runtime) {
   EXPECT_FALSE(f.core->has_blocked_waiter());
 }
 
-TEST(pending_core, drives_the_runtime_once_when_polled) {
+TEST(pending_core, drives_the_runtime_once_if_polled) {
   fixture f;
   EXPECT_FALSE(f.consumer.get_until(0).has_value());
   EXPECT_EQ(f.runtime.waits, 1);
@@ -102,7 +102,7 @@ TEST(pending_core, reports_interest_to_the_runtime_only_before_the_answer) {
   EXPECT_EQ(seen, 6);
 }
 
-TEST(pending_core, is_cancelled_through_a_chain_which_ends_a_get) {
+TEST(pending_core, is_cancelled_through_a_then_which_ends_a_blocked_get) {
   fixture f;
   auto chained = std::move(f.consumer).then([](result<int> r) { return r; }).then([](result<int> r) { return r; });
   chained.cancel();
@@ -128,7 +128,7 @@ TEST(pending_core, refuses_a_second_job_and_leaves_a_late_one_to_the_caller) {
   EXPECT_EQ(f.core->attach(inline_executor(), second), attach_outcome::already_done);
 }
 
-/// Lets the threads of one round begin together, in an arbitrary interleaving.
+/// Lets the threads of one round begin together, so that their order varies.
 class start_barrier {
  public:
   explicit start_barrier(int threads) : threads_(threads) {}
@@ -175,7 +175,7 @@ TEST(pending_race, sets_one_of_many_answers_and_runs_the_continuation_once) {
   }
 }
 
-TEST(pending_race, leaks_nothing_if_an_answer_meets_a_destruction) {
+TEST(pending_race, leaks_nothing_if_answer_and_destruction_race) {
   std::atomic<int> alive = 0;
   for (int round = 0; round < rounds; ++round) {
     auto core = ref<pending_state<int>>::adopt(new counted_state(nullptr, alive));
@@ -253,7 +253,7 @@ TEST(pending_race, loses_no_answer_to_a_timed_get) {
   }
 }
 
-TEST(pending_core, reports_all_interests_as_met_when_attach_and_answer_race) {
+TEST(pending_core, reports_every_interest_as_met_if_attach_and_answer_race) {
   driven_runtime runtime;
   std::atomic<int> alive = 0;
   for (int i = 0; i < 2000; ++i) {

@@ -15,22 +15,22 @@ namespace detail {
 error not_answered_yet();
 error already_taken();
 error empty_pending();
-/// The error for a promise that was created at that place.
+/// Returns the error of a promise that was created at `made` and dropped without an answer.
 error dropped_promise(const std::source_location& made);
-/// Turns the exception being handled into an error; call it in a catch block. A `bad_result` becomes the error it
+/// Turns the exception being handled into an error; call it in a catch block. A `bad_result` becomes the error that it
 /// holds.
 error from_current_exception(std::string_view domain);
 }  // namespace detail
 
-/// The answer of a `pending<T>`. A runtime derives from it to keep the data of a request in the same block, and makes
-/// the consumer's side with `pending<T>(ref<pending_state<T>>)`.
+/// The shared state of a `pending<T>`. A runtime derives from it to keep the data of a request in the same block, and
+/// makes the consumer's side with `pending<T>(ref<pending_state<T>>)`.
 template <class T>
 class pending_state : public pending_core {
  public:
   using pending_core::pending_core;
 
   /// Sets the answer. Returns true for the first call; later answers are ignored. Thread-safe. If the continuation's
-  /// executor is inline, it runs before this returns. The caller must hold a reference.
+  /// executor is inline, the continuation runs before `complete` returns. The caller must hold a reference.
   bool complete(result<T> answer) noexcept {
     if (!claim()) return false;
     answer_.emplace(std::move(answer));
@@ -38,7 +38,7 @@ class pending_state : public pending_core {
     return true;
   }
 
-  /// Moves the answer out. Fails with `caller_bug` if the answer has not arrived or was taken. Thread-safe.
+  /// Moves the answer out. Fails with `caller_bug` if the answer has not arrived or was taken already. Thread-safe.
   result<T> take() {
     if (!done()) return detail::not_answered_yet();
     if (!claim_value()) return detail::already_taken();

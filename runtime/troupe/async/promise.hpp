@@ -12,7 +12,7 @@ struct promise_state final : pending_state<T> {
   cancel_slot hook;
   void cancel() noexcept override { hook.request(); }
   bool answer(result<T> r) noexcept {
-    hook.close();  // first: a continuation that runs now can destroy the promise, and with it this state
+    hook.close();  // first, because a continuation that runs now can destroy the promise and this state
     return this->complete(std::move(r));
   }
 };
@@ -39,8 +39,8 @@ class promise {
   /// Returns the consumer's side. Later calls return an empty pending.
   pending<T> get_pending() noexcept { return std::exchange(pending_, pending<T>()); }
 
-  /// Sets the answer. Returns true for the first answer; later ones are ignored. Thread-safe. A continuation whose
-  /// executor is inline runs before this returns.
+  /// Sets the answer. Returns true for the first answer; later ones are ignored. Thread-safe. If the continuation's
+  /// executor is inline, the continuation runs before `set` returns.
   bool set(result<T> answer) noexcept { return state_ && state_->answer(std::move(answer)); }
   bool set() noexcept
     requires std::is_void_v<T>
@@ -48,7 +48,7 @@ class promise {
     return set(result<void>());
   }
 
-  /// Returns true if the consumer has cancelled. Answer soon then, usually with `cancelled(what)`.
+  /// Returns true if the consumer has cancelled. Set an answer soon then, usually `cancelled(what)`.
   bool cancel_requested() const noexcept { return state_ && state_->hook.requested(); }
   /// Calls `hook()` once if the consumer cancels before the promise is answered: on the consumer's thread, or at once
   /// if it has cancelled already. If both happen at the same time, the hook can still run after `set` has returned and

@@ -7,12 +7,12 @@
 
 namespace troupe {
 
-/// A counted reference to an object with `add_ref()` and `release()`. The size of one pointer.
+/// A counted reference to an object with `add_ref()` and `release()`. As large as a pointer.
 template <class T>
 class ref {
  public:
   ref() noexcept = default;
-  /// Takes over a reference that is counted already. A new object starts with one.
+  /// Takes over a reference that is counted already: a new object starts with a count of one.
   static ref adopt(T* object) noexcept { return ref(object); }
   /// Adds a reference.
   static ref share(T* object) noexcept {
@@ -39,7 +39,7 @@ class ref {
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
-  /// Passes the reference to the caller, which must call `release()`.
+  /// Passes the reference to the caller, who must call `release()`.
   [[nodiscard]] T* leak() noexcept { return std::exchange(object_, nullptr); }
 
  private:

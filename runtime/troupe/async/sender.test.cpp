@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How a sender library (P2300) takes a pending. The names are those of std::execution; this file has only as much of
-// the receiver's side as running it needs. docs/async.md shows the first part.
+// Shows how a sender library (P2300) uses a pending. The names are those of std::execution; of the receiver's side,
+// this file has only what it takes to run the example. docs/async.md shows the first part.
 #include <gtest/gtest.h>
 
 #include <optional>

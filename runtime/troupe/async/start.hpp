@@ -14,7 +14,7 @@ class started_task final : public pending_state<typename value_of<T>::type>, pub
   started_task(executor& where, task<T> work) noexcept
       : task_context(where), job{.run = &begin}, task_(std::move(work)) {}
 
-  /// Adds a reference for the running task.
+  /// Posts the task to its executor, and adds a reference that the running task holds.
   void start(std::stop_token token) {
     this->add_ref();
     if (token.stop_possible()) link_ = std::make_unique<cancel_link>(std::move(token), *this);
@@ -43,12 +43,12 @@ class started_task final : public pending_state<typename value_of<T>::type>, pub
 
 }  // namespace detail
 
-/// The pending of a started task: a `pending<T>` for a `task<T>` and for a `task<result<T>>`.
+/// The pending that starting a task returns: a `pending<T>` for a `task<T>` and for a `task<result<T>>`.
 template <class T>
 using started = pending<typename detail::value_of<T>::type>;
 
-/// Runs the task on the executor, which must outlive it. Cancelling the pending, or requesting a stop through the
-/// token, requests a stop of the task's `get_stop_token()`. An exception that leaves the task becomes a `fatal` error.
+/// Runs the task on the executor, which must outlive it. Cancelling the pending, or requesting a stop through `token`,
+/// requests a stop of the task's `get_stop_token()`. An exception that leaves the task becomes a `fatal` error.
 template <class T>
 started<T> start(executor& where, task<T> work, std::stop_token token = {}) {
   using state = detail::started_task<T>;
@@ -56,7 +56,7 @@ started<T> start(executor& where, task<T> work, std::stop_token token = {}) {
   running->start(std::move(token));
   return started<T>(std::move(running));
 }
-/// Runs the task at once on this thread. After each wait it continues on the thread that answered.
+/// Runs the task at once on this thread. After each wait it continues on the thread that set the answer.
 template <class T>
 started<T> start(task<T> work, std::stop_token token = {}) {
   return start(inline_executor(), std::move(work), std::move(token));

@@ -75,7 +75,7 @@ detail::as_result_of<task<result<U>>> as_result(task<result<U>> x) noexcept {
 
 /// `co_await get_stop_token()` in a task returns the `std::stop_token` by which the task is asked to stop.
 inline detail::current_stop_token get_stop_token() noexcept { return {}; }
-/// `co_await get_executor()` in a task returns the executor it runs on, for work that it starts.
+/// `co_await get_executor()` in a task returns the executor that the task runs on, on which it can start other work.
 inline detail::current_executor get_executor() noexcept { return {}; }
 
 namespace detail {

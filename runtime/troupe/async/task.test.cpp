@@ -72,7 +72,7 @@ TEST(task, destroys_its_parameters_if_it_is_never_started) {
   EXPECT_TRUE(gone);
 }
 
-TEST(task, starts_as_a_pending_of_the_value_whether_or_not_it_returns_a_result) {
+TEST(task, starting_returns_a_pending_of_the_value_for_a_plain_type_and_for_a_result) {
   pending<int> a = start(plain(1)), b = start(good(2));
   EXPECT_EQ(*a.get(), 1);
   EXPECT_EQ(*b.get(), 2);
@@ -139,7 +139,7 @@ TEST(task, ends_all_its_parents_on_an_error_and_destroys_innermost_locals_first)
   EXPECT_EQ(q.get().error().text(), "closed");
 }
 
-TEST(task, gets_the_error_from_as_result_and_continues) {
+TEST(task, continues_after_as_result_returned_an_error) {
   auto body = [](pending<int> q) -> task<result<std::string>> {
     const result<int> a = co_await as_result(bad());
     const result<int> b = co_await as_result(q);
@@ -154,7 +154,7 @@ TEST(task, ends_at_an_awaited_result_that_holds_an_error) {
   EXPECT_EQ(sync_wait(body()).error().text(), "closed");
 }
 
-TEST(task, gets_results_from_co_await_if_it_returns_no_result) {
+TEST(task, gets_results_from_co_await_if_its_type_is_not_a_result) {
   auto body = [](pending<int> q) -> task<std::string> {
     const result<int> a = co_await std::move(q);
     const result<int> b = co_await bad();
@@ -203,7 +203,7 @@ TEST(task, returns_move_only_values) {
   EXPECT_EQ(**sync_wait(body(child)), 5);
 }
 
-TEST(task, resumes_on_the_executor_it_was_started_on) {
+TEST(task, resumes_on_the_executor_that_it_was_started_on) {
   manual_executor mine;
   struct steps {
     static task<result<int>> child(pending<int> q) { co_return co_await std::move(q); }

@@ -3,7 +3,8 @@
 #include <troupe/async/task_context.hpp>
 #include <utility>
 
-// The context can be destroyed when `drive` returns, so `drive` cannot reset `next_`; nothing reads it after that.
+// `drive` cannot reset `next_` at its end, because the context may be destroyed by then; nothing reads `next_` after
+// that.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
 #endif

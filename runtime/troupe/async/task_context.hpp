@@ -21,7 +21,7 @@ class task_parent {
   ~task_parent() = default;
 };
 
-/// The state that all coroutines of one started task share: their executor, their stop source, and the next step.
+/// The state that all coroutines of a started task share: their executor, their stop source, and the next step.
 ///
 /// A coroutine never resumes another one. It sets the next step and suspends, and `drive`, the loop below it on the
 /// stack, takes that step. So awaiting does not grow the stack in any build (symmetric transfer is a tail call in
@@ -50,7 +50,7 @@ class task_context {
 
  protected:
   ~task_context() = default;
-  /// Called when the coroutine without a parent has ended. May destroy the context.
+  /// Called when the coroutine that has no parent, the started task's own, has ended. May destroy the context.
   virtual void root_ended() noexcept = 0;
 
  private:
@@ -79,7 +79,7 @@ class task_promise_base {
   }
   task_context& context() const noexcept { return *context_; }
   task_parent* parent() const noexcept { return parent_; }
-  /// The coroutine will not be resumed again.
+  /// Called when the coroutine has ended: it will not be resumed.
   void end() noexcept { context_->next().ended = this; }
 
  private:

@@ -60,7 +60,8 @@ class task_outcome<void> : public task_exception {
   }
 };
 
-/// The outcome of a task that returns a result: exceptions become errors, and an awaiter can set an error.
+/// The outcome of a task that returns a result: exceptions become errors, and an awaiter can end the task with an
+/// error.
 template <class V>
 class task_outcome<result<V>> {
  public:

@@ -7,7 +7,7 @@
 namespace troupe {
 namespace detail {
 
-/// The answer of `pending<T>::then`, and the job that waits for the source.
+/// The state of the pending that `pending<T>::then` returns, and the job that waits for the original one.
 template <class T, class F>
 class then_state final : public pending_state<then_value<T, F>>, private job {
   using value = then_value<T, F>;
@@ -17,7 +17,7 @@ class then_state final : public pending_state<then_value<T, F>>, private job {
   then_state(pending<T> source, G&& function)
       : job{.run = &call}, source_(std::move(source)), function_(std::forward<G>(function)) {}
 
-  /// Adds a reference for the job.
+  /// Attaches the job, and adds a reference that the job holds.
   void start(executor& where) noexcept {
     this->add_ref();
     if (!source_.valid() || source_.state()->attach(where, *this) != attach_outcome::attached) where.post(*this);

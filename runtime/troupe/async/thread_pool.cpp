@@ -14,11 +14,11 @@ namespace troupe {
 
 struct thread_pool::state {
   const process_home home;
-  std::mutex mutex;  // for all but `threads`, which only the constructor and the first `close` change
+  std::mutex mutex;  // guards all members but `threads`, which only the constructor and the first `close` change
   std::condition_variable work_or_close;
   job* first = nullptr;
   job** last = &first;
-  int working = 0;  // threads that will check the queue again
+  int working = 0;  // threads that will look at the queue again before they sleep
   bool closing = false;
   std::vector<std::thread> threads;
   std::mutex joining;
@@ -55,7 +55,7 @@ thread_pool::thread_pool(int threads) : state_(std::make_unique<state>()) {
 
 thread_pool::~thread_pool() {
   if (state_->home.left())
-    process_home::keep(state_.release());  // only the parent process has its threads
+    process_home::keep(state_.release());  // a child of fork() has none of its threads, so it cannot join them
   else
     close();
 }

@@ -55,11 +55,11 @@ TEST(when_all, takes_a_vector_and_keeps_its_order) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(*answers[static_cast<std::size_t>(i)], i);
 }
 
-TEST(when_all, is_answered_at_once_for_no_pendings) {
+TEST(when_all, is_answered_at_once_if_there_are_no_pendings) {
   EXPECT_TRUE(when_all(std::vector<pending<int>>()).get()->empty());
 }
 
-TEST(when_all, reports_an_empty_pending_as_a_caller_bug_in_its_place) {
+TEST(when_all, reports_an_empty_pending_as_a_caller_bug_at_its_index) {
   auto [a, b] = *when_all(pending<int>(), make_ready<int>(2)).get();
   EXPECT_EQ(a.error().reaction(), reaction::caller_bug);
   EXPECT_EQ(*b, 2);
@@ -91,7 +91,7 @@ TEST(when_any, prefers_the_earlier_of_two_that_are_ready) {
   EXPECT_EQ(*first.answer, 1);
 }
 
-TEST(when_any, fails_with_a_caller_bug_for_no_pendings) {
+TEST(when_any, fails_with_a_caller_bug_if_there_are_no_pendings) {
   EXPECT_EQ(when_any(std::vector<pending<int>>()).get().error().reaction(), reaction::caller_bug);
 }
 

@@ -41,7 +41,7 @@ class all_of final : public pending_state<std::tuple<result<Ts>...>> {
 
   std::tuple<pending<Ts>...> sources_;
   std::array<gathered<all_of>, sizeof...(Ts)> waits_;
-  std::atomic<std::size_t> left_{sizeof...(Ts) + 1};  // one for `start`
+  std::atomic<std::size_t> left_{sizeof...(Ts) + 1};  // sources without an answer, plus one that `start` releases
 };
 
 template <class T>
@@ -66,13 +66,14 @@ class all_of_vector final : public vector_state<T, std::vector<result<T>>, all_o
 
 }  // namespace detail
 
-/// Waits for all sources. The answer is what each of them answered, in order, errors included. Tasks are started at
-/// once, in order, on this thread; to start one elsewhere, pass `start(executor, task)`. Cancelling cancels all.
+/// Waits for all sources. The answer holds the answer of each, in order, errors included. Tasks are started at once, in
+/// order, on this thread; to start one elsewhere, pass `start(executor, task)`. Cancelling the pending cancels all
+/// sources.
 template <detail::pending_or_task... Xs>
   requires(sizeof...(Xs) > 0)
 auto when_all(Xs... sources) {
   using state = detail::all_of<typename detail::pending_of<Xs>::value_type...>;
-  auto all = ref<state>::adopt(new state{detail::as_pending(std::move(sources))...});  // braces: in this order
+  auto all = ref<state>::adopt(new state{detail::as_pending(std::move(sources))...});  // braces: evaluated in order
   all->start();
   return pending<typename state::answer>(std::move(all));
 }

@@ -33,7 +33,8 @@ class any_of final : public vector_state<T, first_answer<T>, any_of<T>> {
 }  // namespace detail
 
 /// Waits for the first source that is answered, with an error or not. The others are detached: they run to their end,
-/// and their answers are discarded. Cancelling cancels all. Fails with `caller_bug` if there are no sources.
+/// and their answers are discarded. Cancelling the pending cancels all sources. Fails with `caller_bug` if there are no
+/// sources.
 template <class T>
 pending<first_answer<T>> when_any(std::vector<pending<T>> sources) {
   if (sources.empty()) return make_ready<first_answer<T>>(detail::nothing_to_wait_for());

@@ -10,11 +10,11 @@
 #include <memory>
 #include <troupe/async/pending.hpp>
 
-// Standalone Asio, 1.22 or later.
+// Needs standalone Asio, 1.22 or later.
 namespace troupe {
 namespace detail {
 
-/// An Asio handler that waits for a pending.
+/// The operation that waits for a pending and then calls an Asio handler.
 template <class T, class Handler, class Executor>
 class asio_wait final : private job {
  public:
@@ -32,7 +32,7 @@ class asio_wait final : private job {
       : job{.run = &answered}, source_(std::move(source)), handler_(std::move(handler)), work_(where) {}
 
   attach_outcome attach() noexcept { return source_.state()->attach(inline_executor(), *this); }
-  /// Always posts: the handler never runs inside the call that begins the wait, nor inside the one that cancels it.
+  /// Posts the handler, always: it never runs inside the call that begins the wait, nor inside the one that cancels it.
   static void answered(job* self) noexcept {
     std::unique_ptr<asio_wait> me(static_cast<asio_wait*>(self));
     const Executor where = me->work_.get_executor();
@@ -55,9 +55,9 @@ class asio_wait final : private job {
 }  // namespace detail
 
 /// Waits for a pending as an Asio operation with any completion token (`use_awaitable`, `use_future`, a callback) and
-/// the signature `void(result<T>)`. The handler runs on its associated executor, or on `where` if it has none. That
-/// executor counts the wait as outstanding work, so its context keeps running; it must outlive the answer. Cancelling
-/// through the handler's cancellation slot cancels the pending.
+/// the signature `void(result<T>)`. The handler runs on its associated executor, or on `where` if it has none. The wait
+/// counts as outstanding work of that executor, so its context keeps running; the executor must outlive the answer.
+/// Cancelling through the handler's cancellation slot cancels the pending.
 template <class T, class Executor, class Token>
 auto async_get(const Executor& where, pending<T> source, Token&& token) {
   return asio::async_initiate<Token, void(result<T>)>(
@@ -68,7 +68,7 @@ auto async_get(const Executor& where, pending<T> source, Token&& token) {
       },
       token, std::move(source), where);
 }
-/// Uses Asio's system executor for a handler that has no associated executor, such as a plain callback.
+/// Waits as above. A handler without an associated executor, such as a plain callback, runs on Asio's system executor.
 template <class T, class Token>
 auto async_get(pending<T> source, Token&& token) {
   return async_get(asio::system_executor(), std::move(source), std::forward<Token>(token));

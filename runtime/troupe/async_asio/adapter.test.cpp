@@ -19,7 +19,7 @@
 namespace troupe {
 namespace {
 
-/// Answers from another thread once the context waits for nothing else.
+/// Sets the answer on another thread as soon as the context waits for nothing else.
 template <class T>
 std::jthread answer_later(promise<T>& p, result<T> answer) {
   return std::jthread([&p, answer = std::move(answer)]() mutable {
@@ -64,7 +64,7 @@ TEST(async_asio, delivers_errors_as_results) {
   EXPECT_EQ(out->text(), "closed");
 }
 
-TEST(async_asio, works_with_a_future_without_a_context) {
+TEST(async_asio, returns_a_future_without_an_io_context) {
   promise<int> p;
   std::future<result<int>> future = async_get(p.get_pending(), asio::use_future);
   const auto other = answer_later<int>(p, 7);

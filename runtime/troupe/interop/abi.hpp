@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The structures that DLPack 1 defines (https://dmlc.github.io/dlpack). They are few, so this library does without
-/// DLPack's header, and programs that include any version of that header have no second definition of it.
+/// The structures that DLPack 1 defines (https://dmlc.github.io/dlpack), declared here so that DLPack's own header is
+/// not needed, and so that programs which include any version of that header have no second definition of the
+/// structures.
 namespace troupe::dlpack::abi {
 
 enum device_type : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };

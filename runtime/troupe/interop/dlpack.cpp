@@ -68,7 +68,8 @@ std::string text_of(const std::vector<std::int64_t>& numbers) {
   return out + "}";
 }
 
-// Fills in missing strides. Returns the number of elements from the first to the last in memory, both included.
+// Fills in missing strides. Returns the distance in memory from the first element to the last, both included, in
+// elements.
 result<extent> span_of(layout& how) {
   if (how.strides.empty()) {
     how.strides.resize(how.shape.size());
@@ -90,7 +91,8 @@ result<extent> span_of(layout& how) {
     last = last + extent(how.shape[i] - 1) * how.strides[i];
   }
   const extent all = last + 1;
-  if (all.overflowed()) return refused("the shape " + text_of(how.shape) + " does not fit 64 bits");
+  if (all.overflowed())
+    return refused("the shape " + text_of(how.shape) + " spans more elements than 64 bits can count");
   return all;
 }
 
@@ -119,7 +121,7 @@ abi::tensor tensor_of(const detail::exported& e) noexcept {
           .byte_offset = 0};
 }
 
-// The structure that a receiver gets. It owns a share of the exported memory.
+// The structure that a receiver gets. It shares ownership of the exported memory.
 template <class Managed>
 struct given : Managed {
   std::shared_ptr<const detail::exported> share;
@@ -141,7 +143,7 @@ struct taken {
     if (ours && tensor->deleter != nullptr) tensor->deleter(tensor);
   }
   Managed* tensor;
-  bool ours = false;  // a refused tensor remains the caller's
+  bool ours = false;  // false until the tensor is accepted: a refused one remains the caller's
 };
 
 template <class Managed>
@@ -154,7 +156,7 @@ result<detail::range_with_layout> borrow_from(const device& gpu, Managed* from, 
                    std::string(to_string(type)));
   constexpr std::int32_t most_dimensions = 64;
   if (t.dimensions < 0 || t.dimensions > most_dimensions || (t.dimensions > 0 && t.shape == nullptr))
-    return refused(cat("the tensor has ", t.dimensions, " axes; expected 0 to 64, with a shape"));
+    return refused(cat("the tensor has ", t.dimensions, " axes; expected 0 to 64, and a shape if there is an axis"));
   layout how;
   if (t.dimensions > 0) {
     how.shape.assign(t.shape, t.shape + t.dimensions);

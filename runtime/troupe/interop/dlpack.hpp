@@ -8,7 +8,7 @@
 #include <troupe/device/device.hpp>
 #include <vector>
 
-// Declared as in dlpack.h; include that header for the definitions.
+// Declared as in dlpack.h. Include that header for the definitions.
 extern "C" {
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
@@ -17,7 +17,7 @@ struct DLManagedTensorVersioned;
 /// Exchanges tensors with other libraries in this process through DLPack, without copying. See docs/interop.md.
 namespace troupe::dlpack {
 
-/// The layout of elements in memory.
+/// The shape and strides of a tensor's elements in memory.
 struct layout {
   list<std::int64_t> shape = {};
   list<std::int64_t> strides = {};  ///< in elements; empty: row-major, without gaps
@@ -27,8 +27,8 @@ namespace detail {
 struct exported;
 }
 
-/// A buffer as a DLPack tensor. A handle: the memory lives until the last handle and the last structure made from it
-/// are released. On a GPU the device must stay open until then.
+/// A buffer as a DLPack tensor. This is a handle: the memory lives until the last handle, and the last structure made
+/// from one, is released. On a GPU the device must stay open until then.
 class tensor {
  public:
   tensor() noexcept = default;
@@ -36,8 +36,8 @@ class tensor {
 
   /// Returns a new structure that the receiver owns; its deleter releases it. May be called any number of times.
   ::DLManagedTensorVersioned* managed() const;
-  /// Returns the tensor for receivers that only know DLPack before 1.0, or null if the memory is read-only, which that
-  /// version cannot express.
+  /// Returns the tensor for receivers that know only DLPack versions before 1.0. Returns null if the memory is
+  /// read-only, which those versions cannot express.
   ::DLManagedTensor* managed_unversioned() const;
   explicit operator bool() const noexcept { return exported_ != nullptr; }
 
@@ -45,11 +45,11 @@ class tensor {
   std::shared_ptr<const detail::exported> exported_;
 };
 
-/// Calls the deleter; for receivers.
+/// Calls the tensor's deleter. For receivers.
 void release(::DLManagedTensorVersioned* tensor) noexcept;
 void release(::DLManagedTensor* tensor) noexcept;
 
-/// A buffer in a tensor's memory.
+/// A buffer in the memory of a foreign tensor.
 template <class T>
 struct borrowed {
   buffer<T> data;         ///< from the tensor's first element to its last
@@ -60,7 +60,7 @@ namespace detail {
 pending<tensor> lend(const device& gpu, const memory_range& r, dtype type, layout how);
 result<tensor> give(const memory_range& r, std::byte* data, dtype type, layout how);
 
-/// Memory, and the layout of its elements.
+/// A range of memory, and the layout of the elements in it.
 struct range_with_layout {
   memory_range range;
   dlpack::layout layout;
@@ -76,16 +76,16 @@ result<borrowed<T>> borrow_as(const device& gpu, Tensor* from) {
 }
 }  // namespace detail
 
-/// Lends a buffer. Answered when the requests on it that were sent before are done. Without a shape the tensor is one
-/// row of all elements. On the host engine the tensor is in memory of this process (kDLCPU); on a GPU it is kDLCUDA,
-/// and requires isolation::thread. After another library has written to it, call `take_back`. A sealed buffer
-/// is lent as read-only.
+/// Lends a buffer as a DLPack tensor. Answered when the requests on it that were sent before are done. Without a shape,
+/// the tensor has one axis with all elements. On the host engine the tensor is in memory of this process (kDLCPU); on a
+/// GPU it is kDLCUDA, which requires isolation::thread. After another library has written to it, call `take_back`. A
+/// sealed buffer is lent as read-only.
 template <element T>
 pending<tensor> to_dlpack(const device& gpu, const buffer<T>& b, layout how = {}) {
   return detail::lend(gpu, b.memory(), dtype_of<T>, std::move(how));
 }
-/// Lends a host_buffer at once, as memory of this process (kDLCPU). The application orders accesses, as always with
-/// host buffers.
+/// Lends a host_buffer at once, as memory of this process (kDLCPU). As with all uses of host buffers, the application
+/// itself must order its accesses.
 template <element T>
 result<tensor> to_dlpack(const host_buffer<T>& b, layout how = {}) {
   return detail::give(b.memory(), reinterpret_cast<std::byte*>(b.data()), dtype_of<T>, std::move(how));
