@@ -6,15 +6,15 @@
 #include <string_view>
 #include <troupe/request/checker.hpp>
 
-/// The requests that change who may use memory. They copy nothing.
+/// The requests that change which programs may access memory. They copy nothing.
 namespace troupe::memory {
 
-/// Why they cannot be part of a graph.
+/// Why these requests cannot be part of a graph.
 inline constexpr std::string_view changes_what_is_allowed = "it changes what all later requests may do",
                                   hands_memory_over = "it hands memory over at a time that the application knows";
 
-/// Makes the target's pages read-only in the worker, for `seal`. The target has all bytes of its pages to
-/// itself.   mprotect
+/// Makes the target's pages read-only in the worker, for `seal`. Precondition: the pages hold nothing but the target.
+/// mprotect
 struct seal {
   in<std::byte> target;
   extent bytes;
@@ -23,7 +23,7 @@ struct seal {
   TROUPE_REQUEST("memory.seal", target, bytes)
   void check(checker& c) const;
 };
-/// Makes them writable again, for `unseal`.
+/// Makes sealed pages writable again, for `unseal`.
 struct unseal {
   inout<std::byte> target;
   extent bytes;
@@ -33,8 +33,8 @@ struct unseal {
   void check(checker& c) const;
 };
 
-/// Marks, for `lend`, from when on another program, unknown to the device, may read and write the bytes. Does
-/// nothing itself.
+/// Marks the place in the order of requests from which another program, unknown to the device, may read and write the
+/// bytes, for `lend`. The worker does nothing.
 struct lend {
   inout<std::byte> target;
   extent bytes;
@@ -43,7 +43,7 @@ struct lend {
   TROUPE_REQUEST("memory.lend", target, bytes)
   void check(checker& c) const;
 };
-/// The same for a program that only reads.
+/// Does the same for a program that only reads.
 struct show {
   in<std::byte> source;
   extent bytes;
@@ -52,7 +52,7 @@ struct show {
   TROUPE_REQUEST("memory.show", source, bytes)
   void check(checker& c) const;
 };
-/// Ends a `lend`: all of the bytes count as written.
+/// Ends a `lend`: all of the bytes count as written by the other program.
 struct take_back {
   out<std::byte> target;
   extent bytes;

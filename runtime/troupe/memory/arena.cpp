@@ -16,14 +16,15 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint64_t size_limit = std::uint64_t{1} << 48;  // the limit of a node's word
-// How many ranges of each class find_tight tries: a constant, so that it takes constant time.
+constexpr std::uint64_t size_limit = std::uint64_t{1} << 48;  // because a node's word has 48 bits for the size
+// The number of ranges of each class that find_tight tries: a constant, so that find_tight takes constant time.
 constexpr unsigned tight_looks = 16;
 constexpr std::align_val_t slab_align{64};
 
 [[noreturn]] void misused(const char* what, const void* where) noexcept { die("troupe::arena: %s (%p)", what, where); }
 
-// Returns the highest place of `bytes` in [begin, begin + size); 0, where no range begins, if they do not fit.
+// Returns the highest address in [begin, begin + size) at which `bytes` fit; 0, where no range begins, if they do not
+// fit.
 std::uint64_t place(std::uint64_t begin, std::uint64_t size, std::uint64_t bytes, std::uint64_t alignment) noexcept {
   if (size < bytes) return 0;
   const std::uint64_t at = (begin + (size - bytes)) & ~(alignment - 1);
@@ -62,14 +63,14 @@ arena::~arena() {
   }
 }
 
-// Each size below 2 * second_count granules has its own class; above, a class spans 1/second_count of a power of two.
+// Each size below 2 * second_count granules has its own class. Above, second_count classes divide each power of two.
 unsigned arena::class_of(std::uint64_t granules) noexcept {
   if (granules < second_count) return static_cast<unsigned>(granules);
   const unsigned scale = 63u - static_cast<unsigned>(std::countl_zero(granules)) - second_bits;
   return (scale << second_bits) + static_cast<unsigned>(granules >> scale);
 }
 
-// Returns the first class from `from` on that is not empty, or no_class.
+// Returns the first nonempty class that is at least `from`, or no_class.
 unsigned arena::next_class(unsigned from) const noexcept {
   if (from >= no_class) return no_class;
   unsigned first = from >> second_bits;
@@ -83,7 +84,7 @@ unsigned arena::next_class(unsigned from) const noexcept {
   return (first << second_bits) + static_cast<unsigned>(std::countr_zero(second));
 }
 
-// Returns the first range of the first class in which every range is large enough, wherever it begins.
+// Returns the first range of the first class whose ranges are all large enough, at any address.
 std::uint32_t arena::find_fast(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
   std::uint64_t granules;
   if (__builtin_add_overflow(bytes, alignment - granule_, &granules)) return 0;
@@ -96,8 +97,8 @@ std::uint32_t arena::find_fast(std::uint64_t bytes, std::uint64_t alignment) con
   return c == no_class ? 0 : heads_[c];
 }
 
-// Tries the first ranges of every class that may hold one that fits. A new segment is the first of its class, so it is
-// tried.
+// Tries the first ranges of each class that may contain one that fits. A new segment is the first range of its class,
+// so it is tried.
 std::uint32_t arena::find_tight(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
   for (unsigned c = next_class(class_of(bytes >> shift_)); c != no_class; c = next_class(c + 1)) {
     std::uint32_t number = heads_[c];
@@ -128,8 +129,8 @@ arena::node* arena::allocate(std::uint64_t bytes, std::uint64_t alignment) noexc
   return &at(number);
 }
 
-// Cuts from the high end, so that the lowest node of a segment stays the lowest, and a large range often stays in its
-// class.
+// Takes the bytes from the high end, so that a segment's lowest node stays its lowest, and a large range often stays in
+// its class.
 std::uint32_t arena::carve(std::uint32_t range_number, std::uint64_t bytes, std::uint64_t alignment) noexcept {
   node& range = at(range_number);
   const std::uint64_t size = range.bytes();
@@ -199,19 +200,19 @@ arena::freed arena::free(node* n) noexcept {
 }
 
 arena::freed arena::refuse(const node* n) const noexcept {
-  // Below the first node of a slab the distance wraps around and is large.
+  // For an address below the slab's first node, the difference wraps around to a large number.
   const auto place_of = [](const node* x) { return reinterpret_cast<std::uintptr_t>(x); };
   const bool foreign = std::none_of(slabs_.begin(), slabs_.end(), [&](const slab& s) {
     return place_of(n) - place_of(s.nodes) < slab_nodes * sizeof(node);
   });
   if (abort_on_misuse_)
-    misused(foreign ? "free of a node that is not of this arena" : "free of a node that was freed before", n);
+    misused(foreign ? "free of a node that does not belong to this arena" : "free of a node that was freed before", n);
   return foreign ? freed::foreign : freed::not_live;
 }
 
 result<void> arena::add_segment(segment_id id, std::uint64_t address, std::uint64_t bytes) {
   if (address == 0 || bytes == 0 || ((address | bytes) & (granule_ - 1)) != 0)
-    return refused(id, " needs an address and a size that are multiples of the granule and not 0");
+    return refused(id, " has an address or a size that is 0 or no multiple of the granule");
   if (bytes >= size_limit) return refused(id, " is too large: sizes are below 2^48");
   if (bytes > std::numeric_limits<std::uint64_t>::max() - address) return refused(id, " ends above 2^64");
   for (const segment& s : segments_) {
@@ -281,12 +282,12 @@ arena_statistics arena::statistics() const noexcept {
 // Nodes
 // ------------------------------------------------------------------------------------------------------------------
 
-// A node of another arena, or a node that is not in use, does not hold its own number.
+// A node that belongs to another arena, or that is not in use, does not hold its own number.
 bool arena::live(const node* n) const noexcept {
   return n->in() == node::state::used && n->previous_ >> slab_bits < slabs_.size() && &at(n->previous_) == n;
 }
 
-// Returns a node that is in no list; 0 if the host has no memory.
+// Returns a node that is in no list; 0 if the host has no memory for one.
 std::uint32_t arena::take_node() noexcept {
   if (spare_ != 0) return std::exchange(spare_, at(spare_).next_);
   if (fresh_ == fresh_end_ && !add_slab()) [[unlikely]]
@@ -336,7 +337,7 @@ void arena::retire(std::uint32_t number, node& n) noexcept {
   n.next_ = std::exchange(spare_, number);
 }
 
-// Makes n a free range of its class.
+// Makes n a free range and puts it into the list of its class.
 void arena::link(std::uint32_t number, node& n, std::uint64_t bytes, segment_id segment) noexcept {
   const unsigned c = class_of(bytes >> shift_);
   const std::uint32_t head = heads_[c];
@@ -372,7 +373,7 @@ void arena::resize(std::uint32_t number, node& n, std::uint64_t bytes) noexcept 
   link(number, n, bytes, n.segment());
 }
 
-// Puts `added` between n and its neighbour.
+// Inserts `added` after n in the order of addresses.
 void arena::put_after(std::uint32_t number, node& n, std::uint32_t added_number, node& added,
                       std::uint64_t address) noexcept {
   added.address_ = address;

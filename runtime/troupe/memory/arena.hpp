@@ -15,13 +15,13 @@ struct arena_statistics {
   std::uint64_t segments = 0;
   std::uint64_t reserved_bytes = 0;    ///< in all segments
   std::uint64_t used_bytes = 0;        ///< in allocated ranges, rounded up to the granule
-  std::uint64_t high_water_bytes = 0;  ///< the most that `used_bytes` has ever been
-  std::uint64_t live_ranges = 0;       ///< allocated and not freed
-  std::uint64_t free_ranges = 0;       ///< no two of them are neighbours
+  std::uint64_t high_water_bytes = 0;  ///< highest value that `used_bytes` has had
+  std::uint64_t live_ranges = 0;       ///< number of ranges that are allocated and not freed
+  std::uint64_t free_ranges = 0;       ///< number of free ranges; no two of them are neighbors
   std::uint64_t largest_free_bytes = 0;
 
   std::uint64_t free_bytes() const noexcept { return reserved_bytes - used_bytes; }
-  /// Returns 0 if all free memory is one range; near 1 if it is many small ones.
+  /// Returns 0 if all free memory is one range, and nearly 1 if it consists of many small ranges.
   double fragmentation() const noexcept {
     return free_bytes() == 0 ? 0.0 : 1.0 - static_cast<double>(largest_free_bytes) / static_cast<double>(free_bytes());
   }
@@ -30,9 +30,10 @@ struct arena_statistics {
 /// Allocates ranges of addresses from given segments. Never touches the memory behind the addresses, which may belong
 /// to another device or not be mapped: all bookkeeping is in separate nodes.
 ///
-/// Two-level segregated fit (Masmano, Ripoll, Crespo, Real; 2004): `allocate` and `free` take constant time, and free
-/// neighbours are merged at once. Free ranges are kept by size class, 32 classes per power of two, and an allocation
-/// takes the first range of the first class whose ranges all fit. That bounds fragmentation:
+/// Two-level segregated fit (Masmano, Ripoll, Crespo, Real; 2004): `allocate` and `free` take constant time, and a
+/// freed range is merged with free neighbors at once. Free ranges are listed by size class, 32 classes per power of
+/// two, and an allocation takes the first range of the first class whose ranges are all large enough. That bounds
+/// fragmentation:
 /// - inside a range: rounding loses less than one granule;
 /// - between ranges: `allocate` fails only if every free range is smaller than 33/32 of the request (for an alignment
 ///   above the granule: of request + alignment - granule). The rest of a range stays free and is found again. No
@@ -40,7 +41,7 @@ struct arena_statistics {
 ///   log2(largest / smallest request) / 2 (Robson, 1974). With 10^5 live ranges of 256 B to 1 MiB, freed in random
 ///   order, it is below 1.15, which the tests check.
 ///
-/// Not thread-safe: the owner locks.
+/// Not thread-safe: the owner must lock.
 class arena {
  public:
   using segment_id = std::uint16_t;
@@ -53,12 +54,13 @@ class arena {
 
   struct options {
     std::uint64_t granule = 256;    ///< of addresses and sizes: a power of two, at least 16
-    std::size_t payload_bytes = 0;  ///< room with each node for data of the owner, at most 65536
+    std::size_t payload_bytes = 0;  ///< bytes of the owner's data with each node, at most 65536
     std::size_t payload_align = 1;  ///< a power of two, at most 64
     misuse on_misuse = misuse::by_build;
   };
 
-  /// A range. `free` takes its node, whose address in host memory is stable. Nodes are allocated from slabs and reused.
+  /// An allocated range. `free` takes its node, whose address in host memory is stable. Nodes are allocated from slabs
+  /// and reused.
   class node {
    public:
     std::uint64_t address() const noexcept { return address_; }
@@ -74,14 +76,14 @@ class arena {
     }
     void set(state s) noexcept { word_ = (word_ & ~std::uint64_t{15}) | static_cast<std::uint64_t>(s); }
 
-    // 32 bytes, so that 10^5 nodes stay in the cache; links are numbers of nodes. Node 0 is no range: it ends lists,
-    // and stands, permanently in use, at both ends of every segment.
+    // 32 bytes, so that 10^5 nodes stay in the cache; links are numbers of nodes. Node 0 is not a range: it ends lists
+    // and, permanently in use, stands at both ends of every segment.
     std::uint64_t address_;
     std::uint64_t word_;    // bytes (a multiple of 16, below 2^48), segment, state
-    std::uint32_t before_;  // neighbours by address within the segment
+    std::uint32_t before_;  // neighbors by address within the segment
     std::uint32_t after_;
-    std::uint32_t previous_;  // if free, in its size class; if used, the node's own number
-    std::uint32_t next_;      // if free, in its size class; if spare, the next spare node
+    std::uint32_t previous_;  // if free: in the list of its size class; if used: the node's own number
+    std::uint32_t next_;      // if free: in the list of its size class; if spare: the next spare node
   };
 
   enum class freed : std::uint8_t {
@@ -90,18 +92,18 @@ class arena {
     foreign,   ///< null, or of another arena
   };
 
-  /// Aborts if an option is not as documented: options are constants of the program.
+  /// Aborts if an option is outside its documented range, because options are constants of the program.
   explicit arena(const options& o);
   arena() : arena(options{}) {}
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
-  /// Ignores ranges that are still live.
+  /// Frees the bookkeeping. Ranges may still be live.
   ~arena();
 
-  /// Adds memory. Address and size must be multiples of the granule and not 0, the size below 2^48, the end below 2^64.
-  /// Segments must not overlap. An allocation that a new segment can hold succeeds, however tight the fit.
+  /// Adds memory. The address and the size must be multiples of the granule and not 0, the size below 2^48, the end
+  /// below 2^64. Segments must not overlap. An allocation that fits into a new segment succeeds, even if it fills it.
   result<void> add_segment(segment_id id, std::uint64_t address, std::uint64_t bytes);
-  /// Removes a segment. Returns false, and changes nothing, if a range of it is live or no segment has this id.
+  /// Removes a segment. Returns false, and changes nothing, if one of its ranges is live or no segment has this id.
   bool remove_segment(segment_id id) noexcept;
   /// Returns the segments that `remove_segment` would remove.
   std::vector<segment_id> idle_segments() const;
@@ -110,20 +112,20 @@ class arena {
   /// as the granule. Returns null if no range fits (add a segment and retry), for 0 bytes, for a size that does not fit
   /// 64 bits, for an alignment that is not a power of two, and if the host has no memory for nodes.
   [[nodiscard]] node* allocate(std::uint64_t bytes, std::uint64_t alignment = 1) noexcept;
-  /// Returns the live range at this address; null if there is none. Goes through the ranges of a segment.
+  /// Returns the live range at this address, or null. Searches the ranges of one segment.
   const node* find(std::uint64_t address) const noexcept;
-  /// Frees a range. Detects a node that is not live, unless it has been reused.
+  /// Frees a range. Detects that the node is not live, unless the node has been reused.
   freed free(node* n) noexcept;
 
   std::uint64_t reserved_bytes() const noexcept { return counters_.reserved_bytes; }
   std::uint64_t used_bytes() const noexcept { return counters_.used_bytes; }
   std::uint64_t live_ranges() const noexcept { return counters_.live_ranges; }
-  /// Returns the current figures. Searches one size class, for the largest free range.
+  /// Returns the current figures. Searches one size class for the largest free range.
   arena_statistics statistics() const noexcept;
   double fragmentation() const noexcept { return statistics().fragmentation(); }
 
-  /// Returns the owner's data with a live node, if `payload_bytes` is not 0. The data are zero at first. The arena
-  /// never changes them later, so they survive until the node is reused. Their address is stable.
+  /// Returns the owner's data with a live node. Precondition: `payload_bytes` is not 0. The data are zero at first; the
+  /// arena never changes them, so they survive until the node is reused. Their address is stable.
   void* payload(const node* n) const noexcept {
     return slabs_[n->previous_ >> slab_bits].payloads + (n->previous_ & (slab_nodes - 1)) * payload_stride_;
   }
@@ -140,11 +142,11 @@ class arena {
 
   struct slab {
     node* nodes;
-    std::byte* payloads;  // one every payload_stride_ bytes, each after a pointer to its node
+    std::byte* payloads;  // one payload every payload_stride_ bytes, each after a pointer to its node
   };
   struct segment {
     segment_id id;
-    std::uint32_t first;  // its first node, the same one as long as the segment exists
+    std::uint32_t first;  // the segment's lowest node, which never changes
     std::uint64_t address, bytes;
   };
 
@@ -170,11 +172,11 @@ class arena {
   std::uint64_t first_map_ = 0;  // bit i: second_map_[i] is not 0
   std::vector<slab> slabs_;
   std::uint32_t spare_ = 0;
-  std::uint32_t fresh_ = 0, fresh_end_ = 0;  // nodes of the newest slab that were never used
+  std::uint32_t fresh_ = 0, fresh_end_ = 0;  // numbers of the nodes in the newest slab that were never used
   unsigned shift_;
   bool abort_on_misuse_;
   std::uint64_t granule_;
-  std::size_t payload_offset_ = 0;  // of the first payload in its slab
+  std::size_t payload_offset_ = 0;  // offset of the first payload in its slab
   std::size_t payload_stride_ = 0;
   arena_statistics counters_;
   std::vector<segment> segments_;

@@ -58,7 +58,7 @@ TEST(arena, allocates_nothing_without_segments) {
   EXPECT_EQ(a.fragmentation(), 0.0);
 }
 
-TEST(arena, refuses_zero_bytes_overflowing_sizes_and_alignments_that_are_no_power_of_two) {
+TEST(arena, refuses_zero_bytes_overflowing_sizes_and_alignments_other_than_powers_of_two) {
   arena a;
   ASSERT_TRUE(a.add_segment(0, base, 64 * MiB));
   EXPECT_EQ(a.allocate(0), nullptr);
@@ -73,9 +73,9 @@ TEST(arena, refuses_zero_bytes_overflowing_sizes_and_alignments_that_are_no_powe
   EXPECT_EQ(a.statistics().largest_free_bytes, 64 * MiB);
 }
 
-TEST(arena, honours_every_alignment_up_to_two_mebibytes) {
+TEST(arena, honors_every_alignment_up_to_two_mebibytes) {
   arena a;
-  ASSERT_TRUE(a.add_segment(0, base + 256, 64 * MiB));  // aligned only to the granule
+  ASSERT_TRUE(a.add_segment(0, base + 256, 64 * MiB));  // aligned to the granule only
   std::vector<arena::node*> live;
   for (std::uint64_t alignment = 1; alignment <= 2 * MiB; alignment *= 2) {
     live.push_back(a.allocate(700, alignment));
@@ -89,7 +89,7 @@ TEST(arena, honours_every_alignment_up_to_two_mebibytes) {
 
 TEST(arena, allocates_a_range_that_fills_a_segment_exactly) {
   arena a;
-  const std::uint64_t odd = 3 * MiB + 5 * 256;  // not at the border of a size class
+  const std::uint64_t odd = 3 * MiB + 5 * 256;  // not on the border of a size class
   ASSERT_TRUE(a.add_segment(0, base, odd));
   ASSERT_TRUE(a.add_segment(1, base + 16 * MiB, 2 * MiB));
   arena::node* whole = a.allocate(odd);
@@ -102,10 +102,10 @@ TEST(arena, allocates_a_range_that_fills_a_segment_exactly) {
   EXPECT_EQ(a.used_bytes(), a.reserved_bytes());
 }
 
-TEST(arena, finds_a_new_segment_among_many_ranges_that_nearly_fit) {
+TEST(arena, allocates_from_a_new_segment_despite_many_ranges_that_nearly_fit) {
   arena a;
   const std::uint64_t wanted = 1 * MiB + 31 * 256;
-  for (std::uint64_t i = 0; i < 100; ++i)  // the same size class, all a little too small
+  for (std::uint64_t i = 0; i < 100; ++i)  // all of the same size class, and a little too small
     ASSERT_TRUE(a.add_segment(static_cast<arena::segment_id>(i), base + i * 16 * MiB, wanted - 256));
   EXPECT_EQ(a.allocate(wanted), nullptr);
   ASSERT_TRUE(a.add_segment(100, base + 100 * 16 * MiB, wanted));
@@ -148,7 +148,7 @@ TEST(arena, allocates_every_granule_before_it_fails) {
   EXPECT_TRUE(a.allocate(1 * MiB));
 }
 
-TEST(arena, merges_neighbours_in_any_order_of_freeing) {
+TEST(arena, merges_neighbors_in_any_order_of_freeing) {
   for (std::vector<int> order : {std::vector{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
     arena a;
     ASSERT_TRUE(a.add_segment(0, base, 3 * 256));
@@ -184,7 +184,7 @@ TEST(arena, refuses_invalid_segments) {
   EXPECT_EQ(text(2, base + 256, 256), "arena: segment 2 overlaps another segment");
   EXPECT_EQ(text(2, base - 256, 2 * MiB), "arena: segment 2 overlaps another segment");
   EXPECT_EQ(text(2, base - 256, 512), "arena: segment 2 overlaps another segment");
-  const std::string shape = "arena: segment 2 needs an address and a size that are multiples of the granule and not 0";
+  const std::string shape = "arena: segment 2 has an address or a size that is 0 or no multiple of the granule";
   EXPECT_EQ(text(2, 0, 256), shape);
   EXPECT_EQ(text(2, base + GiB, 0), shape);
   EXPECT_EQ(text(2, base + GiB + 16, 256), shape);
@@ -240,7 +240,8 @@ TEST(arena, reports_a_second_free_and_changes_nothing) {
   ASSERT_TRUE(a.add_segment(0, base, 1 * MiB));
   std::vector<arena::node*> live;
   for (int i = 0; i < 8; ++i) live.push_back(a.allocate(256));
-  // In this order every way to merge occurs: none, with the range above, below, and both.
+  // Freed in this order, ranges are merged in every way: with none, with the range above, with the range below, with
+  // both.
   for (std::size_t i : {1u, 3u, 2u, 5u, 6u, 0u}) {
     give_back(a, live[i]);
     const arena_statistics before = a.statistics();
@@ -268,12 +269,12 @@ TEST(arena, reports_a_node_of_another_arena_and_changes_nothing) {
   EXPECT_EQ(b.free(n), arena::freed::foreign);
 }
 
-TEST(arena_death, aborts_on_misuse_with_a_clear_text_when_asked) {
+TEST(arena_death, aborts_on_misuse_and_prints_it_if_the_option_says_so) {
   arena a({.on_misuse = arena::misuse::abort}), b(reporting());
   ASSERT_TRUE(a.add_segment(0, base, 1 * MiB));
   ASSERT_TRUE(b.add_segment(0, base, 1 * MiB));
   arena::node *n = a.allocate(256), *m = b.allocate(256);
-  EXPECT_DEATH((void)a.free(m), "troupe::arena: free of a node that is not of this arena");
+  EXPECT_DEATH((void)a.free(m), "troupe::arena: free of a node that does not belong to this arena");
   give_back(a, n);
   EXPECT_DEATH((void)a.free(n), "troupe::arena: free of a node that was freed before");
 }
@@ -284,8 +285,8 @@ TEST(arena_death, aborts_on_invalid_options) {
   EXPECT_DEATH(arena({.payload_bytes = 8, .payload_align = 128}), "payload");
 }
 
-TEST(arena, has_payloads_that_are_zero_at_first_aligned_and_lead_back_to_their_node) {
-  for (int life = 0; life < 4; ++life) {  // later arenas get memory that earlier ones have written
+TEST(arena, has_aligned_payloads_that_are_zero_at_first_and_lead_back_to_their_node) {
+  for (int life = 0; life < 4; ++life) {  // later arenas get memory that earlier ones wrote
     arena a({.payload_bytes = 40, .payload_align = 32});
     ASSERT_TRUE(a.add_segment(0, base, 4 * MiB));
     std::vector<arena::node*> live;

@@ -40,7 +40,7 @@ struct live_range {
   arena::segment_id segment;
 };
 
-/// An arena, and a sorted map of ranges to compare it with.
+/// An arena together with a naive model: a sorted map of its ranges.
 class modelled {
  public:
   modelled(std::uint64_t granule, std::uint64_t seed)
@@ -70,7 +70,7 @@ class modelled {
     std::uint64_t bytes;
   };
 
-  /// Returns the free ranges, found by a walk over everything.
+  /// Returns the free ranges, found by a scan of all segments.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps() const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
     for (const auto& [address, s] : segments_) {
@@ -94,7 +94,7 @@ class modelled {
     const std::uint64_t bytes = log_uniform(random_, 64 * KiB, 8 * MiB) / granule_ * granule_;
     std::uint64_t address = base + random_() % (256 * MiB) / granule_ * granule_;
     if (!segments_.empty() && random_() % 2)
-      address = segments_.begin()->first + segments_.begin()->second.bytes;  // touching
+      address = segments_.begin()->first + segments_.begin()->second.bytes;  // adjacent to the first segment
     const arena::segment_id id = static_cast<arena::segment_id>(random_() % 20);
     const bool taken =
         std::any_of(segments_.begin(), segments_.end(), [id](const auto& s) { return s.second.id == id; });

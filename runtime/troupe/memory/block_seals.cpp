@@ -32,7 +32,7 @@ result<block_seals::request> block_seals::begin(const memory_range& all) {
   owned_block& b = *found;
   if (b.sealable == 0)
     return error(reaction::caller_bug, "memory",
-                 "seal: the buffer shares its pages with others; allocate it with alloc_options::sealable");
+                 "seal: the buffer shares its pages with other buffers; allocate it with alloc_options::sealable");
   const std::scoped_lock guard(lock_);
   switch (b.seal.load(std::memory_order_relaxed)) {
     case seal_state::sealed:
@@ -93,7 +93,7 @@ void block_seals::end(block& base, std::uint32_t number, bool done, std::uint32_
   if (done)
     protect(b, true, by);
   else if (pools_.source() != nullptr)
-    pools_.source()->protect(b.address, b.sealable, false, 0);  // the worker may have sealed what proved to be stale
+    pools_.source()->protect(b.address, b.sealable, false, 0);  // the worker may have sealed it
   b.seal.store(next, std::memory_order_seq_cst);
 }
 
@@ -105,7 +105,7 @@ result<block_seals::request> block_seals::begin_unseal(const memory_range& all) 
   if (now == seal_state::open) return request{0, b.seals};
   if (now == seal_state::unsealing)
     return error(reaction::caller_bug, "memory", "unseal: the buffer is being unsealed; await that first");
-  // Losses of the time when it was sealed do not affect it.
+  // A fault while the block was sealed did not affect it.
   if (now == seal_state::sealed) b.generation.store(generation_.load(), std::memory_order_release);
   b.before = now;
   b.seal.store(seal_state::unsealing, std::memory_order_seq_cst);
@@ -117,10 +117,10 @@ void block_seals::end_unseal(block& base, std::uint64_t ticket, std::uint32_t by
   const std::scoped_lock guard(lock_);
   if (ticket != 0) {
     b.unsealed_at.store(ticket);
-    ++b.seals;  // the answer to the seal is ignored
+    ++b.seals;  // so that `end` of the seal is ignored
     protect(b, false, by);
   } else if (b.before == seal_state::sealed) {
-    protect(b, true);  // if the seal was answered meanwhile
+    protect(b, true);  // in case `end` of the seal came in the meantime
   }
   b.seal.store(ticket != 0 ? seal_state::open : b.before, std::memory_order_seq_cst);
 }

@@ -32,7 +32,7 @@ TEST_F(sealing_memory, a_sealable_block_has_whole_granules_to_itself) {
   EXPECT_EQ(now().sealed_bytes, 5000u);
 }
 
-TEST_F(sealing_memory, only_blocks_that_are_sealed_at_the_time_outlive_a_loss) {
+TEST_F(sealing_memory, a_loss_spares_only_blocks_that_are_sealed_when_it_happens) {
   const block_ref open = sealable(100), sealed = sealable(100), coming = sealable(100), going = sealable(100),
                   ended = sealable(100);
   for (const block_ref& b : {sealed, going, ended}) seal(b);
@@ -51,7 +51,7 @@ TEST_F(sealing_memory, only_blocks_that_are_sealed_at_the_time_outlive_a_loss) {
   EXPECT_TRUE(valid(sealed));
 }
 
-TEST_F(sealing_memory, the_answer_to_a_seal_that_has_ended_is_ignored) {
+TEST_F(sealing_memory, the_answer_to_a_seal_is_ignored_after_an_unseal) {
   const block_ref b = sealable(100);
   const auto first = memory_->seals().begin(all_of(b));
   ASSERT_TRUE(first);
@@ -70,7 +70,7 @@ TEST_F(sealing_memory, the_answer_to_a_seal_that_has_ended_is_ignored) {
   EXPECT_TRUE(source_.sealed.empty());
 }
 
-TEST_F(sealing_memory, a_refused_unseal_leaves_the_seal_in_its_present_or_coming_state) {
+TEST_F(sealing_memory, a_refused_unseal_leaves_a_sealed_or_sealing_block_sealed) {
   for (const bool answered_before : {true, false}) {
     const block_ref b = sealable(100);
     const auto begun = memory_->seals().begin(all_of(b));
@@ -84,7 +84,7 @@ TEST_F(sealing_memory, a_refused_unseal_leaves_the_seal_in_its_present_or_coming
   }
 }
 
-TEST_F(sealing_memory, a_worker_that_seals_by_a_request_gets_no_message_unless_that_was_lost) {
+TEST_F(sealing_memory, a_worker_that_seals_by_a_request_gets_no_message_unless_the_request_was_lost) {
   const block_ref b = sealable(100);
   memory_->seals().end(*b.get(), memory_->seals().begin(all_of(b))->number, true, 3);
   EXPECT_EQ(source_.done_by, 3u);
@@ -134,7 +134,7 @@ TEST_F(sealing_memory, a_block_that_this_program_can_write_is_not_sealed_until_i
   EXPECT_FALSE(memory_->seals().begin_address(*b.get())) << "the end of the seal may still be refused";
 }
 
-TEST_F(sealing_memory, sealable_blocks_and_others_share_the_limit) {
+TEST_F(sealing_memory, sealable_and_other_blocks_share_the_limit) {
   {
     const block_ref plain = take(200 * mib);
     EXPECT_FALSE(memory_->allocate(memory_kind::device, 57 * mib, 256, {}, true));
@@ -152,7 +152,7 @@ TEST_F(sealing_memory, a_refused_request_does_not_make_a_sealed_block_stale) {
   EXPECT_TRUE(valid(b));
 }
 
-TEST_F(sealing_memory, sent_memory_outlives_a_loss_unless_it_represents_a_thing_of_a_worker) {
+TEST_F(sealing_memory, sent_memory_outlives_a_loss_unless_its_fate_is_lost) {
   const block_ref sent = *memory_->allocate(memory_kind::sent, 100, 256, {}),
                   held = *memory_->allocate(memory_kind::sent, 100, 256, {}),
                   host = *memory_->allocate(memory_kind::host, 100, 256, {}),
@@ -181,7 +181,7 @@ TEST_F(sealing_memory, sent_and_host_memory_share_a_limit) {
   EXPECT_EQ(s.live_buffers, 2u);
 }
 
-// Memory that is sealed in whole segments, as on a GPU.
+// Memory that can be sealed only in whole segments, as on a GPU.
 class sealing_whole_segments : public sealing_memory {
  protected:
   sealing_whole_segments() {
@@ -233,7 +233,7 @@ TEST_F(sealing_whole_segments, a_block_is_never_both_exported_and_sealed) {
   EXPECT_TRUE(memory_->seals().begin(all_of(next))) << "no descriptor of this one was given out";
 }
 
-TEST_F(sealing_whole_segments, one_of_a_simultaneous_seal_and_export_is_refused) {
+TEST_F(sealing_whole_segments, of_a_simultaneous_seal_and_export_one_is_refused) {
   for (int i = 0; i < 2000; ++i) {
     const block_ref b = sealable(100);
     bool sealed = false, exported = false;
@@ -244,7 +244,7 @@ TEST_F(sealing_whole_segments, one_of_a_simultaneous_seal_and_export_is_refused)
   }
 }
 
-// A source that opens and closes memory of another program.
+// A source that can map the memory of another program.
 struct opening_source final : segment_source {
   result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor memory) override {
     if (!memory) return error(reaction::fatal, "test", "it came without its memory");
@@ -268,7 +268,7 @@ class foreign_memory : public testing::Test {
   device_memory* memory_ = device_memory::make(source_, {.device_bytes = 1 << 20, .host_bytes = 1 << 20});
 };
 
-TEST_F(foreign_memory, is_open_while_it_is_referenced_and_counts_against_no_limit) {
+TEST_F(foreign_memory, is_mapped_while_it_is_referenced_and_counts_against_no_limit) {
   memory_range one = imported(100, 1 << 19), two = imported(0, 1 << 20);
   EXPECT_EQ(one.address, (std::uint64_t{1} << 40) + 100);
   EXPECT_EQ(source_.open, 2);
@@ -294,7 +294,7 @@ TEST_F(foreign_memory, becomes_stale_with_a_worker_and_can_be_written_again) {
   memory_->abandon();
 }
 
-TEST_F(foreign_memory, may_outlive_the_device_and_is_then_not_closed) {
+TEST_F(foreign_memory, may_outlive_the_device_and_then_stays_mapped) {
   memory_range r = imported(0, 1000);
   memory_->abandon();
   r = {};
@@ -307,7 +307,7 @@ TEST_F(foreign_memory, cannot_be_sealed) {
   memory_->abandon();
 }
 
-TEST_F(foreign_memory, is_neither_opened_nor_closed_if_it_is_mapped_already) {
+TEST_F(foreign_memory, is_neither_mapped_nor_unmapped_if_the_worker_has_it_already) {
   const auto share = std::make_shared<int>();
   {
     const memory_range r = memory_->adopt(4096, 100, share);
@@ -320,7 +320,7 @@ TEST_F(foreign_memory, is_neither_opened_nor_closed_if_it_is_mapped_already) {
   memory_->abandon();
 }
 
-TEST_F(device_blocks, of_other_devices_live_while_referenced_and_count_against_no_limit) {
+TEST_F(device_blocks, of_other_devices_exist_while_referenced_and_count_against_no_limit) {
   const memory_statistics before = now();
   auto theirs = memory_->attach(memory_kind::host, 3 * mib, {}, true);
   ASSERT_TRUE(theirs) << theirs.error().to_string();
@@ -334,7 +334,7 @@ TEST_F(device_blocks, of_other_devices_live_while_referenced_and_count_against_n
   EXPECT_EQ(now().imported_bytes, before.imported_bytes);
 }
 
-TEST_F(device_blocks, are_lost_for_good_with_a_worker_that_has_made_them_for_itself) {
+TEST_F(device_blocks, of_managed_memory_are_lost_forever_with_the_worker_that_made_them) {
   const auto keep = std::make_shared<int>(1);
   const memory_quota quota(1 << 20);
   {
@@ -361,7 +361,7 @@ TEST_F(device_blocks, are_lost_for_good_with_a_worker_that_has_made_them_for_its
   EXPECT_EQ(now().managed_bytes, 0u);
 }
 
-TEST_F(device_blocks, are_lost_from_the_start_if_an_earlier_worker_has_made_them) {
+TEST_F(device_blocks, of_managed_memory_are_lost_from_the_start_if_an_earlier_worker_made_them) {
   memory_->lose(salvage::strict, 5, error(reaction::context_lost, "test", "it died"));
   const auto late = memory_->manage(0x7000000, 1000, 1, {}, nullptr),
              good = memory_->manage(0x7000000, 1000, 2, {}, nullptr);

@@ -16,8 +16,8 @@ std::uint64_t bytes_of(extent count, std::size_t element_bytes) noexcept {
   return static_cast<std::uint64_t>(bytes.overflowed() ? INT64_MAX : bytes.value());
 }
 
-// Returns why these elements are not part of a buffer of `have` elements; empty if they are. `first` is checked before
-// `count`, because `slice(first)` computes a count that its caller has not seen.
+// Returns why these elements are not part of a buffer of `have` elements; empty if they are. Checks `first` before
+// `count`, because `slice(first)` computes a count that its caller did not pass.
 std::string why_outside(extent first, extent count, extent have) {
   const std::string has = "the buffer has " + text(have) + (have == 1 ? " element" : " elements");
   if (first < 0) return "first is " + text(first) + (first.overflowed() ? "; " + has : "; expected at least 0");
@@ -38,7 +38,7 @@ extent size_of(const memory_range& range, std::size_t element_bytes) noexcept { 
 memory_range slice_of(const memory_range& range, extent first, extent count, std::size_t element_bytes) {
   if (!range.owner) return {};
   const std::uint64_t bytes = bytes_of(count, element_bytes);
-  if (range.owner->address == 0) return {range.owner, 0, bytes};  // it has an earlier cause
+  if (range.owner->address == 0) return {range.owner, 0, bytes};  // a refused range, which has a cause already
   const extent have = size_of(range, element_bytes), end = first + count;
   if (first < 0 || count < 0 || end > have || end.overflowed()) [[unlikely]]
     return refused_view(range, "slice: " + why_outside(first, count, have), bytes);

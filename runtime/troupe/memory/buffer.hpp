@@ -9,20 +9,22 @@
 namespace troupe {
 namespace detail {
 
-/// Returns elements [first, first + count) of `range`. If they are outside, returns a range whose use is refused with
-/// the reason.
+/// Returns elements [first, first + count) of `range`. If they are outside, returns a range that every request refuses
+/// with the reason.
 memory_range slice_of(const memory_range& range, extent first, extent count, std::size_t element_bytes);
-/// Returns the same bytes as elements of another type. If they do not divide or align, their use is refused.
+/// Returns the same bytes as elements of another type. If the bytes are not a whole number of aligned elements, every
+/// request refuses the range.
 memory_range reinterpreted(const memory_range& range, std::size_t element_bytes, std::size_t alignment);
 std::optional<error> why_stale(const memory_range& range);
 extent size_of(const memory_range& range, std::size_t element_bytes) noexcept;
 
 }  // namespace detail
 
-/// Elements in the memory of a device. A handle: copies share the memory, which is freed when the last handle is gone
-/// and the last request that uses it is complete. The application cannot read it directly: see `device::download`. A
-/// buffer can be *stale*: the allocation, the slice or a request that should have written it failed. Its use as an
-/// input is refused with that cause. Writing all of it makes it valid again.
+/// Elements in the memory of a device. This is a handle: copies share the memory, which is freed when the last handle
+/// is destroyed and the last request that uses it has completed. The application cannot read it directly: see
+/// `device::download`. A buffer can be *stale*: its allocation, a slice of it or a request that should have written it
+/// failed. A request that reads a stale buffer is refused with that cause. Writing all of a buffer makes it valid
+/// again.
 template <class T>
 class buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain values");
@@ -30,7 +32,7 @@ class buffer {
  public:
   using element_type = T;
 
-  /// Makes no buffer: every request refuses it. One of 0 elements is something else.
+  /// Makes an empty handle, which every request refuses. A buffer of 0 elements is not empty in this sense.
   buffer() noexcept = default;
   explicit buffer(memory_range range) noexcept : range_(std::move(range)) {}
 
@@ -38,8 +40,8 @@ class buffer {
   std::uint64_t bytes() const noexcept { return range_.bytes; }
   explicit operator bool() const noexcept { return static_cast<bool>(range_.owner); }
 
-  /// Returns elements [first, first + count), which share the memory. If they are outside the buffer, every use of the
-  /// result is refused with that reason.
+  /// Returns elements [first, first + count), which share the memory. If they are outside the buffer, every request
+  /// refuses the result with that reason.
   buffer slice(extent first, extent count) const { return buffer(detail::slice_of(range_, first, count, sizeof(T))); }
   /// Returns the elements from `first` to the end.
   buffer slice(extent first) const { return slice(first, size() - first); }
@@ -49,11 +51,11 @@ class buffer {
     return buffer<U>(detail::reinterpreted(range_, sizeof(U), alignof(U)));
   }
 
-  /// Returns true if it may be read now; otherwise `cause` says why not. A pending request can change that: await it
-  /// first.
+  /// Returns true if a request may read the buffer now; otherwise `cause` says why not. A pending request can change
+  /// that: await it first.
   bool readable() const { return range_.owner && !cause(); }
   std::optional<error> cause() const { return detail::why_stale(range_); }
-  /// Returns true if its memory is read-only in every worker, so that no fault can change it. See `seal`.
+  /// Returns true if the memory is read-only in every worker, so that no fault can change it. See `seal`.
   bool sealed() const noexcept {
     return range_.owner && range_.owner->seal.load(std::memory_order_acquire) == seal_state::sealed;
   }

@@ -15,7 +15,7 @@ struct alignas(512) page {
 };
 
 TEST_F(buffers, can_be_reinterpreted_at_any_address) {
-  for (int i = 0; i < 3; ++i) {  // addresses are multiples of 256, which leaves each remainder of 3 once
+  for (int i = 0; i < 3; ++i) {  // addresses are multiples of 256; modulo 3, each remainder occurs once
     const auto floats = alloc<float>(12);
     const auto threes = floats.as<float3>();
     EXPECT_EQ(cause(threes), "") << std::hex << floats.memory().address;
@@ -35,7 +35,7 @@ TEST_F(buffers, cannot_be_reinterpreted_as_a_type_that_needs_more_alignment) {
   EXPECT_NE(cause(odd.slice(0, 128).as<page>()), "");
 }
 
-TEST_F(buffers, have_the_requested_size_even_if_they_are_refused) {
+TEST_F(buffers, have_the_requested_size_even_if_a_slice_is_invalid) {
   const auto floats = alloc<float>(10);
   EXPECT_EQ(floats.slice(5, 100).size(), extent(100));
   EXPECT_EQ(floats.slice(5, -1).size(), extent(0));
@@ -56,7 +56,7 @@ TEST_F(buffers, report_why_a_slice_is_invalid) {
             "slice: count is too large for 64 bits; the buffer has 1000 elements");
 }
 
-TEST_F(buffers, are_parts_of_any_buffer_if_they_have_no_elements) {
+TEST_F(buffers, may_be_slices_of_no_elements_of_any_buffer) {
   const auto none = alloc<float>(0), x = alloc<float>(10);
   EXPECT_TRUE(none);
   EXPECT_EQ(none.size(), extent(0));
@@ -80,7 +80,7 @@ TEST_F(buffers, are_never_stale_if_they_have_no_elements) {
   EXPECT_EQ(cause(x.slice(5, 0)), "");
 }
 
-TEST_F(buffers, keep_the_first_cause_through_slices_and_types) {
+TEST_F(buffers, keep_the_first_cause_through_slices_and_reinterpretation) {
   const auto wrong = alloc<float>(10).slice(5, 100);
   const std::string first = cause(wrong);
   EXPECT_NE(first.find("slice: first is 5 and count is 100: ends at 105, the buffer has 10 elements"),

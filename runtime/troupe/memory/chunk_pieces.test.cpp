@@ -51,7 +51,7 @@ TEST(chunk_pieces, are_not_taken_from_a_chunk_whose_place_is_in_use) {
   EXPECT_TRUE(all.take(10));
 }
 
-// Pieces come back in any order. A chunk counts once all its pieces and all chunks before it are back.
+// Threads put pieces back in any order. A chunk counts once its pieces, and those of all chunks before it, are back.
 TEST(chunk_pieces, count_chunks_without_gaps_in_whichever_order_they_are_put_back) {
   const std::uint64_t seed = std::random_device()();
   std::mt19937_64 random(seed);

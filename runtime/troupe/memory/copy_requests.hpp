@@ -8,7 +8,7 @@
 #include <string_view>
 #include <troupe/request/checker.hpp>
 
-/// The requests behind copies within a device and between it and the application.
+/// The requests that copies within a device, and between a device and the application, consist of.
 namespace troupe::memory {
 
 /// Why streamed copies cannot be part of a graph.
@@ -25,7 +25,7 @@ struct copy {
   void check(checker& c) const;
 };
 
-/// Copies from a host buffer, on the lane for uploads.
+/// Copies from a host buffer on the lane for uploads.
 struct upload {
   in<std::byte> source;
   out<std::byte> target;
@@ -36,7 +36,7 @@ struct upload {
   TROUPE_REQUEST("memory.upload", source, target, bytes)
   void check(checker& c) const;
 };
-/// Copies to a host buffer, on the lane for downloads.
+/// Copies to a host buffer on the lane for downloads.
 struct download {
   in<std::byte> source;
   out<std::byte> target;
@@ -48,7 +48,7 @@ struct download {
   void check(checker& c) const;
 };
 
-/// Copies `rows` runs of `width` bytes, which are `*_pitch` bytes apart in source and target.   cuMemcpy2DAsync
+/// Copies `rows` rows of `width` bytes, which begin `*_pitch` bytes apart in source and target.   cuMemcpy2DAsync
 struct copy_2d {
   in<std::byte> source;
   out<std::byte> target;
@@ -59,7 +59,7 @@ struct copy_2d {
   void check(checker& c) const;
 };
 
-/// Repeats a pattern of 1 to 16 bytes.   cuMemsetD8Async … D32Async
+/// Fills the target with a pattern of 1 to 16 bytes.   cuMemsetD8Async … D32Async
 struct fill {
   out<std::byte> target;
   extent bytes;
@@ -70,8 +70,8 @@ struct fill {
   void check(checker& c) const;
 };
 
-/// Copies ordinary memory of the application to the device, through a staging block that one side fills while the other
-/// empties it.
+/// Copies ordinary memory of the application to the device through a staging block, which the application fills while
+/// the worker empties it.
 struct stream_in {
   out<std::byte> target;
   extent bytes;
@@ -83,7 +83,7 @@ struct stream_in {
   TROUPE_REQUEST("memory.stream_in", target, bytes, staging, progress, chunk_bytes, chunks)
   void check(checker& c) const;
 };
-/// Copies device memory to ordinary memory of the application, in the same way.
+/// Copies device memory to ordinary memory of the application through a staging block, which the worker fills.
 struct stream_out {
   in<std::byte> source;
   extent bytes;

@@ -12,9 +12,9 @@
 namespace troupe {
 namespace {
 
-// During a long transfer, a new piece arrives every few microseconds.
+// How long a helper spins for a piece: during a long transfer, a new piece arrives every few microseconds.
 constexpr std::int64_t spin_ns = 50'000;
-// How many pieces of one copy a helper takes before it looks whether another one needs help.
+// The number of pieces of one copy that a helper takes before it looks for another copy that needs help.
 constexpr int pieces_in_a_row = 16;
 
 }  // namespace
@@ -63,7 +63,7 @@ void copy_threads::start_helpers() noexcept {
   started_.store(true, std::memory_order_release);
 }
 
-// Returns a copy that has pieces to copy. Each helper begins its search at another one, so that all get help.
+// Returns a copy with pieces that wait. Each helper begins its search at another copy, so that all copies get help.
 copy_threads::visit copy_threads::enter() noexcept {
   const std::scoped_lock guard(lock_);
   for (std::size_t i = 0; i < copies_.size(); ++i) {
@@ -82,7 +82,7 @@ void copy_threads::leave(const shared_copy& copy) noexcept {
     if (e.copy == &copy && --e.inside == 0 && e.ends) left_.notify_all();
 }
 
-// Returns false if it could copy nothing: pieces seem to wait for ever if a worker has damaged its counter.
+// Returns false if it could copy nothing: if a worker damages its counter, pieces seem to wait forever.
 bool copy_threads::take_part(const visit& v) const noexcept {
   shared_copy& copy = *v.copy;
   const auto stays = [&] { return removals_.load(std::memory_order_relaxed) == v.removals; };
@@ -111,7 +111,7 @@ void copy_threads::help() noexcept {
       leave(*v.copy);
       if (helped) continue;
     }
-    // A call between the two lines that this thread misses is repeated with the next piece.
+    // A `call_help` between reading `calls_` and sleeping may miss this thread; the next piece repeats the call.
     asleep_.fetch_add(1, std::memory_order_seq_cst);
     if (!ending_.load(std::memory_order_seq_cst)) futex_wait(calls_, seen, futex_scope::process);
     asleep_.fetch_sub(1, std::memory_order_seq_cst);

@@ -16,35 +16,35 @@ namespace troupe {
 /// A copy that several threads carry out at the same time, piece by piece.
 class shared_copy {
  public:
-  /// Copies a piece. Returns false if there is none at the moment. Thread-safe.
+  /// Copies a piece. Returns false if none waits at the moment. Thread-safe.
   virtual bool copy_piece() noexcept = 0;
-  /// Returns how many pieces can be copied now. A hint; thread-safe.
+  /// Returns the number of pieces that can be copied now. It is a hint. Thread-safe.
   virtual std::size_t waiting_pieces() const noexcept = 0;
 
  protected:
   ~shared_copy() = default;
 };
 
-/// Threads that help with copies, because one processor core moves less than a GPU can take. They start when they are
-/// first called, each goes from piece to piece without waiting for the others, and they sleep when there is none.
+/// Threads that help with copies, because one processor core copies less than a GPU can take. They start when they are
+/// first called, take pieces without waiting for each other, and sleep when no piece waits.
 class copy_threads {
  public:
-  /// `helpers` threads help; 0: the thread that has a copy carries it out alone.
+  /// Makes a team of `helpers` threads; with 0, the thread that calls for a copy carries it out alone.
   explicit copy_threads(std::size_t helpers) noexcept : helpers_(helpers) {}
   ~copy_threads();
   copy_threads(const copy_threads&) = delete;
 
-  /// Returns how many helpers are worthwhile with that number of usable cores. The others are for the thread that
-  /// waits for the copy, and for the worker.
+  /// Returns the number of helpers that pays off with this number of usable cores. The other cores are for the thread
+  /// that waits for the copy, and for the worker.
   static std::size_t helpers_for(std::size_t cores) noexcept {
     return std::min<std::size_t>((std::max<std::size_t>(cores, 1) - 1) / 2, 8);
   }
 
   /// Lets helpers take part in a copy.
   void add(shared_copy& copy);
-  /// Returns once no helper takes part any more.
+  /// Returns when no helper takes part in the copy any more.
   void remove(shared_copy& copy) noexcept;
-  /// Wakes helpers that sleep, if more pieces wait than the one that the caller copies next.
+  /// Wakes sleeping helpers if pieces wait in addition to the one that the caller copies next.
   void call_help(std::size_t waiting_pieces) noexcept {
     if (helpers_ != 0 && waiting_pieces > 1) wake(waiting_pieces - 1);
   }
@@ -64,12 +64,12 @@ class copy_threads {
  private:
   struct entry {
     shared_copy* copy;
-    std::size_t inside = 0;  // helpers that take part
+    std::size_t inside = 0;  // helpers that take part in the copy
     bool ends = false;
   };
   struct visit {
     shared_copy* copy = nullptr;
-    std::uint32_t removals = 0;  // if there are more, the visit ends
+    std::uint32_t removals = 0;  // value of `removals_` at the beginning; the visit ends when it changes
   };
   void wake(std::size_t most) noexcept;
   void start_helpers() noexcept;
@@ -82,10 +82,10 @@ class copy_threads {
   std::mutex lock_;
   std::condition_variable left_;
   std::vector<entry> copies_;
-  std::size_t turn_ = 0;  // which copy the next helper looks at first
+  std::size_t turn_ = 0;  // index of the copy at which the next helper begins its search
   std::vector<std::thread> threads_;
   std::atomic<bool> started_{false}, ending_{false};
-  alignas(64) std::atomic<std::uint32_t> calls_{0};  // helpers sleep on it
+  alignas(64) std::atomic<std::uint32_t> calls_{0};  // the word that helpers sleep on
   std::atomic<std::uint32_t> asleep_{0};
   alignas(64) std::atomic<std::uint32_t> removals_{0};  // changes when helpers must leave a copy
 };

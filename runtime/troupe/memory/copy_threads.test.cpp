@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-// A copy of pieces that only count how often they are copied, and by whom.
+// A copy whose pieces count how often, and by which thread, they are copied.
 class counted_copy final : public shared_copy {
  public:
   explicit counted_copy(std::size_t count) : done(count) {}
@@ -33,7 +33,7 @@ class counted_copy final : public shared_copy {
   const std::thread::id owner = std::this_thread::get_id();
 };
 
-// Does with a copy what its caller does: all pieces become available one by one.
+// Does what the owner of a copy does: makes pieces available one by one, calls for help, and copies pieces itself.
 void carry_out(copy_threads& helpers, counted_copy& copy) {
   const copy_threads::sharing shared(helpers, copy);
   while (copy.next.load() < copy.done.size()) {
@@ -43,7 +43,7 @@ void carry_out(copy_threads& helpers, counted_copy& copy) {
   }
 }
 
-TEST(copy_threads, do_every_piece_once_with_any_number_of_helpers) {
+TEST(copy_threads, copy_every_piece_once_with_any_number_of_helpers) {
   for (const std::size_t helpers : {0, 1, 3}) {
     copy_threads crew(helpers);
     for (std::size_t count = 0; count < 300; ++count) {
@@ -54,7 +54,7 @@ TEST(copy_threads, do_every_piece_once_with_any_number_of_helpers) {
   }
 }
 
-// A broken worker can make pieces wait that no thread can take.
+// If a worker damages its counter, pieces seem to wait that no thread can take.
 TEST(copy_threads, sleep_if_pieces_wait_that_cannot_be_copied) {
   struct impossible_copy final : shared_copy {
     bool copy_piece() noexcept override { return ++tries, false; }
@@ -88,7 +88,7 @@ TEST(copy_threads, serve_several_callers_at_the_same_time) {
   for (std::thread& c : callers) c.join();
 }
 
-// Also once they have slept since the last copy.
+// Also after helpers have slept since the last copy.
 TEST(copy_threads, take_pieces_while_the_caller_is_busy_with_one) {
   copy_threads crew(1);
   int helped = 0;
@@ -103,7 +103,7 @@ TEST(copy_threads, take_pieces_while_the_caller_is_busy_with_one) {
   EXPECT_EQ(helped, 2) << "no helper took a piece";
 }
 
-TEST(copy_threads, have_left_a_copy_that_is_removed) {
+TEST(copy_threads, have_left_a_copy_when_remove_returns) {
   copy_threads crew(2);
   for (int round = 0; round < 200; ++round) {
     counted_copy copy(1000);

@@ -74,7 +74,7 @@ result<block_ref> device_memory::allocate_for_upload(std::uint64_t bytes) {
   }
   auto made = allocate(memory_kind::sent, keeps ? upload_blocks::size_for(bytes) : bytes, 1, {});
   if (made && keeps) uploads_.assign(static_cast<owned_block&>(*made->get()));
-  if (!made && keeps) made = allocate(memory_kind::sent, bytes, 1, {});  // there may be room for just these bytes
+  if (!made && keeps) made = allocate(memory_kind::sent, bytes, 1, {});  // the exact size may still fit
   if (!made) return made;
   (*made)->bytes = bytes;
   (*made)->of_one_upload = true;
@@ -151,7 +151,7 @@ block_ref device_memory::failed_buffer(std::uint64_t bytes, error cause) {
   b->references.store(1, std::memory_order_relaxed);
   b->marks.add(stale_ranges::range::all(), 0, std::move(cause));
   b->stale_marks.store(1, std::memory_order_release);
-  if (home_.left()) return block_ref(b);  // which stays, as all blocks in a child
+  if (home_.left()) return block_ref(b);  // never freed, like all blocks in a child
   const std::scoped_lock guard(lock_);
   ++blocks_;
   return block_ref(b);
@@ -163,7 +163,7 @@ void device_memory::recycle(block& base) noexcept {
     if (b.address == 0) delete &b;
     return;
   }
-  if (uploads_.keep(b)) return;  // it was neither written nor marked
+  if (uploads_.keep(b)) return;  // the block was neither written nor marked
   std::unique_lock guard = lock_soon(lock_);
   const bool last = --blocks_ == 0 && pools_.source() == nullptr;
   std::unique_ptr<segment> foreign = std::move(b.foreign);
@@ -181,7 +181,7 @@ void device_memory::recycle(block& base) noexcept {
     give_back(b);
   }
   guard.unlock();
-  // The thread that releases the last reference may hold locks that this needs.
+  // Released later, because this thread may hold locks that the owner's destructor needs.
   if (kept.use_count() != 0) post(keeping_executor(), [mine = std::move(kept)]() mutable { mine.reset(); });
   if (last) delete this;
 }
@@ -190,7 +190,7 @@ void device_memory::give_back(owned_block& b) noexcept {
   seals_.protect(b, false);
   if (b.quota) b.quota->give(b.charged);
   b.quota.reset();
-  b.marks.clear();  // nodes are never destroyed singly
+  b.marks.clear();  // because the arena does not run the destructors of its payloads
   b.exported = false;
   b.stale_marks.store(0, std::memory_order_relaxed);
   b.seal.store(seal_state::open, std::memory_order_relaxed);
@@ -199,7 +199,7 @@ void device_memory::give_back(owned_block& b) noexcept {
   pools_.give_back(b);
 }
 
-// Returns false if none was kept.
+// Gives back the blocks kept for small uploads. Returns false if none was kept.
 bool device_memory::give_back_kept() noexcept {
   const std::uint64_t before = blocks_;
   uploads_.clear([this](owned_block& b) {
@@ -308,7 +308,7 @@ void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& ca
   const std::scoped_lock guard(lock_);
   const std::uint64_t next = generation_.load(std::memory_order_relaxed) + 1;
   const auto note = [&](std::vector<loss>& list) {
-    // A block older than the oldest loss in the list reports that one.
+    // The list keeps the oldest loss, for blocks that are older than the others.
     if (list.size() == most_losses) list.erase(list.begin() + 1);
     list.push_back({next, ticket, cause});
   };
@@ -335,14 +335,14 @@ void device_memory::renew_block(owned_block& b) {
   const bool only_there = b.managed || b.at_fault.load(std::memory_order_relaxed) == fate::lost;
   const std::vector<loss>& those = only_there ? workers_ : losses_;
   const auto first = std::find_if(those.begin(), those.end(), [seen](const loss& l) { return l.generation > seen; });
-  // The first cause is reported, and a replacement must come after the last. Marks of requests stay: a request sent
-  // before the loss may have failed after one that is kept for the next worker.
+  // The cause of the first loss is reported, and only a write after the last loss makes the block valid. Marks of
+  // requests stay: a request sent before the loss may fail after an earlier one that is kept for the next worker.
   if (first != those.end() && !outlives_workers(b)) {
     const error& cause = first->cause;
     b.marks.add_loss({b.address, b.address + b.bytes}, stale_ranges::place_behind(those.back().ticket),
                      b.managed ? gone_with(cause) : cause);
     b.publish();
-    // Its generation stays old, so that each use comes here again.
+    // The generation stays old, so that every later use comes here again.
     if (b.managed) return b.gone.store(true, std::memory_order_release);
   }
   b.generation.store(now, std::memory_order_release);

@@ -51,8 +51,7 @@ TEST_F(stale_marks, are_replaced_by_newer_ones_of_the_same_bytes) {
   EXPECT_EQ(block_->stale_marks.load(), 1u);
 }
 
-// A request may have failed, and its report may have been read, before the thread that submitted it notes what it
-// replaces.
+// A request may fail, and its report may be read, before the thread that submitted it notes the bytes that it replaces.
 TEST_F(stale_marks, stay_if_the_write_of_the_failed_request_is_noted_later) {
   fails(4);
   fails(5, 0, 128);
@@ -64,7 +63,7 @@ TEST_F(stale_marks, stay_if_the_write_of_the_failed_request_is_noted_later) {
 TEST_F(stale_marks, are_removed_by_the_next_accepted_write_if_the_request_was_refused) {
   source_.last = 5;
   refuse();
-  writes(5);  // accepted before, and still in flight
+  writes(5);  // accepted earlier, and still in flight
   EXPECT_EQ(cause().substr(0, 7), "refused");
   writes(6);
   EXPECT_EQ(cause(), "");
@@ -82,7 +81,7 @@ TEST_F(stale_marks, are_removed_if_they_come_from_refusals_and_the_content_is_ke
   EXPECT_EQ(block_->stale_marks.load(), 0u);
 }
 
-TEST_F(stale_marks, do_not_hide_a_failure_behind_a_refusal_when_the_content_is_kept) {
+TEST_F(stale_marks, of_a_refusal_after_a_failure_are_not_removed_by_keep) {
   source_.last = 5;
   fails(5, 0, 64);
   refuse();
@@ -94,7 +93,7 @@ TEST_F(stale_marks, do_not_hide_a_failure_behind_a_refusal_when_the_content_is_k
   EXPECT_EQ(cause(0, 64), "refused") << "nothing has changed";
 }
 
-TEST_F(stale_marks, stay_after_a_failure_before_a_refusal_though_they_are_made_later) {
+TEST_F(stale_marks, of_a_failure_made_after_those_of_a_later_refusal_forbid_keep) {
   source_.last = 5;
   refuse();
   fails(4, 0, 64);
@@ -103,7 +102,7 @@ TEST_F(stale_marks, stay_after_a_failure_before_a_refusal_though_they_are_made_l
   EXPECT_EQ(cause(0, 64), "request 4");
 }
 
-TEST_F(stale_marks, spare_bytes_that_an_accepted_request_replaces_already) {
+TEST_F(stale_marks, exclude_bytes_that_an_accepted_request_replaces) {
   {
     device_memory::marking marks(*memory_);
     marks.expect(*block_.get());
@@ -117,8 +116,8 @@ TEST_F(stale_marks, spare_bytes_that_an_accepted_request_replaces_already) {
   EXPECT_EQ(cause(64, 256), "request 5");
 }
 
-// Bytes that a request with ticket 8 has overwritten concern earlier requests too, unless one that runs again writes
-// them anew.
+// Bytes that request 8 has overwritten are stale for earlier requests too, unless a request that runs again replaces
+// them.
 TEST_F(stale_marks, affect_older_requests_that_read_overwritten_bytes) {
   const error died(reaction::context_lost, "test", "the worker ended");
   {
@@ -138,7 +137,7 @@ TEST_F(stale_marks, affect_older_requests_that_read_overwritten_bytes) {
   EXPECT_EQ(cause(), "");
 }
 
-TEST_F(device_blocks, come_from_few_segments_which_are_released_with_them) {
+TEST_F(device_blocks, share_few_segments_which_trim_releases_once_they_are_empty) {
   {
     std::vector<block_ref> all;
     for (int i = 0; i < 100; ++i) all.push_back(take(2 * mib));
@@ -155,7 +154,7 @@ TEST_F(device_blocks, come_from_few_segments_which_are_released_with_them) {
 }
 
 TEST_F(device_blocks, abort_the_program_if_they_are_freed_twice) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // by a program of its own: a mere child recycles nothing
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a new program: a forked child frees no memory
   const block_ref b = take(256);
   EXPECT_DEATH(
       {
@@ -178,7 +177,7 @@ TEST_F(device_blocks, never_exceed_the_limit_though_segments_are_whole_pages) {
   EXPECT_EQ(memory_->statistics(memory_kind::host).failed_allocations, 1u);
 }
 
-TEST_F(device_blocks, get_the_room_of_unused_segments) {
+TEST_F(device_blocks, may_fill_the_limit_once_smaller_segments_are_idle) {
   {
     std::vector<block_ref> four;
     for (int i = 0; i < 4; ++i) four.push_back(take(64 * mib));
@@ -191,7 +190,7 @@ TEST_F(device_blocks, get_the_room_of_unused_segments) {
 }
 
 TEST_F(device_blocks, get_the_memory_of_idle_segments_when_the_system_has_no_more) {
-  source_.room = 140 * mib;  // less than the limit
+  source_.room = 140 * mib;  // below the limit
   const block_ref used = take(30 * mib);
   take(70 * mib).reset();
   EXPECT_FALSE(source_.waited);
@@ -225,7 +224,7 @@ TEST_F(device_blocks, have_the_requested_alignment_however_large) {
   EXPECT_FALSE(take(1, std::uint64_t{1} << 63));
 }
 
-TEST_F(device_blocks, have_addresses_of_their_own_even_without_bytes) {
+TEST_F(device_blocks, of_0_bytes_have_addresses_of_their_own) {
   const block_ref one = take(0), other = take(0);
   ASSERT_TRUE(one && other) << why_;
   EXPECT_EQ(one->bytes, 0u);
@@ -250,7 +249,7 @@ TEST_F(device_blocks, are_refused_if_their_size_is_impossible) {
   EXPECT_TRUE(source_.live.empty());
 }
 
-TEST_F(device_blocks, release_their_quota_in_every_case) {
+TEST_F(device_blocks, release_their_quota_when_freed_refused_or_failed) {
   const memory_quota quota(300 * mib);
   {
     const block_ref a = take(100 * mib, 256, quota), b = take(100 * mib, 256, quota);
@@ -280,7 +279,7 @@ TEST_F(device_blocks, outlive_their_device) {
   EXPECT_EQ(memory->trim(), 0u);
   memory->mark_refused(*kept.get(), kept->address, kept->address + 1, error(reaction::caller_bug, "test", "late"));
   kept.reset();
-  stillborn.reset();  // the last reference: the memory is freed now
+  stillborn.reset();  // the last reference: frees the memory
 }
 
 TEST_F(device_blocks, lose_their_content_with_the_worker_until_they_are_written_again) {
@@ -308,7 +307,7 @@ TEST_F(device_blocks, lose_their_content_with_the_worker_until_they_are_written_
 }
 
 // Request 6 should have replaced what request 5 writes in the next generation.
-TEST_F(device_blocks, stay_stale_where_a_failed_request_follows_one_that_runs_again) {
+TEST_F(device_blocks, stay_stale_where_a_request_failed_after_one_that_runs_again) {
   const error lost(reaction::context_lost, "test", "lost"), failed(reaction::fatal, "test", "failed");
   const block_ref b = take(256);
   const std::uint64_t begin = b->address, end = begin + 256;
@@ -328,7 +327,7 @@ TEST_F(device_blocks, stay_stale_where_a_failed_request_follows_one_that_runs_ag
   EXPECT_EQ(cause(7), "") << "request 6 runs again itself";
 }
 
-TEST_F(device_blocks, are_stale_behind_a_request_when_the_next_one_was_refused) {
+TEST_F(device_blocks, are_stale_for_later_requests_after_a_refused_one) {
   const block_ref b = take(256);
   const std::uint64_t begin = b->address, end = begin + 256;
   source_.ticket = 8;
@@ -339,7 +338,7 @@ TEST_F(device_blocks, are_stale_behind_a_request_when_the_next_one_was_refused) 
   EXPECT_TRUE(memory_->stale_cause(*b.get(), begin, end)) << "it writes what the refused one would have replaced";
 }
 
-TEST_F(device_blocks, start_without_the_marks_of_an_earlier_block_at_the_same_place) {
+TEST_F(device_blocks, start_without_the_marks_of_an_earlier_block_at_the_same_address) {
   std::uint64_t address = 0;
   {
     const block_ref b = take(256);
@@ -375,7 +374,7 @@ TEST_F(device_blocks, are_allocated_and_freed_by_many_threads) {
       for (std::uint64_t i = 0; i < 3000; ++i) {
         auto b = memory_->allocate(memory_kind::device, 1 + i * 37 % 5000, 256, {});
         ASSERT_TRUE(b);
-        // Stale marks are per block: no other thread may see these.
+        // Marks belong to a block: no other thread may see these.
         if (i % 7 == 0) fails(*b, i, error(reaction::fatal, "test", std::to_string(t)));
         mine.push_back(std::move(*b));
         if (mine.size() > 50) mine.erase(mine.begin());
@@ -389,8 +388,8 @@ TEST_F(device_blocks, are_allocated_and_freed_by_many_threads) {
   EXPECT_EQ(now().live_buffers, 0u);
 }
 
-// One thread reads the limit while another sets it, for the thread sanitizer.
-TEST_F(device_blocks, are_allocated_while_the_size_of_the_device_becomes_known) {
+// Reads the limit in one thread while another sets it, for the thread sanitizer.
+TEST_F(device_blocks, can_be_allocated_while_the_device_limit_is_set) {
   std::thread worker([&] {
     for (std::uint64_t i = 1; i <= 1000; ++i) memory_->set_device_limit((128 + i % 128) * mib);
   });

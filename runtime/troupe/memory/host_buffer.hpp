@@ -7,8 +7,9 @@
 
 namespace troupe {
 
-/// Memory of the application that the worker sees too, pinned on a GPU: copies to and from it need no staging. A handle
-/// like `buffer`. The library does not order the application's own reads and writes with requests: await these.
+/// Memory of the application that the worker can access too, pinned on a GPU: copies to and from it need no staging. A
+/// handle, like `buffer`. The library does not order the application's own accesses with requests: await the requests
+/// first.
 template <class T>
 class host_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "memory that is shared with a worker holds plain values");
@@ -23,7 +24,7 @@ class host_buffer {
   std::uint64_t bytes() const noexcept { return range_.bytes; }
   explicit operator bool() const noexcept { return static_cast<bool>(range_.owner); }
 
-  /// Returns null if the buffer is empty or its allocation failed (`cause` says why).
+  /// Returns null if the handle is empty, or if its allocation failed (`cause` says why).
   T* data() const noexcept {
     if (!range_.owner || range_.owner->host == nullptr) return nullptr;
     return reinterpret_cast<T*>(range_.owner->host + (range_.address - range_.owner->address));

@@ -7,26 +7,26 @@
 
 namespace troupe {
 
-/// The places where managed memory may be.
+/// The places that managed memory can move to.
 enum class managed_place : std::uint8_t {
   device,  ///< the GPU of the device that the request is sent to
   host,
 };
 TROUPE_ENUM(managed_place, device, host)
 
-/// Advice about managed memory.
+/// The advice that a request can give about managed memory.
 enum class managed_advice : std::uint8_t {
-  read_mostly,  ///< written rarely: each reader gets its own copy
+  read_mostly,  ///< rarely written: each reader gets its own copy
   no_read_mostly,
   preferred_location,  ///< the memory should stay at `where`
   no_preferred_location,
-  accessed_by,  ///< `where` uses the memory, and should reach it without a fault wherever it is
+  accessed_by,  ///< `where` uses the memory, and should reach it without a page fault wherever it is
   no_accessed_by,
 };
 TROUPE_ENUM(managed_advice, read_mostly, no_read_mostly, preferred_location, no_preferred_location, accessed_by,
             no_accessed_by)
 
-/// The advice in force for a range as a whole.
+/// The advice in force for a whole range of managed memory.
 struct managed_range {
   enum class place : std::uint8_t { none, device, host, elsewhere };
   bool read_mostly = false;
@@ -37,7 +37,7 @@ struct managed_range {
 
 namespace memory {
 
-/// Moves managed memory, for `prefetch`.
+/// Moves managed memory; the request behind `device::prefetch`.
 struct prefetch {
   in<std::byte> range;
   extent bytes;
@@ -47,7 +47,7 @@ struct prefetch {
   TROUPE_REQUEST("memory.prefetch", range, bytes, to)
   void check(checker& c) const;
 };
-/// Gives advice about managed memory, for `advise`.
+/// Gives advice about managed memory; the request behind `device::advise`.
 struct advise {
   in<std::byte> range;
   extent bytes;
@@ -58,7 +58,7 @@ struct advise {
   TROUPE_REQUEST("memory.advise", range, bytes, what, where)
   void check(checker& c) const;
 };
-/// Returns the advice in force for managed memory, for `managed`.
+/// Returns the advice in force for managed memory; the request behind `device::managed`.
 struct look_at_managed {
   in<std::byte> range;
   extent bytes;

@@ -18,7 +18,7 @@ extent span_of(extent rows, extent columns, const matrix_strides& by) noexcept {
   return (rows - 1) * by.row + (columns - 1) * by.column + 1;
 }
 
-// Returns why there is no such matrix; empty if there is.
+// Returns why such a matrix cannot exist; empty if it can.
 std::string why_impossible(extent rows, extent columns, const matrix_strides& by) {
   if (rows < 0) return "rows is " + text(rows) + "; expected at least 0";
   if (columns < 0) return "columns is " + text(columns) + "; expected at least 0";
@@ -68,8 +68,8 @@ viewed_matrix block_of(const viewed_matrix& m, extent first_row, extent first_co
   };
   if (!inside(first_row, rows, m.shape.rows) || !inside(first_column, columns, m.shape.columns))
     return {
-        refused_view(m.memory, "block: " + text(rows) + " x " + text(columns) + " elements from (" + text(first_row) +
-                                   ", " + text(first_column) + ") on are not all in a matrix of " +
+        refused_view(m.memory, "block: " + text(rows) + " x " + text(columns) + " elements from row " +
+                                   text(first_row) + ", column " + text(first_column) + " on do not fit a matrix of " +
                                    text(extent(m.shape.rows)) + " x " + text(extent(m.shape.columns))),
         shape};
   const extent span = span_of(rows, columns, by);

@@ -7,15 +7,15 @@
 
 namespace troupe {
 
-/// The numbers of elements from an element of a matrix to the next one below it, and to the one to its right.
+/// The distances, in elements, from an element of a matrix to the next one below it, and to the next one to its right.
 struct matrix_strides {
   extent row, column;
 };
 
 namespace detail {
 
-/// A part of a buffer with the shape of the matrix in it. If the shape is wrong, every use of the memory is refused
-/// with the reason, and the shape has the extents that were asked for, at least 0.
+/// A range of memory with the shape of the matrix in it. If the shape is wrong, every request refuses the memory with
+/// the reason; the shape then has the requested extents, or 0 for negative ones.
 struct viewed_matrix {
   memory_range memory;
   matrix_shape shape;
@@ -30,8 +30,8 @@ viewed_matrix block_of(const viewed_matrix& m, extent first_row, extent first_co
 }  // namespace detail
 
 /// A matrix in the memory of a device: a view of a buffer, which it keeps alive. Blocks, rows, columns and transposes
-/// are views of the same memory; nothing is copied. If a view does not fit its buffer, every use of it is refused with
-/// that reason. An extent may be 0: then there are no elements, and strides do not matter.
+/// are views of the same memory; nothing is copied. If a view does not fit its buffer, every request refuses it with
+/// the reason. An extent may be 0: the matrix then has no elements, and its strides do not matter.
 ///   matrix a(gpu.alloc<float>(6), 2, 3);        // 2 rows of 3, row by row
 ///   blas::multiply(gpu, c, a, b.transposed());
 template <class T>
@@ -39,13 +39,13 @@ class matrix {
  public:
   using element_type = T;
 
-  /// Makes no matrix: every request refuses it.
+  /// Makes an empty view, which every request refuses.
   matrix() noexcept = default;
-  /// The first `rows * columns` elements of `memory`.
+  /// Makes a matrix of the first `rows * columns` elements of `memory`.
   matrix(const buffer<T>& memory, extent rows, extent columns, element_order o = element_order::row_major)
       : view_(detail::view_matrix(memory.memory(), rows, columns, o, sizeof(T))) {}
-  /// Elements of `memory`, from its first on, that are as far apart as the strides say. Strides must be at least 1, and
-  /// no two elements may share a place.
+  /// Makes a matrix of elements of `memory` at these strides, beginning with the first element. Strides must be at
+  /// least 1, and no two elements may share an address.
   matrix(const buffer<T>& memory, extent rows, extent columns, const matrix_strides& strides)
       : view_(detail::view_matrix(memory.memory(), rows, columns, strides, sizeof(T))) {}
 
@@ -53,14 +53,14 @@ class matrix {
   extent columns() const noexcept { return view_.shape.columns; }
   extent elements() const noexcept { return rows() * columns(); }
   const matrix_shape& shape() const noexcept { return view_.shape; }
-  /// Returns true if the elements follow each other in this order, without gaps.
+  /// Returns true if the elements follow each other in this order without gaps.
   bool is_dense(element_order o) const noexcept {
     if (rows() == 0 || columns() == 0) return true;
     const matrix_shape s = o == element_order::row_major ? view_.shape : view_.shape.transposed();
     return (s.columns <= 1 || s.column_stride == 1) && (s.rows <= 1 || s.row_stride == s.columns);
   }
-  /// Returns the memory from the first element to the last, including any gaps: for uploads and downloads of matrices
-  /// without gaps, for example.
+  /// Returns the memory from the first element to the last, including gaps. If there are no gaps, use it to upload or
+  /// download the matrix.
   buffer<T> memory() const { return buffer<T>(view_.memory); }
 
   matrix transposed() const { return matrix({view_.memory, view_.shape.transposed()}); }

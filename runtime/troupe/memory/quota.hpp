@@ -12,8 +12,8 @@ namespace troupe {
 class device_memory;
 struct owned_block;
 
-/// A limit of device memory for all allocations that name it: for a tenant, a model or a client. A handle; an empty one
-/// limits nothing.
+/// A limit of device memory for all allocations that name it, for example those of a tenant, a model or a client. A
+/// handle: copies share the limit; an empty one limits nothing.
 class memory_quota {
  public:
   memory_quota() = default;
@@ -28,7 +28,7 @@ class memory_quota {
   struct state {
     explicit state(std::uint64_t l) noexcept : limit(l) {}
     const std::uint64_t limit;
-    std::atomic<std::uint64_t> used{0};  // one quota may serve several devices
+    std::atomic<std::uint64_t> used{0};  // atomic, because one quota may serve several devices
     bool take(std::uint64_t bytes) noexcept;
     void give(std::uint64_t bytes) noexcept;
   };

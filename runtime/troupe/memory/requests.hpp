@@ -9,10 +9,10 @@
 #include <troupe/memory/peer_requests.hpp>
 #include <troupe/request/checker.hpp>
 
-/// The requests of the library actor `memory`, which `device` sends for a user.
+/// Requests of the library actor `memory`, which `device` sends on behalf of the user.
 namespace troupe::memory {
 
-/// Complete when everything queued before it is.
+/// Completes when all requests sent before it have completed.
 struct fence {
   std::uint32_t unused = 0;
   static constexpr std::string_view not_recorded = "it waits for the whole device";
@@ -21,7 +21,7 @@ struct fence {
   void check(checker&) const {}
 };
 
-/// Returns its value and does nothing else: the time of a round trip.
+/// Returns `value` and does nothing else: measures a round trip.
 struct ping {
   std::uint64_t value;
   using reply = std::uint64_t;

@@ -12,7 +12,7 @@ struct segment_pools::pool {
   pool(memory_kind k, std::uint64_t l)
       : kind(k),
         limit(l),
-        // Memory that is freed twice soon has two owners: aborting is better than corruption.
+        // A block freed twice soon has two owners: aborting is better than corruption.
         ranges(arena::options{.payload_bytes = sizeof(owned_block),
                               .payload_align = alignof(owned_block),
                               .on_misuse = arena::misuse::abort}) {}
@@ -65,13 +65,13 @@ result<segment_pools::shape> segment_pools::shape_of(std::uint64_t bytes, std::u
                                                      bool sealable) const {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return error(reaction::caller_bug, "memory", cat("alloc: alignment is ", alignment, "; expected a power of two"));
-  // A segment that is sealed as a whole holds only the block, which begins where segments do.
+  // A segment that is sealed as a whole holds only this block, so the block begins where the segment does.
   if (sealable && seals_segments_ && alignment > segment_alignment)
     return error(reaction::caller_bug, "memory",
                  cat("alloc: alignment is ", alignment, "; expected at most ", segment_alignment,
                      " with alloc_options::sealable on this device: ask for less, or leave out sealable"));
   if (sealable) alignment = std::max(alignment, seal_granule_);
-  const std::uint64_t taken = std::max<std::uint64_t>(bytes, 1);  // so that an empty buffer has an address, too
+  const std::uint64_t taken = std::max<std::uint64_t>(bytes, 1);  // so that an empty buffer has an address of its own
   const std::uint64_t size = sealable ? round_up(taken, seal_granule_) : taken;
   const std::uint64_t charged = charged_for(size);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
@@ -91,10 +91,11 @@ std::optional<error> segment_pools::never_fits(memory_kind kind, const shape& s,
 }
 
 error segment_pools::no_room(memory_kind kind, const pool& p, std::uint64_t bytes) const {
-  return error::retry_later("memory", ENOMEM,
-                            cat("alloc: no room for ", bytes, " bytes: ", used_bytes(kind), " of ", p.limit,
-                                " in use, largest free range ", p.ranges.statistics().largest_free_bytes,
-                                "; free buffers, ask for less, or raise the device's memory_limit"));
+  return error::retry_later(
+      "memory", ENOMEM,
+      cat("alloc: no room for ", bytes, " bytes: ", used_bytes(kind), " of ", p.limit, " in use, largest free range ",
+          p.ranges.statistics().largest_free_bytes, "; free buffers, ask for less, or raise device_options::",
+          kind == memory_kind::device ? "memory_limit" : "host_memory_limit"));
 }
 
 result<owned_block*> segment_pools::take(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable,
@@ -105,19 +106,19 @@ result<owned_block*> segment_pools::take(memory_kind kind, const shape& s, std::
   arena::node* n = within_limit ? p.ranges.allocate(s.size, s.alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {
     std::optional<error> why;
-    // Another thread may be preparing a segment that this one can use too.
+    // Another thread may be preparing a segment in which this block fits too.
     while (within_limit && growing_ && n == nullptr) {
       grown_.wait(guard);
       n = p.ranges.allocate(s.size, s.alignment);
     }
-    // Alignment beyond a segment's own can cost as much again. The retry may fail only at the limit.
+    // An alignment beyond that of segments can cost as much again. The retry may fail only because of the limit.
     const std::uint64_t need =
         s.alignment > segment_alignment ? s.charged + std::min(s.alignment, UINT64_MAX - s.charged) : s.charged;
     if (within_limit && n == nullptr && grow(p, guard, need, why)) n = p.ranges.allocate(s.size, s.alignment);
     if (n == nullptr) return why ? *why : no_room(kind, p, bytes);
   }
   auto* b = static_cast<owned_block*>(p.ranges.payload(n));
-  if (b->owner == nullptr) std::construct_at(b);  // a node's first use; later ones find the members ready
+  if (b->owner == nullptr) std::construct_at(b);  // a node's first use: later blocks reuse the members
   b->address = n->address();
   b->bytes = bytes;
   b->kind = kind;
@@ -137,7 +138,7 @@ result<owned_block*> segment_pools::take(memory_kind kind, const shape& s, std::
 void segment_pools::give_back(owned_block& b) {
   pool& p = pool_for(b.kind, b.sealable != 0);
   p.ranges.free(arena::node_of(&b));
-  // No other block may get a part of a segment made for this one alone.
+  // A segment made for one block cannot hold others, so it is released when that block is freed.
   if (has_single_blocks(p) && source_ != nullptr) release_idle(p);
 }
 
@@ -170,9 +171,9 @@ bool segment_pools::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
   }
   const auto unreserved = [&p] { return p.limit - std::min(p.limit, p.ranges.reserved_bytes()); };
   std::uint64_t freed = 0;
-  if (bytes > unreserved()) freed = release_idle(p);  // the free memory is in several segments, or in too small ones
-  // Pools of one kind share a limit for the memory in use. Idle segments of the other are released before more is
-  // taken.
+  if (bytes > unreserved()) freed = release_idle(p);  // the free memory may be in several segments that are too small
+  // The pools of one kind of memory share a limit. Idle segments of the other pools are released before more is
+  // reserved.
   std::uint64_t reserved = 0;
   for (const auto& of : pools_of(p.kind)) reserved += of->ranges.reserved_bytes();
   if (reserved + bytes > p.limit)
@@ -180,18 +181,18 @@ bool segment_pools::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
       if (of.get() != &p) freed += release_idle(*of);
   const std::uint64_t room = unreserved();
   if (bytes > room) return false;
-  // Segments grow with the memory in use, so that their number stays small. A segment that is sealed as a whole has
+  // Segments grow with the reserved memory, so that their number stays small. A segment that is sealed as a whole has
   // only one block.
   std::uint64_t want = has_single_blocks(p) ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
   want = std::max(bytes, std::min(round_up(want, segment_alignment), room / 256 * 256));
   result<segment> made = make(p, guard, want, false);
-  // Does not wait again for a worker that has not answered.
+  // Tries again only if memory is short, not if the worker did not answer in time (ETIMEDOUT).
   const auto is_out = [&made] {
     return !made && made.error().reaction() == reaction::retry_later && made.error().code() != ETIMEDOUT;
   };
-  // Other programs use the device too.
+  // Other programs may use the rest of the device's memory: try the bare size.
   if (is_out() && want > bytes) made = make(p, guard, bytes, false);
-  // The limit may exceed the device's free memory: idle segments here may be what it lacks.
+  // The limit may exceed the device's free memory: idle segments of this device may hold the memory that is missing.
   if (is_out() && freed + release_idle(p.kind) != 0) made = make(p, guard, bytes, true);
   if (!made) {
     why = made.error();

@@ -12,17 +12,17 @@
 
 namespace troupe {
 
-/// The progress of the two sides of a transfer through a staging block. One side fills chunk after chunk, the other
-/// empties them; both counts only grow. The filling side is never more than `chunks` ahead. Each side sleeps on `turn`,
-/// which changes with every step. A download has this header in front of its chunks. An upload has its chunks in memory
-/// that the worker can only read, after a `sent_header`, and this header in a separate block. A transfer whose counts
-/// are damaged is abandoned: it must not take a chunk that is not there.
+/// The progress of a transfer through a staging block. One side fills chunks of the block in turn, the other empties
+/// them; both counts only grow. The filling side is at most `staging_plan::chunks` chunks ahead. Each side sleeps on
+/// `turn`, which changes with every step. In a download, this header is in front of the chunks. In an upload, the
+/// chunks are in memory that the worker can only read, after a `sent_header`, and this header is in a separate block. A
+/// transfer whose counts are damaged is abandoned, because the next chunk may not be there.
 struct staging_header {
-  alignas(64) checked_count filled;  // for a download
+  alignas(64) checked_count filled;  // chunks filled; not used by uploads
   alignas(64) checked_count emptied;
   alignas(64) std::atomic<std::uint32_t> turn{0};
   std::atomic<std::uint32_t> sleepers{0};
-  std::atomic<std::uint32_t> broken{0};  // for a copy between devices: one half was abandoned
+  std::atomic<std::uint32_t> broken{0};  // copy between devices: one half was abandoned
 
   void step(checked_count& count, std::uint64_t value) noexcept {
     count.store(value);
@@ -38,8 +38,8 @@ struct staging_header {
     return filled.load() == checked_count::damaged || emptied.load() == checked_count::damaged;
   }
   bool is_broken() const noexcept { return broken.load(std::memory_order_seq_cst) != 0 || is_damaged(); }
-  /// Waits for the other side: spins for a while, then sleeps. The sleep is limited, because a worker may have
-  /// overwritten the words by which sleepers are found.
+  /// Waits for the other side: spins for a while, then sleeps. Each sleep is limited, because a worker may have
+  /// overwritten `sleepers`, without which nobody wakes this thread.
   template <class Ready>
   void await(Ready&& ready) noexcept {
     constexpr int looks = 2000;
@@ -47,7 +47,7 @@ struct staging_header {
     for (int i = 0; i < looks && !ready(); ++i) spin_hint();
     while (!ready()) sleep(ready, now_ns() + longest_sleep_ns);
   }
-  /// Sleeps until a step of either side, unless `ready()` returns true after the sleep is announced.
+  /// Sleeps until either side takes a step, unless `ready()` returns true after the sleep was announced in `sleepers`.
   template <class Ready>
   void sleep(Ready&& ready, std::int64_t deadline_ns = no_deadline) noexcept {
     sleepers.fetch_add(1, std::memory_order_seq_cst);
@@ -57,32 +57,32 @@ struct staging_header {
   }
 };
 
-/// The header of an upload's chunks, which only the application writes.
+/// The header in front of an upload's chunks, which only the application writes.
 struct alignas(64) sent_header {
-  std::atomic<std::uint64_t> begun{0};  ///< chunks that the application has begun to fill, over earlier ones
+  std::atomic<std::uint64_t> begun{0};  ///< chunks that the application has begun to fill, overwriting earlier ones
   checked_count filled;
-  std::uint64_t digest = 0;  ///< of all bytes that are sent; 0: not computed
+  std::uint64_t digest = 0;  ///< a hash of all bytes that are sent; 0: not computed
 };
 static_assert(sizeof(sent_header) <= sizeof(staging_header));
 
-/// Chunks small enough to stay in a processor's cache between the two copies, and enough of them for both sides to
-/// work.
+/// The sizes of chunks and pieces. A chunk is small enough to stay in a processor's cache between the two copies, and
+/// there are enough chunks for both sides to work at the same time.
 struct staging_sizes {
   static constexpr std::uint64_t limit_of_chunks = 16;
   std::uint64_t one_request = std::uint64_t{64} << 10;  ///< up to this size, a transfer is a single copy
   std::uint64_t chunk = std::uint64_t{256} << 10;
   std::uint64_t most_chunks = limit_of_chunks;
-  std::uint64_t largest_chunk = 0;  ///< chunks of large transfers grow up to this size; 0: they do not grow
+  std::uint64_t largest_chunk = 0;  ///< chunks of long transfers grow up to this size; 0: they do not grow
   std::uint64_t piece = std::uint64_t{256} << 10;  ///< threads of the application share a chunk in pieces of this size
 
   /// Returns the sizes for a GPU. Each chunk costs its driver and its copy engine some microseconds, in which 256 KiB
-  /// could cross the bus. A transfer in flight uses at most 32 MiB.
+  /// could cross the bus. A transfer in flight takes at most 32 MiB.
   static constexpr staging_sizes for_gpu() noexcept {
     staging_sizes out;
     out.largest_chunk = std::uint64_t{2} << 20;
     return out;
   }
-  /// Returns the sizes for copies between devices, of which more are in flight, within one limit.
+  /// Returns the sizes for copies between devices, of which more are in flight within one limit.
   constexpr staging_sizes between_devices() const noexcept {
     staging_sizes out = *this;
     out.largest_chunk = std::min(largest_chunk, std::uint64_t{512} << 10);
@@ -95,7 +95,8 @@ struct staging_plan {
   std::uint64_t bytes, chunk_bytes, chunks;
 
   static constexpr staging_plan for_bytes(std::uint64_t bytes, const staging_sizes& sizes = {}) noexcept {
-    // Chunks grow only where there are enough of them, and by whole ones, so that all begin at round addresses.
+    // Chunks grow only if there are enough of them, and in multiples of `chunk`, so that all begin at aligned
+    // addresses.
     const std::uint64_t growth = std::min(bytes / sizes.most_chunks, sizes.largest_chunk) / sizes.chunk,
                         chunk = std::max<std::uint64_t>(growth, 1) * sizes.chunk;
     return {bytes, std::min(bytes, chunk), std::min((bytes + chunk - 1) / chunk, sizes.most_chunks)};
@@ -105,17 +106,17 @@ struct staging_plan {
     return std::min(chunk_bytes, bytes - i * chunk_bytes);
   }
   constexpr std::uint64_t block_bytes() const noexcept { return sizeof(staging_header) + chunk_bytes * chunks; }
-  /// Returns a chunk after a header of either kind.
+  /// Returns the address of chunk `i`, after a header of either kind.
   std::byte* chunk(void* header, std::uint64_t i) const noexcept {
     return static_cast<std::byte*>(header) + sizeof(staging_header) + i % chunks * chunk_bytes;
   }
 };
 
-/// Returns true if chunk i has a place in the staging block: the one before it there was emptied.
+/// Returns true if chunk i may be filled: the chunk that was at its place in the staging block has been emptied.
 inline bool may_fill(const staging_header& h, const staging_plan& plan, std::uint64_t i) noexcept {
   return i < plan.chunks || h.emptied.reaches(i + 1 - plan.chunks);
 }
-/// Returns the plan that a request contains.
+/// Returns the plan that the fields of a request describe.
 template <class Request>
 staging_plan plan_of(const Request& r) noexcept {
   return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),

@@ -14,13 +14,13 @@ TEST(staging, a_sleeper_whose_announcement_was_overwritten_still_wakes) {
   staging_header h;
   std::thread waits([&h] { h.await([&h] { return h.filled.reaches(1); }); });
   while (h.sleepers.load() == 0) std::this_thread::yield();
-  std::this_thread::sleep_for(20ms);  // asleep by now
-  h.sleepers.store(0);                // overwritten
+  std::this_thread::sleep_for(20ms);  // the other thread sleeps by now
+  h.sleepers.store(0);                // as a worker might
   h.step(h.filled, 1);
   waits.join();
 }
 
-TEST(staging, chunks_grow_with_the_transfer_where_that_is_wanted) {
+TEST(staging, chunks_grow_with_the_transfer_only_for_a_gpu) {
   constexpr std::uint64_t kib = 1024;
   const auto plan = [](std::uint64_t bytes) { return staging_plan::for_bytes(bytes, staging_sizes::for_gpu()); };
   EXPECT_EQ(plan(100 * kib).chunk_bytes, 100 * kib);
@@ -32,7 +32,7 @@ TEST(staging, chunks_grow_with_the_transfer_where_that_is_wanted) {
   EXPECT_EQ(staging_plan::for_bytes(kib << 20).chunk_bytes, 256 * kib) << "on the host they do not";
 }
 
-// Copies in flight from one device have 256 MiB.
+// The copies in flight from one device share 256 MiB.
 TEST(staging, is_smaller_for_copies_between_devices) {
   constexpr std::uint64_t mib = 1 << 20;
   const staging_sizes sizes = staging_sizes::for_gpu().between_devices();
@@ -40,8 +40,8 @@ TEST(staging, is_smaller_for_copies_between_devices) {
   EXPECT_EQ(staging_plan::for_bytes(1024 * mib, staging_sizes().between_devices()).chunk_bytes, mib / 4);
 }
 
-// Every transfer fits into its plan, also one that ends in the middle of a chunk.
-TEST(staging, a_plan_covers_all_bytes) {
+// Transfers of any length, also if they end in the middle of a chunk.
+TEST(staging, the_chunks_of_a_plan_add_up_to_all_bytes) {
   const staging_sizes growing{.one_request = 1, .chunk = 8, .most_chunks = 3, .largest_chunk = 24, .piece = 4};
   for (std::uint64_t bytes = 1; bytes < 300; ++bytes) {
     const staging_plan plan = staging_plan::for_bytes(bytes, growing);

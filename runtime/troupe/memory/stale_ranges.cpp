@@ -17,7 +17,7 @@ error nothing_ran(const error& why) {
 }  // namespace
 
 void stale_ranges::add(mark m) {
-  if (m.begin == m.end) return;  // nothing in it can be stale
+  if (m.begin == m.end) return;  // an empty range cannot be stale
   reach_ = std::max(reach_, m.end);
   marks_.push_back(std::move(m));
 }
@@ -36,14 +36,14 @@ void stale_ranges::add_refusal(range r, std::uint64_t place, const error& cause)
     refusal.cause = nothing_ran(cause);
   else
     refusal.spoiled_by = wrong->refused ? wrong->spoiled_by : std::make_shared<const error>(wrong->cause);
-  // The newest failure of a range is reported; an older one adds nothing.
+  // Only the newest failure of a range is reported.
   cut(r, place + 1);
   add(std::move(refusal));
 }
 
 void stale_ranges::cut(range r, std::uint64_t before, bool losses) {
   if (r.begin >= reach_ || r.begin == r.end)
-    return;  // quick for thousands of outputs of one request, which come in order
+    return;  // fast for thousands of outputs of one request, which come in order
   for (std::size_t i = 0; i < marks_.size();) {
     mark& m = marks_[i];
     const bool front = m.begin < r.begin, back = r.end < m.end;
@@ -74,7 +74,7 @@ std::optional<error> stale_ranges::forgive(range r) {
   return {};
 }
 
-// Also releases the memory of the vector.
+// Swaps, in order to free the vector's memory too.
 void stale_ranges::clear() noexcept {
   std::vector<mark>().swap(marks_);
   reach_ = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t line = 64;
 
-// Both copy whole lines, to the beginning of one.
+// Both functions copy whole cache lines; `to` is aligned to one.
 void lines_by_16(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   for (std::size_t i = 0; i < bytes; i += line) {
     __m128i part[4];
@@ -22,7 +22,7 @@ void lines_by_16(std::byte* to, const std::byte* from, std::size_t bytes) noexce
     for (int k = 0; k < 4; ++k) _mm_stream_si128(reinterpret_cast<__m128i*>(to + i) + k, part[k]);
   }
 }
-// A fifth faster on one core. Wider registers are no faster still.
+// A fifth faster on one core; wider registers are no faster.
 __attribute__((target("avx"))) void lines_by_32(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   for (std::size_t i = 0; i < bytes; i += line) {
     const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
@@ -46,8 +46,8 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexce
   const std::size_t whole = bytes / line * line;
   (has_avx ? lines_by_32 : lines_by_16)(to, from, whole);
   std::memcpy(to + whole, from + whole, bytes - whole);
-  // Streaming stores are not ordered with others. A thread that learns afterwards that the data are complete must see
-  // them.
+  // Streaming stores are not ordered with other stores: without the fence, a thread that learns that the copy is
+  // complete might not see the data.
   _mm_sfence();
 }
 #else

@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// Copies data that will not be read again soon. If the processor supports that, the target bypasses its caches. A
-/// large copy in chunks then costs as much as one large memcpy, which decides the same by its size.
+/// Copies data that will not be read again soon. If the processor supports it, the stores bypass the caches. A large
+/// copy in chunks then takes as long as one large memcpy, which bypasses the caches because of its size.
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
 }  // namespace troupe

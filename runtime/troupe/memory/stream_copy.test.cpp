@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-TEST(stream_copy, copies_any_size_between_any_addresses_and_nothing_else) {
+TEST(stream_copy, copies_any_size_between_any_addresses_and_writes_nothing_else) {
   constexpr std::size_t room = 3000, most = 2200;
   std::vector<std::byte> from(room);
   for (std::size_t i = 0; i < room; ++i) from[i] = static_cast<std::byte>(i * 131 >> 3 | 1);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_rank = tensor_shape::max_rank;
 
-// "2 x 3 x 4"
+// Returns the numbers as in "2 x 3 x 4".
 template <class Numbers>
 std::string listed(const Numbers& numbers, std::size_t count) {
   std::string out;
@@ -53,8 +53,8 @@ extent span_of(const tensor_shape& s) noexcept {
   return out;
 }
 
-// Returns true if two different indexes can lead to the same element: if one stride is less than what all axes
-// with smaller strides span.
+// Returns true if two different index tuples can refer to the same element: a stride is less than the span of all axes
+// with smaller strides.
 bool interleaves(const tensor_shape& s) noexcept {
   std::array<std::size_t, max_rank> by_stride{};
   std::iota(by_stride.begin(), by_stride.end(), std::size_t{0});
@@ -131,7 +131,8 @@ viewed_tensor slice_of(const viewed_tensor& t, std::size_t axis, extent first, e
 
 viewed_tensor index_of(const viewed_tensor& t, std::size_t axis, extent index, std::size_t element_bytes) {
   if (t.shape.rank == 1 && has_memory(t.memory))
-    return {refused_view(t.memory, "at: the tensor has 1 axis; expected at least 2: use slice"), t.shape};
+    return {refused_view(t.memory, "at: the tensor has 1 axis; expected at least 2: use slice() to get one element"),
+            t.shape};
   viewed_tensor out = slice_of(t, axis, index, 1, element_bytes);
   if (axis >= out.shape.rank || out.shape.rank <= 1) return out;
   for (std::size_t i = axis; i + 1 < out.shape.rank; ++i) {
@@ -175,8 +176,9 @@ viewed_tensor reshaped(const viewed_tensor& t, std::span<const extent> extents, 
                                        ", are not in row-major order without gaps; copy it first"),
             t.shape};
   if (elements != have)
-    return {refused_view(t.memory, "reshaped: " + listed(extents, extents.size()) + " are not as many elements as " +
-                                       extents_text(t.shape) + ", the extents of the tensor"),
+    return {refused_view(t.memory, "reshaped: " + listed(extents, extents.size()) +
+                                       " has another number of elements than " + extents_text(t.shape) +
+                                       ", the extents of the tensor"),
             t.shape};
   return view_tensor(t.memory, extents, element_order::row_major, element_bytes);
 }

@@ -6,14 +6,14 @@
 
 namespace troupe {
 
-// Numbers threads in the order in which they first ask.
+// Numbers threads in the order of their first call, modulo the number of shelves.
 std::uint8_t upload_blocks::shelf_of_this_thread() noexcept {
   static std::atomic<unsigned> next{0};
   thread_local const auto mine = static_cast<std::uint8_t>(next.fetch_add(1, std::memory_order_relaxed) % threads);
   return mine;
 }
 
-// Moves what has come back to the lists by size, with the shelf's lock. A closed shelf stays closed.
+// Moves the blocks in `back` to the lists by size; the caller holds the shelf's lock. A closed shelf stays closed.
 void upload_blocks::collect(shelf& s, owned_block* then) noexcept {
   if (s.back.load(std::memory_order_relaxed) == &end_) return;
   owned_block* b = s.back.exchange(then, std::memory_order_acquire);
@@ -46,7 +46,7 @@ bool upload_blocks::put_back(owned_block& b) noexcept {
   shelf& s = shelves_[b.shelf - 1u];
   owned_block* first = s.back.load(std::memory_order_relaxed);
   if (first == &end_ || s.bytes.load(std::memory_order_relaxed) >= most_kept) return false;
-  // Counted first, so that the count is never below what is there.
+  // Counts the block first, so that the count is never too small.
   s.count(b);
   do {
     b.next_kept = first;

@@ -13,22 +13,22 @@
 
 namespace troupe {
 
-/// Blocks of small uploads, kept for the next ones, so that threads that upload at the same time do not wait for the
-/// lock of the device's memory. Each thread takes from one of several shelves. A block goes back to the shelf that it
-/// was made for, whichever thread releases it. Thread-safe.
+/// Blocks of finished small uploads, kept for later ones, so that threads that upload at the same time do not wait for
+/// the lock of device_memory. Each thread takes blocks from one of several shelves. A block returns to the shelf it
+/// belongs to, whichever thread releases it. Thread-safe.
 class upload_blocks {
  public:
   static constexpr std::uint64_t largest = 16 << 10;
-  /// Returns the size of the block that an upload of `bytes` takes, at most `largest`.
+  /// Returns the size of the block for an upload of `bytes`. Precondition: bytes is at most `largest`.
   static constexpr std::uint64_t size_for(std::uint64_t bytes) noexcept {
     return std::bit_ceil(std::max(bytes, least));
   }
 
-  /// Returns a block of `size_for(bytes)` without references, or null if this thread's shelf has none.
+  /// Returns a block of `size_for(bytes)` without references, or null if this thread's shelf has none of that size.
   owned_block* take(std::uint64_t bytes) noexcept;
-  /// Makes `b`, a new block of `size_for` its bytes, one of this thread's shelf.
+  /// Makes the new block `b` belong to this thread's shelf. Precondition: its size is one that `size_for` returns.
   void assign(owned_block& b) noexcept;
-  /// Keeps a block without references. Returns false if the block is none of these, if its shelf is full, or after
+  /// Keeps a block without references. Returns false if the block belongs to no shelf, if its shelf is full, or after
   /// `close()`.
   bool keep(owned_block& b) noexcept { return b.shelf != 0 && put_back(b); }
 
@@ -42,12 +42,12 @@ class upload_blocks {
         while (list != nullptr) each(*take_first(s, list));
     }
   }
-  /// Keeps none from now on. Those on the shelves stay there.
+  /// Keeps no more blocks. Those on the shelves stay there.
   void close() noexcept;
 
   struct figures {
-    std::uint64_t blocks = 0, bytes = 0;  ///< kept
-    std::uint64_t taken = 0;              ///< since the beginning
+    std::uint64_t blocks = 0, bytes = 0;  ///< kept now
+    std::uint64_t taken = 0;              ///< from the shelves since the beginning
   };
   figures statistics() const noexcept;
 
@@ -57,13 +57,14 @@ class upload_blocks {
   static std::size_t size_class(std::uint64_t size) noexcept {
     return static_cast<std::size_t>(std::countr_zero(size) - std::countr_zero(least));
   }
-  // The thread that takes a block holds the lock, and moves what has come back to the lists by size.
+  // Threads put blocks back into `back` without a lock. The thread that takes a block holds the lock, and moves the
+  // blocks from `back` to the lists by size.
   struct shelf {
     alignas(64) std::mutex lock;
     std::array<owned_block*, sizes> free{};
     std::atomic<std::uint64_t> taken{0};
-    alignas(64) std::atomic<owned_block*> back{nullptr};  // the first of a list; &end_ once closed
-    std::atomic<std::uint64_t> blocks{0}, bytes{0};       // kept, in both lists
+    alignas(64) std::atomic<owned_block*> back{nullptr};  // the first block of a list; &end_ after `close`
+    std::atomic<std::uint64_t> blocks{0}, bytes{0};       // kept, in `back` and in the lists by size
     void count(const owned_block& b) noexcept {
       blocks.fetch_add(1, std::memory_order_relaxed);
       bytes.fetch_add(b.charged, std::memory_order_relaxed);
@@ -80,7 +81,7 @@ class upload_blocks {
 
   static constexpr std::size_t threads = 16;
   std::array<shelf, threads> shelves_;
-  owned_block end_;  // only its address is used
+  owned_block end_;  // the marker of a closed shelf; only its address is used
 };
 
 }  // namespace troupe

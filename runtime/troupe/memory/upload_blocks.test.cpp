@@ -8,7 +8,7 @@
 namespace troupe::memory_tests {
 namespace {
 
-// Memory of the process, so that threads can write what they get.
+// Segments in memory of this process, so that threads can write the blocks they get.
 struct own_memory final : segment_source {
   result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor) override {
     auto all = std::make_shared<std::vector<std::byte>>(bytes + 256);
@@ -65,7 +65,7 @@ TEST_F(blocks_of_uploads, count_as_free_while_they_are_kept) {
   EXPECT_EQ(now().allocations, 3u);
 }
 
-TEST_F(blocks_of_uploads, larger_ones_are_not_kept) {
+TEST_F(blocks_of_uploads, are_not_kept_if_they_are_larger_than_the_limit) {
   take((16 << 10) + 1).reset();
   EXPECT_TRUE(take((16 << 10) + 1)->of_one_upload);
   memory_->trim();
@@ -82,14 +82,14 @@ TEST_F(blocks_of_uploads, are_freed_when_other_memory_is_needed) {
   EXPECT_FALSE((*whole)->of_one_upload);
 }
 
-TEST_F(blocks_of_uploads, take_just_their_bytes_if_there_is_no_more_room) {
+TEST_F(blocks_of_uploads, take_just_their_bytes_if_a_whole_size_class_does_not_fit) {
   const block_ref most = memory_->allocate(memory_kind::sent, (2 << 20) - 1280, 1, {}).value();
   const block_ref b = take(1100);
   EXPECT_EQ(b->bytes, 1100u);
   EXPECT_TRUE(b->of_one_upload);
 }
 
-TEST_F(blocks_of_uploads, are_ordinary_memory_once_they_are_released) {
+TEST_F(blocks_of_uploads, are_ordinary_memory_after_they_were_given_back) {
   take(4096).reset();
   memory_->trim();
   EXPECT_EQ(source_.segments, 0);
@@ -97,15 +97,15 @@ TEST_F(blocks_of_uploads, are_ordinary_memory_once_they_are_released) {
   EXPECT_FALSE(b->of_one_upload);
 }
 
-TEST_F(blocks_of_uploads, may_be_released_after_the_end) {
+TEST_F(blocks_of_uploads, may_be_released_after_the_device_was_closed) {
   block_ref late = take(100);
   take(200).reset();
   std::exchange(memory_, nullptr)->abandon();
-  late.reset();  // deletes the memory: a leak or a second deletion is found by a sanitizer
+  late.reset();  // deletes the memory: a sanitizer would report a leak or a second deletion
 }
 
-// Each thread's blocks are released by another thread, as uploads are.
-TEST_F(blocks_of_uploads, are_never_given_to_two) {
+// One thread's blocks are released by another, as those of uploads are.
+TEST_F(blocks_of_uploads, are_never_given_to_two_threads_at_a_time) {
   constexpr int threads = 4, rounds = 20'000;
   struct hand_over {
     std::atomic<block*> slots[16]{};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Views of buffers: where their elements are, and what is said of those that do not fit.
+// Views of buffers: which elements they have, and the errors of views that do not fit.
 #include <troupe/memory/tensor.hpp>
 #include <troupe/memory/testing/buffers.hpp>
 
@@ -13,7 +13,7 @@ struct views : buffers {
   matrix<float> by_rows{memory, rows, columns};
   tensor<float> cube{memory, {2, 3, 4}};
 
-  // Returns the first element of a view, counted from the start of the buffer, and how many it spans.
+  // Returns the offset of a view's first element from the start of the buffer, and the number of elements it spans.
   template <class View>
   std::pair<std::int64_t, std::int64_t> place(const View& v) const {
     const memory_range& r = v.memory().memory();
@@ -75,12 +75,13 @@ TEST_F(views, a_matrix_that_does_not_fit_is_refused_with_its_shape) {
   EXPECT_EQ(why(matrix(memory, std::int64_t{1} << 62, 4)),
             "matrix: 4611686018427387904 x 4 elements with strides 4 and 1 span too large for 64 bits; the buffer has "
             "24");
-  EXPECT_EQ(why(by_rows.block(2, 0, 3, 6)), "block: 3 x 6 elements from (2, 0) on are not all in a matrix of 4 x 6");
-  EXPECT_EQ(why(by_rows.row(-1)), "block: 1 x 6 elements from (-1, 0) on are not all in a matrix of 4 x 6");
+  EXPECT_EQ(why(by_rows.block(2, 0, 3, 6)),
+            "block: 3 x 6 elements from row 2, column 0 on do not fit a matrix of 4 x 6");
+  EXPECT_EQ(why(by_rows.row(-1)), "block: 1 x 6 elements from row -1, column 0 on do not fit a matrix of 4 x 6");
   EXPECT_EQ(why(by_rows.block(2, 0, 3, 6).row(0)), why(by_rows.block(2, 0, 3, 6))) << "the first cause is kept";
 }
 
-TEST_F(views, span_nothing_without_elements_whatever_their_strides) {
+TEST_F(views, without_elements_span_nothing_whatever_their_strides) {
   const auto none = alloc<float>(0);
   for (const auto& m :
        {matrix(none, 0, 6), matrix(none, 6, 0), matrix(none, 0, 0), matrix(memory, 0, 1000), matrix(memory, 1000, 0),
@@ -91,7 +92,8 @@ TEST_F(views, span_nothing_without_elements_whatever_their_strides) {
     EXPECT_EQ(m.memory().size(), extent(0));
     EXPECT_TRUE(m.is_dense(element_order::row_major) && m.is_dense(element_order::column_major));
   }
-  EXPECT_EQ(why(by_rows.block(5, 0, 0, 6)), "block: 0 x 6 elements from (5, 0) on are not all in a matrix of 4 x 6");
+  EXPECT_EQ(why(by_rows.block(5, 0, 0, 6)),
+            "block: 0 x 6 elements from row 5, column 0 on do not fit a matrix of 4 x 6");
   for (const auto& t :
        {tensor<float>(none, {2, 0, 3}), tensor<float>(memory, {0, 1000}), tensor<float>(none, {4, 0}, {0, -1}),
         cube.slice(1, 3, 0), cube.slice(0, 1, 0), cube.slice(1, 0, 0).permuted({2, 1, 0}),
@@ -106,7 +108,7 @@ TEST_F(views, span_nothing_without_elements_whatever_their_strides) {
             "slice: first is 0 and count is 1 along axis 0; the tensor is 0 x 3");
 }
 
-TEST_F(views, are_refused_like_buffers_if_they_were_never_made) {
+TEST_F(views, are_refused_like_buffers_if_they_are_empty) {
   EXPECT_EQ(why(matrix<float>()), "an empty buffer (never allocated, or moved from)");
   EXPECT_EQ(why(matrix<float>().row(0)), "an empty buffer (never allocated, or moved from)");
   EXPECT_EQ(why(tensor<float>()), "an empty buffer (never allocated, or moved from)");
@@ -170,12 +172,13 @@ TEST_F(views, a_tensor_that_does_not_fit_is_refused_with_its_shape) {
   EXPECT_EQ(why(cube.slice(3, 0, 1)), "slice: axis is 3; the tensor has 3");
   EXPECT_EQ(why(cube.permuted({0, 0, 1})), "permuted: the axes are (0, 0, 1); expected each number from 0 to 2 once");
   EXPECT_EQ(why(cube.reshaped({5, 5})),
-            "reshaped: 5 x 5 are not as many elements as 2 x 3 x 4, the extents of the tensor");
+            "reshaped: 5 x 5 has another number of elements than 2 x 3 x 4, the extents of the tensor");
   EXPECT_EQ(why(cube.permuted({2, 1, 0}).reshaped({24})),
             "reshaped: the elements of the tensor, which is 4 x 3 x 2, are not in row-major order without gaps; copy "
             "it first");
   EXPECT_EQ(why(matrix<float>(cube)), "matrix: the tensor is 2 x 3 x 4; expected 2 extents");
-  EXPECT_EQ(why(cube.at(0, 0).at(0, 0).at(0, 0)), "at: the tensor has 1 axis; expected at least 2: use slice");
+  EXPECT_EQ(why(cube.at(0, 0).at(0, 0).at(0, 0)),
+            "at: the tensor has 1 axis; expected at least 2: use slice() to get one element");
 }
 
 }  // namespace

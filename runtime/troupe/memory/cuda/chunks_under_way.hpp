@@ -16,12 +16,12 @@
 
 namespace troupe::memory {
 
-/// The number of chunks of transfers that have arrived, for each lane: a word in pinned memory that the lane's stream
-/// writes after each chunk. To ask the driver for an event instead is a call of the kernel's driver, which takes tens
-/// of milliseconds while that is busy with the end of another process.
+/// For each lane, the number of transferred chunks that have arrived: a word in pinned memory that the lane's stream
+/// writes after each chunk. An event would have to be queried from the driver, a call into the kernel that takes tens
+/// of milliseconds while the driver is busy with the end of another process.
 class arrivals {
  public:
-  /// The counters of one lane, whose transfers run one at a time.
+  /// The counters of one lane, which runs one transfer at a time.
   struct lane {
     std::atomic<std::uint64_t>* arrived = nullptr;
     std::uint64_t sent = 0;
@@ -36,12 +36,12 @@ class arrivals {
   lane& operator[](std::uint32_t i) noexcept { return lanes_[i]; }
 
  private:
-  static constexpr std::size_t apart = 64;  // a cache line each
+  static constexpr std::size_t apart = 64;  // bytes between counters: each has a cache line
   cuda::pinned_memory memory_;
   std::vector<lane> lanes_;
 };
 
-/// Chunks of a transfer that are in flight, which arrive in their order.
+/// The chunks of a transfer that are in flight. They arrive in order.
 class chunks_under_way {
  public:
   chunks_under_way(arrivals::lane& on, CUstream s) noexcept : on_(on), stream_(s), first_(on.sent) {}
@@ -55,7 +55,7 @@ class chunks_under_way {
         "cuMemcpyAsync"));
     return mark();
   }
-  /// Takes all that is in the stream for one chunk.
+  /// Counts everything enqueued since the last mark as one chunk.
   result<void> mark() {
     TROUPE_TRY(cuda::done(::cuStreamWriteValue64(stream_, reinterpret_cast<CUdeviceptr>(on_.arrived), on_.sent + 1,
                                                  CU_STREAM_WRITE_VALUE_DEFAULT),
@@ -63,7 +63,7 @@ class chunks_under_way {
     ++on_.sent;
     return {};
   }
-  /// Returns true, and removes the oldest chunk, if it has arrived.
+  /// Removes the oldest chunk and returns true, if it has arrived.
   result<bool> take_arrived() {
     if (count() == 0) return false;
     if (on_.arrived->load(std::memory_order_acquire) >= first_ + over_ + 1) {
@@ -88,7 +88,7 @@ class chunks_under_way {
   }
 
  private:
-  // Otherwise a transfer of a lost context would be awaited for ever.
+  // Asks the driver for errors now and then: otherwise a transfer would wait forever in a lost context.
   result<bool> ask_now_and_then() {
     constexpr std::int64_t silence_ns = 50'000'000;
     const std::int64_t now = now_ns();
@@ -103,7 +103,7 @@ class chunks_under_way {
   arrivals::lane& on_;
   CUstream stream_;
   std::uint64_t first_, over_ = 0;
-  std::int64_t asked_ns_ = 0;  // since when nothing has arrived, or when the driver was asked; 0: something has
+  std::int64_t asked_ns_ = 0;  // time of the last question, or since when nothing has arrived; 0: a chunk has
 };
 
 }  // namespace troupe::memory

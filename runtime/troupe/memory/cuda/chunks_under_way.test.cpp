@@ -25,7 +25,7 @@ class chunks : public testing::Test {
   std::array<char, 64> from{}, to{};
 };
 
-TEST_F(chunks, arrive_one_after_another_without_a_question_to_the_driver) {
+TEST_F(chunks, arrive_in_order_without_a_call_of_the_driver) {
   arrivals all = arrivals::make(4).value();
   for (int transfer = 0; transfer < 2; ++transfer) {
     chunks_under_way going(all[2], nullptr);
@@ -41,7 +41,7 @@ TEST_F(chunks, arrive_one_after_another_without_a_question_to_the_driver) {
   EXPECT_EQ(times_called("cuStreamWriteValue64(6"), 1) << "the number goes on with the next transfer";
 }
 
-TEST_F(chunks, are_not_awaited_for_ever_in_a_lost_context) {
+TEST_F(chunks, fail_in_a_lost_context_instead_of_being_awaited_forever) {
   arrivals all = arrivals::make(1).value();
   driver.computes = false;  // nothing arrives
   chunks_under_way going(all[0], nullptr);
@@ -54,7 +54,7 @@ TEST_F(chunks, are_not_awaited_for_ever_in_a_lost_context) {
   EXPECT_EQ(times_called("cuStreamQuery"), 1);
 }
 
-TEST_F(chunks, need_pinned_memory_which_may_be_refused_and_is_given_back) {
+TEST_F(chunks, need_pinned_memory_which_may_be_refused_and_is_freed) {
   driver.fail("cuMemHostAlloc", CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_FALSE(arrivals::make(4));
   driver.succeed("cuMemHostAlloc");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of the memory requests: copies and fills by the driver.
+// Serves the memory requests on a GPU: copies and fills by the driver.
 #include <cuda.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ struct cuda_memory {
     out->small_.emplace(TROUPE_TRY(small_uploads::make(device)));
     out->arrivals_ = TROUPE_TRY(arrivals::make(context.lanes));
     out->version_ = cuda::driver_text();
-    // Null in tests of the plug-in alone. If there is no memory left, the first requests take longer.
+    // The context is null in unit tests of the plug-in. A failure only makes the first requests slower.
     if (context.native_context != nullptr) (void)out->warm_up();
     return out;
   }
@@ -82,11 +82,11 @@ struct cuda_memory {
                 "cuMemcpyAsync");
   }
 
-  // Small uploads that wait together, none to memory of another, share a launch.
+  // Small uploads that wait at the same time form a group, which shares a launch if a kernel can copy it.
   static std::uint64_t group_of(const upload& r) {
     return r.bytes != 0 && r.bytes <= small_uploads::most_bytes ? 1 : 0;
   }
-  // Runs uploads together. If this fails, each runs alone, which may write the same bytes again.
+  // Runs a group of uploads together. If this fails, each runs alone, and may write the same bytes again.
   result<void> run_group(const group<upload>& all, call& c) {
     std::array<small_uploads::one, small_uploads::most> list;
     for (std::size_t first = 0; first < all.size(); first += list.size()) {
@@ -120,7 +120,7 @@ struct cuda_memory {
     if (step == 1) return done(::cuMemsetD8Async(to, part(byte, 0), n, s), "cuMemsetD8Async");
     if (step == 2) return done(::cuMemsetD16Async(to, part(two, 0), n / 2, s), "cuMemsetD16Async");
     if (step == 4) return done(::cuMemsetD32Async(to, part(four, 0), n / 4, s), "cuMemsetD32Async");
-    // The driver repeats no longer pattern. The beginning is filled column by column, and then copied to the rest.
+    // The driver repeats no longer pattern: its first rows are filled column by column, and then copied to the rest.
     constexpr std::size_t most_rows = 4096;
     const std::size_t rows = std::min(n / step, most_rows);
     for (std::size_t i = 0; i < step;) {
@@ -168,14 +168,14 @@ struct cuda_memory {
     return fill_chunks(r, h, c, [&c] { c.news(c.worker); });
   }
 
-  // A streamed copy waits for the application, and the two halves of a copy between devices for each other. None may
-  // hold up all lanes of its worker.
+  // A streamed copy waits for the application, and the two halves of a copy between devices wait for each other. They
+  // must not occupy all lanes of a worker.
   template <class R>
     requires is_half_of_peer_copy<R> || std::same_as<R, stream_in> || std::same_as<R, stream_out>
   static bool ready(const R&) noexcept {
     return false;
   }
-  // Runs one half of a copy. If the other half fails, this one is not needed, and succeeds.
+  // Runs the source's half. If the other half fails, this one has nothing left to do and succeeds.
   result<void> run(const peer_show& r, call& c) {
     staging_header& h = meeting_of(r);
     chunks_under_way going(arrivals_[c.lane], stream_of(c));
@@ -185,7 +185,7 @@ struct cuda_memory {
     h.await([&h] { return h.emptied.reaches(1) || h.is_broken(); });
     return {};
   }
-  // Once the copy is broken off, the source may be lost or written again.
+  // Does not copy once the copy was abandoned: the source may have been lost or written again.
   result<void> run(const peer_take& r, call& c) {
     staging_header& h = meeting_of(r);
     h.await([&h] { return h.filled.reaches(1) || h.is_broken(); });
@@ -271,8 +271,8 @@ struct cuda_memory {
   result<std::uint64_t> run(const ping& r, call&) { return r.value; }
 
  private:
-  // The driver loads the code of its fills, and of our kernel, when a context first uses them. That takes tens of
-  // milliseconds while it is busy with the end of another process: not when this one takes over from that.
+  // Runs the driver's fills and our kernel once. The driver loads their code when a context first uses them, and takes
+  // tens of milliseconds while it is busy with the end of another process, as it is when this worker takes over.
   result<void> warm_up() {
     constexpr std::size_t bytes = 1024;
     CUdeviceptr made = 0;
@@ -316,13 +316,14 @@ struct cuda_memory {
         }));
     return h.is_damaged() ? counts_overwritten() : result<void>();
   }
-  // Enqueues chunks as the application allows, on the lane's thread, and reports which have arrived. `may(i)` returns
-  // true if chunk i can be copied, `between(i)` returns its target and source, and `arrived(n)` is called when n have
-  // arrived. Once the header is broken, no chunk is enqueued. Returns how many chunks have arrived and were counted.
+  // Enqueues chunks, on the lane's thread, as far as the application allows, and reports those that have arrived.
+  // `may(i)` returns true if chunk i can be copied, `between(i)` returns its target and source, and `arrived(n)` is
+  // called when n chunks have arrived. Enqueues nothing after the header is broken. Returns the number of chunks that
+  // have arrived and were reported.
   template <class May, class Between, class Arrived>
   result<std::uint64_t> in_parts(const staging_plan& plan, staging_header& h, call& c, May&& may, Between&& between,
                                  Arrived&& arrived) {
-    // A thread that has overwritten the words by which sleepers are found must not make a sleep endless.
+    // If a broken kernel overwrites `sleepers`, nobody wakes this thread: the limit keeps it from sleeping forever.
     constexpr std::int64_t longest_sleep_ns = 1'000'000'000;
     chunks_under_way going(arrivals_[c.lane], stream_of(c));
     while (going.over() < plan.count()) {

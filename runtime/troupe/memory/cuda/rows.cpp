@@ -21,7 +21,7 @@ result<void> copy_rows(const copy_2d& r, CUstream stream) {
   };
   if (rows == 1 || (from_pitch == width && to_pitch == width)) return copy(0, 0, width * rows);
   if (std::max(from_pitch, to_pitch) > most_pitch) {
-    // Such rows are few: no memory has room for many.
+    // Rows with such a pitch are few, because memory is limited.
     for (std::size_t i = 0; i < rows; ++i) TROUPE_TRY(copy(i * from_pitch, i * to_pitch, width));
     return {};
   }

@@ -9,7 +9,7 @@
 
 namespace troupe::memory {
 
-/// Enqueues the copy, as one call if the driver can: it takes no pitch beyond 2 GiB.
+/// Enqueues the copy of the rows, in one call if their pitches are below the driver's limit of 2 GiB.
 result<void> copy_rows(const copy_2d& r, CUstream stream);
 
 }  // namespace troupe::memory

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests the calls of the driver on a fake one, which records them and has the limits of a real one.
+// Tests which calls of the driver are made, on a fake driver that records them and has the limits of a real one.
 #include "rows.hpp"
 
 #include <gtest/gtest.h>

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-/// Arguments of the kernel in uploads.cu. Compiled by the host compiler and nvcc.
+/// The arguments of the kernel in uploads.cu. Compiled by the host compiler and by nvcc.
 namespace troupe::memory::upload_arguments {
 
 inline constexpr unsigned most_uploads = 32;
-/// One block of threads copies so much of one upload.
+/// Threads of a block, and the bytes of an upload that a block copies.
 inline constexpr unsigned threads = 256, bytes_in_block = threads * 16;
 
 struct one_upload {
@@ -16,7 +16,7 @@ struct one_upload {
   const void* source;
   std::uint64_t bytes;
 };
-/// Row y of the grid copies upload y.
+/// The arguments of a launch: row y of the grid copies upload y.
 struct uploads {
   one_upload all[most_uploads];
 };

@@ -8,7 +8,7 @@
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cuda/launch.hpp>
 
-// The fatbin made of uploads.cu.
+// The fatbin of uploads.cu.
 TROUPE_EMBEDDED(troupe_memory_kernels, TROUPE_KERNELS);
 
 namespace troupe::memory {
@@ -16,7 +16,7 @@ namespace troupe::memory {
 using cuda::done;
 
 result<small_uploads> small_uploads::make(int device) {
-  // The application's memory is mapped read-only. Where the driver cannot pin such memory, only its own copies read it.
+  // The application's memory is mapped read-only. If the driver cannot pin such memory, kernels cannot read it.
   bool can_read = true;
   for (const CUdevice_attribute needed : {CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
                                           CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM}) {
@@ -24,14 +24,14 @@ result<small_uploads> small_uploads::make(int device) {
     TROUPE_TRY(done(::cuDeviceGetAttribute(&value, needed, device), "cuDeviceGetAttribute"));
     can_read &= value != 0;
   }
-  // Only where the worker is a thread of the program does it use the primary context.
+  // The worker uses the primary context only if it is a thread of the program.
   unsigned flags = 0;
   int is_primary = 0;
   TROUPE_TRY(done(::cuDevicePrimaryCtxGetState(device, &flags, &is_primary), "cuDevicePrimaryCtxGetState"));
   return small_uploads(can_read, is_primary != 0);
 }
 
-// Memory that was adopted may be the host's, which only copies of the driver reach.
+// Adopted memory may be the host's, which kernels cannot write but the driver's copies can.
 bool small_uploads::can_write(std::span<const one> all) const noexcept {
   return !among_others_ || std::all_of(all.begin(), all.end(), [](const one& u) {
     CUmemorytype type{};
@@ -40,7 +40,7 @@ bool small_uploads::can_write(std::span<const one> all) const noexcept {
   });
 }
 
-// Loads the kernel once. If that fails, uploads go on without it.
+// Loads the kernel at the first call. If that fails, uploads use the driver's copies.
 const cuda::kernel_set* small_uploads::kernels() {
   const std::scoped_lock guard(*lock_);
   if (!std::exchange(is_loaded_, true))

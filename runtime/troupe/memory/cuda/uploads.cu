@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies many small pieces of the host's memory. Each thread reads once, so that all reads are on the bus together.
+// Copies many small pieces of the host's memory. Each thread reads once, so that all reads are in flight on the bus at
+// the same time.
 #include "upload_arguments.hpp"
 
 using namespace troupe::memory::upload_arguments;

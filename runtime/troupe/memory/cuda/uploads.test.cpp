@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests on a fake driver which calls are made, and that every byte belongs to one block of the launch.
+// Tests on a fake driver which calls are made, and that each byte is copied by exactly one block of the launch.
 #include "uploads.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class uploads : public testing::Test {
     driver.attributes[CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED] = value;
     driver.attributes[CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM] = 1;
   }
-  // Uploads pieces of these sizes, and expects that all bytes arrive, and no others.
+  // Uploads pieces of these sizes, and expects that all of their bytes arrive, and no others.
   result<void> run(small_uploads& on, const std::vector<std::size_t>& sizes) {
     constexpr std::size_t room = std::size_t{20} << 10;
     std::vector<unsigned char> from(room * sizes.size()), to(from.size(), 0xee);
@@ -101,14 +101,14 @@ TEST_F(uploads, are_copied_by_the_driver_if_no_kernel_can_write_the_target) {
   EXPECT_EQ(driver.count("cuLaunchKernel"), 1u);
 }
 
-TEST_F(uploads, check_no_pointers_in_a_worker_with_its_own_process) {
+TEST_F(uploads, query_no_pointers_in_a_worker_with_its_own_process) {
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
   EXPECT_TRUE(run(*on, {1, 2, 3, 4}));
   EXPECT_EQ(driver.count("cuPointerGetAttribute"), 0u);
 }
 
-TEST_F(uploads, go_on_without_a_kernel_that_cannot_be_loaded) {
+TEST_F(uploads, use_the_drivers_copies_if_the_kernel_cannot_be_loaded) {
   driver.fail("cuLibraryLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU);
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
@@ -118,7 +118,7 @@ TEST_F(uploads, go_on_without_a_kernel_that_cannot_be_loaded) {
   EXPECT_EQ(driver.count("cuLibraryLoadData"), 1u) << "it is tried once";
 }
 
-TEST_F(uploads, fail_with_the_call_that_failed) {
+TEST_F(uploads, fail_with_the_name_of_the_driver_call_that_failed) {
   auto on = small_uploads::make(0);
   ASSERT_TRUE(on);
   driver.fail("cuLaunchKernel", CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of the memory requests: memcpy.
+// Serves the memory requests on the host: memcpy.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ struct host_memory {
     return {};
   }
 
-  // Groups small copies that wait side by side.
+  // Groups small copies that wait at the same time.
   template <class R>
     requires is_plain_copy<R>
   static std::uint64_t group_of(const R& r) {
@@ -73,8 +73,9 @@ struct host_memory {
     return {};
   }
 
-  // Receives a stream. If an earlier worker counted chunks as read and failed, the application has overwritten them,
-  // and they are lost. The application announces each chunk before it overwrites its place.
+  // Copies the chunks of an upload as they arrive. Fails if an earlier worker has counted chunks as emptied and then
+  // died: the application has overwritten them, so they are lost. The application announces each chunk before it
+  // overwrites an older one.
   result<void> run(const stream_in& r, call&) {
     auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
@@ -91,7 +92,7 @@ struct host_memory {
     return {};
   }
 
-  // Copies the source to the chunks after the header, no further ahead than allowed. Calls `told(n)` after the n-th.
+  // Copies the source to the chunks after the header, no further ahead than allowed. Calls `told(n)` after n chunks.
   template <class R, class Told>
   static result<void> fill_chunks(const R& r, staging_header& h, Told&& told) {
     const staging_plan plan = plan_of(r);
@@ -105,8 +106,8 @@ struct host_memory {
     }
     return {};
   }
-  // A thread of the application empties a chunk sooner than the next one is filled. It is not woken for each: only for
-  // the first ones, and whenever half of all places have been filled since. The others are still free for the rest.
+  // The application's thread empties a chunk faster than the next one is filled, so it is woken only for the first
+  // chunks, and whenever half of all places have been filled since the last wake; the other half is free meanwhile.
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
     const std::uint64_t half = std::max<std::uint64_t>(plan_of(r).chunks / 2, 1);
@@ -115,20 +116,20 @@ struct host_memory {
     });
   }
 
-  // The two halves of a copy between devices wait for each other, so neither may hold up all lanes of its worker.
+  // The two halves of a copy between devices wait for each other, so they must not occupy all lanes of a worker.
   template <class R>
     requires is_half_of_peer_copy<R>
   static bool ready(const R&) noexcept {
     return false;
   }
-  // Runs one half of a copy. If the other half fails, this one is not needed, and succeeds.
+  // Runs the source's half. If the other half fails, this one has nothing left to do and succeeds.
   result<void> run(const peer_show& r, call&) {
     staging_header& h = meeting_of(r);
     h.step(h.filled, 1);
     h.await([&] { return h.emptied.reaches(1) || h.is_broken(); });
     return {};
   }
-  // Once the copy is broken off, the source may be lost or written again.
+  // Does not copy once the copy was abandoned: the source may have been lost or written again.
   result<void> run(const peer_take& r, call&) {
     staging_header& h = meeting_of(r);
     h.await([&] { return h.filled.reaches(1) || h.is_broken(); });
@@ -156,21 +157,20 @@ struct host_memory {
     return {};
   }
 
-  // All managed memory is in the host's memory and stays there. Prefetching makes its pages present before they are
-  // used.
+  // Managed memory is always in the host's memory here. Prefetching makes its pages present before they are used.
   result<void> run(const prefetch& r, call&) {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(r.range.data()) / page * page;
     const auto end = (reinterpret_cast<std::uintptr_t>(r.range.data()) + static_cast<std::size_t>(r.bytes.value()));
     void* const at = reinterpret_cast<void*>(begin);
     if (::madvise(at, end - begin, MADV_POPULATE_WRITE) == 0) return {};
-    // Linux before 5.14 has only a weaker hint.
+    // Linux before 5.14 has only a weaker hint, MADV_WILLNEED.
     if (errno == EINVAL && ::madvise(at, end - begin, MADV_WILLNEED) == 0) return {};
     return error_of_errno("memory", cat("madvise of ", r.bytes.value(), " bytes"));
   }
   result<void> run(const advise&, call&) {
     return error(reaction::unsupported, "memory",
-                 "advise: the host engine has one memory and never moves it, so advice has no meaning; leave it out on "
+                 "advise: the host engine has one memory and never moves it, so advice has no effect; omit it on "
                  "this engine (statistics().engine), or use a device of the cuda engine");
   }
   result<managed_range> run(const look_at_managed&, call&) {

@@ -14,8 +14,8 @@ using served = request_list<anywhere<copy>, uploads<upload>, downloads<download>
                             downloads<peer_send>, uploads<peer_receive>, prefetch, advise, look_at_managed, seal,
                             unseal, fences<fence>, ping, follows<lend>, follows<show>, follows<take_back>>;
 
-/// Turns the error of an unseal into one that replaces the worker, which would fault at every later write to that
-/// memory.
+/// Turns the error of an unseal into one that replaces the worker: otherwise every later write to that memory would be
+/// a fault.
 inline result<void> or_replaced(result<void> opened) {
   if (opened) return opened;
   error::details why = opened.error().all();

@@ -8,7 +8,7 @@
 namespace troupe::memory {
 namespace {
 
-TEST(failed_unseal, replaces_the_worker_and_keeps_its_text) {
+TEST(failed_unseal, replaces_the_worker_and_keeps_its_error_text) {
   const auto failed = or_replaced(error::from_errno(reaction::retry_later, "memory", "mprotect of 4096 bytes", ENOMEM));
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().reaction(), reaction::context_lost);

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Buffers of fake memory.
+/// A fixture with buffers of fake memory.
 class buffers : public testing::Test {
  protected:
   ~buffers() override { memory_->abandon(); }

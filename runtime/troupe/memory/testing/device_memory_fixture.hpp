@@ -32,7 +32,7 @@ void expect_refused(const result<T>& r, std::string_view why) {
   EXPECT_EQ(r.error().text(), why);
 }
 
-// Makes segments, and records which exist.
+// Makes segments, and records those that exist.
 struct counting_source final : segment_source {
   result<file_descriptor> prepare(memory_kind, std::uint64_t bytes, bool after_release) override {
     ++asked;
@@ -77,15 +77,15 @@ struct counting_source final : segment_source {
   std::uint64_t last_ticket() const noexcept override { return ticket; }
   std::map<std::uint64_t, std::uint64_t> sealed;
   std::uint32_t done_by = 0;
-  bool again = false;  // the next worker receives it again
+  bool again = false;  // the next call of `protect` repeats the present state
   std::uint64_t ticket = 0;
   std::uint64_t next = std::uint64_t{1} << 40;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
   bool refuses = false;
-  bool silent = false;              // the worker does not answer
-  std::uint64_t room = UINT64_MAX;  // for all segments
+  bool silent = false;              // true if the worker does not answer
+  std::uint64_t room = UINT64_MAX;  // bytes of all segments together
   int asked = 0;
-  bool waited = false;  // for released memory
+  bool waited = false;  // true if `prepare` waited for released memory
 };
 
 inline constexpr std::uint64_t mib = 1 << 20;
