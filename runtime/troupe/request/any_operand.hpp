@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// A matrix or a tensor of any element type as a field of a request: its type is a value, `type()`, so that one request
-/// serves all combinations of types. The same type is used on both sides, like `operand`.
+/// A matrix or a tensor of any element type as a field of a request. Its type is a value, `type()`, so that one request
+/// serves all combinations of types. Application and worker use the same C++ type, like `operand`.
 template <access_mode Mode>
 class any_operand {
  public:
@@ -21,17 +21,17 @@ class any_operand {
   any_operand(const tensor<T>& t) : range_(t.memory().memory()), shape_(t.shape()), type_(dtype_of<T>) {}
   template <class T>
   any_operand(const matrix<T>& m) : any_operand(tensor<T>(m)) {}
-  /// Constructs an operand for the worker, or to move a recorded request to another buffer.
+  /// Makes an operand for the worker, or for another buffer to which a recorded request is moved.
   any_operand(memory_range range, const tensor_shape& shape, dtype type) noexcept
       : range_(std::move(range)), shape_(shape), type_(type) {}
 
   const memory_range& range() const noexcept { return range_; }
   const tensor_shape& shape() const noexcept { return shape_; }
   dtype type() const noexcept { return type_; }
-  /// Returns the memory. Only in a worker.
+  /// Returns the memory. Call it only in a worker.
   pointer data() const noexcept { return reinterpret_cast<pointer>(static_cast<std::uintptr_t>(range_.address)); }
 
-  /// Calls `f(range)` for the memory, which it may replace.
+  /// Calls `f(range)` with the operand's memory range, which `f` may replace.
   template <class F>
   void visit_memory(F&& f) {
     f(range_);
@@ -47,7 +47,7 @@ namespace detail {
 std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
 std::string text(const tensor_shape& s);
 }  // namespace detail
-/// Returns "f16[64]@200000000000 as 8 x 8 with strides 8, 1".
+/// Returns the operand in words: "f16[64]@200000000000 as 8 x 8 with strides 8, 1".
 template <access_mode M>
 std::string to_string(const any_operand<M>& o) {
   const std::string_view type = to_string(o.type());
@@ -80,7 +80,8 @@ struct operands_in<std::optional<any_operand<M>>> {
 
 template <access_mode M>
 struct field_codec<any_operand<M>> {
-  /// The extents and strides of few indexes, or where those of more are.
+  /// The fixed part: extents and strides of up to `few` axes. With more axes, `extents[0]` is the address of the shape
+  /// in the blob.
   struct encoded {
     static constexpr std::size_t few = 3;
     std::uint64_t address, bytes, type_and_rank;
@@ -118,7 +119,7 @@ struct field_codec<any_operand<M>> {
   }
 };
 
-/// One that may be left out takes a place in the request only if it is given.
+/// The fixed part is an address, 0 if the operand was left out; the encoded operand is in the blob.
 template <access_mode M>
 struct field_codec<std::optional<any_operand<M>>> {
   using given = field_codec<any_operand<M>>;

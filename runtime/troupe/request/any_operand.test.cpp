@@ -43,7 +43,7 @@ any_operand<M> view(std::uint64_t address, std::size_t rank, dtype t) {
   return {memory_range{{}, address, 4096}, shape_of(rank), t};
 }
 
-// Returns the request as a worker receives it.
+// Encodes and decodes the request, as a worker receives it.
 template <class R>
 R received(const R& r) {
   static std::vector<std::max_align_t> blob;
@@ -61,7 +61,7 @@ void expect_same(const any_operand<M>& got, const any_operand<M>& sent) {
   EXPECT_EQ(got.type(), sent.type());
 }
 
-TEST(any_operands, arrive_as_they_were_sent_with_every_number_of_axes) {
+TEST(any_operands, are_unchanged_by_encoding_with_every_number_of_axes) {
   for (std::size_t rank = 0; rank <= tensor_shape::max_rank; ++rank) {
     const views r{.a = view<access_mode::read>(0x1000, rank, dtype::bf16), .last = 7};
     const views got = received(r);
@@ -72,7 +72,7 @@ TEST(any_operands, arrive_as_they_were_sent_with_every_number_of_axes) {
   }
 }
 
-TEST(any_operands, arrive_if_they_are_optional_and_given) {
+TEST(any_operands, are_unchanged_by_encoding_if_they_are_optional) {
   for (const std::size_t rank : {2, 3, 4, 8}) {
     const views r{.a = view<access_mode::read>(0x1000, rank, dtype::f32),
                   .b = view<access_mode::read>(0x3000, 10 - rank, dtype::f8e4m3),
@@ -87,7 +87,7 @@ TEST(any_operands, arrive_if_they_are_optional_and_given) {
   }
 }
 
-TEST(any_operands, arrive_in_order_from_lists_with_any_number_of_axes) {
+TEST(any_operands, keep_their_order_and_shapes_in_lists) {
   for (const std::size_t count : {0, 1, 3, 40}) {
     many_views r{.a = {}, .last = 5};
     for (std::size_t i = 0; i < count; ++i) {
@@ -105,7 +105,7 @@ TEST(any_operands, arrive_in_order_from_lists_with_any_number_of_axes) {
   }
 }
 
-TEST(any_operands, are_operands_of_their_request_in_lists_too) {
+TEST(any_operands, in_lists_are_operands_of_their_request) {
   const many_views r{
       .a = {view<access_mode::read>(0x1000, 2, dtype::f32), view<access_mode::read>(0x2000, 3, dtype::f16)},
       .b = {view<access_mode::write>(0x3000, 2, dtype::i8)}};

@@ -4,7 +4,7 @@
 
 #include <troupe/request/any_operand.hpp>
 
-/// Many matrices or tensors of any types as one field of a request.
+/// Lets one field of a request hold many matrices or tensors of any types.
 namespace troupe {
 
 template <access_mode M>
@@ -17,7 +17,7 @@ struct operands_in<list<any_operand<M>>> {
   }
 };
 
-/// The blob holds the fixed part of each operand, followed by the shapes of those with many axes.
+/// Encodes into the blob the fixed part of each operand, followed by the shapes of those with many axes.
 template <access_mode M>
 struct field_codec<list<any_operand<M>>> {
   using one = field_codec<any_operand<M>>;

@@ -16,17 +16,17 @@ class block_refs : public ::testing::Test, public memory_owner {
 
  protected:
   block_refs() { first_.owner = second_.owner = this; }
-  // Returns the only reference to a block.
+  // Sets the count to 1, and returns that reference.
   block_ref only(block& b) {
     b.references = 1;
     return block_ref(&b);
   }
 
   block first_, second_;
-  int recycled_ = 0;  // 1 for each time that the first block was, 10 for the second
+  int recycled_ = 0;  // 1 for each time that the first block was recycled, 10 for the second block
 };
 
-TEST_F(block_refs, release_what_they_held_when_they_are_assigned_another) {
+TEST_F(block_refs, release_their_block_when_they_are_assigned_another) {
   block_ref a = only(first_);
   const block_ref b = only(second_);
   a = b;

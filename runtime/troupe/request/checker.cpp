@@ -8,16 +8,17 @@
 namespace troupe {
 namespace {
 
-// Returns the number of elements from the first to the last of a matrix. An overflowed size is not an empty one.
+// Returns the number of elements from the first to the last of a matrix; `overflow()` if it does not fit.
 [[gnu::always_inline]] inline extent elements_of(extent rows, extent columns, extent ld) {
   const std::int64_t m = rows.value(), n = columns.value(), pitch = ld.value();
-  if (m > 0 && n > 0 && ((m | n | pitch) >> 31) == 0) [[likely]]  // quick where nothing can overflow
+  if (m > 0 && n > 0 && ((m | n | pitch) >> 31) == 0) [[likely]]  // fast if nothing can overflow
     return (n - 1) * pitch + m;
   if (rows.overflowed() || columns.overflowed()) return extent::overflow();
   return rows < 1 || columns < 1 ? extent(0) : (columns - 1) * ld + rows;
 }
 
-// Refuses on behalf of a `check` that has not called `leading`, which names the field that is wrong.
+// Refuses a matrix whose `check` has passed a leading dimension without a call of `leading`, which would name its
+// field.
 void refuse_short_columns(checker& c, const void* field, extent ld, extent rows) {
   c.refuse(field, "has a leading dimension of " + detail::text(ld),
            "at least " + detail::text(rows) + " (the rows it must hold)");
@@ -26,7 +27,8 @@ void refuse_short_columns(checker& c, const void* field, extent ld, extent rows)
 }  // namespace
 
 void checker::may_overlap(const void* a, const void* b) {
-  if (allowed_count_ == max_allowed) return refusal_.blame(cat("allows more than ", max_allowed, " overlaps"));
+  if (allowed_count_ == max_allowed)
+    return refusal_.blame(cat("allows more than ", max_allowed, " pairs of operands to overlap"));
   allowed_[allowed_count_++] = {a, b};
 }
 
@@ -37,7 +39,7 @@ void checker::refuse(const void* field, std::string_view value, std::string_view
 operand_use& detail::no_operand(request_refusal& r) {
   r.blame("names a place that holds no operand: a number given by value, or an optional that was left out");
   static const memory_range nothing;
-  thread_local operand_use none;  // refused already, so nothing reads what is written there
+  thread_local operand_use none;  // the request is refused already, so nobody reads what is written here
   return none = {.range = &nothing, .element_bytes = 1, .touched = {}};
 }
 
@@ -47,14 +49,14 @@ void checker::refuse_range(const void* field, const memory_range& range) {
     return refuse(field, "is an empty buffer (never allocated, or moved from)", "a buffer from this device's alloc()");
   if (range.owner->owner != owner_)
     return refuse(field, "belongs to another device", "one of this device; copy or compile it there first");
-  // Its allocation failed, and the owner knows why.
+  // The owner knows why the allocation failed.
   if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes))
     refusal_.pass_on(*cause);
   else
     refuse(field, "has no memory", "a buffer from this device's alloc()");
 }
 
-// Renews a range of another generation. Memory that was lost with its worker cannot even be written.
+// Renews the block of an earlier generation. Memory that was lost with its worker may not even be written.
 void checker::renew(const void* field, const memory_range& range) {
   range.owner->owner->renew(*range.owner.get());
   if (range.owner->gone.load(std::memory_order_acquire)) refuse_range(field, range);
@@ -97,22 +99,22 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
   if (touched == nullptr) return;
   operand_use& u = *touched;
   const auto bytes = [&u](extent elements) { return static_cast<std::uint64_t>(elements.value()) * u.element_bytes; };
-  if (stride == one) {  // one run after another
+  if (stride == one) {  // the matrices are adjacent
     u.gaps = ld != rows && columns > 1;
     return;
   }
   u.gaps = stride > one || ld > rows;
   const extent beside = (count - 1) * stride + rows;
-  if (stride == ld * columns || (columns <= 1 && stride >= rows))  // one long matrix
+  if (stride == ld * columns || (columns <= 1 && stride >= rows))  // they form one long matrix
     u.row_bytes = bytes(rows), u.pitch = bytes(columns <= 1 ? stride : ld);
-  else if (beside <= ld)  // blocks of one matrix, side by side
+  else if (beside <= ld)  // they are column blocks of one matrix, side by side
     u.row_bytes = bytes(beside), u.pitch = bytes(ld), u.gaps = beside < ld || stride > rows;
 }
 
-// A view has been checked when it was made, and its range is what it spans.
+// A view was checked when it was made, and its memory is the range that it spans.
 void checker::view_at(const void* field, const matrix_shape& s) {
   if (refusal_) return;
-  if (s.rows == 0 || s.columns == 0) return;  // spans nothing, whatever its strides
+  if (s.rows == 0 || s.columns == 0) return;  // no elements, whatever the strides
   if (s.row_stride == 1 || s.rows == 1)
     return columns_of(field, s.rows, s.columns, s.columns == 1 ? s.rows : s.column_stride);
   if (s.column_stride == 1 || s.columns == 1)
@@ -145,7 +147,7 @@ bool checker::spare_sealed(std::uint64_t ticket) noexcept {
   bool any = false;
   for (operand_use& u : uses_.all()) {
     if (u.touched.mode == access_mode::read || may_write_sealed_ || !u.range->owner) continue;
-    // Read in this order: the thread that ends a seal writes the ticket before it opens the block.
+    // Read `seal` first: the thread that ends a seal writes the ticket before it opens the block.
     const block& b = *u.range->owner.get();
     if (b.seal.load(std::memory_order_seq_cst) == seal_state::open && b.unsealed_at.load() <= ticket) continue;
     u.touched.mode = access_mode::read;
@@ -154,7 +156,7 @@ bool checker::spare_sealed(std::uint64_t ticket) noexcept {
   return any;
 }
 
-// Reports errors of the request itself before errors of its data.
+// Reports errors of the request itself before errors of the data that it reads.
 const std::optional<error>& checker::finish(bool is_sent_later) {
   if (refusal_) [[unlikely]]
     return refusal_.why();
@@ -164,7 +166,7 @@ const std::optional<error>& checker::finish(bool is_sent_later) {
     if (is_sent_later) continue;
     if (writes_sealed(u)) [[unlikely]] {
       refuse(u.field, "is sealed", "a buffer that may be written: unseal() it first, or write to another");
-      u.touched.mode = access_mode::read;  // even if the seal has ended by now: the request does not write
+      u.touched.mode = access_mode::read;  // even if the seal ends now: a refused request does not write
       spare_sealed(UINT64_MAX);
       return refusal_.why();
     }

@@ -18,18 +18,18 @@
 namespace troupe {
 
 namespace detail {
-/// Blames a `check` that names a place without an operand. Returns one that is never read.
+/// Blames a `check` that names a place without an operand. Returns an operand_use that nobody reads.
 operand_use& no_operand(request_refusal& r);
 }  // namespace detail
 
-/// Checks one request before it is queued, and learns from its `check` which parts of its operands it touches. Refuses
-/// unknown values of enumerations that TROUPE_ENUM describes. The first refusal wins; later checks do nothing.
+/// Checks a request before it is queued, and learns from its `check` which parts of its operands it touches. Refuses
+/// unknown values of enumerations that TROUPE_ENUM describes. Keeps the first refusal; later checks then do nothing.
 /// Allocates only for a refusal, or for more than `max_operands` operands.
 class checker {
  public:
-  /// `owner` and `generation` are the device's. Operands of another device are refused; operands of an earlier
-  /// generation are checked for what was lost with it.
-  /// `r` is a request, or a `ready_and_sent`: then its `checked()` is checked, and texts name the ready request.
+  /// `owner` and `generation` are those of the device. Operands of another device are refused; for operands of an
+  /// earlier generation, finds out which of their bytes were lost.
+  /// `r` is a request or a `ready_and_sent`. Of the latter, `checked()` is checked, and errors name the ready request.
   template <class R>
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
       : refusal_(detail::refusal_of(r)), owner_(owner), generation_(generation) {
@@ -39,7 +39,7 @@ class checker {
     refusal_.check_enumerators(checked);
   }
 
-  /// `field`, an `extent` or another integer, must be at least `low`.
+  /// Refuses the request unless `field`, an `extent` or another integer, is at least `low`.
   template <std::convertible_to<extent> F>
   void at_least(const F& field, extent low) {
     if (extent(field) < low) [[unlikely]]
@@ -50,7 +50,8 @@ class checker {
     at_least(field, 1);
   }
 
-  /// Checks a leading dimension for columns of `rows`: `tight` or at least `rows`. Returns the one to use.
+  /// Checks a leading dimension for columns of `rows` elements: it must be `tight` or at least `rows`. Returns the
+  /// leading dimension to use.
   extent leading(const extent& ld, extent rows) {
     if (ld == tight) return rows;
     if (ld < rows) [[unlikely]]
@@ -58,63 +59,64 @@ class checker {
     return ld;
   }
 
-  /// The request touches `count` elements from the start of `field`.
+  /// States that the request touches `count` elements from the start of `field`.
   template <class T, access_mode M>
   void elements(const operand<T, M>& field, extent count) {
     touch(&field, count, {});
   }
-  /// The request touches some of the first `count` elements, and leaves the others as they are.
+  /// States that the request touches some of the first `count` elements, and leaves the others unchanged.
   template <class T, access_mode M>
   void elements_among(const operand<T, M>& field, extent count) {
     touch(&field, count, {});
     leaves_some(&field);
   }
-  /// The request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
+  /// States that the request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
   template <class T, access_mode M, std::convertible_to<extent> I>
   void vector(const operand<T, M>& field, extent n, const I& inc) {
     strided(&field, n, inc, &inc);
   }
-  /// The request touches a column-major matrix. `ld` is usually the result of `leading`; `tight` means `rows`.
+  /// States that the request touches a column-major matrix. `ld` is usually the result of `leading`; `tight` means
+  /// `rows`.
   template <class T, access_mode M>
   void matrix(const operand<T, M>& field, extent rows, extent columns, extent ld) {
     columns_of(&field, rows, columns, ld);
   }
-  /// The request touches `count` such matrices of one shape, one every `stride` elements.
+  /// States that the request touches `count` such matrices of one shape, which begin `stride` elements apart.
   template <class T, access_mode M>
   void matrices(const operand<T, M>& field, extent rows, extent columns, extent ld, extent count, extent stride) {
     strided_columns_of(&field, rows, columns, ld, count, stride);
   }
-  /// The request touches all elements of a view, `matrix_operand`, `tensor_operand` or `any_operand`, and none between
-  /// them.
+  /// States that the request touches all elements of a view (`matrix_operand`, `tensor_operand` or `any_operand`), and
+  /// no bytes between them.
   template <class View>
   void view(const View& field) {
     view_at(&field, field.shape());
   }
-  /// The same for a view at `place`, an operand among others in one field.
+  /// States the same of a view at `place`, which is one of several operands in a field.
   void view_at(const void* place, const matrix_shape& s);
   void view_at(const void* place, const tensor_shape& s);
 
-  /// The request may read this number from memory when it runs.
+  /// States that the request may read this number from memory when it runs.
   template <class T>
   void number(const scalar<T>& field) {
     if (!field.by_value()) touch(&field, 1, {});
   }
 
-  /// States that this call does not read the inout `field` (say, beta is 0): it counts as an output, for order and for
-  /// retry.
+  /// States that this request does not read the inout `field`, for example because beta is 0: for ordering and retries
+  /// the field counts as an output.
   template <class T>
   void overwrites(const inout<T>& field) {
     if (!refusal_) use(&field).touched.mode = access_mode::write;
   }
-  /// States that in this call some elements of the written operand at `place` may keep their values.
+  /// States that some elements of the written operand at `place` may keep their values.
   void leaves_some(const void* place) {
     if (!refusal_) use(place).gaps = true;
   }
-  /// States that this call also writes the operand at `place`, which it reads.
+  /// States that the request also writes the operand at `place`, which it reads.
   void also_writes(const void* place) {
     if (!refusal_) use(place).touched.mode = access_mode::read_write;
   }
-  /// States that this call only reads the operands in `field`, such as a request that it prepares.
+  /// States that the request only reads the operands in `field`, such as those of a request that it prepares.
   template <class F>
   void only_reads(const F& field) {
     if (refusal_) return;
@@ -122,39 +124,43 @@ class checker {
         field, [self = this](const void* place, const auto&...) { self->use(place).touched.mode = access_mode::read; });
   }
 
-  /// The request may write sealed buffers: it writes no content, but ends the seal.
+  /// States that the request may write sealed buffers: it changes no content, but ends the seal.
   void may_write_sealed() noexcept { may_write_sealed_ = true; }
-  /// All operands may share memory. The caller is responsible for the result.
+  /// States that all operands may share memory. What the request then computes is up to the caller.
   void may_overlap_freely() noexcept { may_overlap_freely_ = true; }
-  /// These two may share memory. Otherwise an operand that is written may not overlap any other. For at most
+  /// States that these two operands may share memory. All others must not overlap an operand that is written. At most
   /// `max_allowed` pairs.
   void may_overlap(const void* a, const void* b);
   static constexpr std::size_t max_allowed = 4;
 
-  /// Checks any other condition on a field. `value` says what it is, `expected` what to give instead.
+  /// Refuses the request unless `holds`. `value` says what the field is, `expected` what it should be.
   template <class F>
   void require(bool holds, const F& field, std::string_view value, std::string_view expected) {
     if (!holds) [[unlikely]]
       refuse(&field, value, expected);
   }
   void refuse(const void* field, std::string_view value, std::string_view expected);
-  /// Returns the place of the field with this name, if a ready request is checked that has one; otherwise null.
+  /// Returns the address of the field with this name in the ready request; null if the request is not a ready request,
+  /// or has no such field.
   const void* ready_field(std::string_view name) const { return refusal_.find_field(name); }
-  /// Refuses the request for a reason outside its fields; `stale_data` if that makes data stale that it reads.
+  /// Refuses the request for a reason outside its fields. Set `stale_data` if the reason is that data which it reads is
+  /// stale.
   void fail(const error& why, bool stale_data = false) { refusal_.fail(why, stale_data); }
 
-  /// Counts operands as read from now on that the request would write and that are sealed, or were when `ticket` was
-  /// given out. Returns true if there are any. To be called again if a buffer may have been sealed since `finish`.
+  /// Changes the access of sealed operands that the request would write to a read, also if they were sealed when
+  /// `ticket` was given out. Returns true if there are any. Must be called again if a buffer may have been sealed since
+  /// `finish`.
   bool spare_sealed(std::uint64_t ticket) noexcept;
-  /// Checks for sealed, overlapping and stale operands, after the request's own checks. Returns the first refusal, if
-  /// any. For a request that is sent later, leaves out stale and sealed ones: both may change until then.
+  /// Checks for sealed, overlapping and stale operands, after the request's own checks. Returns the first refusal, or
+  /// nothing. With `is_sent_later`, does not check for sealed and stale operands: both may change until the request is
+  /// sent.
   const std::optional<error>& finish(bool is_sent_later = false);
 
-  /// Returns true if the request is refused only because data that it reads is stale.
+  /// Returns true if the only reason for the refusal is that data which the request reads is stale.
   bool reads_stale_data() const noexcept { return refusal_.is_passed_on(); }
 
   std::span<const operand_use> uses() const noexcept { return uses_.all(); }
-  /// Returns true if the request touches memory that only the worker of this generation has.
+  /// Returns true if the request touches managed memory, which only the worker of this generation has.
   bool uses_managed() const noexcept { return uses_managed_; }
   std::uint64_t generation() const noexcept { return generation_; }
 
@@ -175,12 +181,12 @@ class checker {
     }
   }
   bool writes_sealed(const operand_use& u) const noexcept;
-  // Returns the operand at this place.
+  // Returns the operand at this address of the request.
   operand_use& use(const void* field) {
     operand_use* const found = uses_.find(field);
     return found != nullptr ? *found : detail::no_operand(refusal_);
   }
-  // Returns the operand that was touched; null if the request is refused.
+  // Returns the operand that the request touches; null if the request is refused.
   operand_use* touch(const void* field, extent count, std::string_view shape) {
     if (refusal_) [[unlikely]]
       return nullptr;

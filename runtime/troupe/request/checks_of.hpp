@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// For the sources of Troupe: not installed, and included by no installed header.
+// For the sources of Troupe: not installed, and not included by any installed header.
 #pragma once
 
 #include <troupe/request/checker.hpp>
@@ -27,10 +27,10 @@ struct checks_of<request_list<R...>> {
 }  // namespace troupe::detail
 
 /// Instantiates the `check` of each request of the list, which the source defines above as a template, and the `sent`
-/// of ready requests.
+/// of each ready request.
 #define TROUPE_CHECKS(...) template struct troupe::detail::checks_of<__VA_ARGS__>;
-/// Instantiates the function template FUNCTION(request, checker) of this namespace, to which the `check` of each
-/// request of the list passes its request.
+/// Instantiates FUNCTION(request, checker), a function template of this namespace that the `check` of each request of
+/// the list calls.
 #define TROUPE_CHECKED_BY(FUNCTION, LIST)             \
   template <class List>                               \
   struct FUNCTION##_of;                               \

@@ -29,7 +29,7 @@ constexpr auto offsets(field_list<F...>) noexcept {
 template <class R>
 inline constexpr auto offsets_of = offsets(fields_of<R>{});
 
-// Encodes the field, and clears the bytes between it and the next.
+// Encodes the field, and clears the bytes up to the next field.
 template <class R, std::size_t I, class F>
 void encode_field(const F& f, std::byte* payload, blob_cursor& blob) noexcept {
   constexpr std::size_t at = offsets_of<R>[I], end = at + field_codec<F>::size, gap = offsets_of<R>[I + 1] - end;
@@ -54,11 +54,11 @@ R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<
 
 }  // namespace detail
 
-/// Bytes of a request's fixed part, or of a group of fields.
+/// The number of bytes of the fixed part of a request or of a group of fields.
 template <class R>
 inline constexpr std::size_t payload_bytes = detail::offsets_of<R>[fields_of<R>::count];
 
-/// Returns the bytes of all that varies in size; 0 for most requests.
+/// Returns the number of bytes of the parts that vary in size; 0 for most requests.
 template <class R>
 std::size_t blob_bytes(const R& r) noexcept {
   return R::visit_fields(r, [](std::string_view, const auto&... f) {
@@ -66,14 +66,14 @@ std::size_t blob_bytes(const R& r) noexcept {
   });
 }
 
-/// Writes the fixed part to `payload` (aligned to 8) and the rest through `blob`. Equal requests have equal bytes:
-/// unused bytes, also those between fields, are 0.
+/// Writes the fixed part to `payload` (aligned to 8) and the other parts through `blob`. Unused bytes, also those
+/// between fields, are 0, so that equal requests have equal bytes.
 template <class R>
 void encode(const R& r, std::byte* payload, blob_cursor blob = {}) noexcept {
   detail::encode_all(r, payload, blob);
 }
 
-/// Returns the request as the worker sees it: its operands are plain memory.
+/// Returns the request as the worker uses it: its operands are plain memory.
 template <class R>
 R decode(const std::byte* payload) {
   using fields = fields_of<R>;

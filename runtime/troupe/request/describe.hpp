@@ -24,7 +24,7 @@ std::string field_text(const F& f);
 template <class T>
 std::string field_text(const scalar<T>& s);
 
-/// Returns "{x=f32[100]@200000000000, n=100}".
+/// Returns the fields in words: "{x=f32[100]@200000000000, n=100}".
 template <class R>
 std::string fields_text(const R& r) {
   std::string out = "{";
@@ -75,8 +75,8 @@ std::string field_text(const F& f) {
 
 }  // namespace detail
 
-/// Returns a readable form of a request: blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000, n=100,
-/// alpha=2, ...}
+/// Returns a readable form of a request, for example blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000,
+/// n=100, alpha=2, ...}
 template <any_request R>
 std::string describe(const R& r) {
   return std::string(name_of<R>()) + detail::fields_text(r);

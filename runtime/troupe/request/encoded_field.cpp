@@ -25,7 +25,7 @@ void add_names(std::span<const encoded_field_info> fields, const encoded_request
 
 namespace {
 
-// Copies whole words, and replaces addresses of the blob by addresses of its copy.
+// Copies whole words, and replaces addresses within the blob by addresses within its copy.
 void copy_moved(std::span<const std::byte> from, std::uint64_t blob_address, std::span<std::uint64_t> blob,
                 std::span<std::uint64_t> to) {
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());

@@ -12,14 +12,14 @@
 #include <troupe/request/codec.hpp>
 #include <vector>
 
-/// Reads encoded requests back in the application, for texts about requests that failed.
+/// Reads encoded requests in the application, for the texts of errors about requests that failed.
 namespace troupe {
 
-/// Memory that application and workers share, by the address at which workers have it.
+/// Memory that the application shares with workers, found by its address in workers.
 class sent_memory {
  public:
   void add(std::uint64_t address, std::span<const std::byte> here) { parts_.push_back({address, here}); }
-  /// Returns the bytes from `address` on, where the application has them; empty if it has none.
+  /// Returns the application's bytes from the worker's `address` on; empty if the application does not have them.
   std::span<const std::byte> at(std::uint64_t address) const noexcept;
 
  private:
@@ -30,12 +30,12 @@ class sent_memory {
   std::vector<part> parts_;
 };
 
-/// An encoded request, and what belongs to it.
+/// An encoded request, with the memory and the reply that belong to it.
 struct encoded_request {
   std::span<const std::byte> payload;
   sent_memory memory = {};
   std::uint64_t ticket = 0;
-  /// The reply as far as the worker has written it, which is not trusted. Empty unless the worker died of the request.
+  /// The reply as far as the worker has written it. It is not trusted. Empty unless the worker died of this request.
   std::span<const std::byte> reply = {};
 };
 
@@ -48,10 +48,10 @@ struct encoded_operand {
 /// Returns "c (f32[100])".
 std::string to_string(const encoded_operand& o);
 
-/// Reads one kind of field back. A specialisation may have either function, both or none: `add_name(at, request, to)`
-/// appends what the request is about, such as a kernel's name, to the request's name; `list_operands(at, field, to)`
-/// appends the field's operands. `at` is the field's place in the payload. Lists in it refer to memory of the
-/// application. Fields with operands list those that `operands_in` knows.
+/// Reads one kind of field of an encoded request. A specialization may have either function, both or none:
+/// `add_name(at, request, to)` appends to the request's name the subject of the request, such as a kernel's name;
+/// `list_operands(at, field, to)` appends the field's operands. `at` is the field's encoding, in which addresses of
+/// lists are those of the application. The primary template lists the operands that `operands_in` visits.
 template <class F>
 struct encoded_field {};
 template <class F>
@@ -73,7 +73,7 @@ struct encoded_field<F> {
   }
 };
 
-/// One field of a request type: its offset in the payload, and how it is read back. Null: it has no such thing.
+/// The offset of a request's field in the payload, and the functions of its `encoded_field`; null if it lacks one.
 struct encoded_field_info {
   std::uint32_t offset;
   void (*add_name)(const std::byte* at, const encoded_request& r, std::string& to);
@@ -114,9 +114,9 @@ struct encoded_field<G> {
   }
 };
 
-/// Appends what the request is about to `to`, its name.
+/// Appends the subject of the request to `to`, the request's name.
 void add_names(std::span<const encoded_field_info> fields, const encoded_request& r, std::string& to);
-/// Returns the operands. `blob` is the memory with the request's lists, which workers have at `blob_address`.
+/// Returns the operands of an encoded request. `blob` holds its lists, which workers have at `blob_address`.
 std::vector<encoded_operand> operands_of(std::span<const encoded_field_info> fields, std::string_view names,
                                          std::span<const std::byte> payload, std::uint64_t blob_address,
                                          std::span<const std::byte> blob);

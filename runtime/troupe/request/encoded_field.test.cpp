@@ -32,7 +32,7 @@ tensor_shape matrix_of(std::int64_t rows, std::int64_t columns) {
   return s;
 }
 
-TEST(encoded_fields, list_the_operands_with_names_types_and_places) {
+TEST(encoded_fields, list_the_operands_with_names_types_and_addresses) {
   list<in<double>> parts;
   for (const std::uint64_t i : {1, 2}) parts.push_back(in<double>(memory + 0x1000 * i, 10 * i));
   const blend<float> r{.x = in<float>(memory, 100),

@@ -10,7 +10,7 @@ namespace troupe {
 struct engine_info {
   std::string library;  ///< "blas"
   std::string backend;  ///< "host", "cuda"
-  std::string version;  ///< of the vendor's library, in its own words: "OpenBLAS 0.3.21"
+  std::string version;  ///< version of the vendor's library, in its own words: "OpenBLAS 0.3.21"
 
   bool operator==(const engine_info&) const = default;
 };

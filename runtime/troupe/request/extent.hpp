@@ -8,9 +8,9 @@
 
 namespace troupe {
 
-/// A count of elements, rows or steps: the number type of every size in this library. It is signed, so that a negative
-/// size is refused instead of becoming huge. It has no default value, so that a request cannot omit one by accident.
-/// Arithmetic that overflows yields `extent::overflow()`, which every check refuses.
+/// A number of elements, rows or steps: the integer type of every size in this library. It is signed, so that a
+/// negative size is refused instead of becoming huge. It has no default value, so that a request cannot omit one by
+/// accident. Arithmetic that overflows returns `extent::overflow()`, which every check refuses.
 class extent {
   static constexpr std::int64_t overflow_value = INT64_MIN;
   template <class I>
@@ -26,7 +26,7 @@ class extent {
   constexpr extent(I value) noexcept : value_(fits(value) ? static_cast<std::int64_t>(value) : overflow_value) {}
 
   constexpr std::int64_t value() const noexcept { return value_; }
-  /// The same number as another integer type, as `static_cast` does it.
+  /// Converts to another integer type, as `static_cast` does.
   template <std::integral I>
   constexpr explicit operator I() const noexcept {
     return static_cast<I>(value_);
@@ -46,7 +46,7 @@ class extent {
     std::int64_t r;
     return a.overflowed() || b.overflowed() || __builtin_mul_overflow(a.value_, b.value_, &r) ? overflow() : extent(r);
   }
-  /// Rounds towards zero. A division by zero yields `overflow()`.
+  /// Divides, rounding toward zero. A division by zero returns `overflow()`.
   friend constexpr extent operator/(extent a, extent b) noexcept {
     return a.overflowed() || b.overflowed() || b.value_ == 0 ? overflow() : extent(a.value_ / b.value_);
   }
@@ -61,11 +61,11 @@ class extent {
   std::int64_t value_;
 };
 
-/// "No gap": the smallest leading dimension or stride that the shape allows. The default of an `extent` that may be
-/// left out.
+/// Means "without gaps": the smallest leading dimension or stride that the shape allows. The default of extents that
+/// may be left out.
 inline constexpr extent tight{INT64_MIN + 1};
 
-/// Returns the leading dimension, stride or increment to use: `given`, or `otherwise` if it was left `tight`.
+/// Returns the leading dimension, stride or increment to use: `given`, or `otherwise` if `given` is `tight`.
 constexpr extent or_tight(extent given, extent otherwise) noexcept { return given == tight ? otherwise : given; }
 
 }  // namespace troupe

@@ -17,10 +17,10 @@
 
 namespace troupe {
 
-/// The position at which the parts of a request that vary in size are written, in memory that both sides map.
+/// The place in memory that both sides map, at which the parts of a request that vary in size are written.
 struct blob_cursor {
-  std::byte* host = nullptr;  ///< for this side, to write
-  std::uint64_t address = 0;  ///< for the worker, to read
+  std::byte* host = nullptr;  ///< the place's address in this process, for writing
+  std::uint64_t address = 0;  ///< the place's address in the worker, for reading
   static constexpr std::size_t align = 16;
   static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + align - 1) / align * align; }
   void advance(std::size_t bytes) noexcept {
@@ -29,15 +29,15 @@ struct blob_cursor {
   }
 };
 
-/// Clears the bytes that a field leaves unused.
+/// Sets the bytes that a field leaves unused to 0.
 inline void clear_rest(std::byte* at, std::size_t used, std::size_t size) noexcept {
   std::memset(at + used, 0, size - used);
 }
 
-/// The encoding of one kind of field. `size` and `align` are those of its fixed part; `blob_bytes` returns what it adds
-/// to the blob; `encode` and `decode` convert. `element` is the type of the value, or of the elements of a list or
-/// operand. `encode` writes all `size` bytes, and zeros those that it does not use (`clear_rest`). The primary template
-/// is for plain values: numbers, enumerations, small structs.
+/// The encoding of one kind of field. `size` and `align` are those of its fixed part; `blob_bytes` returns the bytes
+/// that it adds to the blob; `encode` and `decode` convert. `element` is the type of the value, or of the elements of a
+/// list or operand. `encode` writes all `size` bytes, and sets unused ones to 0 (`clear_rest`). The primary template is
+/// for plain values: numbers, enumerations, small structs.
 template <class F>
 struct field_codec {
   static_assert(
@@ -73,7 +73,7 @@ struct field_codec<operand<T, M>> {
   }
 };
 
-/// An operand that was left out has address 0, where no memory is.
+/// Encodes an operand that was left out as address 0, at which there is no memory.
 template <class T, access_mode M>
 struct field_codec<std::optional<operand<T, M>>> {
   using given = field_codec<operand<T, M>>;
@@ -93,7 +93,7 @@ struct field_codec<std::optional<operand<T, M>>> {
   }
 };
 
-/// Text and lists: the fixed part holds their address in the blob and their size.
+/// Encodes text and lists: the fixed part holds the address of their elements in the blob, and their number.
 template <class C>
 struct sequence_codec {
   using element = typename C::value_type;
@@ -123,7 +123,7 @@ struct field_codec<text> : sequence_codec<text> {};
 template <class T>
 struct field_codec<list<T>> : sequence_codec<list<T>> {};
 
-/// Many operands: the blob holds the address and size of each.
+/// Encodes a list of operands: the blob holds the address and size of each.
 template <class T, access_mode M>
 struct field_codec<list<operand<T, M>>> {
   using one = field_codec<operand<T, M>>;

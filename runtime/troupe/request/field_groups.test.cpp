@@ -50,7 +50,7 @@ class field_groups : public request_checks {
   }
 };
 
-TEST_F(field_groups, are_named_with_the_field_that_has_them) {
+TEST_F(field_groups, are_named_after_the_field_that_holds_them) {
   rehearse<shift> r = make();
   EXPECT_EQ(refusal(r), "");
   r.request.options.steps = 0;
@@ -72,7 +72,7 @@ TEST_F(field_groups, unknown_enumerators_are_refused_before_the_request_is_check
   EXPECT_EQ(refusal(r.request), "caller_bug [request] test.shift: options.toward is -1; expected left or right");
 }
 
-TEST_F(field_groups, of_a_request_that_is_only_prepared_are_not_written) {
+TEST_F(field_groups, of_a_request_that_is_only_prepared_count_as_read) {
   rehearse<shift> r = make();
   r.request.to = at(0, 4);
   EXPECT_NE(refusal(r.request).find("to overlaps from"), std::string::npos);
@@ -86,7 +86,7 @@ TEST_F(field_groups, of_a_request_that_is_only_prepared_are_not_written) {
   EXPECT_EQ(c.uses()[1].touched.mode, access_mode::read);
 }
 
-TEST_F(field_groups, are_decoded_as_they_were_encoded_and_leave_no_byte_to_chance) {
+TEST_F(field_groups, are_unchanged_by_encoding_which_sets_every_byte) {
   using request = rehearse<shift>;
   const request r = make();
   alignas(8) std::array<std::byte, payload_bytes<request>> payload, again;
@@ -116,7 +116,7 @@ TEST_F(field_groups, are_described_with_their_fields) {
             "test.shift{from=f32[4]@1000, to=f32[4]@1010, n=4, options={toward=left, steps=7}, note=\"a note\"}");
 }
 
-/// The same fields with another name for one of them.
+/// A struct like `options`, in which one field has another name.
 struct other_rounding {
   side to = side::left;
   std::uint64_t steps = 1;

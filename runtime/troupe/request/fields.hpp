@@ -11,9 +11,9 @@
 #include <troupe/request/operand.hpp>
 #include <utility>
 
-/// The only description of the fields of a struct, inside it: all of them, in order. A structured binding unpacks them,
-/// so the compiler refuses a list that omits one. A struct with it alone may be a field of requests, as if its fields
-/// were the request's own; texts name them "options.precision".
+/// Lists all fields of a struct, inside it and in order; the only place that does. The list is unpacked by a structured
+/// binding, so one that omits a field does not compile. A struct with nothing but TROUPE_FIELDS may be a field of
+/// requests, as if its fields were the request's own; error texts name them "options.precision".
 #define TROUPE_FIELDS(...)                                                                                \
   static constexpr std::string_view request_fields = #__VA_ARGS__;                                        \
   template <class Troupe_self, class Troupe_visitor>                                                      \
@@ -22,7 +22,7 @@
     return troupe_visit(request_fields, __VA_ARGS__);                                                     \
   }
 
-/// The only description of a request, inside its struct: its name and its fields.
+/// States the name of a request and lists its fields, inside its struct; the only place that does.
 ///   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
 #define TROUPE_REQUEST(NAME, ...)                        \
   static constexpr std::string_view request_name = NAME; \
@@ -36,7 +36,7 @@ struct field_list {
 };
 
 namespace detail {
-/// Makes the list of a request's fields, for its encoding.
+/// Makes the list of a request's field types.
 struct list_fields {
   template <class... F>
   constexpr field_list<F...> operator()(std::string_view, F&...) const noexcept {
@@ -45,24 +45,25 @@ struct list_fields {
 };
 }  // namespace detail
 
-/// The types of a request's fields.
+/// The list of the types of a request's fields.
 template <class R>
 using fields_of = decltype(R::visit_fields(std::declval<R&>(), detail::list_fields{}));
 
 /// Returns the length of the library's name in the name of a request.
 constexpr std::size_t length_of_library(std::string_view request_name) noexcept {
-  // Not string_view::find, which compares pointers: g++ 12 with a sanitizer does not accept that as constant for a
-  // template's texts.
+  // string_view::find compares pointers, which g++ 12 with a sanitizer does not accept in a constant expression for
+  // texts of a template.
   std::size_t length = 0;
   while (length < request_name.size() && request_name[length] != '.') ++length;
   return length;
 }
 
-/// A struct whose fields TROUPE_FIELDS describes, or a request: as a field of a request, it is encoded field by field.
+/// A struct whose fields TROUPE_FIELDS lists, or a request. As a field of a request, it is encoded field by field.
 template <class F>
 concept field_group = requires { F::request_fields; };
 
-/// Returns "f32" for float and so on; "gemm" for a request; "bytes" for a user's struct, which is encoded as it is.
+/// Returns the name of a type in texts: "f32" for float and so on, "gemm" for a request, "bytes" for a user's struct,
+/// which is encoded as it is.
 template <class T>
 constexpr std::string_view element_name() noexcept {
   if constexpr (requires { dtype_traits<T>::value; })
@@ -78,14 +79,14 @@ std::string field_name(const void* request, const void* field);
 
 namespace detail {
 
-/// "[2]". Not inline, because g++ 12 warns of its text with -O3.
+/// Returns "[2]", for example. Not inline, because g++ 12 warns of the text with -O3.
 std::string index_text(std::size_t i);
 
-/// Returns true if `place` is the field or one of its operands. Sets `index` to "[2]" for the third operand of a list.
-/// Not inline: it is for errors, and every request has many fields of few types.
+/// Returns true if `place` is the address of the field or of one of its operands. Sets `index` to "[2]" for the third
+/// operand of a list. Not inline, because it is for errors, and every request has many fields of few types.
 template <class F>
 [[gnu::noinline]] bool is_at(const F& field, const void* place, std::string& index) {
-  // The first field of a group is at the group's address, and only the fields are named.
+  // A group has the address of its first field, so only its fields are compared.
   if constexpr (field_group<F>) {
     const std::string name = field_name<F>(&field, place);
     if (name == "?") return false;
@@ -112,7 +113,7 @@ template <class F>
 
 }  // namespace detail
 
-/// Returns the name of the field at this address, or of the field whose operand is there.
+/// Returns the name of the field at this address, or of the field that holds the operand at this address.
 template <class R>
 std::string field_name(const void* request, const void* field) {
   return R::visit_fields(*static_cast<const R*>(request), [field](std::string_view names, const auto&... f) {

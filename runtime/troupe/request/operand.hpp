@@ -15,8 +15,9 @@ class buffer;
 template <class T>
 class host_buffer;
 
-/// A buffer as a field of a request. The same type is used on both sides: in the application it keeps the buffer alive,
-/// in the worker `data()` is the memory. It has no default constructor, so that a request cannot omit one.
+/// A buffer as a field of a request. Application and worker use the same C++ type: in the application it keeps the
+/// buffer alive, in the worker `data()` is the memory. It has no default constructor, so that a request cannot omit
+/// one.
 template <class T, access_mode Mode>
 class operand {
  public:
@@ -27,28 +28,28 @@ class operand {
   operand(const buffer<T>& b) : range_(b.memory()) {}
   operand(buffer<T>&& b) : range_(std::move(b).memory()) {}
   operand(const host_buffer<T>& b) : range_(b.memory()) {}
-  /// Any memory of a device, whatever its type.
+  /// Makes an operand of any memory of a device, whatever its element type.
   explicit operand(memory_range range) noexcept : range_(std::move(range)) {}
-  /// Constructs an operand for the worker: memory without an owner.
+  /// Makes an operand for the worker: memory without an owner.
   operand(std::uint64_t address, std::uint64_t elements) noexcept : range_{{}, address, elements * sizeof(T)} {}
 
   const memory_range& range() const noexcept { return range_; }
   std::uint64_t size() const noexcept { return range_.bytes / sizeof(T); }
 
-  /// Returns the memory. Only in a worker.
+  /// Returns the memory. Call it only in a worker.
   pointer data() const noexcept { return reinterpret_cast<pointer>(static_cast<std::uintptr_t>(range_.address)); }
 
  private:
   memory_range range_;
 };
 
-/// Read by the request.
+/// An operand that the request reads.
 template <class T>
 using in = operand<T, access_mode::read>;
-/// Replaced as a whole by the request, never read.
+/// An operand that the request replaces as a whole and never reads.
 template <class T>
 using out = operand<T, access_mode::write>;
-/// Read and written.
+/// An operand that the request reads and writes.
 template <class T>
 using inout = operand<T, access_mode::read_write>;
 
@@ -57,10 +58,11 @@ inline constexpr bool is_operand = false;
 template <class T, access_mode M>
 inline constexpr bool is_operand<operand<T, M>> = true;
 
-/// The operands in a field; most fields have none. A user's field type that holds operands specialises this and
-/// `field_codec`. `visit` calls `f(place, range, element_bytes, mode)` for each operand; errors refer to an operand by
-/// its `place`. A list that also holds other things has `index_of(field, place)`, which returns the number that errors
-/// show, or `text_of(field, place)`, which returns the text that follows the field's name in errors, such as .read[1].
+/// The operands in a field; most kinds of fields have none. Specialize this template and `field_codec` for a field type
+/// of your own that holds operands. `visit` calls `f(place, range, element_bytes, mode)` for each operand; errors refer
+/// to an operand by its address, `place`. If a list also holds other things, define `index_of(field, place)`, which
+/// returns the number that errors show, or `text_of(field, place)`, which returns the text that follows the field's
+/// name in errors, such as .read[1].
 template <class F>
 struct operands_in {
   static constexpr bool any = false;
@@ -68,7 +70,7 @@ struct operands_in {
 template <class T, access_mode M>
 struct operands_in<operand<T, M>> {
   static constexpr bool any = true;
-  static constexpr bool list = false;  ///< texts say "a", not "a[0]"
+  static constexpr bool list = false;  ///< false: error texts say "a", not "a[0]"
   template <class V>
   static void visit(const operand<T, M>& o, V&& f) {
     f(&o, o.range(), sizeof(T), M);
@@ -83,7 +85,7 @@ struct operands_in<list<operand<T, M>>> {
     for (const auto& o : all) f(&o, o.range(), sizeof(T), M);
   }
 };
-/// An operand that may be left out.
+/// An operand that may be left out has no operand to visit then.
 template <class T, access_mode M>
 struct operands_in<std::optional<operand<T, M>>> {
   static constexpr bool any = true;

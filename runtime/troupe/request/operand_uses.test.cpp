@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-// Each operand's field is its place in this array.
+// An operand's field is its address in this array.
 constexpr std::size_t most = 3 * max_operands;
 const char fields[most + 1]{};
 

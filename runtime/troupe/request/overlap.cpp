@@ -10,8 +10,8 @@ namespace {
 
 using allowed_pairs = std::span<const std::pair<const void*, const void*>>;
 
-// Returns true if two column-major blocks with the same pitch share an element. `b` begins at or after `a`, and the
-// rows of both fit the pitch.
+// Returns true if two column-major blocks with the same pitch share an element. Precondition: `b` begins at or after
+// `a`, and neither has columns longer than the pitch.
 bool blocks_meet(const operand_use& a, const operand_use& b) noexcept {
   const std::uint64_t pitch = a.pitch, shift = b.touched.begin - a.touched.begin;
   const std::uint64_t column = shift / pitch, row = shift % pitch;
@@ -19,12 +19,13 @@ bool blocks_meet(const operand_use& a, const operand_use& b) noexcept {
     return (u.touched.end - u.touched.begin - u.row_bytes) / u.pitch + 1;
   };
   const std::uint64_t columns = columns_of(a);
-  // The rows of b start `row` bytes into a column of a. The part beyond the pitch is at the top of the next column.
+  // The columns of b begin `row` bytes into columns of a. Their part beyond the pitch is at the top of the next column
+  // of a.
   if (column < columns && row < a.row_bytes) return true;
   return column + 1 < columns && row + b.row_bytes > pitch;
 }
 
-// Treats a contiguous run that is no longer than the pitch of `other` as a block of one column with that pitch.
+// Treats a contiguous range that is no longer than the pitch of `other` as a block of one column with that pitch.
 void match(operand_use& run, const operand_use& other) noexcept {
   const std::uint64_t bytes = run.touched.end - run.touched.begin;
   if (run.pitch != 0 || bytes > other.pitch) return;
@@ -44,7 +45,7 @@ std::optional<operand_overlap> overlap_of(const operand_use& a, const operand_us
   if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) return std::nullopt;
   if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) [[likely]]
     return std::nullopt;
-  if (a.touched.begin == a.touched.end || b.touched.begin == b.touched.end) return std::nullopt;  // touches nothing
+  if (a.touched.begin == a.touched.end || b.touched.begin == b.touched.end) return std::nullopt;  // one is empty
   if (!meet(a, b)) return std::nullopt;
   for (const auto& [x, y] : allowed)
     if ((x == a.field && y == b.field) || (x == b.field && y == a.field)) return std::nullopt;
@@ -52,9 +53,9 @@ std::optional<operand_overlap> overlap_of(const operand_use& a, const operand_us
   return operand_overlap{&b, &a};
 }
 
-// Compares each written range with those that begin before it ends, from the nearest backwards, as long as one of them
-// may still reach it. Costs a sort and a step per operand if nothing overlaps. An input that all parts of a batch share
-// counts once.
+// Compares each written range with the ranges that begin before it ends, backwards from the nearest, as long as an
+// earlier one may reach into it. If nothing overlaps, the cost is a sort and one step for each operand. An input that
+// occurs many times in a batch counts once.
 std::optional<operand_overlap> find_overlap_among_many(std::span<const operand_use> uses, allowed_pairs allowed) {
   std::vector<const operand_use*> all;
   for (const operand_use& u : uses) all.push_back(&u);
@@ -66,9 +67,9 @@ std::optional<operand_overlap> find_overlap_among_many(std::span<const operand_u
     return a->touched.mode == access_mode::read && key(a) == key(b);
   };
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
-  std::vector<std::uint64_t> reach(all.size());  // the furthest end among [0, i]
+  std::vector<std::uint64_t> reach(all.size());  // the highest end of the ranges [0, i]
   for (std::size_t i = 0; i < all.size(); ++i) reach[i] = std::max(i == 0 ? 0 : reach[i - 1], all[i]->touched.end);
-  std::vector<std::size_t> written;  // ascending indices
+  std::vector<std::size_t> written;  // ascending indices of written ranges
   std::vector<std::uint64_t> written_reach;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i]->touched.mode == access_mode::read) {

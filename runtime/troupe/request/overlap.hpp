@@ -9,13 +9,14 @@
 
 namespace troupe {
 
-/// Two operands that share an element although one is written.
+/// Two operands that share an element although the request writes one of them.
 struct operand_overlap {
   const operand_use* written;
   const operand_use* other;
 };
 
-/// Returns true if the range of no written operand meets another one's. Every request with few operands pays for it.
+/// Returns true if no written operand's range meets another range. Kept short, because every request with few operands
+/// runs it.
 inline bool all_apart(std::span<const operand_use> all) noexcept {
   for (const operand_use& w : all)
     if (w.touched.mode != access_mode::read)
@@ -25,7 +26,7 @@ inline bool all_apart(std::span<const operand_use> all) noexcept {
   return true;
 }
 
-/// Finds an overlap among these operands that is not between one of the `allowed` pairs of fields.
+/// Finds two operands that overlap although one is written, except for the `allowed` pairs of fields.
 std::optional<operand_overlap> find_overlap(std::span<const operand_use> all,
                                             std::span<const std::pair<const void*, const void*>> allowed);
 

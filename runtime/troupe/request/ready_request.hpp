@@ -8,10 +8,10 @@
 
 namespace troupe {
 
-/// A struct described by TROUPE_REQUEST that is sent as another request, which its `sent() const` makes of it: a call
-/// that users find by name, of what a general request does. Engines know nothing of it. It is sent by tell and ask, and
-/// recorded as the other one; errors, faults and graphs show its own name and fields. What is sent is checked, unless
-/// the struct has a `check` of its own, see `checks_itself`.
+/// A request for one operation that is sent as a more general request, which its `sent() const` makes. Users find it
+/// under the operation's usual name; engines do not know it. It is described by TROUPE_REQUEST, sent by tell and ask,
+/// and recorded like the general request; errors, faults and graphs show its own name and fields. The general request
+/// is checked, unless the struct has a `check` of its own: see `checks_itself`.
 template <class R>
 concept ready_request = !request<R> && requires(const R& r) {
   { R::request_name } -> std::convertible_to<std::string_view>;
@@ -26,21 +26,21 @@ concept any_request = request<R> || ready_request<R>;
 template <ready_request R>
 using sent_as = decltype(std::declval<const R&>().sent());
 
-/// A ready request with a `check`, which says what it touches: the check of what is sent is not called. `sent()` is
-/// called for refused requests, too, and may return anything for them. If it exchanges the first two operands of what
-/// is sent, so that their names are those of the other, `exchanges_operands()` returns true.
+/// A ready request with a `check` of its own, which replaces the `check` of the general request. `sent()` is called for
+/// refused requests too, and may then return anything. If `sent()` exchanges the first two operands, define
+/// `exchanges_operands()`, which returns true then, so that errors exchange their names as well.
 template <class R>
 concept checks_itself = ready_request<R> && requires(const R& r, checker& c) { r.check(c); };
 
 namespace detail {
 
-/// A ready request and what is sent, for texts about the latter that name fields of the former.
+/// A ready request and the general request that is sent for it. Error texts about the latter name fields of the former.
 template <ready_request R>
 struct ready_and_sent {
   const R& ready;
   const sent_as<R>& sent;
 
-  /// Returns the one whose `check` is called.
+  /// Returns the request whose `check` is called.
   const auto& checked() const noexcept {
     if constexpr (checks_itself<R>)
       return ready;
@@ -54,7 +54,7 @@ inline constexpr bool is_ready_and_sent = false;
 template <ready_request R>
 inline constexpr bool is_ready_and_sent<ready_and_sent<R>> = true;
 
-/// Returns the memory of the operand at this place; null if there is none.
+/// Returns the memory of the operand at this address; null if there is none.
 template <class R>
 const memory_range* range_at(const R& r, const void* place) {
   const memory_range* found = nullptr;
@@ -70,7 +70,7 @@ const memory_range* range_at(const R& r, const void* place) {
   return found;
 }
 
-/// Calls `f(name, place, range)` for each operand of a ready request: "filters", or "weights[1].input" of a list.
+/// Calls `f(name, place, range)` for each operand of a ready request. In a list, the name is like "weights[1].input".
 template <ready_request R, class V>
 void each_ready_operand(const R& ready, V&& f) {
   R::visit_fields(ready, [&](std::string_view names, const auto&... all) {
@@ -88,8 +88,8 @@ void each_ready_operand(const R& ready, V&& f) {
   });
 }
 
-/// Returns the name of the field with the operand that is at this place of what is sent: one with the same memory, or
-/// otherwise with memory around it.
+/// Returns the name of the ready request's field for an operand of the general request: the field with the same memory,
+/// or else one whose memory contains it.
 template <ready_request R>
 std::string ready_field_name(const void* both, const void* field) {
   const auto& [ready, sent] = *static_cast<const ready_and_sent<R>*>(both);
@@ -106,7 +106,7 @@ std::string ready_field_name(const void* both, const void* field) {
   return !same.empty() ? same : !around.empty() ? around : field_name<sent_as<R>>(&sent, field);
 }
 
-/// Returns the address of the field with this name, or of the operand in a list; null if there is none.
+/// Returns the address of the field with this name, or of the operand with this name in a list; null if there is none.
 template <ready_request R>
 const void* find_ready_field(const void* both, std::string_view name) {
   const R& ready = static_cast<const ready_and_sent<R>*>(both)->ready;
@@ -121,7 +121,7 @@ const void* find_ready_field(const void* both, std::string_view name) {
   return out;
 }
 
-/// Returns the request that a checker checks.
+/// Returns the request whose `check` is called.
 template <any_request R>
 const R& checked_of(const R& r) noexcept {
   return r;
@@ -130,7 +130,7 @@ template <ready_request R>
 const auto& checked_of(const ready_and_sent<R>& both) noexcept {
   return both.checked();
 }
-/// Returns the refusal of a request, with its name and fields.
+/// Returns an empty refusal that can name the request and its fields.
 template <any_request R>
 request_refusal refusal_of(const R& r) noexcept {
   return {&r, name_of<R>(), &field_name<R>};

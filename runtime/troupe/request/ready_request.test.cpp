@@ -6,7 +6,7 @@
 namespace troupe::request_tests {
 namespace {
 
-/// totals = cells after `times` steps: sent as a `relax`.
+/// totals = cells after `times` steps. Sent as a `relax`.
 struct relax_often {
   inout<float> grid;
   out<float> sums;
@@ -18,7 +18,7 @@ struct relax_often {
 };
 static_assert(ready_request<relax_often> && any_request<relax_often> && !request<relax_often>);
 
-/// Has a check of its own, which is stricter and forgets the order of its operands.
+/// Has a check of its own, which is stricter than that of `relax` and does not forbid overlaps.
 struct relax_squares {
   out<float> sums;
   inout<float> grid;
@@ -55,7 +55,7 @@ class ready_requests : public request_checks {
   }
 };
 
-TEST_F(ready_requests, touch_what_they_are_sent_as) {
+TEST_F(ready_requests, touch_the_operands_of_the_request_that_is_sent) {
   EXPECT_EQ(refusal_of(make()), "");
   checked(make(), [](checker& c, const relax&) {
     ASSERT_EQ(c.uses().size(), 2u);
@@ -63,7 +63,7 @@ TEST_F(ready_requests, touch_what_they_are_sent_as) {
   });
 }
 
-TEST_F(ready_requests, are_refused_by_their_own_names) {
+TEST_F(ready_requests, are_refused_with_their_own_name_and_fields) {
   relax_often r = make();
   r.columns = 5;
   EXPECT_EQ(
@@ -77,13 +77,13 @@ TEST_F(ready_requests, are_refused_by_their_own_names) {
   EXPECT_EQ(refusal_of(r), "test.relax_often: steps is -1; expected at least 0") << "a field that only the other has";
 }
 
-TEST_F(ready_requests, with_an_unknown_enumerator_are_refused) {
+TEST_F(ready_requests, are_refused_if_an_enumerator_is_unknown) {
   relax_often r = make();
   r.from = side(7), r.times = 0;
   EXPECT_EQ(refusal_of(r), "test.relax_often: from is 7; expected left or right");
 }
 
-TEST_F(ready_requests, let_the_other_find_their_fields_by_name) {
+TEST_F(ready_requests, let_the_check_of_the_sent_request_find_their_fields_by_name) {
   const relax_often r = make();
   checked(r, [&](checker& c, const relax&) {
     EXPECT_EQ(c.ready_field("times"), &r.times);
@@ -93,7 +93,7 @@ TEST_F(ready_requests, let_the_other_find_their_fields_by_name) {
   EXPECT_EQ(checker(plain, &owner, 0).ready_field("steps"), nullptr) << "only ready requests have some";
 }
 
-TEST_F(ready_requests, may_have_a_check_that_replaces_that_of_what_is_sent) {
+TEST_F(ready_requests, may_have_a_check_that_replaces_that_of_the_sent_request) {
   relax_squares r{.sums = at(0, 4), .grid = at(0, 16), .n = 4};
   EXPECT_EQ(refusal_of(r), "") << "what is sent would be refused, because its operands overlap";
   checked(r, [](checker& c, const relax&) {
@@ -108,7 +108,7 @@ TEST_F(ready_requests, may_have_a_check_that_replaces_that_of_what_is_sent) {
       "test.relax_squares: grid holds 16 elements; expected at least 25 ((columns - 1) * leading dimension + rows)");
 }
 
-TEST_F(ready_requests, are_described_by_their_own_fields) {
+TEST_F(ready_requests, are_described_with_their_own_name_and_fields) {
   EXPECT_NE(describe(make()).find("test.relax_often{grid="), std::string::npos);
   EXPECT_EQ(name_of<relax_often>(), "test.relax_often");
 }

@@ -7,14 +7,14 @@
 
 namespace troupe {
 
-/// Plain records one after the other, as fields that are trees or graphs are encoded. Copies records to `to`, and moves
-/// `to` past them.
+/// Copies records to `to`, and moves `to` to their end. Fields that are trees or graphs are encoded as such plain
+/// records.
 template <class T>
 void put_records(std::byte*& to, std::span<const T> all) noexcept {
   if (!all.empty()) std::memcpy(to, all.data(), all.size_bytes());
   to += all.size_bytes();
 }
-/// Returns the `count` records at `at`, and moves `at` past them.
+/// Returns the `count` records at `at`, and moves `at` to their end.
 template <class T>
 std::span<const T> take_records(const std::byte*& at, std::size_t count) noexcept {
   const std::span<const T> out(reinterpret_cast<const T*>(at), count);
@@ -22,8 +22,8 @@ std::span<const T> take_records(const std::byte*& at, std::size_t count) noexcep
   return out;
 }
 
-/// The codec of a field that is in the blob as a whole: `encoded_bytes()` and `encode(to)` write it, and a worker has
-/// `F(address, bytes)`.
+/// The codec of a field that is encoded in the blob as a whole: its `encoded_bytes()` and `encode(to)` write it, and a
+/// worker constructs it as `F(address, bytes)`.
 template <class F, char Kind>
 struct records_codec {
   using element = std::byte;

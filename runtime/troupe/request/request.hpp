@@ -21,14 +21,15 @@ concept request = requires(const R& r, checker& c) {
 };
 
 inline constexpr std::size_t max_reply_bytes = 64;
-/// The largest fixed part of an encoded request. Parts that vary in size (text, lists) are encoded apart from it.
+/// The maximum number of bytes in the fixed part of an encoded request. Parts that vary in size (text, lists) are
+/// encoded in the blob.
 inline constexpr std::size_t max_payload_bytes = 1024;
-/// The most operands that a request can have without allocations; lists of operands may be longer.
+/// The maximum number of operands that a request can have without allocations; lists of operands may be longer.
 inline constexpr std::size_t max_operands = 12;
 
 namespace detail {
 
-/// A text as a template argument.
+/// A text as a template argument. At most 95 characters.
 struct fixed_name {
   char text[96] = {};
   std::size_t size = 0;
@@ -42,7 +43,7 @@ template <class R>
 struct type_arguments {
   static constexpr void append(fixed_name&) {}
 };
-/// Appends "<f32>", "<f16,f32>" or "<gemm>"; equal types are named once.
+/// Appends the template arguments: "<f32>", "<f16,f32>" or "<gemm>". Equal types are named once.
 template <template <class...> class R, class First, class... Rest>
 struct type_arguments<R<First, Rest...>> {
   static constexpr void append(fixed_name& n) {
@@ -84,25 +85,25 @@ constexpr std::uint64_t hash_fields(std::uint64_t h, field_list<F...>) noexcept 
 
 }  // namespace detail
 
-/// Returns "blas.gemm<f32>", the name in texts, traces and journals.
+/// Returns the name of a request in texts, traces and journals: "blas.gemm<f32>".
 template <class R>
 constexpr std::string_view name_of() noexcept {
   return detail::request_label<R>.view();
 }
 
-/// Returns "blas", the library actor that serves the request.
+/// Returns the name of the library actor that serves the request: "blas".
 template <class R>
 constexpr std::string_view library_of() noexcept {
   return R::request_name.substr(0, length_of_library(R::request_name));
 }
 
-/// The number of a request type on the wire: a hash of its name, its fields' names and layout, and the size and type of
-/// their elements. Two builds that disagree about a field have different numbers.
+/// The number of a request type in messages: a hash of its name, of its fields' names and layout, and of the size and
+/// type of their elements. Two builds with different fields have different numbers.
 template <class R>
 inline constexpr std::uint64_t opcode_of =
     detail::hash_fields<R>(fnv1a(detail::request_label<R>.view()), fields_of<R>{});
 
-/// Returns the number of a library actor on the wire.
+/// Returns the number of a library actor in messages.
 constexpr std::uint32_t library_code(std::string_view name) noexcept { return static_cast<std::uint32_t>(fnv1a(name)); }
 
 }  // namespace troupe

@@ -5,7 +5,7 @@
 namespace troupe::request_tests {
 namespace {
 
-TEST_F(request_checks, a_valid_request_passes_with_its_accesses) {
+TEST_F(request_checks, a_valid_request_passes_and_lists_its_accesses) {
   const multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
   EXPECT_EQ(refusal(r), "");
   checker c(r, &owner, 0);
@@ -16,7 +16,7 @@ TEST_F(request_checks, a_valid_request_passes_with_its_accesses) {
   EXPECT_EQ(c.uses()[2].touched.mode, access_mode::write) << "beta is 0";
 }
 
-TEST_F(request_checks, each_invalid_size_is_refused_by_name_and_value) {
+TEST_F(request_checks, each_invalid_size_is_refused_with_field_and_value) {
   multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
   r.m = 0;
   EXPECT_EQ(refusal(r), "caller_bug [request] test.multiply<f32>: m is 0; expected at least 1");
@@ -31,7 +31,7 @@ TEST_F(request_checks, each_invalid_size_is_refused_by_name_and_value) {
   EXPECT_NE(refusal(r).find("b holds 16 elements; expected at least 19"), std::string::npos) << refusal(r);
 }
 
-TEST_F(request_checks, plain_integers_are_refused_by_name_like_extents) {
+TEST_F(request_checks, invalid_plain_integers_are_refused_like_extents) {
   relax r{.cells = at(0, 16), .totals = at(16, 4), .rows = 4, .columns = 4};
   EXPECT_EQ(refusal(r), "");
   r.steps = -1;
@@ -41,7 +41,7 @@ TEST_F(request_checks, plain_integers_are_refused_by_name_like_extents) {
   EXPECT_NE(refusal(r).find("test.relax: every is 0; expected a nonzero increment"), std::string::npos) << refusal(r);
 }
 
-TEST_F(request_checks, tight_means_no_room_between_columns_in_every_field) {
+TEST_F(request_checks, tight_means_no_gap_between_columns_or_elements) {
   relax r{.cells = at(0, 16), .totals = at(16, 4), .rows = 4, .columns = 4};
   checker c(r, &owner, 0);
   r.check(c);
@@ -92,7 +92,7 @@ TEST_F(request_checks, a_stale_input_is_refused_with_its_cause_and_a_stale_outpu
   EXPECT_NE(refusal(r), "") << "now c is read";
 }
 
-TEST_F(request_checks, a_stale_output_that_is_written_in_part_is_named_with_the_remedy) {
+TEST_F(request_checks, a_stale_output_that_is_written_in_part_is_refused_with_the_remedy) {
   owner.stale_begin = 0x1000;
   owner.stale_end = 0x1040;
   mine.stale_marks = 1;
@@ -109,7 +109,7 @@ TEST_F(request_checks, a_stale_output_that_is_written_in_part_is_named_with_the_
   EXPECT_EQ(refusal(r).find(why), refusal(r).rfind("an earlier request failed")) << "a refusal adds nothing to itself";
 }
 
-TEST_F(request_checks, what_is_wrong_with_a_request_comes_before_what_is_wrong_with_its_data) {
+TEST_F(request_checks, errors_of_the_request_are_reported_before_errors_of_its_data) {
   mine.stale_marks = 1;
   owner.stale_begin = 0x1000, owner.stale_end = 0x2000;
   const multiply<float> overlaps{.a = at(0, 4), .b = at(8, 4), .c = at(2, 4), .m = 2, .n = 2, .k = 2};
@@ -144,7 +144,7 @@ TEST_F(request_checks, outputs_may_not_overlap_inputs) {
   EXPECT_NE(refusal(r).find("c overlaps b"), std::string::npos) << refusal(r);
 }
 
-// Compares the check, for every placement of two blocks in one matrix, with a plain comparison of their elements.
+// Compares the check, for every position of two blocks in one matrix, with a plain comparison of their elements.
 TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_element) {
   constexpr int ld = 6;
   int met = 0;
@@ -166,7 +166,7 @@ TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_e
   EXPECT_GT(met, 100);
 }
 
-TEST_F(request_checks, the_first_request_refused_with_a_device_error_is_not_in_its_chain) {
+TEST_F(request_checks, the_first_request_that_an_error_refuses_is_not_in_its_chain) {
   mine.stale_marks = 1;
   owner.stale_begin = 0x1000;
   owner.stale_end = 0x1040;
@@ -183,7 +183,7 @@ TEST_F(request_checks, an_error_names_at_most_max_chain_requests_that_it_reached
     checker c(r, &owner, 0);
     r.check(c);
     ASSERT_TRUE(c.finish());
-    owner.last = c.finish();  // as after a refused request
+    owner.last = c.finish();  // as device_memory does after a refusal
   }
   EXPECT_EQ(owner.last->chain().size(), max_chain);
 }
@@ -251,7 +251,7 @@ TEST(request, has_a_name_an_opcode_and_a_printable_form) {
       "lda=tight, ldb=tight, ldc=tight, note=\"hi\", list=list of 0}");
 }
 
-// Requests that differ in one property each.
+// Requests that differ from the first in one property each.
 
 }  // namespace
 }  // namespace troupe::request_tests

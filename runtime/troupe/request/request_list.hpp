@@ -6,14 +6,14 @@
 
 namespace troupe {
 
-/// The requests of a library, each with its types: one list for its engines, its checks and its tests.
+/// The requests of a library, with all their element types: one list for its engines, its checks and its tests.
 ///   using all = joined_requests<requests_for<types<float, double>, dot, nrm2>, request_list<reset>>;
 template <class... R>
 struct request_list {
   static constexpr std::size_t size = sizeof...(R);
 };
 
-/// Element types that requests have. A request with several template parameters has `types<...>` as an element:
+/// A list of element types for requests. If a request has several template parameters, each element is a `types<...>`:
 ///   types<types<half, float>, types<float, float>>
 template <class... T>
 struct types {};
@@ -51,11 +51,11 @@ struct for_types<types<T...>, R...> {
 
 }  // namespace detail
 
-/// The requests of several lists, as one list.
+/// The concatenation of several request lists.
 template <class... Lists>
 using joined_requests = typename detail::join<Lists...>::type;
 
-/// A list of each of the requests for each of the types.
+/// The list of each request R with each of the types.
 template <class Types, template <class...> class... R>
 using requests_for = typename detail::for_types<Types, R...>::type;
 

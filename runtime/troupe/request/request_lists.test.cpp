@@ -114,7 +114,7 @@ TEST_F(request_checks, a_list_of_operands_is_checked_element_by_element) {
 }
 
 TEST_F(request_checks, overlaps_among_many_operands_are_found_wherever_they_are) {
-  // Compares with a check of every pair, for random ranges of which few or many overlap.
+  // Compares with a check of every pair, for random ranges of which some or many overlap.
   std::minstd_rand random(7);
   int found = 0;
   for (int round = 0; round < 300; ++round) {
@@ -188,7 +188,7 @@ struct with_option {
   }
 };
 
-TEST_F(request_checks, an_optional_operand_may_be_left_out) {
+TEST_F(request_checks, an_optional_operand_may_be_omitted) {
   with_option r{.x = at(0, 2), .five = std::array<float, 5>{1, 2, 3, 4, 5}};
   EXPECT_EQ(refusal(r), "");
   EXPECT_NE(describe(r).find("result=none"), std::string::npos) << describe(r);
@@ -219,7 +219,7 @@ struct plain_matrix {
   void check(checker& c) const { c.matrices(x, rows, columns, ld, count, tight); }
 };
 
-TEST_F(request_checks, columns_that_would_overlap_are_refused_though_the_check_does_not_call_leading) {
+TEST_F(request_checks, overlapping_columns_are_refused_even_if_the_check_does_not_call_leading) {
   for (const extent count : {1, 2}) {
     plain_matrix r{.x = at(0, 64), .rows = 8, .columns = 3, .ld = 5, .count = count};
     EXPECT_NE(refusal(r).find("x has a leading dimension of 5; expected at least 8 (the rows it must hold)"),
@@ -244,7 +244,7 @@ struct with_faulty_check {
   }
 };
 
-TEST_F(request_checks, an_invalid_check_is_reported_as_the_cause) {
+TEST_F(request_checks, a_mistake_in_a_check_is_reported_as_a_fatal_error) {
   with_faulty_check r{.x = at(0, 1)};
   EXPECT_EQ(refusal(r), "");
   for (r.fault = 1; r.fault < 3; ++r.fault)
@@ -252,7 +252,8 @@ TEST_F(request_checks, an_invalid_check_is_reported_as_the_cause) {
         refusal(r),
         "fatal [request] test.with_faulty_check: its check() names a place that holds no operand: a number given by "
         "value, or an optional that was left out");
-  EXPECT_EQ(refusal(r), "fatal [request] test.with_faulty_check: its check() allows more than 4 overlaps");
+  EXPECT_EQ(refusal(r),
+            "fatal [request] test.with_faulty_check: its check() allows more than 4 pairs of operands to overlap");
 }
 
 struct strided {
@@ -268,8 +269,8 @@ struct strided {
   }
 };
 
-// Compares with a list of the elements of 2 by 3 matrices.
-TEST_F(request_checks, matrices_at_strides_touch_only_their_elements) {
+// Compares with an enumeration of the elements of 2 x 3 matrices.
+TEST_F(request_checks, strided_matrices_touch_only_their_elements) {
   for (const std::int64_t ld : {2, 3, 8, 9})
     for (const std::int64_t stride : {2, 3, 6, 9, 24, 30})
       for (const std::int64_t count : {1, 3, 4}) {
@@ -288,7 +289,7 @@ TEST_F(request_checks, matrices_at_strides_touch_only_their_elements) {
         for (const std::int64_t i : touched)
           EXPECT_NE(refusal(request(static_cast<std::uint64_t>(i), span)).find("overlaps"), std::string::npos) << i;
       }
-  // Blocks of one matrix, side by side: the rest of the matrix is not touched.
+  // Column blocks of one matrix, side by side: the request does not touch the rest of that matrix.
   EXPECT_EQ(refusal(strided{.c = at(0, 22), .ld = 8, .count = 3, .stride = 2, .other = at(6, 1)}), "");
 }
 
@@ -300,12 +301,12 @@ struct mixed {
   TROUPE_REQUEST("test.mixed", a, b)
   void check(checker&) const {}
 };
-TEST(request, names_equal_types_once) {
+TEST(request, name_lists_equal_types_once) {
   EXPECT_EQ((name_of<mixed<float, float>>()), "test.mixed<f32>");
   EXPECT_EQ((name_of<mixed<float, double>>()), "test.mixed<f32,f64>");
 }
 
-TEST(request, releases_its_buffers) {
+TEST(request, releases_its_buffers_when_it_is_destroyed) {
   fake_owner owner;
   block b;
   b.owner = &owner;

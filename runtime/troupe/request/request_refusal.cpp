@@ -45,7 +45,8 @@ void request_refusal::blame(std::string_view what) {
 
 void request_refusal::pass_on(const error& cause) { fail(cause.passed_on_to({std::string(name_), 0}), true); }
 
-// Only the first of the requests that fail in this way is named: each adds its error to what is stale.
+// A request adds its name only to an error that names none yet: otherwise each refusal would add one to the stale
+// data's error.
 void request_refusal::refuse_to_keep(const void* field, const error& cause) {
   if (why_) return;
   constexpr std::string_view remedy = ": write all of it first, for instance with fill";

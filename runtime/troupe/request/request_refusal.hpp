@@ -13,8 +13,8 @@
 
 namespace troupe {
 
-/// Why the check of a request refuses it, as an error that names the request and the field. The first refusal wins;
-/// later ones are ignored.
+/// The reason why the check of a request refuses it, as an error that names the request and the field. The first
+/// refusal is kept; later ones are ignored.
 class request_refusal {
  public:
   using field_name_fn = std::string (*)(const void* request, const void* field);
@@ -26,18 +26,18 @@ class request_refusal {
   explicit operator bool() const noexcept { return why_.has_value(); }
   const std::optional<error>& why() const noexcept { return why_; }
   std::string field_name(const void* field) const { return field_name_(request_, field); }
-  /// Returns the place of a field that a ready request has; null if there is none.
+  /// Returns the address of the ready request's field with this name; null if there is none.
   const void* find_field(std::string_view name) const {
     return find_field_ != nullptr ? find_field_(request_, name) : nullptr;
   }
 
-  /// Makes the text `name: field value; expected ...`.
+  /// Refuses with the text `name: field value; expected ...`.
   void refuse(const void* field, std::string_view value, std::string_view expected);
-  /// Refuses a field that is less than `low`. `hint` follows the expectation.
+  /// Refuses a field that is less than `low`. `hint` is appended to the text.
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
-  /// Refuses an operand that holds less than `count` elements. `shape` is the formula behind the count, or empty.
+  /// Refuses an operand that holds fewer than `count` elements. `shape` is the formula for the count, or empty.
   void refuse_short(const operand_use& u, extent count, std::string_view shape);
-  /// Refuses a field, or one of the fields of a request or a group, that has a value without an enumerator. Only for
+  /// Refuses a field that has a value without an enumerator, or a request or group with such a field. Only for
   /// enumerations that TROUPE_ENUM describes.
   template <class F>
   void check_enumerators(const F& f) {
@@ -48,19 +48,19 @@ class request_refusal {
       f.visit_fields(f, [self = this](std::string_view, const auto&... each) { (self->check_enumerators(each), ...); });
     }
   }
-  /// Blames the request's `check`, which is wrong, and not its caller.
+  /// Reports a mistake in the request's `check` itself, as a fatal error.
   void blame(std::string_view what);
-  /// Makes the error that an operand carries the request's.
+  /// Refuses with the error that the operand's memory carries.
   void pass_on(const error& cause);
-  /// The same for an operand that the request only writes, but not wholly.
+  /// Refuses likewise, for an operand that the request writes in part: the rest would stay stale.
   void refuse_to_keep(const void* field, const error& cause);
-  /// Refuses for a reason outside the request's fields.
+  /// Refuses for a reason outside of the request's fields.
   void fail(const error& why, bool passed_on = false) {
     if (why_) return;
     why_ = why;
     passed_on_ = passed_on;
   }
-  /// Returns true if the reason is an error that an operand carries.
+  /// Returns true if the reason is an error that an operand's memory carries.
   bool is_passed_on() const noexcept { return passed_on_; }
 
  private:

@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// A number in a request: given by value, or the first element of a buffer, read when the request runs. So a factor
-/// that an earlier request computes need not travel to the application and back.
+/// A number in a request: a value, or the first element of a buffer, read when the request runs. So a factor that an
+/// earlier request computes need not travel to the application and back.
 ///   .alpha = 2          .alpha = norm   (a buffer<float>)
 template <class T>
 class scalar {
@@ -23,9 +23,9 @@ class scalar {
   constexpr scalar(U value) noexcept : value_(static_cast<T>(value)) {}
   scalar(const buffer<T>& from) : range_(in<T>(from).range()), by_value_(false) {}
   scalar(buffer<T>&& from) : range_(in<T>(std::move(from)).range()), by_value_(false) {}
-  /// The number at the start of this memory.
+  /// Makes a scalar that is read from the start of this memory.
   explicit scalar(memory_range from) noexcept : range_(std::move(from)), by_value_(false) {}
-  /// Returns a scalar for the worker: memory without an owner.
+  /// Makes a scalar for the worker: memory without an owner.
   static scalar at(std::uint64_t address) noexcept {
     scalar out{T{}};
     out.range_.address = address;
@@ -35,12 +35,12 @@ class scalar {
   }
 
   bool by_value() const noexcept { return by_value_; }
-  /// Returns true if the number is known to be `v` before the request runs.
+  /// Returns true if the number is given by value and is `v`.
   bool is(T v) const noexcept { return by_value_ && value_ == v; }
-  const T& value() const noexcept { return value_; }  ///< if given by value
+  const T& value() const noexcept { return value_; }  ///< precondition: it is given by value
   const memory_range& range() const noexcept { return range_; }
 
-  /// Returns the number, wherever it is. Only in a worker whose processor can read the memory.
+  /// Returns the number, by value or from memory. Only in a worker whose processor can read the memory.
   T load() const noexcept {
     return by_value_ ? value_ : *reinterpret_cast<const T*>(static_cast<std::uintptr_t>(range_.address));
   }
@@ -61,7 +61,7 @@ struct operands_in<scalar<T>> {
   }
 };
 
-/// Encodes if the number is in memory, and the number itself or its address.
+/// Encodes a flag that says whether the number is in memory, and the number or its address.
 template <class T>
 struct field_codec<scalar<T>> {
   using element = T;

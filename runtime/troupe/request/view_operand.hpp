@@ -14,15 +14,15 @@ class matrix;
 template <class T>
 class tensor;
 
-/// A view as a field of a request: an operand whose memory is all that the view spans, and its shape. The same type is
-/// used on both sides, like `operand`.
+/// A view as a field of a request: an operand whose memory is everything that the view spans, and its shape.
+/// Application and worker use the same C++ type, like `operand`.
 template <class T, access_mode Mode, class View, class Shape>
 class view_operand : public operand<T, Mode> {
  public:
   using shape_type = Shape;
 
   view_operand(const View& v) : operand<T, Mode>(v.memory().memory()), shape_(v.shape()) {}
-  /// Constructs an operand for the worker, or to move a recorded request to another buffer.
+  /// Makes an operand for the worker, or for another buffer to which a recorded request is moved.
   view_operand(operand<T, Mode> memory, const Shape& shape) noexcept
       : operand<T, Mode>(std::move(memory)), shape_(shape) {}
 

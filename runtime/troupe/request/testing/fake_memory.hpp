@@ -7,7 +7,7 @@
 
 namespace troupe::testing {
 
-/// A block of fake memory for requests that are only checked and never run.
+/// A block of fake memory for tests of requests that are checked and never run.
 class fake_memory final : public memory_owner {
  public:
   explicit fake_memory(std::uint64_t bytes) {
@@ -18,7 +18,7 @@ class fake_memory final : public memory_owner {
     block_.references = 1;
   }
 
-  /// Returns elements [first, first + count) of the block, as an operand of any kind.
+  /// Converts to an operand of any kind: elements [first, first + count) of the block.
   template <class T>
   struct elements {
     memory_range range;
@@ -36,7 +36,7 @@ class fake_memory final : public memory_owner {
   /// Makes the whole block stale.
   void spoil() { block_.stale_marks = 1; }
 
-  /// Returns why `r` is refused; empty if it is not.
+  /// Returns why `r` is refused; empty if it is valid.
   template <request R>
   std::string refusal(const R& r) const {
     checker c(r, this, block_.generation);
@@ -53,7 +53,7 @@ class fake_memory final : public memory_owner {
     const auto& e = c.finish();
     return e ? e->text() : "";
   }
-  /// Returns the access of `r` to its operand at `index`, in the order of its fields.
+  /// Returns the access of `r` to operand `index`, counted in the order of its fields.
   template <request R>
   memory_access touched(const R& r, std::size_t index) const {
     checker c(r, this, block_.generation);

@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-// The least that a buffer needs to be in a request. The real one is in memory/.
+// The minimum of a buffer that a request needs. The real class is in memory/.
 template <class T>
 class buffer {
  public:
@@ -61,7 +61,7 @@ struct multiply {
   }
 };
 
-/// A request as a newcomer writes it: plain integers among the sizes, and unchecked leading dimensions.
+/// A request as a beginner might write it: plain integers among the sizes, and leading dimensions that are not checked.
 struct relax {
   inout<float> cells;
   out<float> totals;
