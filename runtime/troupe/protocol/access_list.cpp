@@ -6,7 +6,7 @@ namespace troupe::protocol {
 
 bool are_accesses(std::span<const std::byte> bytes) noexcept {
   for (; bytes.size() >= sizeof(memory_access); bytes = bytes.subspan(sizeof(memory_access))) {
-    // An invalid byte must not become a value of the enumeration.
+    // An invalid byte must not become a value of access_mode.
     std::uint64_t begin, end;
     std::uint8_t mode;
     std::memcpy(&begin, bytes.data() + offsetof(memory_access, begin), sizeof begin);

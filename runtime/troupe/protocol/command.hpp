@@ -14,15 +14,16 @@
 #include <troupe/request/lane_policy.hpp>
 #include <troupe/request/request.hpp>
 
-/// A request in the mailbox, which the application writes and a worker reads: a header, the request's accesses, and the
-/// encoded request.
+/// A command: the record of a request in the mailbox, which the application writes and a worker reads. It consists of a
+/// header, the request's accesses, and the encoded request.
 namespace troupe::protocol {
 
-/// The access_count of a request with more accesses than fit the record, which then holds an `access_list`.
+/// The value of access_count if a request has more accesses than fit the record. The record then holds an
+/// `access_list`.
 inline constexpr std::uint8_t listed_accesses = 255;
 
-/// Properties of a request: `alone`, it must not be coalesced; `bound`, it touches memory that only the worker of its
-/// generation has; `timed`, the application watches how long it runs; and its priority.
+/// Properties of a request: `alone`: it must not be coalesced; `bound`: it touches memory that only the worker of its
+/// generation has; `timed`: the application watches how long it runs; and its priority.
 class command_flags {
  public:
   constexpr command_flags() noexcept = default;
@@ -39,20 +40,20 @@ class command_flags {
   std::uint8_t bits_ = 0;
 };
 
-/// The start of each command's record.
+/// The header of a command.
 struct command_header {
   std::uint64_t opcode;
-  std::uint32_t library;       ///< library_code of the actor that serves it
-  std::uint32_t generation;    ///< of the device when the request was checked, or found valid for a later one
-  std::uint64_t reports_seen;  ///< failures that the caller knew when the request was checked
-  std::uint32_t segments;      ///< memory messages that the worker must carry out first
-  std::uint8_t access_count;   ///< accesses that follow, or `listed_accesses`
+  std::uint32_t library;       ///< library_code of the library actor that serves the request
+  std::uint32_t generation;    ///< the device's generation when the request was last found valid
+  std::uint64_t reports_seen;  ///< number of failures that the caller knew when the request was checked
+  std::uint32_t segments;      ///< number of memory messages that the worker must carry out first
+  std::uint8_t access_count;   ///< number of accesses that follow, or `listed_accesses`
   command_flags flags;
   std::uint16_t payload_bytes;
 };
 static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
 
-/// Returns how many accesses the record itself holds.
+/// Returns the number of accesses in the record itself.
 constexpr std::size_t accesses_in_record(const command_header& head) noexcept {
   return head.access_count == listed_accesses ? 1 : head.access_count;
 }
@@ -61,12 +62,13 @@ constexpr std::size_t bytes_before_payload(std::size_t accesses) noexcept {
 }
 inline constexpr std::size_t record_bytes = (bytes_before_payload(max_operands) + max_payload_bytes + 63) / 64 * 64;
 
-/// Writes a command's record up to its payload, and returns the place of the payload. `access_at(i)` returns the i-th
-/// access; with `listed_accesses` there is one, access_list::in_record().
+/// Writes a command up to its payload, and returns the address for the payload. `access_at(i)` returns access number i;
+/// with `listed_accesses` there is only access 0, which is access_list::in_record().
 template <class AccessAt>
 [[gnu::always_inline]] inline std::byte* write_command(std::byte* record, const command_header& head,
                                                        AccessAt&& access_at) noexcept {
-  // Field by field, because copying the whole would wait for the stores that have made it: see by_itself.
+  // Copied field by field: a copy of the whole struct would wait for the stores that have just filled it, see
+  // by_itself.
   auto* const to = new (record) command_header;
   to->opcode = head.opcode, to->library = head.library, to->generation = head.generation;
   to->reports_seen = head.reports_seen, to->segments = head.segments;
@@ -81,25 +83,25 @@ template <class AccessAt>
   }
   return at;
 }
-/// Makes the written record of a refused request touch nothing and run alone.
+/// Changes the command of a request that was refused after it was written, so that it touches nothing and runs alone.
 void disarm_command(std::byte* record) noexcept;
-/// Sets the generation of a command that a later worker must run.
+/// Sets the generation of a command that a later worker is to run.
 void set_generation(std::byte* record, std::uint32_t generation) noexcept;
 
-/// Read back what `write_command` has written, for the side that wrote it.
+/// Return parts of a command that this process has written.
 command_header header_of(std::span<const std::byte> record) noexcept;
 std::span<const std::byte> payload_of(std::span<const std::byte> record) noexcept;
 
-/// The parts of a command's record.
+/// The parts of a command.
 struct parsed_command {
   command_header head;
-  std::span<const std::byte> accesses;  ///< those in the record
-  std::optional<access_list> list;      ///< where they are instead
+  std::span<const std::byte> accesses;  ///< the accesses in the record
+  std::optional<access_list> list;      ///< the list that holds the accesses instead
   std::span<const std::byte> payload;
 };
 
-/// Returns nothing if the bytes cannot be a command. Never reads outside them. The worker trusts the application, but a
-/// damaged record must end in a clear error and not in a wild access.
+/// Splits a command into its parts. Returns nothing if the bytes cannot be a command. Never reads outside of them. The
+/// worker trusts the application, but a damaged record must cause a clear error instead of a wild access.
 std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept;
 
 }  // namespace troupe::protocol

@@ -25,7 +25,7 @@ std::vector<std::byte> good(std::uint8_t accesses, std::uint16_t payload) {
   return out;
 }
 
-TEST(command, a_whole_record_is_parsed_into_its_parts) {
+TEST(command, a_complete_record_is_parsed_into_its_parts) {
   const auto record = good(3, 40);
   const auto c = parse_command(record);
   ASSERT_TRUE(c);
@@ -80,7 +80,7 @@ TEST(command, flags_and_priority_are_read_as_written_and_invalid_ones_are_refuse
   }
 }
 
-TEST(command, a_list_of_accesses_outside_the_record_is_found_and_checked) {
+TEST(command, a_list_of_accesses_beside_the_record_is_found_and_checked) {
   auto record = good(1, 8);
   auto head = reinterpret_cast<command_header*>(record.data());
   head->access_count = listed_accesses;
@@ -100,7 +100,7 @@ TEST(command, a_list_of_accesses_outside_the_record_is_found_and_checked) {
   for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n))) << n;
 }
 
-TEST(access_list, is_read_as_it_was_written) {
+TEST(access_list, is_unchanged_by_writing_and_reading) {
   const std::vector<memory_access> all = {{0, 8, access_mode::read}, {64, 64, access_mode::write}};
   std::vector<memory_access> place(all.size());
   access_list::write(reinterpret_cast<std::byte*>(place.data()), all.size(), [&](std::size_t i) { return all[i]; });
@@ -112,11 +112,11 @@ TEST(access_list, is_read_as_it_was_written) {
   ASSERT_EQ(read->size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(std::memcmp(&(*read)[i], &all[i], sizeof all[i]), 0) << i;
 
-  place[1].begin = 65;  // past its end
+  place[1].begin = 65;  // the list now ends after the memory
   EXPECT_FALSE(list.read());
 }
 
-TEST(access_list, is_within_memory_only_with_all_its_bytes) {
+TEST(access_list, is_within_memory_only_if_all_of_its_bytes_are) {
   const std::uint64_t bytes = access_list::bytes_for(2);
   EXPECT_TRUE((access_list{4096, 2}.is_within(4096, 4096 + bytes)));
   EXPECT_FALSE((access_list{4096, 2}.is_within(4096, 4096 + bytes - 1)));
@@ -135,7 +135,7 @@ TEST(command, random_bytes_never_cause_an_access_outside_the_record) {
     auto record = good(static_cast<std::uint8_t>(random() % 5), static_cast<std::uint16_t>(random() % 64));
     for (auto flips = random() % 4; flips > 0; --flips)
       record[random() % record.size()] = static_cast<std::byte>(random());
-    // An allocation of exactly this size, so that a sanitizer detects any access outside.
+    // An allocation of exactly this size, so that a sanitizer detects every access outside of it.
     const std::vector<std::byte> exact(record.begin(),
                                        record.begin() + static_cast<std::ptrdiff_t>(random() % (record.size() + 1)));
     if (const auto c = parse_command(exact)) {

@@ -11,22 +11,22 @@
 #include <troupe/protocol/greeting.hpp>
 #include <vector>
 
-/// The messages on the control socket. None of them cancels a request: the slot's state word does, in shared memory
-/// (words.hpp).
+/// The messages on the control socket between the application and a worker. None of them cancels a request: a word in
+/// shared memory does (words.hpp, slot_word).
 namespace troupe::protocol {
 
 inline constexpr std::size_t most_message_bytes = 16 << 10;
 
 enum class message : std::uint32_t {
-  greeting = 1,    ///< from the application: `settings`, the text of a `greeting`, and the `greeting_descriptor`s
-  ready = 2,       ///< from the worker: it can serve; the text of a `worker_description`
-  failed = 3,      ///< from the worker: it cannot serve and ends; `reaction`, and a text that says why
+  greeting = 1,    ///< from the application: `settings`, the text of a `greeting`, and its descriptors
+  ready = 2,       ///< from the worker: it can serve; the text is a `worker_description`
+  failed = 3,      ///< from the worker: it cannot serve and ends; `reaction`, and the reason as text
   map = 4,         ///< from the application: map `memory`, whose file is attached
   unmap = 5,       ///< from the application: `memory` is no longer used
   stop = 6,        ///< from the application: no more requests follow; end
-  serve = 7,       ///< from the application: take over the mailbox, as `serving` says
+  serve = 7,       ///< from the application: take over the mailbox at the position `serving`
   ping = 8,        ///< from the application: asks for a pong, as a sign of life
-  pong = 9,        ///< from the worker
+  pong = 9,        ///< from the worker: the answer to `ping`
   loaded = 10,     ///< from the worker: an engine was loaded; the text is its library
   load = 11,       ///< from the application: load an engine, if possible, before `serve`; the text is its library
   protect = 12,    ///< from the application: make `memory` read-only or writable
@@ -35,18 +35,18 @@ enum class message : std::uint32_t {
   remark = 15,     ///< from the worker: the text is for the application's log
 };
 
-/// The place in memory that `map`, `unmap` or `protect` is about. `number` counts memory messages over all workers of a
-/// device.
+/// The range of memory that `map`, `unmap` or `protect` concerns. `number` counts the memory messages of a device over
+/// all its workers.
 struct memory_place {
   std::uint64_t address, bytes;
   std::uint32_t number;
-  std::uint32_t read_only;  ///< 1: the worker must not write there
+  std::uint32_t read_only;  ///< 1: the worker must not write to the range
 
-  /// `protect` with a file, which lists the places in its first `bytes`: see `list_of`.
+  /// Makes the range of a `protect` whose ranges are listed in the first `bytes` of an attached file: see `list_of`.
   static constexpr memory_place listed(std::uint64_t bytes, std::uint32_t number) noexcept {
     return {0, bytes, number, 1};
   }
-  /// `protect` of 0 bytes: a request protects the memory, and the message only counts.
+  /// Returns true for a `protect` of 0 bytes: a request protects the memory, and the message only raises the count.
   constexpr bool only_counts() const noexcept { return bytes == 0; }
 
   bool operator==(const memory_place&) const = default;
@@ -55,38 +55,38 @@ struct memory_place {
 /// The position at which a worker takes over the mailbox.
 struct service {
   std::uint64_t next_ticket;  ///< first ticket to take from the mailbox
-  std::uint64_t last_report;  ///< number of the last failure reported so far
-  std::uint32_t kept;         ///< how many slots of the mailbox's list come before that ticket
-  std::uint32_t generation;   ///< requests checked in an earlier one may not read
-  std::uint32_t segments;     ///< memory messages so far
+  std::uint64_t last_report;  ///< number of the last report that earlier workers published
+  std::uint32_t kept;         ///< number of slots in the mailbox's list before that ticket
+  std::uint32_t generation;   ///< the device's generation: a request checked in an earlier one may read lost data
+  std::uint32_t segments;     ///< number of memory messages so far
 
   bool operator==(const service&) const = default;
 };
 
-/// The header of a message, followed by a text for some kinds. Header and text are one packet of at most
+/// The fixed part of a message, which some kinds follow by a text. Both together are one packet of at most
 /// `most_message_bytes`.
 struct control_message {
   message kind;
-  std::uint32_t reaction;  ///< of failed
+  std::uint32_t reaction;  ///< in `failed`
   union {
-    worker_settings settings;  ///< of greeting; the text is that of a `greeting`
-    memory_place memory;       ///< of map, unmap and protect
-    service serving;           ///< of serve
+    worker_settings settings;  ///< in `greeting`
+    memory_place memory;       ///< in `map`, `unmap` and `protect`
+    service serving;           ///< in `serve`
   };
 };
 
-/// Makes the packet of a message. A text that is too long is cut.
+/// Makes the packet of a message. Cuts a text that is too long.
 std::vector<std::byte> packet_of(const control_message& m, std::string_view text = {});
 
 struct parsed_message {
   control_message head;
   std::string text;
 };
-/// Returns nothing if the packet is too short. `kind` may have any value.
+/// Splits a packet into its parts. Returns nothing if it is too short. `kind` may have any value.
 std::optional<parsed_message> parse_message(std::span<const std::byte> packet);
-/// Returns the reaction in a message `failed`; fatal if its value is invalid.
+/// Returns the reaction in a `failed` message; fatal if its value is invalid.
 reaction reaction_of(const control_message& m) noexcept;
-/// Returns true if this text of `loaded` can be a library's name, which becomes part of a file's name.
+/// Returns true if the text of a `loaded` message can be a library's name, which becomes part of a file's name.
 bool is_library_name(std::string_view text) noexcept;
 
 }  // namespace troupe::protocol

@@ -7,31 +7,31 @@
 
 namespace troupe::protocol {
 
-/// Says if last words name the address that was accessed.
+/// Tells whether the address that caused the fault is known.
 enum class fault_address : std::uint32_t {
   unknown = 0,
   known = 1,
   no_such_memory = 2,  ///< an impossible address, which the processor does not report
 };
 
-/// The report of a dying worker.
+/// The report that a dying worker leaves.
 struct last_words {
-  std::uint32_t signal = 0;   ///< that ends the worker; 0: the worker ends by itself, or has written nothing
-  bool from_outside = false;  ///< another process sent the signal
+  std::uint32_t signal = 0;   ///< the signal that ends the worker; 0: it exits by itself, or has written nothing
+  bool from_outside = false;  ///< true if another process sent the signal
   fault_address accessed = fault_address::unknown;
-  std::uint64_t address = 0;  ///< if known
-  std::uint64_t ticket = 0;   ///< the request that the dying thread worked on; 0: unknown
-  std::uint32_t xid = 0;      ///< what the GPU had reported shortly before; 0: nothing that is known
-  bool work_ended = false;    ///< the GPU has ended the worker's kernels: they write nothing more
+  std::uint64_t address = 0;  ///< the address that was accessed, if `accessed` is known
+  std::uint64_t ticket = 0;   ///< ticket of the request that the dying thread ran; 0: unknown
+  std::uint32_t xid = 0;      ///< number of the error that the GPU reported shortly before; 0: none is known
+  bool work_ended = false;    ///< true if the GPU has ended the worker's kernels, so that they write nothing more
 
   bool operator==(const last_words&) const = default;
 };
 
-/// The memory in which a worker leaves its last words. The application accepts only possible values.
+/// The shared memory in which a worker leaves its last words. The application accepts only valid values.
 class crash_note {
  public:
-  /// The note of the first thread that dies counts, later ones do not. Neither allocates nor locks: signal handlers
-  /// call it.
+  /// Writes the words of the first thread that dies; ignores those of later ones. Neither allocates nor locks, because
+  /// signal handlers call it.
   void write(const last_words& said) noexcept {
     if (begun_.exchange(1) != 0) return;
     from_outside_ = said.from_outside ? 1 : 0;
@@ -42,7 +42,7 @@ class crash_note {
     work_ended_ = said.work_ended ? 1 : 0;
     signal_.store(said.signal);
   }
-  /// Called when the worker is gone.
+  /// Returns the last words. Must be called only when the worker has ended.
   last_words read() const noexcept {
     last_words said;
     said.signal = signal_.load();
@@ -61,7 +61,7 @@ class crash_note {
   std::atomic<std::uint32_t> begun_{0};
   std::atomic<std::uint32_t> signal_{0};  // written last
   std::uint32_t from_outside_ = 0;
-  std::atomic<std::uint32_t> accessed_{0};  // read once: what is checked is what is used
+  std::atomic<std::uint32_t> accessed_{0};  // atomic, so that the value that is checked is the one that is used
   std::uint64_t address_ = 0;
   std::uint64_t ticket_ = 0;
   std::uint32_t xid_ = 0;

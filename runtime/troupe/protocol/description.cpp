@@ -25,7 +25,7 @@ constexpr std::string_view key_of(obstacle o) noexcept {
   return {};
 }
 
-// A value may be any text of a vendor's library, and must stay one line.
+// Adds a line. The value may be any text of a vendor's library, and must stay on one line.
 void add_line(std::string& out, std::string_view key, std::string value) {
   if (value.empty()) return;
   std::replace_if(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
@@ -35,7 +35,7 @@ void add_line(std::string& out, std::string_view key, std::string value) {
 constexpr const char* end_line = "end\n";
 
 struct line_parts {
-  std::string_view first, rest;  ///< before and after the first blank
+  std::string_view first, rest;  ///< text before and after the first blank
 };
 line_parts parts_of(std::string_view line) noexcept {
   const std::size_t blank = std::min(line.find(' '), line.size());

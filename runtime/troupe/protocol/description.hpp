@@ -8,11 +8,11 @@
 #include <vector>
 
 /// The output of `troupe-worker --describe FILE` and `--describe-driver`, which `troupe doctor` reads. Each line is a
-/// key and, after one blank, its value. Lines with unknown keys are skipped. The concatenated texts of two parts of a
-/// description are the text of the whole.
+/// key and, after one blank, its value. Readers skip lines with unknown keys. A description may be written in parts:
+/// their texts, one after the other, are the text of the whole.
 namespace troupe::protocol {
 
-/// An engine's description of itself:
+/// What an engine reports about itself:
 ///   library blas
 ///   backend host
 ///   version OpenBLAS 0.3.21
@@ -21,7 +21,7 @@ namespace troupe::protocol {
 ///   end                        always last; if it is missing, the engine ended the process, at the latest while
 ///   closing
 ///
-/// An engine that does not serve has, in place of all lines but the last, one of
+/// An engine that cannot serve reports, instead of all lines but the last, one of
 ///   unloadable <why>               no engine can be loaded from this file
 ///   no_device <why>                the first device of its backend cannot be used by any engine
 ///   refused <reaction> <why>       the engine itself reports that it cannot serve here
@@ -30,12 +30,12 @@ struct engine_description {
   std::string library, backend, version;
   std::vector<std::string> requests, notes;
   obstacle what = obstacle::none;
-  std::string why;                                   ///< of the obstacle
-  enum reaction reaction = troupe::reaction::fatal;  ///< of an engine that refused
+  std::string why;                                   ///< reason of the obstacle
+  enum reaction reaction = troupe::reaction::fatal;  ///< reaction of the engine that refused
   bool complete = false;
 };
 
-/// The description of the NVIDIA driver:
+/// What is known of the NVIDIA driver:
 ///   library /usr/lib/x86_64-linux-gnu/libcuda.so.580.82.07   what the loader found as libcuda.so.1
 ///   version 13000                                            of CUDA, as CUDA counts, that it supports
 ///   refused 100 CUDA_ERROR_NO_DEVICE (...)                   what cuInit returned, unless it succeeded
@@ -54,19 +54,20 @@ struct driver_description {
   };
   std::string library;     ///< the file found as libcuda.so.1
   std::string unloadable;  ///< why no usable library was found
-  int version = 0;         ///< of CUDA, as CUDA counts; 0: unknown
+  int version = 0;         ///< CUDA version that it supports, as CUDA counts; 0: unknown
   int code = 0;            ///< the result of cuInit; 0: success
-  std::string refused;     ///< that result in words
+  std::string refused;     ///< the result of cuInit in words
   std::vector<gpu> gpus;
-  std::string unheard;  ///< why workers do not detect faults of the first GPU; empty if they do, or there is none
-  std::string unnamed;  ///< why those reports do not say whose fault it is; empty if they do, or there is no GPU
+  std::string unheard;  ///< why workers do not detect faults of the first GPU themselves; empty if they do, or if there
+                        ///< is no GPU
+  std::string unnamed;  ///< why reports of faults do not name the process; empty if they do, or if there is no GPU
   bool complete = false;
 };
 
-/// Returns the text of a description. A field that is empty or has its default value has no line.
+/// Returns the text of a description. Omits fields that are empty or have their default value.
 std::string text_of(const engine_description& engine);
 std::string text_of(const driver_description& driver);
-/// Parses a description. Missing or damaged fields stay empty or 0. If a key with one value is repeated, the last
+/// Parses a description. Missing or damaged fields stay empty or 0. If a key for one value is repeated, the last line
 /// counts.
 engine_description parse_engine_description(const std::string& text);
 driver_description parse_driver_description(const std::string& text);

@@ -54,7 +54,7 @@ TEST(engine_description, states_why_an_engine_does_not_serve) {
   }
 }
 
-TEST(engine_description, has_the_reaction_fatal_in_place_of_an_unknown_one) {
+TEST(engine_description, has_the_reaction_fatal_if_the_written_one_is_unknown) {
   EXPECT_EQ(parse_engine_description("refused politely but firmly\n").reaction, reaction::fatal);
 }
 
@@ -83,7 +83,7 @@ TEST(driver_description, is_read_as_it_was_written) {
   EXPECT_EQ(got.unnamed, "cannot read the log");
 }
 
-TEST(driver_description, written_in_parts_is_read_as_a_whole) {
+TEST(driver_description, is_read_as_a_whole_if_it_was_written_in_parts) {
   const auto got = parse_driver_description(
       text_of({.library = "/lib/libcuda.so.1", .version = 12080}) +
       text_of({.code = 100, .refused = "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)"}) +
@@ -96,9 +96,9 @@ TEST(driver_description, written_in_parts_is_read_as_a_whole) {
   EXPECT_EQ(parse_driver_description(text_of({.unloadable = "not there"})).unloadable, "not there");
 }
 
-// A process may write anything before it dies. Parsing must yield no more than it wrote, in a form that can be written
-// again.
-TEST(descriptions, contain_nothing_invented_if_their_bytes_are_damaged) {
+// A process may write anything before it dies. Parsing must return nothing that the process did not write, and the
+// result must be writable again.
+TEST(descriptions, of_damaged_bytes_contain_only_text_that_was_written) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : std::random_device{}();
   SCOPED_TRACE("again with TROUPE_SEED=" + std::to_string(seed));

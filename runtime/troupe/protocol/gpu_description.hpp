@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// A worker's description of its GPU: lines "key value". Lines with unknown keys are skipped.
+/// A worker's description of its GPU: lines of a key and its value. Readers skip lines with unknown keys.
 namespace troupe::protocol {
 
 struct gpu_description {
@@ -20,7 +20,7 @@ struct gpu_description {
   std::string name, pci, driver;
   std::uint32_t capability_major = 0, capability_minor = 0, multiprocessors = 0;
   std::uint64_t memory_bytes = 0;
-  std::vector<peer> peers = {};  ///< the other GPUs that the worker sees
+  std::vector<peer> peers = {};  ///< the other GPUs that the worker can access
 
   bool operator==(const gpu_description&) const = default;
 };

@@ -10,7 +10,7 @@ namespace {
 
 error damaged(const char* what) { return error(reaction::fatal, "worker", cat("handshake: ", what)); }
 
-// Reads a line with the number of lines after it, and these.
+// Reads a line with a number, and as many further lines into `out`.
 bool read_list(std::istream& lines, std::vector<std::string>& out) {
   std::string line;
   std::size_t count = 0;
@@ -23,7 +23,7 @@ bool read_list(std::istream& lines, std::vector<std::string>& out) {
 
 }  // namespace
 
-// Backend, stem, and four lists with their lengths, one item per line.
+// Writes the backend, the stem, and four lists, each as its length and one line for each item.
 std::string text_of(const greeting& g) {
   std::string out = cat(g.backend, "\n", g.gpu_core_stem, "\n");
   for (const auto* list : {&g.folders, &g.readable_folders, &g.libraries, &g.plug_ins}) {
@@ -47,9 +47,9 @@ result<greeting> parse_greeting(const worker_settings& settings, const std::stri
              .plug_ins = {}};
   std::istringstream lines(text);
   if (!std::getline(lines, g.backend) || !std::getline(lines, g.gpu_core_stem))
-    return damaged("the greeting ends early");
+    return damaged("the greeting is incomplete");
   for (auto* list : {&g.folders, &g.readable_folders, &g.libraries, &g.plug_ins})
-    if (!read_list(lines, *list)) return damaged("a list in the greeting is not as long as it says");
+    if (!read_list(lines, *list)) return damaged("a list in the greeting has fewer items than its length says");
   return g;
 }
 

@@ -47,7 +47,7 @@ TEST(control, a_library_name_is_short_and_contains_no_path) {
     EXPECT_FALSE(is_library_name(text)) << text;
 }
 
-TEST(message_budget, admits_some_at_once_and_then_so_many_each_second) {
+TEST(message_budget, admits_a_burst_and_then_a_fixed_number_each_second) {
   constexpr std::int64_t second = 1'000'000'000;
   message_budget b(1000, 100);
   std::int64_t now = 5 * second;
@@ -67,8 +67,8 @@ TEST(message_budget, admits_some_at_once_and_then_so_many_each_second) {
   EXPECT_EQ(flood(), 1000) << "what was not used is not saved up";
 }
 
-// Both ends are built from the same structs, so only these tests detect a changed layout. A field can move without a
-// change of the size, where there was padding.
+// Application and worker are built from the same structs, so only these tests detect a changed layout. A field can move
+// without a change of the struct's size if there was padding.
 TEST(version, is_raised_with_each_field_that_moves) {
 #define AT(field) offsetof(struct_, field)
   std::vector<std::size_t> places;
@@ -145,17 +145,17 @@ TEST(version, is_raised_with_each_change_of_a_size) {
   EXPECT_EQ(version, 26u) << "put the new version here";
 }
 
-TEST(wanted, is_the_latest_request_of_a_slot) {
+TEST(wanted, is_the_latest_request_of_its_slot_that_was_noted) {
   std::atomic<std::uint64_t> noted{0};
   note_wanted(noted, 5);
   EXPECT_EQ(noted.load(), 5u);
-  note_wanted(noted, 3);  // by a thread that is late: the slot is used again
+  note_wanted(noted, 3);  // by a late thread: the slot has a newer request by now
   EXPECT_EQ(noted.load(), 5u);
   note_wanted(noted, 8);
   EXPECT_EQ(noted.load(), 8u);
 }
 
-TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {
+TEST(crash_note, keeps_the_words_of_the_first_thread_that_dies) {
   crash_note note;
   EXPECT_EQ(note.read(), last_words());
   const last_words first{.signal = 11,
@@ -170,13 +170,13 @@ TEST(crash_note, is_read_as_the_first_dying_thread_wrote_it) {
   EXPECT_EQ(note.read(), first);
 }
 
-TEST(crash_note, an_impossible_kind_of_address_is_unknown) {
+TEST(crash_note, an_invalid_fault_address_is_read_as_unknown) {
   crash_note note;
   note.write({.signal = 11, .accessed = static_cast<fault_address>(77), .address = 64});
   EXPECT_EQ(note.read().accessed, fault_address::unknown);
 }
 
-TEST(core_set, has_the_bits_that_the_system_expects) {
+TEST(core_set, has_the_layout_of_the_systems_cpu_set) {
   core_set cores{};
   EXPECT_TRUE(cores.empty());
   cores.add(0);
@@ -188,12 +188,12 @@ TEST(core_set, has_the_bits_that_the_system_expects) {
   EXPECT_FALSE(cores.empty());
 }
 
-TEST(control, a_text_that_is_too_long_is_cut) {
+TEST(control, a_text_that_does_not_fit_is_cut) {
   const auto packet = packet_of(control_message{}, std::string(2 * most_message_bytes, 'x'));
   EXPECT_EQ(packet.size(), most_message_bytes);
 }
 
-TEST(control, a_reaction_that_does_not_exist_is_fatal) {
+TEST(control, an_invalid_reaction_is_read_as_fatal) {
   control_message m{};
   m.reaction = static_cast<std::uint32_t>(reaction::retry_later);
   EXPECT_EQ(reaction_of(m), reaction::retry_later);
@@ -218,7 +218,7 @@ TEST(greeting, is_read_as_it_was_written) {
   EXPECT_EQ(*got, g);
 }
 
-TEST(greeting, names_both_versions_if_they_differ) {
+TEST(greeting, is_refused_with_both_versions_if_they_differ) {
   greeting g = whole();
   g.settings.version = version + 1;
   const auto got = parse_greeting(g.settings, text_of(g));
@@ -227,7 +227,7 @@ TEST(greeting, names_both_versions_if_they_differ) {
   EXPECT_NE(got.error().text().find("install application and worker from the same version"), std::string::npos);
 }
 
-TEST(greeting, a_truncated_one_is_refused) {
+TEST(greeting, is_refused_if_it_is_truncated_anywhere) {
   const greeting g = whole();
   for (const char* text :
        {"", "cuda\n", "cuda\n/stem\n", "cuda\n/stem\nmany\n", "cuda\n/stem\n3\n/one\n/two\n", "cuda\n/stem\n0\n0\n1\n"})
@@ -239,7 +239,7 @@ TEST(gpu_core_file, is_empty_without_a_stem) {
   EXPECT_EQ(gpu_core_file("/tmp/x-", 7), "/tmp/x-7.gpucore");
 }
 
-TEST(memory_question, is_read_as_it_was_written_and_so_is_its_answer) {
+TEST(memory_question, and_its_answer_are_read_as_they_were_written) {
   const wanted_memory question{.what = wanted::managed, .bytes = 5, .address = 6, .number = 7};
   const auto asked = parse_question(packet_of(question));
   ASSERT_TRUE(asked);
@@ -281,7 +281,7 @@ TEST(worker_description, is_read_as_it_was_written_with_a_gpu_and_without) {
     EXPECT_EQ(parse_worker_description(text_of(worker)), worker) << text_of(worker);
 }
 
-TEST(worker_description, skips_lines_that_are_no_engine) {
+TEST(worker_description, skips_lines_that_describe_no_engine) {
   EXPECT_TRUE(parse_worker_description("").engines.empty());
   EXPECT_EQ(parse_worker_description("\nblas\nblas host\n").engines.size(), 0u);
   EXPECT_EQ(parse_worker_description("blas\nfft host FFTW 3\nblas host\n").engines.size(), 1u);
@@ -307,12 +307,12 @@ TEST(protected_places, are_refused_if_they_are_truncated_or_exceed_the_file) {
       << got.error().text();
 }
 
-// Does what the fuzz targets do, for a while: parses damaged messages and random bytes.
+// Does for a while what the fuzz targets do: parses damaged messages and random bytes.
 TEST(messages, random_bytes_and_random_damage_never_cause_an_access_outside) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : std::random_device{}();
   std::printf("again with TROUPE_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);  // a defect aborts
+  std::fflush(stdout);  // printed before a defect aborts the test
   std::mt19937_64 random(seed);
   const auto bytes_of = [](const auto& all) {
     const auto* data = reinterpret_cast<const std::uint8_t*>(all.data());
@@ -337,7 +337,7 @@ TEST(messages, random_bytes_and_random_damage_never_cause_an_access_outside) {
     troupe::testing::parse_hostile_gpu_description(input);
     troupe::testing::parse_hostile_worker_description(input);
     troupe::testing::parse_hostile_command(input);
-    if (i % 16 == 0) troupe::testing::parse_hostile_protected_places(input);  // a system call for each
+    if (i % 16 == 0) troupe::testing::parse_hostile_protected_places(input);  // rarely, because of its system call
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace troupe::protocol {
 
-/// Makes a message of its fixed part, followed by a text.
+/// Makes a packet of a fixed part and a text that follows it.
 template <class Head>
 std::vector<std::byte> join(const Head& head, std::string_view text) {
   static_assert(std::is_trivially_copyable_v<Head>);
@@ -22,7 +22,7 @@ std::vector<std::byte> join(const Head& head, std::string_view text) {
   std::ranges::copy(std::as_bytes(std::span(text)), out.begin() + sizeof head);
   return out;
 }
-/// Returns false if the packet is shorter than the fixed part.
+/// Splits a packet into fixed part and text. Returns false if it is shorter than the fixed part.
 template <class Head>
 bool split(std::span<const std::byte> packet, Head& head, std::string& text) {
   static_assert(std::is_trivially_copyable_v<Head>);

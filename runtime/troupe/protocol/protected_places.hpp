@@ -8,7 +8,7 @@
 #include <troupe/channel/memory_file.hpp>
 #include <vector>
 
-/// The read-only places, as a list in a file, because they may be more than fit a message.
+/// The list of a worker's read-only ranges, in a file because it may not fit a message.
 namespace troupe::protocol {
 
 struct protected_place {
@@ -17,7 +17,8 @@ struct protected_place {
 };
 
 result<memory_file> list_of(std::span<const protected_place> places);
-/// Returns the list in the first `bytes` of the file. Fails if these are not a list, or more than the file holds.
+/// Returns the list in the first `bytes` of the file. Fails if `bytes` is no multiple of an entry's size or exceeds the
+/// file.
 result<std::vector<protected_place>> parse_list(const memory_file& list, std::uint64_t bytes);
 
 }  // namespace troupe::protocol

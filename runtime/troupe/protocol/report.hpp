@@ -12,16 +12,16 @@
 /// The report of a failed or skipped operation in the report ring, which a worker writes and the application reads.
 namespace troupe::protocol {
 
-/// The start of a report. Texts follow, each after its 16-bit length: the domain, the text, the name of the request
-/// that failed first, and the chain as pairs of ticket and name.
+/// The fixed part of a report. Texts follow, each after its length in 16 bits: the domain, the text, the name of the
+/// request that failed first, and the chain as pairs of ticket and name.
 struct report_header {
-  std::uint64_t number;        ///< 1, 2, 3 …
-  std::uint64_t ticket;        ///< of the request that this report answers
-  std::uint64_t cause_ticket;  ///< of the request that failed first
+  std::uint64_t number;        ///< counts the reports of a device: 1, 2, 3 …
+  std::uint64_t ticket;        ///< ticket of the request that the report is about
+  std::uint64_t cause_ticket;  ///< ticket of the request that failed first
   std::int64_t code;
   std::uint32_t slot;
   std::uint8_t reaction;
-  std::uint8_t chain;  ///< how many entries
+  std::uint8_t chain;  ///< number of entries in the chain
   std::uint16_t reserved;
 };
 inline constexpr std::size_t max_report_bytes = 2048;
@@ -31,12 +31,12 @@ inline constexpr std::size_t max_report_bytes = 2048;
 std::size_t write_report(std::span<std::byte> room, report_header head, std::string_view domain, std::string_view text,
                          std::string_view first_name, std::span<const request_id> chain) noexcept;
 
-/// A report that was copied out of the ring, but is not trusted.
+/// The parts of a report that was copied out of the ring. Its content is not trusted.
 struct parsed_report {
   report_header head;
   error::details what;
 };
-/// Returns nothing if the bytes cannot be a report. Never reads outside them.
+/// Parses a report. Returns nothing if the bytes cannot be one. Never reads outside of them.
 std::optional<parsed_report> parse_report(std::span<const std::byte> record);
 
 }  // namespace troupe::protocol

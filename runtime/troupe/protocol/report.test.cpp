@@ -12,7 +12,7 @@
 namespace troupe::protocol {
 namespace {
 
-// A record in the form in which the worker writes it.
+// Makes a record in the form in which a worker writes it.
 class record {
  public:
   explicit record(report_header head = sound()) { put(&head, sizeof head); }
@@ -81,7 +81,7 @@ TEST(report, a_written_report_is_read_back) {
   EXPECT_EQ(got->what.chain, chain);
 }
 
-TEST(report, texts_that_do_not_fit_are_cut) {
+TEST(report, texts_that_do_not_fit_the_report_are_cut) {
   std::array<std::byte, max_report_bytes> room;
   const std::vector<request_id> chain(max_chain, request_id{std::string(300, 'n'), 6});
   const std::size_t bytes = write_report(room, record::sound(), "blas", std::string(5000, 'x'), "blas.gemm", chain);
@@ -114,7 +114,7 @@ TEST(report, an_impossible_reaction_or_chain_is_refused) {
   EXPECT_FALSE(r.parse());
 }
 
-TEST(report, control_characters_are_replaced) {
+TEST(report, control_characters_in_texts_are_replaced) {
   const auto got = record().text("a\x1b[31mb").text(std::string_view("line\nwith\ttab\0", 14)).text("\x7f").parse();
   ASSERT_TRUE(got);
   EXPECT_EQ(got->what.domain, "a?[31mb");
@@ -125,7 +125,7 @@ TEST(report, random_bytes_and_random_damage_never_cause_an_access_outside) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : 20261123;
   std::printf("again with TROUPE_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);  // a defect aborts
+  std::fflush(stdout);  // printed before a defect aborts the test
   std::mt19937_64 random(seed);
   for (int i = 0; i < 100'000; ++i) {
     std::vector<std::uint8_t> input;

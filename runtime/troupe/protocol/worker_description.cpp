@@ -6,7 +6,8 @@
 
 namespace troupe::protocol {
 
-// The GPU, if any, and an empty line; then a line "library backend version" for each engine.
+// Writes the description of the GPU, if there is one, and an empty line; then a line "library backend version" for each
+// engine.
 std::string text_of(const worker_description& worker) {
   std::string text = worker.gpu.empty() ? "" : worker.gpu + "\n";
   for (const engine_info& e : worker.engines) {

@@ -7,12 +7,12 @@
 
 namespace troupe::protocol {
 
-/// Returns "Xid 43 (a kernel trapped, or an assertion in it failed)": what NVIDIA's driver reports of a GPU, in words.
+/// Returns an error number of NVIDIA's driver in words: "Xid 43 (a kernel trapped, or an assertion in it failed)".
 std::string xid_text(std::uint32_t xid);
-/// Returns true if the program that such an error is about cannot go on: its work on the GPU has ended.
+/// Returns true if the error ends the work on the GPU of the program that it names, so that the program cannot go on.
 bool xid_ends_a_program(std::uint32_t xid) noexcept;
-/// Returns true if the driver reports such an error, an invalid access, to the program itself within some 0.1 s. The
-/// GPU may serve no process until then.
+/// Returns true if the driver reports the error, an invalid access, to the program itself within about 0.1 s. The GPU
+/// may serve no process until then.
 bool xid_is_told_early(std::uint32_t xid) noexcept;
 
 }  // namespace troupe::protocol

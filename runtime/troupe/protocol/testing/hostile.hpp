@@ -18,8 +18,8 @@
 #include <troupe/protocol/report.hpp>
 #include <troupe/protocol/worker_description.hpp>
 
-/// Each function parses bytes from a process that is not trusted, and aborts if the result breaks a promise. The bytes
-/// are in an allocation of exactly their size, so that a sanitizer detects every access outside.
+/// Functions that parse bytes from an untrusted process, and abort if the result breaks a promise. The bytes are in an
+/// allocation of exactly their size, so that a sanitizer detects every access outside of them.
 namespace troupe::testing {
 
 inline void require_of(const char* function, bool good, const char* what) {
@@ -52,7 +52,7 @@ inline void parse_hostile_report(std::span<const std::uint8_t> input) {
   const auto report = protocol::parse_report(bytes);
   if (!report) return;
   const error::details& e = report->what;
-  require_of("parse_report", is_known(e.reaction), "a reaction that does not exist");
+  require_of("parse_report", is_known(e.reaction), "an invalid reaction");
   require_of("parse_report", e.chain.size() == report->head.chain && e.chain.size() <= max_chain,
              "a chain of another length than announced");
   std::size_t length = sizeof report->head + e.domain.size() + e.text.size() + e.request.name.size();
@@ -64,7 +64,7 @@ inline void parse_hostile_report(std::span<const std::uint8_t> input) {
     require_clean(step.name);
   }
   require_of("parse_report", length <= bytes.size(), "more text than there were bytes");
-  require_of("parse_report", !error(e).to_string().empty(), "an error without a story");
+  require_of("parse_report", !error(e).to_string().empty(), "an error with an empty text");
 }
 
 inline void parse_hostile_command(std::span<const std::uint8_t> input) {
@@ -78,40 +78,40 @@ inline void parse_hostile_command(std::span<const std::uint8_t> input) {
   require_of("parse_command", inside(command->accesses), "accesses outside the record");
   require_of("parse_command", inside(command->payload), "a payload outside the record");
   require_of("parse_command", command->payload.size() == command->head.payload_bytes, "a payload of another size");
-  require_of("parse_command", protocol::are_accesses(command->accesses), "accesses that cannot be");
+  require_of("parse_command", protocol::are_accesses(command->accesses), "invalid accesses");
 }
 
 inline void parse_hostile_control(std::span<const std::uint8_t> input) {
   const exact_bytes bytes(input);
   const auto message = protocol::parse_message(bytes);
   require_of("parse_message", message.has_value() == (bytes.size() >= sizeof(protocol::control_message)),
-             "judges by more than the size");
+             "a result that depends on more than the size");
   if (!message) return;
   require_of("parse_message", message->text.size() == bytes.size() - sizeof(protocol::control_message),
              "a text of another size");
-  require_of("reaction_of", protocol::reaction_of(message->head) <= reaction::fatal, "a reaction that does not exist");
+  require_of("reaction_of", protocol::reaction_of(message->head) <= reaction::fatal, "an invalid reaction");
 }
 
 inline void parse_hostile_greeting(std::span<const std::uint8_t> input) {
   const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
   const auto hello = protocol::parse_greeting({.version = protocol::version}, text);
   if (!hello) return;
-  // The written number of folders and the end of the last line are left out.
+  // Compares without the parts that need not be the same: the written number of folders and the end of the last line.
   const auto again = protocol::parse_greeting(hello->settings, protocol::text_of(*hello));
   require_of("parse_greeting",
              again && again->backend == hello->backend && again->gpu_core_stem == hello->gpu_core_stem &&
                  again->folders == hello->folders && again->libraries == hello->libraries,
-             "reads its own text in another way");
+             "its own text is parsed differently");
 }
 
 inline void parse_hostile_memory_question(std::span<const std::uint8_t> input) {
   const exact_bytes bytes(input);
   if (const auto question = protocol::parse_question(bytes))
-    require_of("parse_question", question->what <= protocol::wanted::release, "a question that does not exist");
+    require_of("parse_question", question->what <= protocol::wanted::release, "an unknown kind of question");
   if (const auto answer = protocol::parse_answer(bytes)) {
     require_of("parse_answer", answer->head.made <= 1, "neither made nor refused");
     require_of("parse_answer", answer->head.reaction <= static_cast<std::uint32_t>(reaction::fatal),
-               "a reaction that does not exist");
+               "an invalid reaction");
     require_clean(answer->text);
   }
 }
@@ -124,18 +124,18 @@ inline void parse_hostile_protected_places(std::span<const std::uint8_t> input) 
   std::memcpy(mapped->data(), input.data(), input.size());
   const auto places = protocol::parse_list(*file, input.size());
   require_of("parse_list", places.has_value() == (input.size() % sizeof(protocol::protected_place) == 0),
-             "judges by more than the size");
+             "a result that depends on more than the size");
   if (!places) return;
   const auto again = protocol::list_of(*places);
   require_of("list_of", again && protocol::parse_list(*again, input.size()).value() == *places,
-             "reads its own list in another way");
+             "its own list is parsed differently");
 }
 
 inline void parse_hostile_gpu_description(std::span<const std::uint8_t> input) {
   const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
   const auto gpu = protocol::parse_gpu_description(text);
   require_of("parse_gpu_description", gpu.peers.size() <= text.size() && gpu.name.size() <= text.size(),
-             "more than was said");
+             "more text than there were bytes");
 }
 
 inline void parse_hostile_worker_description(std::span<const std::uint8_t> input) {
@@ -147,7 +147,7 @@ inline void parse_hostile_worker_description(std::span<const std::uint8_t> input
     require_of("parse_worker_description", !e.library.empty() && !e.backend.empty() && !e.version.empty(),
                "an engine without a name");
   }
-  require_of("parse_worker_description", length <= text.size(), "more than was said");
+  require_of("parse_worker_description", length <= text.size(), "more text than there were bytes");
   (void)protocol::parse_gpu_description(worker.gpu);
 }
 
