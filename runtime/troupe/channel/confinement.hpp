@@ -6,11 +6,11 @@
 
 namespace troupe {
 
-/// The rights of a worker's process on the system: see docs/security.md.
+/// The restrictions of a worker process by the system: see docs/security.md.
 enum class confinement : std::uint8_t {
-  off,       ///< all that your user may do
-  standard,  ///< as far as the system and the GPU's driver allow without harm
-  strict,    ///< host engine only: fewer files and system calls; the device does not open where the system cannot do it
+  off,       ///< none: the worker may do everything that your user may do
+  standard,  ///< as strict as the system and the GPU's driver allow without side effects
+  strict,    ///< host engine only: fewer files and system calls; the device does not open if the system cannot do it
 };
 
 }  // namespace troupe

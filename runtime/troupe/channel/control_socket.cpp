@@ -64,7 +64,7 @@ result<control_socket> control_socket::adopt(file_descriptor fd) {
   const std::string what = cat("descriptor ", fd.get());
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
     return error(reaction::caller_bug, "channel",
-                 what + " is no control socket: Troupe starts this program, not a user");
+                 what + " is not a control socket: this program is started by Troupe, not by users");
   if (::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) return channel_error("fcntl(FD_CLOEXEC) of " + what, errno);
   return control_socket(std::move(fd));
 }
@@ -72,7 +72,7 @@ result<control_socket> control_socket::adopt(file_descriptor fd) {
 result<void> control_socket::send(std::span<const std::byte> data, std::span<const int> fds, std::int64_t deadline_ns) {
   if (data.empty())
     return error(reaction::caller_bug, "channel",
-                 "control message has 0 bytes; expected at least 1, since 0 means the end");
+                 "control message has 0 bytes; expected at least 1, because 0 bytes mean that the other end is closed");
   if (fds.size() > most_fds)
     return error(reaction::caller_bug, "channel",
                  cat("control message carries ", fds.size(), " descriptors; expected at most ", most_fds));
@@ -98,7 +98,8 @@ result<void> control_socket::send(std::span<const std::byte> data, std::span<con
     if (errno == ETOOMANYREFS)
       return error::from_errno(
           reaction::retry_later, "channel",
-          "sendmsg on the control socket: too many descriptors are in flight and not received (ulimit -n)", errno);
+          "sendmsg on the control socket: too many descriptors were sent and not received yet (limit: ulimit -n)",
+          errno);
     if (errno != EAGAIN) return channel_error("sendmsg on the control socket", errno);
     const auto room = TROUPE_TRY(wait_for_room(deadline_ns));
     if (!room)
@@ -115,9 +116,9 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
                                                          std::int64_t deadline_ns) {
   iovec io{.iov_base = into.data(), .iov_len = into.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
-  // Where no descriptor is expected, look at each message before taking it. Without room for descriptors the kernel
-  // says in MSG_CTRUNC that there are some; taking the message would close them on this thread. SO_PASSRIGHTS would
-  // keep them out, but only since Linux 6.16, and the receiver would not learn of the attempt.
+  // If no descriptors are expected, looks at each message before taking it. Because the caller provides no space for
+  // descriptors, the kernel sets MSG_CTRUNC if there are some; taking the message would close them on this thread.
+  // SO_PASSRIGHTS would reject them, but only since Linux 6.16, and the receiver would not learn of the attempt.
   bool was_reset = false, takes = max_fds != 0;
   for (;;) {
     msghdr header{};
@@ -133,14 +134,15 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
       if (!ready) return received{.outcome = outcome::timed_out};
       continue;
     }
-    // The other side closed without reading everything. Its own earlier messages follow this error.
+    // The other side closed without reading everything. Messages that it sent before can still be received after this
+    // error.
     if (got < 0 && errno == ECONNRESET && !std::exchange(was_reset, true)) continue;
     if (got < 0 && errno == ECONNRESET) return received{.outcome = outcome::closed};
     if (got < 0) return channel_error("recvmsg on the control socket", errno);
     if (!takes && (header.msg_flags & MSG_CTRUNC))
       return error(reaction::fatal, "channel", "control message carries descriptors; expected none");
     if (!std::exchange(takes, true)) continue;
-    auto fds = take_fds(header);  // closed by every return below; an empty message may also carry some
+    auto fds = take_fds(header);  // closed by every return below: an error, or an empty message that carries some
     if (got == 0) return received{.outcome = outcome::closed};
     if (header.msg_flags & MSG_TRUNC)
       return error(reaction::fatal, "channel",
@@ -159,13 +161,13 @@ void control_socket::shut_down() noexcept { (void)::shutdown(fd_.get(), SHUT_RDW
 
 namespace {
 
-// Threads that close sockets. They are joined, since a program may unload this library once its runtimes have ended.
+// Threads that close sockets. They are joined, because a program may unload this library after its runtimes have ended.
 class closing_threads {
  public:
   void close(int fd) {
     const std::scoped_lock guard(lock_);
     join_those_that_are_done();
-    all_.reserve(all_.size() + 1);  // a thread that has started must be kept
+    all_.reserve(all_.size() + 1);  // first, because a thread that has started must be stored
     auto done = std::make_shared<std::atomic<bool>>(false);
     all_.push_back({start_thread([fd, done] {
                       ::close(fd);
@@ -201,7 +203,7 @@ class closing_threads {
   std::mutex lock_;
   std::vector<one> all_;
 };
-// Made when it is first used, which may be before main.
+// Made at the first use, which may be before main.
 closing_threads& closing() {
   static per_process<closing_threads> all;
   return *all;
@@ -216,7 +218,7 @@ void control_socket::close_elsewhere() noexcept {
   try {
     closing().close(fd);
   } catch (const std::exception&) {
-    // Without a thread, it stays open.
+    // Without a thread, the socket stays open.
   }
 }
 

@@ -107,7 +107,7 @@ TEST_F(control_sockets, more_descriptors_than_expected_are_an_error_and_closed) 
   }
 }
 
-// Sends a connection whose close waits for as long as the other side does not read, and drops every other reference.
+// Sends a socket whose close blocks as long as its peer does not read, and closes all other descriptors of it.
 void send_lingering(control_socket& to, std::string_view text) {
   const file_descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   file_descriptor sent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -129,7 +129,7 @@ void send_lingering(control_socket& to, std::string_view text) {
   ASSERT_TRUE(to.send(bytes_of(std::string(text)), {&fd, 1}));
 }
 
-// Another process decides how long closing a descriptor takes.
+// The sending process decides how long closing such a descriptor takes.
 TEST_F(control_sockets, unexpected_descriptors_are_neither_received_nor_closed_by_the_receiver) {
   ASSERT_TRUE(ends.theirs.send(bytes_of("before")));
   send_lingering(ends.theirs, "here");
@@ -159,13 +159,13 @@ TEST_F(control_sockets, report_a_closed_end_once_all_messages_are_read) {
   EXPECT_EQ(sent.error().reaction(), reaction::context_lost);
 }
 
-TEST_F(control_sockets, report_an_end_as_closed_though_it_left_messages_unread) {
+TEST_F(control_sockets, report_a_closed_end_even_if_it_left_messages_unread) {
   ASSERT_TRUE(ends.ours.send(bytes_of("never read")));
   ends.theirs = {};
   EXPECT_EQ(ends.ours.receive(into).value().outcome, outcome::closed);
 }
 
-TEST_F(control_sockets, deliver_messages_that_were_sent_before_the_end_though_others_stay_unread) {
+TEST_F(control_sockets, deliver_messages_sent_before_the_end_closed_with_others_unread) {
   ASSERT_TRUE(ends.theirs.send(bytes_of("never read")));
   ASSERT_TRUE(ends.ours.send(bytes_of("last words")));
   ends.ours = {};
@@ -204,12 +204,12 @@ TEST_F(control_sockets, only_a_control_socket_can_be_adopted) {
   EXPECT_FALSE(control_socket::adopt(file_descriptor()));
 }
 
-TEST_F(control_sockets, both_ends_are_close_on_exec_and_clear_of_standard_descriptors) {
+TEST_F(control_sockets, both_ends_are_close_on_exec_and_above_the_standard_descriptors) {
   for (const int fd : {ends.ours.fd(), ends.theirs.fd()}) {
     EXPECT_TRUE(::fcntl(fd, F_GETFD) & FD_CLOEXEC);
     EXPECT_GT(fd, 2);
   }
-  // Also if the program has closed its standard input.
+  // The same if the program has closed its standard input.
   file_descriptor saved(::fcntl(0, F_DUPFD_CLOEXEC, 10));
   ::close(0);
   const control_pair other = control_socket::make_pair().value();

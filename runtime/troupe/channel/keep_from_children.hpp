@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// Makes sure that a child made by fork() does not get these pages, which a stray access there would change for the
-/// parent. Best effort: a kernel may refuse.
+/// Excludes these pages from children made by fork(): a stray write in a child would change them for the parent. Best
+/// effort: the kernel may refuse.
 void keep_from_children(std::byte* data, std::size_t bytes) noexcept;
 
 }  // namespace troupe

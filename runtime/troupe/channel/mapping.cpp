@@ -32,7 +32,7 @@ std::string describe(std::size_t bytes, std::uintptr_t address) {
 
 int protection(map_access access) { return access == map_access::read_only ? PROT_READ : PROT_READ | PROT_WRITE; }
 
-// Calls mmap. Given an address, maps exactly there or fails.
+// Calls mmap. If an address is given, maps exactly there or fails.
 result<std::byte*> map_memory(std::size_t bytes, std::uintptr_t address, int prot, int flags, int fd) {
   if (address != 0) flags |= MAP_FIXED_NOREPLACE;
   void* got = ::mmap(reinterpret_cast<void*>(address), bytes, prot, flags, fd, 0);
@@ -69,7 +69,7 @@ result<void> mapping::show(const memory_file& file) {
     return error(reaction::caller_bug, "channel",
                  cat("replacing a mapping by a file: the file has ", file.size(), " bytes; expected ", size(),
                      ", the size of the mapping"));
-  // Other threads read there meanwhile.
+  // Mapped without the thread sanitizer's knowledge, because other threads read this memory meanwhile.
   void* const got = unwatched_mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.fd());
   if (got == MAP_FAILED) return channel_error("mapping " + describe(size(), address()), errno);
   return {};
@@ -95,7 +95,7 @@ result<void> address_reservation::protect(std::uintptr_t address, std::size_t by
 
 namespace {
 
-// MAP_FIXED replaces an existing mapping in one step.
+// Replaces an existing mapping in one step, because of MAP_FIXED.
 bool map_zeros(std::byte* at) {
   return ::mmap(at, page_bytes(), PROT_READ, free_range_flags | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
@@ -120,7 +120,7 @@ void address_reservation::hide_zeros(std::uintptr_t address) const noexcept {
 }
 
 void address_reservation::remove(mapping placed, bool zeros) const noexcept {
-  if (!zeros || placed.size() == 0) return;  // the destructor of `placed` unmaps it
+  if (!zeros || placed.size() == 0) return;  // otherwise the destructor of `placed` unmaps it
   const mapped_range range = placed.range_.release();
   const std::size_t kept = map_zeros(range.data) ? page_bytes() : 0;
   const std::size_t whole = round_up(range.size, page_bytes());

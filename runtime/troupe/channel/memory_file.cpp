@@ -20,7 +20,7 @@ namespace troupe {
 namespace {
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 
-// A smaller file may be within the limit on file sizes, so that is not fatal.
+// Fails with `retry_later` if the limit on file sizes is exceeded, because a smaller file may be within it.
 error size_error(const std::string& what, int code) {
   if (code != EFBIG) return channel_error("ftruncate for " + what, code);
   return error::retry_later("channel", code, cat("ftruncate for ", what, ": File too large", hint_of_size_limit(code)));
@@ -64,11 +64,11 @@ result<memory_file> memory_file::open(file_descriptor fd, std::size_t at_least) 
   if (::fstat(fd.get(), &status) != 0) return channel_error("fstat of a received memory file", errno);
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   if (!S_ISREG(status.st_mode) || seals < 0 || (seals & size_seals) != size_seals)
-    return error(reaction::fatal, "channel", "received descriptor is not a memory file of sealed size");
+    return error(reaction::fatal, "channel", "the received descriptor is not a memory file whose size is sealed");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0 || size < at_least)
     return error(reaction::fatal, "channel",
-                 cat("received memory file has ", size, " bytes; expected at least ", at_least));
+                 cat("the received memory file has ", size, " bytes; expected at least ", at_least));
   return memory_file(std::move(fd), size);
 }
 

@@ -31,7 +31,7 @@ TEST(memory_file, is_whole_pages_of_zeros_and_close_on_exec) {
   for (std::byte b : memory.bytes()) ASSERT_EQ(b, std::byte{0});
 }
 
-TEST(memory_file, its_size_and_its_seals_cannot_be_changed) {
+TEST(memory_file, has_a_size_and_seals_that_cannot_be_changed) {
   const memory_file file = make(4096);
   EXPECT_EQ(::ftruncate(file.fd(), 0), -1);
   EXPECT_EQ(errno, EPERM);
@@ -74,7 +74,7 @@ TEST(memory_file, has_all_its_pages_from_the_start_only_if_the_system_does_not_o
   EXPECT_EQ(reserve_pages(file.fd(), 2 << 20), EPERM) << "its size is sealed";
 }
 
-TEST(memory_file, overcommitting_is_off_only_in_mode_2) {
+TEST(memory_file, counts_overcommitting_as_off_only_in_mode_2) {
   char path[] = "/tmp/troupe_channel_testXXXXXX";
   const file_descriptor file(::mkstemp(path));
   for (const char* mode : {"0\n", "1\n", "2\n", ""}) {
@@ -93,15 +93,15 @@ TEST(memory_file, is_refused_if_it_has_no_bytes_or_too_many) {
             "space");
 }
 
-TEST(memory_file, a_received_descriptor_must_be_sealed_and_large_enough) {
+TEST(memory_file, is_opened_only_if_its_size_is_sealed_and_large_enough) {
   const memory_file file = make(4096);
   EXPECT_EQ(memory_file::open(duplicate(file)).value().size(), 4096u);
   EXPECT_EQ(memory_file::open(duplicate(file), 4097).error().text(),
-            "received memory file has 4096 bytes; expected at least 4097");
+            "the received memory file has 4096 bytes; expected at least 4097");
   file_descriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   EXPECT_FALSE(memory_file::open(std::move(loose)));
   EXPECT_EQ(memory_file::open(file_descriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC))).error().text(),
-            "received descriptor is not a memory file of sealed size");
+            "the received descriptor is not a memory file whose size is sealed");
   EXPECT_FALSE(memory_file::open(file_descriptor()));
 }
 
@@ -141,7 +141,7 @@ TEST(mapping, moves_like_a_handle_and_unmaps_when_reset) {
 TEST(mapping, read_only_memory_cannot_be_written) {
   const memory_file file = make(4096);
   const mapping memory = mapping::map(file, map_access::read_only).value();
-  // The kernel writes for this process, and reports the fault instead of raising a signal.
+  // The kernel reads the memory for this process, and reports the fault instead of raising a signal.
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ASSERT_EQ(::write(ends[1], "x", 1), 1);

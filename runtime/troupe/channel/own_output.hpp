@@ -6,10 +6,10 @@
 
 namespace troupe {
 
-/// Opens what a descriptor writes to a second time, so that a child cannot change the flags of this program's own, such
-/// as O_NONBLOCK. Returns none if children do not inherit the descriptor, if it cannot be opened again, as for a
-/// socket, or if both would overwrite each other's text: a file that is written at a position, which only descriptors
-/// of one opening share.
+/// Opens the file, pipe or terminal behind a descriptor again, so that a child cannot change flags of this program's
+/// descriptor, such as O_NONBLOCK. Returns an empty descriptor if children do not inherit this one, if it cannot be
+/// opened again (a socket), or if the two would overwrite each other's text (a file without O_APPEND, because each
+/// opening has a position of its own).
 file_descriptor open_output_again(int fd);
 
 }  // namespace troupe

@@ -50,7 +50,7 @@ TEST(own_output, is_separate_for_a_file_only_if_both_append) {
   ::unlink(name);
 }
 
-TEST(own_output, is_none_for_a_socket_or_a_closed_descriptor) {
+TEST(own_output, is_empty_for_a_socket_or_a_closed_descriptor) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const file_descriptor one(ends[0]), other(ends[1]);
@@ -58,7 +58,7 @@ TEST(own_output, is_none_for_a_socket_or_a_closed_descriptor) {
   EXPECT_FALSE(open_output_again(-1));
 }
 
-TEST(own_output, is_none_for_a_descriptor_that_children_must_not_get) {
+TEST(own_output, is_empty_for_a_descriptor_that_children_must_not_get) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const file_descriptor out(ends[0]), in(ends[1]);

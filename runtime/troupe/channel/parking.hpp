@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-/// A place where one thread sleeps, and any thread of this or another process wakes it with at most one system call.
+/// A word on which one thread sleeps, and through which any thread of this or another process wakes it with at most one
+/// system call.
 ///
 ///   sleeper: prepare(); look for work once more; if there is none, park(), else cancel()
 ///   waker:   make work visible with a seq_cst store; wake_if_sleeping()
@@ -23,7 +24,7 @@ class parking_ref {
  public:
   explicit parking_ref(std::atomic<std::uint32_t>& word) noexcept : word_(&word) {}
 
-  /// Announces sleep. The loads with which the sleeper then looks for work must be seq_cst.
+  /// Announces the sleep. The sleeper's later loads, with which it looks for work, must be seq_cst.
   void prepare() noexcept { word_->store(1, std::memory_order_seq_cst); }
   /// Withdraws the announcement.
   void cancel() noexcept { word_->store(0, std::memory_order_relaxed); }
@@ -34,7 +35,8 @@ class parking_ref {
     cancel();
     return in_time;
   }
-  /// Wakes the sleeper, if there is one. Of many wakers only one makes the system call. Returns true if this one did.
+  /// Wakes the sleeper, if there is one. If several threads call this, only one makes the system call. Returns true if
+  /// this one did.
   bool wake_if_sleeping() noexcept {
     if (word_->load(std::memory_order_seq_cst) == 0) [[likely]]
       return false;
@@ -42,7 +44,7 @@ class parking_ref {
     wake();
     return true;
   }
-  /// Wakes the sleeper whatever the word says, since another process may have overwritten it.
+  /// Wakes the sleeper whatever the word's value is, because another process may have overwritten it.
   void wake() noexcept { futex_wake(*word_, futex_scope::shared, 1); }
 
  private:

@@ -34,7 +34,7 @@ namespace {
 constexpr int program_descriptor = process::control_descriptor + 1;
 constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which some C libraries do not define
 
-// The arguments of posix_spawn, with one error code for all steps.
+// The arguments of posix_spawn. Collects the first error of all steps.
 class spawn_plan {
  public:
   spawn_plan() {
@@ -48,7 +48,7 @@ class spawn_plan {
     ::posix_spawn_file_actions_destroy(&actions_);
   }
 
-  // Order matters: 1, 2 and 3 may name descriptors that a later step replaces.
+  // The order matters: a step may replace descriptor 1, 2 or 3, which an argument of a later one could be.
   void set_descriptors(int control_fd, int stdout_fd, int stderr_fd, int program_fd) {
     if (stderr_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stderr_fd, STDERR_FILENO));
     if (stdout_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stdout_fd, STDOUT_FILENO));
@@ -125,8 +125,8 @@ std::mutex& environment_lock() {
   return *one;
 }
 
-// A program with more rights than its caller reads none of these, so its children must not: they may not be able to
-// tell that they have such rights.
+// A program with more rights than its caller ignores these variables itself. It does not pass them on, because its
+// children may not detect that they have such rights.
 static bool is_for_children(std::string_view variable) {
   if (::getauxval(AT_SECURE) == 0) return true;
   for (const std::string_view kept_back : {"TROUPE_", "PATH=", "HOME=", "XDG_CACHE_HOME=", "TMPDIR="})
@@ -172,7 +172,7 @@ result<trusted_file> process::open_program(const std::string& path) {
     const auto code = static_cast<int>(program.error().code());
     return code != 0 ? launch_error(path, code) : program.error();
   }
-  // The descriptor must survive in a child until its own standard descriptors and its control socket are in place.
+  // Moved up, so that in the child neither the standard descriptors nor the control socket replace it.
   program->fd = above(program_descriptor, std::move(program->fd));
   if (!program->fd) return channel_error("fcntl(F_DUPFD_CLOEXEC)", errno);
   return program;
@@ -192,7 +192,8 @@ result<process> process::launch(const launch_options& options) {
   for (const std::string& e : options.environment) envp.push_back(const_cast<char*>(e.c_str()));
   envp.push_back(nullptr);
 
-  // Only a program that was replaced is started by its descriptor, since its name is what other tools show.
+  // Starts by descriptor only a program that was replaced, because other tools show the name by which a program was
+  // started.
   std::string path = path_to(program.fd);
   const bool replaced = path != program.path;
   if (replaced) path = cat("/proc/self/fd/", program_descriptor);
@@ -206,7 +207,7 @@ result<process> process::launch(const launch_options& options) {
   file_descriptor pidfd = open_child(pid);
   if (!pidfd) {
     const int code = errno;
-    // ESRCH: the child has ended and was reaped; another process may have its number.
+    // ESRCH: the child has ended and was reaped. Another process may have its number, so it is not killed.
     if (code != ESRCH) {
       ::kill(pid, SIGKILL);
       while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
@@ -240,7 +241,7 @@ result<exit_status> process::wait(std::int64_t deadline_ns) {
 
 result<void> die_with_parent(int expected_parent_pid) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return channel_error("prctl(PR_SET_PDEATHSIG)", errno);
-  // If the parent died before the line above, this process has another parent.
+  // If the parent died before the call above, this process has another parent now.
   if (::getppid() != expected_parent_pid)
     return error(reaction::context_lost, "channel", cat("the parent, process ", expected_parent_pid, ", has ended"));
   return {};

@@ -27,7 +27,7 @@ namespace {
 constexpr std::int64_t second = 1'000'000'000;
 const std::string child_path = TROUPE_CHANNEL_TEST_CHILD;
 
-// A child in one of its roles (testing/child.cpp), and this end of the socket to it.
+// A child that plays one of the roles in testing/child.cpp, and this end of its control socket.
 class launched {
  public:
   explicit launched(std::vector<std::string> args, std::vector<std::string> environment = current_environment())
@@ -65,8 +65,8 @@ std::string end_of(Child&& child) {
   return child.wait(now_ns() + 30 * second).value().text();
 }
 
-TEST(process, a_child_holds_only_the_descriptors_it_is_meant_to) {
-  file_descriptor leaky(::open("/dev/zero", O_RDONLY));  // a careless program: not close-on-exec
+TEST(process, a_child_inherits_only_outputs_and_the_control_socket) {
+  file_descriptor leaky(::open("/dev/zero", O_RDONLY));  // not close-on-exec, as a careless program might leave it
   file_descriptor high(::fcntl(leaky.get(), F_DUPFD, 200));
   launched l({"list_descriptors"});
   EXPECT_EQ(l.hear(), "0 1 2 3 /dev/null");
@@ -110,7 +110,7 @@ TEST(process, the_librarys_own_descriptors_are_above_the_standard_ones_and_close
   for (const int fd : own) EXPECT_GT(fd, STDERR_FILENO);
 }
 
-TEST(process, a_child_starts_with_default_signals_in_a_group_of_its_own) {
+TEST(process, a_child_starts_with_default_signals_in_a_session_of_its_own) {
   sigset_t blocked, before;
   ::sigemptyset(&blocked);
   ::sigaddset(&blocked, SIGUSR1);
@@ -130,7 +130,7 @@ TEST(process, a_given_environment_replaces_the_inherited_one) {
   ::unsetenv("TROUPE_TEST_VARIABLE");
 }
 
-// A copy of the child that runs with the rights of another user than its caller.
+// A copy of the child that runs with the rights of a user other than its caller.
 class set_user_id_child {
  public:
   set_user_id_child() {
@@ -140,7 +140,7 @@ class set_user_id_child {
     std::filesystem::copy_file(child_path, program());
   }
   ~set_user_id_child() { std::filesystem::remove_all(folder_); }
-  // Returns false if this user or the file system does not allow it.
+  // Makes the copy. Returns false if this user or the file system does not allow that.
   bool prepare() const {
     struct statvfs where{};
     return ::geteuid() == 0 && ::statvfs(folder_.c_str(), &where) == 0 && (where.f_flag & ST_NOSUID) == 0 &&
@@ -176,7 +176,7 @@ class set_user_id_child {
 
 TEST(process, a_program_with_more_rights_than_its_caller_passes_on_no_variable_that_names_files) {
   const set_user_id_child child;
-  if (!child.prepare()) return;  // needs root
+  if (!child.prepare()) return;  // this needs root
   const char* const environment[] = {"TROUPE_CUDNN=/x", "PATH=/x", "HOME=/x", "XDG_CACHE_HOME=/x", "OTHER=/x", nullptr};
   EXPECT_EQ(child.output_for(12346, environment), "OTHER=/x\n");
   EXPECT_EQ(child.output_for(12345, environment), "TROUPE_CUDNN=/x\nPATH=/x\nHOME=/x\nXDG_CACHE_HOME=/x\nOTHER=/x\n")
@@ -197,7 +197,7 @@ TEST(process, standard_error_can_be_captured) {
   EXPECT_EQ(end_of(child), "exited with code 0");
 }
 
-TEST(process, both_outputs_may_go_to_separate_pipes) {
+TEST(process, standard_output_and_error_can_be_separate_pipes) {
   int out_ends[2], error_ends[2];
   ASSERT_EQ(::pipe2(out_ends, O_CLOEXEC), 0);
   ASSERT_EQ(::pipe2(error_ends, O_CLOEXEC), 0);
@@ -216,7 +216,7 @@ TEST(process, both_outputs_may_go_to_separate_pipes) {
   EXPECT_EQ(end_of(child), "exited with code 0");
 }
 
-TEST(process, memory_sent_to_a_child_is_the_same_memory) {
+TEST(process, memory_sent_to_a_child_is_shared_with_it) {
   launched l({"write_into_file"});
   const memory_file file = memory_file::create("shared", 4096).value();
   const mapping memory = mapping::map(file, map_access::read_write).value();
@@ -281,7 +281,7 @@ TEST(process, waiting_for_a_running_child_times_out_and_killing_it_reaps_it) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(process, destruction_kills_and_leaves_no_zombie) {
+TEST(process, destruction_kills_the_child_and_leaves_no_zombie) {
   int pid;
   {
     launched l({"hang"});
@@ -312,8 +312,8 @@ TEST(process, a_status_that_other_code_collected_is_unknown) {
   EXPECT_EQ(l.child.wait(now_ns() + 30 * second).value().how, exit_status::ending::unknown);
 }
 
-// Covers a child that has ended and that other code has reaped: another process may have got its number.
-TEST(process, only_a_child_that_leads_its_group_is_opened_by_its_number) {
+// Otherwise, if the child has ended and other code has reaped it, another process with the same number would be opened.
+TEST(process, only_a_child_that_leads_its_process_group_is_opened) {
   launched l({"hang"});
   EXPECT_TRUE(open_child(l.child.pid()));
   const pid_t of_this_group = ::fork();
@@ -366,7 +366,7 @@ TEST(process, a_file_that_is_no_program_is_distinguished_from_a_missing_one) {
   ::unlink(path);
 }
 
-TEST(process, a_control_socket_in_the_place_of_a_standard_descriptor_is_refused) {
+TEST(process, a_control_socket_with_the_number_of_a_standard_descriptor_is_refused) {
   EXPECT_EQ(process::launch({.path = child_path, .control_fd = 1}).error().reaction(), reaction::caller_bug);
 }
 

@@ -26,7 +26,7 @@ namespace troupe {
 namespace {
 
 constexpr const char* variable =
-    "TROUPE_LAUNCHER";  // set by a process for itself: its ID, a descriptor, and a child's ID
+    "TROUPE_LAUNCHER";  // a process sets it for itself: its ID, a descriptor, and the launcher's ID
 constexpr std::size_t most_request_bytes = 128 << 10;
 
 struct launcher_place {
@@ -41,7 +41,8 @@ struct launcher_place {
   }
 };
 
-// The number of arguments, then the path, the arguments and the environment, each with a zero at its end.
+// Encodes the options: the number of arguments, the path, the arguments and the environment, each followed by a zero
+// byte.
 std::string request_of(const launch_options& o) {
   std::string out = std::to_string(o.args.size()) + '\0' + o.path + '\0';
   for (const std::string& arg : o.args) out += arg + '\0';
@@ -65,14 +66,15 @@ std::optional<launch_options> options_of(std::string_view request) {
       .path = all[1], .args = {all.begin() + 2, first_variable}, .environment = {first_variable, all.end()}};
 }
 
-// A failure's text and reaction, or the job's two descriptors and no text.
+// Encodes a failure: its reaction and text. (A job is answered by two descriptors without a text.)
 std::string reply_of(const error& why) { return std::to_string(static_cast<int>(why.reaction())) + " " + why.text(); }
 
 class launcher {
  public:
   explicit launcher(control_socket socket) : socket_(std::move(socket)) {}
 
-  // Ends without destructors: what runs gets its parent's death signal, as it does if this process is killed.
+  // Never returns, and runs no destructors. What it starts gets its parent's death signal, as it does if the launcher
+  // is killed.
   [[noreturn]] void serve() {
     std::vector<char> request(most_request_bytes);
     while (true) {
@@ -85,7 +87,7 @@ class launcher {
       for (std::size_t i = running_.size(); i-- > 0;)
         look_at(i, all[1 + 2 * i].revents != 0, all[2 + 2 * i].revents != 0);
       if (all[0].revents == 0) continue;
-      // Not recvmsg: descriptors that the process sends are dropped by the kernel and never become this process's.
+      // Uses read instead of recvmsg, so that the kernel drops descriptors that the process sends.
       const ssize_t n = ::read(socket_.fd(), request.data(), request.size());
       if (n <= 0) ::_exit(0);
       if (auto started = start({request.data(), static_cast<std::size_t>(n)}); !started)
@@ -148,7 +150,7 @@ result<void> fork_launcher(const std::function<void()>& confine) {
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) return channel_error("fork", errno);
   if (child == 0) {
-    constexpr int own = STDERR_FILENO + 1;  // it has no other but the standard ones
+    constexpr int own = STDERR_FILENO + 1;  // its only descriptor besides the standard ones
     if (!die_with_parent(parent) || (theirs.get() != own && ::dup2(theirs.get(), own) < 0)) ::_exit(1);
     ::closefrom(own + 1);
     (void)::prctl(PR_SET_NAME, "troupe-launcher");
@@ -157,7 +159,7 @@ result<void> fork_launcher(const std::function<void()>& confine) {
     confine();
     launcher(std::move(*socket)).serve();
   }
-  // The descriptor is never closed: the launcher ends with the process.
+  // The process never closes the descriptor, so the launcher ends with the process.
   if (::setenv(variable, cat(parent, " ", ours.release(), " ", child).c_str(), 1) != 0)
     return channel_error("setenv", errno);
   return {};

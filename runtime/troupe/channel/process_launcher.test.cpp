@@ -26,7 +26,7 @@ result<launcher_job> shell(const std::string& line) {
   return launch_by_launcher({.path = "/bin/sh", .args = {"-c", line, "name", ""}, .environment = {"GIVEN=a b"}});
 }
 
-// One launcher for all of them: a process has at most one.
+// All tests share one launcher, because a process has at most one.
 class a_launcher : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -54,11 +54,12 @@ TEST_F(a_launcher, stops_one_of_several_programs) {
 
 TEST_F(a_launcher, has_none_of_the_descriptors_of_its_process) {
   int ends[2];
-  ASSERT_EQ(::pipe2(ends, 0), 0);  // not close-on-exec, and made before the launcher of this process's child
+  ASSERT_EQ(::pipe2(ends, 0), 0);  // not close-on-exec, and open when the launcher is forked
   const pid_t child = ::fork();
   if (child == 0) {
     if (!fork_launcher([] {})) ::_exit(1);
-    // 0 to 2, and the socket to its process. The launcher may not have closed the job's ends of pipes yet.
+    // Expects 0 to 2, the socket to its process, and at most two ends of the job's pipes, which it may not have closed
+    // yet.
     const auto job = shell(
         "for i in $(seq 50); do n=$(ls /proc/$PPID/fd | wc -l); [ $n -le 6 ] && break; sleep 0.05; done; echo $n");
     ::_exit(job ? std::stoi("0" + all_of(job->messages.get())) : 2);
@@ -85,7 +86,7 @@ TEST_F(a_launcher, ends_with_its_process) {
   ASSERT_EQ(::read(ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const std::int64_t deadline = soon();
-  // A zombie until the system's first process collects it, or gone.
+  // Returns false if the process is gone, or a zombie that the system's first process has yet to collect.
   const auto runs = [pid] {
     std::string state = "?";
     if (FILE* const f = std::fopen(cat("/proc/", pid, "/stat").c_str(), "re"); f != nullptr) {
@@ -102,7 +103,7 @@ TEST_F(a_launcher, ends_with_its_process) {
   ::close(ends[1]);
 }
 
-TEST_F(a_launcher, refuses_programs_that_do_not_exist_and_lines_that_are_too_long) {
+TEST_F(a_launcher, refuses_programs_that_do_not_exist_and_command_lines_that_are_too_long) {
   const auto missing = launch_by_launcher({.path = "/no/such/program"});
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().text().find("there is no such file"), std::string::npos) << missing.error().text();

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions count granules since the ring was made; they never wrap. Offset in the ring = position modulo granules.
+// Positions count granules since the ring was made; they never wrap. The offset in the ring is position modulo
+// granules.
 //
 // head (writer)  next position to claim            freed (writer) <= tail <= head <= freed + granules
 // tail (reader)  next position to read             a record at position p is published when its stamp is p + 1, its
@@ -33,7 +34,7 @@ struct ring_header {
 namespace {
 
 constexpr std::uint64_t ring_magic = 0x31676e6972507254;   // "TrPring1"
-constexpr std::uint32_t padding = std::uint32_t{1} << 31;  // in `kind`: no record, only space to skip
+constexpr std::uint32_t padding = std::uint32_t{1} << 31;  // in `kind`: not a record, only space to skip
 constexpr std::size_t granule = ring_region::granule;
 
 struct record_header {
@@ -50,7 +51,7 @@ constexpr std::uint64_t granules_for(std::size_t payload) noexcept {
   return (sizeof(record_header) + payload + granule - 1) / granule;
 }
 
-// seq_cst, not release: the load of the sleeping flag that follows must not move before it (see parking_ref, step W1).
+// A seq_cst store, not release: the later load of the sleeping flag must not move before it (parking_ref, step W1).
 void stamp(record_header& record, std::uint64_t position) noexcept {
   std::atomic_ref(record.stamp).store(position + 1, std::memory_order_seq_cst);
 }
@@ -59,7 +60,8 @@ void stamp(record_header& record, std::uint64_t position) noexcept {
 
 std::size_t ring_region::bytes_for(std::size_t capacity) noexcept { return sizeof(ring_header) + capacity; }
 
-// At most half the capacity: a record that does not fit before the end also takes the rest there, less than its size.
+// Half the capacity: a record that does not fit before the end of the ring also takes the rest there, which is less
+// than its size.
 std::size_t ring_region::largest_record() const noexcept { return capacity() / 2 - sizeof(record_header); }
 
 ring_region::ring_region(ring_header* header, std::uint64_t granules) noexcept
@@ -129,7 +131,7 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
     start = need <= before_the_end ? head : head + before_the_end;
     end = start + need;
     const std::uint64_t freed = freed_.load(std::memory_order_acquire);
-    if (freed > head) {  // other threads have claimed, and the reader has read, since `head` was loaded
+    if (freed > head) {  // since `head` was loaded, other threads have claimed and the reader has read
       head = head_.load(std::memory_order_acquire);
       continue;
     }
@@ -140,8 +142,8 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
       head = head_.load(std::memory_order_acquire);
       continue;
     }
-    // Release, so that a thread that sees this head also sees a `freed_` that justified it: every thread sees
-    // head <= freed_ + granules.
+    // Release: a thread that sees this head must also see a `freed_` that justifies it, so that for every thread head
+    // <= freed_ + granules.
     if (head_.compare_exchange_weak(head, end, std::memory_order_acq_rel, std::memory_order_acquire)) break;
     fresh = false;
   }
@@ -159,10 +161,10 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
           .bytes = bytes};
 }
 
-// Reads the shared tail once, and accepts it only where an honest reader could be: it never moves back and never passes
-// the head. `seen` is loaded first, with acquire: the thread that stored it had read that tail before, so an honest
-// tail read now is not smaller. The head is loaded last: an honest tail has passed only positions claimed before. Since
-// head <= seen + granules by construction, the tail is also at least head - granules.
+// Reads the shared tail once, and accepts it only if it could be that of a correct reader: it never moves back and
+// never passes the head. `seen` is loaded first, with acquire: the thread that stored it had read that tail before, so
+// a correct tail read now is not smaller. The head is loaded last, because a correct tail has passed only positions
+// claimed before. Since head <= seen + granules by construction, the tail is also at least head - granules.
 bool ring_writer::refresh_freed() noexcept {
   std::uint64_t seen = freed_.load(std::memory_order_acquire);
   const std::uint64_t tail = region_.header_->tail.load(std::memory_order_acquire);
@@ -194,7 +196,8 @@ ring_reader::ring_reader(const ring_region& region) noexcept
 
 ring_record ring_reader::peek() noexcept {
   peeked_ = 0;
-  // Skips at most one lap of padding in a call, so that a producer that only pads cannot hold the reader here.
+  // Skips at most one lap of padding in a call, so that a producer that writes only padding cannot keep the reader
+  // here.
   for (std::uint64_t stepped = 0; stepped < region_.granules_ && !violated_;) {
     std::byte* start = region_.at(position_);
     record_header& header = header_at(start);

@@ -79,7 +79,7 @@ TEST(ring, payloads_are_aligned_to_16_bytes_and_may_be_empty) {
   }
 }
 
-TEST(ring, a_record_is_not_seen_before_it_and_all_earlier_ones_are_published) {
+TEST(ring, a_record_is_delivered_only_when_it_and_all_earlier_ones_are_published) {
   local_ring ring(1024);
   const ring_claim first = ring.writer.claim(4);
   const ring_claim second = ring.writer.claim(4);
@@ -92,7 +92,7 @@ TEST(ring, a_record_is_not_seen_before_it_and_all_earlier_ones_are_published) {
   EXPECT_EQ(take(ring.reader), "scnd");
 }
 
-TEST(ring, a_skipped_claim_is_never_seen) {
+TEST(ring, a_skipped_claim_is_never_delivered) {
   local_ring ring(1024);
   ring.writer.skip(ring.writer.claim(100));
   put(ring.writer, "kept");
@@ -120,7 +120,7 @@ TEST(ring, the_largest_record_fits_an_empty_ring_wherever_its_tail_is) {
   }
 }
 
-TEST(ring, records_that_would_cross_the_end_start_over_at_the_beginning) {
+TEST(ring, records_that_would_cross_the_end_start_at_the_beginning) {
   local_ring ring(1024);
   std::string expected;
   for (int i = 0; i < 1000; ++i) {
@@ -130,13 +130,13 @@ TEST(ring, records_that_would_cross_the_end_start_over_at_the_beginning) {
   }
 }
 
-// Granule 1 of a record holds, as bytes of the user, the stamp that position 5 will have one lap later.
-TEST(ring, user_bytes_that_look_like_a_later_stamp_are_not_taken_for_one) {
+// The user's bytes in granule 1 of a record equal the stamp that position 5 will have one lap later.
+TEST(ring, user_bytes_that_equal_a_later_stamp_are_not_taken_for_a_record) {
   local_ring ring(256);
   const ring_claim decoy = ring.writer.claim(112);
   ring.memory.put_word(decoy.data + 48, 5 + 1);
   ring.writer.publish(decoy);
-  ring.reader.pop();  // nothing peeked yet, so nothing is freed
+  ring.reader.pop();  // nothing was peeked, so nothing is freed
   ASSERT_EQ(ring.reader.peek().ticket, 1u);
   ring.reader.pop();
   put(ring.writer, std::string(112, 'b'));  // positions 2 and 3
@@ -163,7 +163,7 @@ TEST(ring, tickets_grow_beyond_32_bits) {
   EXPECT_GT(last, high);
 }
 
-TEST(ring, read_copies_out_and_frees_but_leaves_a_record_that_does_not_fit) {
+TEST(ring, read_copies_and_frees_a_record_but_leaves_one_that_does_not_fit) {
   local_ring ring(1024);
   put(ring.writer, "twelve bytes", 3);
   std::byte small[4];
@@ -220,7 +220,7 @@ TEST(ring, format_names_what_is_wrong_with_the_memory) {
   EXPECT_EQ(text(ring_region::format(memory.bytes(), 1024, 0)), "first ticket of a ring is 0; expected at least 1");
 }
 
-TEST(ring, open_finds_the_ring_that_was_made_and_refuses_anything_else) {
+TEST(ring, open_accepts_memory_of_a_ring_and_refuses_other_memory) {
   ring_memory memory(1024);
   EXPECT_EQ(ring_region::open(memory.bytes()).error().text(),
             "this memory is not a ring, or one of another version: application and worker must be from one build");

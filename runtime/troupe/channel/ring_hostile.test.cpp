@@ -11,7 +11,8 @@
 namespace troupe {
 namespace {
 
-// Runs the fuzzer's code (fuzz/ring.fuzz.cpp) on random inputs. A defect aborts, so the seed is printed first.
+// Runs the code of the fuzz target (fuzz/ring.fuzz.cpp) on random inputs. A defect aborts, so the seed is printed
+// first.
 TEST(ring_hostile, a_peer_that_writes_anything_anywhere_never_causes_an_access_outside_the_ring) {
   const std::uint64_t seed = testing::seed_or(20261121);
   std::printf("again with TROUPE_SEED=%llu\n", static_cast<unsigned long long>(seed));

@@ -16,7 +16,7 @@ namespace {
 
 struct modelled_record {
   enum class state { claimed, published, skipped } state = state::claimed;
-  std::uint64_t first = 0;  // granule, counted since the ring was made
+  std::uint64_t first = 0;  // first granule, counted since the ring was made
   std::uint64_t count = 0;
   std::uint32_t kind = 0;
   std::string payload;
@@ -27,7 +27,7 @@ class naive_ring {
  public:
   naive_ring(std::size_t granules, std::uint64_t next) : taken_(granules, false), next_(next) {}
 
-  // Places a record of this size; returns false if it does not fit.
+  // Claims space for a record of this size; returns false if there is not enough.
   bool claim(std::size_t bytes, modelled_record& record) {
     std::uint64_t count = 1;
     while (count * 64 < bytes + 16) ++count;
@@ -43,7 +43,7 @@ class naive_ring {
     return true;
   }
 
-  // Drops what a reader skips, and returns what it must see next.
+  // Removes skipped records, and returns the one that the reader must return next.
   const modelled_record* next() {
     while (!records.empty() && records.front().state == modelled_record::state::skipped) drop();
     return records.empty() || records.front().state == modelled_record::state::claimed ? nullptr : &records.front();
@@ -99,7 +99,7 @@ class compared {
         << "step " << step_ << ", " << bytes << " bytes";
     if (!room) return void(++refused_);
     ASSERT_EQ(record.claim.ticket, record.first + 1) << "step " << step_;
-    // Bytes that equal stamps of the near future, which could confuse the reader.
+    // Fills the record with stamps of the near future, which could confuse the reader.
     record.payload.resize(bytes);
     for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
       const std::uint64_t decoy = record.first + below(3 * ring_.region.capacity() / 64);
@@ -115,7 +115,7 @@ class compared {
     for (modelled_record& r : model_.records)
       if (r.state == modelled_record::state::claimed) open.push_back(&r);
     if (open.empty()) return;
-    // Mostly the oldest, or the reader would rarely see a record.
+    // Mostly publishes the oldest record, because the reader would rarely get one otherwise.
     modelled_record& r = *(below(3) == 0 ? open[below(open.size())] : open.front());
     if (below(5) == 0) {
       ring_.writer.skip(r.claim);

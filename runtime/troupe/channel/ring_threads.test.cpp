@@ -51,7 +51,7 @@ void produce(ring_writer& writer, std::uint64_t producer, const std::atomic<bool
   }
 }
 
-// Reads all records of all producers, and parks when there is none. Each must be whole and in its producer's order.
+// Reads all records of all producers, and sleeps when there is none. Each must be whole and in its producer's order.
 void consume_all(ring_reader& reader, bool in_place) {
   std::uint64_t expected = 0;
   for (std::uint64_t p = 0; p < producers; ++p)
@@ -86,7 +86,7 @@ void consume_all(ring_reader& reader, bool in_place) {
 
 class ring_threads : public ::testing::TestWithParam<std::tuple<std::size_t, bool>> {};
 
-TEST_P(ring_threads, many_producers_lose_nothing_and_always_wake_the_sleeping_reader) {
+TEST_P(ring_threads, many_producers_lose_no_record_and_wake_the_sleeping_reader) {
   const auto [capacity, in_place] = GetParam();
   testing::local_ring ring(capacity);
   std::atomic<bool> gave_up{false};
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(sizes, ring_threads,
                                   (std::get<1>(info.param) ? "_in_place" : "_copied");
                          });
 
-// One record at a time with an answer before the next: the reader sleeps between almost all of them.
+// Each record is answered before the next one is sent, so the reader sleeps between almost all of them.
 TEST(ring_wakes, a_reader_that_sleeps_between_records_misses_none) {
   testing::local_ring there(256), back(256);
   constexpr int rounds = 20'000;

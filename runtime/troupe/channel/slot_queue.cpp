@@ -29,17 +29,17 @@ slot_queue_region::slot_queue_region(std::span<std::byte> memory, std::uint32_t 
       slots_(slots),
       record_bytes_(record_bytes) {}
 
-// The fence is step W1 of parking_ref: it keeps the load of the sleeping flag after this store. It also keeps later
-// loads of the sender after its earlier stores. A mailbox relies on that: it stores `in_flight` before and loads
-// whether the scope is stopped afterwards, while a thread that stops the scope stores and loads in the opposite order,
-// so that one of the two sees the other.
+// The fence is step W1 of parking_ref: the load of the sleeping flag stays after this store. It also keeps the sender's
+// later loads after its earlier stores. A mailbox relies on that: it stores `in_flight` before and loads whether the
+// scope is stopped afterwards, while a thread that stops the scope stores and loads in the opposite order, so that one
+// of the two sees the other.
 void slot_queue_writer::publish(std::uint64_t ticket, std::uint32_t slot) noexcept {
   region_.entry(ticket).store(ticket << slot_bits | slot, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 bool slot_queue_writer::all_published(std::uint64_t ticket) const noexcept {
-  // A later ticket in the same place proves that the earlier one was published and read.
+  // A later ticket in the same entry proves that the earlier one was published and read.
   const std::uint64_t oldest = ticket < region_.slots_ ? 1 : ticket - region_.slots_ + 1;
   for (std::uint64_t t = oldest; t <= ticket; ++t)
     if (region_.entry(t).load(std::memory_order_seq_cst) >> slot_bits < t) return false;

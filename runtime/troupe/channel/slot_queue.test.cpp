@@ -71,7 +71,7 @@ TEST_F(slot_queues, deliver_nothing_before_all_earlier_claims_are_published) {
   EXPECT_EQ(reader_.peek().value().slot, 1u);
 }
 
-TEST_F(slot_queues, let_the_reader_peek_beyond_the_next_slot) {
+TEST_F(slot_queues, let_the_reader_peek_at_slots_after_the_next) {
   EXPECT_FALSE(reader_.peek_beyond(1));
   for (std::uint32_t lap = 0; lap < 3; ++lap) {
     for (std::uint32_t i = 0; i < 5; ++i) send(i, 10 * lap + i);
@@ -86,7 +86,7 @@ TEST_F(slot_queues, let_the_reader_peek_beyond_the_next_slot) {
   }
 }
 
-TEST_F(slot_queues, show_nothing_beyond_kept_slots) {
+TEST_F(slot_queues, do_not_peek_beyond_kept_slots) {
   writer_.keep(0, 3, 2);
   for (std::uint32_t i = 0; i < 5; ++i) send(i, i);
   slot_queue_reader next(region_, parking_ref(sleeps_));
@@ -114,8 +114,8 @@ TEST_F(slot_queues, wake_the_reader_only_if_it_sleeps) {
   EXPECT_EQ(sleeps_.load(), 0u);
 }
 
-// Slots circulate between senders and the reader, as those of a ledger do.
-TEST_F(slot_queues, lose_and_duplicate_nothing_when_many_threads_send) {
+// Slots circulate between senders and the reader, like those of a ledger.
+TEST_F(slot_queues, deliver_each_slot_once_if_many_threads_send) {
   constexpr std::uint32_t each = 20'000, threads = 3;
   std::mutex lock;
   std::vector<std::uint32_t> free;

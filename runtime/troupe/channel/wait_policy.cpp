@@ -6,7 +6,8 @@
 namespace troupe {
 namespace {
 
-// An event that arrives so soon after a thread has spun in vain and gone to sleep was probably waiting for its core.
+// If an event arrives within this time after a thread spun in vain and went to sleep, the other side was probably
+// waiting for the thread's core.
 constexpr std::int64_t soon(std::int64_t spun_ns) noexcept {
   return std::clamp<std::int64_t>(spun_ns / 4, 50'000, 200'000);
 }

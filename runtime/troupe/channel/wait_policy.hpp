@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// Selects whether a thread that waits for the other side gets answers early or uses little processor time.
+/// Decides whether a thread that waits for the other side gets answers early or uses little processor time.
 enum class wait_policy : std::uint8_t {
   latency,    ///< spin long (0.5 ms; 20 ms for work of a GPU) before sleeping, unless spinning delays the other side
   balanced,   ///< spin briefly (at most 20 µs), less while spinning does not pay
@@ -19,22 +19,22 @@ enum class wait_policy : std::uint8_t {
 };
 TROUPE_ENUM(wait_policy, latency, balanced, efficient)
 
-/// The place of the work that a thread waits for: these processors, which spinning takes from it, or a GPU.
+/// The place of the work that a thread waits for: the processors, which spinning takes from the work, or a GPU.
 enum class work_by : std::uint8_t { processors, gpu };
 
-/// The results of spinning so far, shared by the threads that wait for the same other side. Thread-safe.
+/// The experience with spinning so far, shared by threads that wait for the same other side. Thread-safe.
 class spin_experience {
  public:
   using clock = std::int64_t (*)() noexcept;
   explicit spin_experience(wait_policy policy, int cores = usable_cores(), work_by who = work_by::processors,
                            clock now = &now_ns) noexcept;
 
-  /// Returns the nanoseconds that the next wait may spin; 0: it checks once.
+  /// Returns the nanoseconds that the next wait may spin. 0: it checks once.
   std::int64_t budget_ns() const noexcept { return budget_ns_.load(std::memory_order_relaxed); }
 
  private:
   friend class adaptive_wait;
-  static constexpr std::int64_t least_pause = 1, most_pause = 64;  // in lengths of the spin that delayed the other side
+  static constexpr std::int64_t least_pause = 1, most_pause = 64;  // multiples of the spin that delayed the other side
 
   void paid() noexcept;
   void wasted() noexcept;
@@ -45,13 +45,14 @@ class spin_experience {
   std::atomic<std::int64_t> budget_ns_{0}, next_pause_{least_pause}, pauses_until_{0};
 };
 
-/// The spinning part of a wait: the thread calls `spin`, and sleeps if that returns without success. One for each
-/// waiting thread.
+/// The spinning part of a wait: a thread calls `spin`, and sleeps if that returns false. Each waiting thread has its
+/// own.
 ///
-/// Never spins if the process has one core, because then only the sleep lets the other side run. With more cores, both
-/// sides may still share one, and then each spin delays the other side. A caller that knows this says so by `in_vain`.
-/// Otherwise the class infers it from an event that arrives as soon as the thread sleeps after a spin: then no thread
-/// spins for a while, at first for the length of the spin, later for up to 64 times that, until a spin pays.
+/// Never spins if the process has one core, because then the other side runs only while this thread sleeps. With more
+/// cores, both sides may still share one, and then each spin delays the other side. A caller that knows this passes
+/// `in_vain`. Otherwise the class infers it from an event that arrives right after a thread has spun and gone to sleep:
+/// then no thread spins for a while, at first for the length of that spin, later for up to 64 times that, until a spin
+/// succeeds.
 class adaptive_wait {
  public:
   explicit adaptive_wait(spin_experience& of) noexcept : known_(of) {}
@@ -92,14 +93,14 @@ class adaptive_wait {
     sleep();
     slept(known_.now_() - asleep);
   }
-  /// Learns from a sleep that is over.
+  /// Learns from a sleep of this length, which has ended.
   void slept(std::int64_t ns) noexcept;
 
  private:
   static constexpr int looks_between_clock_reads = 16;
 
   spin_experience& known_;
-  std::int64_t spun_ns_ = 0;  // the last spin, if it was in vain
+  std::int64_t spun_ns_ = 0;  // length of the last spin if it was in vain, otherwise 0
 };
 
 }  // namespace troupe

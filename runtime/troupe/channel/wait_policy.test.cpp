@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto never = [] { return false; };
 
-// Returns how often it checked in vain.
+// Returns the number of checks before the wait gave up.
 int looks(adaptive_wait& wait) {
   int n = 0;
   EXPECT_FALSE(wait.spin([&] { return ++n, false; }));
@@ -46,7 +46,7 @@ TEST(adaptive_wait, stops_spinning_at_the_event_or_when_the_budget_is_spent) {
   EXPECT_GE(now_ns() - start, known.budget_ns());
 }
 
-TEST(adaptive_wait, balanced_spins_less_while_it_does_not_pay_and_more_once_it_does) {
+TEST(adaptive_wait, balanced_spins_less_after_spins_in_vain_and_more_after_successful_ones) {
   spin_experience known(wait_policy::balanced, 2);
   adaptive_wait wait(known);
   const std::int64_t full = known.budget_ns();
@@ -61,7 +61,7 @@ TEST(adaptive_wait, balanced_spins_less_while_it_does_not_pay_and_more_once_it_d
   EXPECT_EQ(known.budget_ns(), full);
 }
 
-TEST(adaptive_wait, latency_keeps_its_budget) {
+TEST(adaptive_wait, latency_keeps_its_budget_after_spins_in_vain) {
   spin_experience known(wait_policy::latency, 2);
   adaptive_wait wait(known);
   const std::int64_t full = known.budget_ns();
@@ -69,13 +69,13 @@ TEST(adaptive_wait, latency_keeps_its_budget) {
   EXPECT_EQ(known.budget_ns(), full);
 }
 
-// A clock that advances when it is read.
+// A clock that advances whenever it is read.
 std::int64_t time_ns = 0;
 std::int64_t next_time() noexcept { return time_ns += 100; }
 
 class paused_spin : public testing::TestWithParam<wait_policy> {
  protected:
-  // Spins as soon as that is possible again; returns how long it was not.
+  // Waits until spinning is possible again, spins in vain, and returns how long it was not possible.
   std::int64_t spin_in_vain() {
     const std::int64_t start = time_ns;
     std::int64_t before = start;
@@ -88,7 +88,7 @@ class paused_spin : public testing::TestWithParam<wait_policy> {
 INSTANTIATE_TEST_SUITE_P(with, paused_spin, testing::Values(wait_policy::latency, wait_policy::balanced),
                          [](const auto& policy) { return std::string(to_string(policy.param)); });
 
-TEST_P(paused_spin, starts_if_the_other_side_ran_only_while_this_thread_slept_and_grows) {
+TEST_P(paused_spin, starts_and_grows_if_events_arrive_right_after_the_thread_sleeps) {
   std::int64_t longest = 0;
   for (int i = 0; i < 6; ++i) {
     const std::int64_t budget = known.budget_ns(), paused = spin_in_vain();
@@ -101,7 +101,7 @@ TEST_P(paused_spin, starts_if_the_other_side_ran_only_while_this_thread_slept_an
   EXPECT_GE(longest, 60) << "otherwise it costs too much if the other side never runs during a spin";
 }
 
-TEST_P(paused_spin, is_short_again_once_a_spin_has_paid) {
+TEST_P(paused_spin, is_short_again_after_a_successful_spin) {
   for (int i = 0; i < 6; ++i) {
     (void)spin_in_vain();
     wait.slept(1'000);

@@ -8,10 +8,10 @@ namespace troupe {
 
 class child_handle;
 
-/// Returns a device as the child of a supervisor, beside actors. It counts as started when it serves. If it stops with
-/// an error, that is a crash, and the supervisor's strategy decides what happens next. In a child_spec:
+/// Makes a device the child of a supervisor, beside actors. It counts as started when its worker is ready. If it stops
+/// with an error, that is a crash, and the supervisor's strategy decides what happens next. In a child_spec:
 ///   {.id = "gpu", .start = [&rt] { return device_child(rt.open_device()); }}
-/// Each restart opens another device: pass it to your actors in the start function.
+/// Each restart opens another device: pass the new one to your actors in the start function.
 std::shared_ptr<child_handle> device_child(device d);
 
 }  // namespace troupe

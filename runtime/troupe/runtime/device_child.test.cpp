@@ -14,9 +14,9 @@
 namespace troupe {
 namespace {
 
-TEST(device_child, is_replaced_by_its_supervisor_when_the_device_has_stopped) {
+TEST(device_child, is_replaced_by_its_supervisor_after_the_device_has_stopped) {
   runtime rt;
-  const device_options options{.restarts = 0};  // otherwise the device would replace the worker itself
+  const device_options options{.restarts = 0};  // otherwise the device would replace its worker itself
   stage actors;
   promise<device> first, second;
   auto got_first = first.get_pending(), got_second = second.get_pending();
@@ -40,7 +40,7 @@ TEST(device_child, is_replaced_by_its_supervisor_when_the_device_has_stopped) {
 
 struct crash {};
 
-// An actor that owns a device, and crashes when it is asked to.
+// An actor that owns a device, and crashes on request.
 struct owner {
   void handle(crash) { throw std::runtime_error("on purpose"); }
   device gpu;

@@ -22,7 +22,7 @@ engine_choice host_because(std::string reason) { return {"host", std::move(reaso
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// A child asks, so that this process never loads the driver's library.
+// Asks the driver in a child process, so that this process never loads the driver's library.
 result<driver_description> ask_driver(const device_options& o) {
   const file_descriptor output = create_in_memory("troupe-driver");
   auto child = TROUPE_TRY(process::launch({.path = o.runtime_folder + "/troupe-worker",
@@ -32,9 +32,9 @@ result<driver_description> ask_driver(const device_options& o) {
   const exit_status end = TROUPE_TRY(child.wait(o.start_timeout.after(now_ns())));
   if (!end.ended())
     return error(reaction::fatal, "runtime",
-                 "the process that asks it has not ended within device_options::start_timeout");
+                 "the process that queries it did not end within device_options::start_timeout");
   if (end.how != exit_status::ending::exited)
-    return error(reaction::fatal, "runtime", "the process that asks it " + end.text());
+    return error(reaction::fatal, "runtime", "the process that queries it " + end.text());
   std::string text(std::size_t{1} << 16, '\0');
   const ssize_t n = ::pread(output.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
@@ -48,7 +48,7 @@ engine_choice choose_engine(std::uint32_t ordinal, const engine_evidence& eviden
   if (!evidence.has_gpu_engines) return host_because("no engines for GPUs are installed");
   if (!evidence.driver_is_loaded) return host_because("no NVIDIA driver is loaded on this machine");
   const auto driver = evidence.ask_driver();
-  if (!driver) return host_because("the NVIDIA driver could not be asked: " + driver.error().text());
+  if (!driver) return host_because("the NVIDIA driver could not be queried: " + driver.error().text());
   if (!driver->unloadable.empty()) return host_because("libcuda.so.1 cannot be loaded: " + driver->unloadable);
   if (driver->code != 0) return host_because("the NVIDIA driver shows no GPU: " + driver->refused);
   if (ordinal >= driver->gpus.size())

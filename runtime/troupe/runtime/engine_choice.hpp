@@ -11,30 +11,30 @@
 
 namespace troupe {
 
-/// The backend that device_options::engine "auto" stands for, and the reason in words.
+/// The backend that device_options::engine "auto" selects, and the reason in words.
 struct engine_choice {
   std::string engine, reason;
 };
 
-/// The facts that decide the choice, apart from the options.
+/// The facts that decide the choice, besides the options.
 struct engine_evidence {
   std::string environment;        ///< the value of TROUPE_ENGINE
-  bool has_gpu_engines = false;   ///< whether the engines for GPUs are installed
-  bool driver_is_loaded = false;  ///< whether the kernel shows NVIDIA's driver
-  /// Asks the driver's library which GPUs there are. Called at most once, because it can take a second.
+  bool has_gpu_engines = false;   ///< true if the engines for GPUs are installed
+  bool driver_is_loaded = false;  ///< true if the kernel has loaded NVIDIA's driver
+  /// Asks the driver's library for the GPUs. Called at most once, because it can take a second.
   std::function<result<protocol::driver_description>()> ask_driver;
 };
 
 /// Returns the value of TROUPE_ENGINE; empty if it is not set.
 std::string engine_of_environment();
 
-/// Chooses a GPU if there is one with this number that serves programs, otherwise the host engine.
+/// Chooses the GPU with this number if it exists and serves programs, otherwise the host engine.
 engine_choice choose_engine(std::uint32_t ordinal, const engine_evidence& evidence);
 
-/// Chooses for the devices of one runtime. Asks the driver once.
+/// Chooses the backends of one runtime's devices. Asks the driver at most once.
 class engine_chooser {
  public:
-  /// `options` has its final runtime_folder.
+  /// `options.runtime_folder` must be final.
   engine_choice choose(const device_options& options);
 
  private:

@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-// Evidence for a machine with these GPUs. Counts how often the driver is asked.
+// The evidence of a machine with these GPUs. Counts how often the driver is asked.
 struct machine {
   protocol::driver_description driver;
   int asked = 0;
@@ -27,7 +27,7 @@ void expect(const engine_choice& choice, const std::string& engine, const std::s
   EXPECT_EQ(choice.reason, reason);
 }
 
-TEST(engine_choice, is_a_gpu_if_one_serves) {
+TEST(engine_choice, is_a_gpu_if_one_serves_programs) {
   expect(with_one_gpu().choose(), "cuda", "GPU 0 is present: NVIDIA H200");
 }
 
@@ -35,13 +35,13 @@ TEST(engine_choice, is_the_host_if_no_gpu_has_the_number) {
   expect(with_one_gpu().choose(1), "host", "the NVIDIA driver shows 1 GPUs, and none is number 1");
 }
 
-TEST(engine_choice, is_the_host_if_the_gpu_admits_no_programs) {
+TEST(engine_choice, is_the_host_if_the_gpu_is_in_prohibited_mode) {
   machine m = with_one_gpu();
   m.driver.gpus[0].mode = 2;
   expect(m.choose(), "host", "GPU 0, NVIDIA H200, is in compute mode Prohibited");
 }
 
-TEST(engine_choice, is_the_host_if_the_driver_shows_none) {
+TEST(engine_choice, is_the_host_if_the_driver_shows_no_gpu) {
   machine m{{.code = 100, .refused = "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)", .complete = true}};
   expect(m.choose(), "host",
          "the NVIDIA driver shows no GPU: CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)");
@@ -55,10 +55,10 @@ TEST(engine_choice, is_the_host_if_the_driver_does_not_answer) {
       choose_engine(0, {.has_gpu_engines = true, .driver_is_loaded = true, .ask_driver = [] {
                           return result<protocol::driver_description>(error(reaction::fatal, "test", "it has hung"));
                         }});
-  expect(choice, "host", "the NVIDIA driver could not be asked: it has hung");
+  expect(choice, "host", "the NVIDIA driver could not be queried: it has hung");
 }
 
-TEST(engine_choice, does_not_ask_the_driver_without_need) {
+TEST(engine_choice, does_not_ask_the_driver_if_the_answer_cannot_matter) {
   machine m = with_one_gpu();
   expect(m.choose(0, {.driver_is_loaded = true}), "host", "no engines for GPUs are installed");
   expect(m.choose(0, {.has_gpu_engines = true}), "host", "no NVIDIA driver is loaded on this machine");

@@ -27,8 +27,8 @@ struct runtime::state {
   std::uint32_t opened = 0;
   bool closing = false;
 
-  // Forgets descriptors of the library that the program has closed. Others of its own may have their numbers: nothing
-  // is closed.
+  // Forgets the descriptors of installed files if the program has closed descriptors of the library. Nothing is closed,
+  // because files of the program may have their numbers now.
   void forget_lost_files() {
     if (!loop || !loop->lost()) return;
     process_home::keep(new std::shared_ptr<installed_files>(std::move(files)));
@@ -58,7 +58,7 @@ runtime::~runtime() {
   std::vector<pending<void>> closing;
   for (const auto& core : cores) closing.push_back(core->close(false));
   for (auto& c : closing) (void)c.get();
-  // No thread outlives the runtime, because the program may end, or unload this library, right after.
+  // No thread may outlive the runtime, because the program may end, or unload this library, right after.
   for (const auto& core : cores) core->join();
   if (state_->loop) state_->loop->end();
   await_closed_sockets(now_ns() + 1'000'000'000);

@@ -9,10 +9,10 @@ namespace troupe {
 
 namespace detail {
 #ifdef TROUPE_RUNTIME_DIR
-// Set by the build: find_package(troupe) knows the installation.
+// Defined by the build: find_package(troupe) knows the installation.
 inline constexpr const char* runtime_folder = TROUPE_RUNTIME_DIR;
 #else
-// Without CMake, say with pkg-config: the installation is found from where this header is.
+// Without CMake, for example with pkg-config, the installation is found through the path of this header.
 inline constexpr const char* runtime_folder = __FILE__;
 #endif
 }  // namespace detail
@@ -23,9 +23,10 @@ struct runtime_options {
   log_sink log = {};
 };
 
-/// Owns the devices of a program. One runtime is enough; several are independent of each other.
-/// A device closes with its last handle. The destructor closes every other one in an orderly way and waits until queued
-/// requests are answered. Handles stay safe to use. It may run on any thread, also in the continuation of an answer.
+/// Owns the devices of a program. One runtime is enough; several are independent of each other. A device closes when
+/// its last handle is destroyed. The destructor closes all other devices and waits until queued requests are answered.
+/// Handles of closed devices stay safe to use. The destructor may run on any thread, also in the continuation of an
+/// answer.
 class runtime {
  public:
   explicit runtime(runtime_options options = {});
@@ -33,14 +34,14 @@ class runtime {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  /// Opens the best device there is: a GPU if one serves programs, otherwise the host engine (see
+  /// Opens the best device of the machine: a GPU if one serves programs, otherwise the host engine (see
   /// device_options::engine). Returns at once; requests are queued until its worker is ready. Never fails: if the
-  /// device cannot start, `started()` and every request report the error. Each call opens another device with its own
-  /// worker, which closes with its last handle.
+  /// device cannot start, `started()` and every request report the error. Each call opens another device with a worker
+  /// of its own, which closes when its last handle is destroyed.
   [[nodiscard]] device open_device(device_options options = {}) {
     return open(std::move(options), detail::runtime_folder);
   }
-  /// Opens a device and waits until it serves. Fails with the reason why it never will.
+  /// Opens a device and waits until it serves. Fails with the reason if it never will.
   result<device> open_ready(device_options options = {}) {
     device opened = open_device(std::move(options));
     if (auto ready = opened.started().get(); !ready) return ready.error();

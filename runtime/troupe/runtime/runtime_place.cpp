@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-// Returns the folder for a program in bin/ of an installed tree.
+// Returns the folder of the worker that belongs to a program in bin/ of an installed tree.
 std::string folder_beside(std::string program) {
   for (int i = 0; i < 2; ++i) program.resize(std::min(program.size(), program.rfind('/')));
   return program + "/" TROUPE_RUNTIME_SUBDIR;

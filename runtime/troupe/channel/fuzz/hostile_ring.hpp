@@ -12,8 +12,8 @@
 
 namespace troupe::testing {
 
-/// Lets the input play a peer, reader or writer, that writes anything to the ring's memory between this side's calls.
-/// Aborts if a span that this side gets is outside the ring. The memory ends at an unmapped page.
+/// Lets the input play the other side, reader or writer, which writes anything to the ring's memory between calls of
+/// this side. Aborts if a span that this side gets is outside the ring. The memory ends at an unmapped page.
 class hostile_ring {
  public:
   explicit hostile_ring(std::span<const std::uint8_t> input) : input_(input), memory_(guarded()) {
@@ -23,7 +23,7 @@ class hostile_ring {
   void run() {
     const std::uint64_t first_ticket = (byte() % 2 ? std::uint64_t{1} << (byte() % 64) : 1) + byte() % 16;
     auto region = ring_region::format(memory_, capacity, first_ticket);
-    require(region.has_value(), "format refused good memory");
+    require(region.has_value(), "format refused valid memory");
     ring_reader reader(*region);
     ring_writer writer(*region);
     position_ = first_ticket - 1;
@@ -91,7 +91,7 @@ class hostile_ring {
       memory_[header + i] = static_cast<std::byte>(byte());
   }
 
-  // A record that the reader accepts, or nearly: the right stamp at the right place, with any size.
+  // Writes a record that the reader accepts, or nearly so: the right stamp at the right position, with any size.
   void forge_record() {
     std::byte* granule = memory_.data() + header + position_ % (capacity / 64) * 64;
     const std::uint32_t size = byte() % 4 ? half() % 1100 : half();
@@ -111,7 +111,8 @@ class hostile_ring {
     return data >= memory_.data() + header && bytes <= capacity && data + bytes <= memory_.data() + memory_.size();
   }
 
-  // The reader's own tail, which it writes to the memory when it frees a record.
+  // Makes a call with the reader's own tail in the memory, and notes the tail that the call writes if it frees a
+  // record.
   template <class Call>
   auto watched(Call call) {
     std::uint64_t spoilt, mark = position_;

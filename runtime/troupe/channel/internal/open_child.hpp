@@ -7,9 +7,9 @@
 
 namespace troupe {
 
-/// Returns a pidfd of a child that leads its own process group, as launched ones do. Returns none, with ESRCH in errno,
-/// if that process is none: the child may have ended, and once other code of this program has reaped it, another
-/// process may get its number.
+/// Returns a pidfd of a child that leads its own process group, as launched children do. Otherwise returns an empty
+/// descriptor, with ESRCH in errno: the child may have ended, and once other code of this program has reaped it,
+/// another process may have its number.
 file_descriptor open_child(pid_t pid) noexcept;
 
 }  // namespace troupe

@@ -8,8 +8,7 @@
 
 namespace troupe {
 
-/// Returns the error of a failed system call: `retry_later` for too many descriptors or too little memory, which may
-/// pass, and `fatal` for the rest.
+/// Returns the error of a failed system call: `retry_later` if descriptors or memory are exhausted, otherwise `fatal`.
 error channel_error(std::string call, int code, std::source_location at = std::source_location::current());
 
 }  // namespace troupe

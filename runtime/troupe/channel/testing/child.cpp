@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program that the channel's tests launch. Its first argument says what to do; it answers through the control
+// The program that the channel's tests launch. Its first argument selects its role; it answers through the control
 // socket.
 #include <dirent.h>
 #include <signal.h>
@@ -64,20 +64,20 @@ int describe_outputs() {
   return 0;
 }
 
-// To standard output: what this program would pass on to a child.
+// Prints the environment that this program would pass on to a child.
 int list_environment() {
   for (const std::string& variable : current_environment()) std::printf("%s\n", variable.c_str());
   return std::fflush(stdout);
 }
 
-// Reports blocked and ignored signals, whether it leads its session, and an environment variable.
+// Sends blocked and ignored signals, whether this process leads its session, and an environment variable.
 int describe_self() {
   std::ostringstream text;
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("SigBlk") || line.starts_with("SigIgn"))
       text << line.substr(0, 7) << " " << (std::stoull(line.substr(8), nullptr, 16) & 0x7fff'ffff)
-           << "\n";  // 32, 33: the C library's
+           << "\n";  // without 32 and 33, which the C library uses
   text << (::getsid(0) == ::getpid() ? "leads its session" : "in another session") << "\n";
   const char* value = std::getenv("TROUPE_TEST_VARIABLE");
   text << (value ? value : "no variable") << "\n";
@@ -129,7 +129,7 @@ int read_ring() {
 }
 
 int segfault() {
-  ::signal(SIGSEGV, SIG_DFL);  // sanitizers install a handler
+  ::signal(SIGSEGV, SIG_DFL);  // undoes a sanitizer's handler
   auto* page = static_cast<volatile char*>(::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   *page = 1;
   return 0;
@@ -146,7 +146,7 @@ int tied_to(const char* parent) {
   return hang();
 }
 
-// Launches a child that dies with it, and sends the tester a descriptor that shows when that child ends.
+// Launches a child that dies with this process, and sends the test a descriptor that shows when that child has ended.
 int launch_tied(const char* self) {
   control_socket control = connect();
   auto pair = control_socket::make_pair().value();

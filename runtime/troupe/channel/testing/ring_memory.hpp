@@ -10,7 +10,7 @@
 
 namespace troupe::testing {
 
-/// Memory of exactly one ring.
+/// The memory of exactly one ring.
 class ring_memory {
  public:
   explicit ring_memory(std::size_t capacity)
@@ -23,11 +23,11 @@ class ring_memory {
   ~ring_memory() { ::operator delete(data_, std::align_val_t{128}); }
 
   std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
-  /// Returns the granule at an offset counted in granules.
+  /// Returns the granule with this index.
   std::byte* granule(std::size_t index) const noexcept { return data_ + ring_region::bytes_for(0) + index * 64; }
   void put_word(std::byte* at, std::uint64_t value) const noexcept { std::memcpy(at, &value, sizeof value); }
   void put_half(std::byte* at, std::uint32_t value) const noexcept { std::memcpy(at, &value, sizeof value); }
-  /// Returns the tail that the reader shows to the writer.
+  /// Returns the place of the tail that the reader publishes for the writer.
   std::byte* tail() const noexcept { return data_ + 128; }
 
  private:
@@ -49,7 +49,7 @@ struct local_ring {
   ring_reader reader;
 };
 
-/// Returns TROUPE_SEED if it is set, so that a failed random test can be repeated.
+/// Returns TROUPE_SEED if it is set, so that a failed random test can be repeated; otherwise `usual`.
 inline std::uint64_t seed_or(std::uint64_t usual) {
   const char* given = std::getenv("TROUPE_SEED");
   return given ? std::strtoull(given, nullptr, 0) : usual;
