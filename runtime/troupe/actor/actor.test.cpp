@@ -106,7 +106,7 @@ TEST(an_actor, can_send_to_itself_on_the_inline_executor_without_growing_the_sta
   EXPECT_EQ(ref.ask(get{}).get().value(), 200'001);
 }
 
-TEST(a_full_mailbox, refuses_with_an_error_that_names_actor_capacity_and_remedy) {
+TEST(a_full_mailbox, refuses_messages_with_an_error_that_names_actor_capacity_and_remedy) {
   manual_executor manual;
   auto ref = spawn<counter>({.mailbox = 3, .on = manual, .name = "till"});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(ref.tell(add{1}));
@@ -133,7 +133,7 @@ TEST(a_full_mailbox, leaves_a_refused_message_unchanged) {
   manual.run();
 }
 
-TEST(a_mailbox_of_capacity_1, has_a_free_place_when_the_answer_arrives) {
+TEST(a_mailbox_of_capacity_1, accepts_a_message_when_the_answer_to_the_last_one_arrives) {
   auto ref = spawn<counter>({.mailbox = 1});
   int answers = 0;
   auto last = ref.ask(get{}).then([&](result<int>) {
@@ -144,7 +144,7 @@ TEST(a_mailbox_of_capacity_1, has_a_free_place_when_the_answer_arrives) {
   EXPECT_EQ(answers, 1);
 }
 
-TEST(an_empty_reference, refuses_with_an_error) {
+TEST(an_empty_reference, refuses_messages_with_an_error) {
   const actor_ref<counter> none;
   EXPECT_EQ(none.tell(add{1}).error().reaction(), reaction::caller_bug);
   EXPECT_EQ(none.ask(get{}).get().error().reaction(), reaction::caller_bug);
@@ -153,7 +153,7 @@ TEST(an_empty_reference, refuses_with_an_error) {
   none.kill();
 }
 
-TEST(a_handler, can_return_an_ordinary_error_and_its_actor_continues) {
+TEST(a_handler, can_return_an_error_that_is_not_fatal_and_its_actor_continues) {
   auto ref = spawn<counter>({});
   EXPECT_EQ(ref.ask(refuse_politely{}).get().error().text(), "not now");
   EXPECT_TRUE(ref.ask(get{}).get());
@@ -198,7 +198,7 @@ TEST(a_sender_that_was_answered_with_a_crash, finds_the_mailbox_closed) {
   EXPECT_EQ(later->error().reaction(), reaction::stopped);
 }
 
-TEST(a_cancelled_ask, is_answered_at_once) {
+TEST(a_cancelled_ask, is_answered_at_once_with_the_cancellation) {
   manual_executor manual;
   auto ref = spawn<counter>({.on = manual});
   auto answer = ref.ask(std::make_unique<int>(1));
@@ -285,7 +285,7 @@ struct throws_ordinary_errors {
   }
 };
 
-TEST(a_handler_that_is_a_task, crashes_the_actor_if_it_has_no_result_and_throws_even_an_ordinary_error) {
+TEST(a_handler_that_is_a_task, crashes_the_actor_if_it_throws_even_an_ordinary_error_and_returns_no_result) {
   auto told = spawn<throws_ordinary_errors>({});
   told.tell(fail{});
   EXPECT_TRUE(told.ended());
@@ -322,7 +322,7 @@ struct observer {
   int total = 0;
 };
 
-TEST(an_actor_that_watches, gets_the_end_as_a_message) {
+TEST(an_actor_that_watches, gets_the_end_of_the_other_actor_as_a_message) {
   auto patient = spawn<counter>({.name = "patient"});
   auto ref = spawn<observer>({});
   ref.tell(patient);
@@ -331,7 +331,7 @@ TEST(an_actor_that_watches, gets_the_end_as_a_message) {
   const auto downs = ref.ask(get{}).get().value();
   ASSERT_EQ(downs.size(), 1u);
   EXPECT_EQ(downs[0], "patient #" + std::to_string(patient.id()) + " was killed");
-  ref.tell(patient);  // it has ended already
+  ref.tell(patient);  // the actor has ended already
   EXPECT_EQ(ref.ask(get{}).get().value().size(), 2u);
 }
 

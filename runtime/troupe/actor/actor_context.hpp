@@ -13,7 +13,7 @@ template <class A, class... Args>
 actor_ref<A> spawn_at(actor_origin origin, actor_options options, Args&&... args);
 }  // namespace detail
 
-/// A place to spawn actors from, for code that works with stages and actors alike. Cheap to copy.
+/// Spawns actors for code that has a stage or an actor to spawn from. Cheap to copy.
 class spawner {
  public:
   spawner() noexcept = default;
@@ -29,8 +29,8 @@ class spawner {
   actor_origin origin_;
 };
 
-/// The operations of an actor of class A on itself. Use it only in the actor's constructor, handlers and tasks; it
-/// lives as long as the actor.
+/// The operations of an actor of class A on itself. Use it only in the actor's constructor, handlers and tasks. It
+/// lives as long as the actor's object.
 template <class A>
 class actor_context {
  public:
@@ -41,35 +41,37 @@ class actor_context {
   const std::string& name() const noexcept { return core_.name(); }
   std::uint64_t id() const noexcept { return core_.id(); }
   executor& where() const noexcept { return core_.where(); }
-  /// The stage's clock; null for actors spawned without a stage.
+  /// Returns the stage's clock; null if the actor was spawned without a stage.
   alarm_clock* clock() const noexcept { return core_.origin().clock; }
 
-  /// Ends the actor after the messages that are queued now.
+  /// Ends the actor when it has handled the messages that are queued now.
   void stop() noexcept { core_.stop(exit_kind::normal); }
   /// Returns true if a stop or kill was ordered.
   bool stopping() const noexcept { return core_.stopping(); }
-  /// Ends the actor after the current handler, which can be a task; queued messages are refused. Call it in the
-  /// constructor and in handlers. A task that the actor only started runs beside them and must send a message instead.
+  /// Ends the actor when the current handler, which can be a task, has ended; queued messages are refused. Call it in
+  /// the constructor and in handlers. A task that runs beside the handlers, because the actor only started it, must
+  /// send the actor a message instead.
   void leave(exit_kind kind = exit_kind::normal) noexcept { core_.leave(kind, nullptr); }
   void leave(exit_kind kind, const error& cause) noexcept { core_.leave(kind, &cause); }
 
   /// Spawns a child. However this actor ends, its children are stopped first, youngest first, and only then is its own
-  /// end reported. The child's end has no effect here unless it is watched; a `supervisor` restarts children.
+  /// end reported. The end of a child has no effect on this actor unless it watches the child; a `supervisor` restarts
+  /// children.
   template <class B, class... Args>
   actor_ref<B> spawn(actor_options options, Args&&... args) {
     auto child = spawner().template spawn<B>(std::move(options), std::forward<Args>(args)...);
     core_.children().adopt(*child.handle().get());
     return child;
   }
-  /// Spawns actors that do not end with this one, on the same executor and stage.
+  /// Returns a spawner of actors that do not end with this one. They use the same executor and stage.
   troupe::spawner spawner() const {
     actor_origin origin = core_.origin();
     origin.where = &core_.where();
     return troupe::spawner(std::move(origin));
   }
 
-  /// Sends `down` to this actor when the other one has ended. The message is never refused. If the reference is empty,
-  /// its kind is `crashed`, with the cause.
+  /// Sends `down` to this actor when `other` has ended. This message is never refused. If the reference is empty, the
+  /// kind of the end is `crashed`, with the cause.
   template <class B>
   void watch(const actor_ref<B>& other) {
     static_assert(handles<A, down>, "the actor class needs a handle(down) to watch others");
@@ -79,8 +81,9 @@ class actor_context {
     });
   }
 
-  /// Sends `f(result<T>)` to this actor when the pending is answered, ahead of the mailbox; never refused. So an actor
-  /// can wait and handle messages meanwhile. The pending is cancelled when the actor ends.
+  /// Sends `f(result<T>)` to this actor when the pending is answered. The message is handled before those in the
+  /// mailbox and never refused. So the actor handles other messages while it waits. The pending is cancelled when the
+  /// actor ends.
   template <class T, class F>
   void pipe(pending<T> source, F f) {
     detail::pipe_to<A>(core_, std::move(source), std::move(f));

@@ -13,7 +13,7 @@ std::uint64_t next_id() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-/// An actor whose turn this thread is passing on: the thread is inside `executor::post`.
+/// An actor whose turn this thread is passing on with `executor::post`.
 struct passing {
   const actor_core* core;
   bool came_back = false;
@@ -63,13 +63,14 @@ void actor_core::drop_handle() noexcept {
 
 void actor_core::wake() noexcept {
   if (schedule_.load() != idle || schedule_.exchange(scheduled) != idle) return;
-  add_ref();  // the turn's
+  add_ref();  // the reference of the turn
   executor_->post(*this);
 }
 
 void actor_core::run_job(job* self) noexcept {
   auto* const core = static_cast<actor_core*>(self);
-  // An executor that runs jobs at once calls this from `pass_turn`. Return to it, or the stack would grow.
+  // An executor that runs jobs at once calls this function inside `pass_turn`. Return to it, so that the stack does not
+  // grow.
   if (passing_here && passing_here->core == core) {
     passing_here->came_back = true;
     return;
@@ -93,16 +94,17 @@ void actor_core::take_turn() noexcept {
   }
 }
 
-/// Lets other jobs of the executor run. Returns true if this thread still owns the turn.
+/// Lets the executor run other jobs. Returns true if this thread still owns the turn.
 bool actor_core::pass_turn() noexcept {
   passing here{.core = this};
   passing* const outer = std::exchange(passing_here, &here);
-  executor_->post(*this);  // after this line another thread may own the turn
+  executor_->post(*this);  // from here on, another thread may own the turn
   passing_here = outer;
   return here.came_back;
 }
 
-/// Returns true if something is new and this thread still owns the turn; otherwise the turn's reference is released.
+/// Ends the turn if there is nothing to do, and releases its reference. Returns true if there is something, and this
+/// thread still owns the turn.
 bool actor_core::rest() noexcept {
   const detail::mailbox::next_place next = mailbox_.next();
   const detail::actor_orders::snapshot seen = seen_orders_;
@@ -166,7 +168,7 @@ error actor_core::explain(refusal why) const {
     case refusal::full:
       return error::retry_later("actor", EAGAIN,
                                 cat("the mailbox of ", self, " is full (capacity ", mailbox_.capacity(),
-                                    "): send again later, send slower, or give it a larger actor_options::mailbox"));
+                                    "): send again later, send less often, or set a larger actor_options::mailbox"));
     case refusal::stopped: {
       const exit_reason* const end = watchers_.reason();
       return error(reaction::stopped, "actor",

@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// An actor without its type: its parts, its references, and the turn. The typed view is `actor_ref<A>`.
+/// The untyped part of an actor: its state, its references, and the turn. `actor_ref<A>` is the typed view.
 ///
 /// **The turn.** A thread that moves `schedule` from idle to scheduled owns the turn. The owner alone reads the mailbox
 /// and the system queue, runs handlers and takes the steps of the end. It passes the turn on by posting the core's job.
@@ -24,12 +24,12 @@ namespace troupe {
 ///
 /// **No message or order is missed.** Before the owner rests, it stores idle and then reads everything that can be new:
 /// the next cell of the mailbox, the system queue, the orders. A sender first makes its message or order visible and
-/// then reads `schedule`. All four are sequentially consistent, so either the owner sees what is new, or the sender
-/// sees idle and takes the turn.
+/// then reads `schedule`. All these operations are sequentially consistent, so either the owner sees the new message or
+/// order, or the sender sees idle and takes the turn.
 ///
-/// **Kill.** A kill while a handler runs takes the turn from the handler, see `actor_orders`. The killer answers all
-/// callers and reports the end; the handler's thread finds the handler abandoned when it returns. The last of the two
-/// destroys the message and the object. So no handler can delay a kill.
+/// **Kill.** A kill while a handler runs takes the turn from the handler: see `actor_orders`. The killing thread
+/// answers all callers and reports the end; the handler's thread finds the handler abandoned when it returns. The last
+/// of the two destroys the message and the object. So no handler can delay a kill.
 class actor_core : public refuser, private job {
  public:
   actor_core(const actor_core&) = delete;
@@ -40,7 +40,7 @@ class actor_core : public refuser, private job {
   std::uint64_t id() const noexcept { return id_; }
   executor& where() const noexcept { return *executor_; }
   const actor_origin& origin() const noexcept { return origin_; }
-  /// The actor's object; the sender knows its type.
+  /// Returns the actor's object. The sender knows its type.
   void* object() const noexcept { return object_; }
   const detail::mailbox& mailbox() const noexcept { return mailbox_; }
   detail::exit_watchers& watchers() noexcept { return watchers_; }
@@ -54,12 +54,12 @@ class actor_core : public refuser, private job {
       ~waker() {
         if (self) self->wake();
       }
-    } always{this};  // an envelope whose construction throws still takes its place
+    } always{this};  // publishes also the empty envelope that is sent if a constructor throws
     const refusal why = mailbox_.push<Envelope>(std::forward<Args>(args)...);
     if (why != refusal::none) always.self = nullptr;
     return why;
   }
-  /// Never refused. Discarded if the actor has ended.
+  /// Sends a message that is never refused. It is discarded if the actor has ended.
   void push_system(std::unique_ptr<detail::system_message> message) noexcept;
 
   void stop(exit_kind kind) noexcept;
@@ -70,21 +70,22 @@ class actor_core : public refuser, private job {
   void release() const noexcept final {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  /// A handle is a reference that can send. Without one the actor is stopped.
+  /// Counts a handle, which is a reference that can send. An actor without handles is stopped.
   void add_handle() noexcept {
     if (handles_.fetch_add(1, std::memory_order_relaxed) == 0) add_ref();
   }
   void drop_handle() noexcept;
 
   // --- from envelopes, see envelope.hpp ---
-  /// Returns false if the actor was killed in the meantime: the caller must not touch it.
+  /// Called when a handler has ended. Returns false if the actor was killed in the meantime: the caller must not touch
+  /// it.
   bool handler_ended() noexcept;
   void release_message() noexcept;
-  /// Goes on with the turn after a handler that was a task.
+  /// Continues the turn after a handler that was a task.
   void take_turn() noexcept;
 
   // --- from the actor's own handlers ---
-  /// The actor ends when the current handler has returned; queued messages are refused. The first call decides.
+  /// Ends the actor when the current handler has ended; queued messages are refused. Only the first call has an effect.
   void leave(exit_kind kind, const error* cause) noexcept;
   detail::child_list& children() noexcept { return children_; }
 
@@ -92,13 +93,13 @@ class actor_core : public refuser, private job {
   actor_core(void* object, std::string name, std::size_t capacity, executor& where, actor_origin origin);
   virtual ~actor_core();
 
-  /// The object was built: from now on messages are handled.
+  /// Begins to handle messages: the object has been constructed.
   void begin() noexcept;
-  /// There is no object: messages are refused, and the actor ends.
+  /// Ends the actor without an object: messages are refused.
   void begin_without_object(exit_kind kind, const error& why) noexcept;
 
   virtual void destroy_object() noexcept = 0;
-  /// The call of the `terminate` hook; null if the class has none.
+  /// Makes the call of the `terminate` hook; null if the class has none.
   virtual std::unique_ptr<detail::envelope> make_terminate_call(const exit_reason& reason) = 0;
 
  private:
@@ -121,7 +122,7 @@ class actor_core : public refuser, private job {
 
   // Read by senders.
   std::atomic<std::uint32_t> schedule_{scheduled};
-  mutable std::atomic<std::uint32_t> refs_{2};  // the object's, and that of the turn in which it is built
+  mutable std::atomic<std::uint32_t> refs_{2};  // of the object, and of the turn in which it is constructed
   std::atomic<std::uint32_t> handles_{0};
   executor* const executor_;
   void* const object_;
@@ -129,7 +130,7 @@ class actor_core : public refuser, private job {
   detail::mailbox mailbox_;
   detail::actor_orders orders_;
 
-  // For the turn's owner.
+  // Only the turn's owner uses these.
   detail::actor_orders::snapshot seen_orders_;
   detail::current_message current_;
   bool has_object_ = true;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actor/actor_core.hpp>
 
-// The end of an actor: the orders, and the steps that follow.
+// The end of an actor: the orders that cause it, and its steps.
 namespace troupe {
 
 using detail::exit_phase;
@@ -22,7 +22,7 @@ void actor_core::kill() noexcept {
     case detail::kill_outcome::handler_abandoned:
       break;
   }
-  // This thread owns the turn now, with its reference. The message stays in its place until the handler is done.
+  // This thread owns the turn now, with its reference. The message stays in its cell until the handler has ended.
   if (exit_.alive()) begin_exit(exit_kind::killed);
   current_.abandon(exit_.unhandled(), mailbox_);
   if (orders_.killer_done()) post(*executor_, [this] { destroy_abandoned(); });
@@ -49,7 +49,7 @@ actor_core::step_outcome actor_core::exit_step() noexcept {
     case exit_phase::alive:
     case exit_phase::refusing:
       if (mailbox_.front()) mailbox_.refuse_all(exit_.unhandled());
-      if (!mailbox_.drained()) return step_outcome::nothing;  // a sender has its place and is still writing
+      if (!mailbox_.drained()) return step_outcome::nothing;  // a sender has claimed a cell and is still writing
       exit_.enter(exit_phase::terminating);
       return step_outcome::progress;
     case exit_phase::terminating:
@@ -89,8 +89,8 @@ void actor_core::report_end() noexcept {
   watchers_.end(exit_.reason(), orders_);
 
   const ref<object_count> objects = abandoned ? ref<object_count>() : origin_.objects;
-  if (!abandoned) release();  // the object's reference
-  release();                  // the turn's, which no thread gets any more
+  if (!abandoned) release();  // the reference of the object
+  release();                  // the reference of the turn, which no thread takes any more
   if (objects) objects->leave();
 }
 

@@ -29,7 +29,7 @@ struct call {
 };
 struct leave_now {};
 
-/// Logs what happens to it.
+/// Logs its messages and its end.
 struct recorder {
   recorder(actor_context<recorder>& c, log& l, std::string n) : self(c), diary(l), name(std::move(n)) {}
   ~recorder() { diary.push_back(name + " destroyed"); }
@@ -70,7 +70,7 @@ TEST(an_orderly_stop, handles_queued_messages_refuses_later_ones_and_calls_termi
   EXPECT_EQ(diary, (log{"first", "a says normal", "a destroyed"}));
 }
 
-TEST(stopping, a_second_time_or_after_the_end_is_answered) {
+TEST(stopping, an_actor_twice_or_after_its_end_is_answered) {
   log diary;
   auto ref = spawn<recorder>({}, diary, "a");
   EXPECT_TRUE(ref.stop().get());
@@ -176,7 +176,7 @@ struct leaves_in_constructor {
   void handle(crash) {}
 };
 
-TEST(an_actor_that_leaves, has_ended_after_spawn_if_it_leaves_in_its_constructor) {
+TEST(an_actor_that_leaves, has_ended_when_spawn_returns_if_it_leaves_in_its_constructor) {
   auto ref = spawn<leaves_in_constructor>({});
   EXPECT_TRUE(ref.ended());
   EXPECT_EQ(ref.tell(crash{}).error().reaction(), reaction::stopped);
@@ -189,7 +189,7 @@ TEST(a_crash, calls_terminate_with_the_reason) {
   EXPECT_EQ(diary, (log{"a says crashed", "a destroyed"}));
 }
 
-TEST(an_actor_without_references, stops_when_it_has_handled_its_messages) {
+TEST(an_actor_without_references, stops_when_it_has_handled_its_queued_messages) {
   manual_executor manual;
   log diary;
   {
@@ -312,7 +312,7 @@ struct not_built {
   int handle(crash) { return 1; }
 };
 
-TEST(a_constructor_that_throws, throws_from_spawn_and_messages_to_the_actor_are_answered) {
+TEST(a_constructor_that_throws, throws_from_spawn_and_messages_sent_meanwhile_are_answered) {
   actor_ref<not_built> ref;
   pending<int> answer;
   EXPECT_THROW((void)spawn<not_built>({}, ref, answer), std::runtime_error);
@@ -354,7 +354,7 @@ TEST(a_stage, kills_actors_that_do_not_end_within_its_close_timeout) {
   EXPECT_EQ(diary, (log{"a waited", "a destroyed"}));
 }
 
-TEST(references, outlive_stage_and_actor) {
+TEST(references, may_outlive_stage_and_actor) {
   actor_ref<recorder> ref;
   log diary;
   {
@@ -385,7 +385,7 @@ TEST(pendings_and_references, can_be_destroyed_in_any_order) {
   EXPECT_EQ(std::count(diary.begin(), diary.end(), "a destroyed"), 6);
 }
 
-TEST(an_actor_spawned_on_a_closed_stage, has_ended_without_an_object) {
+TEST(an_actor_spawned_on_a_closed_stage, has_ended_at_once_and_has_no_object) {
   log diary;
   stage s;
   s.close();

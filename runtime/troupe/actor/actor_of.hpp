@@ -16,7 +16,7 @@ constexpr std::string_view class_name() noexcept {
   return full.substr(full.rfind(':') + 1);
 }
 
-/// The actor and its object in one block.
+/// An actor and its object in one block of memory.
 template <class A>
 class actor_of final : public actor_core {
  public:
@@ -37,7 +37,7 @@ class actor_of final : public actor_core {
     }
     begin();
   }
-  /// Ends the actor without an object. Called instead of `build`.
+  /// Ends the actor without constructing an object. Called instead of `build`.
   void build_nothing(const error& why) noexcept { begin_without_object(exit_kind::shutdown, why); }
 
  private:

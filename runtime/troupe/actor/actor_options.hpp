@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// An executor, or none. Does not own it.
+/// A reference to an executor, or to none. The executor must outlive it.
 class executor_ref {
  public:
   executor_ref() noexcept = default;
@@ -21,10 +21,11 @@ class executor_ref {
 
 /// Options of an actor's spawn.
 struct actor_options {
-  std::size_t mailbox = 1024;  ///< the most messages it holds, including the one being handled; 64 bytes each
-  /// Must outlive the actor. By default the parent's or the stage's; without either, the sender runs the handler.
+  std::size_t mailbox = 1024;  ///< maximum number of messages, including the one being handled; 64 bytes each
+  /// Runs the handlers; must outlive the actor. The default is the executor of the parent or the stage; without either,
+  /// handlers run on the sender's thread.
   executor_ref on = {};
-  text name = {};  ///< for error texts; by default the class's name
+  text name = {};  ///< for error texts; the default is the name of the class
 };
 
 }  // namespace troupe

@@ -10,14 +10,14 @@ namespace troupe::detail {
 /// The effect of `actor_orders::kill`.
 enum class kill_outcome : std::uint8_t {
   nothing,            ///< the actor was killed before, or has ended
-  ordered,            ///< the turn's owner will see it: wake the actor
+  ordered,            ///< the turn's owner will find the order: wake the actor
   handler_abandoned,  ///< a handler runs: the caller owns the turn from now on
 };
 
-/// The orders to an actor, and whether a handler runs: one word that several threads change.
+/// The orders to an actor, and whether a handler runs, in one word that several threads change.
 ///
 /// The orders (stop, kill) are bits that are never cleared. The turn's owner reads them at each step; `actor_core`
-/// explains why it misses none.
+/// proves that it misses none.
 ///
 /// **A kill does not wait for a handler.** The owner sets `running` before it runs a handler and clears it afterwards;
 /// `kill` sets its bit at any time. Each is one read-modify-write of this word, so they have an order:
@@ -26,19 +26,19 @@ enum class kill_outcome : std::uint8_t {
 ///    thread sees `abandoned` when it clears `running`, and touches nothing of the actor any more.
 ///  - `kill` after `running` was cleared: the owner still has the turn and sees the kill at its next step.
 ///
-/// An abandoned handler still uses its message and the object. The handler's thread and the killer each set a bit when
-/// they are done with both. The second one finds the other's bit and destroys them.
+/// An abandoned handler still uses its message and the object. The handler's thread and the killing thread each set a
+/// bit when they are done with both. The second one finds the other's bit and destroys message and object.
 class actor_orders {
   static constexpr std::uint32_t stop_bit = 1, shutdown_bit = 2, kill_bit = 4, running_bit = 8, abandoned_bit = 16,
                                  killer_done_bit = 32, handler_done_bit = 64, ended_bit = 128;
 
  public:
-  /// The word at one moment.
+  /// A copy of the word.
   class snapshot {
    public:
     snapshot() noexcept = default;
     bool stop() const noexcept { return (word_ & stop_bit) != 0; }
-    /// The kind of the stop that was ordered first.
+    /// Returns true if the first stop that was ordered has the kind `shutdown`.
     bool shutdown() const noexcept { return (word_ & shutdown_bit) != 0; }
     bool kill() const noexcept { return (word_ & kill_bit) != 0; }
     friend bool operator==(snapshot, snapshot) = default;
@@ -50,22 +50,22 @@ class actor_orders {
   };
 
   // --- any thread ---
-  /// Sequentially consistent, see `actor_core`.
+  /// Sequentially consistent: see `actor_core`.
   snapshot load() const noexcept { return snapshot(word_.load()); }
   bool stopping() const noexcept { return (word_.load() & (stop_bit | kill_bit)) != 0; }
   bool ended() const noexcept { return (word_.load() & ended_bit) != 0; }
-  /// Returns true if the order is new: wake the actor.
+  /// Orders a stop. Returns true if no stop was ordered before: then wake the actor.
   bool stop(bool shutdown) noexcept;
   kill_outcome kill() noexcept;
 
   // --- the turn's owner ---
-  /// Returns false if the actor was killed: run no handler.
+  /// Returns false if the actor was killed: then run no handler.
   bool begin_handler() noexcept {
     if ((word_.fetch_or(running_bit) & kill_bit) == 0) return true;
     word_.fetch_and(~running_bit);
     return false;
   }
-  /// Returns false if the handler was abandoned: the turn belongs to another thread.
+  /// Returns false if the handler was abandoned: then the turn belongs to another thread.
   bool end_handler() noexcept { return (word_.fetch_and(~running_bit) & abandoned_bit) == 0; }
   bool handler_abandoned() const noexcept { return (word_.load() & abandoned_bit) != 0; }
   void end() noexcept { word_.fetch_or(ended_bit); }

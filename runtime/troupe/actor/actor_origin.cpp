@@ -15,7 +15,8 @@ void object_count::wait_for_none() const noexcept {
 }
 
 error detail::closed_stage() {
-  return error(reaction::stopped, "actor", "its stage was closed before it was spawned: nothing was built");
+  return error(reaction::stopped, "actor",
+               "the stage was closed before the actor was spawned, so it has no object: spawn it on an open stage");
 }
 
 }  // namespace troupe

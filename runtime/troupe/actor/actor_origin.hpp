@@ -12,7 +12,7 @@ namespace troupe {
 
 class alarm_clock;
 
-/// Counts the objects of actors, so that a thread can wait until none is left.
+/// Counts the objects of actors, so that a thread can wait until all are destroyed.
 class object_count {
  public:
   void enter() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -31,14 +31,14 @@ class object_count {
 
 /// The properties that an actor inherits from the stage or actor that spawns it.
 struct actor_origin {
-  executor* where = nullptr;       ///< for actors whose options name none; null: the thread that sends
-  alarm_clock* clock = nullptr;    ///< null: none
-  ref<object_count> objects = {};  ///< null: no stage waits for the actor's object
-  bool closed = false;             ///< the stage is closed: the actor ends without an object
+  executor* where = nullptr;       ///< executor of actors whose options name none; null: the sender's thread
+  alarm_clock* clock = nullptr;    ///< the stage's clock; null: no clock
+  ref<object_count> objects = {};  ///< the stage's count of objects; null: no stage waits for them
+  bool closed = false;             ///< the stage is closed: actors end without an object
 };
 
 namespace detail {
-/// The error of an actor that was spawned on a closed stage.
+/// Returns the error of an actor that was spawned on a closed stage.
 error closed_stage();
 }  // namespace detail
 

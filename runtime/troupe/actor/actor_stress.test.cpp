@@ -9,7 +9,7 @@
 #include <troupe/actor/supervisor.hpp>
 #include <troupe/async/promise.hpp>
 
-// Many threads at once, for the thread sanitizer. The expectations hold in every interleaving.
+// Many threads at once, for the thread sanitizer. The expectations hold for every interleaving of the threads.
 namespace troupe {
 namespace {
 
@@ -20,7 +20,7 @@ struct numbered {
 struct total {};
 struct crash {};
 
-/// Checks that every sender's messages arrive in order.
+/// Checks that the messages of every sender arrive in order.
 struct order_checker {
   explicit order_checker(int senders) : next(static_cast<std::size_t>(senders), 0) {}
   int handle(numbered m) {
@@ -52,7 +52,7 @@ void in_threads(int n, F f) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST(many_senders, are_handled_in_order_and_each_accepted_message_exactly_once) {
+TEST(many_senders, have_each_accepted_message_handled_once_and_in_order) {
   constexpr int senders = 4, each = 5'000;
   stage s({.threads = 3});
   auto ref = s.spawn<order_checker>({.mailbox = 61}, senders);
@@ -142,7 +142,7 @@ TEST_P(asks_of_an_ending_actor, are_answered_exactly_once) {
 INSTANTIATE_TEST_SUITE_P(of_kind, asks_of_an_ending_actor,
                          ::testing::Values(ending::stop, ending::kill, ending::crash, ending::drop));
 
-TEST(simultaneous_stops_kills_and_crashes, end_an_actor) {
+TEST(simultaneous_stops_kills_and_crashes, of_an_actor_end_it) {
   stage s({.threads = 2});
   for (int round = 0; round < 200; ++round) {
     auto ref = s.spawn<order_checker>({}, 1);

@@ -16,7 +16,7 @@ using detail::alarm;
 struct monotonic_clock::state {
   const process_home home;
   detail::alarm_list alarms;
-  std::mutex guard;  // for `thread`, and while an alarm is added
+  std::mutex guard;  // guards `thread`; held while an alarm is added
   std::thread thread;
   std::atomic<std::uint32_t> changes{0};
   std::atomic<bool> closing{false};
@@ -27,7 +27,7 @@ struct monotonic_clock::state {
   }
   void run() noexcept {
     while (!closing.load()) {
-      const std::uint32_t seen = changes.load();  // read before the list: a later change ends the sleep
+      const std::uint32_t seen = changes.load();  // read before the list, so that a later change ends the sleep
       for (const ref<alarm>& due : alarms.take_due(troupe::now_ns())) due->complete({});
       const std::int64_t next = alarms.earliest();
       if (next > troupe::now_ns()) futex_wait(changes, seen, futex_scope::process, next);
@@ -39,7 +39,7 @@ monotonic_clock::monotonic_clock() : state_(std::make_unique<state>()) {}
 
 monotonic_clock::~monotonic_clock() {
   if (state_->home.left()) {
-    process_home::keep(state_.release());  // only the parent process has its thread
+    process_home::keep(state_.release());  // a child of fork() has no such thread
     return;
   }
   {
@@ -57,7 +57,7 @@ pending<void> monotonic_clock::wake_at(std::int64_t time_ns) {
   auto a = ref<alarm>::adopt(new alarm(time_ns));
   {
     const std::lock_guard lock(state_->guard);
-    if (state_->closing.load()) {  // a continuation of an alarm that the destructor cancelled asks for another one
+    if (state_->closing.load()) {  // the continuation of an alarm that the destructor cancelled requests another one
       a->cancel();
     } else {
       if (!state_->thread.joinable()) state_->thread = start_thread([s = state_.get()] { s->run(); });

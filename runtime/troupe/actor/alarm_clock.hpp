@@ -8,11 +8,11 @@
 
 namespace troupe {
 
-/// A clock with alarms. Supervisors take the time from one, so that tests need not wait.
+/// A clock with alarms. Supervisors read the time from it, so that tests need not wait.
 class alarm_clock {
  public:
   virtual std::int64_t now_ns() noexcept = 0;
-  /// Returns a pending that is answered at that time. Cancelling it answers at once.
+  /// Returns a pending that is answered at `time_ns`. Cancelling the pending answers it at once.
   virtual pending<void> wake_at(std::int64_t time_ns) = 0;
 
  protected:
@@ -23,8 +23,8 @@ namespace detail {
 class alarm_list;
 }
 
-/// The monotonic clock, see `now_ns`. It has a thread, which is started with the first alarm and sleeps between alarms.
-/// The destructor cancels the outstanding alarms, and those that are requested while it runs.
+/// The monotonic clock: see `now_ns`. Its thread starts with the first alarm and sleeps between alarms. The destructor
+/// cancels outstanding alarms, and those that are requested while it runs.
 class monotonic_clock final : public alarm_clock {
  public:
   monotonic_clock();

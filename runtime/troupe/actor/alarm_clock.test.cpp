@@ -17,7 +17,7 @@ struct a_clock : ::testing::Test {};
 using clocks = ::testing::Types<monotonic_clock, manual_clock>;
 TYPED_TEST_SUITE(a_clock, clocks);
 
-/// Requests a second alarm after the first was answered or cancelled.
+/// Requests a second alarm after the first one was answered or cancelled.
 task<int> ask_twice(alarm_clock* clock) {
   int cancelled = 0;
   for (int i = 0; i < 2; ++i) {
@@ -46,7 +46,7 @@ TEST(a_list_of_alarms, reports_whether_an_added_alarm_is_the_earliest) {
   EXPECT_EQ(list.earliest(), 10);
 }
 
-TEST(a_monotonic_clock, answers_in_time_even_if_it_sleeps_until_a_later_alarm) {
+TEST(a_monotonic_clock, answers_an_earlier_alarm_in_time_while_it_sleeps_until_a_later_one) {
   using namespace std::chrono_literals;
   monotonic_clock clock;
   const auto later = clock.wake_at(time_span(1h).after(clock.now_ns()));

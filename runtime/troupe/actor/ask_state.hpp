@@ -7,8 +7,8 @@
 
 namespace troupe::detail {
 
-/// The answer of an ask. Cancelling it before its handler has begun answers at once, and the handler never runs. After
-/// that, a handler that is a task is asked to stop; any other handler is not affected.
+/// The answer of an ask. Cancelling it before the handler has begun answers it at once, and the handler never runs.
+/// After that, a handler that is a task is asked to stop; other handlers are not affected.
 template <class T>
 class ask_state final : public pending_state<T> {
  public:

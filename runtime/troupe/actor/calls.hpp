@@ -6,7 +6,8 @@
 #include <troupe/actor/ask_state.hpp>
 #include <troupe/actor/handler.hpp>
 
-// Typed messages in an actor's mailbox whose handlers are ordinary functions; task_call.hpp has the other kind.
+// The messages in an actor's mailbox whose handlers are ordinary functions. For handlers that are tasks, see
+// task_call.hpp.
 namespace troupe::detail {
 
 template <class A>
@@ -34,8 +35,9 @@ class tell_call final : public envelope {
   M message_;
 };
 
-/// The common part of asks. A message's place is free before its answer is set, so a caller that has the answer can
-/// send again. The mailbox is closed before a crash is answered, so a caller that has the error finds it closed.
+/// The common base of asks. Frees a message's place in the mailbox before it sets the answer, so a caller that has the
+/// answer can send again. The mailbox is closed before a crash is answered, so a caller that has the error finds it
+/// closed.
 template <class T>
 class answered_call : public envelope {
  public:
@@ -48,7 +50,7 @@ class answered_call : public envelope {
   }
 
  protected:
-  /// Ends the handler and answers. Destroys the call.
+  /// Ends the handler and sets the answer. Destroys the call.
   handled settle(actor_core& to, result<T> answer, bool failed) noexcept {
     if (!to.handler_ended()) return handled::lost;
     const auto reply = std::move(reply_);
@@ -57,7 +59,7 @@ class answered_call : public envelope {
     reply->complete(std::move(answer));
     return handled::ended;
   }
-  /// Ends without a handler, because the ask was cancelled. Destroys the call.
+  /// Ends without running the handler, because the ask was cancelled. Destroys the call.
   handled drop_cancelled(actor_core& to) noexcept {
     if (!to.handler_ended()) return handled::lost;
     to.release_message();

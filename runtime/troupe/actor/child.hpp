@@ -11,14 +11,15 @@
 
 namespace troupe {
 
-/// One incarnation of a supervised child. Implement it to supervise something other than a C++ actor. All functions
-/// must be thread-safe and must not block.
+/// One incarnation of a supervised child. Implement this interface to supervise something other than a C++ actor. All
+/// functions must be thread-safe and must not block.
 class child_handle {
  public:
   virtual ~child_handle() = default;
-  /// Answered when the child is ready; then the next sibling is started. An error means that the start has failed.
+  /// Returns a pending that is answered when the child is ready; then the next sibling is started. An error means that
+  /// the start has failed.
   virtual pending<void> started() { return make_ready<void>({}); }
-  /// Returns a new pending for each call, answered when the child has ended.
+  /// Returns a new pending for each call. It is answered when the child has ended.
   virtual pending<exit_reason> watch() = 0;
   /// Begins an orderly stop.
   virtual void stop() noexcept = 0;
@@ -26,29 +27,29 @@ class child_handle {
   virtual void kill() noexcept = 0;
 };
 
-/// A message that a child can handle, returning `void`, `result<void>` or a task of these: the next sibling is started
-/// when it has answered, and an error means that the start has failed.
+/// A message that a child may handle, returning `void`, `result<void>` or a task of these. The next sibling is started
+/// when the child has answered it; an error means that the start has failed.
 struct await_start {};
 
-/// The state that a `supervised_ref` shares with the supervisor; see supervised.hpp.
+/// The state that a `supervised_ref` shares with the supervisor: see supervised.hpp.
 class child_slot;
 
-/// Starts each incarnation of one child.
+/// Starts the incarnations of one child.
 class child_starter {
  public:
   virtual ~child_starter() = default;
-  /// Starts one more incarnation, for the supervisor whose actor id is `owner`. Must not block. Spawn actors with
+  /// Starts the next incarnation, for the supervisor whose actor id is `owner`. Must not block. Spawn actors with
   /// `from`, so that they run where the supervisor's children run.
   virtual result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t owner) = 0;
-  /// The supervisor `owner` starts no further incarnation unless a command asks for one.
+  /// Called when the supervisor `owner` will start no further incarnation unless a command requests one.
   virtual void retire([[maybe_unused]] std::uint64_t owner) noexcept {}
-  /// Returns the slot for lookup by id; null for children that are not actors.
+  /// Returns the slot in which the child is found by its id; null for children that are not actors.
   virtual child_slot* slot() noexcept { return nullptr; }
 };
 
 namespace detail {
 
-/// A running actor as a supervisor sees it.
+/// A running actor in the form in which a supervisor handles children.
 class actor_child : public child_handle {
  public:
   explicit actor_child(actor_handle actor) noexcept : actor_(std::move(actor)) {}
@@ -93,8 +94,8 @@ result<std::shared_ptr<child_handle>> as_child(result<X> made) {
 
 }  // namespace detail
 
-/// Starts a child: a callable that takes a `const spawner&` or nothing, and returns an `actor_ref`, a smart pointer to
-/// a `child_handle`, or a result of these. An exception counts as an error.
+/// Starts a child: a callable that takes a `const spawner&` or nothing. It returns an `actor_ref`, a smart pointer to a
+/// `child_handle`, or a result of these. An exception counts as an error.
 class child_start {
  public:
   child_start(std::shared_ptr<child_starter> starter) noexcept : starter_(std::move(starter)) {}
@@ -126,7 +127,7 @@ enum class child_type : std::uint8_t { worker, supervisor };
 
 /// The specification of a child.
 struct child_spec {
-  text id;  ///< unique among the siblings
+  text id;  ///< unique among its siblings
   child_start start;
   enum restart restart = restart::permanent;
   shutdown_policy shutdown = {};  ///< or a duration, `brutal_kill()`, `infinity()`

@@ -7,7 +7,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// Makes the parent take a step when its child has ended.
+/// Wakes the parent when its child has ended.
 class child_watcher final : public watcher {
  public:
   explicit child_watcher(actor_core& parent) noexcept : parent_(ref<actor_core>::share(&parent)) {}
@@ -23,7 +23,7 @@ class child_watcher final : public watcher {
 }  // namespace
 
 void child_list::adopt(actor_core& child) {
-  std::vector<actor_core*> ended;  // handles are dropped without the lock
+  std::vector<actor_core*> ended;  // releases handles without the lock
   bool adopted = false;
   {
     const std::lock_guard lock(guard_);

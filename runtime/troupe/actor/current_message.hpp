@@ -8,8 +8,8 @@
 
 namespace troupe::detail {
 
-/// The message that an actor is handling: the mailbox's oldest, in its cell, or one that is owned here. For the turn's
-/// owner.
+/// The message that an actor is handling: the mailbox's oldest, in its cell, or a system message that is owned here.
+/// Only the turn's owner uses it.
 class current_message {
  public:
   void refer_to(envelope& oldest) noexcept { message_ = &oldest; }
@@ -19,19 +19,19 @@ class current_message {
   }
   envelope& get() const noexcept { return *message_; }
 
-  /// The message was handled: destroys it, and frees its place in the mailbox.
+  /// Destroys the message, which was handled, and frees its place in the mailbox.
   void release(mailbox& from) noexcept {
     if (std::exchange(message_, nullptr) != owned_.get()) return from.pop();
     owned_ = nullptr;
   }
-  /// The message will not be handled: destroys it if it is owned; one in the mailbox stays the oldest there.
+  /// Gives up handling the message: destroys it if it is owned; one in the mailbox stays the oldest there.
   void put_back() noexcept {
     message_ = nullptr;
     owned_ = nullptr;
   }
 
-  /// The handler goes on and the actor ends without it: answers the message with `why` and takes it out of the mailbox.
-  /// It lives in its cell until `destroy_abandoned`.
+  /// Leaves the message to a handler that runs on after its actor was killed: answers the message with `why` and
+  /// removes it from the mailbox. It stays in its cell until `destroy_abandoned`.
   void abandon(const error& why, mailbox& from) noexcept {
     message_->abandon(why);
     if (!owned_) from.skip();
@@ -46,7 +46,7 @@ class current_message {
 
  private:
   envelope* message_ = nullptr;
-  std::unique_ptr<envelope> owned_;  // null: it is in the mailbox
+  std::unique_ptr<envelope> owned_;  // null: the message is in the mailbox
 };
 
 }  // namespace troupe::detail

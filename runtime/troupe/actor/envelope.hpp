@@ -12,14 +12,14 @@ class actor_core;
 
 namespace detail {
 
-/// The outcome of a message's delivery.
+/// The outcome of the delivery of a message.
 enum class handled : std::uint8_t {
-  ended,      ///< the handler is done, and the message is destroyed
-  suspended,  ///< the handler is a task that waits and calls `actor_core::take_turn` when it ends: touch nothing
+  ended,      ///< the handler has ended, and the message is destroyed
+  suspended,  ///< the handler is a task that waits; it calls `actor_core::take_turn` when it ends: touch nothing
   lost,       ///< the actor was killed in the meantime: touch nothing
 };
 
-/// A message to an actor.
+/// A message to an actor, with its handler's call.
 class envelope {
  public:
   envelope() noexcept = default;
@@ -27,22 +27,22 @@ class envelope {
   envelope& operator=(const envelope&) = delete;
   virtual ~envelope() = default;
 
-  /// Runs the handler. Ends with `actor_core::handler_ended` and, if that is true, `release_message`.
+  /// Runs the handler. Calls `actor_core::handler_ended` at the end and, if that returns true, `release_message`.
   virtual handled deliver(actor_core& to) noexcept = 0;
-  /// Answers the caller with the error, because the message will not be handled.
+  /// Answers the caller with the error: the message will not be handled.
   virtual void refuse(const error&) noexcept {}
-  /// Answers the caller with the error while the handler runs, because the actor was killed. Called by the killing
-  /// thread, not by the handler's.
+  /// Answers the caller with the error while the handler still runs, because the actor was killed. Called by the
+  /// killing thread.
   virtual void abandon(const error&) noexcept {}
 };
 
-/// The place of a message whose construction threw.
+/// Stands in for a message whose construction threw.
 class empty_envelope final : public envelope {
  public:
   handled deliver(actor_core& to) noexcept override;
 };
 
-/// The cell of a message that is too large for it.
+/// Refers to a message that is too large for a cell.
 class boxed_envelope final : public envelope {
  public:
   explicit boxed_envelope(std::unique_ptr<envelope> large) noexcept : large_(std::move(large)) {}

@@ -11,8 +11,8 @@ namespace troupe::detail {
 /// The steps in which an actor ends, in order.
 enum class exit_phase : std::uint8_t { alive, refusing, terminating, stopping_children, destroying, ended };
 
-/// The progress of an actor's end, and its reason. For the turn's owner; `request` is for the thread that runs a
-/// handler, which is another one after a kill.
+/// The progress of an actor's end, and its reason. Only the turn's owner uses it, except for `request`, which belongs
+/// to the thread that runs a handler; after a kill that is another thread.
 class exit_progress {
  public:
   struct requested {
@@ -25,24 +25,24 @@ class exit_progress {
   bool alive() const noexcept { return phase_ == exit_phase::alive; }
   const exit_reason& reason() const noexcept { return reason_; }
 
-  /// The actor ends after its current handler. The first call decides.
+  /// Ends the actor after its current handler. Only the first call has an effect.
   void request(exit_kind kind, const error* cause);
   const std::optional<requested>& request() const noexcept { return request_; }
 
-  /// From now on messages are refused.
+  /// Begins the end: from now on messages are refused.
   void begin(exit_reason reason) noexcept {
     phase_ = exit_phase::refusing;
     reason_ = std::move(reason);
   }
-  /// A kill came while the actor was ending. A crash stays a crash.
+  /// Notes a kill during the end. A crash stays a crash.
   void kill() noexcept {
     if (reason_.kind != exit_kind::crashed) reason_.kind = exit_kind::killed;
   }
-  /// Before and after the `terminate` hook: if the hook fails, an end that was not abnormal becomes a crash.
+  /// Called before and after the `terminate` hook. If the hook fails, an end that was not abnormal becomes a crash.
   void before_terminate() noexcept { request_.reset(); }
   void after_terminate();
 
-  /// The error for a message that will not be handled.
+  /// Returns the error of a message that will not be handled.
   error unhandled() const;
 
  private:

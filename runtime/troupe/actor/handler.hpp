@@ -23,7 +23,7 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
-/// The call of the `terminate` hook, as a message.
+/// The message whose handler is the `terminate` hook.
 struct terminate_message {
   exit_reason reason;
 };
@@ -35,7 +35,7 @@ template <class A>
 decltype(auto) dispatch(A& actor, terminate_message&& message) {
   return actor.terminate(std::move(message.reason));
 }
-/// True if the class has a `terminate` hook, or a member of that name that cannot be one.
+/// True if the class has a `terminate` member that can be called with an exit_reason.
 template <class A>
 concept has_terminate = requires(A& actor, exit_reason reason) { actor.terminate(std::move(reason)); };
 template <class A>
@@ -49,14 +49,14 @@ using handler_return = decltype(dispatch(std::declval<A&>(), std::declval<M>()))
 template <class A, class M>
 concept handles = requires(A& actor, std::remove_cvref_t<M> message) { actor.handle(std::move(message)); };
 
-/// The type of the answer when an A is asked an M: T if the handler returns T, `result<T>`, `task<T>` or
-/// `task<result<T>>`.
+/// The type of the answer when an actor of class A is asked a message M: T if the handler returns T, `result<T>`,
+/// `task<T>` or `task<result<T>>`.
 template <class A, class M>
 using reply_of = typename detail::reply_value<detail::handler_return<A, std::remove_cvref_t<M>>>::type;
 
 namespace detail {
 
-/// Runs a handler that is not a task. Sets `failed` if the actor must end.
+/// Runs a handler that is not a task. Sets `failed` if the error must end the actor.
 template <class A, class M>
 result<reply_of<A, M>> call_handler(A& actor, M& message, bool& failed) noexcept {
   using returned = handler_return<A, M>;

@@ -15,7 +15,7 @@ mailbox::mailbox(std::size_t capacity) : capacity_(std::clamp<std::size_t>(capac
   const std::size_t cells = std::bit_ceil(capacity_);
   mask_ = cells - 1;
   shift_ = static_cast<unsigned>(std::countr_zero(cells));
-  // Zero means free for lap 0. For large sizes calloc returns zero pages of the system without touching them.
+  // A zero state means: free for lap 0. For large sizes, calloc returns the system's zero pages without touching them.
   memory_.reset(std::calloc(cells + 1, sizeof(mailbox_cell)));
   if (!memory_) throw std::bad_alloc();
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
@@ -41,8 +41,8 @@ mailbox::claim mailbox::take_place() noexcept {
   for (;;) {
     if (position & closed_bit) return {.why = refusal::stopped};
     if (!free_for(position)) {
-      // Either not free, or `position` is out of date. `head` only grows: if it is the same now, it was the same when
-      // the cell was found taken, so the mailbox was full then.
+      // Either the mailbox is full, or `position` is out of date. `head` only grows: if it still has this value, it had
+      // it when the cell was found taken, so the mailbox was full then.
       const std::uint64_t now = head_.load(std::memory_order_relaxed);
       if (now == position) return {.why = refusal::full};
       position = now;

@@ -14,7 +14,7 @@
 
 namespace troupe::detail {
 
-/// The place of one message. A small envelope is constructed in it, a large one on the heap.
+/// The memory for one message. A small envelope is constructed in it, a large one on the heap.
 struct alignas(64) mailbox_cell {
   static constexpr std::size_t room = 56;
 
@@ -27,7 +27,7 @@ struct alignas(64) mailbox_cell {
 
 /// A bounded queue of envelopes: many producers, one consumer, no lock.
 ///
-/// Positions only increase. Position p is in cell p mod cells, in lap p / cells.
+/// Positions only increase. Position p belongs to cell p mod cells, in lap p / cells.
 ///  - A place is claimed by moving `head` from p to p + 1, so mailbox order is the order of claims, and one thread's
 ///    messages keep their order.
 ///  - A cell's `state` says which side may use it. The producer of lap l may write once it has read 2l, which the
@@ -49,11 +49,12 @@ class mailbox {
   mailbox& operator=(const mailbox&) = delete;
 
   std::size_t capacity() const noexcept { return capacity_; }
-  /// Messages in the queue, including the one being handled. Approximate while other threads send.
+  /// Returns the number of messages, including the one being handled. Approximate while other threads send.
   std::size_t size() const noexcept;
 
-  /// Any thread: constructs an `Envelope` from the arguments at the end of the queue. If it is refused, the arguments
-  /// are unchanged. If the constructor throws, the exception is rethrown, and an `empty_envelope` takes the place.
+  /// Any thread: constructs an `Envelope` from the arguments at the end of the queue. If it returns a refusal, the
+  /// arguments are unchanged. If the constructor throws, the exception is rethrown, and an `empty_envelope` takes the
+  /// place.
   template <class Envelope, class... Args>
   refusal push(Args&&... args) {
     const claim place = take_place();
@@ -74,10 +75,11 @@ class mailbox {
     return refusal::none;
   }
 
-  /// Any thread: later pushes are refused.
+  /// Any thread: closes the mailbox, so that later pushes are refused.
   void close() noexcept { head_.fetch_or(closed_bit); }
 
-  /// Consumer: the oldest message, or null if it is not complete yet. Sequentially consistent, see `actor_core`.
+  /// Consumer: returns the oldest message, or null if it is not complete yet. Sequentially consistent: see
+  /// `actor_core`.
   envelope* front() noexcept {
     const next_place place = next();
     return place.ready() ? place.cell->message() : nullptr;
@@ -86,12 +88,12 @@ class mailbox {
   void pop() noexcept;
   /// Consumer: refuses and pops all complete messages.
   void refuse_all(const error& why) noexcept;
-  /// Consumer: continues after the oldest message without destroying it or freeing its place. Only once closed.
+  /// Consumer: skips the oldest message without destroying it or freeing its place. The mailbox must be closed.
   void skip() noexcept { tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  /// Consumer: whether the mailbox is closed and every claimed message was popped or skipped.
+  /// Consumer: returns true if the mailbox is closed and every claimed message was popped or skipped.
   bool drained() const noexcept { return head_.load() == (tail_.load(std::memory_order_relaxed) | closed_bit); }
 
-  /// The place that the consumer reads next. A thread that is no longer the consumer may still call `ready`.
+  /// The cell that the consumer reads next. A thread that is no longer the consumer may still call `ready`.
   struct next_place {
     mailbox_cell* cell;
     std::uint64_t full_state;
@@ -111,7 +113,7 @@ class mailbox {
   mailbox_cell& at(std::uint64_t position) const noexcept { return cells_[position & mask_]; }
 
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  alignas(64) std::atomic<std::uint64_t> tail_{0};  // the consumer's; other threads only read it
+  alignas(64) std::atomic<std::uint64_t> tail_{0};  // written by the consumer only
   const std::size_t capacity_;
   std::uint64_t mask_ = 0;
   unsigned shift_ = 0;

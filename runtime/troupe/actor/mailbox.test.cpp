@@ -74,7 +74,7 @@ TEST(an_actor_mailbox, keeps_large_messages_on_the_heap_and_forwards_calls_to_th
   box.pop();
 }
 
-TEST(an_actor_mailbox, survives_a_message_whose_constructor_throws) {
+TEST(an_actor_mailbox, stays_usable_after_a_message_whose_constructor_throws) {
   mailbox box(2);
   EXPECT_THROW((void)box.push<thrower>(1), int);
   EXPECT_EQ(box.push<number>(3), refusal::none);
@@ -84,7 +84,7 @@ TEST(an_actor_mailbox, survives_a_message_whose_constructor_throws) {
   box.pop();
 }
 
-TEST(an_actor_mailbox, loses_and_duplicates_no_message_of_many_producers) {
+TEST(an_actor_mailbox, delivers_each_message_of_many_producers_once) {
   constexpr int producers = 4, each = 20'000;
   mailbox box(37);
   std::vector<std::thread> threads;

@@ -33,7 +33,7 @@ pending<void> manual_clock::wake_at(std::int64_t time_ns) {
     a->cancel();
   } else {
     state_->alarms.add(a);
-    state_->ring();  // the time can be in the past
+    state_->ring();  // the time may already have passed
   }
   return pending<void>(std::move(a));
 }

@@ -17,7 +17,7 @@ class manual_clock final : public alarm_clock {
 
   /// Moves the time forward and answers the alarms that become due, earliest first, on this thread.
   void advance(time_span by);
-  /// The number of outstanding alarms.
+  /// Returns the number of outstanding alarms.
   std::size_t alarms() const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// A pending that becomes a message to the actor when it is answered.
+/// A pending whose answer becomes a message to the actor.
 template <class A, class T, class F>
 class piped_call final : public envelope, private job {
   using message = std::remove_cvref_t<std::invoke_result_t<F&, result<T>>>;
@@ -60,7 +60,7 @@ class piped_call final : public envelope, private job {
     return handled::ended;
   }
   void abandon(const error&) noexcept override {
-    if constexpr (by_task) reply_->cancel();  // not through `inner_`, which the handler's thread may be constructing
+    if constexpr (by_task) reply_->cancel();  // `inner_` may be under construction by the handler's thread
   }
 
  private:
@@ -74,7 +74,7 @@ class piped_call final : public envelope, private job {
   pending<T> source_;
   F function_;
   reply_ref reply_ = make_reply();
-  system_message* carrier_ = nullptr;  // owns this call; allocated before the answer needs it
+  system_message* carrier_ = nullptr;  // owns this call; allocated in advance
   std::unique_ptr<envelope> inner_;
 };
 

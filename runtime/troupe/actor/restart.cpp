@@ -24,7 +24,7 @@ restart_plan plan_restart(strategy s, std::span<const child_state> children, std
     if (i != failed && children[i].running) plan.stop.push_back(i);
   }
   for (std::size_t i = first; i < children.size(); ++i) {
-    // As in OTP, siblings that are not running, because they ended or were stopped on request, are started too.
+    // As in OTP, siblings that do not run, because they ended or were stopped by a command, are started too.
     const bool once = i != failed && children[i].type == restart::temporary;
     (once ? plan.forget : plan.start).push_back(i);
   }

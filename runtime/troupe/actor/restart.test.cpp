@@ -42,8 +42,8 @@ TEST(a_group_restart, forgets_temporary_siblings_and_starts_those_that_were_not_
             (restart_plan{.stop = {0}, .start = {1, 2}, .forget = {0}}));
 }
 
-// Every combination of strategy, failed child, and type and state of up to four children, checked against the rules.
-TEST(every_restart_plan, follows_the_rules) {
+// Checks the rules for every combination of strategy, failed child, and type and state of up to four children.
+TEST(every_restart_plan, follows_the_rules_of_its_strategy_and_types) {
   int plans = 0;
   for (const strategy s : {strategy::one_for_one, strategy::one_for_all, strategy::rest_for_one}) {
     for (std::size_t n = 1; n <= 4; ++n) {

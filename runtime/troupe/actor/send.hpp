@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// True if A handles the message M in a task: the message is then always sent in the envelope of an ask.
+/// True if A handles the message M in a task. Such a message is always sent in the envelope of an ask.
 template <class A, class M>
 inline constexpr bool handled_by_task = is_task<handler_return<A, M>>;
 template <class A, class M>
@@ -14,7 +14,7 @@ using telling = std::conditional_t<handled_by_task<A, M>, task_call<A, M>, tell_
 template <class A, class M>
 using asking = std::conditional_t<handled_by_task<A, M>, task_call<A, M>, ask_call<A, M>>;
 
-/// Sends a message to the actor, which can be null. If it is refused, returns `refused(why)`.
+/// Sends a message to the actor, which may be null. Returns `refused(why)` if the message is refused.
 template <class A, class M, class Refused>
 accepted tell_to(actor_core* to, M&& message, Refused refused) {
   static_assert(handles<A, M>, "the actor class has no handle() for this message");
@@ -22,7 +22,7 @@ accepted tell_to(actor_core* to, M&& message, Refused refused) {
   const refusal why = to ? to->push<call>(std::forward<M>(message)) : refusal::empty;
   return why == refusal::none ? accepted() : refused(why);
 }
-/// The same for an ask: if the message is refused, the pending is answered with the error of `refused(why)`.
+/// Does the same for an ask: if the message is refused, the pending is answered with the error of `refused(why)`.
 template <class A, class M, class Refused>
 auto ask_of(actor_core* to, M&& message, Refused refused) {
   static_assert(handles<A, M>, "the actor class has no handle() for this message");

@@ -12,15 +12,15 @@ class shutdown_policy {
  public:
   enum class kind : std::uint8_t { by_type, brutal_kill, timeout, infinity };
 
-  /// A limit of 5 s for a worker, none for a supervisor, which has time limits for its own children.
+  /// Selects a limit of 5 s for a worker, and none for a supervisor, which has limits for its own children.
   constexpr shutdown_policy() noexcept = default;
-  /// An orderly stop, and a kill if the child has not ended in time.
+  /// Selects an orderly stop, and a kill if the child has not ended in time.
   constexpr shutdown_policy(time_span timeout) noexcept : kind_(kind::timeout), timeout_(timeout) {}
   template <class Duration>
     requires requires { typename Duration::period; }
   constexpr shutdown_policy(Duration timeout) noexcept : shutdown_policy(time_span(timeout)) {}
   static constexpr shutdown_policy brutal_kill() noexcept { return shutdown_policy(kind::brutal_kill); }
-  /// An orderly stop, however long it takes.
+  /// Selects an orderly stop, however long it takes.
   static constexpr shutdown_policy infinity() noexcept { return shutdown_policy(kind::infinity); }
 
   constexpr kind how() const noexcept { return kind_; }

@@ -7,10 +7,10 @@
 namespace troupe {
 
 /// Spawns an actor of class A without a stage or parent: it lives until it is stopped or its last reference is
-/// destroyed. The object is constructed in this call, so an exception of its constructor leaves `spawn`. If the
-/// constructor's first parameter is an `actor_context<A>&`, it gets the actor's context.
+/// destroyed. The object is constructed in this call, so an exception of its constructor is thrown from `spawn`. If the
+/// constructor's first parameter is an `actor_context<A>&`, the actor's context is passed there.
 ///
-/// A is any class with `handle` overloads, one per message. They are called one at a time and need no lock:
+/// A is any class with `handle` overloads, one for each type of message. They run one at a time and need no lock:
 ///
 ///   struct counter {
 ///     void handle(add m) { total += m.amount; }
@@ -22,7 +22,7 @@ namespace troupe {
 ///
 /// If a handler throws, or returns an error with reaction `fatal`, the actor crashes: the caller and all queued
 /// messages are answered with the error, and watchers are notified. Other errors are ordinary answers. A handler must
-/// not block on its own actor, because it would wait for itself.
+/// not block on its own actor: it would wait for itself.
 template <class A, class... Args>
 actor_ref<A> spawn(actor_options options, Args&&... args) {
   return detail::spawn_at<A>({}, std::move(options), std::forward<Args>(args)...);

@@ -22,12 +22,12 @@ struct stage::state {
 
   const time_span close_timeout;
   std::optional<thread_pool> pool;
-  std::optional<monotonic_clock> own_clock;  // destroyed before the pool, which its last answers may need
+  std::optional<monotonic_clock> own_clock;  // destroyed before the pool, on which continuations of its alarms may run
   executor* where;
   alarm_clock* clock;
   ref<object_count> objects;
 
-  std::mutex guard;  // for what follows
+  std::mutex guard;  // guards the following members
   std::vector<actor_handle> roots;
   bool closed = false;
 
@@ -54,7 +54,7 @@ spawner stage::spawner() const {
 }
 
 void stage::own(const actor_handle& actor) {
-  std::vector<actor_handle> ended;  // released without the lock
+  std::vector<actor_handle> ended;  // releases handles without the lock
   {
     const std::lock_guard lock(state_->guard);
     auto& roots = state_->roots;

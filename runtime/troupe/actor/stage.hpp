@@ -9,31 +9,32 @@ namespace troupe {
 
 /// Options of a stage.
 struct stage_options {
-  int threads = 0;                                  ///< of the stage's own pool; 0: one per usable core
-  executor_ref on = {};                             ///< an executor to use instead of a pool; must outlive the stage
-  alarm_clock* clock = nullptr;                     ///< a clock to use instead of the system's; must outlive the stage
-  time_span close_timeout = time_span::for_ever();  ///< how long `close` waits for each actor before killing it
+  int threads = 0;                                  ///< threads of the stage's own pool; 0: one for each usable core
+  executor_ref on = {};                             ///< executor to use instead of a pool; must outlive the stage
+  alarm_clock* clock = nullptr;                     ///< clock to use instead of the system's; must outlive the stage
+  time_span close_timeout = time_span::for_ever();  ///< time that `close` waits for an actor before it kills it
 };
 
-/// Owns threads, a clock and the actors spawned on it. The actors live until they stop or the stage closes, even
-/// without other references.
+/// Owns threads, a clock, and the actors spawned on it. An actor lives until it stops or the stage closes, even if
+/// nothing else refers to it.
 class stage {
  public:
   explicit stage(stage_options options = {});
-  /// Closes. Must not run in an actor of this stage, which cannot wait for itself.
+  /// Closes the stage. Must not run in an actor of this stage: it would wait for itself.
   ~stage();
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;
 
-  /// See the free `spawn`. On a closed stage no object is constructed, and the actor has ended.
+  /// Spawns an actor: see the free function `spawn`. On a closed stage no object is constructed, and the actor ends at
+  /// once.
   template <class A, class... Args>
   actor_ref<A> spawn(actor_options options, Args&&... args) {
     auto actor = spawner().spawn<A>(std::move(options), std::forward<Args>(args)...);
     own(actor.handle());
     return actor;
   }
-  /// Spawns actors that others own and stop. The stage still waits until their objects are destroyed. The spawner of a
-  /// closed stage constructs no objects.
+  /// Returns a spawner of actors that others own and stop. The stage still waits until their objects are destroyed. On
+  /// a closed stage it constructs no objects.
   troupe::spawner spawner() const;
 
   executor& where() const noexcept;

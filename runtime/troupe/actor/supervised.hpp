@@ -16,24 +16,24 @@ template <class A>
 inline constexpr char class_tag = 0;
 }
 
-/// The address of a supervised actor, which stays the same through all its incarnations.
+/// The place through which senders find a supervised actor. It stays the same for all incarnations of the actor.
 class child_slot final : public refuser {
  public:
   child_slot(std::string id, const void* tag) : id_(std::move(id)), tag_(tag) {}
 
   const std::string& id() const noexcept { return id_; }
-  /// Identifies the actor class, see `class_tag`.
+  /// Returns a tag of the actor class: see `class_tag`.
   const void* tag() const noexcept { return tag_; }
-  /// The current incarnation, or the last one.
+  /// Returns the current incarnation or, if there is none, the last one.
   actor_handle current() const;
-  /// `owner` is the actor id of the supervisor that started the incarnation. When a supervisor is restarted, its old
-  /// incarnation can still be running: it has the smaller id, and its calls are ignored.
+  /// Sets the current incarnation. `owner` is the actor id of the supervisor that started it. When a supervisor is
+  /// restarted, its old incarnation may still be running: it has the smaller id, and its calls are ignored.
   void begin_life(const actor_handle& actor, std::uint64_t owner);
   void retire(std::uint64_t owner) noexcept;
-  /// Retires with a reason for the senders.
+  /// Retires the slot with a reason, which senders receive.
   void retire(std::uint64_t owner, std::string why) noexcept;
-  /// Translates a refusal by the current incarnation, or its absence: `restarting`, or `stopped` if the supervisor has
-  /// given the child up.
+  /// Returns the refusal that senders receive when the current incarnation refuses a message or does not exist:
+  /// `restarting`, or `stopped` if the supervisor has given the child up.
   refusal reason_for(refusal why) const noexcept;
 
   error explain(refusal why) const override;
@@ -50,12 +50,12 @@ class child_slot final : public refuser {
   actor_handle actor_;
   std::uint64_t owner_ = 0;
   bool retired_ = false;
-  std::string why_retired_;  // empty: it ended by itself, or a command stopped it
+  std::string why_retired_;  // empty: the child ended by itself, or a command stopped it
 };
 
-/// A reference to a supervised child of class A through all its incarnations. Messages sent between two incarnations
+/// A reference to a supervised child of class A, through all its incarnations. Messages sent between two incarnations
 /// are refused with `retry_later`. Messages that were queued when an incarnation ended are answered with its error; the
-/// next incarnation does not get them. Once the supervisor has ended or given the child up, messages are refused with
+/// next incarnation does not get them. After the supervisor has ended or given the child up, messages are refused with
 /// `stopped`.
 template <class A>
 class supervised_ref {
@@ -63,20 +63,21 @@ class supervised_ref {
   supervised_ref() noexcept = default;
   explicit supervised_ref(ref<child_slot> slot) noexcept : slot_(std::move(slot)) {}
 
-  /// See `actor_ref::tell`.
+  /// Sends a message: see `actor_ref::tell`.
   template <class M>
   accepted tell(M&& message) const {
     const actor_handle actor = slot_ ? slot_->current() : actor_handle();
     return detail::tell_to<A>(actor.get(), std::forward<M>(message), refused(actor));
   }
-  /// See `actor_ref::ask`.
+  /// Sends a message and returns a pending of its answer: see `actor_ref::ask`.
   template <class M>
   auto ask(M&& message) const {
     const actor_handle actor = slot_ ? slot_->current() : actor_handle();
     return detail::ask_of<A>(actor.get(), std::forward<M>(message), refused(actor));
   }
 
-  /// The current incarnation, or the last one, for example to watch it. Empty before the first one.
+  /// Returns the current incarnation or, if there is none, the last one; for example to watch it. Empty before the
+  /// first one.
   actor_ref<A> current() const { return actor_ref<A>(slot_ ? slot_->current() : actor_handle()); }
   const std::string& id() const noexcept { return slot_->id(); }
   explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
@@ -96,8 +97,7 @@ class supervised_ref {
   ref<child_slot> slot_;
 };
 
-/// The specification of a child, and the reference that reaches it. Set the other fields of the specification as
-/// needed.
+/// The specification of a child, and a reference to it. Set further fields of the specification as needed.
 template <class A>
 struct supervised {
   child_spec spec;
@@ -128,8 +128,8 @@ class actor_starter final : public child_starter {
 
 }  // namespace detail
 
-/// Returns the specification of a supervised actor of class A. Each incarnation is constructed from copies of the same
-/// arguments. Its name is the id unless the options name it.
+/// Makes the specification of a supervised actor of class A. Each incarnation is constructed from copies of the
+/// arguments. The actor's name is `id` unless the options name it.
 template <class A, class... Args>
 supervised<A> supervise(std::string id, actor_options options, Args... args) {
   if (options.name.empty()) options.name = id;

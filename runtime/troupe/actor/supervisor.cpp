@@ -37,7 +37,7 @@ task<void> supervisor::handle(begin) {
 task<void> supervisor::handle(child_ended m) {
   const auto at = std::find_if(state_->children.begin(), state_->children.end(),
                                [&](const auto& c) { return c->handle && c->life == m.life; });
-  if (at == state_->children.end()) co_return;  // this supervisor has stopped it
+  if (at == state_->children.end()) co_return;  // this supervisor has stopped the child itself
   child& c = **at;
   c.handle = nullptr;
   c.last_exit = m.reason;
@@ -53,7 +53,7 @@ task<void> supervisor::handle(child_ended m) {
 task<void> supervisor::handle(try_again m) {
   const auto at = std::find_if(state_->children.begin(), state_->children.end(),
                                [&](const auto& c) { return !c->handle && c->life == m.life; });
-  if (at == state_->children.end()) co_return;  // a command has dealt with the child before this message
+  if (at == state_->children.end()) co_return;  // a command has handled the child before this message
   co_await state_->restart(at->get(), m.why);
 }
 

@@ -14,18 +14,18 @@ class alarm_clock;
 /// Options of a supervisor.
 struct supervisor_options {
   enum strategy strategy = strategy::one_for_one;
-  std::uint32_t restarts = 3;                            ///< tolerated within `restart_window`
-  time_span restart_window = time_span::of_seconds(60);  ///< the supervisor ends at one more restart within it
-  alarm_clock* clock = nullptr;                          ///< must outlive the supervisor; by default the stage's
+  std::uint32_t restarts = 3;                            ///< maximum number of restarts within `restart_window`
+  time_span restart_window = time_span::of_seconds(60);  ///< the supervisor ends if it needs more restarts in this time
+  alarm_clock* clock = nullptr;                          ///< must outlive the supervisor; by default the stage's clock
 };
 
-/// The commands of a supervisor, sent by `ask`. They fail with `caller_bug` if an id is unknown or taken, or if the
-/// command does not apply in the child's state. This one appends a child and starts it.
+/// Appends a child and starts it. Like all commands of a supervisor, it is sent by `ask` and fails with `caller_bug` if
+/// an id is unknown or taken, or if the command does not apply to the child's state.
 struct start_child {
   child_spec spec;
 };
-/// Stops a child as its specification says. The child stays known and stopped until `restart_child` or `delete_child`;
-/// a temporary child is forgotten.
+/// Stops a child in the way that its specification says. The child stays known, and stopped, until `restart_child` or
+/// `delete_child`; a temporary child is forgotten.
 struct terminate_child {
   text id;
 };
@@ -39,12 +39,12 @@ struct delete_child {
 };
 struct which_children {};
 struct count_children {};
-/// Use `find_child<A>(supervisor, id)`.
+/// Finds a child; sent by `find_child<A>(supervisor, id)`.
 struct look_up_child {
   text id;
 };
 
-/// The state of one child.
+/// The state of a child, in the answer to `which_children`.
 struct child_info {
   std::string id;
   child_type type = child_type::worker;
@@ -54,12 +54,12 @@ struct child_info {
   std::optional<exit_reason> last_exit = {};
 };
 
-/// The numbers of children that a supervisor has.
+/// The numbers of a supervisor's children, by kind.
 struct child_counts {
-  std::size_t specs = 0;        ///< children known, running or not
-  std::size_t active = 0;       ///< running
-  std::size_t supervisors = 0;  ///< known
-  std::size_t workers = 0;      ///< known
+  std::size_t specs = 0;        ///< known children, running or not
+  std::size_t active = 0;       ///< running children
+  std::size_t supervisors = 0;  ///< known children that are supervisors
+  std::size_t workers = 0;      ///< known children that are workers
 };
 
 /// An actor that starts children in order, restarts them when they end, and stops them in reverse order when it ends
@@ -69,7 +69,7 @@ struct child_counts {
 ///  - After more than `restarts` restarts within `restart_window` it stops its children and ends with `shutdown` and
 ///    the cause. Its own supervisor then decides, and so on upwards. If a restart fails to start the child, it is
 ///    retried after the queued commands, and counts.
-///  - If a child cannot be started at the beginning, it ends in the same way.
+/// If a child cannot be started at the beginning, the supervisor ends in the same way.
 ///
 /// While it starts and stops children, it handles no messages; commands wait in its mailbox. If it is killed, it kills
 /// its children. Spawn it like any actor: `stage.spawn<supervisor>({.name = "root"}, supervisor_options{...},
@@ -87,10 +87,10 @@ class supervisor {
   std::vector<child_info> handle(which_children) const;
   child_counts handle(count_children) const;
   result<ref<child_slot>> handle(look_up_child m) const;
-  /// Answers when all children are started.
+  /// Answers `await_start`, which is handled only when all children are started.
   void handle(await_start) const noexcept {}
 
-  /// Messages that the supervisor sends to itself.
+  /// The messages that the supervisor sends to itself.
   struct begin {};
   struct child_ended {
     std::uint64_t life;
@@ -110,7 +110,7 @@ class supervisor {
   std::unique_ptr<state> state_;
 };
 
-/// Finds a supervised actor by its id. Fails with `caller_bug` if there is none, or if it is of another class.
+/// Finds a supervised actor by its id. Fails with `caller_bug` if there is no such child, or if it is of another class.
 template <class A>
 pending<supervised_ref<A>> find_child(const actor_ref<supervisor>& parent, std::string id) {
   return parent.ask(look_up_child{std::move(id)}).then([](result<ref<child_slot>> found) -> result<supervised_ref<A>> {
@@ -121,7 +121,7 @@ pending<supervised_ref<A>> find_child(const actor_ref<supervisor>& parent, std::
   });
 }
 
-/// Returns the specification of a supervisor that is the child of another one.
+/// Makes the specification of a supervisor that is the child of another supervisor.
 supervised<supervisor> supervise_tree(std::string id, supervisor_options options, std::vector<child_spec> children);
 
 }  // namespace troupe

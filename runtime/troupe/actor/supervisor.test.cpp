@@ -13,7 +13,7 @@ TEST(a_supervisor, starts_its_children_in_order_and_stops_them_in_reverse) {
   EXPECT_EQ(t.top.watch().get().value().kind, exit_kind::normal);
 }
 
-TEST(a_permanent_child, is_restarted_and_its_reference_reaches_the_new_life) {
+TEST(a_permanent_child, is_restarted_and_its_reference_reaches_the_new_incarnation) {
   trio t(strategy::one_for_one);
   EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 1);
   EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 2);
@@ -97,7 +97,7 @@ TEST(restarts, do_not_count_after_the_window) {
   EXPECT_FALSE(t.top.ended());
 }
 
-TEST(a_child_between_two_lives, refuses_with_retry_later_and_its_queued_messages_are_answered) {
+TEST(a_child_between_two_lives, refuses_messages_with_retry_later_and_its_queued_ones_are_answered) {
   manual_executor manual, child_manual;
   manual_clock clock;
   log diary;
@@ -149,7 +149,7 @@ TEST(a_killed_supervisor, neither_starts_nor_forgets_children) {
   EXPECT_EQ(diary, (log{"+a", "+temporary", "-a", "-temporary"}));
 }
 
-TEST(a_killed_supervisor, does_not_start_the_next_child) {
+TEST(a_killed_supervisor, does_not_start_its_next_child) {
   manual_executor manual;
   manual_clock clock;
   actor_ref<supervisor> top;

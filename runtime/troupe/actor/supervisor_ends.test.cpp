@@ -12,15 +12,15 @@ struct deadly {
   static inline int lives = 0;
 };
 
-TEST(a_supervisor_that_was_killed, does_not_take_the_references_of_children_from_its_next_life) {
-  deadly::lives = 0;  // of an earlier repetition
+TEST(a_supervisor_that_was_killed, does_not_take_the_references_of_children_from_its_next_incarnation) {
+  deadly::lives = 0;  // undoes an earlier repetition of the test
   manual_clock clock;
   std::function<void(int)> at_birth = [](int) {};
   auto leaf = supervise<deadly>("leaf", {}, &at_birth);
   auto sub = supervise_tree("sub", {.clock = &clock}, {leaf.spec});
   auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{sub.spec});
   at_birth = [&](int n) {
-    if (n == 2) sub.ref.current().kill();  // its next life starts another leaf while this one is being constructed
+    if (n == 2) sub.ref.current().kill();  // its next incarnation starts another leaf meanwhile
   };
   leaf.ref.tell(crash{});
   EXPECT_EQ(deadly::lives, 3);
@@ -28,7 +28,7 @@ TEST(a_supervisor_that_was_killed, does_not_take_the_references_of_children_from
   EXPECT_FALSE(leaf.ref.current().watch().ready());
 }
 
-TEST(a_child_that_is_handed_to_an_older_supervisor, is_reached_through_its_reference) {
+TEST(a_child_that_is_handed_to_an_older_supervisor, is_reached_through_its_supervised_reference) {
   manual_clock clock;
   log diary;
   auto a = supervise<worker>("a", {}, &diary);
@@ -58,13 +58,13 @@ TEST(a_child_that_does_not_stop_in_time, is_killed) {
   never.set();
 }
 
-TEST(a_child_that_stops_in_time, leaves_no_alarm) {
+TEST(a_child_that_stops_in_time, leaves_no_alarm_on_the_clock) {
   trio t(strategy::one_for_one);
   EXPECT_TRUE(t.top.ask(terminate_child{"a"}).get());
   EXPECT_EQ(t.clock.alarms(), 0u);
 }
 
-TEST(brutal_kill, kills_without_a_stop_and_infinity_waits_without_a_limit) {
+TEST(brutal_kill, kills_without_an_orderly_stop_and_infinity_waits_without_a_limit) {
   manual_clock clock;
   log diary;
   promise<void> slowly, never;
@@ -131,7 +131,7 @@ TEST(a_restart_that_fails, is_retried_and_counts) {
   EXPECT_EQ(top.watch().get().value().kind, exit_kind::shutdown);
 }
 
-TEST(a_restart_that_fails, lets_commands_be_handled_between_retries_and_ends_on_a_stop) {
+TEST(a_restart_that_fails, leaves_time_for_commands_between_retries_and_ends_on_a_stop) {
   manual_clock clock;
   log diary;
   int starts = 0, counted_after = 0;
@@ -140,7 +140,7 @@ TEST(a_restart_that_fails, lets_commands_be_handled_between_retries_and_ends_on_
   pending<void> stopped;
   child_spec spec{.id = "w", .start = [&](const spawner& from) -> result<actor_ref<worker>> {
                     if (++starts == 1 || starts == 100) return life = from.spawn<worker>({}, &diary);
-                    clock.advance(61s);  // never too many
+                    clock.advance(61s);  // never too many restarts within the window
                     if (starts == 3)
                       top.ask(count_children{}).then([&](const result<child_counts>&) { counted_after = starts; });
                     if (starts == 6) stopped = top.stop();
@@ -205,7 +205,7 @@ TEST(a_child_that_answers_await_start_with_an_error, counts_as_not_started) {
   EXPECT_NE(top.watch().get().value().cause->text().find("no GPU"), std::string::npos);
 }
 
-/// Something that is no actor, as a device is.
+/// A child that is not an actor, like a device.
 struct machine final : child_handle {
   explicit machine(log* l) : diary(l) {}
   pending<exit_reason> watch() override {
@@ -269,7 +269,7 @@ TEST(supervisor_commands, start_terminate_restart_and_delete_children) {
   EXPECT_EQ(t.counts().supervisors, 0u);
 }
 
-TEST(supervisor_commands, fail_if_the_id_or_the_state_of_the_child_does_not_fit) {
+TEST(supervisor_commands, fail_if_the_id_is_unknown_or_the_childs_state_does_not_allow_them) {
   trio t(strategy::one_for_one);
   const auto refused = [](const result<void>& r, const char* part) {
     ASSERT_FALSE(r);
@@ -319,7 +319,7 @@ TEST(a_supervisor, is_a_child_of_type_supervisor_by_default) {
   EXPECT_EQ(supervise_tree("s", {}, {}).spec.type, child_type::supervisor);
 }
 
-TEST(a_supervision_tree, lives_and_ends_with_its_stage) {
+TEST(a_supervision_tree, ends_with_its_stage) {
   log diary;
   exit_reason reason;
   {

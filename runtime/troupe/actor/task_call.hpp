@@ -6,7 +6,8 @@
 
 namespace troupe::detail {
 
-/// A message whose handler is a task. Until the task has ended, the message lives and the actor handles no other one.
+/// A message whose handler is a task. Until the task has ended, the message lives and the actor handles no other
+/// message.
 template <class A, class M>
 class task_call final : public answered_call<reply_of<A, M>>, private job {
   using reply = reply_of<A, M>;
@@ -14,7 +15,7 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
   using state = started_task<returned>;
 
  public:
-  /// Constructs the call for a tell: an ask whose answer is not read.
+  /// Makes the call for a tell: an ask whose answer nobody reads.
   template <class U>
   explicit task_call(U&& message)
       : task_call(ref<ask_state<reply>>::adopt(new ask_state<reply>), std::forward<U>(message)) {}
@@ -27,7 +28,7 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
     core_ = &to;
     try {
       auto running = ref<state>::adopt(new state(to.where(), dispatch(object_of<A>(to), std::move(message_))));
-      this->reply_->forward_cancel_to(running);  // first: a kill can come while the task runs on this thread
+      this->reply_->forward_cancel_to(running);  // first, because a kill can come while the task runs on this thread
       running->start({});
       running_ = pending<reply>(std::move(running));
     } catch (...) {
@@ -45,7 +46,7 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
   }
   handled finish() noexcept {
     result<reply> answer = running_.get();
-    // If the task does not return a result, every error was an exception.
+    // If the task does not return a result, every error of it was an exception.
     const bool failed = !answer && (!is_result<returned> || answer.error().reaction() == reaction::fatal);
     return this->settle(*core_, std::move(answer), failed);
   }

@@ -7,8 +7,8 @@ namespace troupe::detail {
 
 namespace {
 
-// The list of watchers has a reference to each of these states. Only the thread that took the state out of the list,
-// for `exited` or by `remove`, completes it and releases that reference.
+// The list of watchers has a reference to each of these states. Only the thread that took a state from the list, for
+// `exited` or by `remove`, completes it and releases that reference.
 
 class watch_state final : public pending_state<exit_reason>, public watcher {
  public:

@@ -11,9 +11,9 @@ class actor_core;
 
 namespace detail {
 
-/// See `actor_ref::watch`.
+/// Returns a pending of the actor's end: see `actor_ref::watch`.
 pending<exit_reason> watch(actor_core& actor);
-/// Stops the actor. The pending is answered when the actor has ended.
+/// Stops the actor. The returned pending is answered when the actor has ended.
 pending<void> stop_and_wait(actor_core& actor, exit_kind kind);
 
 }  // namespace detail

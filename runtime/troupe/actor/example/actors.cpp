@@ -26,11 +26,11 @@ struct till {
   int total = 0;
 };
 
-/// Asks the till at the end of the day. While its task waits, it handles nothing else.
+/// Asks the till at the end of the day. While its task waits, the accountant handles no other message.
 struct accountant {
   explicit accountant(supervised_ref<till> t) : counter(std::move(t)) {}
   task<result<int>> handle(close_day) {
-    const int day = co_await counter.ask(takings{});  // an error would end the task and be the answer
+    const int day = co_await counter.ask(takings{});  // an error would end the task and be its answer
     co_return year += day;
   }
   supervised_ref<till> counter;
@@ -59,6 +59,6 @@ int main() {
   const auto children = manager.ask(which_children{}).get().value();
   std::printf("restarts of the till: %d\n", static_cast<int>(children[0].restarts));
 
-  const auto end = counter.ref.current().watch();  // the end of this incarnation
+  const auto end = counter.ref.current().watch();  // reports the end of this incarnation
   return day && *day == 370 && children[0].restarts == 1 && !end.ready() ? 0 : 1;
 }  // the stage stops the manager, which stops its children in reverse order

@@ -16,7 +16,7 @@ bool alarm_list::add(ref<alarm> a) {
   }
   const auto place = std::lower_bound(alarms_.begin(), alarms_.end(), a,
                                       [](const ref<alarm>& x, const ref<alarm>& y) { return x->time_ns > y->time_ns; });
-  const auto added = alarms_.insert(place, std::move(a));  // before end(), which it changes
+  const auto added = alarms_.insert(place, std::move(a));  // before `alarms_.end()`, which insert changes
   return added + 1 == alarms_.end();
 }
 

@@ -9,7 +9,7 @@
 
 namespace troupe::detail {
 
-/// Is answered as soon as it is cancelled; the list removes it later.
+/// An alarm. Cancelling it answers it at once; the list removes it later.
 class alarm final : public pending_state<void> {
  public:
   explicit alarm(std::int64_t time_ns) noexcept : time_ns(time_ns) {}
@@ -17,14 +17,14 @@ class alarm final : public pending_state<void> {
   const std::int64_t time_ns;
 };
 
-/// Alarms ordered by time. Thread-safe.
+/// A list of alarms, ordered by time. Thread-safe.
 class alarm_list {
  public:
-  /// Returns true if the alarm is now the earliest.
+  /// Adds an alarm. Returns true if it is now the earliest.
   bool add(ref<alarm> a);
   /// Removes and returns the due alarms, earliest first.
   std::vector<ref<alarm>> take_due(std::int64_t now_ns);
-  /// The time of the earliest alarm; INT64_MAX if there is none.
+  /// Returns the time of the earliest alarm; INT64_MAX if there is none.
   std::int64_t earliest() const;
   std::size_t size() const;
 
@@ -32,8 +32,8 @@ class alarm_list {
   void drop_cancelled();
 
   mutable std::mutex guard_;
-  std::vector<ref<alarm>> alarms_;  // latest first
-  std::size_t tidy_at_ = 32;        // the size at which cancelled alarms are removed
+  std::vector<ref<alarm>> alarms_;  // sorted, the latest first
+  std::size_t tidy_at_ = 32;        // number of alarms at which cancelled ones are removed
 };
 
 }  // namespace troupe::detail

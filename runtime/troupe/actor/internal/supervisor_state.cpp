@@ -86,7 +86,7 @@ task<result<void>> supervisor::state::start(child* c) {
 }
 
 task<void> supervisor::state::stop(child* c) {
-  c->life = 0;  // makes the end that `start` has piped, or the repeated start that `restart` has sent, stale
+  c->life = 0;  // makes the end that `start` has piped, or the try_again that `restart` has sent, stale
   const std::shared_ptr<child_handle> handle = c->handle;
   if (!handle) co_return;
   const shutdown_policy how = shutdown_of(c->spec);
@@ -105,7 +105,7 @@ task<void> supervisor::state::stop(child* c) {
   }
   auto reason = co_await as_result(ended);
   alarm.cancel();
-  if (killed.stop_requested()) co_return;  // ~supervisor kills the children that are left
+  if (killed.stop_requested()) co_return;  // ~supervisor kills the remaining children
   if (reason) c->last_exit = *std::move(reason);
   c->handle = nullptr;
 }
@@ -114,17 +114,17 @@ task<void> supervisor::state::stop_all() {
   for (std::size_t i = children.size(); i-- > 0;) co_await stop(children[i].get());
 }
 
-/// Returns the child that could not be started, and sets `why`; null if all were.
+/// Carries out the plan. If a child cannot be started, returns it and sets `why`; returns null if all were started.
 task<child*> supervisor::state::carry_out(restart_plan plan, std::optional<error>& why) {
   std::vector<child*> to_stop, to_start, to_forget;
   for (const std::size_t i : plan.stop) to_stop.push_back(children[i].get());
   for (const std::size_t i : plan.start) {
     to_start.push_back(children[i].get());
-    to_start.back()->life = 0;  // this start replaces one that was to be repeated
+    to_start.back()->life = 0;  // this start replaces a try_again that may be under way
   }
   for (const std::size_t i : plan.forget) to_forget.push_back(children[i].get());
   for (child* const c : to_stop) co_await stop(c);
-  if ((co_await get_stop_token()).stop_requested()) co_return nullptr;  // killed: ~supervisor needs them all
+  if ((co_await get_stop_token()).stop_requested()) co_return nullptr;  // killed: ~supervisor needs all children
   for (child* const c : to_forget) forget(c);
   for (child* const c : to_start) {
     if (c->handle) continue;

@@ -10,21 +10,21 @@ namespace troupe {
 
 namespace detail {
 
-/// A child as its supervisor knows it.
+/// A child with the state that its supervisor keeps about it.
 struct supervised_child {
   explicit supervised_child(child_spec s) : spec(std::move(s)) {}
 
   child_spec spec;
-  std::shared_ptr<child_handle> handle = nullptr;  // null: not running
-  std::uint64_t life = 0;                          // the number that the awaited end, or repeated start, has; 0: none
+  std::shared_ptr<child_handle> handle = nullptr;  // null: the child is not running
+  std::uint64_t life = 0;                          // number of the expected child_ended or try_again; 0: none
   std::uint64_t restarts = 0;
   std::optional<exit_reason> last_exit = std::nullopt;
 };
 
 }  // namespace detail
 
-/// The children, and how they are started, stopped and restarted. Only one task of the supervisor runs at a time, so a
-/// child that was found before a wait is still the same after it.
+/// The children of a supervisor, and how they are started, stopped and restarted. Only one task of the supervisor runs
+/// at a time, so a child that was found before a wait is still the same after it.
 struct supervisor::state {
   using child = detail::supervised_child;
 
@@ -34,18 +34,18 @@ struct supervisor::state {
   static error misuse(std::string text);
 
   child* find(std::string_view id) const noexcept;
-  /// The child, or an error that says that there is none.
+  /// Returns the child with this id, or an error if there is none.
   result<child*> need(std::string_view id) const;
-  /// Adds a child that is not running. An error if its id is taken or it has no start function.
+  /// Adds a child that is not running. Fails if its id is taken or if it has no start function.
   result<child*> add(child_spec spec);
   void forget(child* gone);
 
-  /// Answered when the child has started. If the start fails, the child is not running.
+  /// Starts a child; answered when it is ready. If the start fails, the child is not running.
   task<result<void>> start(child* c);
-  /// Answered when the child has ended.
+  /// Stops a child; answered when it has ended.
   task<void> stop(child* c);
   task<void> stop_all();
-  /// Restarts the children that the end of `failed` concerns. If a start fails, it is tried again by a message, so that
+  /// Restarts the children that the end of `failed` concerns. If a start fails, it is tried again on a message, so that
   /// commands are handled in between.
   task<void> restart(child* failed, std::optional<error> why);
 
@@ -54,7 +54,7 @@ struct supervisor::state {
   alarm_clock& clock;
   restart_intensity intensity;
   const spawner from;
-  std::vector<std::unique_ptr<child>> children;  // in start order
+  std::vector<std::unique_ptr<child>> children;  // in the order in which they are started
   std::uint64_t lives = 0;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace troupe::testing {
 
-/// Runs jobs on the test's thread when the test calls `run`.
+/// Runs jobs on the test's thread, when the test calls `run`.
 class manual_executor final : public executor {
  public:
   manual_executor() = default;
@@ -20,7 +20,7 @@ class manual_executor final : public executor {
     next->run(next);
     return true;
   }
-  /// Runs jobs until none is left. Returns how many it ran.
+  /// Runs jobs until none is left. Returns the number of jobs.
   int run() {
     int n = 0;
     while (run_one()) ++n;

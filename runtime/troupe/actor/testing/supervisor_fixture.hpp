@@ -27,7 +27,7 @@ struct hang {
   pending<void> until;
 };
 
-/// Logs when it begins and ends, and counts.
+/// Logs its start and its end, and counts messages.
 struct worker {
   worker(actor_context<worker>& c, log* d) : self(c), diary(d) { diary->push_back("+" + self.name()); }
   ~worker() { diary->push_back("-" + self.name()); }
@@ -40,7 +40,7 @@ struct worker {
   int count = 0;
 };
 
-/// Three workers a, b and c, and a supervisor on this thread with a manual clock.
+/// A supervisor on this thread with a manual clock and three workers: a, b and c.
 struct trio {
   explicit trio(strategy s, enum restart r = restart::permanent) {
     for (const char* id : {"a", "b", "c"}) {
