@@ -17,12 +17,12 @@ std::string too_few(extent count, std::size_t element_bytes, int least) {
 
 namespace {
 
-// `make()` allocates, and is called again if there was no room.
+// Returns memory that `make()` allocates. `make()` is called again if memory was short and some may have been released.
 template <class Make>
 memory_range made_by(device_core& core, memory_kind kind, std::uint64_t bytes, Make&& make) {
   result<block_ref> made = make();
   if (!made && made.error().reaction() == reaction::retry_later) {
-    core.completion.drive();  // buffers of requests that have finished may not have come back yet
+    core.completion.drive();  // finished requests may still hold buffers
     made = make();
   }
   if (!made) {
@@ -46,7 +46,7 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
   if (bytes < 0) return refused("alloc: " + too_few(count, element_bytes, 0));
   const auto n = static_cast<std::uint64_t>(bytes.value());
   if (core.admission.refusing())
-    return {memory.failed_buffer(n, core.admission.refusal()), 0, n};  // no request could use it
+    return {memory.failed_buffer(n, core.admission.refusal()), 0, n};  // no request could use the memory
   if (o.sealable && kind != memory_kind::device)
     return refused(
         "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "

@@ -11,17 +11,18 @@ class device;
 
 namespace troupe::detail {
 
-/// Allocates from the memory of `kind`. If there is none, the range is refused on use, with the reason.
+/// Allocates memory of `kind`. If the allocation fails, every request that uses the range is refused with the reason.
 memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
                       const alloc_options& o);
 
-/// Allocates memory for the bytes of one small upload, which only that request reads.
+/// Allocates memory for the bytes of a small upload. Only that request reads it.
 memory_range allocate_for_upload(device_core& core, std::uint64_t bytes);
 
-/// Fills the range with zeros, as a request in order with others. If it is refused, the range is stale with the reason.
+/// Fills the range with zeros, by a request in order with others. If that request is refused, the range is stale with
+/// the reason.
 void zero(const device& gpu, const memory_range& r);
 
-/// Text about a count that is not positive.
+/// Returns an error text about a count that is less than `least`.
 std::string too_few(extent count, std::size_t element_bytes, int least);
 
 }  // namespace troupe::detail

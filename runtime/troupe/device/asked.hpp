@@ -13,10 +13,10 @@ namespace troupe {
 
 class device_core;
 
-/// Ties an answer to the request it waits for, and to the device that must live until then.
+/// The request that an answer comes from, and the device, which must live until then.
 struct request_link {
   std::shared_ptr<device_core> core;
-  std::uint32_t slot = UINT32_MAX;  ///< none: not a request that can be cancelled
+  std::uint32_t slot = UINT32_MAX;  ///< UINT32_MAX: the request cannot be cancelled
   std::uint64_t ticket = 0;
   void cancel() noexcept;
 };
@@ -25,7 +25,7 @@ namespace detail {
 
 waiter* helper_of(const std::shared_ptr<device_core>& core) noexcept;
 
-/// The answer of a request.
+/// The state of a request's answer.
 template <class T>
 struct asked : pending_state<T> {
   explicit asked(std::shared_ptr<device_core> core) : pending_state<T>(helper_of(core)) { link.core = std::move(core); }
@@ -34,11 +34,11 @@ struct asked : pending_state<T> {
   request_link link;
 };
 
-/// The elements of the vector that a download fills: bytes for bool, because std::vector<bool> packs bits.
+/// The element type of the vector that a download fills: a byte for bool, because std::vector<bool> packs bits.
 template <class T>
 using downloaded = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
-/// The answer of a download into a vector of its own.
+/// The state of the answer of a download, with the vector that it fills.
 template <class T>
 struct vector_download final : asked<std::vector<downloaded<T>>> {
   using asked<std::vector<downloaded<T>>>::asked;
@@ -49,7 +49,7 @@ struct vector_download final : asked<std::vector<downloaded<T>>> {
     try {
       self.data.resize(bytes / sizeof(T));
     } catch (const std::exception&) {
-      return nullptr;  // no memory
+      return nullptr;  // out of memory
     }
     return reinterpret_cast<std::byte*>(self.data.data());
   }

@@ -11,8 +11,8 @@ namespace troupe {
 /// Returns the error of the first invalid option; nothing if all are valid.
 std::optional<error> check(const device_options& o);
 
-/// Returns true if the folders that the options name have a platform plug-in of this backend: then it has its own
-/// memory and addresses, as on a GPU.
+/// Returns true if the folders that the options name have a platform plug-in of this backend: then the backend has
+/// memory and addresses of its own, as a GPU has.
 bool has_platform(const device_options& o, const std::string& backend);
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Opens a device: makes its parts, and everything else that it needs before its first worker.
+// Opens a device: makes its parts, and everything that it needs before its first worker.
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/round_up.hpp>
@@ -24,7 +24,8 @@ device_options named(device_options o, std::uint32_t index) {
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
                                                const result<device_environment>& environment) {
-  // A child of this process has none of the threads that the destructor ends, and lost descriptors may be others' now.
+  // In a child of this process, the destructor must do nothing: its threads do not exist there. Nor after descriptors
+  // were lost, whose numbers other files may have now.
   std::shared_ptr<device_core> core(new device_core(o, index, environment ? *environment : device_environment()),
                                     [](device_core* c) {
                                       if (c->admission.abandoned())
@@ -63,7 +64,8 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_en
       spin_for_room(o.wait, usable_cores()),
       wait_in_call_(std::move(environment.wait_in_call)) {}
 
-/// Shared by all handles. Everything inside a device holds the core itself, so that it cannot keep the device open.
+/// The object that all handles share. Everything inside a device holds the core itself instead, so that it does not
+/// keep the device open.
 struct device_core::closes_with_handles {
   explicit closes_with_handles(std::shared_ptr<device_core> c) noexcept : core(std::move(c)) {}
   closes_with_handles(const closes_with_handles&) = delete;
@@ -100,14 +102,15 @@ result<void> device_core::set_up(const std::string& runtime_origin) {
   TROUPE_TRY(channel.create(requests.capacity()));
   TROUPE_TRY(completion.begin_reading());
   const auto up = [](std::uint64_t bytes) { return round_up(bytes, segment_alignment); };
-  // Segments of different sizes are made and freed, which fragments the addresses, so leave room. Host memory has two
-  // kinds of segments.
+  // Reserves more addresses than the limits, because making and freeing segments of different sizes fragments them.
+  // Host memory has two kinds of segments.
   const std::uint64_t device_limit = memory.statistics(memory_kind::device).total_bytes,
                       host_limit = memory.statistics(memory_kind::host).total_bytes;
   const std::uint64_t device_bytes = std::max(2 * up(device_limit) + 64 * segment_alignment,
                                               region::least_bytes(options.isolation)),
                       host_bytes = 3 * up(host_limit) + 64 * segment_alignment;
-  // Several workers can be threads of one process. The driver reserves requested addresses only at large boundaries.
+  // Several workers can be threads of one process, and the driver reserves requested addresses only at large
+  // boundaries.
   constexpr std::uint64_t boundary = std::uint64_t{1} << 40;
   const std::uint64_t all_bytes = device_bytes + host_bytes;
   auto addresses = TROUPE_TRY(region::claim(options.isolation, gpu ? round_up(all_bytes, boundary) : all_bytes));

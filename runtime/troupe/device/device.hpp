@@ -17,21 +17,21 @@
 
 namespace troupe {
 
-/// An accelerator behind an actor. A handle: cheap to copy, and valid for ever, through every restart and after the
-/// device has stopped. With the last handle the device closes, as with `close`: what was sent is served. Programs,
-/// graphs and pendings hold a handle; buffers, watches and `stopped()` do not.
+/// An accelerator behind an actor. This is a handle: cheap to copy, and valid forever, through every restart and after
+/// the device has stopped. When the last handle is destroyed, the device closes as with `close`: requests that were
+/// sent before are served. Programs, graphs and pendings hold a handle; buffers, watches and `stopped()` do not.
 ///
-/// A device executes everything it is asked *as if one request at a time*, in the order of the calls; requests overlap
-/// only where no caller can tell. So a program can queue a whole computation and check once, at the end: an error
-/// anywhere before arrives there. Answers whose errors arrive nowhere else are [[nodiscard]]. All functions are
-/// thread-safe, and none throws.
+/// A device executes requests *as if one at a time*, in the order of the calls; they overlap only if no caller can
+/// tell. So a program can queue a whole computation and check once, at the end: an error anywhere on the way arrives
+/// there. Functions that return the only report of an error are [[nodiscard]]. All functions are thread-safe, and none
+/// throws.
 ///
-/// Other things to do with a device are functions in headers of their own: `peers.hpp` (several devices),
-/// `sealing.hpp`, `sharing.hpp`, `managed.hpp`, `matrix_copy.hpp`, `keep_content.hpp`.
+/// Further functions of a device are in headers of their own: `peers.hpp` (several devices), `sealing.hpp`,
+/// `sharing.hpp`, `managed.hpp`, `matrix_copy.hpp`, `keep_content.hpp`.
 class device {
  public:
   explicit device(std::shared_ptr<device_core> core) noexcept;
-  device(const device&) noexcept = default;  // moving copies: a handle is never empty
+  device(const device&) noexcept = default;  // also for moves: a handle is never empty
   device& operator=(const device&) noexcept = default;
 
   // --- requests ---
@@ -42,7 +42,7 @@ class device {
     r.check(c);
     return submit(detail::info_of<R>, &r, c, nullptr, nullptr, options);
   }
-  /// Queues a request and returns its answer.
+  /// Queues a request and returns a pending of its answer.
   template <request R>
   pending<typename R::reply> ask(const R& r, const call_options& options = {}) const {
     checker c(r, owner(), generation());
@@ -52,7 +52,7 @@ class device {
     submit(detail::info_of<R>, &r, c, answer.get(), &answer->link, options);
     return pending<typename R::reply>(std::move(answer));
   }
-  /// The same for a request that is sent as another one.
+  /// Queues a ready request: a request that is sent as a more general one.
   template <ready_request R>
   accepted tell(const R& r, const call_options& options = {}) const {
     const auto sent = r.sent();
@@ -72,35 +72,38 @@ class device {
     submit(detail::info_for(r), &sent, c, answer.get(), &answer->link, options);
     return pending<typename sent_as<R>::reply>(std::move(answer));
   }
-  /// Returns a handle to the same device for one client: everything sent through it and its copies shares one deadline
-  /// and one stop token, each `tell` and each step of a chain included. A scope within a scope obeys both.
+  /// Returns a handle to the same device for one client. Everything sent through it and its copies shares one deadline
+  /// and one stop token, each `tell` and each step of a chain included. A scope within a scope obeys the limits of
+  /// both.
   device within(const scope_options& o) const;
-  /// Completes when the mailbox has room for `requests` more, so that sending them does not block: for a thread that
-  /// must not block. Another thread may take the room first. Fails with the reason if the device accepts no requests.
+  /// Completes when the mailbox has room for `requests` more requests, so that sending them does not block. For threads
+  /// that must not block. Another thread may take the room first. Fails with the reason if the device accepts no
+  /// requests.
   [[nodiscard]] pending<void> room(std::uint32_t requests = 1) const;
-  /// Completes when everything queued before is done and the data of downloads has arrived: the memory they read and
-  /// write may be freed then. Continuations of earlier answers may still be running.
+  /// Completes when all requests queued before have completed and the data of downloads has arrived: memory of the
+  /// application that they read or write may then be freed. Continuations of earlier answers may still be running.
   [[nodiscard]] pending<void> sync() const;
   /// Returns `value` after a round trip to the worker.
   [[nodiscard]] pending<std::uint64_t> ping(std::uint64_t value = 0) const;
 
   // --- memory ---
-  /// Allocates memory for `count` elements without waiting for requests. On a GPU the worker allocates, for many
-  /// buffers at a time: one call in many waits for it, up to `start_timeout` while no worker is ready. If there is no
-  /// memory, the buffer is stale from the start: every use is refused with the reason (`retry_later` if memory or
-  /// quota are used up).
+  /// Allocates memory for `count` elements without waiting for requests. On a GPU the worker allocates memory for many
+  /// buffers at a time: one call in many waits for it, up to `start_timeout` while no worker is ready. If the
+  /// allocation fails, the buffer is stale from the start: requests that use it are refused with the reason
+  /// (`retry_later` if memory or quota are exhausted).
   template <class T>
   buffer<T> alloc(extent count, const alloc_options& o = {}) const {
     return buffer<T>(detail::alloc(*this, count, sizeof(T), o));
   }
-  /// Allocates memory that the application and the worker both see.
+  /// Allocates memory that both the application and the worker can access.
   template <class T>
   host_buffer<T> alloc_host(extent count, const alloc_options& o = {}) const {
     return host_buffer<T>(detail::alloc_host(*this, count, sizeof(T), o));
   }
 
-  /// Allocates memory for these values and writes them to it. Has read them when it returns; a failure travels with the
-  /// buffer. Values of `std::complex` become `basic_complex`, which has the same layout.
+  /// Allocates memory for these values and writes them to it. The values have been read when the call returns; if the
+  /// upload fails, the buffer is stale with the error. Values of `std::complex` become `basic_complex`, which has the
+  /// same layout.
   ///   buffer<float> x = gpu.upload(values);
   template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R>
@@ -112,20 +115,20 @@ class device {
     upload(to, from);
     return to;
   }
-  /// The same for a vector that packs its bools.
+  /// Uploads a vector that packs its bools.
   buffer<bool> upload(const std::vector<bool>& values, const alloc_options& o = {}) const;
-  /// Writes `from` to the first elements of `to`. Has read `from` when it returns: the call copies a large span in
+  /// Writes `from` to the first elements of `to`. `from` has been read when the call returns: a large span is copied in
   /// chunks, as fast as the device takes them.
   template <class T>
   pending<void> upload(const buffer<T>& to, std::type_identity_t<std::span<const T>> from,
                        const call_options& o = {}) const {
     return detail::upload(*this, to.memory(), std::as_bytes(from), o);
   }
-  /// The same for bytes, as a download of bools returns them: all but 0 are true.
+  /// Uploads bools given as bytes, as a download of bools returns them: all values but 0 are true.
   pending<void> upload(const buffer<bool>& to, std::span<const std::uint8_t> from, const call_options& o = {}) const {
     return detail::upload(*this, to.memory(), std::as_bytes(from), o);
   }
-  /// The same without blocking. `from` must not change before the answer.
+  /// Uploads without blocking. `from` must not change before the answer.
   template <class T>
   pending<void> upload(const buffer<T>& to, const host_buffer<T>& from, const call_options& o = {}) const {
     return detail::upload(*this, to.memory(), from.memory(), o);
@@ -138,7 +141,7 @@ class device {
     detail::download(*this, from.memory(), *answer, answer->link, &state::room, &state::finish, o);
     return pending<std::vector<detail::downloaded<T>>>(std::move(answer));
   }
-  /// Reads all of `from` into the first elements of `to`, which must have room for it and outlive the answer.
+  /// Reads all of `from` into the first elements of `to`, which must be large enough and live until the answer.
   template <class T>
   pending<void> download(const buffer<T>& from, std::type_identity_t<std::span<T>> to,
                          const call_options& o = {}) const {
@@ -170,19 +173,19 @@ class device {
   [[nodiscard]] pending<void> stopped() const;
   /// Refuses new requests from now on; completes when all earlier ones are answered and the worker has ended.
   [[nodiscard]] pending<void> close() const;
-  /// The same, but requests that have not started are answered `stopped`, and those that run for longer than
+  /// Closes likewise, but requests that have not started are answered `stopped`, and those that run for longer than
   /// `close_timeout` are answered `context_lost`.
   [[nodiscard]] pending<void> close_now() const;
   /// Restarts a device that has stopped because its workers failed too often. Completes when it serves, or fails with
-  /// the reason. For a device that serves, it ends quarantines only: see device_options::quarantine_after.
+  /// the reason. If the device serves, only ends quarantines: see device_options::quarantine_after.
   [[nodiscard]] pending<void> reset() const;
 
   device_state state() const noexcept;
-  /// Returns true if a worker would serve a request sent now: for health checks.
+  /// Returns true if a worker would serve a request that is sent now. For health checks.
   bool ready() const noexcept { return state() == device_state::ready; }
-  /// Returns the events from now on: restarts, their causes and durations.
+  /// Returns a watch of the events from now on: restarts, their causes and durations.
   device_watch watch() const;
-  /// The record of the last fault; null before any.
+  /// Returns the record of the last fault; null if there was none.
   std::shared_ptr<const fault_record> last_fault() const;
   const std::string& name() const noexcept;
   device_statistics statistics() const;
@@ -197,7 +200,7 @@ class device {
                   request_link* link, const call_options& options) const;
 
   std::shared_ptr<device_core> core_;
-  std::shared_ptr<request_scope> scope_;  // mostly null
+  std::shared_ptr<request_scope> scope_;  // null without `within`
 };
 
 }  // namespace troupe

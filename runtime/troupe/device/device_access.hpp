@@ -7,7 +7,7 @@
 
 namespace troupe::detail {
 
-/// Gives the sources of this component access to a handle's core.
+/// Gives the sources of this component access to the core behind a handle.
 struct device_access {
   static const std::shared_ptr<device_core>& core(const device& gpu) noexcept { return gpu.core_; }
   static const std::shared_ptr<request_scope>& scope(const device& gpu) noexcept { return gpu.scope_; }

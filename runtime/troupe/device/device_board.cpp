@@ -13,10 +13,10 @@
 namespace troupe {
 namespace {
 
-// Used until the first worker reports the GPU's memory.
+// The limit used until the first worker reports the GPU's memory.
 constexpr std::uint64_t unknown_bytes = std::uint64_t{1} << 40;
 
-// A worker reserves up to seven quarters of this for the default limits, and needs addresses for itself.
+// A worker reserves up to seven quarters of this with the default limits, and needs addresses for itself.
 std::uint64_t usable_bytes() {
   rlimit addresses{};
   const bool limited = ::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;

@@ -22,16 +22,16 @@
 
 namespace troupe {
 
-/// The state that the parts of a device share. Passive: nothing here knows a part, so a part that only needs state
-/// depends on no other. Each member has its own lock, or says which one it needs.
+/// The state that the parts of a device share. Passive: nothing in it calls a part, so a part that needs only state
+/// depends on no other part. Each member has its own lock, or says which lock guards it.
 struct device_board {
-  /// `segments` makes the memory; it is not used before the device starts.
+  /// `segments` makes the memory. It is not used before the device starts.
   device_board(device_options o, std::shared_ptr<control_loop> on, segment_source& segments,
                const std::optional<staging_sizes>& sizes, log_sink log);
   device_board(const device_board&) = delete;
 
   const device_options options;
-  const bool gpu;  ///< true if the engine has a platform plug-in, so workers make the device memory
+  const bool gpu;  ///< true if the engine has a platform plug-in, so that workers make the device memory
   device_loop loop;
   shared_channel channel;
   ledger requests;
@@ -42,7 +42,7 @@ struct device_board {
   device_events events;
   mailbox_room room;
   cancellations cancelled;
-  troupe::copy_threads copy_threads;  ///< help with copies to and from staging blocks of a GPU
+  troupe::copy_threads copy_threads;  ///< for copies to and from the staging blocks of a GPU
   download_tracker downloads;
   const staging_sizes staging;
 };

@@ -43,7 +43,7 @@ void download(const device& gpu, const memory_range& from, pending_core& state, 
     when_answered(answer,
                   [core = core.get(), ticket = link.ticket, held, where, finish, stage](const result<void>& done) {
                     std::byte* to = done ? where(*held, stage.bytes) : nullptr;
-                    const bool is_empty = done && stage.bytes == 0;  // a place for nothing may be null
+                    const bool is_empty = done && stage.bytes == 0;  // the pointer may be null if there are no bytes
                     if (to != nullptr && !is_empty) std::memcpy(to, stage.owner->host, stage.bytes);
                     if (to != nullptr || is_empty) {
                       finish(*held, nullptr);
@@ -70,7 +70,7 @@ void download(const device& gpu, const memory_range& from, pending_core& state, 
     std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
   if (c.finish()) {
     core->mailbox.submit(info_of<memory::stream_out>, &r, c, answer.get(), &link, o,
-                         scope);  // which refuses it, as any other
+                         scope);  // refuses the failed range with its cause
     return finish(state, &answer->take().error());
   }
   std::byte* to = where(state, from.bytes);
@@ -80,7 +80,7 @@ void download(const device& gpu, const memory_range& from, pending_core& state, 
   }
   auto moving = std::make_shared<transfer>(stage.owner, plan, core->staging.piece, to, answer,
                                            transfer::caller{std::move(held), finish});
-  core->downloads.add(moving);  // first: if the worker dies, recovery finds it as soon as it is sent
+  core->downloads.add(moving);  // first, so that recovery finds the download as soon as its request is sent
   core->mailbox.submit(info_of<memory::stream_out>, &r, c, answer.get(), &link, o, scope, stage.owner);
   moving->ticket = link.ticket;
   if (link.ticket != 0) core->downloads.begin(link.ticket);

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// Returns a duration for a person: "0.3 s", "57 s".
+/// Returns a duration in words: "0.3 s", "57 s".
 inline std::string duration_text(std::int64_t ns) {
   constexpr std::int64_t tenth = 100'000'000;
   const std::int64_t tenths = ns / tenth + (ns % tenth != 0 ? 1 : 0);

@@ -20,7 +20,7 @@ std::optional<error> why_not_of(const device& gpu, std::string_view call, const 
   return std::nullopt;
 }
 
-// Returns the slot of a pending request that uses the memory. Under the lock of completion.
+// Returns the slot of a pending request that uses the memory. The caller holds the drive lock of completion.
 std::optional<std::uint32_t> user_of(const ledger& requests, const memory_range& r) {
   for (std::uint32_t slot = 0; slot < requests.capacity(); ++slot) {
     const ledger_entry& e = requests[slot];
@@ -37,7 +37,7 @@ result<void> keep_content(const device& gpu, const memory_range& r) {
   if (auto wrong = why_not_of(gpu, "keep_content", r)) return std::move(*wrong);
   device_core& core = *device_access::core(gpu);
   if (core.admission.left()) return core.admission.refusal();
-  core.completion.drive();  // what has failed by now is known
+  core.completion.drive();  // reads the reports of requests that have failed by now
   auto kept = core.memory.keep(*r.owner.get(), r.address, r.address + r.bytes);
   if (kept) return {};
   error::details d = kept.error().all();
@@ -49,14 +49,14 @@ result<void> written(const device& gpu, const memory_range& r) {
   if (auto wrong = why_not_of(gpu, "written", r)) return std::move(*wrong);
   device_core& core = *device_access::core(gpu);
   block& b = *r.owner.get();
-  if (b.address == 0) return *why_stale(r);  // it was never allocated
+  if (b.address == 0) return *why_stale(r);  // its allocation failed
   if (core.admission.refusing()) return core.admission.refusal();
-  core.completion.drive();  // what has been done by now is known
+  core.completion.drive();  // retires the requests that have completed by now
   const completion::lock nothing_retires(core.completion);
   if (const auto slot = user_of(core.requests, r)) {
     const request_id user = id_of(core.channel, core.requests[*slot], *slot);
     return wrong_buffer("written", cat("is used by ", user.name, " #", user.ticket,
-                                       ", which is not done; await that before you write to the buffer"));
+                                       ", which has not completed; await it before you write to the buffer"));
   }
   core.memory.renew(b);
   core.memory.mark_written(b, r.address, r.address + r.bytes, core.channel.newest_ticket() + 1);

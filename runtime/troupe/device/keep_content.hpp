@@ -14,16 +14,16 @@ result<void> keep_content(const device& gpu, const memory_range& r);
 result<void> written(const device& gpu, const memory_range& r);
 }  // namespace detail
 
-/// Makes a buffer valid again that is stale only because a request that would have written it was refused when it was
-/// sent: nothing ran, and the bytes are as they were. Fails if the buffer is stale for any other reason.
+/// Makes a buffer valid again that is stale only because a request that should have written it was refused when it was
+/// sent: nothing ran, and the bytes are unchanged. Fails if the buffer is stale for any other reason.
 template <class T>
 result<void> keep_content(const device& gpu, const buffer<T>& b) {
   return detail::keep_content(gpu, b.memory());
 }
 
-/// States that the program itself has written all of this memory since the last request that uses it was answered. It
-/// is then valid for requests sent from now on, whatever made it stale, until the next failure. Fails if a request that
-/// uses it is still pending: that one would read or write at the same time.
+/// States that the program itself has written all of this memory after the last request that uses it was answered. The
+/// memory is then valid for requests sent from now on, until the next failure, whatever made it stale. Fails if a
+/// request that uses it is still pending, because that one would access the memory at the same time.
 ///   std::ranges::copy(values, host.begin());
 ///   auto valid = written(gpu, host);
 template <class T>

@@ -7,26 +7,27 @@
 
 namespace troupe {
 
-/// A part of a block, and what a request does with it.
+/// A range of a block, and the access that a request has to it.
 struct checked_access {
   memory_range where;
   access_mode mode;
 };
 
-/// The functions of a device that library actors need, and programs do not.
+/// Functions of a device for library actors. Programs do not need them.
 class library_access {
  public:
   explicit library_access(const device& gpu) noexcept : device_(gpu) {}
 
-  /// Returns what the request would touch, or why it would be refused now. Leaves out what may have changed by the time
-  /// it is sent: whether an operand is stale or sealed. For callers that keep requests to send them later.
+  /// Returns the ranges that the request would touch, or the error with which it would be refused now. Does not check
+  /// what may change before it is sent: whether an operand is stale or sealed. For callers that keep requests to send
+  /// them later.
   template <request R>
   result<std::vector<checked_access>> check_for_later(const R& r) const {
     checker c(r, device_.owner(), device_.generation());
     r.check(c);
     return accesses(c);
   }
-  /// The same for a ready request and what is sent of it.
+  /// Does the same for a ready request and the request that is sent for it.
   template <ready_request R>
   result<std::vector<checked_access>> check_for_later(const R& ready, const sent_as<R>& sent) const {
     const detail::ready_and_sent<R> both{ready, sent};
@@ -34,10 +35,10 @@ class library_access {
     both.checked().check(c);
     return accesses(c);
   }
-  /// Allocates memory that the application writes and workers may only read: it survives every fault. Counts as host
-  /// memory.
+  /// Allocates memory that the application writes and workers can only read, so that it survives every fault. It counts
+  /// as host memory.
   memory_range alloc_sent(extent bytes) const;
-  /// Returns the device outside of all scopes: for objects that outlive a client, such as programs and graphs.
+  /// Returns a handle to the device without a scope: for objects that outlive a client, such as programs and graphs.
   device unscoped() const;
 
  private:

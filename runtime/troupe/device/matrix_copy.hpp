@@ -11,7 +11,7 @@ namespace troupe {
 class device;
 
 /// A copy between column-major matrices of one device: `columns` columns of `rows` elements. A leading dimension is the
-/// distance from one column to the next, in elements; `tight`: no gaps.
+/// distance from one column to the next, in elements; `tight` means no gaps.
 template <class T>
 struct matrix_copy {
   buffer<T> to;
@@ -27,7 +27,7 @@ pending<void> copy_2d(const device& gpu, const memory_range& to, extent to_pitch
                       extent from_pitch, extent width, extent rows, const call_options& o);
 }
 
-/// Copies a matrix, or a part of one, to another.
+/// Copies a matrix, or a block of one, to another matrix.
 template <class T>
 pending<void> copy_2d(const device& gpu, const matrix_copy<T>& c, const call_options& o = {}) {
   const auto pitch = [](extent ld) { return ld == tight ? ld : ld * sizeof(T); };

@@ -20,23 +20,23 @@ pending<void> copy_between(const device& to_device, const memory_range& to, cons
 
 /// Copies all of `from`, a buffer of `from_device`, to the first elements of `to`, a buffer of `to_device`, in the
 /// order of both devices: the copy reads what was written to `from` before this call, and no later request of
-/// `from_device` overwrites `from` first. If either device fails, so does the copy, and `to` becomes stale with that
-/// cause. Takes no `retries`. See docs/peers.md.
+/// `from_device` overwrites `from` before it has been copied. If either device fails, the copy fails too, and `to`
+/// becomes stale with the cause. Does not support `retries`. See docs/peers.md.
 template <class T>
 pending<void> copy_between(const device& to_device, const buffer<T>& to, const device& from_device,
                            const buffer<T>& from, const call_options& o = {}) {
   return detail::copy_between(to_device, to.memory(), from_device, from.memory(), o);
 }
 
-/// Returns how `gpu` sees `other`. On GPUs this is known once a worker of each has become ready: await `started()`
-/// first.
+/// Returns the connection from `gpu` to `other`. On GPUs it is known once a worker of each has become ready: await
+/// `started()` first.
 result<peer_info> peer(const device& gpu, const device& other);
 
-/// Maps the memory that `other` owns now into the workers of `gpu`, present and future, so that no copy has to do it
-/// first. Fails with `unsupported` if the hardware gives no access; copies need none.
+/// Maps the memory that `other` owns now into the workers of `gpu`, present and future, so that no copy has to map it
+/// first. Optional. Fails with `unsupported` if the hardware allows no access.
 result<void> enable_peer(const device& gpu, const device& other);
 
-/// Returns the devices in groups within which each device has access to all others. Each device is in one group, and
+/// Groups the devices so that each device of a group has access to all others in it. Each device is in one group, and
 /// the order is kept. Does not wait: on a GPU a worker must have been ready (`started()`).
 result<std::vector<std::vector<device>>> islands(const list<device>& devices);
 

@@ -10,23 +10,23 @@
 
 namespace troupe {
 
-/// Describes a request type without its type: how to encode a request, how to answer it, and how to read it back.
+/// Describes a request type for untyped code: how to encode a request, how to answer it, and how to decode it.
 struct request_info {
   std::string_view label;
   std::uint64_t opcode;
   std::uint32_t library;
   std::uint32_t payload_bytes;
-  bool has_own_time_limit;  ///< it ends by itself in time: device_options::run_timeout does not apply
+  bool has_own_time_limit;  ///< true if it limits its own time: device_options::run_timeout does not apply
   std::size_t (*blob_bytes)(const void* request) noexcept;
   void (*encode)(const void* request, std::byte* payload, blob_cursor blob) noexcept;
-  /// Completes a pending of the request's reply: with the error if `why` is not null, otherwise from the reply's bytes.
+  /// Completes the pending of a request: with the error if `why` is not null, otherwise from the bytes of the reply.
   void (*answer)(pending_core& pending, const std::byte* reply, const error* why) noexcept;
-  /// Returns why a request failed that its worker completed, from the reply's bytes, which a GPU may have written. Null
-  /// if the request has no such function; see completion::fail_by_replies.
+  /// Returns the error of a request that its worker completed, from the bytes of the reply, which a GPU may have
+  /// written; nothing if it succeeded. Null if the request has no such function: see completion::fail_by_replies.
   std::optional<error> (*failure_in)(const std::byte* reply);
-  std::span<const encoded_field_info> fields;  ///< of what is sent, to read it back for texts
+  std::span<const encoded_field_info> fields;  ///< fields of the request that is sent, to decode it for error texts
   std::string_view field_names;
-  bool exchanges_operands = false;  ///< the first two operands have each other's name
+  bool exchanges_operands = false;  ///< true if the first two operands have each other's name
 };
 
 namespace detail {
@@ -83,7 +83,7 @@ inline constexpr request_info info_of{
     .fields = encoded_fields_of<R>,
     .field_names = R::request_fields,
 };
-/// The same as for what it is sent as, but for its name.
+/// Equals that of the request that is sent, except for the name.
 template <ready_request R>
 inline constexpr request_info info_of<R> = [] {
   request_info out = info_of<sent_as<R>>;

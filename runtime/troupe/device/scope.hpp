@@ -10,13 +10,13 @@ namespace troupe {
 
 class request_scope;
 
-/// Options of `device::within`. They apply to every request that is sent through the handle it returns.
+/// Options of `device::within`. They apply to every request that is sent through the handle that it returns.
 struct scope_options {
-  /// Counted from the call of `within`. Requests that have not started by then fail with `retry_later` and never run.
+  /// Counts from the call of `within`. Requests that have not started by then fail with `retry_later` and never run.
   time_span timeout = time_span::for_ever();
-  /// Once a stop is requested, requests that have not started fail with `retry_later` and never run.
+  /// Requests that have not started when a stop is requested fail with `retry_later` and never run.
   placed<std::stop_token> stop = {};
-  /// Limit for each request, as call_options::run_timeout: the shortest limit counts.
+  /// Limits the running time of each request, like call_options::run_timeout: the shortest limit counts.
   time_span run_timeout = time_span::for_ever();
 };
 

@@ -7,7 +7,7 @@
 
 namespace troupe::detail {
 
-// Neither request can be cancelled: what the application holds to be true of the memory must become true.
+// Neither request can be cancelled, because the application relies on the state of the memory that it asked for.
 
 pending<void> seal(const device& gpu, const memory_range& r) {
   const std::shared_ptr<device_core>& core = device_access::core(gpu);
@@ -20,7 +20,7 @@ pending<void> seal(const device& gpu, const memory_range& r) {
   checker c(request, &core->memory, core->memory.generation());
   request.check(c);
   auto done = new_answer(core), answer = new_answer(core);
-  const auto by = core->worker.id();  // if it is another that seals, this one has gone
+  const auto by = core->worker.id();  // if another worker seals instead, this one has ended
   core->mailbox.submit(info_of<memory::seal>, &request, c, done.get(), nullptr, {}, {});
   when_answered(done, [core, held = r.owner, number = begun->number, answer, by](const result<void>& how) {
     core->memory.seals().end(*held.get(), number, static_cast<bool>(how), by);
@@ -40,7 +40,7 @@ pending<void> unseal(const device& gpu, const memory_range& r) {
   request.check(c);
   auto done = new_answer(core), answer = new_answer(core);
   const accepted sent = core->mailbox.submit(info_of<memory::unseal>, &request, c, done.get(), nullptr, {}, {});
-  // One that replaces it meanwhile, and may have to do it, will do it by the request, too.
+  // If a worker that replaces this one has to unseal the memory, it does so by the same request.
   core->memory.seals().end_unseal(*r.owner.get(), sent.ticket(), core->worker.id());
   when_answered(done, [core, held = r.owner, answer, refused = sent.ticket() == 0](const auto& how) {
     if (!how && !refused) core->memory.seals().unseal_was_lost(*held.get());

@@ -7,7 +7,7 @@
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
 
-/// Memory that a device shares with other programs, or with other code of this one. See docs/interop.md.
+/// Shares a device's memory with other programs, or with other code of this program. See docs/interop.md.
 namespace troupe {
 
 class device;
@@ -22,9 +22,9 @@ pending<void> take_back(const device& gpu, const memory_range& r);
 result<addressed_memory> address(const device& gpu, const memory_range& r);
 }  // namespace detail
 
-/// Returns a descriptor with which others can open the memory of `b`. `lend` the buffer until they are done, and keep a
-/// handle: its memory is used again once the last handle is gone. Sealed buffers cannot be exported, because others
-/// could write them, and exported ones cannot be sealed.
+/// Returns a descriptor with which other programs can open the memory of `b`. `lend` the buffer until they have
+/// finished, and keep a handle: the memory is reused when the last handle is destroyed. A sealed buffer cannot be
+/// exported, because others could write it, and an exported one cannot be sealed.
 template <class T>
 result<shared_memory> export_memory(const device& gpu, const buffer<T>& b) {
   return detail::export_memory(gpu, b.memory());
@@ -34,14 +34,15 @@ result<shared_memory> export_memory(const device& gpu, const host_buffer<T>& b) 
   return detail::export_memory(gpu, b.memory());
 }
 
-/// Returns a buffer in memory that somebody else has made, at the same address in all workers, future ones included.
-/// Its content counts as written. If the memory cannot be opened, the buffer is stale from the start, with the reason.
+/// Returns a buffer in memory that another program has made. It has the same address in all workers, present and
+/// future. Its content counts as written. If the memory cannot be opened, the buffer is stale from the start with the
+/// reason.
 template <class T>
 buffer<T> import_memory(const device& gpu, shared_memory from) {
   return buffer<T>(detail::import_memory(gpu, std::move(from), sizeof(T), alignof(T)));
 }
 
-/// The same for memory without a descriptor, which only a worker that is a thread can reach: see isolation::thread.
+/// Returns a buffer in memory without a descriptor, which only a worker in a thread can access: see isolation::thread.
 /// `keep` is released with the last handle and the last request.
 template <class T>
 buffer<T> adopt_memory(const device& gpu, T* data, extent count, std::shared_ptr<const void> keep) {
@@ -49,8 +50,8 @@ buffer<T> adopt_memory(const device& gpu, T* data, extent count, std::shared_ptr
       detail::adopt_memory(gpu, reinterpret_cast<std::byte*>(data), count * sizeof(T), alignof(T), std::move(keep)));
 }
 
-/// Completes when all earlier requests that use the buffer are done: others may use it then, until `take_back`. Send no
-/// requests for it meanwhile.
+/// Completes when all earlier requests that use the buffer have completed: others may use it then, until `take_back`.
+/// Send no requests that use it meanwhile.
 template <class T>
 [[nodiscard]] pending<void> lend(const device& gpu, const buffer<T>& b) {
   return detail::lend(gpu, b.memory());
@@ -61,7 +62,7 @@ template <class T>
   return detail::take_back(gpu, b.memory());
 }
 
-/// Returns where this process can address the buffer, without lending it: always on the host engine, on a GPU only with
+/// Returns the address of the buffer in this process, without lending it: always on the host engine, on a GPU only with
 /// isolation::thread.
 template <class T>
 result<addressed_memory> address(const device& gpu, const buffer<T>& b) {

@@ -14,7 +14,7 @@ namespace troupe {
 
 class device;
 
-/// The typed functions of `device` as functions of bytes: compiled once, not for each element type.
+/// The typed functions of `device` as functions of bytes: compiled once instead of for each element type.
 namespace detail {
 
 struct device_access;
@@ -30,8 +30,8 @@ pending<void> copy(const device& gpu, const memory_range& to, const memory_range
 pending<void> fill(const device& gpu, const memory_range& to, std::span<const std::byte> pattern,
                    const call_options& o);
 
-/// The core of a download: asks `where` for a place of that many bytes once the data can be had (null: there is no
-/// memory), and calls `finish` once, with the error if there is one.
+/// The core of a download. Calls `where` for memory for that many bytes as soon as the data can be copied (null: there
+/// is no memory), and calls `finish` once, with the error if there is one.
 using download_place = std::byte* (*)(pending_core& state, std::size_t bytes) noexcept;
 using download_finish = void (*)(pending_core& state, const error* why) noexcept;
 void download(const device& gpu, const memory_range& from, pending_core& state, request_link& link,

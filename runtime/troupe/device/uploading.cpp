@@ -17,7 +17,7 @@ namespace troupe::detail {
 
 namespace {
 
-// The application's side of an upload in chunks. The call and its helpers fill them, and the worker empties them.
+// The application's side of an upload in chunks: the call and its helpers fill chunks, and the worker empties them.
 class chunk_filler final : public shared_copy {
  public:
   chunk_filler(const staging_plan& plan, std::uint64_t piece_bytes, const std::byte* from, sent_header& sent,
@@ -48,8 +48,8 @@ class chunk_filler final : public shared_copy {
   bool all_taken() const noexcept { return pieces_.next() == pieces_.total(); }
 
  private:
-  // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells the worker that reads
-  // them.
+  // If a worker counts too far, the application overwrites chunks that the worker has not read. The worker that reads
+  // them detects it by `begun`.
   std::uint64_t room() const noexcept {
     const std::uint64_t emptied = progress_.emptied.load();
     return emptied != checked_count::damaged ? emptied + plan_.chunks : plan_.count();
@@ -63,8 +63,8 @@ class chunk_filler final : public shared_copy {
   chunk_pieces pieces_;
 };
 
-// Returns when the worker has all chunks, or the request is answered: it failed or was cancelled, and nobody empties
-// chunks any more.
+// Returns when the worker has emptied all chunks, or when the request is answered: it failed or was cancelled, and no
+// worker empties chunks any more.
 void fill_chunks(device_core& core, chunk_filler& all, staging_header& progress, asked<void>& answer) {
   const copy_threads::sharing with_helpers(core.copy_threads, all);
   adaptive_wait wait(core.spin_for_room);
@@ -85,7 +85,7 @@ pending<void> upload(const device& gpu, const memory_range& to, std::span<const 
   const std::shared_ptr<device_core>& core = device_access::core(gpu);
   const auto& scope = device_access::scope(gpu);
   auto answer = new_answer(core);
-  // A staging block that cannot be had is the upload's failure: its target goes stale with that cause.
+  // If no staging block can be allocated, the upload fails: its target becomes stale with that cause.
   const bool small = from.size() <= core->staging.one_request;
   const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1), core->staging);
   const memory_range stage = from.empty() ? memory_range{}

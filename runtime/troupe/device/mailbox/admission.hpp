@@ -9,17 +9,17 @@
 
 namespace troupe {
 
-/// Records if a device accepts requests, and if not, why. Thread-safe.
+/// Knows whether a device accepts requests and, if it does not, why. Thread-safe.
 class admission {
  public:
   bool refusing(std::memory_order order = std::memory_order_acquire) const noexcept {
     return refusing_.load(order) || home_.left();
   }
-  /// Returns true if this process is a child of the one that opened the device: then nothing of it may be used.
+  /// Returns true if this process is a child of the one that opened the device: then the device must not be used.
   bool left() const noexcept { return home_.left(); }
   /// Returns true if the device's destructor must do nothing: in a child, and after `abandon`.
   bool abandoned() const noexcept { return home_.left() || abandoned_.load(); }
-  /// Precondition: `refusing()`.
+  /// Returns the reason. Precondition: `refusing()`.
   error refusal() const {
     if (home_.left()) return process_home::refusal();
     const std::scoped_lock guard(lock_);
@@ -31,7 +31,7 @@ class admission {
     why_ = why;
     refusing_.store(true, std::memory_order_seq_cst);
   }
-  /// Refuses for ever, because the files of the device are gone.
+  /// Refuses requests from now on, because the files of the device are lost.
   void abandon(const error& why) {
     abandoned_.store(true);
     refuse(why);

@@ -14,8 +14,8 @@ ledger::ledger(std::uint32_t capacity)
 }
 
 std::uint32_t ledger::take() noexcept {
-  // seq_cst, as in give_back: if a thread has announced that it waits for a slot and finds none here, then the thread
-  // that gives one back sees the announcement.
+  // seq_cst, as in give_back: if a thread has announced that it waits for a slot and finds none free here, then the
+  // thread that gives back a slot sees the announcement.
   std::uint64_t top = top_.load(std::memory_order_seq_cst);
   while (true) {
     const auto slot = static_cast<std::uint32_t>(top);

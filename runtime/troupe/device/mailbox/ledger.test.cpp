@@ -26,7 +26,7 @@ TEST(ledger, hands_out_every_slot_once_and_then_none) {
   }
 }
 
-TEST(ledger, takes_back_several_slots_at_once) {
+TEST(ledger, frees_several_slots_at_once) {
   ledger all(8);
   std::vector<std::uint32_t> taken;
   for (int i = 0; i < 6; ++i) taken.push_back(all.take());
@@ -61,8 +61,8 @@ TEST(ledger, predicts_the_slot_after_the_next_one) {
   EXPECT_EQ(all.slot_after_next(), ledger::none) << "none is left";
 }
 
-// Memory that carries the data of one upload needs no order. It must live as long as the request all the same.
-TEST(ledger, puts_the_memory_of_uploads_behind_the_accesses_that_are_ordered) {
+// Memory with the data of one upload needs no ordering, but must live as long as the request.
+TEST(ledger, puts_the_memory_of_uploads_after_the_accesses_that_are_ordered) {
   struct nobody final : memory_owner {
     void recycle(block&) noexcept override {}
     std::optional<error> stale_cause(const block&, std::uint64_t, std::uint64_t) const override { return {}; }
@@ -99,7 +99,7 @@ TEST(ledger, counts_requests_in_flight) {
   EXPECT_EQ(all.in_flight(), 2u);
 }
 
-// Each thread marks the slots it owns. If two threads have a slot at once, this test sees a wrong word.
+// Each thread marks the slots it owns. If two threads own a slot at once, one of them finds the other's mark.
 TEST(ledger, never_hands_one_slot_to_two_threads) {
   for (const std::uint32_t capacity : {1u, 3u, 16u}) {
     ledger all(capacity);

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// Everything that waits for room in the mailbox: blocked threads, and unanswered calls of device::room.
+/// The threads and calls that wait for room in the mailbox: blocked threads, and unanswered calls of device::room.
 class mailbox_room {
  public:
   mailbox_room(const ledger& requests, const admission& admission) noexcept
@@ -30,8 +30,8 @@ class mailbox_room {
 
   room_queue& answers() noexcept { return answers_; }
   bool has_answers() const noexcept { return !answers_.empty(); }
-  /// Answers the calls for which there is room, or all of them if the device refuses requests. Under the drive lock, as
-  /// whenever several pendings are completed.
+  /// Answers the calls for which there is room, or all calls if the device refuses requests. The caller holds the drive
+  /// lock, as always when several pendings are completed.
   void answer(const answering& now) {
     if (!admission_.refusing(std::memory_order_seq_cst)) return answers_.serve(now, requests_);
     answers_.fail_if(now, [](const room_answer&) { return true; }, admission_.refusal());

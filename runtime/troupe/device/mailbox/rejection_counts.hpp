@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// Counts the requests that their calls rejected, by reason. Thread-safe.
+/// Counts the requests that the call itself rejected, by reason. Thread-safe.
 class rejection_counts {
  public:
   void add(const error& why, const checker& checked) noexcept {

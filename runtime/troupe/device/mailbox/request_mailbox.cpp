@@ -22,11 +22,11 @@
 namespace troupe {
 namespace {
 
-// A zeroed reply for answers that carry an error.
+// The reply of answers that carry an error: zeros.
 const std::byte no_reply[max_reply_bytes]{};
 
-// The accesses of a request with many operands, adjacent ranges of a block joined: the parts of a batch are mostly
-// contiguous.
+// Returns the accesses of a request with many operands. Joins adjacent ranges of a block, because the operands of a
+// batch are mostly contiguous.
 std::vector<block_access> joined(std::span<const operand_use> uses) {
   std::vector<block_access> all;
   if (uses.empty()) return all;
@@ -50,7 +50,7 @@ std::vector<block_access> joined(std::span<const operand_use> uses) {
 error too_many_ranges(std::size_t count) {
   return error(reaction::caller_bug, "device",
                cat("it touches ", count, " separate ranges of memory; expected at most ", protocol::access_list::most,
-                   ": split the request, or lay its operands side by side"));
+                   ": split the request, or place its operands next to each other"));
 }
 
 const char* const sealed_meanwhile =
@@ -62,7 +62,8 @@ void mark_outputs_refused(const checker& checked, const error& why) {
       b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
 }
 
-// Completes the name of a request that was not sent, where its error has none or only that of the request's type.
+// Adds name and label of a request that was not sent to its error, if the error names no request, or only the request's
+// type.
 [[gnu::cold]] error named(const error& why, const request_info& info, const void* request, const checker& checked,
                           std::string_view label) {
   // In a child, the names may be in memory that only its parent has.
@@ -159,14 +160,14 @@ std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64
   return slot;
 }
 
-// Returns a slot that was not used.
+// Gives back a slot that was not used.
 void request_mailbox::return_slot(std::uint32_t slot) noexcept {
   requests_.give_back(slot);
   if (room_.has_blocked()) channel_.wake_waiters();
   if (room_.has_answers()) completion_.drive();
 }
 
-// The request will be refused but already has its ticket, so it is sent as one that touches nothing.
+// Called if the request must be refused but already has a ticket: sends it as a request that touches nothing.
 void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const error& why) {
   mark_outputs_refused(checked, why);
   e.release();
@@ -174,9 +175,9 @@ void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const
   protocol::disarm_command(record);
 }
 
-// The rest is `submit` and its steps. The steps are inlined because every request pays for them.
+// From here on: `submit` and its steps. The steps are inlined, because every request runs them.
 
-// Returns the slot unless it is used.
+// Gives back the slot unless it is used.
 class request_mailbox::slot_guard {
  public:
   slot_guard(request_mailbox& mailbox, std::uint32_t slot) noexcept : mailbox_(mailbox), slot_(slot) {}
@@ -200,7 +201,7 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
   return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;
 }
 
-// Also prefetches the slot after the next one, as the following request is probably of the same size.
+// Also prefetches the slot after the next one, because the following request probably has the same size.
 [[gnu::always_inline]] inline void request_mailbox::prefetch(std::uint32_t slot, std::size_t accesses,
                                                              std::size_t payload_bytes) noexcept {
   const std::size_t entry_bytes = requests_[slot].bytes_up_to(accesses);
@@ -214,14 +215,14 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
   }
 }
 
-// Allocates the blob for the variable-size parts of a request. The accesses come first if there are too many of them
-// for the record.
+// Allocates the blob for the parts of a request that vary in size. If there are too many accesses for the record, they
+// are the first part.
 result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_access> listed, std::size_t bytes,
                                         blob_cursor& cursor, memory_access& list) {
   const std::size_t list_bytes = blob_cursor::padded(protocol::access_list::bytes_for(listed.size()));
   auto made = TROUPE_TRY(memory_.allocate(memory_kind::sent, bytes + list_bytes, 256, {}));
   cursor = {made->host, made->address};
-  std::memset(made->host, 0, bytes + list_bytes);  // so that equal requests have equal bytes; as in encode()
+  std::memset(made->host, 0, bytes + list_bytes);  // equal requests must have equal bytes, as in encode()
   list = protocol::access_list{cursor.address, listed.size()}.in_record();
   protocol::access_list::write(cursor.host, listed.size(),
                                [&](std::size_t i) -> const memory_access& { return listed[i].what; });
@@ -230,8 +231,8 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return {};
 }
 
-// Returns how many accesses the record has. Called before the record is written: atomic operations on reference counts
-// wait for all earlier stores, and the stores to the record take longest.
+// Returns the number of accesses in the record. Called before the record is written, because atomic operations on
+// reference counts wait for all earlier stores, and those to the record take longest.
 [[gnu::always_inline]] inline std::uint8_t request_mailbox::hold_operands(ledger_entry& e,
                                                                           std::span<const operand_use> uses,
                                                                           std::vector<block_access>& joined_uses,
@@ -246,7 +247,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return static_cast<std::uint8_t>(count);
 }
 
-// Returns why the request must not be sent, if it is in quarantine.
+// Claims a ticket. Returns the error if the request must not be sent because it is in quarantine.
 [[gnu::always_inline]] inline std::optional<error> request_mailbox::claim_ticket(bool watched, std::uint32_t slot,
                                                                                  std::string_view label,
                                                                                  request_link* link,
@@ -264,8 +265,8 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return {};
 }
 
-// Publishing is a fence between the store to `in_flight` and later loads: either a thread that stops the scope finds
-// the request in flight, or this thread sees that the scope is stopped.
+// publish() is a fence between the store to `in_flight` and later loads: either a thread that stops the scope finds the
+// request in flight, or this thread finds that the scope is stopped.
 [[gnu::always_inline]] inline void request_mailbox::publish(std::uint32_t slot, std::uint64_t ticket,
                                                             const request_info& info,
                                                             const std::shared_ptr<request_scope>& scope) {
@@ -278,7 +279,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
     (void)channel_.shares_core();  // notes the core of a thread that only sends
 }
 
-// Sets the timers of a published request, and repeats the checks that may have become outdated before it was published.
+// Sets the timers of a published request, and repeats the checks whose result may have changed before it was published.
 [[gnu::always_inline]] inline void request_mailbox::watch_limits(std::span<const operand_use> uses,
                                                                  std::uint64_t ticket, std::int64_t deadline,
                                                                  std::int64_t run_limit) {
@@ -294,7 +295,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
     watchdog_.watch_running(run_limit);
   if (!watchdog_.watches_heartbeat()) [[unlikely]]
     watchdog_.watch_heartbeat();
-  // The device may have stopped after `submit` checked admission. Then no other thread would answer the request.
+  // If the device has stopped after `submit` checked admission, no other thread would answer the request.
   if (completion_.dead()) [[unlikely]]
     completion_.drive();
 }
@@ -306,7 +307,7 @@ void request_mailbox::mark_written(std::span<const operand_use> uses, std::uint6
       memory_.mark_written(*u.range->owner.get(), u.touched.begin, u.touched.end, ticket);
 }
 
-// Refuses a request that has a slot and will not be sent.
+// Refuses a request that has a slot and is not sent.
 accepted request_mailbox::refuse_with_slot(std::uint32_t slot, const error& why, const checker& checked,
                                            pending_core* answer, const request_info& info) {
   ledger_entry& e = requests_[slot];
@@ -320,10 +321,10 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
                                  request_link* link, const call_options& options,
                                  const std::shared_ptr<request_scope>& scope, block_ref extra, const peer_half* half) {
   slot_guard given(*this, half != nullptr ? half->slot : ledger::none);
-  // Inlined, because what it captures would otherwise be stored for each request.
+  // Inlined, because otherwise its captures would be stored for each request.
   const auto full = [&](const error& why)
                         __attribute__((always_inline)) { return named(why, info, request, checked, options.label); };
-  // Read before the check, which sees what is stale up to here; the worker counts later failures against this request.
+  // Read before the check, which knows the failures up to here; the worker counts later failures against this request.
   const std::uint64_t seen = completion_.reports_seen(std::memory_order_acquire);
   const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
   const std::uint32_t failures = completion_.failures_seen(std::memory_order_acquire);
@@ -387,7 +388,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   if (!watched && quarantine_.watches()) [[unlikely]]
     quarantine_.note_unknown_writes(uses);
 
-  // From here on the request may be answered and its slot reused at any moment. Use only locals and `checked`.
+  // From here on the request may be answered, and its slot reused, at any moment: use only locals and `checked`.
   if (forbidden) [[unlikely]]
     completion_.drive();
   else

@@ -27,23 +27,23 @@ class watchdog;
 struct device_board;
 struct request_link;
 
-/// Sends requests. Each is checked, gets a slot, is written to shared memory, gets its ticket (its place in the order),
-/// and is published. Thread-safe. Lock-free on the usual path: a small request without time limits that finds a free
-/// slot.
+/// Sends requests. Each request is checked, gets a slot, is written to shared memory, gets its ticket (its place in the
+/// order), and is published. Thread-safe. Lock-free in the usual case: a small request without time limits that finds a
+/// free slot.
 class request_mailbox {
  public:
   request_mailbox(device_board& board, const shared_segments& segments, completion& completion,
                   quarantine_guard& quarantine, start_deadlines& deadlines, watchdog& watchdog) noexcept;
 
-  /// One half of a copy between devices. The caller has taken its slot.
+  /// One half of a copy between devices. The caller has taken a slot for it.
   struct peer_half {
     const std::shared_ptr<peer_copy>& copy;
     bool is_source;
     std::uint32_t slot;
     std::int64_t start_deadline_ns;
   };
-  /// Sends a request. `answer` is completed in every case; `link` is set if the request can be cancelled. `scope` may
-  /// be null. `extra` lives as long as the request.
+  /// Sends a request. Completes `answer` in every case. Sets `link` if the request can be cancelled. `scope` may be
+  /// null. `extra` lives as long as the request.
   accepted submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                   request_link* link, const call_options& options, const std::shared_ptr<request_scope>& scope,
                   block_ref extra = {}, const peer_half* half = nullptr);
@@ -52,12 +52,12 @@ class request_mailbox {
   std::int64_t start_deadline_of(const call_options& options, const request_scope* scope) const noexcept;
   std::int64_t run_limit_of(const request_info& info, const call_options& options,
                             const request_scope* scope) const noexcept;
-  /// Takes a slot for `submit`. Waits for one if the options allow it; returns ledger::none if none became free.
+  /// Takes a slot for `submit`. Waits for one if the options allow it; returns ledger::none if no slot became free.
   std::uint32_t take_slot(const call_options& options, std::int64_t start_deadline_ns,
                           const request_scope* scope) noexcept;
   error why_no_slot(const call_options& options, std::int64_t start_deadline_ns, const request_scope* scope) const;
 
-  /// Returns a pending that completes when there is room for `requests` requests. It keeps the device alive.
+  /// Returns a pending that completes when there is room for `requests` more. It keeps the device alive.
   pending<void> room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope,
                      const std::shared_ptr<device_core>& device);
   void cancel_room(const room_answer& answer) noexcept;
@@ -66,7 +66,7 @@ class request_mailbox {
 
   rejected_requests rejected() const noexcept { return rejected_.now(); }
 
-  /// Must be called once a buffer may no longer be written, before the request that seals it is sent.
+  /// Must be called when a buffer may no longer be written, before the request that seals it is sent.
   void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
 
  private:

@@ -17,7 +17,7 @@ std::shared_ptr<request_scope> request_scope::make(const std::shared_ptr<request
   }
   auto made = std::make_shared<request_scope>(deadline_ns, run_limit_ns);
   made->mailbox_ = mailbox;
-  // Either callback may run immediately.
+  // Either callback may run at once.
   made->by_user_.emplace(*options.stop, on_stop{*made});
   if (outer) made->by_outer_.emplace(outer->source_.get_token(), on_stop{*made});
   return made;
@@ -29,7 +29,8 @@ std::optional<error> request_scope::refusal(std::int64_t now_ns) const {
   return {};
 }
 
-// The thread that requests the stop may hold locks, so the control loop does the rest.
+// Only marks the scope and leaves the rest to the control loop, because the thread that requests the stop may hold
+// locks.
 void request_scope::stop() noexcept {
   if (stopped_.exchange(true, std::memory_order_seq_cst)) return;
   source_.request_stop();

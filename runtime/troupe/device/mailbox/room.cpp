@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Answers of room(), which wait without blocking, and the end of many requests at once when a scope stops.
+// The answers of room(), which wait without blocking, and the cancellation of all requests of a scope.
 #include <cerrno>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
@@ -25,7 +25,7 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
   if (requests_.has_free(requests)) return make_ready<void>({});
   auto answer = ref<room_answer>::adopt(new room_answer(device, *this, requests, scope));
   room_.answers().add(answer);
-  // From now on, a thread that retires requests or stops the scope sees the answer. Check what happened before.
+  // From now on, a thread that retires requests or stops the scope finds the answer. Check what happened before.
   if (scope != nullptr && scope->deadline_ns() != no_deadline) start_deadlines_.watch(scope->deadline_ns());
   if (scope != nullptr && scope->stopped()) stop_requests_of(scope);
   completion_.drive();
@@ -36,7 +36,7 @@ void request_mailbox::cancel_room(const room_answer& answer) noexcept {
   room_.answers().fail_if(
       answering(to_reactor_), [&](const room_answer& a) { return &a == &answer; },
       error::retry_later("device", ECANCELED, "room: cancelled before there was room"));
-  // There may be room for the one behind it.
+  // There may be room for the call after it.
   if (room_.has_answers() && !deferred_continuations::active()) completion_.drive();
 }
 
@@ -47,7 +47,7 @@ void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& sco
     room_.answers().fail_if(
         answering(to_reactor_), [&](const room_answer& a) { return a.scope == scope; },
         error::retry_later("device", ECANCELED, request_scope::stopped_text));
-    channel_.wake_waiters();  // some may wait for room
+    channel_.wake_waiters();  // some threads may wait for room
   });
 }
 

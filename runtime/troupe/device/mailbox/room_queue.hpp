@@ -18,7 +18,7 @@ class room_queue {
  public:
   void add(ref<room_answer> answer);
   bool empty() const noexcept { return !wanted_.load(std::memory_order_seq_cst); }
-  /// Answers as many of the oldest calls as there is room for all together.
+  /// Answers the oldest calls for which there is room, counting the room of all of them together.
   void serve(const answering& now, const ledger& slots);
   /// Fails the calls for which `which` returns true.
   void fail_if(const answering& now, const std::function<bool(const room_answer&)>& which, const error& why);

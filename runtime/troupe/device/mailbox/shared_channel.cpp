@@ -14,11 +14,11 @@ namespace troupe {
 
 result<void> shared_channel::create(std::uint32_t capacity) {
   const auto at = protocol::layout::for_capacity(capacity);
-  // A channel that no worker shares. The first worker's channel replaces it.
+  // A channel that no worker shares. That of the first worker replaces it.
   auto channel = TROUPE_TRY(memory_file::create("troupe-channel", at.total));
   channel_memory_ = TROUPE_TRY(mapping::map(channel, map_access::read_write));
   shown_ = std::make_shared<const memory_file>(std::move(channel));
-  // Only this process can write the mailbox, so no worker can change what was sent.
+  // Only this process can write the mailbox, so no worker can change requests that were sent.
   auto mailbox = TROUPE_TRY(memory_file::create_for_readers("troupe-mailbox", at.mailbox_total));
   auto written = TROUPE_TRY(mapping::map(mailbox, map_access::read_write));
   TROUPE_TRY(mailbox.end_writing());
@@ -44,7 +44,7 @@ std::uint64_t shared_channel::await_published() const noexcept {
   constexpr int yields = 100;
   const std::uint64_t newest = newest_ticket();
   for (int i = 0; commands_ && !commands_->all_published(newest); ++i) {
-    // To yield does not let a sender go on whose priority is lower; to sleep does.
+    // A yield does not let a sender with a lower priority run; a sleep does.
     const timespec nap{.tv_sec = 0, .tv_nsec = 50'000};
     if (i < yields)
       ::sched_yield();
@@ -64,7 +64,7 @@ result<void> shared_channel::prepare(const memory_file& channel) const {
 result<void> shared_channel::show(std::shared_ptr<const memory_file> channel) {
   auto old = TROUPE_TRY(mapping::map(*shown_, map_access::read_write));
   protocol::progress_page& page = view_.page();
-  // Far from any value that a thread has read on the old page and is about to sleep on.
+  // The new values are far from any value that a thread has read on the old page and is about to sleep on.
   constexpr std::uint32_t leap = 1 << 16;
   const std::uint32_t epoch = page.epoch.load() + leap, idle_epoch = page.idle_epoch.load() + leap;
   TROUPE_TRY(channel_memory_.show(*channel));
@@ -72,7 +72,7 @@ result<void> shared_channel::show(std::shared_ptr<const memory_file> channel) {
   page.epoch.store(epoch);
   page.idle_epoch.store(idle_epoch);
   shown_ = std::move(channel);
-  // Wake the threads that sleep on the old page: nothing else would.
+  // Wakes the threads that sleep on the old page, because nothing else would.
   const protocol::view left{view_.at, old.data(), nullptr};
   for (std::atomic<std::uint32_t>* word : {&left.page().epoch, &left.page().idle_epoch}) {
     word->fetch_add(1);

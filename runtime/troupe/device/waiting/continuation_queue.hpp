@@ -8,10 +8,10 @@
 
 namespace troupe {
 
-/// Continuations that the reactor has yet to post. Closed while the reactor is not running.
+/// Continuations that the reactor must post. Closed while the reactor is not running.
 class continuation_queue {
  public:
-  /// Appends a list of jobs. Returns false if the reactor is not running; the jobs then remain the caller's.
+  /// Appends a list of jobs. Returns false if the reactor is not running: then the caller keeps the jobs.
   [[nodiscard]] bool hand_over(job* first) noexcept {
     const std::scoped_lock guard(lock_);
     if (!open_) return false;
@@ -32,14 +32,14 @@ class continuation_queue {
 
   void open() noexcept { set_open(true); }
   void close() noexcept { set_open(false); }
-  /// Closes the queue if no job is left to post and `may` returns true. Returns true if it is closed.
+  /// Closes the queue if it holds no job and `may` returns true. Returns true if it is closed.
   template <class Condition>
   [[nodiscard]] bool close_if_empty(Condition&& may) noexcept {
     const std::scoped_lock guard(lock_);
     if (first_ == nullptr && may()) open_ = false;
     return !open_;
   }
-  /// Calls `then` if the queue is open, before anybody can close it. Returns true if it is.
+  /// If the queue is open, calls `then`, during which nobody can close it. Returns true if it is open.
   template <class Action>
   [[nodiscard]] bool if_open(Action&& then) noexcept {
     const std::scoped_lock guard(lock_);

@@ -14,7 +14,7 @@ std::vector<const job*> listed(const job* first) {
   return all;
 }
 
-TEST(continuation_queue, rejects_jobs_before_it_is_opened_and_after_it_is_closed) {
+TEST(continuation_queue, rejects_jobs_unless_it_is_open) {
   continuation_queue q;
   job one;
   EXPECT_FALSE(q.hand_over(&one));

@@ -26,7 +26,7 @@ result<void> add(int epoll, int fd) {
   return {};
 }
 
-// If the program closes the descriptors while the thread sleeps, nothing wakes it.
+// A limit, because nothing wakes the thread if the program closes the descriptors while it sleeps.
 constexpr int longest_sleep_ms = 2000;
 
 void clear(int fd) {
@@ -56,8 +56,7 @@ result<std::shared_ptr<control_thread>> control_thread::make() {
 control_thread::~control_thread() {
   end();
   if (!thread_.joinable()) return;
-  // The loop is destroyed by a job or handler that it called. The thread ends by itself without touching the loop
-  // again.
+  // A job or handler destroys the loop that called it. The thread then ends by itself without touching the loop again.
   *gone_ = true;
   thread_.detach();
 }
@@ -78,7 +77,7 @@ void control_thread::wake() noexcept {
 }
 
 void control_thread::post(job& work) noexcept {
-  if (home_.left()) return;  // there is no thread to run it, and it may use what belongs to the parent process
+  if (home_.left()) return;  // no thread runs it here, and it may use what belongs to the parent process
   work.next = nullptr;
   std::unique_lock guard(lock_);
   if (ended_) {
@@ -118,8 +117,8 @@ void control_thread::at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std:
   if (timers_.front().deadline_ns == deadline_ns) arm(deadline_ns);
 }
 
-// A program that closes all descriptors from 3 on, as some daemons do, also closes these. Their numbers may be other
-// files of the program by now, so they are not closed again.
+// A program that closes all descriptors from 3 on, as some daemons do, closes these as well. Their numbers may belong
+// to other files of the program by now, so they are not closed again.
 void control_thread::lose_descriptors() {
   const error why(reaction::stopped, "device",
                   "the program has closed file descriptors that it did not open, the device's among them (closefrom, "

@@ -13,16 +13,16 @@
 
 namespace troupe {
 
-/// A thread that sleeps in epoll. The devices of a runtime share it, and the runtime ends it. For devices that outlive
-/// the runtime, posted jobs then run on the posting thread.
+/// A thread that sleeps in epoll. The devices of a runtime share it, and the runtime ends it. If devices outlive the
+/// runtime, posted jobs run on the posting thread.
 class control_thread final : public control_loop {
  public:
   static result<std::shared_ptr<control_thread>> make();
   ~control_thread();
   control_thread(const control_thread&) = delete;
 
-  /// Runs the posted jobs and ends the thread; waits for that unless called on the loop itself. Precondition: nothing
-  /// is watched any more. Jobs posted later run on the posting thread, and timers no longer fire.
+  /// Runs the posted jobs and ends the thread; waits for its end unless called on the loop itself. Jobs posted later
+  /// run on the posting thread, and timers no longer fire. Precondition: no file is watched any more.
   void end() noexcept;
 
   void post(job& work) noexcept override;
@@ -30,7 +30,8 @@ class control_thread final : public control_loop {
   void unwatch(int fd) override;
   void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) override;
   std::int64_t now() const noexcept override { return now_ns(); }
-  /// Returns true if the program has closed the loop's files: then the loop has ended by itself, and another is needed.
+  /// Returns true if the program has closed the loop's files: then the loop has ended by itself, and a new one is
+  /// needed.
   bool lost() const noexcept { return lost_.load(); }
   bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
@@ -52,11 +53,11 @@ class control_thread final : public control_loop {
   std::mutex lock_;
   job* first_ = nullptr;
   job* last_ = nullptr;
-  std::vector<timer> timers_;  // a heap
+  std::vector<timer> timers_;  // a heap, ordered by time
   std::vector<std::pair<int, handler*>> watched_;
   bool ending_ = false, ended_ = false;
   std::atomic<bool> lost_{false};
-  bool* gone_ = nullptr;  // a local of run(): set if a job or handler destroyed the loop
+  bool* gone_ = nullptr;  // a local variable of run(): set if a job or handler destroyed the loop
   std::thread thread_;
 };
 

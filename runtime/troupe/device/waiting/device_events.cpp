@@ -42,7 +42,7 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
   streams_.emit(now, e);
 }
 
-// The sink is code of the program, so it runs where continuations run.
+// The sink is code of the program, so it runs on the thread that runs continuations.
 void device_events::log(log_level level, std::string text) {
   if (!log_) return;
   if (backlog_->waiting.fetch_add(1) >= most_waiting) {

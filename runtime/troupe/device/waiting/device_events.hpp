@@ -14,7 +14,7 @@ namespace troupe {
 
 class reactor_link;
 
-/// Emits the events of a device to its watches and to the log, and holds the device's published state.
+/// Sends the events of a device to its watches and to the log, and holds the device's published state.
 class device_events {
  public:
   device_events(const std::string& name, const device_memory& memory, reactor_link& to_reactor, log_sink log)
@@ -23,12 +23,12 @@ class device_events {
   device_state state() const noexcept { return state_.load(); }
   void set_state(device_state s) noexcept { state_.store(s); }
 
-  /// Emits an event. Any thread; events are delivered in the order of the calls.
+  /// Sends an event. Any thread; events are delivered in the order of the calls.
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
-  /// Passes a message to the log sink, on the thread that runs continuations. If the sink is too slow, so that many
-  /// messages wait, it is dropped, and the next one that is not reports how many were.
+  /// Passes a message to the log sink, on the thread that runs continuations. If many messages wait because the sink is
+  /// slow, drops the message; the next one that is not dropped reports the number of dropped ones.
   void log(log_level level, std::string text);
-  /// Runs `f` on the thread that runs continuations, after those that wait. For what may take long.
+  /// Runs `f` on the thread that runs continuations, after the waiting ones. For functions that may take long.
   void run_behind(std::function<void()> f);
   event_streams& streams() noexcept { return streams_; }
 

@@ -8,14 +8,14 @@
 
 namespace troupe {
 
-/// One timer for the earliest of all requested times. Any thread may request one.
+/// A timer for the earliest of all requested times. Any thread may request a time.
 class earliest_timer {
  public:
   earliest_timer(const device_loop& loop, control_loop::handler& target, std::uint64_t tag = 0) noexcept
       : loop_(loop), target_(target), tag_(tag) {}
 
-  /// Requests a call at `when_ns`. Must be called after the data for the handler was published. The handler reads that
-  /// data only after `fired`, so either it sees the new data, or this function sees that no earlier call is pending.
+  /// Requests a call of the handler at `when_ns`. Publish the data for the handler before. The handler reads the data
+  /// only after `fired`, so either it finds the new data, or this function finds that no earlier call is pending.
   void set(std::int64_t when_ns) {
     std::int64_t before = next_.load(std::memory_order_seq_cst);
     while (when_ns < before)

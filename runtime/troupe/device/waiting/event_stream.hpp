@@ -10,18 +10,18 @@
 
 namespace troupe {
 
-/// A queue of events from a device to a device_watch.
+/// The queue of events between a device and a device_watch.
 class event_stream {
  public:
   explicit event_stream(std::shared_ptr<device_core> core) noexcept : core_(std::move(core)) {}
 
   void put(const device_event& e);
-  /// Ends the stream: there will be no more events.
+  /// Ends the stream: no more events follow.
   void end();
   pending<device_event> next();
   std::optional<device_event> poll();
   std::uint64_t missed() const;
-  /// Fails the pending `next()`: the watch is being destroyed.
+  /// Fails the pending `next()`, because the watch is being destroyed.
   void detach();
 
  private:

@@ -11,14 +11,14 @@ namespace troupe {
 
 class answering;
 
-/// The event streams of a device's watches, and its last fault.
+/// The event streams of a device's watches, and the last fault.
 class event_streams {
  public:
-  /// Returns a stream of the events from now on; an ended one if there will be no more events.
+  /// Returns a stream of the events from now on. It has ended already if no more events follow.
   std::shared_ptr<event_stream> watch(const std::shared_ptr<device_core>& core);
-  /// Adds the event, with the last fault, to every stream.
+  /// Appends the event, with the last fault, to every stream.
   void emit(const answering& now, device_event e);
-  /// Ends all streams: there will be no more events.
+  /// Ends all streams: no more events follow.
   void end(const answering& now);
 
   void note_fault(std::shared_ptr<const fault_record> record);

@@ -15,14 +15,14 @@ class answering;
 /// A state that a device reaches once, successfully or with an error, and the pendings that wait for it.
 class milestone {
  public:
-  /// Completes all waiting pendings; only the first outcome counts.
+  /// Completes all waiting pendings. Only the first outcome counts.
   void reach(const answering& now, const result<void>& outcome);
   /// Clears the outcome, so that the milestone can be reached again.
   void reset();
-  /// Returns a pending for the outcome. A thread that waits for it drives the device: a device that closes needs its
-  /// requests answered.
+  /// Returns a pending of the outcome. A thread that waits for it drives the device, because a device that closes needs
+  /// its requests answered.
   pending<void> watch(const std::shared_ptr<device_core>& core);
-  /// Completes `to` with the outcome, now or once there is one.
+  /// Completes `to` with the outcome, at once or when it is known.
   void answer(const answering& now, ref<pending_state<void>> to);
 
  private:

@@ -23,7 +23,7 @@ class a_milestone : public testing::Test {
   reactor_link to_reactor_{channel_};
 };
 
-TEST_F(a_milestone, answers_waiters_from_before_and_after_it_is_reached) {
+TEST_F(a_milestone, answers_calls_from_before_and_after_it_is_reached) {
   const auto before = answer();
   EXPECT_FALSE(before->done());
   reach({});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for answers, on callers' threads and on the reactor's thread.
+// The waits for answers, on callers' threads and on the reactor's thread.
 #include <pthread.h>
 #include <system_error>
 #include <troupe/base/clock.hpp>
@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// A worker that has damaged the words that threads sleep on must not make them sleep for ever.
+// Limits each sleep, because a worker may have damaged the words that threads sleep on.
 constexpr std::int64_t longest_idle_ns = 10'000'000'000;
 
 }  // namespace
@@ -30,12 +30,12 @@ reactor::reactor(device_board& board, completion& completion, bool own_thread) n
 
 result<void> reactor::start(std::shared_ptr<const void> device) {
   if (!own_thread_) return {};
-  // The thread from before a reset may still run continuations, one of which may wait for the reset: then it goes on.
+  // The thread from before a reset may still run a continuation that waits for the reset: then that thread continues.
   if (continuations_.if_open([this] { ends_.store(false, std::memory_order_seq_cst); })) return {};
   if (thread_.joinable()) thread_.join();  // it has nothing left to do
   ends_.store(false);
   continuations_.open();
-  // The thread holds a reference because its answers may release every other handle of the device.
+  // The thread holds a reference to the device, because its answers may release all other handles.
   try {
     thread_ = start_thread([this, device = std::move(device)] { run(); });
   } catch (const std::system_error& e) {
@@ -56,7 +56,7 @@ void reactor::join(bool gives_up) noexcept {
   if (thread_.get_id() != std::this_thread::get_id())
     thread_.join();
   else if (gives_up)
-    thread_.detach();  // this thread is ending
+    thread_.detach();  // this thread is the reactor's and about to end
 }
 
 void reactor::post_continuations() noexcept {
@@ -65,16 +65,16 @@ void reactor::post_continuations() noexcept {
 
 void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   if (!channel_.exists()) return void(core.sleep(deadline_ns));
-  const bool on_reactor = link_.is_this_thread();  // a continuation blocks here, so keep posting the others
+  const bool on_reactor = link_.is_this_thread();  // a continuation blocks here, so post the others meanwhile
   const auto ready = [&] { return core.done() || (on_reactor && !continuations_.empty()); };
-  // The reactor answers for all, and so does every thread if there is no reactor.
+  // The reactor waits for all answers, and so does every thread if there is no reactor.
   const answer_source only = on_reactor || !own_thread_ ? answer_source() : core.source();
   adaptive_wait waiting(spin_for_answers_);
   while (!core.done()) {
     const bool collected = completion_.drive();
     if (on_reactor) post_continuations();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
-    // Spin for news only if this thread collected: a thread that holds the drive lock may need this core.
+    // Spins for news only if this thread collected it before: a thread that holds the drive lock may need this core.
     if (waiting.spin([&] { return ready() || (collected && completion_.has_news()); },
                      [this] { return channel_.shares_core(); }))
       continue;
@@ -99,7 +99,7 @@ bool reactor::is_needed() const noexcept {
 void reactor::run() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-reactor");
   link_.use_this_thread();
-  // Once the queue is closed, a thread that completes an answer posts its continuations itself.
+  // When the queue is closed, threads that complete answers post the continuations themselves.
   do {
     attend();
     completion_.drive();
@@ -107,9 +107,9 @@ void reactor::run() noexcept {
   } while (!continuations_.close_if_empty([this] { return ends(); }));
 }
 
-// Posts all continuations until the end. While an answer is wanted that no blocked thread waits for, the reactor waits
-// like any other thread ("attached"); otherwise it sleeps until the worker goes idle with unretired work. It stays
-// attached for a few wakes after the last interest, so that a chain of awaits does not switch it back and forth.
+// Posts all continuations until the end. While an answer is wanted for which no thread blocks, the reactor waits like
+// any other thread ("attached"); otherwise it sleeps until the worker becomes idle with work that is not retired. It
+// stays attached for a few wakes after the last interest, so that a chain of awaits does not switch it back and forth.
 void reactor::attend() noexcept {
   adaptive_wait waiting(spin_by_itself_);
   int attached = 0;
@@ -144,8 +144,8 @@ void reactor::sleep_until_idle() noexcept {
   completion_.drive();
   if (stays_asleep()) futex_wait(page.idle_epoch, before, futex_scope::shared, now_ns() + longest_idle_ns);
   idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
-  // Ask for no wake by the worker for a millisecond. If both share a core, the worker goes idle before the caller that
-  // it answered can announce that it waits, and would wake the reactor each time for nothing. Threads of this process
+  // Accepts no wake by the worker for a millisecond. If both share a core, the worker becomes idle before the caller
+  // that it answered can announce that it waits, and would wake the reactor each time in vain. Threads of this process
   // can still wake it.
   const std::uint32_t pause = page.idle_epoch.load(std::memory_order_seq_cst);
   if (stays_asleep()) futex_wait(page.idle_epoch, pause, futex_scope::shared, now_ns() + 1'000'000);

@@ -18,11 +18,11 @@ class download_tracker;
 struct device_board;
 
 /// Waits for answers. Blocked threads wait here and drive the device meanwhile. The device's reactor thread waits for
-/// answers that no blocked thread waits for, and posts the continuations of all answers.
+/// the answers for which no thread blocks, and posts the continuations of all answers.
 class reactor final : public waiter, public process_home {
  public:
-  /// Prepares the reactor. If `own_thread` is false, other threads must drive the device, and each posts the
-  /// continuations of the answers that it completes.
+  /// Makes a reactor. If `own_thread` is false, other threads must drive the device, and each posts the continuations
+  /// of the answers that it completes.
   reactor(device_board& board, completion& completion, bool own_thread) noexcept;
 
   void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
@@ -30,12 +30,13 @@ class reactor final : public waiter, public process_home {
   void interest_met(pending_core& core) noexcept override;
   void answered(pending_core& core) noexcept override;
 
-  /// Starts the thread, which keeps `device` alive until it ends, or lets one go on that has not ended yet.
+  /// Starts the thread, which keeps `device` alive until it ends. If a former thread has not ended yet, it continues
+  /// instead.
   result<void> start(std::shared_ptr<const void> device);
-  /// Ends the thread once it has posted all continuations.
+  /// Ends the thread after it has posted all continuations.
   void end() noexcept;
-  /// Waits for the thread to end, unless it is the calling thread. Then, if `gives_up` (the device is being destroyed),
-  /// detaches it.
+  /// Waits for the thread to end. If it is the calling thread, does not wait and, with `gives_up` (the device is being
+  /// destroyed), detaches it.
   void join(bool gives_up = false) noexcept;
 
  private:
@@ -53,7 +54,7 @@ class reactor final : public waiter, public process_home {
   const download_tracker& downloads_;
   const bool own_thread_;
   spin_experience spin_for_answers_, spin_by_itself_;
-  std::atomic<std::int64_t> interest_{0};  // wanted answers that no blocked thread waits for
+  std::atomic<std::int64_t> interest_{0};  // wanted answers for which no thread blocks
   std::atomic<bool> ends_{false};
   std::thread thread_;
 };

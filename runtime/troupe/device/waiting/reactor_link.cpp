@@ -6,7 +6,7 @@ namespace troupe {
 
 thread_local constinit const reactor_link* reactor_link::running_ = nullptr;
 
-// Only the reactor posts continuations: a thread that waits for its own answer may hold locks that they need.
+// Only the reactor posts continuations, because a thread that waits for its own answer may hold locks that they need.
 void reactor_link::hand_over(job* first) noexcept {
   if (first == nullptr) return;
   if (!continuations_.hand_over(first)) return post_all(first);
@@ -16,7 +16,7 @@ void reactor_link::hand_over(job* first) noexcept {
 
 answering::~answering() {
   job* const continuations = kept_->take();
-  kept_.reset();  // first: code that runs from here on must not defer its continuations to this object
+  kept_.reset();  // first, because code that runs from here on must not defer continuations to this object
   to_reactor_.hand_over(continuations);
 }
 

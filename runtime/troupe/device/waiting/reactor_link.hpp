@@ -11,14 +11,14 @@
 
 namespace troupe {
 
-/// Takes continuations to a device's reactor, and wakes it. Parts that complete answers need this state, and not the
+/// Passes continuations to a device's reactor, and wakes it. Parts that complete answers need only this state, not the
 /// reactor itself. Thread-safe.
 class reactor_link {
  public:
   explicit reactor_link(const shared_channel& channel) noexcept : channel_(channel) {}
   reactor_link(const reactor_link&) = delete;
 
-  /// Hands a list of continuations to the reactor. Posts them on this thread if the reactor does not run.
+  /// Passes a list of continuations to the reactor. Posts them on this thread if the reactor is not running.
   void hand_over(job* first) noexcept;
   /// Wakes the reactor if it sleeps or is about to.
   void wake() noexcept {
@@ -30,12 +30,12 @@ class reactor_link {
     wake();
   }
 
-  // For the reactor.
+  // The following are for the reactor.
   continuation_queue& continuations() noexcept { return continuations_; }
   /// Makes the calling thread the one that posts the continuations of this device.
   void use_this_thread() noexcept { running_ = this; }
   bool is_this_thread() const noexcept { return running_ == this; }
-  /// Notes that the reactor is about to sleep on idle_epoch, and that it no longer does.
+  /// Note that the reactor is about to sleep on idle_epoch, and that it no longer sleeps.
   void begin_sleep() noexcept { asleep_.fetch_add(1, std::memory_order_seq_cst); }
   void end_sleep() noexcept { asleep_.fetch_sub(1, std::memory_order_seq_cst); }
 
@@ -43,12 +43,12 @@ class reactor_link {
   const shared_channel& channel_;
   continuation_queue continuations_;
   std::atomic<std::uint32_t> asleep_{0};
-  static thread_local constinit const reactor_link* running_;  // of the reactor whose thread this is
+  static thread_local constinit const reactor_link* running_;  // the link of the reactor whose thread this is
 };
 
-/// Must exist, from before any lock is taken, while a thread completes answers. Keeps their continuations; the
-/// destructor hands them to the reactor. Functions that complete several pendings take it as a parameter, so that no
-/// caller can forget it.
+/// Keeps the continuations of answers that this thread completes; the destructor passes them to the reactor. A thread
+/// that completes answers must make one before it takes any lock. Functions that complete several pendings take it as a
+/// parameter, so that no caller can forget it.
 class answering {
  public:
   [[nodiscard]] explicit answering(reactor_link& to) noexcept : to_reactor_(to), kept_(std::in_place) {}

@@ -9,21 +9,21 @@
 
 namespace troupe {
 
-/// Sleeps are cut into slices, so that a worker that has damaged the words cannot make a wait endless.
+/// The maximum length of one sleep: a worker may have damaged the words, so that nothing wakes the thread.
 inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
 
 /// Sleeps until the worker has news, until the deadline, or spuriously. `ready` is called after the thread has
-/// announced that it sleeps; if it returns true, the thread does not sleep. If `only` says so, the end of that request
-/// is the only news; the worker may still wake the thread for others.
+/// announced that it sleeps; if it returns true, the thread does not sleep. If `only` names a request, only the end of
+/// that request is news; the worker may still wake the thread for others.
 template <class Ready>
 void sleep_for_news(shared_channel& channel, completion& completion, Ready&& ready, std::int64_t deadline_ns,
                     std::int64_t slice_ns = longest_wait_ns, answer_source only = {}) noexcept {
-  // Announce, remember the epoch, look once more, sleep. The worker publishes first and then looks for sleepers, so
-  // either this thread sees the news or the worker sees the sleeper; a wake in between changes the epoch.
+  // Announce, remember the epoch, check once more, sleep. The worker publishes first and then looks for sleepers, so
+  // either this thread finds the news or the worker finds the sleeper; a wake in between changes the epoch.
   protocol::progress_page& page = channel->page();
   protocol::application_page& application = channel->application();
   const bool is_curious = only.place == answer_source::nowhere;
-  // Before `sleepers`: a worker that finds this thread finds what it waits for.
+  // Before `sleepers`, so that a worker that finds this thread also finds what it waits for.
   if (is_curious)
     application.curious.fetch_add(1, std::memory_order_seq_cst);
   else
@@ -34,8 +34,8 @@ void sleep_for_news(shared_channel& channel, completion& completion, Ready&& rea
   if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
   application.sleepers.fetch_sub(1, std::memory_order_seq_cst);
   if (is_curious) application.curious.fetch_sub(1, std::memory_order_seq_cst);
-  // News since then was announced to this thread, whether it slept or not, and to no other: so it must drive. The
-  // worker may have seen it, and not have changed the epoch yet.
+  // News since then was announced to this thread, whether it slept or not, and to no other thread, so this one must
+  // drive. has_news() is checked too, because the worker may not have changed the epoch yet.
   if (page.epoch.load(std::memory_order_seq_cst) != before || completion.has_news()) completion.drive();
 }
 
