@@ -4,11 +4,11 @@
 
 namespace troupe {
 
-// An honest worker changes the word once, when it starts the request.
+// A correct worker changes the word once, when it starts the request.
 static constexpr int most_changes = 4;
 
 bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const reason& why) noexcept {
-  // The word and the list change together under the lock, so a marked slot is always on the list.
+  // The word and the list change together under the lock, so each marked slot is on the list.
   const std::scoped_lock guard(lock_);
   std::atomic<std::uint64_t>& word = channel_->slot(slot);
   std::uint64_t seen = word.load(std::memory_order_relaxed);

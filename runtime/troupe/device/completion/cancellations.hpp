@@ -11,14 +11,14 @@
 
 namespace troupe {
 
-/// The list of cancelled requests that the driving thread has yet to answer. The slot's word says whether the request
-/// was started or cancelled; whichever happens first writes it.
+/// The cancelled requests that the driving thread has yet to answer. The slot's word says whether the request was
+/// started or cancelled; whichever happens first writes it.
 class cancellations {
  public:
   struct reason {
     const char* text;
     reaction how;
-    int code = 0;  ///< of error::code
+    int code = 0;  ///< the error's code
   };
   struct entry {
     std::uint32_t slot;
@@ -28,19 +28,19 @@ class cancellations {
 
   explicit cancellations(shared_channel& channel) noexcept : channel_(channel) {}
 
-  /// Cancels the request. Returns false if it has started or was cancelled before, or a worker keeps changing its word.
-  /// Any thread.
+  /// Cancels the request. Returns false if it has started or was cancelled before, or if a worker keeps changing its
+  /// word. Any thread.
   bool mark(std::uint32_t slot, std::uint64_t ticket, const reason& why) noexcept;
   /// Cancels a request that is not published yet.
   void forbid(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept;
   bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
 
-  /// Takes the entries marked since the last call; valid until the next call. Under the drive lock.
+  /// Returns the entries marked since the last call, valid until the next call. The caller holds the drive lock.
   std::span<const entry> take();
-  /// Returns true if a worker kept changing a word since the last call, which no honest one does.
+  /// Returns true if a worker kept changing a word since the last call, which no correct worker does.
   bool take_impossible() noexcept { return impossible_.exchange(false, std::memory_order_relaxed); }
-  /// Calls `change`, which maps another worker's channel, and then marks every entry that was not taken in the new
-  /// channel too, so that its request does not run. Under the drive lock.
+  /// Calls `change`, which maps another worker's channel, and then marks every entry that was not taken in that channel
+  /// too, so that its request does not run. The caller holds the drive lock.
   template <class Change>
   result<void> carry_over(Change&& change) {
     const std::scoped_lock guard(lock_);

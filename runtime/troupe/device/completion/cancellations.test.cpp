@@ -34,14 +34,14 @@ TEST_F(cancelled_requests, are_marked_only_once) {
   EXPECT_TRUE(cancelled_.take().empty());
 }
 
-TEST_F(cancelled_requests, never_include_one_that_has_started) {
+TEST_F(cancelled_requests, never_include_requests_that_have_started) {
   channel_->slot(1).store(protocol::slot_word(5, protocol::phase::started));
   EXPECT_FALSE(cancelled_.mark(1, 5, {"too late", reaction::retry_later}));
   EXPECT_TRUE(cancelled_.mark(1, 6, {"the slot's next request", reaction::retry_later}));
 }
 
 // Otherwise the thread that cancels would never return.
-TEST_F(cancelled_requests, are_abandoned_if_a_worker_keeps_changing_their_word) {
+TEST_F(cancelled_requests, are_given_up_if_a_worker_keeps_changing_their_word) {
   std::atomic<bool> ends{false};
   std::thread worker([&] {
     for (std::uint64_t i = 0; !ends.load(std::memory_order_relaxed); ++i)
@@ -88,7 +88,7 @@ TEST_F(cancelled_requests, stay_cancelled_in_the_next_workers_channel) {
   EXPECT_EQ(word(3), protocol::slot_word(4, protocol::phase::cancelled));
 }
 
-TEST_F(cancelled_requests, count_as_started_once_the_worker_is_not_believed) {
+TEST_F(cancelled_requests, count_as_started_once_the_worker_is_not_trusted) {
   serving_worker worker;
   worker.begin(1);
   channel_->slot(0).store(protocol::slot_word(8, protocol::phase::started));

@@ -14,12 +14,13 @@
 namespace troupe {
 namespace {
 
-// How many ledger entries ahead of the one being retired are prefetched.
+// The number of ledger entries ahead of the one being retired that are prefetched.
 constexpr std::uint64_t prefetch_distance = 4;
 
 using per_lane = std::array<std::uint64_t, max_lanes>;
 
-// A damaged word is read as an impossible count. Words that say what is known are not checked again.
+// Reads the counters of the lanes. A damaged word reads as an impossible count. A word that has not changed is not
+// checked again.
 per_lane done_operations(const shared_channel& channel, const per_lane& known, const per_lane& known_words) noexcept {
   per_lane done;
   for (std::uint32_t i = 0; i < max_lanes; ++i) {
@@ -71,7 +72,7 @@ bool completion::drive() noexcept {
       drive_lock_.unlock();
     }
     again = mine && drive_again_.load(std::memory_order_seq_cst);
-    // The end of a transfer may be the last thing that a closing device waits for.
+    // A closing device may wait only for the end of a transfer.
     if (downloads_.has_transfers(std::memory_order_relaxed)) {
       const download_tracker::progress moved = downloads_.advance();
       if (moved.impossible) report_violation("a download's counter");
@@ -89,9 +90,9 @@ void completion::drive_blocking() noexcept {
 
 void completion::collect(const answering& now) {
   if (!worker_.violated()) {
-    // Read the counters first, then the reports, then retire. A report is published before its operation's counter
-    // moves, and an operation completes after those it depends on. So for every operation that the counters below show
-    // as done, the reports read next include its failure and the failures of everything it depended on.
+    // Read the counters first, then the reports, then retire. A report is published before its operation's counter is
+    // raised, and an operation completes after those it depends on. So for every operation that these counters show as
+    // done, the reports read next include its failure and the failures of everything it depends on.
     const lane_counts done = done_operations(channel_, retired_, retired_words_);
     // Read after `done`, so it includes everything that the requests up to `done` depend on.
     const bool replies_may_fail = replies_may_fail_.load(std::memory_order_seq_cst);
@@ -102,7 +103,7 @@ void completion::collect(const answering& now) {
     if (replies_may_fail && !worker_.violated()) fail_by_replies(seen);
     if (!worker_.violated()) retire_lanes(done);
   } else if (cancelled_.any()) {
-    take_cancelled();  // no worker serves, so no caller need wait for one to learn of the cancellation
+    take_cancelled();  // no worker serves, so nobody needs to wait for one to read the cancellation
     answer_failures();
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything(UINT64_MAX);
@@ -114,7 +115,7 @@ void completion::collect(const answering& now) {
 void completion::take_answer(std::uint32_t slot, const error* why, due_answer& into) noexcept {
   ledger_entry& e = requests_[slot];
   e.answered = true;
-  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // the lock is held
+  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   recent_.add({e.ticket.load(std::memory_order_relaxed), e.info, why != nullptr});
   into.to = std::exchange(e.answer, nullptr);
@@ -136,12 +137,12 @@ void completion::settle(std::uint32_t slot, const error* why, bool retires) noex
   answer.give(why);
 }
 
-// Called after the lanes' counters were read. A request succeeds unless a report says otherwise, so each report that
-// the worker counts must be there. The worker counts a report after it has published it, so one more may be there. At
-// most one report of each request is accepted, which limits their number.
+// Called after the lanes' counters were read. A request counts as successful unless a report says otherwise, so every
+// report that the worker counts must be there. The worker counts a report after publishing it, so there may be one
+// more. At most one report of each request is accepted, which limits their number.
 //
-// Also applies what the failures mean for other requests before it publishes the count, so that a thread that sees the
-// count finds the stale marks.
+// Also marks what the failures make stale before it publishes the count, so that a thread that reads the count finds
+// the marks.
 void completion::read_reports() {
   const std::uint64_t before = reports_seen_.load(std::memory_order_relaxed), known = before - reports_of_others_,
                       counted = channel_->page().reports.load(std::memory_order_acquire);
@@ -154,7 +155,7 @@ void completion::read_reports() {
   reports_seen_.store(seen, std::memory_order_release);
 }
 
-// Returns false if there is no report.
+// Reads the report with this number. Returns false if there is none.
 bool completion::read_report(std::uint64_t number) {
   const auto impossible = [this](const char* what) {
     report_violation(what);
@@ -172,7 +173,7 @@ bool completion::read_report(std::uint64_t number) {
   if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
     return impossible("a report for a request that is not there");
   if (std::exchange(e.reported, true)) return impossible("a second report for a request");
-  // If the application cancelled the request, its own error text says why; the lane's report does not.
+  // If the application cancelled the request, the application's text is its error, not the lane's.
   if (channel_->slot(head.slot).load(std::memory_order_acquire) ==
       protocol::slot_word(head.ticket, protocol::phase::cancelled))
     take_cancelled();
@@ -183,8 +184,8 @@ bool completion::read_report(std::uint64_t number) {
   return true;
 }
 
-// The worker names a request by its type, and has no name for one that none of its engines knows. This one's name is
-// complete, and that of each request that the report mentions, because those have failed before.
+// Completes the names in a report. The worker knows a request only by its type, and not even that if none of its
+// engines serves it. The names of earlier requests in the report are known, because those have failed before.
 void completion::complete_names(protocol::parsed_report& report, std::uint32_t slot) {
   request_id& cause = report.what.request;
   const request_id own = id_of(channel_, requests_[slot], slot);
@@ -198,8 +199,8 @@ void completion::complete_names(protocol::parsed_report& report, std::uint32_t s
   std::for_each(report.what.chain.begin(), report.what.chain.end(), complete);
 }
 
-// The worker does not know why the other device's half of a copy failed. So the cause is added here, and also for later
-// requests that fail because of that copy.
+// Adds the cause of a failed copy. The worker does not know why the other device's half failed. Keeps the cause for
+// later requests that fail because of that copy.
 void completion::name_peer_cause(error::details& what, const ledger_entry& e) {
   constexpr std::size_t most_kept = 64;
   if (e.peer && !e.is_source)
@@ -217,8 +218,8 @@ void completion::name_peer_cause(error::details& what, const ledger_entry& e) {
   what = std::move(d);
 }
 
-// Retires requests that have succeeded or are answered already. Several are retired before the first of them is
-// answered, so that their slots go back together and a thread that has an answer finds the request's slot free.
+// Retires requests that have succeeded or are answered already. Retires several before it answers the first of them, so
+// that their slots are given back together, and a thread that has an answer finds the request's slot free.
 class completion::retirement {
  public:
   explicit retirement(completion& of) noexcept : of_(of) {}
@@ -247,8 +248,8 @@ class completion::retirement {
 };
 
 void completion::retire_lanes(const lane_counts& done) {
-  // All counters first: if one was overwritten, the worker may have run what waited for it too early. One that is ahead
-  // of its log was not written by a thread that has run those operations.
+  // Checks all counters first: if one was overwritten, the worker may have started the operations that waited for it
+  // too early. A counter that is ahead of its lane's log was not written by a thread that ran those operations.
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     if (done[lane] - retired_[lane] > requests_.capacity()) return report_violation("a lane's counter");
     if (done[lane] != retired_[lane] && !slot_in_log(requests_, channel_, lane, done[lane]))
@@ -271,7 +272,7 @@ void completion::retire_lanes(const lane_counts& done) {
   }
   together.finish();
   if (retired == 0) return;
-  std::atomic<std::uint64_t>& total = channel_->application().retired;  // only this process writes it
+  std::atomic<std::uint64_t>& total = channel_->application().retired;  // only this process writes the word
   total.store(total.load(std::memory_order_relaxed) + retired, std::memory_order_relaxed);
   retired_words_total_.store(sum(retired_words_), std::memory_order_relaxed);
   if (room_.has_blocked()) channel_.wake_waiters();
@@ -315,8 +316,8 @@ void completion::end_all(const error& why) {
   dead_.store(true, std::memory_order_seq_cst);
 }
 
-// A sender that has its ticket may not have looked yet whether all has ended, and may find that it has not: so it is
-// answered here. One that gets its ticket later is served by the next worker.
+// A sender that has its ticket may not yet have checked whether the device is dead, and may find that it is not, so it
+// is answered here. A sender that gets its ticket later is served by the next worker.
 std::uint64_t completion::revive() {
   const lock guard(*this);
   dead_.store(false, std::memory_order_seq_cst);
@@ -334,7 +335,7 @@ bool completion::has_news() const noexcept {
          (downloads_.has_transfers(std::memory_order_relaxed) && downloads_.has_data());
 }
 
-// Under the drive lock, so every answer has been completed.
+// Every answer has been completed, because the caller holds the drive lock.
 void completion::check_drained() noexcept {
   if (requests_.in_flight() != 0 || downloads_.under_way() || std::exchange(drained_, true)) return;
   supervisor_.report({device_supervisor::event_kind::drained});

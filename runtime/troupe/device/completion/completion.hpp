@@ -25,20 +25,20 @@ class mailbox_room;
 class worker_pool;
 struct device_board;
 
-/// Collects answers from shared memory and completes the pendings of the callers. Everything read from shared memory is
-/// hostile: it is read once into a local, checked, and only the local is used. One thread at a time collects, under the
-/// drive lock; every waiting thread calls `drive`.
+/// Collects answers from shared memory and completes the callers' pendings. Treats everything in shared memory as
+/// hostile: it is read once into a local variable, checked, and only that variable is used. One thread at a time
+/// collects, under the drive lock; every waiting thread calls `drive`.
 class completion {
  public:
   completion(device_board& board, worker_pool& workers, supervision& supervisor) noexcept;
 
-  /// Collects what is there. Returns false if another thread holds the drive lock; that thread then collects again on
-  /// behalf of this one.
+  /// Collects the answers that are there. Returns false if another thread holds the drive lock: then that thread
+  /// collects again on behalf of this one.
   bool drive() noexcept;
-  /// Waits for the drive lock if necessary, and returns once everything has been collected.
+  /// Waits for the drive lock if necessary, and returns when everything has been collected.
   void drive_blocking() noexcept;
-  /// Holds the drive lock, so that no other thread collects, and keeps the continuations of what it answers. The
-  /// destructor hands them to the reactor; if another thread called `drive` meanwhile, it drives on its behalf.
+  /// Holds the drive lock, so that no other thread collects, and keeps the continuations of the answers that it sets.
+  /// The destructor passes them to the reactor and, if another thread called `drive` meanwhile, drives on its behalf.
   class lock {
    public:
     [[nodiscard]] explicit lock(completion& c) : completion_(c), now_(std::in_place, c.to_reactor_) {
@@ -50,7 +50,7 @@ class completion {
       if (again) completion_.drive();
     }
     lock(const lock&) = delete;
-    /// Releases the drive lock. The continuations are kept on.
+    /// Releases the drive lock, and still keeps the continuations.
     void unlock() noexcept {
       if (release()) completion_.drive();
     }
@@ -78,34 +78,35 @@ class completion {
   void cancel(std::uint32_t slot, std::uint64_t ticket, const cancellations::reason& why) noexcept;
   /// Cancels the open requests for which `wanted` returns true and that have not started.
   void cancel_if(const std::function<bool(const ledger_entry&)>& wanted, const cancellations::reason& why) noexcept;
-  /// Must be called before request `ticket` removes or replaces marks: earlier requests that were checked before a
-  /// failure became known, and published after it, need the marks.
+  /// Must be called before request `ticket` removes or replaces marks, because an earlier request needs them if it was
+  /// checked before a failure became known and is published after it.
   void recheck_inputs_before(std::uint64_t ticket);
   /// Reports to the supervisor, once for each worker, that the worker wrote an impossible value.
   void report_violation(const char* what) noexcept;
 
-  /// Must be called before a request is published that has request_info::failure_in.
+  /// Must be called before a request that has request_info::failure_in is published.
   void expect_failing_replies() noexcept { replies_may_fail_.store(true, std::memory_order_seq_cst); }
 
-  /// Counts that senders read before they check a request. If a count has changed since, the check may be out of date.
+  /// Return counts that senders read before they check a request. If a count has changed since, the check may be out of
+  /// date.
   std::uint64_t reports_seen(std::memory_order order) const noexcept { return reports_seen_.load(order); }
   std::uint32_t failures_seen(std::memory_order order) const noexcept { return failures_seen_.load(order); }
-  /// True if no worker will answer, so the driving thread fails every request.
+  /// Returns true if no worker will answer, so that the driving thread fails every request.
   bool dead() const noexcept { return dead_.load(std::memory_order_seq_cst); }
 
   /// Fails every outstanding and future request with `why`, until `revive`.
   void end_all(const error& why);
-  /// Lets workers answer requests again. All that were sent before have been answered then; returns the last one's
-  /// ticket.
+  /// Lets workers answer requests again. All requests that were sent before have been answered by then; returns the
+  /// ticket of the last one.
   std::uint64_t revive();
-  /// While set, the supervisor receives one event when no request is left.
+  /// While it is set, the supervisor receives one event when all requests are answered.
   void set_closing(bool on) noexcept { closing_.store(on, std::memory_order_seq_cst); }
   bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
 
-  // Under the drive lock.
-  /// Makes checks out of date that did not see the stale marks that are about to be set.
+  // The caller of these functions holds the drive lock.
+  /// Raises the count of failures, so that checks that did not find the stale marks set next are repeated.
   void count_failures() noexcept { failures_seen_.fetch_add(1, std::memory_order_seq_cst); }
-  /// Starts reading the mapped channel from its beginning.
+  /// Begins to read the mapped channel from its start.
   result<void> begin_reading();
   const std::array<std::uint64_t, max_lanes>& retired() const noexcept { return retired_; }
 
@@ -117,7 +118,7 @@ class completion {
     const request_info* info;
     bool failed;
   };
-  /// The requests that were answered last. Under the drive lock.
+  /// Returns the requests that were answered last. The caller holds the drive lock.
   const last_of<recent, 16>& last_answered() const noexcept { return recent_; }
 
  private:
@@ -135,15 +136,15 @@ class completion {
   void fail_by_reply(std::uint32_t slot);
   class retirement;
   void retire_lanes(const lane_counts& done);
-  // The answer of a request that may be retired already.
+  // The answer of a request, which may be retired already.
   struct due_answer {
-    pending_core* to;  // null if it is not wanted
+    pending_core* to;  // null if nobody wants the answer
     const request_info* info;
     std::array<std::byte, max_reply_bytes> reply;
     void give(const error* why) noexcept;
   };
   void take_answer(std::uint32_t slot, const error* why, due_answer& into) noexcept;
-  void vacate(std::uint32_t slot) noexcept;  // releases what it holds; its slot is not given back yet
+  void vacate(std::uint32_t slot) noexcept;  // releases what the request holds; does not give back its slot
   void fail(std::uint32_t slot, const error& why);
   void spread_failures();
   void answer_everything(std::uint64_t up_to);
@@ -165,15 +166,15 @@ class completion {
   std::optional<ring_reader> reports_;
   open_requests failing_;  // failed requests that `answer_failures` has yet to answer
   std::atomic<std::uint64_t> reports_seen_{0};
-  std::uint64_t reports_of_others_ = 0;          // those of them that earlier workers have written
-  std::atomic<std::uint32_t> failures_seen_{0};  // incremented before the requests that a failure affects are looked up
+  std::uint64_t reports_of_others_ = 0;          // number of reports that earlier workers wrote
+  std::atomic<std::uint32_t> failures_seen_{0};  // incremented before the requests that a failure affects are searched
   std::atomic<bool> dead_{false}, closing_{false}, replies_may_fail_{false};
   bool drained_ = false;
   std::optional<error> death_;
-  last_of<request_id, 256> named_;  // failed requests for which the worker has no name, or only that of their type
+  last_of<request_id, 256> named_;  // failed requests that the worker cannot name, or only by type
   std::vector<std::pair<std::uint64_t, error>> peer_causes_;  // of the latest copies that failed on the other device
-  lane_counts retired_{};                                     // operations, by lane
-  lane_counts retired_words_{};                               // their checked_count words
+  lane_counts retired_{};                                     // retired operations, by lane
+  lane_counts retired_words_{};                               // the checked_count words of these
   std::atomic<std::uint64_t> retired_words_total_{0};         // sum of retired_words_
   std::atomic<std::uint64_t> completed_{0}, failed_{0};       // answered requests; those answered with an error
   last_of<recent, 16> recent_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests that fail or are cancelled, and the effect on later requests.
+// Requests that fail or are cancelled, and what that means for later requests.
 #include <algorithm>
 #include <cstring>
 #include <troupe/device/completion/completion.hpp>
@@ -22,23 +22,23 @@ void completion::fail(std::uint32_t slot, const error& why) {
 void completion::answer_failures() {
   if (failing_.empty()) return;
   std::sort(failing_.begin(), failing_.end());
-  // Mark outputs stale before answering, so that a thread that has the answer finds them stale. On a dead device that
+  // Marks outputs stale before answering, so that a thread that has the answer finds them stale. On a dead device that
   // is unnecessary: nothing can read the outputs, and all memory is stale as a whole.
   if (!dead_.load(std::memory_order_relaxed)) spread_failures();
   for (const auto& [ticket, slot] : failing_) settle(slot, requests_[slot].failure.get(), false);
   failing_.clear();
 }
 
-// Marks the outputs of failed requests stale, and updates later requests, in one pass over all of them in ticket order.
+// Marks the outputs of failed requests stale, and updates all later requests, in one pass in ticket order.
 void completion::spread_failures() {
   device_memory::marking marks(memory_);
   for (const auto& [ticket, slot] : failing_) expect_marks(requests_[slot], marks);
-  // Below, marks are removed that are needed for each request that was checked before they existed, also for one that
+  // The loop below removes marks that are needed by each request that was checked before they existed, also by one that
   // has a ticket and is not in flight yet.
   const std::uint64_t newest = marks.without_lock([this] { return channel_.await_published(); });
   const std::uint32_t failures = failures_seen(std::memory_order_relaxed);
-  // A thread that reads the count from now on and then checks its request finds the marks. A request of a thread that
-  // read it earlier is visited below or checked again.
+  // A thread that reads the count from now on and then checks its request finds the marks. A request whose thread read
+  // it earlier is visited below, or checked again.
   count_failures();
   open_requests affected;
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
@@ -59,9 +59,9 @@ void completion::spread_failures() {
   }
 }
 
-// Fails the requests that are done but whose replies say that they failed. Their worker does not know: the GPU has
-// written the replies, and may have run what reads the results. So those requests fail here, too, in each pass those
-// that read the results of the pass before. Impossible values are left for retire_lanes to report.
+// Fails requests that are done but whose replies say that they failed. Their worker does not know: the GPU has written
+// the replies, and may have run requests that read the results. So those fail here too: each pass fails the requests
+// that read results of the pass before. Impossible values are left for retire_lanes to report.
 void completion::fail_by_replies(const lane_counts& done) {
   do {
     answer_failures();
@@ -124,8 +124,8 @@ void completion::cancel(std::uint32_t slot, std::uint64_t ticket, const cancella
   if (cancelled_.mark(slot, ticket, why)) drive();
 }
 
-// Without the lock, a slot could pass from one request to the next meanwhile, and a request that is not in flight yet
-// would be marked: the worker would skip it, and it would never be answered.
+// Under the lock, because otherwise a slot could pass to another request meanwhile, or a request that is not in flight
+// yet could be marked: the worker would skip it, and it would never be answered.
 void completion::cancel_if(const std::function<bool(const ledger_entry&)>& wanted,
                            const cancellations::reason& why) noexcept {
   {

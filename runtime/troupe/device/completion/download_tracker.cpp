@@ -29,7 +29,7 @@ void download_tracker::end(std::uint64_t ticket) noexcept {
   for (const waiting_answer& a : done) a.answer->complete(a.with);
 }
 
-// Under tickets_lock_.
+// The caller holds tickets_lock_.
 bool download_tracker::any_before(std::uint64_t ticket) const noexcept {
   return std::any_of(tickets_.begin(), tickets_.end(), [ticket](std::uint64_t t) { return t < ticket; });
 }

@@ -14,19 +14,19 @@ namespace troupe {
 class transfer;
 
 /// Tracks the downloads in flight. Driving threads copy the data of downloads into ordinary memory. For the worker, a
-/// download is complete before the application has copied the data to its destination; answers that promise the data
+/// download is complete before the application has copied the data to its destination. Answers that promise the data
 /// wait here until it has.
 class download_tracker {
  public:
   explicit download_tracker(copy_threads& copies) noexcept : copies_(copies) {}
 
-  /// Notes that a download with this ticket is in flight.
+  /// Notes that the download with this ticket is in flight.
   void begin(std::uint64_t ticket);
-  /// Notes that the download's data has arrived, or never will. Ignores a ticket that is not in flight.
+  /// Notes that the download has ended: its data has arrived, or never will. Ignores a ticket that is not in flight.
   void end(std::uint64_t ticket) noexcept;
   bool under_way() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; }
-  /// Completes `answer` once all downloads with a smaller ticket have ended, successfully or not. Only then does
-  /// nothing write to their destinations any more.
+  /// Completes `answer` when all downloads with a smaller ticket have ended, successfully or not: then nothing writes
+  /// to their destinations any more.
   void answer_after(std::uint64_t ticket, const result<void>& with, ref<pending_state<void>> answer);
 
   void add(std::shared_ptr<transfer> t);

@@ -41,7 +41,7 @@ TEST_F(a_download_tracker, answers_once_every_download_with_a_smaller_ticket_has
   EXPECT_FALSE(all.under_way());
 }
 
-TEST_F(a_download_tracker, answers_with_the_result_that_it_was_passed) {
+TEST_F(a_download_tracker, answers_with_the_given_result) {
   all.begin(1);
   const answer failed = after(2, error(reaction::retry_later, "test", "the reason"));
   all.end(1);

@@ -5,14 +5,14 @@
 #include <troupe/async/deferred_continuations.hpp>
 #include <troupe/device/asked.hpp>
 
-/// Answers that the device itself waits for in order to complete others.
+/// Lets the device wait for answers of requests in order to complete other pendings.
 namespace troupe::detail {
 
 inline ref<asked<void>> new_answer(const std::shared_ptr<device_core>& core) {
   return ref<asked<void>>::adopt(new asked<void>(core));
 }
 
-/// Runs `f(answer)` while the request is being answered, under the drive lock. `f` must be short, must not block, and
+/// Runs `f(answer)` under the drive lock while the request is being answered. `f` must be short, must not block, and
 /// must not send requests to the device.
 template <class F>
 struct on_answer final : job {

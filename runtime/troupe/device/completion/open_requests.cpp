@@ -24,7 +24,7 @@ bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_
 }
 
 std::uint64_t copied_bytes(const ledger_entry& e) noexcept {
-  // A graph may have copies; no other library leaves anything large to the copy engine.
+  // A graph may contain copies; other libraries leave nothing large to the copy engine.
   if (!e.info->label.starts_with("memory.") && !e.info->label.starts_with("graph.")) return 0;
   std::uint64_t most = 0;
   for (const block_access& a : e.accesses()) most = std::max(most, a.what.end - a.what.begin);

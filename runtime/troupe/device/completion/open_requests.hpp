@@ -19,11 +19,10 @@ using open_requests = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
 open_requests open_up_to(const ledger& requests, std::uint64_t newest);
 
 /// Returns true if no correct worker can have written `word`: a slot's word belongs to the request in the slot or to an
-/// earlier one. The caller reads the word before this function looks up the request, so the word cannot belong to a
-/// request that got the slot in between.
+/// earlier one. Read the word before the call, so that it cannot belong to a request that got the slot in between.
 bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept;
 
-/// Returns the slot of the request that a lane's log names at this place; nothing if that is not in flight.
+/// Returns the slot of the request that a lane's log names at position `at`; nothing if that request is not in flight.
 inline std::optional<std::uint32_t> slot_in_log(const ledger& requests, const shared_channel& channel,
                                                 std::uint32_t lane, std::uint64_t at) noexcept {
   const std::uint64_t word = channel->log(lane, at).load(std::memory_order_relaxed);
@@ -34,12 +33,12 @@ inline std::optional<std::uint32_t> slot_in_log(const ledger& requests, const sh
   return slot;
 }
 
-/// Returns how many bytes the request may have a GPU's copy engine move, which goes on after the kernel of another
-/// request has broken everything else.
+/// Returns the number of bytes that a GPU's copy engine may move for the request. The copy engine continues after
+/// another request's kernel has failed.
 std::uint64_t copied_bytes(const ledger_entry& e) noexcept;
 
-/// Returns true if the serving worker has started the request, as far as is known. Under the drive lock. Nothing that a
-/// worker wrote is trusted after a violation: a request that its memory shows as not started may be half done.
+/// Returns true if the serving worker has started the request, as far as is known. After a violation nothing that the
+/// worker wrote is trusted: a request that appears as not started may be half done. The caller holds the drive lock.
 bool has_started(const shared_channel& channel, const serving_worker& worker, std::uint32_t slot,
                  std::uint64_t ticket) noexcept;
 

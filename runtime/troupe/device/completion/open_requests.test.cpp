@@ -22,7 +22,7 @@ std::uint64_t copied_bytes(const request_info& what, std::uint64_t first_bytes, 
   return troupe::copied_bytes(e);
 }
 
-TEST(open_requests, have_the_copy_engine_move_what_they_read_or_write) {
+TEST(open_requests, count_the_bytes_that_the_copy_engine_may_move) {
   for (const char* label : {"memory.download", "memory.copy_2d", "graph.launch"}) {
     EXPECT_EQ(copied_bytes(named(label), 5000, 8), 5000u) << label;
     EXPECT_EQ(copied_bytes(named(label), 8, 5000), 5000u) << label;

@@ -27,7 +27,7 @@ bool has_names(const request_info& info) {
                      [](const encoded_field_info& f) { return f.add_name != nullptr; });
 }
 
-// One that was refused after it had its ticket touches nothing, and its record is damaged.
+// Returns false for a request that was refused after it got its ticket: it touches nothing, and its record is damaged.
 bool can_be_read(const ledger_entry& e) { return !e.accesses().empty(); }
 
 }  // namespace
@@ -46,7 +46,7 @@ request_id id_of(const shared_channel& channel, const ledger_entry& e, std::uint
 std::string name_of_unsent(const request_info& info, const void* request, std::span<const operand_use> uses,
                            std::string_view label) {
   if (!has_names(info)) return full_name(info, {}, label);
-  // Aligned as in memory that workers see. The lists are read at the address where they are.
+  // Aligned like the memory that workers have. The lists are read at the addresses of this copy.
   std::vector<std::uint64_t> payload((info.payload_bytes + 7) / 8), blob((info.blob_bytes(request) + 7) / 8);
   const auto lists = std::as_writable_bytes(std::span(blob));
   const std::uint64_t address = reinterpret_cast<std::uintptr_t>(lists.data());

@@ -18,7 +18,7 @@ bool touches_marked_memory(const ledger_entry& e) noexcept {
   });
 }
 
-// A lost worker leaves memory intact that it could not write.
+// Returns false for memory that a lost worker could not write: it stays valid.
 static bool makes_stale(const device_memory& memory, const block& b, const error& why) noexcept {
   return why.reaction() != reaction::context_lost || !memory.outlives_workers(b);
 }

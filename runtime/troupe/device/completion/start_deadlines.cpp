@@ -21,15 +21,15 @@ void start_deadlines::on_time(std::uint64_t) {
   std::int64_t next = cancel_overdue();
   if (board_.cancelled.any()) completion_.drive();
   next = std::min(next, board_.room.answers().fail_overdue(answering(board_.to_reactor), board_.loop.now()));
-  if (board_.room.has_answers()) completion_.drive();  // there may be room for those behind them
+  if (board_.room.has_answers()) completion_.drive();  // there may be room for the calls after them
   if (next != no_deadline) watch(next);
 }
 
-// Returns the earliest deadline among the requests that still wait to start. A started request has met its deadline
-// unless its worker dies; `look_again` handles that case.
+// Returns the earliest deadline of the requests that still wait to start. A started request has met its deadline unless
+// its worker dies; `look_again` handles that case.
 std::int64_t start_deadlines::cancel_overdue() {
   std::int64_t next = no_deadline;
-  const completion::lock guard(completion_);  // or another request might get a slot meanwhile
+  const completion::lock guard(completion_);  // held, because otherwise another request might get the slot meanwhile
   for (std::uint32_t slot = 0; slot < board_.requests.capacity(); ++slot) {
     const ledger_entry& e = board_.requests[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;

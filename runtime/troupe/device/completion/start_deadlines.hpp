@@ -11,12 +11,12 @@ struct device_board;
 struct ledger_entry;
 
 /// Cancels requests that have not started by their deadline, and fails calls of `room()` that are overdue. One timer is
-/// set, for the earliest deadline; none while no request has a deadline.
+/// set, for the earliest deadline; none if no request has a deadline.
 class start_deadlines final : public control_loop::handler {
  public:
   start_deadlines(device_board& board, completion& completion) noexcept;
 
-  /// Must be called after the request was published. Any thread.
+  /// Watches a deadline. Must be called after the request was published. Any thread.
   void watch(std::int64_t deadline_ns) { timer_.set(deadline_ns); }
   bool has_passed(const ledger_entry& e) const noexcept;
   /// Checks all requests again after a fault: a request that had started may be waiting to start again.

@@ -9,9 +9,9 @@
 namespace troupe {
 
 transfer::progress transfer::advance(copy_threads& helpers) noexcept {
-  // Read before the counter: an answered request fills no more chunks.
+  // Read before the counter: after the answer, the worker fills no more chunks.
   const bool answered = answered_.load(std::memory_order_seq_cst);
-  // Bounded by what the staging block holds, because the thread has answers to collect, too.
+  // Limited to the chunks of a staging block, because the thread has answers to collect too.
   const std::uint64_t most = pieces_.pieces_of(plan_.chunks);
   for (std::uint64_t i = 0; i < most; ++i) {
     helpers.call_help(waiting_pieces());
@@ -19,7 +19,7 @@ transfer::progress transfer::advance(copy_threads& helpers) noexcept {
   }
   if (answered) return finish();
   const std::scoped_lock guard(lock_);
-  // Only this process writes `emptied`: the worker would fill places that are not empty.
+  // Only this process may write `emptied`: with a wrong value, the worker would fill chunks that are not empty.
   const bool impossible = is_impossible(header().filled.load(std::memory_order_acquire)) ||
                           header().emptied.load(std::memory_order_relaxed) != pieces_.complete();
   return impossible ? progress::impossible : progress::waits;
@@ -31,7 +31,7 @@ transfer::progress transfer::finish() noexcept {
   if (finished_) return progress::waits;  // another call returns progress::finished
   finished_ = stops_ = true;
   all_put_.wait(guard, [this] { return pieces_.in_hand() == 0; });
-  // A successful request fills every chunk before it is answered, so this worker has violated the protocol.
+  // A worker must fill every chunk before it reports success.
   if (*answer_ && pieces_.complete() < plan_.count())
     answer_ = error(reaction::context_lost, "memory",
                     cat("download: the worker reported success, but has filled ", pieces_.complete(), " of ",
@@ -39,7 +39,7 @@ transfer::progress transfer::finish() noexcept {
   return progress::finished;
 }
 
-// Under lock_. The counter is read once and checked, so that nothing outside the staging block is read.
+// The caller holds lock_. The counter is read once and checked, so that nothing outside the staging block is read.
 bool transfer::is_impossible(std::uint64_t filled) const noexcept {
   return filled < pieces_.begun() || filled > std::min(pieces_.complete() + plan_.chunks, plan_.count());
 }

@@ -13,19 +13,19 @@
 
 namespace troupe {
 
-/// A download into ordinary memory that is in flight. The worker fills chunks of a staging block; driving threads and
-/// their helpers empty them at the same time, piece by piece. The caller is answered once the request is answered and
-/// the last byte has been copied.
+/// A download in flight into ordinary memory. The worker fills chunks of a staging block; driving threads and their
+/// helpers empty them at the same time, piece by piece. The caller is answered when the request is answered and the
+/// last byte has been copied.
 class transfer final : public shared_copy {
  public:
-  /// The caller's pending, and what completes it.
+  /// The caller's pending, and the function that completes it.
   struct caller {
     ref<pending_core> state;
     void (*finish)(pending_core& state, const error* why) noexcept;
   };
 
-  /// `staging` holds the header and the chunks, `request` is the worker's pending. Precondition: the device has checked
-  /// `plan`.
+  /// `staging` holds the header and the chunks, `request` is the pending of the worker's request. Precondition: the
+  /// device has checked `plan`.
   transfer(block_ref staging, const staging_plan& plan, std::uint64_t piece_bytes, std::byte* to,
            ref<pending_core> request, caller to_answer) noexcept
       : staging_(std::move(staging)),
@@ -39,24 +39,24 @@ class transfer final : public shared_copy {
   std::uint64_t ticket = 0;
 
   enum class progress : std::uint8_t {
-    waits,       ///< nothing to do now
+    waits,       ///< nothing can be copied now
     finished,    ///< the caller must be answered; returned by one call only
     impossible,  ///< the worker's counter has an impossible value
   };
-  /// Copies what the worker has filled, together with `helpers`.
+  /// Copies the filled chunks, together with `helpers`.
   progress advance(copy_threads& helpers) noexcept;
-  /// Restarts the transfer, because another worker will run the request. Discards the previous worker's counts.
+  /// Restarts the transfer for another worker that will run the request. Discards the previous worker's counts.
   void begin_again() noexcept;
   void answer_caller() noexcept { caller_.finish(*caller_.state, *answer_ ? nullptr : &answer_->error()); }
-  /// Notes the request's own answer.
+  /// Notes the answer of the worker's request.
   void request_answered(const result<void>& answer) noexcept;
 
   bool copy_piece() noexcept override;
-  /// Returns true if pieces wait, or the worker's counter is impossible.
+  /// Returns true if pieces wait, or if the worker's counter is impossible.
   bool has_news() const noexcept {
     return pieces_.pieces_of(header().filled.load(std::memory_order_relaxed)) != pieces_.next();
   }
-  /// None if the worker's counter is impossible: no thread can take one then.
+  /// Returns 0 if the worker's counter is impossible, because then no thread can take a piece.
   std::size_t waiting_pieces() const noexcept override {
     const std::uint64_t filled = header().filled.load(std::memory_order_relaxed), next = pieces_.next(),
                         there = filled <= plan_.count() ? pieces_.pieces_of(filled) : 0;
@@ -78,7 +78,7 @@ class transfer final : public shared_copy {
   chunk_pieces pieces_;
   std::optional<result<void>> answer_;  // written before answered_, without the lock
   std::atomic<bool> answered_{false};
-  bool stops_ = false;  // no further piece is taken
+  bool stops_ = false;  // true: no further piece is taken
   bool finished_ = false;
 };
 

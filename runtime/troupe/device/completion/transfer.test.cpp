@@ -18,7 +18,7 @@ struct nobody final : memory_owner {
   block_ref failed_buffer(std::uint64_t, error) override { return {}; }
 };
 
-// The worker's side of a download of `bytes`, and the memory that it arrives in.
+// The worker's side of a download of `bytes`, and the destination in this process.
 class a_transfer : public testing::Test {
  protected:
   struct alignas(64) line {
@@ -38,7 +38,7 @@ class a_transfer : public testing::Test {
     moving.emplace(block_ref(&staging), plan, piece_bytes, to.data(), request,
                    transfer::caller{std::move(caller), [](pending_core&, const error*) noexcept {}});
   }
-  // Fills chunk i with bytes that tell chunks apart.
+  // Fills chunk i with a byte that differs between chunks.
   void fill(std::uint64_t i, int with) {
     std::memset(plan.chunk(header, i), with, plan.size(i));
     header->filled.store(i + 1);
@@ -55,7 +55,7 @@ class a_transfer : public testing::Test {
   std::optional<transfer> moving;
 };
 
-// A worker claims to have filled chunks of a download that it has not begun. The next worker fills them from the start.
+// A worker claims to have filled chunks that it has not filled. The next worker fills them from the start.
 TEST_F(a_transfer, restarts_from_the_first_chunk_with_another_worker) {
   begin(staging_plan::for_bytes(3 << 18), 1 << 16);
   ASSERT_EQ(plan.count(), 3u);
@@ -77,7 +77,7 @@ TEST_F(a_transfer, restarts_from_the_first_chunk_with_another_worker) {
   EXPECT_EQ(moving->advance(alone), transfer::progress::waits) << "the transfer has finished";
 }
 
-// The thread that sent the request may not have got as far as to note the answer.
+// The thread that sent the request may not have noted the answer yet.
 TEST_F(a_transfer, does_not_restart_once_its_request_is_answered) {
   begin(staging_plan::for_bytes(1 << 18), 1 << 16);
   fill(0, 7);
@@ -88,7 +88,7 @@ TEST_F(a_transfer, does_not_restart_once_its_request_is_answered) {
   EXPECT_EQ(to, std::vector<std::byte>(plan.bytes, std::byte{7}));
 }
 
-TEST_F(a_transfer, reports_a_counter_that_a_worker_cannot_have_reached) {
+TEST_F(a_transfer, reports_a_counter_that_is_too_large_or_decreases_as_impossible) {
   const staging_plan short_of_room{.bytes = 8 * 64, .chunk_bytes = 64, .chunks = 2};
   for (const std::uint64_t lie : {3, 9, 1000}) {
     begin(short_of_room, 64);
@@ -106,7 +106,7 @@ TEST_F(a_transfer, reports_a_counter_that_a_worker_cannot_have_reached) {
   EXPECT_EQ(moving->advance(alone), transfer::progress::impossible) << "the counter went back";
 }
 
-TEST_F(a_transfer, reports_words_that_are_no_counts) {
+TEST_F(a_transfer, reports_damaged_counters_as_impossible) {
   for (const bool filled : {true, false})
     for (const std::uint64_t word : {std::uint64_t{0}, UINT64_MAX, std::uint64_t{1}, checked_count::word_of(1) ^ 1}) {
       begin({.bytes = 8 * 64, .chunk_bytes = 64, .chunks = 2}, 64);
@@ -127,7 +127,7 @@ TEST_F(a_transfer, fails_if_the_worker_reports_success_with_chunks_missing) {
   EXPECT_EQ(header->emptied.load(), 1u);
 }
 
-// The worker's side runs on a thread of its own, and the destination has a few bytes less than whole pieces.
+// The worker's side runs on a thread of its own, and the destination is a few bytes shorter than whole pieces.
 TEST_F(a_transfer, arrives_whole_with_helpers_and_several_driving_threads) {
   copy_threads helpers(2);
   for (int round = 0; round < 20; ++round) {

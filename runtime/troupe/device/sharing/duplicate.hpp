@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// Duplicates a descriptor, above those of standard input, output and error. `what` names the operation for the error:
-/// "export: dup".
+/// Duplicates a descriptor to a number above those of standard input, output and error. `what` names the operation in
+/// the error: "export: dup".
 inline result<file_descriptor> duplicate(int fd, const char* what) {
   file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!out) return error_of_errno("memory", what);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a device shares with other code. Memory that cannot be opened would end every worker, so opening is tried
+// Memory that a device shares with other code. Memory that cannot be mapped would end every worker, so mapping is tried
 // first.
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 error refused(std::string text) { return error(reaction::caller_bug, "memory", std::move(text)); }
 error impossible(std::string text) { return error(reaction::unsupported, "memory", std::move(text)); }
 
-// A mapping of the buffer in this process. A seal protects the memory in workers only, so a writable mapping prevents
+// The address of a buffer in this process. A seal protects memory in workers only, so a writable address prevents
 // sealing.
 struct address_here {
   address_here(device_memory& m, block_ref b)
@@ -92,10 +92,10 @@ result<void> memory_exchange::check_import(const shared_memory& from) const {
                            : "of a GPU's memory, and this device is the host"));
   if (from.offset_bytes > from.allocation_bytes || from.bytes > from.allocation_bytes - from.offset_bytes)
     return refused("import: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
-                   " do not lie in the allocation, which has " + text(from.allocation_bytes) + " bytes");
+                   " exceed the allocation, which has " + text(from.allocation_bytes) + " bytes");
   if (board_.gpu && from.allocation_bytes % segment_alignment != 0)
     return refused("import: allocation_bytes is " + text(from.allocation_bytes) +
-                   "; expected what cuMemCreate was given, a multiple of 2 MiB");
+                   "; expected the size passed to cuMemCreate, a multiple of 2 MiB");
   return {};
 }
 
@@ -112,8 +112,8 @@ result<void> memory_exchange::try_to_open(const shared_memory& from) {
     return refused("import: " + file.error().text() +
                    ": make it with memfd_create, and seal its size (F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), so that "
                    "it cannot shrink while the worker uses it");
-  // Prevent further seals: if the file can be mapped for writing now, so can every later worker. This fails if the file
-  // has F_SEAL_SEAL already, which is just as good.
+  // Prevents further seals: if the file can be mapped for writing now, every later worker can map it too. Fails if the
+  // file has F_SEAL_SEAL already, which is just as good.
   (void)::fcntl(file->fd(), F_ADD_SEALS, F_SEAL_SEAL);
   if (auto seen = mapping::map(*file, map_access::read_write); !seen)
     return refused("import: the memory file cannot be mapped for writing: " + seen.error().text());
@@ -160,7 +160,7 @@ result<addressed_memory> memory_exchange::address_of(const memory_range& r) cons
     return impossible(
         "address: the buffer is on a GPU, whose worker is another process. Give others its descriptor "
         "(export_memory), or open the device with isolation::thread");
-  // The worker is a thread of this process, so its address is valid here while it lives.
+  // The worker is a thread of this process, so its address is valid here while the worker lives.
   const auto as_the_worker = [&] {
     out.data = reinterpret_cast<std::byte*>(r.address);
     out.on_gpu = board_.gpu;

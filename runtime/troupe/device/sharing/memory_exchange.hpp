@@ -25,11 +25,11 @@ class memory_exchange {
   result<memory_range> adopt_memory(std::byte* data, extent bytes, std::size_t alignment,
                                     std::shared_ptr<const void> keep);
   result<addressed_memory> address_of(const memory_range& r) const;
-  /// Returns the file that the buffer is in, and its offset there. `what` begins the texts of errors.
+  /// Returns the file that holds the buffer, and the buffer's offset in it. Error texts begin with `what`.
   result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> file_of(const memory_range& r,
                                                                                const char* what) const;
 
-  /// Allocates managed memory in the serving worker. Waits for a worker if none serves. See docs/managed-memory.md.
+  /// Allocates managed memory in the serving worker. Waits if no worker serves. See docs/managed-memory.md.
   result<memory_range> make_managed(std::uint64_t bytes, const memory_quota& quota);
 
  private:

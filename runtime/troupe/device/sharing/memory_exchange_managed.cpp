@@ -9,13 +9,13 @@
 namespace troupe {
 namespace {
 
-// Whole pages, outside the addresses that the application has reserved for segments.
+// Accepts whole pages outside the addresses that the application has reserved for segments.
 bool can_be_managed(std::uint64_t address, std::uint64_t bytes, const protocol::worker_settings& s) {
   return address % 4096 == 0 && address + bytes >= bytes &&
          (address + bytes <= s.reserve_begin || address >= s.reserve_begin + s.reserve_bytes);
 }
 
-// Releases the memory in the worker, if the worker still lives.
+// Releases the memory in the worker, if that worker still exists.
 class held_by_worker {
  public:
   held_by_worker(std::shared_ptr<allocation_client> worker, std::uint64_t address) noexcept
@@ -30,7 +30,8 @@ class held_by_worker {
 
 }  // namespace
 
-// Allocates managed memory. If the worker is replaced meanwhile, the memory is of an earlier generation, and gone.
+// Allocates managed memory. If the worker is replaced meanwhile, the memory belongs to an earlier generation and is
+// lost.
 result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const memory_quota& quota) {
   const std::int64_t deadline = board_.loop.deadline_after(board_.options.start_timeout);
   std::uint64_t seen = workers_.changes();

@@ -27,7 +27,7 @@ result<staging_place> peer_channel::take(device_memory& source, device_memory& t
   return staging_place{header, r.at_source->address + offset, r.at_target->address + offset, place};
 }
 
-// Workers map the segment before any request uses it, because they handle messages about memory before later requests.
+// Workers map the segment before any request uses it, because they handle a message about memory before later requests.
 result<void> peer_channel::add_segment(device_memory& source, device_memory& target, std::uint64_t bytes) {
   const std::uint64_t reserved = places_.reserved_bytes(), want = round_up(std::max(bytes, reserved), least_room);
   if (reserved + bytes > most_rooms)
@@ -101,7 +101,7 @@ peer_statistics peer_channel::statistics() const {
   return out;
 }
 
-// A worker may have written any counts. It is always the turn of one half at least, so the time of one goes on.
+// A worker may have written any counts. At least one half always has its turn, so its running time counts.
 bool peer_copy::is_turn_of(bool source) const noexcept {
   const staging_header& h = *at_.header;
   const std::uint64_t filled = h.filled.load(std::memory_order_relaxed),

@@ -16,12 +16,12 @@ namespace troupe {
 /// The staging memory of a copy between devices, which the application and the workers of both devices map.
 struct staging_place {
   staging_header* header = nullptr;
-  std::uint64_t at_source = 0, at_target = 0;  ///< its addresses in the workers of either device
+  std::uint64_t at_source = 0, at_target = 0;  ///< addresses of `header` in the source's and the target's workers
   arena::node* place = nullptr;
 };
 
-/// The resources for copies from one device to another, kept by the target: staging memory for these two devices alone,
-/// and the source's memory as mapped by the target's workers. Thread-safe.
+/// What copies from one device to another need, kept by the target: staging memory for these two devices alone, and the
+/// source's memory that the target's workers have mapped. Thread-safe.
 class peer_channel {
  public:
   peer_channel(std::weak_ptr<const void> source, std::string name)
@@ -31,20 +31,20 @@ class peer_channel {
   bool source_is_gone() const noexcept { return source_.expired(); }
 
   /// Allocates staging memory of `bytes`, including a new header. Fails with retry_later if the copies in flight use
-  /// all that is allowed.
+  /// all memory allowed for them.
   result<staging_place> take(device_memory& source, device_memory& target, std::uint64_t bytes);
   void give_back(const staging_place& m) noexcept;
-  /// Releases unused staging memory, and returns the number of bytes.
+  /// Releases unused staging memory. Returns the number of bytes.
   std::uint64_t trim();
 
-  /// Returns where the target's workers map the source's memory `file`; empty if they do not yet.
+  /// Returns the block at which the target's workers have mapped the source's memory `file`; empty if they have not.
   block_ref find_mapped(const std::shared_ptr<const memory_file>& file) const;
   void note_mapped(const std::shared_ptr<const memory_file>& file, block_ref where);
-  /// Drops the mapping of memory that the source frees.
+  /// Ends the mapping of memory that the source frees.
   void hide(const memory_file* file) noexcept;
   void hide_all() noexcept;
 
-  /// Makes all copies go through host memory: the target's workers cannot map the source's memory.
+  /// Makes all copies go through host memory, because the target's workers cannot map the source's memory.
   void use_host_memory() noexcept { staged_.store(true); }
   bool is_staged() const noexcept { return staged_.load(); }
   void count(std::uint64_t bytes) noexcept;
@@ -61,9 +61,9 @@ class peer_channel {
   const std::string name_;
   mutable std::mutex lock_;
   arena places_;
-  std::vector<segment> segments_;  // a segment of `places_` is its index here
+  std::vector<segment> segments_;  // their ids in `places_` are the indices here
   struct mapped_file {
-    std::weak_ptr<const memory_file> of;  // expired if the source freed the memory before it was noted here
+    std::weak_ptr<const memory_file> of;  // expired if the source has freed the memory
     block_ref where;
   };
   std::map<const memory_file*, mapped_file> mapped_;
@@ -71,7 +71,7 @@ class peer_channel {
   std::atomic<std::uint64_t> copies_{0}, bytes_{0};
 };
 
-/// A copy between two devices that is in flight. Both its requests hold it until they are retired.
+/// A copy between two devices in flight. Both of its requests hold it until they are retired.
 class peer_copy {
  public:
   peer_copy(std::shared_ptr<peer_channel> through, const staging_place& at, staging_plan plan, block_ref source,
@@ -81,9 +81,9 @@ class peer_copy {
   peer_copy(const peer_copy&) = delete;
 
   const staging_place& at() const noexcept { return at_; }
-  /// Returns true if this half has something to do now, or neither has; otherwise it waits for the other half.
+  /// Returns true if this half has something to do now, or neither half has; otherwise it waits for the other half.
   bool is_turn_of(bool source) const noexcept;
-  /// Notes why the source's half failed, and makes the target's half fail with this cause.
+  /// Notes why the source's half failed, so that the target's half fails with this cause.
   void source_failed(const error& why);
   std::optional<error> cause() const;
   /// Makes the other half stop waiting.
@@ -99,8 +99,8 @@ class peer_copy {
   std::optional<error> cause_;
 };
 
-/// The pending of a copy between devices. `link` belongs to the target's half, which it waits for; `source` to the
-/// source's.
+/// The state of the pending of a copy between devices. `link` refers to the target's half, whose answer it is; `source`
+/// to the source's half.
 struct peer_answer final : detail::asked<void> {
   using asked::asked;
   void cancel() noexcept override {

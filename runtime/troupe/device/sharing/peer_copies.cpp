@@ -58,8 +58,8 @@ std::shared_ptr<peer_channel> peer_copies::channel_from(const std::shared_ptr<pe
   return made;
 }
 
-// Returns where the target's workers map the file. Memory that they cannot open would end them, so opening is tried
-// first.
+// Returns the block at which the target's workers map the file. Mapping is tried first, because memory that they cannot
+// map would end them.
 result<block_ref> peer_copies::map_source(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
   if (auto mapped = through.find_mapped(file)) return mapped;
   auto fd = TROUPE_TRY(duplicate(file->fd(), "copy between devices: dup"));
@@ -88,7 +88,7 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
   if (!failure && !through->is_staged()) {
     if (const auto found = from->exchange_.file_of(source, "copy between devices"); !found) {
       failure = found.error();
-      // Adopted memory has no descriptor, but the source's own worker can read it.
+      // Adopted memory has no descriptor, but the source's own worker can read it and copy it through host memory.
       if (failure->reaction() == reaction::unsupported) failure.reset();
     } else if (auto there = map_source(*through, found->first)) {
       address = (*there)->address + found->second;
@@ -147,7 +147,7 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
   auto given = detail::new_answer(answer->source.core), taken = detail::new_answer(answer->link.core);
   const bool asks_source = !taking.finish();
   if (asks_source) {
-    // Wait for room before the locks are taken. Every thread waits for the two devices in the same sequence.
+    // Waits for room before taking the locks. Every thread waits for the two devices in the same order.
     const std::int64_t start_deadline = mailbox_.start_deadline_of(options, scope.get());
     const auto wait_for_room = [&](peer_copies& device) {
       return device.mailbox_.take_slot(options, start_deadline, scope.get());
@@ -158,9 +158,9 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
     if (!ours_first) ours = wait_for_room(*this);
     const answering later(board_.to_reactor);  // so that no continuation runs under the locks
     // Each half waits for the other half, and for earlier requests in its own mailbox. A copy holds the locks of both
-    // its devices while it gets its two tickets. So two copies that share devices have the same order in each mailbox
-    // that they share, namely the order in which they held the locks. Hence copies cannot deadlock: the first
-    // unfinished copy waits for nothing that waits for it.
+    // devices while it gets its two tickets. So two copies with devices in common have the same order in each common
+    // mailbox, that in which they held the locks. Hence copies cannot deadlock: the first unfinished copy waits for
+    // nothing that waits for it.
     const std::scoped_lock guard(order_, from.order_);
     checker giving(give, &from.board_.memory, from.board_.memory.generation());
     give.check(giving);
@@ -168,7 +168,7 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
     if (theirs == ledger::none) giving.fail(from.mailbox_.why_no_slot(options, start_deadline, scope.get()));
     const request_mailbox::peer_half source{copy, true, theirs, start_deadline},
         target{copy, false, ours, start_deadline};
-    // Only the target's half belongs to the scope: when it ends, `break_off` ends the source's half.
+    // Only the target's half belongs to the scope: when that half ends, `break_off` ends the source's half.
     const accepted sent = from.mailbox_.submit(detail::info_of<Give>, &give, giving, given.get(), &answer->source,
                                                options, {}, {}, &source);
     if (!sent) taking.fail(sent.error());

@@ -19,18 +19,18 @@ class shared_segments;
 class worker_pool;
 struct device_board;
 
-/// Copies from other devices to this one. A copy is one request on each device; the two share memory that the workers
-/// of both map. The target's peer_copies uses the source's.
+/// Sends the copies from other devices to this one. A copy is one request on each device; the two share memory that the
+/// workers of both map. The target's peer_copies calls the source's.
 class peer_copies {
  public:
   peer_copies(device_board& board, shared_segments& segments, worker_pool& workers, memory_exchange& exchange,
               request_mailbox& mailbox, hardware_view& hardware) noexcept;
 
-  /// Sends both halves of a copy from another device to this one. `answer` is completed in every case. It and `from`
+  /// Sends both halves of a copy from another device to this one. Completes `answer` in every case. `answer` and `from`
   /// keep both devices alive.
   void copy(const std::shared_ptr<peer_copies>& from, const memory_range& to, const memory_range& source,
             const call_options& options, const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
-  /// Returns how this device can reach the other.
+  /// Returns the access of this device to the other one.
   result<peer_info> seen(peer_copies& other);
   result<void> enable(const std::shared_ptr<peer_copies>& other);
   std::vector<peer_statistics> statistics();
@@ -52,8 +52,8 @@ class peer_copies {
   hardware_view& hardware_;
   std::mutex lock_;
   std::vector<std::shared_ptr<peer_channel>> channels_;  // from each device that this one has copied from
-  // A copy holds both devices' locks while it gets its two tickets. Recursive, so that a copy sent by code that runs
-  // under the lock does not deadlock.
+  // A copy holds the locks of both devices while it gets its two tickets. Recursive, so that code under the lock may
+  // send a copy without a deadlock.
   std::recursive_mutex order_;
 };
 

@@ -8,14 +8,14 @@
 
 namespace troupe {
 
-/// Allocates and frees address ranges for segments. Adjacent free ranges are joined. Meant for few, large ranges: every
-/// call takes time proportional to their number. Not thread-safe.
+/// Allocates and frees address ranges for segments. Joins adjacent free ranges. For few, large ranges: each call takes
+/// time proportional to their number. Not thread-safe.
 class address_space {
  public:
   address_space() = default;
   address_space(std::uint64_t begin, std::uint64_t bytes) { give_back(begin, bytes); }
 
-  /// Takes the lowest free range of this size; returns nothing if there is none.
+  /// Takes `bytes` of the lowest free range that is large enough; returns nothing if there is none.
   std::optional<std::uint64_t> take(std::uint64_t bytes);
   void give_back(std::uint64_t address, std::uint64_t bytes);
 
@@ -23,7 +23,7 @@ class address_space {
   struct range {
     std::uint64_t begin, end;
   };
-  std::vector<range> free_;  // by address
+  std::vector<range> free_;  // ordered by address
 };
 
 }  // namespace troupe

@@ -14,7 +14,7 @@
 namespace troupe {
 namespace {
 
-// Ensures that one question is asked at a time. False if the deadline passes first.
+// Lets one question be asked at a time. Converts to false if the deadline passes first.
 class turn {
  public:
   turn(std::atomic<std::uint32_t>& busy, std::int64_t deadline_ns) noexcept : busy_(busy) {
@@ -34,7 +34,8 @@ class turn {
   bool mine_ = false;
 };
 
-// Closing a socket takes as long as the other process chooses, and memory may be released on any thread.
+// Refuses a socket as memory: closing it takes as long as the other process wants, and memory may be released on any
+// thread.
 bool is_socket(const file_descriptor& fd) noexcept {
   struct stat status{};
   return ::fstat(fd.get(), &status) != 0 || S_ISSOCK(status.st_mode);
@@ -62,14 +63,14 @@ result<std::uint64_t> allocation_client::make_managed(std::uint64_t bytes, std::
   return made ? result(made->address) : made.error();
 }
 
-// Sends the release. A message that cannot be sent now is sent with the next one.
+// Sends the release. If it cannot be sent now, it is sent with the next message.
 void allocation_client::release_managed(std::uint64_t address) noexcept {
   const std::scoped_lock guard(sending_);
   to_release_.push_back(address);
   send_releases();
 }
 
-// Under sending_.
+// The caller holds sending_.
 void allocation_client::send_releases() noexcept {
   while (worker_ && !to_release_.empty()) {
     const protocol::wanted_memory unwanted{protocol::wanted::release, 0, to_release_.back(), 0};
@@ -114,11 +115,11 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
       too_many_descriptors = sent.error().code() == ETOOMANYREFS;
     }
     if (is_closed) return closed();
-    // The worker has not read earlier questions. A thread that releases managed memory must not wait for that, so the
-    // lock is not held here. The socket cannot go meanwhile: only the thread whose turn it is closes it.
+    // The worker has not read earlier questions. The lock is not held here, because a thread that releases managed
+    // memory must not wait. The socket stays open meanwhile: only the thread whose turn it is closes it.
     if (!TROUPE_TRY(worker_.wait_for_room(deadline_ns)) || now_ns() >= deadline_ns) return too_late();
     if (too_many_descriptors)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // no event reports when there are fewer
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // nothing reports when descriptors become free
   }
   const auto violated = [&](const std::string& how) {
     tell_("the worker that was asked for memory sent an invalid answer" + how);
@@ -129,7 +130,7 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
   std::optional<protocol::parsed_answer> parsed;
   while (true) {
     got = worker_.receive(packet, 1, deadline_ns);
-    // The answer is lost, and with it the memory. The worker can be asked for more.
+    // The answer is lost, and with it the memory. The worker can still be asked.
     if (!got && got.error().reaction() == reaction::retry_later)
       return error(reaction::retry_later, "memory", call + got.error().text());
     if (!got) return violated(": " + got.error().text());
@@ -141,7 +142,7 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
     if (head.number > wanted.number || head.number <= last_answered_) return violated("");
     last_answered_ = head.number;
     if (head.number == wanted.number) break;
-    // An answer to an earlier question, whose caller no longer waits.
+    // The answer to an earlier question, whose caller no longer waits.
     if (head.made == 1 && head.address != 0) release_managed(head.address);
   }
   const protocol::made_memory& head = parsed->head;

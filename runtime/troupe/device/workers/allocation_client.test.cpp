@@ -38,12 +38,12 @@ class an_allocation_client : public testing::Test {
   allocation_client client_{std::move(ends_.ours)};
 };
 
-// The number of the next descriptor that would be opened.
+// Returns the number of the next descriptor that would be opened.
 rlim_t next_descriptor() {
   return static_cast<rlim_t>(file_descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)).get());
 }
 
-TEST_F(an_allocation_client, continues_after_the_application_had_no_descriptor_left_for_an_answer) {
+TEST_F(an_allocation_client, continues_after_an_answer_for_which_no_descriptor_was_free) {
   answer(1);
   {
     const error known(
@@ -78,7 +78,7 @@ TEST_F(an_allocation_client, never_asks_a_worker_again_that_sent_an_invalid_answ
   EXPECT_NE(told[0].find("invalid answer"), std::string::npos) << told[0];
 }
 
-TEST_F(an_allocation_client, takes_no_socket_for_memory) {
+TEST_F(an_allocation_client, refuses_a_socket_instead_of_memory) {
   auto other = control_socket::make_pair().value();
   memory_ = file_descriptor(::fcntl(other.ours.fd(), F_DUPFD_CLOEXEC, 3));
   answer(1);
@@ -137,7 +137,7 @@ TEST_F(an_allocation_client, waits_for_room_in_the_socket_until_the_worker_reads
   EXPECT_EQ(*made, 2 * 4096u);
 }
 
-// Otherwise the worker could keep the client reading for ever.
+// Otherwise the worker could keep the client reading forever.
 TEST_F(an_allocation_client, never_asks_a_worker_again_that_answered_a_question_twice) {
   ask_in_vain();
   std::thread answers([this] {

@@ -47,7 +47,7 @@ static std::string system_name(std::string pci) {
   return pci;
 }
 
-// A device's folder is a symbolic link into a tree of host bridges, ports and switches.
+// The folder of a PCI device is a symbolic link into a tree of host bridges, ports and switches.
 peer_link link_between(const std::string& pci, const std::string& other, const std::string& devices) {
   const auto folder = [&devices](const std::string& name) { return devices + "/" + system_name(name); };
   if (pci.empty() || other.empty() || (pci + other).find('/') != std::string::npos) return peer_link::unknown;

@@ -43,7 +43,7 @@ TEST(hardware, is_parsed_from_a_workers_description) {
   EXPECT_EQ(parsed("capability 12.1\n").capability_minor, 1u);
 }
 
-TEST(hardware, is_unknown_if_a_worker_describes_it_badly) {
+TEST(hardware, is_unknown_if_a_workers_description_is_damaged) {
   for (const char* said : {"", "\n", "name", "capability x.y\nmemory much\n", "memory\nnames x\n", "capability 9"}) {
     const device_hardware h = parsed(said);
     EXPECT_EQ(h.model, "") << said;

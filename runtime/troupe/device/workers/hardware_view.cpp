@@ -18,7 +18,7 @@ hardware_view::hardware_view(device_board& board, worker_pool& workers) noexcept
 
 void hardware_view::note(const std::string& said) {
   protocol::worker_description worker = protocol::parse_worker_description(said);
-  // All of the GPU's memory, unless the user has set a limit.
+  // The default limit is all of the GPU's memory.
   const std::uint64_t bytes = protocol::parse_gpu_description(worker.gpu).memory_bytes;
   {
     const std::scoped_lock guard(description_lock_);
@@ -37,8 +37,9 @@ std::vector<engine_info> hardware_view::engines() const {
   return description_.engines;
 }
 
-// The worker looks on the thread that maps its memory, and the driver may keep it waiting there for 0.3 s, while it is
-// busy with the end of another process. A busy or dying worker need not answer, and is not asked again until it has.
+// The worker queries the memory on the thread that also maps memory, and the driver may block that thread for 0.3 s
+// while it is busy with the end of another process. A busy or dying worker need not answer, and is not asked again
+// until it has.
 std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
   const protocol::free_memory& seen = board_.channel->page().free;
   const std::uint32_t before = seen.looks.load();
@@ -51,7 +52,7 @@ std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
   }
   asked_worker_ = asked;
   answered_before_ = before;
-  // Sleep in slices: no wake comes if the worker is gone meanwhile.
+  // Sleeps in slices, because no wake comes if the worker ends meanwhile.
   for (std::int64_t until = now; until < now + look_timeout_ns && seen.looks.load() == before; until += slice_ns) {
     if (board_.events.state() != device_state::ready || board_.worker.id() != asked) break;
     (void)futex_wait(seen.looks, before, futex_scope::shared, until + slice_ns);

@@ -13,13 +13,13 @@ namespace troupe {
 class worker_pool;
 struct device_board;
 
-/// The known facts about the hardware, the engines and the worker's lanes, for statistics. Thread-safe.
+/// What is known about the hardware, the engines and the worker's lanes, for statistics. Thread-safe.
 class hardware_view {
  public:
   hardware_view(device_board& board, worker_pool& workers) noexcept;
 
-  /// Takes the worker's description from the message `ready`: for a device other than the host its hardware and an
-  /// empty line, then its engines.
+  /// Reads the worker's description from the message `ready`: the hardware and an empty line, except for the host's,
+  /// then the engines.
   void note(const std::string& said);
   /// Returns the worker's engines; empty until a worker has become ready.
   std::vector<engine_info> engines() const;
@@ -38,10 +38,10 @@ class hardware_view {
   mutable std::mutex description_lock_;
   protocol::worker_description description_;
   std::mutex lock_;
-  device_hardware hardware_;        // as last seen
+  device_hardware hardware_;        // as it was last reported
   std::string parsed_text_;         // the description that hardware_ was parsed from
-  std::int64_t refresh_at_ns_ = 0;  // when to read the link and the free memory again
-  // The worker that has not answered a question, and how many it had answered before; 0: none.
+  std::int64_t refresh_at_ns_ = 0;  // time at which to read the link and the free memory again
+  // The worker that has not answered a question, and the number of its earlier answers; 0: there is none.
   std::uint32_t asked_worker_ = 0, answered_before_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_plug_ins = 200;  // they travel with one message
+constexpr std::size_t most_plug_ins = 200;  // because their descriptors must fit one message
 
 bool has_many_descriptors() {
   rlimit limit{};
@@ -47,7 +47,8 @@ std::shared_ptr<const installed_files::plug_ins> installed_files::plug_ins_of(co
     }
   };
   for (const std::string& folder : folders) add(folder, cat(".", backend, ".so"));
-  // The libraries that engines load themselves are in folders beside that of the installation's engines, the last one.
+  // The libraries that engines load themselves are in folders beside the installation's engines, which are in the last
+  // folder.
   std::error_code failed;
   const fs::path engines = folders.empty() ? fs::path() : fs::canonical(folders.back(), failed);
   for (fs::directory_iterator at(engines.parent_path(), failed), end; !failed && at != end; at.increment(failed))

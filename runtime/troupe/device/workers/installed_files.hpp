@@ -11,22 +11,22 @@
 
 namespace troupe {
 
-/// The worker program, the engines and the platforms that the devices of a runtime use, each opened once. A worker that
-/// is started later, to replace one that has failed, is of the same version as this program, even if an upgrade has
-/// replaced or removed the files meanwhile. Any thread.
+/// The worker program, the engines and the platforms that the devices of a runtime use, each opened once. So a worker
+/// that is started later, to replace a failed one, is of the same version as this program, even if an upgrade has
+/// replaced or removed the files meanwhile. Thread-safe.
 class installed_files {
  public:
   struct plug_in {
-    std::string path;      ///< as the folders' names make it
+    std::string path;      ///< made of the name of a folder and of the file
     file_descriptor file;  ///< null if it was not opened
   };
   using plug_ins = std::vector<plug_in>;
 
-  /// Opens a program, or returns it as it was when it was first opened.
+  /// Opens a program at the first call; later calls return the same file.
   result<std::shared_ptr<const trusted_file>> program(const std::string& path);
-  /// Opens the plug-ins of this backend in these folders, or returns those that were there the first time. What another
-  /// user can write is not opened: the worker reports that if it is needed. Nor is any if this process may have fewer
-  /// than 256 descriptors.
+  /// Opens the plug-ins of this backend in these folders at the first call; later calls return the same files. Does not
+  /// open files that another user can write: the worker reports those if it needs them. Opens none if this process may
+  /// have fewer than 256 descriptors.
   std::shared_ptr<const plug_ins> plug_ins_of(const std::string& backend, const std::vector<std::string>& folders);
 
  private:

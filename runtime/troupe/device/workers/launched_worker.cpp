@@ -51,13 +51,13 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::shared_ptr<insta
 
 launched_worker::~launched_worker() {
   send_queue_.end();
-  socket_.close_elsewhere();  // shows the worker that the application has ended
+  socket_.close_elsewhere();  // tells the worker that the application has ended
   if (thread_.joinable()) thread_.join();
 }
 
-// Returns the text of the greeting with the plug-ins, and appends their descriptors.
+// Returns the text of the greeting that includes the plug-ins, and appends their descriptors.
 std::string launched_worker::add_plug_ins(protocol::greeting hello, std::vector<int>& fds) {
-  if (isolation_ == isolation::thread) return protocol::text_of(hello);  // which is never started again
+  if (isolation_ == isolation::thread) return protocol::text_of(hello);  // a worker in a thread is never replaced
   backend_ = hello.backend;
   plug_ins_ = files_->plug_ins_of(hello.backend, hello.folders);
   for (const auto& plug_in : *plug_ins_) {
@@ -68,7 +68,7 @@ std::string launched_worker::add_plug_ins(protocol::greeting hello, std::vector<
   return protocol::text_of(hello);
 }
 
-// Other workers load what this one says that it has loaded, so it must not make names up.
+// Other workers load the libraries that this one reports as loaded, so it must not invent names.
 bool launched_worker::is_engine(const std::string& library) const {
   const std::string file = cat("/", library, ".", backend_, ".so");
   return plug_ins_ && std::any_of(plug_ins_->begin(), plug_ins_->end(),
@@ -93,10 +93,10 @@ result<void> launched_worker::greet(const protocol::greeting& hello, const memor
                  cat("device_options::engine_folders, readable_folders, libraries and gpu_core_folder have ",
                      alone.size(), " bytes of text; expected at most ", most_text_bytes, ": use shorter paths"));
   if (whole.size() <= most_text_bytes) sent = socket_.send(protocol::packet_of(m, whole), fds);
-  // Without the plug-ins, a worker opens what is there by then. That may be all there is room for.
+  // Without the plug-ins, which may not fit the message, a worker opens the files that exist by then.
   if (whole.size() > most_text_bytes || (!sent && sent.error().reaction() == reaction::retry_later))
     sent = socket_.send(protocol::packet_of(m, alone), std::span(fds).first(attached::count));
-  allocator_theirs_ = {};  // so that the socket is closed when the worker is gone
+  allocator_theirs_ = {};  // so that the socket is closed when the worker has ended
   return sent;
 }
 
@@ -160,7 +160,7 @@ result<void> launched_worker::send_serve(const protocol::service& s) {
 }
 
 void launched_worker::send_stop() noexcept {
-  // If the worker does not read it, it is killed after its time-out.
+  // A worker that does not read the message is killed after its time-out.
   (void)send_queue_.post(message_of(protocol::message::stop));
 }
 
@@ -178,8 +178,8 @@ void launched_worker::kill() noexcept {
   if (process_) (void)process_->kill(SIGKILL);
 }
 
-// A worker that has broken the rules is ended. Nothing more is read from it, however much it still sends, nor from one
-// that has closed its end: each message is returned once, also while the supervisor looks often.
+// A worker that has violated the protocol is ended. Nothing more is read from it, or from one that has closed its end;
+// each message is returned once, however often the supervisor checks.
 worker_link::message launched_worker::receive() {
   if (violated_ || gone_) return {};
   message m = take_message();
@@ -204,10 +204,11 @@ worker_link::message launched_worker::take_message() {
     --pings_;
   else if (!budget_.admit(now_ns()))
     return {message::kind::violated, "the worker sent more messages than any worker needs", reaction::fatal};
-  // Cut first: what a flood carries must cost little, and the cut may go through a character.
+  // Cut first, because a flood must cost little; the cut may go through a character.
   if (heard->head.kind == protocol::message::remark) heard->text.resize(std::min(heard->text.size(), longest_remark));
   make_printable(heard->text);
-  // Only the description of a worker has lines. Others may reach a log, where they could look like several entries.
+  // Only a worker's description may have several lines. Other texts may reach a log, where a newline could fake an
+  // entry.
   if (heard->head.kind != protocol::message::ready)
     for (char& c : heard->text)
       if (c == '\n' || c == '\t') c = ' ';
@@ -230,7 +231,7 @@ worker_link::message launched_worker::interpret(protocol::message kind, reaction
     case protocol::message::restarted:
       if (!protocol::is_library_name(text)) return violated("a name that no library has");
       if (kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};
-      // A name that no engine has is at least a sign of life.
+      // A name that no engine has still counts as a sign of life.
       return {is_engine(text) ? message::kind::loaded : message::kind::pong, std::move(text), reaction::fatal};
     case protocol::message::remark:
       return remarked(std::move(text));
@@ -241,7 +242,7 @@ worker_link::message launched_worker::interpret(protocol::message kind, reaction
   }
 }
 
-// A log must not be flooded by a worker that is not trusted.
+// Limits the number of lines that an untrusted worker can write to the log.
 worker_link::message launched_worker::remarked(std::string text) {
   constexpr std::uint32_t most_remarks = 100;
   if (remarks_ == most_remarks) return {};
@@ -249,8 +250,8 @@ worker_link::message launched_worker::remarked(std::string text) {
   return {message::kind::remark, std::move(text), reaction::fatal};
 }
 
-// The kernel first detaches a dying process's threads from its memory, which this detects. Releasing the resources that
-// drivers hold for the process comes later and takes long.
+// Reads the size of the process's memory: the kernel first detaches a dying process's threads from its memory, and
+// releases the resources that drivers hold for the process later, which takes long.
 bool launched_worker::is_quiesced() const noexcept {
   if (!process_) return false;
   const std::string path = cat("/proc/", process_->pid(), "/statm");

@@ -11,10 +11,10 @@
 
 namespace troupe {
 
-/// A worker that is a process or a thread of this machine, and its control socket.
+/// A worker that runs in a process or a thread of this machine, and its control socket.
 class launched_worker final : public worker_link {
  public:
-  /// See worker_link_maker.
+  /// Makes a worker: see worker_link_maker.
   static result<std::unique_ptr<worker_link>> make(std::shared_ptr<installed_files> files, std::uint32_t id,
                                                    enum isolation isolation, std::shared_ptr<const region> addresses,
                                                    std::uint64_t channel_bytes);
@@ -56,14 +56,14 @@ class launched_worker final : public worker_link {
   bool is_engine(const std::string& library) const;
 
   std::shared_ptr<installed_files> files_;
-  std::shared_ptr<const installed_files::plug_ins> plug_ins_;  // of a process
+  std::shared_ptr<const installed_files::plug_ins> plug_ins_;  // for a worker process
   std::string backend_;
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;
   std::shared_ptr<const region> addresses_;
   std::shared_ptr<const memory_file> channel_;
   bool gone_ = false, violated_ = false, said_ready_ = false;
-  std::uint32_t remarks_ = 0, pings_ = 0;  // pings without an answer
+  std::uint32_t remarks_ = 0, pings_ = 0;  // pings: those without an answer
   protocol::message_budget budget_ = protocol::budget_of_worker;
   control_socket socket_, theirs_, allocator_theirs_;  // the last two are the worker's ends
   send_queue send_queue_{socket_};

@@ -15,7 +15,8 @@
 namespace troupe {
 namespace {
 
-// Far from where Linux puts programs, libraries and heaps. Thread sanitizer allows only its own range of addresses.
+// Far from the addresses at which Linux puts programs, libraries and heaps. The thread sanitizer allows only its own
+// range.
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 #if TROUPE_THREAD_SANITIZER
 constexpr std::uint64_t first = 0x7e90'0000'0000, total = 1024 * gib;
@@ -53,7 +54,7 @@ result<region> region::claim(enum isolation isolation, std::uint64_t bytes) {
   if (isolation == isolation::process) return out;
   const std::scoped_lock guard(addresses().lock);
   address_space& unclaimed = addresses().unclaimed;
-  std::vector<std::uint64_t> occupied;  // by other mappings of the process
+  std::vector<std::uint64_t> occupied;  // addresses that other mappings of the process use
   std::optional<std::uint64_t> begin;
   while ((begin = unclaimed.take(bytes)) && !address_reservation::reserve(bytes, *begin)) occupied.push_back(*begin);
   for (const std::uint64_t o : occupied) unclaimed.give_back(o, bytes);

@@ -18,14 +18,14 @@ struct region_traits {
   static void close(type r) noexcept;
 };
 
-/// The addresses of a device's memory, the same in all its workers. A worker process has its own address space, so all
-/// devices use the same addresses. Workers that are threads share this process's address space, the only global
+/// The addresses of a device's memory, the same in all its workers. Worker processes have address spaces of their own,
+/// so all devices use the same addresses. Workers in threads share this process's address space, the only global
 /// resource here: their addresses are claimed, and released when the worker has ended.
 class region {
  public:
   region() noexcept = default;
-  /// Returns the least number of addresses for a device, which leaves room for imported memory: that counts against no
-  /// limit of the device. Addresses cost no memory; returns 0 if they are limited (ulimit -v).
+  /// Returns the minimum number of addresses for a device, which leaves room for imported memory: that counts against
+  /// no limit of the device. Addresses cost no memory. Returns 0 if the address space is limited (ulimit -v).
   static std::uint64_t least_bytes(enum isolation isolation) noexcept;
   static result<region> claim(enum isolation isolation, std::uint64_t bytes);
   std::uint64_t begin() const noexcept { return begin_; }

@@ -37,7 +37,7 @@ result<void> send_queue::post(std::vector<std::byte> packet, std::shared_ptr<con
 }
 
 bool send_queue::post_at_once(std::span<const std::byte> packet) {
-  const std::unique_lock guard(sending_, std::try_to_lock);  // its holder may be waiting for room
+  const std::unique_lock guard(sending_, std::try_to_lock);  // the thread that holds it may be waiting for room
   return guard && static_cast<bool>(to_.send(packet, {}, 0));
 }
 
@@ -48,7 +48,7 @@ result<void> send_queue::deliver() {
   return start_delivery();
 }
 
-// Under sending_.
+// The caller holds sending_.
 result<void> send_queue::start_delivery() {
   if (delivers_) return {};
   if (sender_.joinable()) sender_.join();  // it has nothing left to do
@@ -63,14 +63,15 @@ result<void> send_queue::start_delivery() {
   return {};
 }
 
-// The worker reads only as fast as it maps the memory, so this waits for room.
+// Waits for room in the socket, because the worker reads only as fast as it maps the memory.
 void send_queue::deliver_all() noexcept {
   std::unique_lock guard(sending_);
   while (!ended_ && !messages_.empty()) {
-    const message& next = messages_.front();  // the reference stays valid while others are added
+    const message& next = messages_.front();  // stays valid while others are appended
     guard.unlock();
     const auto sent = send(next, no_deadline);
-    // Too many descriptors are in flight. The kernel has no event for their receipt, so try again after a while.
+    // If too many descriptors are in flight, tries again after a while: the kernel does not report when they are
+    // received.
     const bool passes = !sent && sent.error().reaction() == reaction::retry_later;
     if (passes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     guard.lock();

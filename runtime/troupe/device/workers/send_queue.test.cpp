@@ -39,7 +39,7 @@ class a_send_queue : public testing::Test {
     std::memcpy(&h.number, room.data(), sizeof h.number);
     return h;
   }
-  // Fills the socket, which is not read. Returns the number of messages.
+  // Fills the socket, which nobody reads. Returns the number of messages.
   std::uint32_t fill() {
     std::uint32_t n = 0;
     while (queue.post_at_once(packet(0))) ++n;
@@ -52,7 +52,7 @@ class a_send_queue : public testing::Test {
       std::make_shared<const memory_file>(memory_file::create("send_queue", 4096).value());
 };
 
-TEST_F(a_send_queue, delivers_messages_in_order_that_found_no_room_before_the_worker_read) {
+TEST_F(a_send_queue, delivers_messages_in_order_that_did_not_fit_before_the_worker_read) {
   constexpr std::uint32_t all = 3000;
   for (std::uint32_t i = 0; i < all; ++i) ASSERT_TRUE(queue.post(packet(i)));
   ASSERT_TRUE(queue.deliver());
@@ -68,7 +68,7 @@ TEST_F(a_send_queue, delivers_more_descriptors_than_may_be_in_flight_at_once) {
     ASSERT_TRUE(posted) << i << ": " << posted.error().to_string();
   }
   ASSERT_TRUE(queue.deliver());
-  std::this_thread::sleep_for(20ms);  // meanwhile the queue reaches the limit of descriptors in flight
+  std::this_thread::sleep_for(20ms);  // the queue reaches the limit of descriptors in flight meanwhile
   for (std::uint32_t i = 0; i < all; ++i) {
     const heard h = hear();
     ASSERT_EQ(h.number, i);
@@ -83,7 +83,7 @@ TEST_F(a_send_queue, delivers_descriptors_to_a_worker_that_reads_once_others_hav
     const testing_device::few_descriptors now(200);
     auto others = control_socket::make_pair().value();
     const std::vector<int> many(control_socket::most_fds, memory->fd());
-    const std::int64_t until = now_ns() + 20'000'000'000;  // other programs may have as many now
+    const std::int64_t until = now_ns() + 20'000'000'000;  // other programs may have as many in flight now
     while (!others.ours.send(std::as_bytes(std::span("x")), many)) {
       ASSERT_LT(now_ns(), until);
       std::this_thread::sleep_for(1ms);
@@ -103,7 +103,7 @@ TEST_F(a_send_queue, delivers_descriptors_to_a_worker_that_reads_once_others_hav
   }
 }
 
-TEST_F(a_send_queue, can_end_while_it_waits_for_room_for_descriptors) {
+TEST_F(a_send_queue, can_end_while_too_many_descriptors_are_in_flight) {
   const testing_device::few_descriptors now(200);
   for (std::uint32_t i = 0; i < 300; ++i) ASSERT_TRUE(queue.post(packet(i), memory));
   ASSERT_TRUE(queue.deliver());

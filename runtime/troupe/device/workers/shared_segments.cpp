@@ -34,19 +34,19 @@ static result<memory_file> create(memory_kind kind, bool apart, std::uint64_t by
   return memory_file::create_for_readers("troupe-sent-memory", bytes);
 }
 
-// The worker has closed its end of the socket: it is ending or has ended. The worker that replaces it is sent
-// everything.
+// Returns true if the worker has closed its end of the socket, so it is ending or has ended. The worker that replaces
+// it is sent everything.
 static bool has_closed(const error& why) noexcept { return why.reaction() == reaction::context_lost; }
 
-// The worker missed a message about memory, so it must not serve.
+// Reports a worker that missed a message about memory: it must not serve.
 void shared_segments::report_missed_memory(worker_link& link, const error& why) {
   link.missed_memory.store(true);
   supervisor_.report({device_supervisor::event_kind::misbehaved, link.id(), why});
 }
 
-// Sends a message to every worker. Under the lock. The serving worker comes first: if it does not accept the message,
-// no worker gets it, because a worker that has got it counts its number as done. Calls `missed` for each other worker
-// that does not accept it. Workers that have closed their end are ending, and are skipped.
+// Sends a message to every worker. The serving worker comes first: if it does not accept the message, no worker gets
+// it, because a worker counts the messages that it has received. Calls `missed` for each other worker that does not
+// accept it. Skips workers that have closed their end, because they are ending. The caller holds the lock.
 template <class Send, class Missed>
 result<void> shared_segments::send_to_all(Send&& send, Missed&& missed) {
   worker_link* const serving = workers_.find(board_.worker.id());
@@ -59,7 +59,7 @@ result<void> shared_segments::send_to_all(Send&& send, Missed&& missed) {
   return {};
 }
 
-// After memory was released, allocation may fail for a while: each worker unmaps it in its own time.
+// After a release of memory, allocation may fail for a while, because each worker unmaps it in its own time.
 result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t bytes, bool after_release) {
   if (!board_.gpu || kind != memory_kind::device) return file_descriptor();
   constexpr std::int64_t patience_ns = 1'000'000'000, pause_ns = 5'000'000;
@@ -69,13 +69,13 @@ result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t
       return m.make(round_up(bytes, segment_alignment), deadline);
     });
     if (made || made.error().reaction() != reaction::retry_later || board_.loop.now() >= until) return made;
-    // No event reports when the driver has reclaimed the memory, so try again after a pause.
+    // Nothing reports when the driver has reclaimed the memory, so try again after a pause.
     std::uint64_t seen = workers_.changes();
     workers_.wait_for_change(seen, board_.loop.now() + pause_ns);
   }
 }
 
-// Maps the segment in every worker, present and future. Under the lock.
+// Maps the segment in every worker, present and future. The caller holds the lock.
 result<std::uint64_t> shared_segments::place_segment(held_segment s, std::uint64_t bytes) {
   address_space& addresses = addresses_of(s.kind);
   const auto address = addresses.take(bytes);
@@ -115,7 +115,7 @@ result<segment> shared_segments::grow(memory_kind kind, std::uint64_t bytes, fil
   const auto guard = workers_.lock();
   if (board_.admission.refusing()) return board_.admission.refusal();
   auto made = TROUPE_TRY(create(kind, board_.gpu, bytes, std::move(prepared)));
-  bytes = round_up(made.size(), segment_alignment);  // a prepared file may be larger than was asked for
+  bytes = round_up(made.size(), segment_alignment);  // a prepared file may be larger than requested
   const auto file = std::make_shared<const memory_file>(std::move(made));
   mapping here;
   if (kind != memory_kind::device) {
@@ -150,13 +150,13 @@ void shared_segments::shrink(memory_kind kind, const segment& s) noexcept {
     segments_.erase(held);
   }
   if (told) sent_.store(number, std::memory_order_release);
-  // If a worker missed the message, it still maps the segment, so the addresses are not used again.
+  // A worker that missed the message still maps the segment, so its addresses are not used again.
   if (told && all) addresses_of(kind).give_back(s.address, s.bytes);
 }
 
-// Sends the change to all workers, including standbys. Requests sent later wait until the worker has done it. The
-// worker `by` changes the protection itself when it runs the request, because a GPU may read the memory until then; so
-// its message has 0 bytes and only advances the count.
+// Sends the change to all workers, standbys included. Requests sent later wait until the worker has made it. Worker
+// `by` changes the protection itself when it runs the request, because a GPU may read the memory until then; so the
+// message has 0 bytes for it and only advances the count.
 void shared_segments::protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept {
   const auto guard = workers_.lock();
   if (read_only)

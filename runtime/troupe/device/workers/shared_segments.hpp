@@ -17,14 +17,14 @@ class peer_channel;
 class worker_pool;
 struct device_board;
 
-/// The memory of a device as its workers map it. Sends each worker all segments and all read-only ranges, in one order.
-/// Guarded by the pool's lock.
+/// The memory of a device in the form in which its workers map it. Sends all segments and all read-only ranges to each
+/// worker, in one order. Guarded by the pool's lock.
 class shared_segments final : public segment_source, public segment_sender {
  public:
   using worker_id = device_supervisor::worker_id;
 
   shared_segments(device_board& board, worker_pool& workers, supervision& supervisor) noexcept;
-  /// Sets the addresses for segments of device memory, followed by those for host memory.
+  /// Sets the addresses of segments: those for device memory come first, then those for host memory.
   void set_addresses(std::uint64_t begin, std::uint64_t device_bytes, std::uint64_t host_bytes);
 
   // segment_source
@@ -37,19 +37,19 @@ class shared_segments final : public segment_source, public segment_sender {
   // segment_sender
   result<void> send_all_to(worker_link& fresh) const override;
 
-  /// Returns how many messages about memory have been sent to every worker.
+  /// Returns the number of messages about memory that every worker has been sent.
   std::uint32_t sent() const noexcept { return sent_.load(std::memory_order_acquire); }
-  /// The file that an address is in, and the offset there.
+  /// The file that holds an address, and the offset of the address in it.
   struct place {
     std::shared_ptr<const memory_file> file;
     std::uint64_t offset;
     bool read_only;
   };
-  /// Returns nothing if the address is in no segment.
+  /// Returns the file; nothing if no segment has the address.
   std::optional<place> find(std::uint64_t address) const;
   /// Returns the files of the device's own device memory, without memory of others.
   std::vector<std::shared_ptr<const memory_file>> own_files() const;
-  /// Registers a channel through which another device maps this one's segments. It receives each segment that is
+  /// Registers a channel through which another device maps this device's segments. It is told of each segment that is
   /// freed.
   void add_peer(const std::shared_ptr<peer_channel>& channel);
   void hide_from_peers() noexcept;
@@ -60,7 +60,7 @@ class shared_segments final : public segment_source, public segment_sender {
     std::shared_ptr<const memory_file> file;
     memory_kind kind;
     bool read_only = false;
-    bool theirs = false;  // true if it is another device's, or shared with one
+    bool theirs = false;  // true if the memory belongs to another device, or is shared with one
   };
   address_space& addresses_of(memory_kind kind) noexcept { return addresses_[kind == memory_kind::device ? 0 : 1]; }
   result<std::uint64_t> place_segment(held_segment s, std::uint64_t bytes);
@@ -71,9 +71,9 @@ class shared_segments final : public segment_source, public segment_sender {
   device_board& board_;
   worker_pool& workers_;
   supervision& supervisor_;
-  address_space addresses_[2];  // of device and host memory
+  address_space addresses_[2];  // of device memory, and of host memory
   std::vector<held_segment> segments_;
-  std::map<std::uint64_t, std::uint64_t> protected_;  // bytes by address
+  std::map<std::uint64_t, std::uint64_t> protected_;  // read-only ranges: bytes by address
   std::vector<std::weak_ptr<peer_channel>> peer_channels_;
   std::atomic<std::uint32_t> sent_{0};
 };

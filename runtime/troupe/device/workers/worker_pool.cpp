@@ -12,7 +12,7 @@ namespace troupe {
 using message_kind = decltype(worker_link::message::kind);
 
 static constexpr std::size_t most_warm = 64;
-static constexpr int most_messages = 256;  // read from one worker at a time, however many it sends
+static constexpr int most_messages = 256;  // that are read from one worker at a time
 
 worker_pool::worker_pool(device_board& board, const segment_sender& segments, worker_listener& listener,
                          worker_link_maker make) noexcept
@@ -20,7 +20,7 @@ worker_pool::worker_pool(device_board& board, const segment_sender& segments, wo
       segments_(segments),
       listener_(listener),
       make_worker_(std::move(make)),
-      environment_(current_environment()) {}  // read here because it could race with setenv on the loop's thread
+      environment_(current_environment()) {}  // read here, because it could race with setenv on the loop's thread
 
 void worker_pool::prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin) {
   greeting_ = std::move(greeting);
@@ -33,7 +33,7 @@ worker_link* worker_pool::find(worker_id id) noexcept {
   return at == links_.end() ? nullptr : at->get();
 }
 
-// Adds to the error of a missing worker program where its folder's name comes from, and how to name another one.
+// Adds to the error of a missing worker program why its folder was used, and how to use another one.
 static error with_origin(const error& why, const std::string& origin) {
   if (why.reaction() != reaction::fatal || origin.empty()) return why;
   error::details all = why.all();
@@ -97,7 +97,7 @@ void worker_pool::forget(worker_id id) {
   struct left_behind {
     std::shared_ptr<const void> device;
     std::vector<block_ref> memory;
-    // Last, so that it is destroyed first: its destructor waits for the worker's end.
+    // The last member, so that it is destroyed first: its destructor waits for the worker's end.
     std::unique_ptr<worker_link> link;
   };
   const answering now(board_.to_reactor);  // releasing memory may complete answers, and the loop runs no continuations
@@ -114,15 +114,15 @@ void worker_pool::forget(worker_id id) {
   changed();
   board_.loop.unwatch(link->socket_fd());
   if (link->exit_fd() >= 0) board_.loop.unwatch(link->exit_fd());
-  // A thread cannot be killed, nor can a process that the kernel holds. Another thread waits for its end, so that the
-  // loop goes on for other devices.
+  // A thread cannot be killed, nor can a process that the kernel holds. Another thread waits for the end, so that the
+  // loop can serve other devices.
   if (link->has_ended(board_.loop.now())) return;
   left->device = board_.loop.device();
   left_behind* const all = left.release();
   try {
     start_thread([all] { delete all; }).detach();
   } catch (const std::system_error&) {
-    // No thread can wait for its end, so everything that the worker may use is leaked.
+    // No thread can wait for the worker's end, so everything that the worker may use is leaked.
   }
 }
 
@@ -132,7 +132,7 @@ void worker_pool::abandon() {
   links_.clear();
 }
 
-// Called before time-outs are enforced: if this thread is late, a message or the worker's end may have been waiting for
+// Called before time-outs are enforced: if this thread is late, a message or the worker's end may have waited for
 // longer than the time-out.
 void worker_pool::receive_all() {
   std::vector<worker_id> all;
@@ -164,7 +164,7 @@ void worker_pool::on_readable(int fd) {
 bool worker_pool::check_exit(worker_link& link) {
   const auto status = link.ended();
   if (!status) return false;
-  // It may have sent the cause before it ended.
+  // The worker may have sent the cause before it ended.
   std::optional<worker_link::message> failure;
   for (int i = 0; i < most_messages && !failure; ++i) {
     auto n = link.receive();
@@ -175,7 +175,7 @@ bool worker_pool::check_exit(worker_link& link) {
   return true;
 }
 
-// Returns false if there is no further message.
+// Receives and handles one message. Returns false if there is none.
 bool worker_pool::receive(worker_link& link) {
   const worker_link::message n = link.receive();
   const bool last = n.kind == message_kind::gone || n.kind == message_kind::violated;
