@@ -13,7 +13,7 @@ hash_key hash_key::random() {
   return key;
 }
 
-// Keeps four sums, which are computed in parallel: a single one would wait for each of its products.
+// Keeps four sums, which are computed in parallel: a single sum would wait for each of its products.
 void content_hash::add(std::span<const std::byte> bytes) noexcept {
   constexpr std::size_t sums = 4, words_in_a_step = 2 * sums;
   std::array<std::uint64_t, sums> sum;

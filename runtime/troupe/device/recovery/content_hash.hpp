@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// The key of a content_hash. A client that does not know it cannot construct two contents with the same hash.
+/// The key of a content_hash. A client that does not know the key cannot construct two contents with the same hash.
 struct hash_key {
   std::array<std::uint64_t, 8> words;
   static hash_key random();

@@ -14,7 +14,7 @@ std::uint64_t hash_of(const hash_key& key, std::span<const std::byte> bytes) {
   return h.value();
 }
 
-TEST(content_hash, does_not_depend_on_where_the_content_lies) {
+TEST(content_hash, does_not_depend_on_the_contents_address) {
   const hash_key key = hash_key::random();
   for (const std::size_t size : {0u, 1u, 8u, 63u, 64u, 65u, 1000u}) {
     std::vector<std::byte> here(size + 1), there(size + 1);
@@ -23,7 +23,7 @@ TEST(content_hash, does_not_depend_on_where_the_content_lies) {
   }
 }
 
-TEST(content_hash, changes_with_any_bit_with_any_pair_of_float_signs_and_with_the_length) {
+TEST(content_hash, changes_with_any_bit_any_pair_of_float_signs_and_the_length) {
   const hash_key key = hash_key::random();
   std::vector<std::byte> bytes(200);
   std::set<std::uint64_t> seen;

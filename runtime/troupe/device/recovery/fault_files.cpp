@@ -15,9 +15,9 @@
 namespace troupe {
 namespace {
 
-constexpr std::size_t most_files = 64;  // of a device, in its folder
+constexpr std::size_t most_files = 64;  // maximum number of files of a device in its folder
 
-// Texts of this form sort by time: "20260131T235959.123Z".
+// Returns the time as a text that sorts by time: "20260131T235959.123Z".
 std::string time_text(std::chrono::system_clock::time_point t) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(t.time_since_epoch()).count();
   const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
@@ -29,7 +29,7 @@ std::string time_text(std::chrono::system_clock::time_point t) {
   return text;
 }
 
-// Other files are left alone: those without the shape of these names, and what is no regular file.
+// Removes the device's oldest files. Leaves alone files with other names, and entries that are not regular files.
 void remove_oldest(const std::string& folder, const std::string& device) {
   std::vector<std::string> names;
   std::error_code ignored;

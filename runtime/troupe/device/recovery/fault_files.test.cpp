@@ -71,7 +71,7 @@ TEST_F(fault_files, fail_with_an_error_and_no_signal_beyond_the_limit_on_file_si
   EXPECT_NE(path.error().text().find("File too large"), std::string::npos) << path.error().to_string();
 }
 
-TEST_F(fault_files, are_kept_up_to_a_number_for_each_device) {
+TEST_F(fault_files, are_limited_in_number_for_each_device) {
   std::ofstream(folder_ + "/gpu-1-notes.txt") << "of a person";
   ASSERT_TRUE(write_to_folder(folder_, record(0, "gpu")));
   std::vector<std::string> paths;

@@ -8,7 +8,8 @@
 namespace troupe {
 namespace {
 
-// What a 32-bit index into the largest elements reaches. An address farther away has nothing to do with the operand.
+// The distance that a 32-bit index into the largest elements reaches. An address farther away is unrelated to the
+// operand.
 constexpr std::uint64_t farthest = std::uint64_t{64} << 30, null_page = 4096;
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -22,7 +23,7 @@ std::string bytes_text(std::uint64_t bytes) {
   return text;
 }
 
-// Returns 0 for an address inside.
+// Returns the distance of the address from the operand; 0 if it is inside.
 std::uint64_t distance(std::uint64_t address, const encoded_operand& o) {
   return address < o.address ? o.address - address : address - std::min(address, o.address + o.bytes - 1);
 }
@@ -34,8 +35,8 @@ std::string relation(std::uint64_t address, const encoded_operand& o) {
   return cat("at element ", offset / o.element_bytes, " of ", to_string(o));
 }
 
-// Returns the nearest operand, and two more at most that are hardly farther away: far from all of them, each may be the
-// one that was meant.
+// Returns the nearest operand, and at most two more that are hardly farther away: at a large distance from all of them,
+// each may be the one that the kernel tried to access.
 std::vector<encoded_operand> nearest(std::uint64_t address, std::vector<encoded_operand> all) {
   constexpr std::size_t most = 3;
   std::stable_sort(all.begin(), all.end(), [address](const encoded_operand& a, const encoded_operand& b) {

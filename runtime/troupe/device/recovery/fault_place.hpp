@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// Returns where an invalid access went, for a person: "0x7f00, 4 KiB past the end of argument 1 (f32[1000])".
-/// `operands` are those of the request that made it; `there` is the buffer at the address, if there is one.
+/// Returns a description of the place of an invalid access: "0x7f00, 4 KiB past the end of argument 1 (f32[1000])".
+/// `operands` are those of the request that made the access; `there` is the buffer at the address, if there is one.
 std::string place_of(std::uint64_t address, std::span<const encoded_operand> operands,
                      const std::optional<device_memory::place>& there);
 

@@ -12,7 +12,7 @@ const std::vector<encoded_operand> operands{{"argument 0", "f32", x, 4000, 4},
                                             {"argument 1", "f64", x + KiB* KiB, 800, 8},
                                             {"source", "bytes", x + 2 * KiB* KiB, 64, 1}};
 
-TEST(fault_place, names_each_operand_that_may_have_been_meant) {
+TEST(fault_place, names_each_operand_that_the_kernel_may_have_tried_to_access) {
   const std::vector<encoded_operand> close{{"argument 0", "f32", x + 4 * KiB, 4000, 4},
                                            {"argument 1", "f32", x, 4000, 4},
                                            {"argument 2", "f32", x + 16 * GiB, 4000, 4}};
@@ -48,7 +48,7 @@ TEST(fault_place, names_another_buffer_that_contains_the_address) {
             "0x200000000000, in a buffer of 100 bytes that the request does not use");
 }
 
-TEST(fault_place, knows_null_pointers_and_names_nothing_far_away) {
+TEST(fault_place, recognizes_null_pointers_and_names_no_operand_that_is_far_away) {
   EXPECT_EQ(place_of(8, operands, {}), "0x8, through a null pointer");
   EXPECT_EQ(place_of(0x7f00'0000'0000, operands, {}),
             "0x7f0000000000, more than 64 GiB from all memory that the request uses");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The analysis of a worker's death, and its report to the watches, the log and the black box.
+// Analyzes a worker's death, and reports it to the watches, the log and the black box.
 #include <unistd.h>
 #include <algorithm>
 #include <troupe/base/cat.hpp>
@@ -17,8 +17,8 @@
 namespace troupe {
 namespace {
 
-// Adds to the callers' error which request the worker was running, and where to find out more. `place` is that of the
-// invalid access, if its address is known.
+// Adds to the callers' error the request that the worker was running, and hints for finding out more. `place` describes
+// the invalid access, if its address is known.
 error with_culprit(const error& why, const fault_record& record, const std::string& place, bool beyond_memory) {
   if (!record.blamed && !record.address && !beyond_memory && record.gpu_core.empty()) return why;
   error::details d = why.all();
@@ -84,15 +84,16 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
   return record;
 }
 
-// The driver writes the file before it reports the error.
+// Returns the path of the GPU core file; empty if there is none. The driver writes the file before it reports the
+// error.
 std::string fault_reporter::gpu_core_of(int worker) const {
   std::string path = protocol::gpu_core_file(gpu_core_stem_, worker);
   return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
-// Returns the request that the worker died of: the one that ran too long; the one that the dying thread says it was
-// running, if it can have been; or, if the worker ended by itself, the only one that was running. If another process
-// killed the worker, for instance because the system is out of memory, no request is blamed.
+// Returns the request that the worker died of: the one that ran for too long; the one that the dying thread says it was
+// running, if that is possible; or, if the worker ended by itself, the only one that was running. If another process
+// killed the worker, for example because the system is out of memory, no request is blamed.
 std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& open, fault_record& record) const {
   open_requests running;
   std::copy_if(open.begin(), open.end(), std::back_inserter(running), [this](const auto& r) {
@@ -118,7 +119,7 @@ std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& o
   return running.size() == 1 ? std::optional(running.front().second) : std::nullopt;
 }
 
-// Adds the requests that were answered last, which show what led to the fault.
+// Adds the requests that were answered last: they show what led to the fault.
 void fault_reporter::note_recent(fault_record& record) const {
   completion_.last_answered().each([&](const completion::recent& r) {
     record.last.push_back(
@@ -146,7 +147,7 @@ void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
   if (record->quarantined) board_.events.emit(event_kind::quarantined, quarantined_because(*record));
   quarantine_.arm_expiry();
   if (board_.options.black_box_folder.empty()) return;
-  // Not on this thread, which serves all devices: the folder's disk may be slow.
+  // Written on another thread, because this one serves all devices and the folder's disk may be slow.
   board_.events.run_behind([this, record] {
     if (const auto written = write_to_folder(board_.options.black_box_folder.str(), *record); !written)
       board_.events.log(log_level::warning, "could not write the fault record to " + written.error().text());

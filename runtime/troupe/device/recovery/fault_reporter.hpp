@@ -12,22 +12,22 @@ class completion;
 class quarantine_guard;
 struct device_board;
 
-/// The maximum number of requests that a record lists.
+/// The maximum number of requests that a fault_record lists.
 inline constexpr std::size_t most_listed_requests = 64;
 
-/// Analyses a worker's death: what is known about it, and which request is to blame. Reports it to the watches.
+/// Analyzes a worker's death: what is known about it, and which request caused it. Reports it to the watches.
 class fault_reporter {
  public:
   fault_reporter(device_board& board, completion& completion, quarantine_guard& quarantine) noexcept;
-  /// Sets how the paths of GPU core files begin; empty if none are written.
+  /// Sets the beginning of the paths of GPU core files; empty if none are written.
   void set_gpu_core_stem(std::string stem) { gpu_core_stem_ = std::move(stem); }
 
-  /// Starts the record of a fault. Under the drive lock, before any request is sorted out.
+  /// Starts the record of a fault. Must be called under the drive lock, before any request is sorted out.
   std::shared_ptr<fault_record> analyse(const device_supervisor::action& death, const open_requests& open);
-  /// Completes the record and makes it the last fault. Under the drive lock, which `last` waits for, so that a thread
-  /// that has an answer finds the record.
+  /// Completes the record and makes it the last fault. Must be called under the drive lock, for which `last` waits, so
+  /// that a thread that has an answer finds the record.
   void complete(const std::shared_ptr<fault_record>& record);
-  /// Emits the events and writes the black box. After `complete`, without the drive lock.
+  /// Sends the events and writes the black box. Must be called after `complete`, without the drive lock.
   void publish(const std::shared_ptr<fault_record>& record);
   std::shared_ptr<const fault_record> last() const;
 
@@ -42,7 +42,7 @@ class fault_reporter {
   completion& completion_;
   quarantine_guard& quarantine_;
   std::string gpu_core_stem_;
-  std::int64_t seen_ns_ = 0;  // when the last fault was seen; only on the control loop
+  std::int64_t seen_ns_ = 0;  // when the last fault was detected; used only on the control loop
   std::atomic<std::uint64_t> faults_{0};
 };
 

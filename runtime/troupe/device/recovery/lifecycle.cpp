@@ -11,8 +11,8 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint64_t timers = 4;                    // tags below this are timers
-constexpr std::int64_t ending_takes_ns = 100'000'000;  // from the end of a worker's sockets to its own
+constexpr std::uint64_t timers = 4;                    // smaller tags are timers
+constexpr std::int64_t ending_takes_ns = 100'000'000;  // from the end of a worker's sockets to the end of the worker
 
 // A thread cannot be killed, so a worker that is a thread cannot be replaced.
 device_supervisor::limits limits_of(const device_options& o) noexcept {
@@ -60,7 +60,7 @@ void lifecycle::report(device_supervisor::event e) {
 void lifecycle::report_now(device_supervisor::event e) {
   if (lost_) return;
   for (const device_supervisor::action& a : supervisor_.on(std::move(e), board_.loop.now())) {
-    board_.events.set_state(a.state);  // first, because carrying it out may answer callers
+    board_.events.set_state(a.state);  // first, because carrying out the action may answer callers
     carry_out(a);
   }
   board_.events.set_state(supervisor_.state());
@@ -129,7 +129,7 @@ void lifecycle::serve(worker_id id) {
     return report({device_supervisor::event_kind::cannot_serve, id, ok.error()});
   workers_.changed();
   board_.events.emit(event_kind::serving, {}, time_span(std::chrono::nanoseconds(board_.loop.now() - down_since_ns_)));
-  // Last: callers that it answers must not see the event again in a watch that they open then.
+  // Last, because callers that are answered here must not find the event in a watch that they create then.
   ready_.reach(answering(board_.to_reactor), {});
 }
 
@@ -148,7 +148,7 @@ void lifecycle::refuse_requests(const device_supervisor::action& a) {
   if (a.state == device_state::closing) board_.events.emit(event_kind::closing);
   completion_.drive();           // answers calls of room()
   board_.to_reactor.wake_all();  // wakes threads that are blocked until there is room
-  workers_.changed();            // wakes threads that wait for a worker to make memory
+  workers_.changed();            // wakes threads that wait for a worker that allocates memory
 }
 
 void lifecycle::await_drained() {
@@ -200,8 +200,9 @@ void lifecycle::reset(ref<pending_state<void>> answer) {
   });
 }
 
-// A worker without its sockets can neither receive messages nor make memory. One that ends closes them, too, and how it
-// ended is the better cause; on a GPU, its process may take long to go. One that was asked to stop has its own time.
+// A worker without its sockets can neither receive messages nor allocate memory. A worker that ends closes them too,
+// but its exit status states the cause better; on a GPU its process may take long to end. A worker that was asked to
+// stop has a time limit of its own.
 void lifecycle::check_closed(worker_id id) {
   const worker_link* const link = workers_.find(id);
   const device_state now = supervisor_.state();
@@ -224,8 +225,8 @@ void lifecycle::handle_end(std::uint32_t id, const exit_status& how,
                                            "; what it held is lost"})});
 }
 
-// The numbers may be other files of the program by now, so nothing is closed and nothing is sent: workers end by
-// themselves, because their sockets are closed.
+// The descriptors' numbers may belong to other files of the program by now, so nothing is closed and nothing is sent.
+// Workers end by themselves, because their sockets are closed.
 void lifecycle::handle_lost_descriptors(const error& why) {
   if (std::exchange(lost_, true)) return;
   workers_.abandon();
@@ -257,7 +258,8 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       return workers_.warm_up_standbys(n.text);
     case worker_link::message::kind::failed:
       report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
-      // The channel shows the work of the worker that serves, and only a GPU outlives the threads that gave it work.
+      // The channel shows the operations of the serving worker, and only a GPU continues them after the worker's
+      // threads have ended.
       if (!board_.gpu || n.how != reaction::context_lost || id != board_.worker.id()) return;
       if (const auto copies = recovery_.writes_on_for())
         report_now({.kind = device_supervisor::event_kind::work_ended, .worker = id, .copies = *copies});
@@ -266,7 +268,7 @@ void lifecycle::handle_message(worker_link& link, const worker_link::message& n)
       return report_now(
           {device_supervisor::event_kind::misbehaved, id, error(n.how, "device", n.text), fault_kind::misbehaved});
     case worker_link::message::kind::gone:
-      // The end of a process is seen by its exit status; for a thread, this message is the only sign.
+      // The end of a process is detected by its exit status; for a thread, this message is the only sign.
       if (board_.options.isolation == isolation::thread)
         return report_now(
             {device_supervisor::event_kind::worker_exited, id,

@@ -14,16 +14,16 @@ class hardware_view;
 class reactor;
 class recovery;
 
-/// Passes events to the supervisor and carries out its decisions, from opening a device until its end. Runs on the
-/// control loop, which never runs code of the program: continuations go to the reactor.
+/// Passes events to the supervisor and carries out its decisions, from the opening of a device to its end. Runs on the
+/// control loop, which never runs code of the program: continuations are passed to the reactor.
 class lifecycle final : public supervision, public worker_listener, public control_loop::handler {
  public:
   lifecycle(device_board& board, completion& completion, reactor& reactor, worker_pool& workers, recovery& recovery,
             hardware_view& hardware) noexcept;
 
-  /// Starts the first worker. Called once. Any thread.
+  /// Starts the first worker. Must be called once. Any thread.
   void start();
-  /// Stops a device that could not be opened, so has no worker.
+  /// Stops a device that could not be opened, and so has no worker.
   void give_up(const error& why);
   bool was_opened() const noexcept { return opened_; }
 
@@ -33,8 +33,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void close(bool now, ref<pending_state<void>> answer);
   /// Closes the device because no handle is left.
   void close_without_handles();
-  /// Restarts a device that has stopped. `answer` completes when the device serves, or with the error that prevents
-  /// it.
+  /// Restarts a device that has stopped. `answer` completes when the device serves, or with the error that prevents it.
   void reset(ref<pending_state<void>> answer);
 
   void report(device_supervisor::event e) override;
@@ -49,7 +48,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
 
  private:
   using worker_id = device_supervisor::worker_id;
-  enum timer : std::uint64_t { supervision_due, closed };  // closed: with the worker's id above it
+  enum timer : std::uint64_t { supervision_due, closed };  // closed: the worker's id is in the bits above it
   void carry_out(const device_supervisor::action& a);
   void launch(worker_id id);
   void serve(worker_id id);
@@ -69,7 +68,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
   device_supervisor supervisor_;
   std::optional<std::int64_t> armed_tick_;
   bool opened_ = false, lost_ = false;
-  std::int64_t down_since_ns_ = 0;  // when the device was opened or reset, or its last fault was seen
+  std::int64_t down_since_ns_ = 0;  // when the device was opened or reset, or its last fault was detected
   milestone ready_, stopped_;
 };
 

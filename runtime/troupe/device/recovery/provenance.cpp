@@ -10,7 +10,7 @@ void provenance::forget() noexcept {
   ++forgotten_;
 }
 
-// Splits the piece that extends across `at`, if any.
+// Splits the piece that contains `at` in its interior, if there is one.
 void provenance::split(std::uint64_t at) {
   auto after = pieces_.lower_bound(at);
   if (after == pieces_.begin()) return;
@@ -37,7 +37,7 @@ void provenance::add_content(std::uint64_t begin, std::uint64_t end, content_has
     const std::uint64_t until = known                   ? std::min(end, next->second.end)
                                 : next != pieces_.end() ? std::min(end, next->first)
                                                         : end;
-    to.add(known ? 1 : 0);  // or a tag could be taken for the count of what was forgotten
+    to.add(known ? 1 : 0);  // so that a tag cannot be taken for a count of forgotten contents
     to.add(known ? next->second.tag : forgotten_);
     to.add(known ? begin - next->second.written_from : begin);
     to.add(until - begin);

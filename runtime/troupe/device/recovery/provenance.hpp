@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// Identifies the contents of a device's memory without reading it. Each accepted write has a *tag*, a number that
+/// Identifies the contents of a device's memory without reading them. Each accepted write has a *tag*, a number that
 /// stands for what was written. Contents computed in the same way from the same data have the same tags.
 class provenance {
  public:
@@ -18,7 +18,7 @@ class provenance {
   void forget() noexcept;
   /// Notes that a write with this tag replaces all of [begin, end).
   void write(std::uint64_t begin, std::uint64_t end, std::uint64_t tag);
-  /// Adds what identifies the content of [begin, end) to a hash.
+  /// Adds to a hash what identifies the content of [begin, end).
   void add_content(std::uint64_t begin, std::uint64_t end, content_hash& to) const;
 
  private:
@@ -27,8 +27,8 @@ class provenance {
   };
   void split(std::uint64_t at);
 
-  std::map<std::uint64_t, piece> pieces_;  // by beginning; they do not overlap
-  std::uint64_t forgotten_ = 0;            // calls of forget()
+  std::map<std::uint64_t, piece> pieces_;  // by address; pieces do not overlap
+  std::uint64_t forgotten_ = 0;            // number of calls of forget()
 };
 
 }  // namespace troupe

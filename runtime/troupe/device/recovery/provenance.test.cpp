@@ -47,7 +47,7 @@ TEST_F(memory_contents, change_only_where_they_are_written) {
   EXPECT_EQ(at(100, 200), all);
 }
 
-TEST_F(memory_contents, never_equal_their_earlier_identity_once_forgotten) {
+TEST_F(memory_contents, never_equal_their_earlier_identity_after_forget) {
   const auto unwritten = at(100, 200);
   p.write(100, 200, 7);
   const auto written = at(100, 200);
@@ -56,19 +56,19 @@ TEST_F(memory_contents, never_equal_their_earlier_identity_once_forgotten) {
   EXPECT_NE(at(100, 200), written);
 }
 
-TEST_F(memory_contents, are_forgotten_when_there_are_too_many_pieces) {
+TEST_F(memory_contents, are_forgotten_if_there_are_too_many_pieces) {
   const auto unwritten = at(5, 6);
   for (std::uint64_t i = 0; i <= provenance::most_pieces; ++i) p.write(100 + 2 * i, 101 + 2 * i, i);
   EXPECT_NE(at(5, 6), unwritten) << "it must have forgotten the pieces";
 }
 
-// Compares with a model that has a cell for each byte.
+// Compares with a model that has one cell for each byte.
 TEST_F(memory_contents, are_those_of_the_last_write_of_each_byte) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 r(seed);
   constexpr std::uint64_t size = 64;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> cells(size, {UINT64_MAX, 0});  // tag, offset in its write
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> cells(size, {UINT64_MAX, 0});  // tag, and offset in the write
   for (std::uint64_t step = 0; step < 2000; ++step) {
     const std::uint64_t begin = r() % size, end = begin + 1 + r() % (size - begin);
     if (r() % 2 == 0) {
@@ -84,7 +84,7 @@ TEST_F(memory_contents, are_those_of_the_last_write_of_each_byte) {
       same &= cells[begin + i] == cells[other + i];
       written &= cells[begin + i].first != UINT64_MAX;
     }
-    if (same && written && begin != other) continue;  // equal or not: one may have been written in several pieces
+    if (same && written && begin != other) continue;  // may differ: one may have been written in several pieces
     EXPECT_EQ(at(begin, end) == at(other, other + (end - begin)), begin == other) << begin << " " << other;
   }
 }

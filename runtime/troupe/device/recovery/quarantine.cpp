@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-// Fields of 8 bytes are aligned to 8, so an address is always a whole word here.
+// Fields of 8 bytes are aligned to 8, so an address is always one whole word here.
 void quarantine::add_description(const described& d, content_hash& to) const noexcept {
   const auto add = [&](std::span<const std::byte> bytes) {
     to.add(bytes.size());
@@ -61,7 +61,7 @@ std::optional<quarantine::refusal> quarantine::refusal_of(const request_identity
   return s;
 }
 
-// Returns the kinds of which some requests are refused, with their names.
+// Returns the kinds of which some requests are refused, and their names.
 std::vector<std::pair<std::uint64_t, std::string>> quarantine::kinds(std::int64_t now_ns) const {
   std::vector<std::pair<std::uint64_t, std::string>> all;
   if (limits_.after == 0) return all;

@@ -51,7 +51,7 @@ TEST_F(a_quarantine, refuses_a_request_with_the_same_data_after_two_deaths) {
   EXPECT_EQ(q.size(2 * second), 1u);
 }
 
-TEST_F(a_quarantine, accepts_a_dangerous_kind_of_request_with_data_that_no_worker_died_of) {
+TEST_F(a_quarantine, accepts_requests_of_the_kind_with_data_that_killed_no_worker) {
   EXPECT_FALSE(dies({7, 1}, 0));
   EXPECT_TRUE(dies({7, 2}, second));
   EXPECT_FALSE(refuses({7, 3}, second));
@@ -65,7 +65,7 @@ TEST_F(a_quarantine, counts_only_deaths_within_the_window) {
   EXPECT_TRUE(dies({7, 1}, 119 * second));
 }
 
-TEST_F(a_quarantine, says_why_it_refuses_a_request_and_until_when) {
+TEST_F(a_quarantine, reports_why_it_refuses_a_request_and_until_when) {
   EXPECT_FALSE(dies({7, 1}, 0));
   EXPECT_TRUE(dies({7, 2}, 10 * second));
   EXPECT_TRUE(dies({7, 1}, 20 * second));
@@ -98,13 +98,13 @@ TEST_F(a_quarantine, ends_when_the_deaths_leave_the_window) {
   EXPECT_EQ(q.next_ns(), no_deadline);
 }
 
-TEST_F(a_quarantine, does_not_report_the_end_of_one_that_never_began) {
+TEST_F(a_quarantine, does_not_report_an_end_if_it_never_began) {
   dies({7, 1}, 0);
   dies({7, 1}, 70 * second);
   EXPECT_EQ(q.expire(200 * second), names{});
 }
 
-TEST_F(a_quarantine, lets_one_request_kill_at_most_two_workers_in_any_window) {
+TEST_F(a_quarantine, lets_one_request_kill_at_most_two_workers_within_a_window) {
   std::vector<std::int64_t> deaths;
   for (std::int64_t now = 0; now < 1000 * second; now += second) {
     q.expire(now);
@@ -124,7 +124,7 @@ TEST_F(a_quarantine, can_be_lifted) {
   EXPECT_FALSE(dies({7, 1}, 2 * second)) << "all deaths are forgotten";
 }
 
-TEST_F(a_quarantine, can_be_disabled_and_can_last_for_ever) {
+TEST_F(a_quarantine, can_be_disabled_and_can_last_forever) {
   quarantine off({.after = 0, .window = 60s}), for_ever({.after = 1, .window = time_span::for_ever()});
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(dies({7, 1}, i, off));
   EXPECT_EQ(off.size(9), 0u);
@@ -133,7 +133,7 @@ TEST_F(a_quarantine, can_be_disabled_and_can_last_for_ever) {
   EXPECT_EQ(for_ever.next_ns(), no_deadline);
 }
 
-TEST_F(a_quarantine, recognises_a_kind_wherever_its_operands_lie) {
+TEST_F(a_quarantine, recognizes_a_kind_at_any_addresses_of_its_operands) {
   const auto one = kind_of(1, {0x10100, 64, blob_address}, {5, 0x10200});
   EXPECT_EQ(one, kind_of(1, {0x1ff00, 64, blob_address}, {5, 0x10000}));
   EXPECT_EQ(one, kind_of(1, {0x10100, 64, 0x50000}, {5, 0x10200}, 0x50000)) << "the blob's address does not count";
@@ -155,7 +155,7 @@ TEST_F(a_quarantine, remembers_a_limited_number_of_deaths) {
   EXPECT_EQ(q.size(second), 0u) << "the oldest deaths are forgotten";
 }
 
-TEST_F(a_quarantine, never_recognises_unknown_data) {
+TEST_F(a_quarantine, never_recognizes_unknown_data) {
   const std::uint64_t once = q.unknown_data();
   EXPECT_NE(once, q.unknown_data());
 }

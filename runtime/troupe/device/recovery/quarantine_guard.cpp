@@ -17,7 +17,7 @@ constexpr std::uint64_t most_hashed_bytes = 4 << 20, most_uploaded_bytes = 64 <<
 // The tag of memory that has not been written since it was allocated.
 constexpr std::uint64_t fresh_tag = 0;
 
-// These requests write data from outside the device, which cannot be identified.
+// Returns true for requests that write data from outside the device, which cannot be identified.
 bool brings_data(std::uint64_t opcode) noexcept {
   return opcode == opcode_of<memory::peer_take> || opcode == opcode_of<memory::peer_receive> ||
          opcode == opcode_of<memory::take_back>;
@@ -28,15 +28,15 @@ bool brings_data(std::uint64_t opcode) noexcept {
 quarantine_guard::quarantine_guard(device_board& board) noexcept
     : board_(board), known_({.after = board.options.quarantine_after, .window = board.options.restart_window}) {}
 
-// Identifies a request whose record is written. Under the quarantine's lock. `hash_budget` is how many bytes may be
-// hashed; hashed bytes are subtracted.
+// Identifies a request whose record is written. Hashes at most `hash_budget` bytes, and subtracts those that it hashes.
+// The caller holds the quarantine's lock.
 request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& hash_budget) {
   const ledger_entry& e = board_.requests[slot];
   content_hash kind(known_.key()), data(known_.key());
   bool known = !brings_data(e.info->opcode);
   if (e.info->opcode == opcode_of<memory::stream_in>) {
-    kind.add(e.info->opcode);  // the rest of the request only says where its chunks are
-    // One that was refused after it had its ticket brings nothing.
+    kind.add(e.info->opcode);  // the rest of the request is about its chunks only
+    // A request that was refused after it got its ticket uploads nothing.
     const std::uint64_t digest = e.extra ? reinterpret_cast<const sent_header*>(e.extra->host)->digest : 0;
     known = digest != 0;
     data.add(digest);
@@ -56,14 +56,14 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
     const device_memory::writers who = board_.memory.writers_of(b);
     known &= who != device_memory::writers::others;
     if (who == device_memory::writers::application || who == device_memory::writers::application_too) {
-      // State that a worker keeps for itself is no part of the request.
+      // State that a worker keeps for itself does not belong to the request.
       if (b.at_fault.load(std::memory_order_relaxed) != fate::by_salvage) continue;
       const std::uint64_t bytes = a.what.end - a.what.begin;
       if (bytes > hash_budget) {
         known = false;
       } else {
         hash_budget -= bytes;
-        // Sent memory, such as a program or the content of an upload, belongs to the request's kind.
+        // Sent memory, such as a program or the content of an upload, is part of the request's kind.
         content_hash& to = who == device_memory::writers::application ? kind : data;
         to.add(std::span<const std::byte>(b.host + (a.what.begin - b.address), bytes));
       }
@@ -73,8 +73,8 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& h
   return {kind.value(), known ? data.value() : known_.unknown_data()};
 }
 
-// Stores the identity of a request that is being sent, and tags its outputs for later requests. Under the quarantine's
-// lock.
+// Stores the identity of a request that is being sent, and tags its outputs for later requests. The caller holds the
+// quarantine's lock.
 void quarantine_guard::note_sent(std::uint32_t slot, const request_identity& id) {
   ledger_entry& e = board_.requests[slot];
   e.identity = id;
@@ -146,7 +146,7 @@ std::uint64_t quarantine_guard::digest_of(std::span<const std::byte> uploaded) c
 }
 
 // Writes are tagged from the first blamed death on, beginning with the requests that are open then, in ticket order. A
-// thread that is sending a request meanwhile either sees that the quarantine watches, or its request is open here.
+// thread that is sending a request meanwhile either finds that the quarantine watches, or its request is open here.
 void quarantine_guard::blame(std::uint32_t slot, fault_record& record) {
   if (board_.options.quarantine_after == 0) return;
   const auto guard = known_.lock();

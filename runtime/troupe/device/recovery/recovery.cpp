@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Decides what becomes of each open request when a worker dies, and hands the remaining ones to the next worker.
+// Decides what happens to each open request when a worker dies, and passes the remaining ones to the next worker.
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/futex.hpp>
@@ -25,7 +25,8 @@ error lost_with(const error& why, request_id lost, std::uint64_t generation) {
   return error(std::move(d));
 }
 
-// Names take time. Of many requests, the record only counts those behind the first.
+// Adds a request to the record. Of many requests only the first are named, because making a name takes time; the rest
+// are counted.
 void add_request(fault_record& to, const shared_channel& channel, const ledger_entry& e, std::uint32_t slot,
                  request_fate fate) {
   const bool listed = to.last.size() < most_listed_requests;
@@ -46,11 +47,11 @@ recovery::recovery(device_board& board, completion& completion, start_deadlines&
 void recovery::sort_out(const device_supervisor::action& death) {
   completion::lock answers(completion_);
   answers.collect();
-  const bool lied = !board_.worker.violate();  // from here on nothing more is read from its channel
-  // Each request either is seen below, or has a later ticket and is caught by its generation.
+  const bool lied = !board_.worker.violate();  // from here on nothing more is read from the worker's channel
+  // Each request either is found below, or has a later ticket and is detected by its generation.
   const std::uint64_t newest = board_.channel.await_published();
   const open_requests open = open_up_to(board_.requests, newest);
-  // A worker that died before it served has started nothing; `end` then changes nothing.
+  // A worker that died before it served has started nothing: `end` then changes nothing.
   board_.worker.end(!lied && slot_words_are_valid(open));
   const std::shared_ptr<fault_record> record = faults_.analyse(death, open);
   board_.memory.lose(board_.options.salvage, newest, record->cause);
@@ -67,12 +68,12 @@ void recovery::sort_out(const device_supervisor::action& death) {
 }
 
 std::optional<time_span> recovery::writes_on_for() {
-  constexpr std::int64_t slowest_bytes_per_us = 1000;  // of any bus; an H200's takes 55,000
+  constexpr std::int64_t slowest_bytes_per_us = 1000;  // the slowest of all buses; an H200's moves 55,000
   if (!board_.channel->page().note.read().work_ended) return {};
   completion::lock answers(completion_);
   answers.collect();
   const open_requests open = open_up_to(board_.requests, board_.channel.newest_ticket());
-  if (board_.worker.violated() || !slot_words_are_valid(open)) return {};  // they do not show what has started
+  if (board_.worker.violated() || !slot_words_are_valid(open)) return {};  // its words are not trusted
   std::uint64_t bytes = 0;
   for (const auto& [ticket, slot] : open)
     if (!board_.requests[slot].answered && has_started(board_.channel, board_.worker, slot, ticket))
@@ -87,9 +88,9 @@ bool recovery::slot_words_are_valid(const open_requests& open) const noexcept {
   });
 }
 
-// Goes through the requests in ticket order, because the fate of one affects later ones. A started request cannot have
-// harmed an earlier one that had not started: if they conflict, the later one would have waited for the earlier. For
-// one that had started as well, see mark_overwritten.
+// Handles the requests in ticket order, because the fate of one affects later ones. A started request cannot have
+// harmed an earlier one that had not started: if they conflicted, the later one would have waited for the earlier. If
+// both had started, see mark_overwritten.
 void recovery::sort_requests(const open_requests& open, fault_record& record, completion::lock& answers) {
   kept_ = 0;
   {
@@ -102,7 +103,7 @@ void recovery::sort_requests(const open_requests& open, fault_record& record, co
       if (ticket >= next_ticket_) {
         propagate_marks(e, marks);
       } else if (e.answered) {
-        // An earlier request that is kept may have made these outputs valid again.
+        // An earlier request that is kept may have removed the marks of these outputs.
         if (e.failure) mark_outputs_stale(board_.memory, e, *e.failure, marks);
       } else {
         add_request(record, board_.channel, e, slot, fate_of(slot, ticket, record, marks));
@@ -120,8 +121,8 @@ void recovery::sort_requests(const open_requests& open, fault_record& record, co
   board_.downloads.begin_again();
 }
 
-// A request starts before those in front of it on its lane are known to be done, and may have overwritten what they
-// read. So those must not run again, unless something that runs before them writes it anew.
+// A request may start before earlier ones on its lane are known to be done, and may have overwritten memory that they
+// read. Those must not run again, unless a request that runs before them writes that memory again.
 void recovery::mark_overwritten(const open_requests& open, const error& cause, device_memory::marking& marks) {
   const auto started = [this](const auto& request) {
     return has_started(board_.channel, board_.worker, request.second, request.first);
@@ -138,7 +139,7 @@ void recovery::mark_overwritten(const open_requests& open, const error& cause, d
   }
 }
 
-// Decides the fate of one request and marks its outputs for later ones.
+// Decides the fate of one request, and marks its outputs for later requests.
 request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
                                device_memory::marking& marks) {
   ledger_entry& e = board_.requests[slot];
@@ -148,7 +149,7 @@ request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const f
   };
   if (has_started(board_.channel, board_.worker, slot, ticket)) {
     error lost = lost_with(death.cause, id_of(board_.channel, e, slot), death.generation);
-    // It may have written part of its outputs. A second run must not read those.
+    // The request may have written a part of its outputs, which a second run must not read.
     if (e.retries != 0 && !start_deadlines_.has_passed(e) && !reads_what_it_writes(board_.memory, e, lost) &&
         !missing_input(e, marks)) {
       --e.retries;
@@ -177,9 +178,9 @@ std::optional<error> recovery::missing_input(const ledger_entry& e, device_memor
   return {};
 }
 
-// Puts the request on the list for the next worker and makes its outputs valid.
+// Puts the request on the list for the next worker, and makes its outputs valid.
 void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks) {
-  // Until the next worker's channel is mapped, the request can be cancelled: its word must not say `started`.
+  // Until the next worker's channel is mapped, the request can be cancelled, so its word must not say `started`.
   std::uint64_t started = protocol::slot_word(ticket, protocol::phase::started);
   board_.channel->slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
   for (const block_access& a : board_.requests[slot].accesses())
@@ -190,7 +191,7 @@ void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::mar
 }
 
 void recovery::answer_all(const device_supervisor::action& end) {
-  completion_.drive_blocking();  // answers what the worker has finished
+  completion_.drive_blocking();  // answers the requests that the worker has finished
   std::shared_ptr<fault_record> record;
   if (end.seen_ns != 0) {
     const completion::lock guard(completion_);
@@ -215,7 +216,7 @@ void recovery::answer_all_and_keep_memory(const error& why) {
 }
 
 void recovery::reset() {
-  kept_ = 0;  // all has been answered
+  kept_ = 0;  // everything has been answered
   next_ticket_ = completion_.revive() + 1;
 }
 

@@ -16,26 +16,26 @@ class worker_link;
 class worker_pool;
 struct device_board;
 
-/// Takes the open requests from one worker to the next: each gets exactly one answer, from the worker that died, from
-/// the next one, or from here. On the control loop.
+/// Takes the open requests from one worker to the next. Each request is answered once: by the worker that died, by the
+/// next one, or by this class. Used on the control loop.
 class recovery {
  public:
   recovery(device_board& board, completion& completion, start_deadlines& deadlines, worker_pool& workers,
            shared_segments& segments, fault_reporter& faults) noexcept;
 
-  /// Decides what becomes of each open request after the serving worker has died. Finished requests are answered.
+  /// Decides what happens to each open request after the serving worker has died. Finished requests are answered.
   /// Requests that had started fail with the cause, or run again if their retries allow it. Requests that had not
   /// started are kept for the next worker if the data that they read has survived or is written again before they run.
   void sort_out(const device_supervisor::action& death);
-  /// Returns for how long the GPU may still write for the serving worker when that has left its memory, because copies
-  /// are under way; nothing if this is unknown, because the worker has no proof that its kernels have ended, or is not
-  /// to be trusted.
+  /// Returns how long the GPU may still write for the serving worker after the worker has left its memory, because
+  /// copies are under way. Returns nothing if that is unknown: the worker has no proof that its kernels have ended, or
+  /// is not to be trusted.
   std::optional<time_span> writes_on_for();
-  /// Fails every request with the cause, because no other worker follows.
+  /// Answers every request with the cause, because no other worker follows.
   void answer_all(const device_supervisor::action& end);
   /// Maps this worker's channel and lets it read the mailbox.
   result<void> serve(worker_link& link);
-  /// The same for a device whose files are gone; its memory stays as it is for ever.
+  /// Does the same for a device whose files are lost. Its memory then stays as it is forever.
   void answer_all_and_keep_memory(const error& why);
   /// Accepts requests again after `answer_all`.
   void reset();
@@ -55,7 +55,7 @@ class recovery {
   worker_pool& workers_;
   shared_segments& segments_;
   fault_reporter& faults_;
-  std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
+  std::uint32_t kept_ = 0;         // number of requests on the mailbox's list for the next worker
   std::uint64_t next_ticket_ = 1;  // the first ticket that the next worker reads from the queue
 };
 

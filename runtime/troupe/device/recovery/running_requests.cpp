@@ -35,7 +35,7 @@ running_requests::running_requests(const protocol::view& channel, const ledger& 
   }
 }
 
-// Returns the entry that the lane's log names; null if the log's word is impossible.
+// Returns the entry of the request that the lane's log names; null if the log's word is impossible.
 const ledger_entry* running_requests::entry_at(std::uint32_t lane, std::uint64_t sequence,
                                                std::uint32_t& slot) const noexcept {
   const std::uint64_t word = channel_.log(lane, sequence).load(std::memory_order_acquire);
@@ -51,10 +51,10 @@ bool running_requests::is_open(std::uint64_t ticket) const noexcept {
   return std::binary_search(open_.begin(), open_.end(), ticket);
 }
 
-// Returns true if the request runs. On a GPU, it does if it is the first of its lane, or shares the first one's call,
-// and does not wait for other lanes. It waits only for older requests. The gate names the youngest of these, and the
-// lanes in which it waits. If there are several such lanes, an older request at the head of one counts as waited for,
-// even if it is not.
+// Returns true if the request runs. On a GPU, a request runs if it is the first of its lane, or shares the first one's
+// call, and does not wait for other lanes. It waits only for older requests. The gate names the youngest of these, and
+// the lanes in which they are. If there are several such lanes, an older request at the head of one counts as waited
+// for, even if it is not.
 bool running_requests::runs(std::uint32_t slot, std::uint64_t ticket) const noexcept {
   if (!streams_ || ticket == oldest_) return true;
   const protocol::gate gate(channel_.gate(slot).load(std::memory_order_acquire));

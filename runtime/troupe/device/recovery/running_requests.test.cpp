@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t capacity = 64, lane = 2, other = 5, third = 7;
 
-// Every request has started, and its slot number is its ticket.
+// All requests have started, and a request's slot number is its ticket.
 class running_request : public testing::Test {
  protected:
   std::uint64_t send(std::uint32_t on, protocol::gate gate = {}, bool timed = true) {
@@ -26,7 +26,7 @@ class running_request : public testing::Test {
     return ticket;
   }
   std::uint64_t send_untimed(std::uint32_t on) { return send(on, protocol::gate(~std::uint64_t{0}), false); }
-  // The gate of a request that the GPU lets wait for these: pairs of lane and ticket.
+  // Returns the gate of a request that waits on the GPU for these: pairs of lane and ticket.
   static protocol::gate behind(std::initializer_list<std::pair<std::uint32_t, std::uint64_t>> all) {
     protocol::gate out;
     for (const auto& [on, ticket] : all) out.add(on, protocol::log_word(ticket, 9));
@@ -58,14 +58,14 @@ class running_request : public testing::Test {
   std::uint64_t sent_ = 0;
 };
 
-TEST_F(running_request, is_only_the_first_of_each_lane) {
+TEST_F(running_request, is_only_the_first_request_of_each_lane) {
   for (const std::uint32_t on : {lane, lane, other, other, lane}) send(on);
   EXPECT_EQ(running(), (tickets{1, 3}));
   retire(lane);
   EXPECT_EQ(running(), (tickets{2, 3}));
 }
 
-TEST_F(running_request, is_any_started_one_if_lanes_are_not_streams) {
+TEST_F(running_request, is_every_started_request_if_lanes_are_not_streams) {
   for (const std::uint32_t on : {lane, lane, other}) send(on);
   EXPECT_EQ(running(false), (tickets{1, 2, 3}));
 }
@@ -123,7 +123,7 @@ TEST_F(running_request, is_found_even_if_the_log_of_its_lane_was_overwritten) {
   EXPECT_EQ(running(), tickets{1});
 }
 
-TEST_F(running_request, includes_the_oldest_unanswered_one) {
+TEST_F(running_request, includes_the_oldest_unanswered_request) {
   for (int i = 0; i < 3; ++i) send(lane);
   const auto oldest = [&] { return running_requests(channel_.view(), ledger_, retired_, true).oldest(); };
   EXPECT_EQ(oldest(), 1u);
@@ -133,8 +133,8 @@ TEST_F(running_request, includes_the_oldest_unanswered_one) {
   EXPECT_EQ(oldest(), 0u);
 }
 
-TEST_F(running_request, has_a_gate_that_names_older_requests_even_for_large_tickets) {
-  constexpr std::uint64_t large = (std::uint64_t{1} << 44) + 3;  // more bits than a log word has room for
+TEST_F(running_request, has_a_gate_that_works_with_large_tickets) {
+  constexpr std::uint64_t large = (std::uint64_t{1} << 44) + 3;  // more bits than a log word can hold
   EXPECT_EQ(behind({{lane, large - 5}}).youngest(large), large - 5);
   EXPECT_EQ(behind({{lane, large - 5}, {other, large - 2}}).youngest(large), large - 2);
   EXPECT_EQ(behind({{lane, large - 2}, {other, large - 5}}).youngest(large), large - 2);

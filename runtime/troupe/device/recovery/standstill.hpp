@@ -8,21 +8,21 @@
 
 namespace troupe {
 
-/// Finds out for how long a GPU stands still for all programs, as it does after another program's fault: once for 5.3 s
-/// beside ten programs, and again and again for 0.1 to 0.5 s beside programs that have faults all the time. A standby
-/// that has nothing to do is asked: it says that it was asked, and a write of its own shows when the GPU works. For one
+/// Measures for how long a GPU stands still for all programs, as it does after another program's fault: 5.3 s in one
+/// measurement beside ten programs, and repeatedly 0.1 to 0.5 s beside programs with continual faults. An idle standby
+/// is asked: it notes that it was asked, and a write by the GPU for it shows when the GPU works. Not thread-safe.
 /// thread.
 class standstill {
  public:
   enum class answer {
-    awaited,      ///< look again after `poll_interval_ns`
+    awaited,      ///< call `look` again after `poll_interval_ns`
     works,        ///< the GPU served the standby promptly
-    stood_still,  ///< for `took_ns()`, and works again
-    unknown,      ///< no answer: there is no standby, or the GPU stands still for longer than the limit
+    stood_still,  ///< the GPU stood still for `took_ns()`, and works again
+    unknown,      ///< there is no standby, or the GPU stands still for longer than the limit
   };
-  /// A standby that was asked says so within this time, unless there is none. So one that has started since is asked.
+  /// A standby notes that it was asked within this time. If none has, `ask` asks again, in case one has started since.
   static constexpr std::int64_t answer_ns = 50'000'000;
-  /// A GPU that works serves a standby within this time, also beside dozens of programs that compute without a pause.
+  /// A GPU that works serves a standby within this time, even beside dozens of programs that compute without a pause.
   static constexpr std::int64_t prompt_ns = 100'000'000;
   static constexpr std::int64_t poll_interval_ns = 1'000'000;
 
@@ -38,8 +38,9 @@ class standstill {
     repeated_ns_ = now_ns;
     return true;
   }
-  /// Precondition: `ask` was called since the last answer other than `awaited`. While a standby is starting it is
-  /// awaited: a GPU that stands still lets none start, and without one nobody could replace the worker either.
+  /// Returns the answer so far. Waits also for a standby that is starting: a GPU that stands still lets none start, and
+  /// without one nobody could replace the worker either. Precondition: `ask` was called since the last answer other
+  /// than `awaited`.
   answer look(const protocol::workers_page& workers, std::int64_t now_ns, bool is_standby_starting) noexcept {
     took_ns_ = now_ns - asked_ns_;
     const bool is_served = workers.signs.load() != signs_before_;
@@ -49,9 +50,9 @@ class standstill {
     asked_ns_ = 0;
     return !is_served ? answer::unknown : took_ns_ > prompt_ns ? answer::stood_still : answer::works;
   }
-  /// The time that the answer took, or for which it has been awaited.
+  /// Returns the time that the answer took, or for which it has been awaited.
   std::int64_t took_ns() const noexcept { return took_ns_; }
-  /// Must be called when no request runs for long any more.
+  /// Must be called when no request runs for a long time any more.
   void forget() noexcept { asked_ns_ = 0; }
 
  private:

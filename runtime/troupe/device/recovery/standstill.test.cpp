@@ -11,7 +11,7 @@ using answer = standstill::answer;
 constexpr std::int64_t ms = 1'000'000, start = 1'000 * ms;
 constexpr std::int64_t longest_ns = protocol::workers_page::longest_wait_ns;
 
-TEST(standstill, a_gpu_that_serves_a_standby_promptly_works) {
+TEST(standstill, a_gpu_that_serves_a_standby_promptly_counts_as_working) {
   protocol::workers_page workers;
   standstill s;
   EXPECT_TRUE(s.ask(workers, start));
@@ -24,7 +24,7 @@ TEST(standstill, a_gpu_that_serves_a_standby_promptly_works) {
   EXPECT_EQ(s.took_ns(), 3 * ms);
 }
 
-TEST(standstill, the_time_until_a_standby_is_served_is_known) {
+TEST(standstill, the_time_until_a_standby_is_served_is_measured) {
   protocol::workers_page workers;
   standstill s;
   s.ask(workers, start);

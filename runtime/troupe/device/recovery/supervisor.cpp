@@ -59,7 +59,7 @@ void device_supervisor::kill(actions& out, worker& w, std::int64_t now) {
   add(out, {kind::kill_worker, w.id});
 }
 
-// Handles a worker that cannot go on but has not ended.
+// Handles a worker that cannot continue but has not ended.
 void device_supervisor::fail(actions& out, worker& w, fault f, std::int64_t now) {
   if (w.killed) return;
   const bool serves = w.id == serving_;
@@ -85,7 +85,7 @@ void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t n
       add(out, {kind::lost_standby, id, std::move(f.why)});
     }
   } else if (drained_) {
-    serving_ = 0;  // no work was left
+    serving_ = 0;  // no request was left
   } else if (state_ == device_state::starting || !limits_.restartable) {
     give_up(out, fault_ ? std::move(*fault_) : std::move(f), now);
   } else {
@@ -94,8 +94,8 @@ void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t n
   if (drained_ && workers_.empty()) finish(out);
 }
 
-// Replaces the serving worker, which is gone, or the next one if it could not be started because a resource was short.
-// A shortage passes by itself: it does not count as a restart, but start_timeout limits it.
+// Replaces the serving worker, which has ended, or the next one, which could not be started because a resource was
+// short. A shortage ends by itself: it does not count as a restart, but start_timeout limits its duration.
 void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   fault_.reset();
   serving_ = 0;
@@ -124,9 +124,9 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   serve_next(out, false, now);
 }
 
-// Replaces a killed worker before its process has ended, if that is due: once none of its threads is left, and the
-// copies that the GPU still makes for it must be done. The driver ends a worker's work on a GPU long before its process
-// is gone. When the process ends later, that no longer concerns the device.
+// Replaces a killed worker before its process has ended, if it is time: when none of its threads is left, and the
+// copies that the GPU still makes for it must be complete. The driver ends a worker's work on a GPU long before its
+// process ends, and the later end of the process does not affect the device.
 void device_supervisor::hand_over(actions& out, worker& w, std::int64_t now) {
   if (w.handover > now) return;
   if (!w.quiesced) {
@@ -137,7 +137,7 @@ void device_supervisor::hand_over(actions& out, worker& w, std::int64_t now) {
   if (w.id == serving_ && fault_ && !drained_) recover(out, fault(std::move(*fault_)), now);
 }
 
-// Lets a worker serve that is ready, or will be. If there is none, launches one, now or after a pause.
+// Makes a worker serve that is ready, or will be. If there is none, launches one, at once or after a pause.
 void device_supervisor::serve_next(actions& out, bool lacked, std::int64_t now) {
   const auto next = std::find_if(workers_.begin(), workers_.end(),
                                  [](const worker& w) { return w.ready && !w.stopping && !w.killed; });
@@ -150,8 +150,8 @@ void device_supervisor::serve_next(actions& out, bool lacked, std::int64_t now) 
     schedule_launch(now);
     launch_at_ = std::min(launch_at_, lack_until_);
   } else {
-    // Start with the shortest pause again, however often standbys have failed: a worker must serve soon. The limit on
-    // restarts bounds how often this happens.
+    // Begin with the shortest pause again, however often standbys have failed, because a worker must serve soon. The
+    // limit on restarts bounds how often this happens.
     launch_at_ = never;
     pause_ = 0;
     if (restarts_.recent() < 2)
@@ -168,8 +168,8 @@ void device_supervisor::schedule_launch(std::int64_t now) noexcept {
   launch_at_ = now + pause_;
 }
 
-// Launches standbys up to the limit, one at a time, and usually not while a killed worker ends: a GPU's driver is then
-// busy with taking apart what it had, and with what a new one asks for it would stand still for longer.
+// Launches standbys up to the limit, one at a time, and usually not while a killed worker ends: the GPU's driver is
+// then busy freeing that worker's resources, and would stand still for longer if a new worker asked for some.
 void device_supervisor::launch_standby(actions& out, std::int64_t now) {
   if (state_ != device_state::ready || fault_ || launch_at_ != never) return;
   if (std::any_of(workers_.begin(), workers_.end(), [](const worker& w) { return w.holds_until != never; })) return;
@@ -191,7 +191,7 @@ void device_supervisor::give_up(actions& out, fault f, std::int64_t now, bool fi
   launch_at_ = close_due_ = never;
   for (worker& w : workers_)
     if (!w.killed) kill(out, w, now);
-  workers_.clear();  // tell_stopped forgets them
+  workers_.clear();  // tell_stopped releases the workers
   add(out, {kind::refuse_new, 0, closing ? closed() : stopped_because(f.why)});
   add(out, {kind::answer_all, 0, f.why, f.how, f.seen_ns});
   state_ = device_state::stopped;
@@ -219,7 +219,7 @@ void device_supervisor::stop_workers(actions& out, std::int64_t now) {
 
 void device_supervisor::close(actions& out, bool at_once, std::int64_t now, std::optional<error> why) {
   if (ended_) return;
-  if (state_ == device_state::stopped) {  // it had given up
+  if (state_ == device_state::stopped) {  // the device has given up
     ended_ = true;
     return add(out, {kind::end_watches});
   }
@@ -258,7 +258,7 @@ void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
       add(out, {kind::forget_worker, id});
       --i;
       if (id != serving_) continue;
-      // The worker may still write to the device's memory, so no other worker may use it.
+      // The worker may still write to the device's memory, so no other worker may use that memory.
       give_up(out,
               {error(reaction::fatal, "device",
                      "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
@@ -276,7 +276,7 @@ void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
         now);
   if (launch_at_ > now) return;
   launch_at_ = never;
-  // Otherwise it is a standby, or no more workers are needed.
+  // Otherwise the worker is a standby, or no more workers are needed.
   if (serving_ == 0 && !drained_ && !ended_) serving_ = launch(out, now);
 }
 
@@ -300,7 +300,7 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
         add(out, {kind::standby_ready, w->id});
       break;
     case event_kind::cannot_serve:
-      // A worker that is ending reports that itself, with a better cause.
+      // A worker that is ending reports the cause itself, and better.
       if (w == nullptr || w->stopping || w->killed) break;
       w->unable = fault{std::move(*e.why), e.how, seen};
       w->due = now + unable_grace_ns;
@@ -321,7 +321,7 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       break;
     }
     case event_kind::work_ended:
-      // Kernels that nobody has ended may write, until the process is gone, into memory that another worker would use.
+      // Kernels that nobody has ended may write, until the process has ended, to memory that another worker would use.
       if (w == nullptr || !w->killed || w->id != serving_ || !fault_ || w->copies) break;
       w->copies = e.copies;
       w->handover = now;

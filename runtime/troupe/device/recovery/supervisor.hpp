@@ -13,24 +13,25 @@
 
 namespace troupe {
 
-/// Decides what happens to a device and its workers: the one that serves, and the standbys. A pure state machine:
-/// events go in, actions come out. It knows no process, clock or thread. Times are nanoseconds on the caller's clock.
+/// Decides what happens to a device and its workers: the serving worker and the standbys. A pure state machine, into
+/// which events go and from which actions come. It knows no process, clock or thread. Times are nanoseconds on the
+/// caller's clock.
 class device_supervisor {
  public:
-  /// Workers are numbered from 1 in the order of their launch; 0 means none.
+  /// Numbers workers from 1 in the order of their launch; 0 means none.
   using worker_id = std::uint32_t;
 
   enum class event_kind : std::uint8_t {
     opened,           ///< the device was opened
     worker_ready,     ///< the worker can serve
-    worker_failed,    ///< the worker says that it cannot serve; see `why`
-    worker_exited,    ///< its process or thread is gone, or could not be started; see `why`
-    not_launched,     ///< it could not be started for lack of something that may be free later; see `why`
-    work_ended,       ///< it failed, and its GPU has ended its kernels; may go on copying, see `copies`
-    quiesced,         ///< none of its threads run any more; its process still exists
-    misbehaved,       ///< it wrote something impossible, or is stuck; see `why` and `how`
-    cannot_serve,     ///< it was told to serve and could not; see `why`
-    close_asked,      ///< serve the queued requests, then stop; `why` if the program did not ask for it
+    worker_failed,    ///< the worker reports that it cannot serve; see `why`
+    worker_exited,    ///< the worker's process or thread has ended, or could not be started; see `why`
+    not_launched,     ///< the worker could not be started because a resource is short; see `why`
+    work_ended,       ///< the worker failed, and the GPU has ended its kernels, but may still copy: see `copies`
+    quiesced,         ///< none of the worker's threads run any more; its process still exists
+    misbehaved,       ///< the worker wrote something impossible, or is stuck; see `why` and `how`
+    cannot_serve,     ///< the worker was told to serve and could not; see `why`
+    close_asked,      ///< serve the queued requests, then stop; `why` is set if the program did not ask for it
     close_now_asked,  ///< cancel the requests that have not started, and stop
     reset_asked,      ///< restart a device that has given up
     drained,          ///< every request is answered
@@ -40,9 +41,9 @@ class device_supervisor {
     event_kind kind;
     worker_id worker = 0;
     std::optional<error> why = {};
-    fault_kind how = fault_kind::ended;  ///< of misbehaved
-    std::int64_t seen_ns = 0;            ///< when it was seen; 0: now
-    time_span copies = {};               ///< of work_ended: how long copies may take once its threads are gone
+    fault_kind how = fault_kind::ended;  ///< for misbehaved
+    std::int64_t seen_ns = 0;            ///< when it was detected; 0: now
+    time_span copies = {};               ///< for work_ended: time that copies may take after its threads have ended
   };
 
   enum class action_kind : std::uint8_t {
@@ -57,9 +58,9 @@ class device_supervisor {
     stop_worker,     ///< ask `worker` to end
     kill_worker,     ///< kill `worker`
     check_quiesced,  ///< report `quiesced` if none of the threads of `worker` run any more
-    forget_worker,   ///< release `worker`: it is gone, or its end is no longer waited for
-    sort_out,        ///< the serving worker is gone because of `why`: answer what it had started, keep the rest
-    lost_standby,    ///< report that a standby is gone because of `why`
+    forget_worker,   ///< release `worker`: it has ended, or its end is no longer waited for
+    sort_out,        ///< the serving worker has ended because of `why`: answer what it had started, keep the rest
+    lost_standby,    ///< report that a standby has ended because of `why`
     answer_all,      ///< answer finished requests, then fail the others with `why`
     tell_stopped,    ///< wait for the end of all workers, then report that the device has stopped; no `why` after an
                      ///< orderly close
@@ -69,17 +70,17 @@ class device_supervisor {
     action_kind kind;
     worker_id worker = 0;
     std::optional<error> why = {};
-    fault_kind how = fault_kind::ended;           ///< of sort_out, and of answer_all after a fault
-    std::int64_t seen_ns = 0;                     ///< when the fault was seen; 0 if there was none
-    device_state state = device_state::starting;  ///< of the device from this action on
-    bool final = false;                           ///< of tell_stopped: for good; includes end_watches
+    fault_kind how = fault_kind::ended;           ///< for sort_out, and for answer_all after a fault
+    std::int64_t seen_ns = 0;                     ///< when the fault was detected; 0 if there was none
+    device_state state = device_state::starting;  ///< state of the device from this action on
+    bool final = false;                           ///< for tell_stopped: no reset is possible; includes end_watches
   };
 
   struct limits {
     time_span start = time_span::of_seconds(30);  ///< from launch to ready
     time_span stop = time_span::of_seconds(5);    ///< from being asked to end, or killed, to the end
     std::uint32_t standbys = 1;                   ///< workers that wait to take over
-    std::uint32_t restarts = 3;                   ///< tolerated within `window`
+    std::uint32_t restarts = 3;                   ///< maximum number within `window`
     time_span window = time_span::of_seconds(60);
     bool restartable = true;  ///< if false, the device stops at the first fault
   };
@@ -90,11 +91,11 @@ class device_supervisor {
   std::vector<action> on(event e, std::int64_t now_ns);
 
   device_state state() const noexcept { return state_; }
-  /// Returns the worker that serves, or will serve when it is ready.
+  /// Returns the worker that serves, or that will serve when it is ready; 0 if there is none.
   worker_id serving() const noexcept { return serving_; }
   /// Returns true if the device has stopped and cannot be reset.
   bool ended() const noexcept { return ended_; }
-  /// Returns when the next `tick` is due; nothing if none is.
+  /// Returns when the next `tick` is due; nothing if no tick is needed.
   std::optional<std::int64_t> next_tick() const noexcept;
 
  private:
@@ -103,18 +104,18 @@ class device_supervisor {
     error why;
     fault_kind how;
     std::int64_t seen_ns;
-    bool lack = false;  ///< it lacked something that may be free later, before it could serve
+    bool lack = false;  ///< true if a resource was short before the worker could serve
   };
   struct worker {
     worker_id id;
-    std::int64_t due;                  ///< when it must be ready, or gone
-    std::int64_t holds_until = never;  ///< while a killed one ends: no standby is launched before
-    /// `ready` stays set when the worker is killed, unlike worker_link::ready, which is for other threads.
+    std::int64_t due;                  ///< when the worker must be ready, or must have ended
+    std::int64_t holds_until = never;  ///< set while a killed worker ends: no standby is launched before
+    /// Unlike worker_link::ready, which is for other threads, `ready` stays true when the worker is killed.
     bool ready = false, stopping = false, killed = false;
-    std::optional<time_span> copies = {};  ///< see event::copies; none while its GPU may still run its kernels
+    std::optional<time_span> copies = {};  ///< see event::copies; nothing if its kernels may still run
     bool quiesced = false;
-    std::int64_t handover = never;     ///< when to look at its threads, or if it is quiesced, when its copies are done
-    std::optional<fault> unable = {};  ///< why it could not serve; used if the worker gives no better cause by `due`
+    std::int64_t handover = never;     ///< when to check its threads, or if it is quiesced, when its copies are done
+    std::optional<fault> unable = {};  ///< why it could not serve; used if the worker states no better cause by `due`
   };
   using actions = std::vector<action>;
 
@@ -141,13 +142,13 @@ class device_supervisor {
   device_state state_ = device_state::starting;
   std::vector<worker> workers_;
   worker_id last_ = 0, serving_ = 0;
-  std::optional<fault> fault_;  // why the worker that serves is being killed
+  std::optional<fault> fault_;  // why the serving worker is being killed
   restart_intensity restarts_;
-  std::int64_t launch_at_ = never;   // when to launch the next worker, after others that failed
+  std::int64_t launch_at_ = never;   // when to launch the next worker after failed ones
   std::int64_t pause_ = 0;           // the last pause before a launch
-  std::int64_t lack_until_ = never;  // until then a device without a worker goes on though it lacks something
+  std::int64_t lack_until_ = never;  // until then, a device without a worker tolerates a shortage
   bool closing_now_ = false, drained_ = false, ended_ = false;
-  std::optional<error> why_closed_;  // none: the program asked for it
+  std::optional<error> why_closed_;  // nothing: the program asked for it
   std::int64_t close_due_ = never;
 };
 

@@ -85,7 +85,7 @@ TEST(device_supervisor, states_the_devices_state_with_each_action) {
   EXPECT_EQ(states(d.feed(event::worker_exited, 3)), (std::vector{closing, closing, stopped}));
 }
 
-TEST(device_supervisor, passes_on_the_time_at_which_a_fault_was_seen) {
+TEST(device_supervisor, passes_on_the_time_at_which_a_fault_was_detected) {
   auto d = supervised::ready();
   d.s.on({event::misbehaved, 1, error(reaction::context_lost, "test", "lied"), fault_kind::ended, d.now - 7}, d.now);
   const auto out = d.feed(event::worker_exited, 1);
@@ -126,7 +126,7 @@ TEST(device_supervisor, lets_a_standby_that_is_still_starting_serve_when_it_is_r
   EXPECT_EQ(d.on(event::worker_ready, 2), "admit_worker2,serve2,launch3");
 }
 
-TEST(device_supervisor, words_a_limit_of_one_restart_in_the_singular) {
+TEST(device_supervisor, writes_a_limit_of_one_restart_in_the_singular) {
   auto d = supervised::ready({.restarts = 1});
   d.on(event::worker_exited, 1);
   d.on(event::worker_ready, d.s.serving() + 1);
@@ -161,7 +161,7 @@ TEST(device_supervisor, stops_after_too_many_faults_in_the_window_and_can_be_res
   EXPECT_EQ(d.on(event::worker_ready, serving + 2).rfind("admit_worker" + next + ",serve" + next, 0), 0u);
 }
 
-TEST(device_supervisor, tolerates_any_number_of_faults_that_are_far_apart) {
+TEST(device_supervisor, tolerates_any_number_of_faults_that_are_further_apart_than_the_window) {
   auto d = supervised::ready();
   for (int i = 0; i < 50; ++i) {
     d.now += 21 * second;
@@ -190,14 +190,14 @@ TEST(device_supervisor, does_not_wait_long_for_a_serving_worker_after_many_faile
     d.on(event::worker_exited, standby);
     EXPECT_EQ(d.later(11 * second), "launch" + std::to_string(standby + 1));
   }
-  d.on(event::worker_exited, 9);  // the next launch is far off
+  d.on(event::worker_exited, 9);  // the next launch is far in the future
   d.on(event::worker_exited, 2);
   EXPECT_EQ(d.s.state(), device_state::recovering);
   ASSERT_TRUE(d.s.next_tick());
   EXPECT_LE(*d.s.next_tick() - d.now, second / 10);
 }
 
-TEST(device_supervisor, stops_if_the_first_worker_does_not_come_to_serve) {
+TEST(device_supervisor, stops_if_the_first_worker_fails_before_it_serves) {
   for (const event how : {event::worker_failed, event::worker_exited, event::not_launched}) {
     supervised d;
     d.on(event::opened);
@@ -214,7 +214,7 @@ TEST(device_supervisor, stops_if_the_first_worker_does_not_come_to_serve) {
   EXPECT_EQ(d.on(event::reset_asked), "accept_new,launch2");
 }
 
-TEST(device_supervisor, does_not_wait_for_the_end_of_a_failed_worker_that_is_quiesced) {
+TEST(device_supervisor, does_not_wait_for_the_end_of_a_killed_worker_that_is_quiesced) {
   auto d = supervised::ready();
   EXPECT_EQ(d.ends_work(1), "") << "it has not failed";
   EXPECT_EQ(d.on(event::worker_failed, 1), "kill_worker1");
@@ -246,7 +246,7 @@ TEST(device_supervisor, looks_again_soon_while_a_failed_workers_threads_run) {
   EXPECT_EQ(d.s.next_tick(), d.now + 30 * second) << "nobody looks at it any more";
 }
 
-TEST(device_supervisor, waits_for_the_copies_of_a_failed_worker_from_when_its_threads_are_gone) {
+TEST(device_supervisor, waits_for_the_copies_of_a_failed_worker_after_its_threads_have_ended) {
   auto d = supervised::ready();
   constexpr std::int64_t ms = second / 1000;
   d.on(event::worker_failed, 1);
@@ -306,7 +306,7 @@ TEST(device_supervisor, sets_no_deadline_for_queued_work_at_an_orderly_close_eve
   EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,answer_all,tell_stopped(fine)");
 }
 
-TEST(device_supervisor, kills_a_worker_that_does_not_end_when_asked_and_still_closes_in_order) {
+TEST(device_supervisor, kills_a_worker_that_does_not_end_when_asked_and_still_closes_without_an_error) {
   auto d = supervised::ready({.standbys = 0});
   d.on(event::close_asked);
   d.on(event::drained);
@@ -465,7 +465,7 @@ TEST(device_supervisor, keeps_its_invariants_in_every_sequence_of_five_events) {
   EXPECT_GT(every_sequence(4, {.standbys = 0, .restartable = false}).sequences, 5'000);
 }
 
-TEST(device_supervisor, gives_the_reason_why_a_device_was_closed) {
+TEST(device_supervisor, reports_the_reason_why_a_device_was_closed) {
   supervised d({.standbys = 0});
   d.on(event::opened);
   d.on(event::worker_ready, 1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Workers that cannot serve for lack of descriptors, processes or memory.
+// Workers that cannot serve because descriptors, processes or memory are short.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing_device;
 
-TEST(device_supervisor, a_passing_lack_uses_up_no_restarts_and_is_retried_with_growing_pauses) {
+TEST(device_supervisor, a_passing_shortage_uses_up_no_restarts_and_is_retried_with_growing_pauses) {
   auto d = supervised::ready({.standbys = 0, .restarts = 1});
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,launch2");
   std::uint32_t id = 2;
@@ -24,7 +24,7 @@ TEST(device_supervisor, a_passing_lack_uses_up_no_restarts_and_is_retried_with_g
   EXPECT_EQ(d.on(event::worker_ready, id), "admit_worker7,serve7");
 }
 
-TEST(device_supervisor, a_worker_that_lacks_something_before_it_is_ready_is_no_fault) {
+TEST(device_supervisor, a_shortage_before_a_worker_is_ready_is_no_fault) {
   auto d = supervised::ready({.standbys = 0, .restarts = 1});
   d.on(event::worker_exited, 1);
   EXPECT_EQ(supervised::text(
@@ -36,7 +36,7 @@ TEST(device_supervisor, a_worker_that_lacks_something_before_it_is_ready_is_no_f
   EXPECT_NE(d.on(event::worker_exited, 3).find("tell_stopped(error)"), std::string::npos) << "this one is a fault";
 }
 
-TEST(device_supervisor, stops_with_the_reason_if_something_is_lacking_for_the_start_timeout_after_the_loss) {
+TEST(device_supervisor, stops_with_the_reason_if_a_shortage_lasts_for_the_start_timeout_after_the_loss) {
   auto d = supervised::ready({.standbys = 0});
   const std::int64_t lost = d.now;
   d.on(event::worker_exited, 1);

@@ -13,17 +13,18 @@
 namespace troupe {
 namespace {
 
-// A request's running time is measured with a resolution of its limit divided by checks_per_limit.
+// The resolution of a request's running time: its limit divided by checks_per_limit.
 constexpr std::int64_t checks_per_limit = 20, shortest_interval_ns = 1'000'000, longest_interval_ns = 1'000'000'000;
 constexpr std::int64_t checks_per_heartbeat = 4;
-// A check that comes later than this shows that the program was frozen or got no processor time. Less does not count:
-// otherwise a worker that keeps this thread busy could run on beyond its limit.
+// If a check comes later than this, the program was frozen or got no processor time. A shorter delay does not count,
+// because otherwise a worker that keeps this thread busy could exceed its limit.
 constexpr std::int64_t shortest_freeze_ns = 100'000'000;
-// From this part of its limit on, a request counts as long-running: it is watched whether the GPU stands still.
+// From this fraction of its limit on (1 / 4), a request counts as long-running, and the watchdog finds out whether the
+// GPU stands still.
 constexpr std::int64_t long_parts_of_limit = 4;
 constexpr std::int64_t between_questions_ns = standstill::prompt_ns / 4;
 
-// Returns for how long this program did not run before a check.
+// Returns the time for which this program did not run before a check.
 std::int64_t frozen_ns(std::int64_t now, std::int64_t due) noexcept {
   return now - due > shortest_freeze_ns ? now - due : 0;
 }
@@ -90,8 +91,8 @@ void watchdog::check_running() {
 // Only a GPU can stand still because of other programs.
 bool watchdog::asks_standbys() const noexcept { return board_.gpu && board_.options.isolation == isolation::process; }
 
-// Under the drive lock. Returns false if the overdue request itself takes so long: the GPU works, or nobody can tell,
-// or it has been given as much time as any request is.
+// Returns false if the overdue request itself takes so long: the GPU works, or no standby can tell, or the request has
+// been given the maximum of additional time. The caller holds the drive lock.
 bool watchdog::may_be_the_gpu(std::optional<std::uint32_t> overdue, std::int64_t now) {
   if (!asks_standbys()) return false;
   if (standstill_.ask(board_.channel.workers(), now)) board_.channel.ask_workers();
@@ -103,7 +104,7 @@ bool watchdog::may_be_the_gpu(std::optional<std::uint32_t> overdue, std::int64_t
   return overdue && board_.requests[*overdue].running_ns != before;
 }
 
-// Under the drive lock. While the GPU stood still, no request ran.
+// Gives the request the time for which the GPU stood still and no request ran. The caller holds the drive lock.
 void watchdog::give_time(ledger_entry& e, std::int64_t now) const noexcept {
   const std::int64_t most = protocol::workers_page::longest_wait_ns - e.stood_ns;
   const std::int64_t given = std::min({standstill_.took_ns(), most, now - e.running_ns});
@@ -111,17 +112,17 @@ void watchdog::give_time(ledger_entry& e, std::int64_t now) const noexcept {
   e.stood_ns += given;
 }
 
-// Under the drive lock. A request that has not begun is run by the next worker.
+// Blames the request, unless it has not begun: then the next worker runs it. The caller holds the drive lock.
 void watchdog::blame(std::uint32_t slot) {
   const ledger_entry& e = board_.requests[slot];
   board_.worker.note_overrun(e.running_began && !e.answered ? std::optional(e.ticket.load(std::memory_order_relaxed))
                                                             : std::nullopt);
 }
 
-// Under the drive lock.
+// The caller holds the drive lock.
 error watchdog::overrun_error(std::uint32_t slot) const {
   const ledger_entry& e =
-      board_.requests[slot];  // valid under the lock only: once answered, another request may use the slot
+      board_.requests[slot];  // valid only under the lock: once it is answered, another request may use the slot
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
   return error(error::details{
       .reaction = reaction::context_lost,
@@ -151,15 +152,15 @@ std::string watchdog::gpu_meanwhile() const {
   return "; no standby showed within " + took + " whether the GPU works";
 }
 
-// Under the drive lock. Lowers `again` to the time of the next check.
+// Lowers `again` to the time of the next check. The caller holds the drive lock.
 //
-// A worker may have damaged the words that say which requests have begun. So the oldest request is always timed: it has
-// nothing left to wait for. Until it begins it is allowed start_timeout on top, because an engine may have to be loaded
-// and memory mapped first. A request that the worker has reported is answered, but later ones wait until it is also
-// counted: so its time goes on.
+// A worker may have damaged the words that say which requests have begun. So the oldest request is always timed,
+// because it has nothing left to wait for. Until it begins, it is allowed start_timeout in addition, because an engine
+// may have to be loaded and memory mapped first. A request that the worker has reported as failed is answered, but
+// later ones wait until it is also counted as done, so its time continues.
 //
-// While this program was frozen, the worker may have been, too, as in a container that is paused. That time does not
-// count.
+// While this program was frozen, the worker may have been frozen too, as in a container that is paused. That time does
+// not count.
 watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int64_t frozen,
                                  const running_requests& running, std::int64_t& again) {
   ledger_entry& e = board_.requests[slot];
@@ -192,7 +193,7 @@ watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int6
     e.stood_ns = 0;
     e.running_began = began;
   }
-  // While half of a copy waits for the other device, its time stands still.
+  // While one half of a copy waits for the other device, its time does not count.
   const bool waits = e.peer && !e.peer->is_turn_of(e.is_source);
   e.running_ns += waits ? now - e.looked_ns : std::min(frozen, now - e.looked_ns);
   e.looked_ns = now;
@@ -211,7 +212,7 @@ void watchdog::watch_heartbeat() {
   heartbeat_timer_.set(board_.loop.now() + board_.options.heartbeat_timeout.nanoseconds / checks_per_heartbeat);
 }
 
-// A worker's listener answers whatever its lanes do. If it does not answer, the worker was stopped, or gets no
+// A worker's listener thread answers pings whatever its lanes do. If it does not, the worker was stopped, or gets no
 // processor time.
 void watchdog::check_heartbeat() {
   const std::int64_t due = heartbeat_timer_.fired();
@@ -225,7 +226,7 @@ void watchdog::check_heartbeat() {
     return;
   }
   if (worker_link* link = workers_.find(board_.worker.id()); link != nullptr && !board_.worker.over()) {
-    // If the word that the pump sleeps on was overwritten, no sender wakes the pump.
+    // If the word that the pump sleeps on was overwritten, senders do not wake the pump.
     board_.channel->pump().wake();
     const std::int64_t asked = board_.worker.ping_pending_since(now);
     if (now - asked < timeout) {

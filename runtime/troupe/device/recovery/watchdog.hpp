@@ -17,8 +17,8 @@ class running_requests;
 class worker_pool;
 struct device_board;
 
-/// Detects requests that run for too long and a worker that gives no sign of life. An idle device has no timer: the
-/// first request that needs one sets it, and it is not set again once there is nothing to check.
+/// Detects requests that run for too long, and a worker that gives no sign of life. An idle device has no timer: the
+/// first request that needs one sets it, and it is not set again when there is nothing to check.
 class watchdog final : public control_loop::handler {
  public:
   watchdog(device_board& board, completion& completion, worker_pool& workers, supervision& supervisor) noexcept;

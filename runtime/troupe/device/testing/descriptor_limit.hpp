@@ -6,7 +6,7 @@
 
 namespace troupe::testing_device {
 
-/// While it exists, no descriptor of this number or above can be opened.
+/// Lets no descriptor with this or a higher number be opened while this object exists.
 class descriptor_limit {
  public:
   explicit descriptor_limit(rlim_t first_that_cannot) {

@@ -20,7 +20,8 @@ inline const char* name(event e) {
   return names[static_cast<int>(e)];
 }
 
-// A supervisor with its own clock: workers start within 30 s and stop within 5 s; three restarts in 60 s are tolerated.
+// A supervisor with a clock of its own: workers must start within 30 s and stop within 5 s; three restarts in 60 s are
+// tolerated.
 struct supervised {
   explicit supervised(device_supervisor::limits l = {}) : s(l) {}
   device_supervisor s;
@@ -38,7 +39,7 @@ struct supervised {
   }
   // Returns the actions as text: "launch1,serve1".
   std::string on(event e, std::uint32_t worker = 0) { return text(feed(e, worker)); }
-  // The GPU has ended the worker's kernels, and goes on copying for up to `copies` once its threads are gone.
+  // The GPU has ended the worker's kernels, and copies for up to `copies` after its threads have ended.
   std::string ends_work(std::uint32_t worker, time_span copies = {}) {
     history += " work_ended" + std::to_string(worker);
     return text(s.on({.kind = event::work_ended, .worker = worker, .copies = copies}, now));
@@ -62,7 +63,7 @@ struct supervised {
     if (a.kind == kind::tell_stopped) out += a.why ? "(error)" : "(fine)";
     return out;
   }
-  // Worker 1 serves; worker 2 stands by.
+  // Returns a device whose worker 1 serves while worker 2 stands by.
   static supervised ready(device_supervisor::limits l = {}) {
     supervised d(l);
     d.on(event::opened);
