@@ -16,9 +16,9 @@
 #include <troupe/worker/lane_marks.hpp>
 #include <vector>
 
-/// The interface between a worker and its engines. An engine is one shared object per library actor and backend
+/// The interface between a worker and its engines. An engine is one shared object for each library actor and backend
 /// (`blas.host.so`). It is loaded on first use and links one vendor library, or two if one needs the other (fft.cuda
-/// links NVRTC for cuFFT's callbacks). It is a class with one `run` per request:
+/// links NVRTC for cuFFT's callbacks). It is a class with one `run` for each request:
 ///
 ///   struct openblas {
 ///     static result<std::unique_ptr<openblas>> make(const engine_context&);
@@ -31,13 +31,13 @@
 ///   };
 ///   TROUPE_ENGINE(openblas, "blas", "host", gemm<float>, dot<float>)
 ///
-/// A library with many requests spreads them over several sources, each with a part of the list:
+/// A library with many requests spreads them over several sources, each of which lists some of them:
 ///   std::span<const troupe_engine_operation> level_1() { return operations_of<openblas, dot<float>, axpy<float>>(); }
 ///   TROUPE_ENGINE_OF_PARTS(openblas, "blas", "host", level_1(), level_3())
 ///
 /// `run` may be called on several lanes at once. It must not return before its work is done (host) or enqueued on
-/// `c.stream` (CUDA). An exception or error answers the request and affects no other, unless the error's reaction is
-/// `context_lost`: then the device is unusable, and the worker is replaced.
+/// `c.stream` (CUDA). An exception or error answers the request and affects no other request, unless the error's
+/// reaction is `context_lost`: then the device is unusable, and the worker is replaced.
 
 namespace troupe::detail {
 
@@ -78,10 +78,10 @@ const troupe_engine* open_engine(const char* library, const char* backend, const
 
 }  // namespace troupe::detail
 
-/// Makes `Engine` the plug-in for (LIBRARY, BACKEND), serving the listed requests, or those of a `request_list`.
+/// Makes `Engine` the plug-in for (LIBRARY, BACKEND). It serves the listed requests, or those of a `request_list`.
 #define TROUPE_ENGINE(ENGINE, LIBRARY, BACKEND, ...) \
   TROUPE_ENGINE_OF_PARTS(ENGINE, LIBRARY, BACKEND, (::troupe::operations_of<ENGINE, __VA_ARGS__>()))
-/// The same for requests that are listed elsewhere.
+/// Does the same for requests that are listed in other sources.
 #define TROUPE_ENGINE_OF_PARTS(ENGINE, LIBRARY, BACKEND, ...)                                        \
   extern "C" __attribute__((visibility("default"))) const troupe_engine* troupe_engine_open(         \
       const troupe_engine_context* context, troupe_engine_failure* failure) {                        \

@@ -15,25 +15,26 @@ namespace troupe {
 
 using engine_context = troupe_engine_context;
 
-/// Writes a line to the application's log, as a warning. For what no request fails of and a person should know, such as
-/// a damaged file that was ignored; say it once. A worker's first hundred lines are logged.
+/// Writes a line to the application's log, as a warning. For problems that make no request fail but that a person
+/// should know, such as a damaged file that was ignored. Report each once: only a worker's first hundred lines are
+/// logged.
 inline void remark(const engine_context& to, const std::string& text) {
   if (to.remark != nullptr) to.remark(to.remarks, text.c_str());
 }
 
-/// One operation while it runs.
+/// An operation while it runs.
 struct call : troupe_engine_call {
-  /// Reopens the engine once the operations queued before have run. Called for a request that fails because the vendor
-  /// library's handle is broken while everything else works. The other libraries go on.
+  /// Reopens the engine when the operations queued before have run. For a request that fails because the vendor
+  /// library's handle is broken while everything else works. Other libraries continue.
   void restart_library() noexcept { library_is_broken = true; }
-  /// The same for the library with this number, one of whose operations this one has run.
+  /// Reopens the engine of the library with this number, one of whose operations this one has run.
   void restart_library(std::uint32_t library) noexcept {
     library_is_broken = true;
     whose = library + 1;
   }
   bool library_is_broken = false;
   std::uint32_t whose = 0;
-  /// Memory for a recorded operation; `recording` must not be null.
+  /// Return memory for a recorded operation. Precondition: `recording` is not null.
   result<void*> scratch(std::uint64_t bytes) const { return from(recording->scratch, bytes); }
   result<void*> constants(std::uint64_t bytes) const { return from(recording->constants, bytes); }
 
@@ -46,11 +47,11 @@ struct call : troupe_engine_call {
   }
 };
 
-/// Requests that run as one call. An engine that has these two functions for a request R coalesces it:
+/// Requests that run as one call. An engine coalesces the requests R for which it has these two functions:
 ///   static std::uint64_t group_of(const R&);  // the same number for requests that may share a call; 0: never
 ///   result<void> run_group(const group<R>&, call&);  // must not fail once it has written anything
-/// One with these two instead has requests that run as one call in their order, of which each may need the results of
-/// those before it:
+/// If it has these two instead, requests R run as one call in their order, and each may need the results of earlier
+/// ones:
 ///   static std::uint64_t sequence_of(const R&);
 ///   bool run_sequence(const group<R>&, call&);  // false: nothing was done, and each must run alone
 template <class R>
@@ -60,7 +61,7 @@ class group {
       : payloads_(payloads), calls_(calls), size_(size) {}
   std::size_t size() const noexcept { return size_; }
   R operator[](std::size_t i) const { return decode<R>(static_cast<const std::byte*>(payloads_[i])); }
-  /// Answers request `i`, if its reply is not void.
+  /// Sets the reply of request `i`. Only for requests with a reply.
   template <class Reply = typename R::reply>
     requires(!std::is_void_v<Reply>)
   void answer(std::size_t i, const std::type_identity_t<Reply>& reply) const noexcept {

@@ -16,7 +16,7 @@
 #include <troupe/worker/lane_marks.hpp>
 #include <type_traits>
 
-/// Makes the table of operations that a worker calls from the functions of an engine.
+/// Turns the functions of an engine into the table of operations that a worker calls.
 namespace troupe {
 namespace detail {
 
@@ -96,7 +96,7 @@ bool run_sequence(void* engine, const void* const* payloads, const troupe_engine
     call here{calls[0]};
     return static_cast<Engine*>(engine)->run_sequence(group<R>(payloads, calls, count), here);
   } catch (...) {
-    return false;  // each runs alone, and a second exception becomes its error
+    return false;  // each request runs alone, and a second exception becomes its error
   }
 }
 
@@ -151,7 +151,7 @@ struct operation_table<Engine, request_list<R...>> : operation_table<Engine, R..
 
 }  // namespace detail
 
-/// Returns a part of an engine's list, for TROUPE_ENGINE_OF_PARTS: requests, or one `request_list`.
+/// Returns the operations of some requests, or of one `request_list`, for TROUPE_ENGINE_OF_PARTS.
 template <class Engine, class... R>
 std::span<const troupe_engine_operation> operations_of() noexcept {
   return detail::operation_table<Engine, R...>::all;

@@ -7,7 +7,7 @@
 #include <troupe/worker/engine_abi.hpp>
 #include <type_traits>
 
-/// Marks in the list of TROUPE_ENGINE that select the lane of a request, if it is not its library's own.
+/// Marks requests in the list of TROUPE_ENGINE that do not run on their library's own lane.
 namespace troupe {
 
 namespace detail {
@@ -18,22 +18,22 @@ struct on_lane {
 };
 }  // namespace detail
 
-/// The request runs on a helper thread, because it compiles, searches or waits.
+/// Runs the request on a helper thread, because it compiles, searches or waits.
 template <class R>
 struct slow : detail::on_lane<R, troupe_lane_helper> {};
-/// It runs on the lane for copies to the device.
+/// Runs the request on the lane for copies to the device.
 template <class R>
 struct uploads : detail::on_lane<R, troupe_lane_upload> {};
-/// It runs on the lane for copies from the device.
+/// Runs the request on the lane for copies from the device.
 template <class R>
 struct downloads : detail::on_lane<R, troupe_lane_download> {};
-/// It runs when everything before it has run.
+/// Runs the request when everything before it has run.
 template <class R>
 struct fences : detail::on_lane<R, troupe_lane_fence> {};
-/// It takes no time itself, and runs right after what it waits for.
+/// Runs the request, which takes no time itself, right after the operations that it waits for.
 template <class R>
 struct follows : detail::on_lane<R, troupe_lane_behind> {};
-/// It uses nothing that belongs to a lane, such as a handle, so it may run on the lane of any library.
+/// Lets the request run on the lane of any library, because it uses nothing that belongs to a lane, such as a handle.
 template <class R>
 struct anywhere : detail::on_lane<R, troupe_lane_anywhere> {};
 namespace detail {
@@ -47,7 +47,7 @@ struct marked_among<Mark, request_list<R...>, Marked...> {
   using type = request_list<std::conditional_t<is_marked<R>, Mark<R>, R>...>;
 };
 }  // namespace detail
-/// A library's list in which these requests have a mark: marked<slow, all_requests, load, search>
+/// A library's list in which the given requests are marked: marked<slow, all_requests, load, search>
 template <template <class> class Mark, class List, class... Marked>
 using marked = typename detail::marked_among<Mark, List, Marked...>::type;
 template <class List, class... Slow>

@@ -17,7 +17,7 @@ namespace {
 
 using protocol::driver_description;
 
-// Values from cuda.h, which is missing where Troupe is built without the toolkit. Unchanged since CUDA 6.
+// Values from cuda.h, which may be missing because Troupe can be built without the toolkit. Unchanged since CUDA 6.
 constexpr int compute_mode = 20, capability_major = 75, capability_minor = 76;  // CU_DEVICE_ATTRIBUTE_*
 struct driver_calls {
   int (*version)(int*);
@@ -69,7 +69,7 @@ std::string words_for(const driver_calls& d, int code) {
   return cat(name != nullptr ? name : "CUresult", " (", text != nullptr ? text : "no description", ")");
 }
 
-// Flushes, because the next step may end the process.
+// Writes and flushes, because the next step may end the process.
 bool write(std::FILE* out, const driver_description& part) {
   return std::fputs(protocol::text_of(part).c_str(), out) >= 0 && std::fflush(out) == 0;
 }
@@ -87,7 +87,7 @@ driver_description::gpu describe_gpu(const driver_calls& d, int number) {
   return {.name = name, .capability = cat(major, ".", minor), .bytes = bytes, .mode = mode};
 }
 
-// Describes the alarms that report faults of this GPU before the driver does.
+// Describes the source of alarms that report faults of this GPU before the driver does.
 driver_description describe_alarms(const driver_calls& d, int number) {
   int device = 0;
   char pci[32] = "";

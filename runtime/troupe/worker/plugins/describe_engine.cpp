@@ -12,7 +12,7 @@ namespace {
 
 using protocol::engine_description;
 
-// Flushes, because the next step may end the process.
+// Writes and flushes, because the next step may end the process.
 bool write(std::FILE* out, const engine_description& part) {
   return std::fputs(protocol::text_of(part).c_str(), out) >= 0 && std::fflush(out) == 0;
 }
@@ -48,7 +48,7 @@ bool describe(const std::string& file, std::FILE* out) {
                       .device = 0,
                       .native_context = *gpu ? (*gpu)->context() : nullptr,
                       .lanes = max_lanes});
-  // An error of the worker's domain is about the file. All others come from the engine.
+  // An error of the domain "worker" is about the file. All other errors come from the engine.
   if (const auto loaded = engines.load(library); !loaded) {
     const error& e = loaded.error();
     return e.domain() == "worker" ? obstacle(unloadable, e.text()) : obstacle(refused, e.text(), e.reaction());

@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// Loads an engine file as a worker would, and writes a protocol::engine_description, for `troupe-worker --describe
-/// FILE`. A program must leave this to a child process, because a vendor library may do anything while it loads.
+/// Loads an engine's file as a worker would, and writes a protocol::engine_description, for `troupe-worker --describe
+/// FILE`. A program must leave this to a child process, because a vendor library may do anything while it is loaded.
 /// Returns true if the engine serves.
 bool describe_engine(const std::string& file, std::FILE* out);
 

@@ -30,7 +30,7 @@ std::vector<engine_file> engine_files(const std::vector<std::string>& folders) {
       name.remove_suffix(3);
       const std::size_t dot = name.rfind('.');
       if (dot == name.npos || dot == 0 || dot + 1 == name.size()) continue;
-      if (name.substr(0, dot) == "platform") continue;  // not an engine: see platform.hpp
+      if (name.substr(0, dot) == "platform") continue;  // the platform plug-in, not an engine
       out.push_back({std::string(name.substr(0, dot)), std::string(name.substr(dot + 1))});
     }
     ::closedir(dir);

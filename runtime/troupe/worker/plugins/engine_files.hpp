@@ -18,8 +18,8 @@ struct engine_file {
 /// Returns the engines in these folders, sorted, each once.
 std::vector<engine_file> engine_files(const std::vector<std::string>& folders);
 
-/// Says which engine was not found, where it was searched for, and which engines there are. `library` is empty if its
-/// name is unknown: requests carry only a code for it.
+/// Returns the error of an engine that was not found: where it was searched for, and which engines there are. `library`
+/// is empty if the name is unknown, because requests carry only a code of it.
 error no_engine(const std::string& library, const std::string& backend, const std::vector<std::string>& folders);
 
 }  // namespace troupe

@@ -62,7 +62,7 @@ std::vector<std::string> engine_set::available() const {
   std::vector<std::string> out;
   for (engine_file& f : engine_files(folders_))
     if (f.backend == backend_) out.push_back(std::move(f.library));
-  // These may have been removed since.
+  // These files may have been removed since.
   const std::string suffix = "." + backend_ + ".so";
   for (const opened_plug_in& o : opened_) {
     const std::string_view name = std::string_view(o.path).substr(o.path.rfind('/') + 1);
@@ -109,8 +109,8 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   auto e = std::make_unique<loaded>();
   e->library = library;
   e->path = path;
-  // RTLD_LOCAL: engines must not see each other's symbols. RTLD_NOW: a missing vendor symbol is reported here and not
-  // by a request.
+  // RTLD_LOCAL: engines must not see each other's symbols. RTLD_NOW: a missing vendor symbol is reported here instead
+  // of by a request.
   e->file.reset(load_library(from.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!e->file) {
     std::string text = "library " + library + ": cannot load its engine: " + ::dlerror(), package;
@@ -125,7 +125,7 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   return {};
 }
 
-// Opens the engine of a loaded file.
+// Opens the engine whose file is loaded.
 TROUPE_CALLS_OTHER_PROGRAMS result<void> engine_set::open_engine(loaded& e) {
   const std::string& library = e.library;
   const auto open = reinterpret_cast<troupe_engine_open_fn>(::dlsym(e.file.get(), "troupe_engine_open"));
@@ -142,8 +142,8 @@ TROUPE_CALLS_OTHER_PROGRAMS result<void> engine_set::open_engine(loaded& e) {
                                 .text = "library " + library + ": " + failure.text});
   }
   if (e.engine->abi != troupe_engine_abi) {
-    // `abi` comes first in every layout, and the rest is unknown. So the engine is not closed, and its code stays
-    // loaded.
+    // Only `abi` is known to be valid, because it comes first in every layout. So the engine is not closed, and its
+    // code stays loaded.
     const std::uint32_t theirs = std::exchange(e.engine, nullptr)->abi;
     (void)e.file.release();
     return missing(cat("library ", library, ": ", e.path, " was built for engine interface ", theirs,
@@ -182,7 +182,7 @@ result<void> engine_set::add_operations(loaded& e, std::uint32_t number) {
   return {};
 }
 
-// Other threads may still search an older table, so all tables are kept: a worker has a few.
+// Other threads may still search an older table, so all tables are kept. A worker has only a few.
 void engine_set::publish(table all) {
   tables_.push_back(std::make_unique<const table>(std::move(all)));
   operations_.store(tables_.back().get(), std::memory_order_release);
@@ -225,7 +225,7 @@ result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opc
   const auto have = available();
   const auto named = std::find_if(have.begin(), have.end(), with_code);
   if (named == have.end()) {
-    const auto all = engine_files(folders_);  // an engine of another backend has the name
+    const auto all = engine_files(folders_);  // for the library's name
     const auto other = std::find_if(all.begin(), all.end(), [&](const engine_file& f) { return with_code(f.library); });
     return missing_
         .emplace_back(code, no_engine(other == all.end() ? std::string() : other->library, backend_, folders_))

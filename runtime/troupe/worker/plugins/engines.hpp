@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// The place where an engine writes why it failed. An engine may leave it unset, or write invalid values.
+/// The memory in which an engine describes its failure. An engine may leave it unset, or write invalid values.
 struct engine_failure : troupe_engine_failure {
   engine_failure() noexcept {
     reaction = static_cast<std::uint8_t>(troupe::reaction::fatal);
@@ -32,7 +32,7 @@ struct engine_failure : troupe_engine_failure {
 };
 
 /// The engines of a worker: finds the plug-in of a library actor, loads it on first use, and knows its operations. Any
-/// thread may call `find`; the rest is for the pump's thread, or for one thread before the pump runs.
+/// thread may call `find`; the other functions are for the pump's thread, or for one thread before the pump runs.
 class engine_set {
  public:
   /// Searches `folders` in order for <library>.<backend>.so.
@@ -41,28 +41,28 @@ class engine_set {
   engine_set(const engine_set&) = delete;
   ~engine_set();
 
-  /// An operation, and the number of its library in order of loading, from which its lane is chosen.
+  /// An operation, and the number of its library in the order of loading, by which its lane is chosen.
   using found = troupe_found_operation;
 
   /// Loads a library. The error names the file, the folders and the package to install.
   result<void> load(const std::string& library);
-  /// Loads a library if possible. A failure is not remembered.
+  /// Loads a library if possible. A failure is not stored, so a later request tries again.
   void warm_up(const std::string& library);
   /// Closes and reopens the engine of a library. None of its operations may be running. Returns the library's name.
   std::string restart(std::uint32_t library);
-  /// Sets a function that is called with each library loaded from now on.
+  /// Sets a function that is called for each library that is loaded from now on.
   void when_loaded(std::function<void(const std::string& library)> f) { when_loaded_ = std::move(f); }
-  /// Adds an engine that is part of this program. It is closed with the others.
+  /// Adds an engine that is part of this program. It is closed with the other engines.
   result<void> add(const std::string& library, const troupe_engine& engine);
-  /// Returns the operation with this opcode, and first loads the library that `library_code` names if necessary. Fails
-  /// with `unsupported`, and says what is missing.
+  /// Returns the operation with this opcode; if necessary, loads the library that `library_code` names first. Otherwise
+  /// fails with `unsupported` and says what is missing.
   result<found> find(std::uint32_t library_code, std::uint64_t opcode);
   /// Returns the operation with this opcode; null if its library is not loaded.
   const found* loaded_operation(std::uint64_t opcode) const noexcept {
     const known* const k = lookup(opcode);
     return k != nullptr ? &k->what : nullptr;
   }
-  /// Returns this set as engines see it. Valid as long as the set.
+  /// Returns this set in the form in which engines use it. Valid as long as the set.
   const troupe_engine_neighbours* neighbours() const noexcept { return &neighbours_; }
   std::vector<engine_info> loaded_engines() const;
   /// Returns the engine of a library; null if it is not loaded.
@@ -90,12 +90,12 @@ class engine_set {
   const std::vector<opened_plug_in> opened_;
   troupe_engine_neighbours neighbours_;
   std::function<void(const std::string&)> when_loaded_;
-  std::atomic<const table*> operations_;  // the last of tables_; searched without the lock
+  std::atomic<const table*> operations_;  // the newest of tables_; searched without the lock
   std::atomic<std::uint64_t> openings_{0};
-  mutable std::mutex lock_;  // guards the rest
+  mutable std::mutex lock_;  // guards the following members
   std::vector<std::unique_ptr<const table>> tables_;
   std::vector<std::unique_ptr<loaded>> engines_;
-  // Libraries that could not be loaded or found. They are not tried again.
+  // Libraries that could not be found or loaded. They are not tried again.
   std::vector<std::pair<std::uint32_t, error>> missing_;
 };
 

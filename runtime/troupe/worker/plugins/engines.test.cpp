@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A search of the folders for each request of a missing library would hold up everything else.
-TEST(engines, are_searched_for_only_once) {
+// A search of the folders for each request of a missing library would delay everything else.
+TEST(engines, are_searched_for_only_once_if_they_are_missing) {
   char name[] = "/tmp/troupe-engines-XXXXXX";
   const fs::path folder = ::mkdtemp(name);
   engine_set engines("host", {folder}, {});
@@ -27,7 +27,7 @@ TEST(engines, are_searched_for_only_once) {
   fs::remove_all(folder);
 }
 
-// Engines that run others' requests find them from any thread.
+// Engines that run requests of others find them from any thread.
 TEST(engines, find_each_other_while_more_are_added_and_one_is_reopened) {
   static constexpr std::uint32_t libraries = 40;
   static troupe_engine_operation operations[libraries];

@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-// From nvml.h, which is missing where Troupe is built without the toolkit. Unchanged since CUDA 11.
+// Values from nvml.h, which may be missing because Troupe can be built without the toolkit. Unchanged since CUDA 11.
 constexpr int no_error = 0, timed_out = 10;  // NVML_SUCCESS, NVML_ERROR_TIMEOUT
 constexpr unsigned long long critical = 8;   // nvmlEventTypeXidCriticalError
 struct nvml_event {

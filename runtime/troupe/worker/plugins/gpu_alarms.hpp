@@ -11,26 +11,26 @@
 
 namespace troupe {
 
-/// A driver's report that some program has broken something on a GPU.
+/// A report of the driver that a program has caused an error on a GPU.
 struct gpu_alarm {
   std::uint32_t xid = 0;      ///< see protocol::xid_text
   std::uint32_t process = 0;  ///< the process that caused the error; 0: unknown
-  std::string details;        ///< in the driver's words
+  std::string details;        ///< the driver's text
 };
 
-/// The alarms of a GPU. For one thread.
+/// A source of a GPU's alarms. Not thread-safe.
 class alarm_source {
  public:
   virtual ~alarm_source() = default;
-  /// Returns the next alarm, or nothing if there is none in this time. Fails if none can arrive any more.
+  /// Returns the next alarm; nothing if none arrives within `at_most`. Fails if no alarm can arrive any more.
   virtual result<std::optional<gpu_alarm>> wait(std::chrono::milliseconds at_most) = 0;
 };
 
-/// Listens to a GPU: reads the kernel's log, which names processes, or else asks NVML. `pci` is the GPU's address on
-/// the bus. Fails with `unsupported` if neither is possible, and says why.
+/// Listens to a GPU's alarms: reads the kernel's log, which names processes, or otherwise asks NVML. `pci` is the GPU's
+/// address on the bus. Fails with `unsupported` and the reason if neither is possible.
 result<std::unique_ptr<alarm_source>> listen_to_gpu(const std::string& pci);
-/// Listens by NVML, the library of NVIDIA's driver for monitoring, which is loaded if it is there: the library that the
-/// environment variable TROUPE_NVML names, or libnvidia-ml.so.1. It names no process.
+/// Listens by NVML, the monitoring library of NVIDIA's driver, if it can be loaded: from the path in the environment
+/// variable TROUPE_NVML, or as libnvidia-ml.so.1. NVML names no process.
 result<std::unique_ptr<alarm_source>> listen_by_nvml(const std::string& pci);
 
 }  // namespace troupe

@@ -42,7 +42,7 @@ TEST_F(alarms_of_a_gpu, are_received_in_order) {
   }
 }
 
-TEST_F(alarms_of_a_gpu, are_awaited_for_a_time) {
+TEST_F(alarms_of_a_gpu, are_awaited_for_a_limited_time) {
   const auto source = listen_by_nvml("0000:17:00.0");
   ASSERT_TRUE(source) << source.error().text();
   const auto heard = (*source)->wait(5ms);
@@ -50,12 +50,12 @@ TEST_F(alarms_of_a_gpu, are_awaited_for_a_time) {
   EXPECT_FALSE(*heard);
 }
 
-TEST_F(alarms_of_a_gpu, say_what_they_mean) {
+TEST_F(alarms_of_a_gpu, are_described_in_words) {
   EXPECT_EQ(protocol::xid_text(43), "Xid 43 (a kernel trapped, or an assertion in it failed)");
   EXPECT_EQ(protocol::xid_text(999), "Xid 999 (see NVIDIA's list of Xid errors)");
 }
 
-TEST_F(alarms_of_a_gpu, cannot_be_received_without_the_library_or_the_gpu_which_is_reported) {
+TEST_F(alarms_of_a_gpu, fail_with_the_reason_without_the_library_or_the_gpu) {
   EXPECT_EQ(why_not("0000:18:00.0"), "nvmlDeviceGetHandleByPciBusId_v2: Not Found");
   use("/nowhere/libnvidia-ml.so.1");
   EXPECT_NE(why_not("0000:17:00.0").find("cannot load NVML: /nowhere/libnvidia-ml.so.1"), std::string::npos);

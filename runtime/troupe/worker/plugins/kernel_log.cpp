@@ -28,14 +28,15 @@ error unavailable(const char* path, const std::string& why) {
   return error(reaction::unsupported, "worker", cat("cannot read the kernel's log ", path, ": ", why));
 }
 
-// Linux gives this number to the first namespace of processes, whose numbers the log has.
+// Returns true if this process is in the first PID namespace, whose process numbers the log contains: Linux gives that
+// namespace this inode number.
 bool sees_all_processes() noexcept {
   constexpr ino_t first_namespace = 0xEFFFFFFC;
   struct stat s{};
   return ::stat("/proc/self/ns/pid", &s) == 0 && s.st_ino == first_namespace;
 }
 
-// Takes what stands before `end` from the text, and `end` too.
+// Returns the text before `end`, and removes it and `end` from the text.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) noexcept {
   const std::size_t at = text.find(end);
   if (at == std::string_view::npos) return {};
@@ -51,7 +52,7 @@ std::optional<std::uint32_t> number_in(std::string_view text) noexcept {
   return n;
 }
 
-// Domain, bus and device, which is how the driver's messages name a GPU.
+// Compares domain, bus and device, by which the driver's messages name a GPU.
 bool is_the_gpu(std::string_view address, const std::string& pci) {
   unsigned a[3]{}, b[3]{};
   return std::sscanf(std::string(address).c_str(), "%x:%x:%x", &a[0], &a[1], &a[2]) == 3 &&
@@ -64,7 +65,7 @@ bool names_a_channel(std::string_view line) noexcept {
                      [line](std::string_view way) { return line.find(way) != std::string_view::npos; });
 }
 
-// Returns the error that a line about a multiprocessor of the GPU names: "Misaligned Address".
+// Returns the error in a line about a multiprocessor of the GPU: "Misaligned Address".
 std::optional<std::string_view> wrong_access_in(std::string_view line, const std::string& pci) {
   if (!take_until(line, xid_begins)) return {};
   const auto address = take_until(line, "): ");
@@ -114,15 +115,15 @@ class kernel_log final : public alarm_source {
   file_descriptor file_;
   const char* path_;
   std::string pci_;
-  std::string text_;    // read, but not looked at
-  std::string access_;  // what the lines before the next alarm say of it
+  std::string text_;    // read, but not parsed yet
+  std::string access_;  // the error from lines that precede the next alarm
 };
 
 }  // namespace
 
 // NVRM: Xid (PCI:0000:17:00): 31, pid=1065, name=troupe-worker, channel 0x00000032, ...
-// Lines about the state of a multiprocessor (Xid 13) come first and name no channel, and no process, or the one that
-// called the driver when the GPU interrupted it.
+// Lines about the state of a multiprocessor (Xid 13) come first. They name no channel, and either no process or the one
+// that called the driver when the GPU interrupted it.
 std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci) {
   if (!take_until(line, xid_begins)) return {};
   const auto address = take_until(line, "): ");
@@ -145,7 +146,7 @@ result<std::unique_ptr<alarm_source>> read_kernel_log(const std::string& pci) {
     return unavailable(path, "this process is in a container, and the log has other numbers of processes");
   file_descriptor file(::open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file) return unavailable(path, std::strerror(errno));
-  // What was reported before is about processes that are gone. A pipe begins empty.
+  // Earlier reports are about processes that have ended. A pipe has no earlier content to skip.
   if (::lseek(file.get(), 0, SEEK_END) < 0 && errno != ESPIPE) return unavailable(path, std::strerror(errno));
   return std::unique_ptr<alarm_source>(std::make_unique<kernel_log>(std::move(file), path, pci));
 }

@@ -10,14 +10,14 @@
 
 namespace troupe {
 
-/// Reads the alarms of a GPU from the kernel's log, where NVIDIA's driver names the process of a channel as well:
-/// /dev/kmsg, or the file that the environment variable TROUPE_KERNEL_LOG names. `pci` is the GPU's address on the bus.
-/// Fails with `unsupported`, and says why, if the log cannot be read, or its numbers of processes are not those that
-/// this process sees, as in a container.
+/// Reads the alarms of a GPU from the kernel's log, in which NVIDIA's driver names the process of a channel as well:
+/// /dev/kmsg, or the file in the environment variable TROUPE_KERNEL_LOG. `pci` is the GPU's address on the bus. Fails
+/// with `unsupported` and the reason if the log cannot be read, or if its process numbers are not those of this
+/// process's namespace, as in a container.
 result<std::unique_ptr<alarm_source>> read_kernel_log(const std::string& pci);
 
-/// Returns the alarm that a line of the log is, if it is one of the GPU at this address. A line about a multiprocessor
-/// is none: another one follows that says whose it is.
+/// Returns the alarm in a line of the log, if it is about the GPU at this address. A line about a multiprocessor is no
+/// alarm: another line follows that names the process.
 std::optional<gpu_alarm> alarm_in(std::string_view line, const std::string& pci);
 
 }  // namespace troupe

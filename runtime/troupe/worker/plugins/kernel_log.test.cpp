@@ -38,9 +38,9 @@ TEST(alarms_in_the_kernels_log, need_not_name_a_process) {
   EXPECT_TRUE(alarm_in("NVRM: Xid (PCI:0000:17:00): 48, pid='<unknown>'", "00000000:17:00.0"));
 }
 
-// The lines are those with which an H200 reported a kernel of process 755, while another process happened to run on the
-// processor. While the GPU serves no process, no probe could show that this one is not at fault.
-TEST(alarms_in_the_kernels_log, are_not_the_earlier_lines_that_name_the_interrupted_process) {
+// These are the lines with which an H200 reported a kernel of process 755, while another process happened to run on the
+// processor. As long as the GPU serves no process, no probe could show that this other process is not at fault.
+TEST(alarms_in_the_kernels_log, are_not_earlier_lines_that_name_the_interrupted_process) {
   const std::string begin = "4,370,33718193,c;NVRM: Xid (PCI:0000:17:00): 13, ";
   for (const char* line : {"Graphics SM Warp Exception on (GPC 1): Misaligned Address",
                            "pid=798, name=troupe-worker, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0): Out Of "
@@ -70,7 +70,7 @@ TEST(alarms_in_the_kernels_log, name_a_process_only_with_its_channel) {
   }
 }
 
-TEST(alarms_in_the_kernels_log, are_of_one_gpu_and_all_else_is_passed_over) {
+TEST(alarms_in_the_kernels_log, are_of_one_gpu_and_other_lines_are_ignored) {
   for (const char* line : {"NVRM: Xid (PCI:0000:18:00): 31, pid=1, name=a", "NVRM: Xid (PCI:0001:17:00): 31, pid=1",
                            "NVRM: Xid (PCI:0000:17:00): x, pid=1", "NVRM: Xid (PCI:0000:17:00): 31",
                            "NVRM: Xid (PCI:", "usb 1-1: new device", ""})
@@ -82,7 +82,7 @@ class kernels_log : public testing::Test {
   kernels_log() {
     EXPECT_EQ(::mkfifo(path_.c_str(), 0600), 0);
     ::setenv("TROUPE_KERNEL_LOG", path_.c_str(), 1);
-    writer_.open(path_, std::ios::in | std::ios::out);  // so that opening does not wait, and the pipe does not end
+    writer_.open(path_, std::ios::in | std::ios::out);  // so that opening does not block, and the pipe does not end
   }
   ~kernels_log() override {
     ::unsetenv("TROUPE_KERNEL_LOG");
@@ -94,7 +94,7 @@ class kernels_log : public testing::Test {
   std::fstream writer_;
 };
 
-TEST_F(kernels_log, is_read_line_by_line_however_it_comes) {
+TEST_F(kernels_log, is_read_line_by_line_however_it_is_split) {
   auto source = read_kernel_log(pci);
   ASSERT_TRUE(source) << source.error().text();
   EXPECT_FALSE((*source)->wait(1ms).value());
@@ -109,7 +109,7 @@ TEST_F(kernels_log, is_read_line_by_line_however_it_comes) {
   EXPECT_EQ((*second)->process, 1065u);
 }
 
-TEST_F(kernels_log, names_the_error_though_another_line_names_the_process) {
+TEST_F(kernels_log, names_the_error_from_an_earlier_line) {
   const std::string begin = "NVRM: Xid (PCI:0000:17:00): 13, ";
   auto source = read_kernel_log(pci);
   ASSERT_TRUE(source) << source.error().text();
@@ -126,7 +126,7 @@ TEST_F(kernels_log, names_the_error_though_another_line_names_the_process) {
   EXPECT_EQ((*second)->details.find("Out Of Range"), std::string::npos) << (*second)->details;
 }
 
-TEST_F(kernels_log, is_preferred_to_nvml_where_it_can_be_read) {
+TEST_F(kernels_log, is_preferred_to_nvml_if_it_can_be_read) {
   ::setenv("TROUPE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
   auto source = listen_to_gpu(pci);
   ::unsetenv("TROUPE_NVML");
@@ -137,7 +137,7 @@ TEST_F(kernels_log, is_preferred_to_nvml_where_it_can_be_read) {
   EXPECT_EQ((*heard)->process, 1065u);
 }
 
-TEST_F(kernels_log, says_why_it_cannot_be_read) {
+TEST_F(kernels_log, fails_with_the_reason_if_it_cannot_be_read) {
   ::setenv("TROUPE_KERNEL_LOG", "/nowhere/kmsg", 1);
   const auto source = read_kernel_log(pci);
   ASSERT_FALSE(source);
@@ -151,7 +151,7 @@ TEST_F(kernels_log, fails_with_an_error_when_it_ends) {
   ::setenv("TROUPE_KERNEL_LOG", file.c_str(), 1);
   auto source = read_kernel_log(pci);
   ASSERT_TRUE(source) << source.error().text();
-  const auto heard = (*source)->wait(10s);  // what was there before does not count
+  const auto heard = (*source)->wait(10s);  // the earlier content does not count
   ASSERT_FALSE(heard);
   EXPECT_NE(heard.error().text().find("it has ended"), std::string::npos) << heard.error().text();
   std::remove(file.c_str());

@@ -41,7 +41,7 @@ std::vector<char*> variables_of(char** environment) {
   return out;
 }
 
-// Returns the present environment with `setting`: the same object as long as both are unchanged.
+// Returns the present environment with `setting` added: the same object as long as both are unchanged.
 longer_environment& with(const std::string& setting) {
   static auto& kept = *new std::vector<std::unique_ptr<longer_environment>>;
   std::vector<char*> now = variables_of(::environ);
@@ -74,7 +74,7 @@ void* load_library(const char* path, int flags, const std::string& setting) {
 }
 
 void* load_library(const char* path, int flags) {
-  const std::lock_guard guard(environment_lock());  // a variable that another thread adds meanwhile is not the user's
+  const std::lock_guard guard(environment_lock());  // also excludes current_environment()
   return load_with(path, flags, kernel_choice::here().setting());
 }
 

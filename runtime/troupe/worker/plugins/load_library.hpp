@@ -10,16 +10,16 @@ namespace troupe {
 /// dependencies are loaded: `setting` is "NAME=VALUE", or empty for none.
 ///
 /// Other threads, with isolation::thread those of the application, may be reading the environment, and ::setenv would
-/// free what they read. So this function changes and frees no memory of the environment: it installs a copy that has
-/// the variable, and afterwards the original again. If a thread has changed the copy meanwhile, the copy stays, so that
-/// no change is lost.
+/// free memory that they read. So this function changes and frees no memory of the environment: it installs a copy that
+/// has the variable, and later restores the original. If a thread has changed the copy meanwhile, the copy stays, so
+/// that no change is lost.
 void* load_library(const char* path, int flags, const std::string& setting);
-/// Loads a shared library in a way that OpenBLAS, if loaded with it, takes the right kernels: see openblas_kernels.hpp.
+/// Loads a shared library so that OpenBLAS, if it is loaded with it, uses the right kernels: see openblas_kernels.hpp.
 /// Has no effect on an OpenBLAS that the process has loaded already.
 void* load_library(const char* path, int flags);
 
-/// From now on, threads that a library starts while it is loaded are named as helpers, so that engines find them: see
-/// library_helpers.hpp. For programs that are nothing but a worker, because an application may use the library, too.
+/// Makes later calls mark the threads that a library starts while it is loaded as helpers, so that engines find them:
+/// see library_helpers.hpp. For programs that are only a worker, because an application may use the library itself.
 void name_helpers_of_libraries() noexcept;
 
 }  // namespace troupe

@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// Loads the library with `setting`, unloads it, and returns the value that the library saw.
+// Loads the library with `setting`, unloads it, and returns the value that the library read.
 std::string seen_with(const std::string& setting) {
   void* const library = load_library(TROUPE_ENVIRONMENT_WITNESS, RTLD_NOW | RTLD_LOCAL, setting);
   if (library == nullptr) return ::dlerror();
@@ -23,7 +23,7 @@ std::string seen_with(const std::string& setting) {
   return out;
 }
 
-TEST(load_library, shows_the_library_a_setting_and_removes_it_afterwards) {
+TEST(load_library, adds_a_setting_to_the_librarys_environment_and_removes_it_afterwards) {
   char** const before = ::environ;
   EXPECT_EQ(seen_with(""), "nothing");
   EXPECT_EQ(seen_with("TROUPE_TEST_SETTING=one"), "one");

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-// The instruction sets that kernels use, or need.
+// The instruction sets that kernels use or require.
 enum class level { basic, sse, avx, avx2, avx512 };
 
 struct kernels {
@@ -27,7 +27,7 @@ constexpr kernels all_kernels[] = {
     {"Opteron_SSE3", level::sse, level::basic},
     {"Barcelona", level::sse, level::basic},
     {"Nehalem", level::sse, level::basic},
-    // Also for Jaguar, which executes AVX in halves: a decision of OpenBLAS.
+    // Also for Jaguar, which executes AVX instructions in two halves: a decision of OpenBLAS.
     {"Bobcat", level::avx, level::basic},
     {"Sandybridge", level::avx, level::avx},
     {"Bulldozer", level::avx, level::avx},
@@ -36,7 +36,7 @@ constexpr kernels all_kernels[] = {
     {"Excavator", level::avx2, level::avx},
     {"Haswell", level::avx2, level::avx2},
     {"Zen", level::avx2, level::avx2},
-    // These two and SapphireRapids differ only in products of bfloat16, which blas.host does not leave to them.
+    // These two and SapphireRapids differ only in products of bfloat16, which blas.host does not compute with them.
     {"SkylakeX", level::avx512, level::avx512},
     {"Cooperlake", level::avx512, level::avx512},
 };
@@ -67,7 +67,8 @@ std::string_view by_extensions(const x86_processor& p) noexcept {
   return p.avx ? "Sandybridge" : "Prescott";
 }
 
-// Returns the best kernels that a model of the Core line may get and whose instruction sets the processor reports.
+// Returns the best kernels, up to `most`, whose instruction sets the processor reports. For a model of Intel's Core
+// line.
 std::string_view at_most(std::string_view most, const x86_processor& p) noexcept {
   if (most == "Cooperlake" && p.avx512_bf16) return "Cooperlake";
   if ((most == "Cooperlake" || most == "SkylakeX") && p.avx512_vl) return "SkylakeX";
@@ -76,7 +77,7 @@ std::string_view at_most(std::string_view most, const x86_processor& p) noexcept
 }
 
 std::string_view takes_of_core_line(const x86_processor& p) noexcept {
-  if (p.extended_model() > 10) return "Prescott";  // a model beyond OpenBLAS's list is treated as a Pentium 4
+  if (p.extended_model() > 10) return "Prescott";  // OpenBLAS treats a model beyond its list as a Pentium 4
   switch (p.model()) {
     case 0x0f:
     case 0x16:
@@ -138,7 +139,7 @@ std::string_view takes_of_core_line(const x86_processor& p) noexcept {
     case 0x9a:
       return at_most("Cooperlake", p);
     default:
-      // On 64 bits, models from before 2006 are Prescotts too.
+      // On 64 bits, models from before 2006 get Prescott too.
       return p.extended_model() == 0 && p.model() <= 0x0e && p.model() != 0x0c ? "Prescott" : by_extensions(p);
   }
 }

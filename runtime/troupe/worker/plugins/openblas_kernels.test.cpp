@@ -35,12 +35,12 @@ struct known {
   std::uint32_t signature;
   shows extensions;
   std::string_view own;        // the choice of OpenBLAS 0.3.21
-  std::string_view told = "";  // what Troupe passes to it; empty: nothing
+  std::string_view told = "";  // what Troupe passes to OpenBLAS; empty: nothing
 };
 
 // Signatures are those of CPUID. The choices of OpenBLAS are from driver/others/dynamic.c of version 0.3.21.
 constexpr known processors[] = {
-    // Processors that it knows.
+    // Processors that OpenBLAS knows.
     {"Xeon 5160, Core 2", intel, 0x000006f6, core2, "Core2"},
     {"Xeon X5570, Nehalem", intel, 0x000106a5, sse4_2, "Nehalem"},
     {"Xeon E5-2670, Sandy Bridge", intel, 0x000206d7, avx, "Sandybridge"},
@@ -69,12 +69,12 @@ constexpr known processors[] = {
     {"Dhyana", hygon, 0x00900f02, avx2, "Zen"},
     {"KX-U6880A", zhaoxin, 0x000307b0, avx, "Nehalem", "Sandybridge"},
 
-    // Processors whose model it does not know and for which it chooses well by their extensions.
+    // Processors whose model OpenBLAS does not know, and for which it chooses well by their extensions.
     {"Core Ultra 7 155H, Meteor Lake", intel, 0x000a06a4, avx2, "Haswell"},
     {"Xeon 6767P, Granite Rapids", intel, 0x000a06d1, avx512_bf16, "Cooperlake"},
     {"Xeon 6780E, Sierra Forest", intel, 0x000a06f3, avx2, "Haswell"},
 
-    // Processors that it takes for much older ones.
+    // Processors that OpenBLAS takes for much older ones.
     {"Xeon 8592+, Emerald Rapids", intel, 0x000c06f2, avx512_bf16, "Prescott", "SkylakeX"},
     {"Core i9-13900K, Raptor Lake", intel, 0x000b0671, avx2, "Prescott", "Haswell"},
     {"N100, Alder Lake-N", intel, 0x000b06e0, avx2, "Prescott", "Haswell"},
@@ -85,7 +85,7 @@ constexpr known processors[] = {
     {"Atom P5962B, Tremont", intel, 0x00080664, sse4_2, "Prescott", "Nehalem"},
     {"Opteron 6174, K10", amd, 0x00100f91, k10, "Prescott", "Barcelona"},
 
-    // Processors as hypervisors present them.
+    // Processors in the form in which hypervisors present them.
     {"Common KVM processor", intel, 0x00000f61, avx512, "Prescott", "SkylakeX"},
     {"Common 64-bit QEMU processor with AVX2", amd, 0x00060fb1, avx2, "Opteron_SSE3", "Zen"},
     {"a Penryn that shows AVX2", intel, 0x0001067a, avx2, "Penryn", "Haswell"},
@@ -98,7 +98,7 @@ constexpr known processors[] = {
     {"Centaur's CNS, which hides FMA", centaur, 0x000507b0, avx2_without_fma, "Zen", "Sandybridge"},
 };
 
-TEST(openblas_kernels, are_those_that_openblas_chooses_or_the_best_if_those_are_unfit) {
+TEST(openblas_kernels, are_openblas_own_choice_or_the_best_if_that_is_unfit) {
   for (const known& k : processors) {
     SCOPED_TRACE(k.name);
     const x86_processor p = processor(k.vendor, k.signature, k.extensions);
@@ -126,7 +126,7 @@ TEST(openblas_kernels, are_described_with_their_chooser_and_a_remedy_if_they_are
              users = kernel_choice::of(unknown, "Haswell");
   EXPECT_EQ(own.text("SkylakeX"), "SkylakeX, as OpenBLAS chooses");
   EXPECT_EQ(own.remedy("SkylakeX"), "");
-  // Another version of OpenBLAS, which knows fewer or more processors than 0.3.21.
+  // The choice of another version of OpenBLAS, which knows fewer or more processors than 0.3.21.
   EXPECT_EQ(own.remedy("Haswell"), "export OPENBLAS_CORETYPE=SkylakeX");
   EXPECT_EQ(own.remedy("SapphireRapids"), "");
   EXPECT_EQ(ours.text("SkylakeX"), "SkylakeX, chosen by Troupe: OpenBLAS 0.3.21 takes Prescott here");
@@ -138,12 +138,12 @@ TEST(openblas_kernels, are_described_with_their_chooser_and_a_remedy_if_they_are
   EXPECT_EQ(users.remedy("Haswell"), "unset OPENBLAS_CORETYPE");
 }
 
-TEST(openblas_kernels, fit_this_machine_once_chosen) {
+TEST(openblas_kernels, that_are_chosen_fit_this_machine) {
   const x86_processor here = x86_processor::of_this_machine();
   const kernel_choice c = kernel_choice::of(here, nullptr);
   EXPECT_EQ(here.vendor.size(), 12u);
   EXPECT_FALSE(unfit(c.setting().empty() ? c.own : c.best, here));
-  // As the compiler's library reports it.
+  // Compares with the compiler's library.
   EXPECT_EQ(here.avx, __builtin_cpu_supports("avx") != 0);
   EXPECT_EQ(here.avx2, __builtin_cpu_supports("avx2") != 0);
   EXPECT_EQ(here.fma, __builtin_cpu_supports("fma") != 0);

@@ -9,9 +9,9 @@
 
 namespace troupe {
 
-/// The memory files of a device, mapped in its worker. After each, unless another file begins there, follows a page
-/// that reads as zeros: vector code of compilers reads a few bytes more than it needs, and would otherwise fault after
-/// the last element of the last buffer. A write to that page faults, and so does a read beyond it.
+/// The memory files of a device, mapped in its worker. Each is followed by a page that reads as zeros, unless another
+/// file begins there: vector code of compilers reads a few bytes more than it needs, and would otherwise fault after
+/// the last element of the last buffer. A write to that page is a fault, and so is a read beyond it.
 class placed_memory {
  public:
   placed_memory() noexcept = default;

@@ -14,7 +14,7 @@ const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
 class placed_memory_pages : public testing::Test {
  protected:
-  // Does not fault where access is forbidden.
+  // Returns false if access to the address is forbidden, without a fault.
   static bool can_read(std::uintptr_t address) {
     char here = 0;
     const iovec to{&here, 1}, from{reinterpret_cast<void*>(address), 1};
@@ -32,8 +32,8 @@ class placed_memory_pages : public testing::Test {
     ASSERT_TRUE(placed) << placed.error().to_string();
     std::memset(*placed, content, pages * page);
   }
-  // Returns a character for each page: '.' faults, 'z' reads as zeros and is read-only, otherwise the first byte of a
-  // file.
+  // Returns a character for each page: '.' for a fault, 'z' if it reads as zeros and is read-only, otherwise the first
+  // byte of a file.
   std::string pages() const {
     std::string out;
     for (std::size_t p = 0; p < reserved; ++p) {
@@ -53,7 +53,7 @@ class placed_memory_pages : public testing::Test {
   placed_memory memory_{address_reservation::reserve(reserved * page).value()};
 };
 
-TEST_F(placed_memory_pages, have_one_page_of_zeros_behind_them_and_nothing_further) {
+TEST_F(placed_memory_pages, are_followed_by_exactly_one_page_of_zeros) {
   place(1, 2, 'a');
   EXPECT_EQ(pages(), ".aaz....");
   EXPECT_EQ(memory_.find(at(1)), reinterpret_cast<std::byte*>(at(1)));
@@ -62,7 +62,7 @@ TEST_F(placed_memory_pages, have_one_page_of_zeros_behind_them_and_nothing_furth
   EXPECT_EQ(pages(), "........");
 }
 
-TEST_F(placed_memory_pages, keep_the_page_of_zeros_when_files_there_are_placed_and_removed) {
+TEST_F(placed_memory_pages, keep_the_page_of_zeros_after_a_file_there_is_placed_and_removed) {
   place(0, 2, 'a');
   place(2, 1, 'b');
   place(3, 1, 'c');

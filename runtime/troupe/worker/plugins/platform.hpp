@@ -14,19 +14,19 @@
 
 namespace troupe {
 
-/// The memory and lanes of a backend that computes on a GPU. One plug-in per backend, `platform.<backend>.so` beside
-/// the engines; a backend without one computes on the host. It is built together with the worker and is no interface
-/// for users, which worker/engine.hpp is.
+/// The memory and lanes of a backend that computes on a GPU. One plug-in for each backend, `platform.<backend>.so`
+/// beside the engines; a backend without one computes on the host. It is built together with the worker and is not an
+/// interface for users, unlike worker/engine.hpp.
 ///
-/// A thread must call `enter` before any other function. After an error with the reaction `context_lost` nothing works
+/// A thread must call `enter` before any other function. After an error with the reaction `context_lost`, nothing works
 /// any more, and the worker is replaced.
 class platform {
  public:
   virtual ~platform() = default;
 
-  /// Returns engine_context::native_context for engines.
+  /// Returns the value of engine_context::native_context.
   virtual void* context() const noexcept = 0;
-  /// Must be called once by each thread, before anything else.
+  /// Must be called once by each thread, before any other function.
   virtual result<void> enter() = 0;
   /// Returns the text of a protocol::gpu_description.
   virtual std::string description() const = 0;
@@ -40,15 +40,15 @@ class platform {
   virtual result<void> map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory,
                            map_access access) = 0;
   virtual void unmap(std::uint64_t address) noexcept = 0;
-  /// Changes the access to a range, which must be all that one `map` has mapped.
+  /// Changes the access to a range. Precondition: the range is exactly one that `map` has mapped.
   virtual result<void> protect(std::uint64_t address, std::uint64_t bytes, map_access access) = 0;
-  /// Lets the device read host memory that is mapped in this process, and write it if `access` allows, at the same
-  /// addresses.
+  /// Lets the device read host memory that is mapped in this process, at the same addresses, and write it if `access`
+  /// allows.
   virtual result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) = 0;
   virtual void unpin(std::byte* at) noexcept = 0;
 
-  /// Makes memory for this worker alone that the driver moves between the host and the device as it is used. Returns
-  /// its address.
+  /// Allocates memory of this worker that the driver moves between the host and the device as it is used. Returns its
+  /// address.
   virtual result<std::uint64_t> make_managed(std::uint64_t bytes) = 0;
   virtual void free_managed(std::uint64_t address) noexcept = 0;
 
@@ -57,27 +57,27 @@ class platform {
 
   /// Makes a queue of operations on the device, a CUstream. Sets `counts` to its priority as the device counts.
   virtual result<void*> make_stream(priority urgency, std::int32_t& counts) = 0;
-  /// Enqueues a write of the value to pinned memory, after everything in the stream.
+  /// Enqueues a write of `value` to pinned memory, after everything in the stream.
   virtual result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
-  /// Makes later operations of the stream wait until the value there is at least this.
+  /// Makes later operations of the stream wait until the value at `where` is at least `value`.
   virtual result<void> wait(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
-  /// Fails if an operation in the stream has failed in a way that nothing works any more.
+  /// Fails if an operation in the stream has failed so that nothing works any more.
   virtual result<void> check(void* stream) = 0;
-  /// Returns true if an error of the device means that it runs no kernel of this process any more.
+  /// Returns true if an error of the device implies that it runs no kernel of this process any more.
   virtual bool has_ended_kernels(const error& why) const noexcept = 0;
 };
 
 struct platform_options {
   int device = 0;
-  /// True if the worker is a thread of the application: work of the application on the device and of the worker must
-  /// see each other's memory.
+  /// True if the worker is a thread of the application: then the application's work on the device and the worker's must
+  /// be able to access each other's memory.
   bool shared = false;
-  /// The file for the device's state after a fault; empty: none is written.
+  /// The file for the device's state after a fault. Empty: none is written.
   std::string core_file = {};
 };
 struct opened_plug_in;
 
-/// Loads a platform from its plug-in. Returns null if no folder has one for this backend.
+/// Loads a platform from its plug-in. Returns null if no folder has a plug-in for this backend.
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
                                                 const platform_options& o,
                                                 const std::vector<opened_plug_in>& opened = {});
@@ -85,7 +85,7 @@ result<std::unique_ptr<platform>> load_platform(const std::string& backend, cons
 }  // namespace troupe
 
 extern "C" {
-/// The function that a plug-in exports. Its name must change with the class above.
+/// The function that a plug-in exports. Change its name with every change of `platform`.
 using troupe_platform_open_fn = void (*)(const troupe::platform_options& o,
                                          troupe::result<std::unique_ptr<troupe::platform>>* out);
 }

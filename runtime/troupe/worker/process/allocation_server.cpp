@@ -19,7 +19,7 @@ namespace {
 
 std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
-// Returns the size of a mapping on the host: whole pages, and one more that can be read.
+// Returns the size of a mapping on the host: whole pages, and one more that may be read.
 std::uint64_t mapped_bytes(std::uint64_t bytes) noexcept { return round_up(bytes, page_bytes()) + page_bytes(); }
 
 }  // namespace
@@ -57,7 +57,7 @@ void allocation_server::serve() {
     std::array<std::byte, sizeof(protocol::wanted_memory)> packet{};
     const auto got = questions_.receive(packet, 1);
     if (got && got->outcome != control_socket::outcome::message) return;
-    // A packet whose descriptor was dropped, because this process had no room for it, still holds a question.
+    // A packet whose descriptor was dropped, because this process had no free one, still holds a question.
     const auto wanted = protocol::parse_question(std::span(packet.data(), got ? got->bytes : packet.size()));
     if (!wanted || (!got && wanted->number == 0)) return;
     if (wanted->what == protocol::wanted::release) {
@@ -69,7 +69,7 @@ void allocation_server::serve() {
   }
 }
 
-// Returns false if the application is gone.
+// Returns false if the application has ended.
 bool allocation_server::answer(const protocol::wanted_memory& wanted, const result<control_socket::received>& got) {
   std::uint64_t address = 0;
   const result<file_descriptor> made = make(wanted, got, address);
@@ -99,8 +99,8 @@ result<file_descriptor> allocation_server::make(const protocol::wanted_memory& w
 
 result<std::uint64_t> allocation_server::make_managed(std::uint64_t bytes) {
   if (gpu_ != nullptr) return gpu_->make_managed(bytes);
-  // MAP_SHARED, so that it does not count as the process's data, which may be limited. Unwatched, because other threads
-  // of this process learn the address through the application.
+  // MAP_SHARED, so that it does not count against the limit on the process's data. Mapped without the thread
+  // sanitizer's knowledge, because other threads of this process get the address from the application.
   const std::uint64_t whole = mapped_bytes(bytes);
   void* const at = unwatched_mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
   if (at == MAP_FAILED) return error_of_errno("memory", cat("mmap of ", bytes, " bytes"));

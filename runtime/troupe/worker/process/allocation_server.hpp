@@ -14,21 +14,21 @@
 
 namespace troupe {
 
-/// The worker's end of the socket on which the application asks for memory. A thread answers: it makes device memory,
-/// which the application keeps beyond the worker's end, and managed memory, which ends with the worker.
+/// The worker's end of the socket on which the application asks for memory. A thread answers: it allocates device
+/// memory, which the application keeps after the worker's end, and managed memory, which ends with the worker.
 class allocation_server {
  public:
-  /// `gpu` is null on the host. `enter` runs first on each thread that uses the platform.
+  /// `gpu` is null on the host. `enter` is called first on each thread that uses the platform.
   allocation_server(control_socket questions, platform* gpu, std::function<void()> enter);
   allocation_server(const allocation_server&) = delete;
-  /// Frees the managed memory. The threads must have ended, and nothing may use that memory any more.
+  /// Frees the managed memory. Precondition: the threads have ended, and nothing uses that memory any more.
   ~allocation_server();
 
   /// Throws std::system_error if a thread cannot be started; `stop` must still be called.
   void start();
   /// Ends the threads.
   void stop();
-  /// Leaves the thread alone in a process that ends.
+  /// Abandons the threads in a process that is about to exit.
   void detach();
 
  private:
@@ -42,8 +42,8 @@ class allocation_server {
   control_socket questions_;
   platform* gpu_;
   std::function<void()> enter_;
-  std::map<std::uint64_t, std::uint64_t> managed_;  // bytes by address
-  std::optional<task_queue> releases_;              // frees managed memory: the platform waits for running work
+  std::map<std::uint64_t, std::uint64_t> managed_;  // managed memory: bytes by address
+  std::optional<task_queue> releases_;              // frees managed memory, which waits for running work
   std::thread thread_;
 };
 

@@ -33,7 +33,8 @@ constexpr std::uint32_t this_processor = 0;
 constexpr std::uint32_t allowed = SECCOMP_RET_ALLOW, forbidden = SECCOMP_RET_ERRNO | EPERM,
                         unknown = SECCOMP_RET_ERRNO | ENOSYS;
 
-// A program for the kernel's filter machine. Before and after each rule, the number of the call is in its register.
+// A program for the kernel's filter machine. Before and after each rule, the machine's register holds the call's
+// number.
 class program {
  public:
   program() {
@@ -56,17 +57,18 @@ class program {
   }
   void all(int call, std::uint32_t outcome) { all(std::span(&call, 1), outcome); }
 
-  // Forbids a call by one of its arguments. Only the lower 32 bits count, which is what the kernel reads of these.
+  // Forbids a call depending on one of its arguments. Only the lower 32 bits count, which are all that the kernel reads
+  // of these arguments.
   enum class unless_it { is_one_of, is_none_of };
   void forbid(int call, unsigned index, std::uint32_t mask, unless_it allowed_if, std::vector<std::uint32_t> values) {
     const bool harmless_by_default = allowed_if == unless_it::is_none_of;
     const auto n = static_cast<std::uint8_t>(values.size());
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0,
-        static_cast<std::uint8_t>(n + 4 + harmless_by_default));  // to what follows this rule
+        static_cast<std::uint8_t>(n + 4 + harmless_by_default));  // to the instruction after this rule
     load(static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * index));
     add(BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
     for (std::uint8_t i = 0; i < n; ++i)
-      add(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<std::uint8_t>(n - i), 0);  // over the next but these
+      add(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<std::uint8_t>(n - i), 0);  // past the refusal
     if (harmless_by_default) add(BPF_JMP | BPF_JA, 1, 0, 0);
     finish(forbidden);
     load(offsetof(seccomp_data, nr));
@@ -76,7 +78,7 @@ class program {
 
   result<void> enforce() {
     const sock_fprog whole{static_cast<unsigned short>(code_.size()), code_.data()};
-    // SPEC_ALLOW: otherwise older kernels slow down all code of the process, against leaks within it.
+    // SPEC_ALLOW: without it, older kernels slow down all code of the process, to prevent leaks within it.
     if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
                   &whole) != 0)
       return error::from_errno(reaction::fatal, "worker", "seccomp", errno);
@@ -95,8 +97,8 @@ class program {
 constexpr std::uint32_t whole = 0xffffffff;
 using unless_it = program::unless_it;
 
-// Forbids calls by which a process acts on another one of its user, on the terminal, or on what it shares with its
-// starter: the process may signal and limit itself only, and not change the flags and owners of a file that it
+// Forbids calls that affect another process of the user, the terminal, or what this process shares with the one that
+// started it: the process may signal and limit only itself, and may not change flags and owners of files that it
 // inherited.
 void forbid_acts_on_others(program& p) {
   const auto self = static_cast<std::uint32_t>(::getpid());
@@ -115,8 +117,8 @@ void forbid_terminal(program& p) {
            {TIOCSTI, TIOCSCTTY, TIOCLINUX, FIONBIO, FIOASYNC, FIOSETOWN, SIOCSPGRP});
 }
 
-// Threads, but no processes. The flags of clone3 are in memory, where a filter cannot see them: libc uses clone instead
-// if clone3 is unknown.
+// Allows threads but no processes. The flags of clone3 are in memory, which a filter cannot read, so clone3 fails as
+// unknown: libc then uses clone.
 void forbid_processes(program& p) {
   constexpr std::uint32_t thread = CLONE_THREAD;
   p.forbid(SYS_clone, 0, thread, unless_it::is_one_of, {thread});

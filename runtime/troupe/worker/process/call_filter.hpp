@@ -4,8 +4,8 @@
 
 #include <troupe/base/result.hpp>
 
-/// Filters of system calls ("seccomp"), which the kernel applies to a process and its children. A call that is
-/// forbidden fails with EPERM; one for another processor's interface ends the process.
+/// Filters of system calls ("seccomp"), which the kernel applies to a process and its children. A forbidden call fails
+/// with EPERM; a call of another processor's interface ends the process.
 namespace troupe {
 
 /// Returns true if this system, processor and build can filter calls.
@@ -13,8 +13,8 @@ bool can_filter_calls() noexcept;
 
 enum class call_filter {
   driver,    ///< for a worker with a GPU: no access to other processes, mounts, keys or modules
-  launcher,  ///< for the process that starts compilers, and for these: also no network
-  worker,    ///< for a worker on the host: also no new processes, programs, sockets, and signals to others
+  launcher,  ///< for the process that starts compilers, and for the compilers: also no network
+  worker,    ///< for a worker on the host: also no new processes, programs and sockets, and no signals to others
   strict,    ///< only what a worker on the host needs
 };
 

@@ -4,8 +4,8 @@
 
 #include <troupe/worker/process/call_lists.hpp>
 
-// One list of names serves all processors and versions of the system's headers: a call that these lack becomes -1,
-// which is no call.
+// One list of names serves all processors and versions of the system's headers: a call that they do not know becomes
+// -1, which is no call.
 
 #ifndef SYS_access
 #define SYS_access -1

@@ -26,7 +26,7 @@ paths folders_in_variable(const char* variable) {
 
 std::string folder_of(const std::string& file) { return std::filesystem::path(file).parent_path().string(); }
 
-// The folders of the libraries that this process has loaded so far.
+// Returns the folders of the libraries that this process has loaded so far.
 paths folders_of_loaded_files() {
   paths out;
   ::dl_iterate_phdr(
@@ -39,7 +39,7 @@ paths folders_of_loaded_files() {
   return out;
 }
 
-// Troupe's own files, and those that the program and its user have named.
+// Returns Troupe's own files, and those that the program and its user have named.
 paths named_files(const protocol::greeting& g) {
   paths out = folders_of_loaded_files();
   append(out, g.folders);
@@ -57,7 +57,7 @@ paths named_files(const protocol::greeting& g) {
   return out;
 }
 
-// A core file is written by the dying process itself, unless the system gives it to a program.
+// The dying process writes a core file itself, unless the system passes it to a program.
 paths folder_for_core_files(const protocol::greeting& g) {
   if (!g.settings.core_dumps) return {};
   std::string pattern;
@@ -66,7 +66,8 @@ paths folder_for_core_files(const protocol::greeting& g) {
   return {pattern.starts_with('/') ? folder_of(pattern) : "."};
 }
 
-// The cache's folder is made here if it can be: later it is not possible. Without compiling it is hardly written.
+// Makes the folder of the cache if possible, because that is not possible later. Without compiling, the cache is hardly
+// written.
 paths writable_files(const protocol::greeting& g) {
   paths out{"/dev/null", "/dev/zero", "/dev/full"};
   if (g.settings.compile) out.push_back(temporary_folder());
@@ -101,7 +102,7 @@ file_rules strict_files(const protocol::greeting& g) {
                    "/proc/sys/vm", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random"},
       .writable = writable_files(g)};
   append(out.readable, named_files(g));
-  // Headers are read to find out whether a program in the cache is still of their content.
+  // Headers are read to find out whether a cached program was compiled with their present content.
   if (g.settings.compile) append(out.readable, {"/usr/include", "/usr/local/include", "/usr/share"});
   return out;
 }

@@ -7,10 +7,10 @@
 
 namespace troupe {
 
-/// Returns the files of a worker on the host that is confined in the standard way, and of the compilers that it uses.
+/// Returns the files for a worker on the host with the confinement `standard`, and for the compilers that it uses.
 file_rules standard_files(const protocol::greeting& g);
 
-/// Returns those of a strictly confined worker.
+/// Returns the files for a worker with the confinement `strict`.
 file_rules strict_files(const protocol::greeting& g);
 
 }  // namespace troupe

@@ -21,8 +21,8 @@
 namespace troupe {
 namespace {
 
-// When memory is short, the kernel kills the process with the highest score: this one, which is replaced, and not the
-// application. Without /proc, the kernel's own choice stays.
+// Raises the score of this process: when memory is short, the kernel kills the process with the highest score. This
+// process is replaced; the application would not be. Without /proc, the kernel's own choice stays.
 void be_killed_first() {
   const file_descriptor score(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (score) (void)write_all(score.get(), "1000");
@@ -46,8 +46,8 @@ result<void> limit_resources(const protocol::worker_settings& s) {
   return {};
 }
 
-// Without access to files of the driver, which are not known, and without forbidding what it may do: it starts programs
-// and opens sockets.
+// Confines a worker with a GPU. Its files are not confined, because the driver's are unknown, nor what the driver may
+// do: it starts programs and opens sockets.
 result<std::string> confine_with_driver(const confinement_support& here) {
   if (here.landlock >= landlock_with_scopes) TROUPE_TRY(confine_signals());
   if (here.filters) TROUPE_TRY(filter_calls(call_filter::driver));
@@ -57,7 +57,7 @@ result<std::string> confine_with_driver(const confinement_support& here) {
              here.landlock >= landlock_with_scopes ? "" : "no Landlock that confines signals (Linux 6.12)");
 }
 
-// The launcher is forked before, and is confined as the compilers that it starts.
+// Forks the launcher before the worker is confined. It is confined like the compilers that it starts.
 result<void> make_launcher(const protocol::greeting& g, const confinement_support& here, const file_rules& files) {
   if (!g.settings.compile || !here.filters) return {};
   return fork_launcher([&] {

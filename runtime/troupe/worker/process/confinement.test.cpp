@@ -34,14 +34,14 @@ namespace {
 
 constexpr uid_t nobody = 65534;
 
-// The acts that a worker tried, and their success, in memory that it shares with the test.
+// What the worker tried, and with which success, in memory that it shares with the test.
 struct attempts {
-  bool confined;  // the worker came to its end
+  bool confined;  // the worker ran to its end
   char why_not[400], reported[400];
-  // Must fail in a confined worker.
+  // These must fail in a confined worker.
   bool memory_of_application, signal, trace, fork, program, tcp, write_elsewhere, read_elsewhere, flags_of_output,
       signal_by_compiler, write_by_compiler, memory_by_compiler;
-  // Must work.
+  // These must succeed.
   bool thread, memory_file, signal_to_itself, read_system, read_named, read_opened, write_cache, write_temporary,
       compiler;
 };
@@ -64,7 +64,7 @@ bool can_start_program() {
          ::waitpid(child, nullptr, 0) == child;
 }
 
-// A refused connection is one that was tried.
+// A refused connection counts as possible.
 bool can_connect_by_tcp() {
   const file_descriptor s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in to{};
@@ -80,7 +80,7 @@ bool can_change_flags_of_output() {
          ::ioctl(STDOUT_FILENO, FIONBIO, &on) == 0;
 }
 
-// Returns true if a shell that the launcher starts runs the line with success.
+// Returns true if a shell that the launcher starts runs the line successfully.
 bool shell_can(const std::string& line) {
   auto job = launch_by_launcher({.path = "/bin/sh", .args = {"-c", line}});
   if (!job) return false;
@@ -102,7 +102,8 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
       std::ofstream(room_ + file) << "text";
     replaced_.reset(::open((room_ + "/elsewhere/replaced").c_str(), O_PATH | O_CLOEXEC));
     std::filesystem::remove(room_ + "/elsewhere/replaced");
-    // The address sanitizer's processes cannot be filtered, and nothing is where the system lacks it.
+    // Processes with the address sanitizer cannot be filtered, and nothing can be confined if the system does not
+    // support it.
     files_ = landlock_version() != 0;
     calls_ = can_filter_calls();
     void* const shared = ::mmap(nullptr, sizeof(attempts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -114,7 +115,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     if (!room_.empty()) std::filesystem::remove_all(room_);
   }
 
-  // An application of the user, and its worker.
+  // Runs an application of the user, and its worker.
   void run(enum confinement level, bool gpu = false) {
     protocol::greeting g{};
     g.settings.core_dumps = false;
@@ -126,7 +127,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     ASSERT_GE(application, 0);
     if (application == 0) {
       if (GetParam() != ::geteuid() && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(2);
-      (void)::prctl(PR_SET_DUMPABLE, 1);  // as a program that was started by this user
+      (void)::prctl(PR_SET_DUMPABLE, 1);  // as for a program that was started by this user
       ::setenv("TMPDIR", (room_ + "/temporary").c_str(), 1);
       ::setenv("TROUPE_CACHE", (room_ + "/cache-parent/cache").c_str(), 1);
       const pid_t worker = ::fork();
@@ -218,13 +219,13 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
   attempts* got_ = nullptr;
 };
 
-TEST_P(a_confined_worker, reaches_only_the_files_and_processes_that_it_needs) {
+TEST_P(a_confined_worker, can_access_only_the_files_and_processes_that_it_needs) {
   ASSERT_NO_FATAL_FAILURE(run(confinement::standard));
   ASSERT_TRUE(got_->confined) << got_->why_not;
   expect_confined();
 }
 
-TEST_P(a_confined_worker, works_strictly_confined_or_refuses) {
+TEST_P(a_confined_worker, works_if_strictly_confined_or_refuses_to_start) {
   ASSERT_NO_FATAL_FAILURE(run(confinement::strict));
   if (files_ && calls_) {
     ASSERT_TRUE(got_->confined) << got_->why_not;
@@ -234,7 +235,7 @@ TEST_P(a_confined_worker, works_strictly_confined_or_refuses) {
   EXPECT_NE(std::string(got_->why_not).find("device_options::confinement is strict"), std::string::npos);
 }
 
-TEST_P(a_confined_worker, keeps_what_a_driver_may_need) {
+TEST_P(a_confined_worker, with_a_gpu_keeps_what_a_driver_may_need) {
   std::filesystem::create_directories(room_ + "/cache-parent/cache");
   ::chmod((room_ + "/cache-parent/cache").c_str(), 0777);
   ASSERT_NO_FATAL_FAILURE(run(confinement::standard, true));
@@ -248,8 +249,8 @@ TEST_P(a_confined_worker, keeps_what_a_driver_may_need) {
   EXPECT_EQ(got.reported[0] == '\0', calls_ && scopes) << got.reported;
 }
 
-TEST_P(a_confined_worker, is_free_if_confinement_is_off) {
-  std::filesystem::create_directories(room_ + "/cache-parent/cache");  // which a confined worker makes at its start
+TEST_P(a_confined_worker, is_not_confined_if_confinement_is_off) {
+  std::filesystem::create_directories(room_ + "/cache-parent/cache");  // as a confined worker does at its start
   ::chmod((room_ + "/cache-parent/cache").c_str(), 0777);
   ASSERT_NO_FATAL_FAILURE(run(confinement::off));
   ASSERT_TRUE(got_->confined) << got_->why_not;
@@ -268,7 +269,7 @@ std::vector<uid_t> users() {
 
 INSTANTIATE_TEST_SUITE_P(user, a_confined_worker, testing::ValuesIn(users()), testing::PrintToStringParamName());
 
-TEST(confinement, names_what_the_system_lacks) {
+TEST(confinement, names_what_the_system_does_not_support) {
   EXPECT_EQ((confinement_support{.landlock = 1, .filters = true}).lacks(), "");
   EXPECT_NE((confinement_support{.landlock = 0, .filters = true}).lacks().find("Landlock"), std::string::npos);
   EXPECT_NE((confinement_support{.landlock = 7, .filters = false}).lacks().find("seccomp"), std::string::npos);

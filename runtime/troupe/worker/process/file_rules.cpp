@@ -13,8 +13,8 @@
 namespace troupe {
 namespace {
 
-// As in <linux/landlock.h>, which systems before Linux 6.12 have without all of this. The numbers are those of all
-// processors.
+// The interface of <linux/landlock.h>, which systems before Linux 6.12 do not have completely. The numbers are the same
+// on all processors.
 constexpr long create_ruleset = 444, add_rule = 445, restrict_self = 446;
 struct ruleset_attributes {
   std::uint64_t files, network, scopes;

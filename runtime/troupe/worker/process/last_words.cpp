@@ -14,15 +14,15 @@ constexpr std::size_t stack_bytes = 32 << 10;
 
 std::atomic<protocol::crash_note*> where{nullptr};
 
-// Must not allocate, lock, or call a function that does: the thread may have died in the middle of one.
+// Must not allocate, lock, or call a function that does, because the thread may have died inside such a function.
 void handle_signal(int signal, siginfo_t* info, void*) noexcept {
   if (protocol::crash_note* const note = where.load()) {
-    // The kernel's own signals have positive codes; a signal that was sent names its sender.
+    // Signals from the kernel itself have positive codes; a signal that was sent names its sender.
     const bool sent = info->si_code <= 0;
     protocol::last_words said{.signal = static_cast<std::uint32_t>(signal),
                               .from_outside = sent && info->si_pid != ::getpid()};
     const bool access = !sent && (signal == SIGSEGV || signal == SIGBUS);
-    // x86-64 does not report an address with bits beyond the 47 of a process.
+    // x86-64 does not report an address that is not canonical: one with bits beyond the 47 of a process.
     using protocol::fault_address;
     said.accessed = !access                      ? fault_address::unknown
                     : info->si_code == SI_KERNEL ? fault_address::no_such_memory
@@ -34,7 +34,7 @@ void handle_signal(int signal, siginfo_t* info, void*) noexcept {
   struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   ::sigaction(signal, &usual, nullptr);
-  // Blocked while this runs, so it ends the process on return.
+  // The signal is blocked while this handler runs, so it ends the process when the handler returns.
   ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), signal);
 }
 

@@ -7,12 +7,12 @@
 
 namespace troupe {
 
-/// From now on, if this process dies of a signal, its handler writes to `note` which signal, at which address, and what
-/// the thread worked on. The process still dies of that signal. Does nothing under the address sanitizer, which reports
-/// such signals itself.
+/// Makes this process write to `note` if it dies of a signal: which signal, at which address, and what the thread was
+/// running. The process still dies of that signal. Does nothing under the address sanitizer, which reports such signals
+/// itself.
 void write_last_words_to(protocol::crash_note& note) noexcept;
 
-/// While it exists, the thread works on this request.
+/// Notes that the thread works on this request, as long as this object lives.
 class working_on {
  public:
   [[nodiscard]] explicit working_on(std::uint64_t ticket) noexcept { ticket_ = ticket; }
@@ -24,7 +24,7 @@ class working_on {
   static thread_local constinit std::uint64_t ticket_;
 };
 
-/// A second stack on which the thread's signal handlers run, also when its own stack has overflowed. Must exist as long
+/// A second stack, on which the thread's signal handlers run even if its own stack has overflowed. Must exist as long
 /// as the thread runs.
 class signal_stack {
  public:

@@ -30,7 +30,7 @@
 namespace troupe {
 namespace {
 
-// Returns false if the variable disables a feature, for users who must do without it or compare.
+// Returns false if the environment variable disables a feature, for users who must avoid it or compare without it.
 bool is_wanted(const char* variable) {
   const char* const value = ::secure_getenv(variable);
   return value == nullptr || std::string_view(value) != "0";
@@ -38,7 +38,7 @@ bool is_wanted(const char* variable) {
 
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
 
-// A process that has just started has all of its addresses, so waiting frees none.
+// Not a retry_later error: a process that has just started has all of its addresses, so waiting frees none.
 error cannot_reserve(const error& why) {
   error::details d = why.all();
   d.reaction = reaction::fatal;
@@ -54,7 +54,7 @@ struct worker_session::state {
   std::unique_ptr<platform> gpu;
   memory_file file;
   mapping channel_memory, mailbox_memory, workers_memory;
-  worker_memory memory;  // for the thread of `tasks`
+  worker_memory memory;  // used on the thread of `tasks`
   allocation_server allocations;
   std::optional<slot_queue_reader> commands;
   std::optional<ring_writer> report_ring;
@@ -63,8 +63,8 @@ struct worker_session::state {
   std::optional<pump> work;
   std::optional<alarm_watch> alarms;
   std::thread listener;
-  std::optional<task_queue> tasks;  // carries out what the listener receives
-  bool task_failed = false;         // no task is carried out any more
+  std::optional<task_queue> tasks;  // carries out the messages that the listener receives
+  bool task_failed = false;         // true: no task is carried out any more
 
   protocol::view channel(const protocol::layout& at) const noexcept {
     return {at, channel_memory.data(), mailbox_memory.data()};
@@ -85,11 +85,11 @@ void worker_session::send(protocol::message kind, const std::string& text, react
   protocol::control_message m{};
   m.kind = kind;
   m.reaction = static_cast<std::uint32_t>(how);
-  // If the application has ended, the message is not needed.
+  // If the application has ended, nobody needs the message.
   (void)application_.send(protocol::packet_of(m, text));
 }
 
-// The application ends a worker that sends too much, so an engine that has much to say is cut short here.
+// The application ends a worker that sends too much, so messages that an engine causes are limited here.
 void worker_session::send_of_engine(protocol::message kind, const std::string& text) {
   {
     const std::scoped_lock guard(counting_);
@@ -162,7 +162,7 @@ result<void> worker_session::begin() {
   return make_pump(g, std::move(plug_ins));
 }
 
-// Makes the engines and the pump, and what they share with the application.
+// Makes the engines and the pump, and the memory that they share with the application.
 result<void> worker_session::make_pump(const protocol::greeting& g, std::vector<opened_plug_in> plug_ins) {
   const protocol::view channel = state_->channel(protocol::layout::for_capacity(g.settings.capacity));
   auto reports = ring_region::open(channel.reports());
@@ -203,7 +203,7 @@ result<void> worker_session::make_pump(const protocol::greeting& g, std::vector<
       .context_lost = [this](const failure& why) { give_up(why); },
       .restarted = [this](const std::string& library) { send_of_engine(protocol::message::restarted, library); }});
   TROUPE_TRY(state_->work->make_streams());
-  // Not where the driver writes a core file first, and NVML is nothing to load into an application.
+  // Not if the driver writes a core file first, and not in an application, into which NVML must not be loaded.
   if (is_wanted("TROUPE_GPU_ALARMS") && state_->gpu && home_ == home::process && g.gpu_core_stem.empty())
     state_->alarms.emplace(
         state_->work->device(), *state_->gpu, channel.page(),
@@ -217,20 +217,21 @@ void worker_session::enter_gpu() {
     if (auto ok = state_->gpu->enter(); !ok) send_failure(ok.error());
 }
 
-// Answers pings at once, because the application considers a silent worker dead. Mapping memory, which pins it, and
-// opening libraries can take seconds, so a task queue does both, in the order of the messages. A task that takes as
-// long as a worker may take to start counts as hung; pings are then no longer answered.
+// Answers pings at once, because the application considers a silent worker dead. Mapping memory, which also pins it,
+// and opening libraries can take seconds, so a task queue does both, in the order of the messages. A task that takes
+// longer than a worker may take to start counts as hung; pings are then no longer answered.
 void worker_session::listen() {
   std::vector<std::byte> packet(protocol::most_message_bytes);
   while (true) {
     auto got = application_.receive(packet, 1);
-    if (!got) {  // for instance because this process has no descriptor left for the memory
+    if (!got) {  // for instance because this process has no free descriptor for the memory
       send_failure(got.error());
       return end();
     }
     auto received = protocol::parse_message(std::span(packet.data(), got->bytes));
     if (got->outcome != control_socket::outcome::message || !received) {
-      // The application is gone. A process ends without cleaning up: a lane may be stuck in an engine.
+      // The application has ended. A worker process exits without cleaning up, because a lane may be stuck in an
+      // engine.
       if (home_ == home::process) ::_exit(0);
       return stop();
     }
@@ -242,7 +243,7 @@ void worker_session::listen() {
     }
     state_->tasks->add([this, m = received->head, text = std::move(received->text),
                         fds = std::make_shared<std::vector<file_descriptor>>(std::move(got->fds))] {
-      if (state_->task_failed) return;  // a request that needs the missing memory must not find that of later messages
+      if (state_->task_failed) return;  // a request that needs the missing memory must not find later memory instead
       if (auto ok = handle_command(m, text, std::move(*fds)); !ok) {
         state_->task_failed = true;
         send_failure(ok.error());
@@ -260,7 +261,7 @@ result<void> worker_session::handle_command(const protocol::control_message& m, 
       serve(m.serving);
       return {};
     case protocol::message::load:
-      if (go_.load() == 0) state_->engines->warm_up(text);  // from then on only the pump uses the engines
+      if (go_.load() == 0) state_->engines->warm_up(text);  // later only the pump uses the engines
       return {};
     case protocol::message::look:
       publish_free_memory();
@@ -290,7 +291,7 @@ void worker_session::publish_free_memory() noexcept {
   futex_wake(seen.looks, futex_scope::shared);
 }
 
-// A standby reads the mailbox for the first time when it is asked to serve.
+// A standby does not read the mailbox before it is asked to serve.
 void worker_session::serve(const protocol::service& s) {
   if (go_.load() != 0) return;
   state_->commands->take_over(s.kept, s.next_ticket);
@@ -302,9 +303,9 @@ void worker_session::serve(const protocol::service& s) {
   futex_wake(go_, futex_scope::process);
 }
 
-// Called on a lane. A process ends without cleaning up: nothing in it can be relied on.
+// Called on a lane. A worker process exits without cleaning up, because nothing in it can be relied on.
 void worker_session::give_up(const failure& why) {
-  // Reported by the driver, or in a report that names this process.
+  // True if the GPU has ended the kernels: the driver reported it, or an alarm that names this process.
   const bool ended = state_->work->device().has_ended_kernels() || (state_->alarms && state_->alarms->is_named());
   state_->work->channel().page().note.write(
       {.ticket = why.first.ticket, .xid = state_->alarms ? state_->alarms->last_detected() : 0, .work_ended = ended});
@@ -352,11 +353,11 @@ int worker_session::run() {
   }
   send(protocol::message::ready, what);
   while (go_.load() == 0) futex_wait(go_, 0, futex_scope::process);
-  // A worker that never served leaves the mailbox alone: other workers have run what is in it.
+  // A worker that never served does not touch the mailbox: other workers have run the requests in it.
   const auto served = go_.load() == 1 ? state_->work->run() : result<void>();
   if (!served) send_failure(served.error());
   if (home_ == home::process) {
-    // The listener and the engines' own threads still run, so no destructor may.
+    // The listener and the engines' own threads still run, so no destructor may run.
     state_->listener.detach();
     state_->allocations.detach();
     ::_exit(served ? 0 : 1);

@@ -30,7 +30,7 @@ class worker_session {
   ~worker_session();
   worker_session(const worker_session&) = delete;
 
-  /// Serves until the application asks for the end or is gone. Returns the exit code of a process.
+  /// Serves until the application asks for the end or has ended. Returns the exit code for a process.
   int run();
 
  private:

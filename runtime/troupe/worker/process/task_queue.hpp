@@ -21,9 +21,9 @@ class task_queue {
   /// Waits until all tasks have run.
   ~task_queue();
 
-  /// Adds a task. Blocks while very many are queued, because each may hold descriptors.
+  /// Adds a task. Blocks while very many tasks are queued, because each may hold descriptors.
   void add(std::function<void()> what);
-  /// Returns when the current task started; 0 while the queue is empty.
+  /// Returns the time at which the current task started; 0 while the queue is empty.
   std::int64_t busy_since_ns() const noexcept { return busy_since_ns_.load(std::memory_order_relaxed); }
 
  private:

@@ -28,7 +28,7 @@ TEST(task_queue, runs_all_tasks_in_order_on_one_thread) {
   EXPECT_NE(first, std::this_thread::get_id());
 }
 
-TEST(task_queue, does_not_hold_up_the_caller_during_a_long_task) {
+TEST(task_queue, does_not_block_the_caller_during_a_long_task) {
   std::atomic<bool> released = false, second = false;
   task_queue others;
   others.add([&] { released.wait(false); });

@@ -43,7 +43,7 @@ result<void> worker_memory::protect(std::uint64_t address, std::uint64_t bytes, 
 }
 
 result<void> worker_memory::protect(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
-  if (place.only_counts()) return {};  // a request does it, on a lane
+  if (place.only_counts()) return {};  // a request changes the protection, on a lane
   if (fds.empty()) return protect(place.address, place.bytes, access_of(place));
   auto file = TROUPE_TRY(memory_file::open(std::move(fds[0]), place.bytes));
   const auto all = TROUPE_TRY(protocol::parse_list(file, place.bytes));

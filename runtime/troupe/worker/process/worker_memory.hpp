@@ -12,19 +12,19 @@
 
 namespace troupe {
 
-/// The application's memory in a worker, at the addresses that the application chose. With a platform the lower ones
-/// are for the device's own memory, and host memory is pinned. For one thread.
+/// The application's memory in a worker, at the addresses that the application chose. With a platform, the lower
+/// addresses are for the device's own memory, and host memory is pinned. Not thread-safe.
 class worker_memory {
  public:
-  /// `gpu` is null on the host. `host` is where the application's host memory is mapped.
+  /// `gpu` is null on the host. `host` is the range of addresses for the application's host memory.
   worker_memory(platform* gpu, address_reservation host) noexcept : gpu_(gpu), host_(std::move(host)) {}
   worker_memory(const worker_memory&) = delete;
   ~worker_memory();
 
-  /// Maps a place from its file, the only descriptor.
+  /// Maps a range from its file, the only descriptor in `fds`.
   result<void> map(const protocol::memory_place& place, std::vector<file_descriptor> fds);
   void unmap(std::uint64_t address);
-  /// Makes a place read-only or writable, or all places of the list in the file that comes along.
+  /// Makes a range read-only or writable, or all ranges of the list in the attached file.
   result<void> protect(const protocol::memory_place& place, std::vector<file_descriptor> fds);
 
  private:

@@ -23,7 +23,7 @@ bool concerns_another(const gpu_alarm& a) noexcept {
   return a.process != 0 && a.process != static_cast<std::uint32_t>(::getpid());
 }
 
-// The signs that other workers have counted since a worker's last progress.
+// The number of signs that other workers have counted since this worker's last progress.
 class sign_lag {
  public:
   explicit sign_lag(const std::atomic<std::uint64_t>& signs) noexcept : signs_(&signs), before_(signs.load()) {}
@@ -46,7 +46,7 @@ std::thread started(const char* name, std::function<void()> run) {
     ::pthread_setname_np(t.native_handle(), name);
     return t;
   } catch (const std::system_error&) {
-    return {};  // errors are found by querying the driver, as without NVML
+    return {};  // errors are then found by querying the driver, as without NVML
   }
 }
 
@@ -72,7 +72,7 @@ alarm_watch::alarm_watch(device_progress& device, platform& gpu, protocol::progr
 alarm_watch::~alarm_watch() {
   ending_.store(true);
   if (listener_.joinable()) listener_.join();
-  all_.questions.fetch_add(1);  // wakes the prober; the others send unneeded probes
+  all_.questions.fetch_add(1);  // wakes the prober; the other workers send probes in vain
   futex_wake(all_.questions, futex_scope::shared);
   if (prober_.joinable()) prober_.join();
 }
@@ -92,14 +92,14 @@ void alarm_watch::listen() noexcept {
   }
 }
 
-// The driver may return an error before the alarm that was detected for it has been classified.
+// The driver may return an error before its alarm, which was detected already, has been classified.
 std::uint32_t alarm_watch::last_detected() const noexcept {
   constexpr std::int64_t recent_ns = 2'000'000'000;
   return now_ns() - detected_ns_.load() < recent_ns ? xid_.load() : 0;
 }
 
 void alarm_watch::classify_alarm(const gpu_alarm& alarm) noexcept {
-  // For a channel that no longer exists, the kernel's log may name the process that happened to call the driver.
+  // If the channel no longer exists, the kernel's log may name a process that happened to call the driver.
   const bool is_mine = alarm.process != 0 && device_.has_work();
   if (!is_mine || !protocol::xid_ends_a_program(alarm.xid)) return classify_by_probe(alarm);
   named_.store(true);
@@ -120,11 +120,12 @@ void alarm_watch::classify_by_probe(const gpu_alarm& alarm) noexcept {
   while (true) {
     if (page_.probe.load(std::memory_order_acquire) >= question || !device_.has_work() || is_over()) return;
     const std::int64_t now = now_ns();
-    // Another call, such as one that maps memory, may keep this process's driver busy for long.
+    // Another call, such as one that maps memory, may block this process in the driver for long.
     if (sent_.load() < question) lag = sign_lag(all_.signs), last_progress = now;
     if (const std::uint64_t now_done = device_.total_done(); now_done != done)
       done = now_done, last_progress = now, lag = sign_lag(all_.signs);
-    // The driver returns other errors after 0.3 s or more, and a call that waits for it also delays the process's exit.
+    // The driver returns other errors after 0.3 s or more, and a call that waits for that also delays the process's
+    // exit.
     if (driver_decides && now - asked >= between_questions_ns) asked = now, device_.ask();
     if (driver_decides && now - begun >= probe_timeout_ns_) return;
     if (!driver_decides && (now - last_progress >= probe_timeout_ns_ || lag.is_too_large(now))) break;
@@ -145,14 +146,15 @@ void alarm_watch::send_probes() noexcept {
       continue;
     }
     if (!device_.has_work()) all_.asked.fetch_add(1);
-    // The driver may return the error by now, with more detail.
+    // The driver may have the error by now, with more detail.
     if (auto ok = gpu_.write(stream_, page_.probe, asked); !ok) return device_.lose(ok.error());
     sent_.store(asked);
     count_signs();
   }
 }
 
-// Counts more signs than another worker may miss, because it may not have started to count. Ends at the next question.
+// Counts more signs than another worker may miss, because that worker may not have begun to count. Stops at the next
+// question.
 void alarm_watch::count_signs() noexcept {
   const std::int64_t until = now_ns() + protocol::workers_page::longest_wait_ns;
   const auto is_enough = [&] { return device_.has_work() || is_over() || all_.questions.load() != sent_.load(); };

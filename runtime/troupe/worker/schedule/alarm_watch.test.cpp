@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t capacity = 64, lane = 2;
 
-// The alarms of a test; they outlive the source that the watch opens.
+// The alarms of a test. They outlive the source that the watch opens.
 class bell {
  public:
   void ring(const gpu_alarm& alarm) {
@@ -32,7 +32,7 @@ class bell {
     rung_.push_back(alarm);
     changed_.notify_all();
   }
-  // Waits until the watch has classified all alarms: then it waits for the next one.
+  // Waits until the watch has classified all alarms, so that it waits for the next one.
   void await_silence() {
     std::unique_lock guard(lock_);
     changed_.wait(guard, [&] { return rung_.empty() && waits_; });
@@ -109,13 +109,13 @@ class gpu_alarm_watch : public testing::Test {
     lanes_.issue(op, lane);
     lanes_.run_here(op);
   }
-  // Asks for probes, as another worker of the device does.
+  // Requests probes, as another worker of the device does.
   void ask() {
     all_.questions.fetch_add(1);
     futex_wake(all_.questions, futex_scope::shared);
   }
   protocol::progress_page& page() { return worker_.channel.view().page(); }
-  // Returns the texts with which the device was lost.
+  // Returns the texts of the errors with which the device was lost.
   std::vector<std::string> lost() {
     const std::scoped_lock guard(lock_);
     std::vector<std::string> out;
@@ -127,7 +127,7 @@ class gpu_alarm_watch : public testing::Test {
     bell_.await_silence();
   }
 
-  // Counts signs of other workers until it is destroyed.
+  // Counts signs on behalf of other workers until it is destroyed.
   std::jthread others(std::chrono::milliseconds each = 1ms) {
     return std::jthread([this, each](const std::stop_token& enough) {
       for (; !enough.stop_requested(); std::this_thread::sleep_for(each)) all_.signs.fetch_add(1);
@@ -185,7 +185,7 @@ TEST_F(gpu_alarm_watch, an_alarm_that_names_a_worker_without_work_is_ignored) {
   EXPECT_FALSE(worker_.listening->is_named());
 }
 
-// The driver tells whose fault it is, but not at once.
+// The driver knows which process is at fault, but not at once.
 TEST_F(gpu_alarm_watch, the_driver_is_queried_repeatedly_after_an_invalid_access) {
   watch(50ms);
   run();
@@ -217,7 +217,7 @@ TEST_F(gpu_alarm_watch, an_alarm_that_names_another_process_is_ignored) {
   EXPECT_EQ(page().probe.load(), 0u);
 }
 
-// Such as a row of memory that was replaced.
+// Such an alarm may report a row of memory that was replaced.
 TEST_F(gpu_alarm_watch, an_alarm_that_ends_no_program_is_classified_by_probe) {
   watch();
   device_.finish();
@@ -246,7 +246,7 @@ TEST_F(gpu_alarm_watch, a_worker_without_progress_is_stopped_while_others_count_
   EXPECT_GE(all_.signs.load(), 1000 + alarm_watch::max_missed_signs);
 }
 
-// Such as one that maps memory at that time.
+// Another thread may be mapping memory at that time.
 TEST_F(gpu_alarm_watch, a_worker_whose_probe_has_not_been_sent_is_not_stopped) {
   watch(20ms);
   run();
@@ -261,8 +261,8 @@ TEST_F(gpu_alarm_watch, a_worker_whose_probe_has_not_been_sent_is_not_stopped) {
   EXPECT_EQ(lost(), texts{});
 }
 
-// Such as where there are two standbys.
-TEST_F(gpu_alarm_watch, a_worker_has_its_minimum_time_however_many_signs_are_counted) {
+// There may be two standbys.
+TEST_F(gpu_alarm_watch, a_worker_is_not_stopped_before_the_minimum_time_however_many_signs_are_counted) {
   watch(10min);
   run();
   const std::int64_t start = now_ns();
@@ -310,21 +310,21 @@ TEST_F(gpu_alarm_watch, a_worker_with_work_counts_no_signs) {
 TEST_F(gpu_alarm_watch, no_worker_counts_signs_before_the_gpu_works) {
   watch(10min);
   ask();
-  while (all_.asked.load() == 0) std::this_thread::yield();  // the application knows that it will give signs
+  while (all_.asked.load() == 0) std::this_thread::yield();  // the application knows that this worker will count signs
   while (device_.enqueued(chooser_.streams()) == "") std::this_thread::yield();
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(device_.enqueued(chooser_.streams()), " marks 1 marks 1");
   EXPECT_EQ(all_.signs.load(), 1000u);
 }
 
-// A fault of another program has stopped a GPU for 5 s.
+// A fault of another program once stopped a GPU for 5 s.
 TEST_F(gpu_alarm_watch, a_standby_waits_for_the_gpu_longer_than_the_probe_timeout) {
   watch(1ms);
   ask();
   while (all_.asked.load() == 0) std::this_thread::yield();
   std::this_thread::sleep_for(20ms);
   ask();
-  while (all_.asked.load() == 1) std::this_thread::yield();  // who asks meanwhile is answered, too
+  while (all_.asked.load() == 1) std::this_thread::yield();  // a question that comes meanwhile is answered too
   EXPECT_EQ(all_.signs.load(), 1000u);
   device_.finish();
   const auto until = std::chrono::steady_clock::now() + 10s;

@@ -13,11 +13,12 @@
 namespace troupe {
 namespace {
 
-// A mark costs the device about 2 µs, and answers wait for the next mark: so there is one at least this often.
+// The longest time between marks: a mark costs the device about 2 µs, and answers wait for the next mark.
 constexpr std::int64_t longest_unmarked_ns = 2'500'000;
 constexpr long nap_ns = 10'000;                       // of the watcher, while the device is busy
-constexpr std::int64_t longest_blind_ns = 1'000'000;  // without progress it looks for overdue marks this often
-// Without progress, the device is asked for errors this often; the second, where another source reports them.
+constexpr std::int64_t longest_blind_ns = 1'000'000;  // interval of its looks for overdue marks without progress
+// The interval in which the device is asked for errors while nothing progresses; the second is for when another source
+// reports errors.
 constexpr std::int64_t silence_ns = 1'000'000, silence_if_told_ns = 100'000'000;
 
 }  // namespace
@@ -86,8 +87,8 @@ void device_progress::mark_up_to(position p) noexcept {
   if (marks_[p.lane].marked.load(std::memory_order_acquire) < p.sequence) mark(p.lane);
 }
 
-// The lane's thread may be enqueueing the operation at this moment. That thread stores `ran` first and reads `awaited`
-// second; this one stores `awaited` first and reads `ran` second. So one of the two sees the other's store.
+// The lane's thread may be enqueueing the operation at this moment. That thread stores `ran` and then reads `awaited`;
+// this one stores `awaited` and then reads `ran`. So one of the two finds the other's store.
 void device_progress::mark_when_enqueued(position p) noexcept {
   if (!is_stream(p.lane) || marks_[p.lane].marked.load(std::memory_order_acquire) >= p.sequence) return;
   lanes_.at(p).awaited.store(true, std::memory_order_seq_cst);
@@ -111,7 +112,7 @@ void device_progress::mark_all() noexcept {
   if (gpu_ == nullptr) return;
   for (std::uint32_t i = 0; i < max_lanes; ++i) {
     const lane_state& l = lanes_[i];
-    // Where more is queued, the lane's thread marks once it has enqueued that.
+    // If more is queued, the lane's thread marks after it has enqueued that.
     if (is_stream(i) && l.ran.load(std::memory_order_acquire) >= l.queued.load(std::memory_order_relaxed)) mark(i);
   }
 }
@@ -122,8 +123,8 @@ void device_progress::make_stream_wait(std::uint32_t lane, position p) noexcept 
     lose(ok.error());
 }
 
-// The watcher wakes a thread that sleeps here when the device has come as far as the thread needs, not at each of the
-// device's many steps.
+// The watcher wakes a thread that sleeps here when the device has completed the operation that the thread waits for,
+// not at each of the device's many steps.
 void device_progress::wait_until_done(position p) noexcept {
   std::atomic<std::uint64_t>& wanted = marks_[p.lane].wanted;
   const auto reached = [&] {
@@ -142,8 +143,8 @@ void device_progress::wait_until_done(position p) noexcept {
   }
 }
 
-// A thread that registers between the load and the store below has its registration erased. It finds that the word it
-// sleeps on has changed, and registers again.
+// The registration of a thread that registers between the load and the store below is erased. That thread finds that
+// the word it sleeps on has changed, and registers again.
 void device_progress::wake_waiters() noexcept {
   bool any = false;
   for (std::uint32_t i = 0; i < max_lanes; ++i) {
@@ -158,7 +159,7 @@ void device_progress::wake_waiters() noexcept {
   futex_wake(far_enough_, futex_scope::process);
 }
 
-// Estimates the time of an operation from those that the device has completed since the last look.
+// Estimates the time of an operation from the operations that the device has completed since the last estimate.
 void device_progress::learn_pace(std::uint32_t number, pace& p, std::int64_t now) noexcept {
   const std::uint64_t known = lanes_.done(number), moved = known - p.done;
   if (moved == 0) return;
@@ -171,8 +172,8 @@ void device_progress::learn_pace(std::uint32_t number, pace& p, std::int64_t now
   p.seen_ns = now;
 }
 
-// The pump marks only when it has nothing else to do, which may be late, and the lane's thread only after it has
-// enqueued something.
+// Needed because the pump marks only when it has nothing else to do, which may be late, and the lane's thread only
+// after it has enqueued something.
 void device_progress::mark_overdue(std::uint32_t number, pace& p, std::int64_t now) noexcept {
   if (lanes_[number].ran.load(std::memory_order_acquire) <= marks_[number].marked.load(std::memory_order_acquire)) {
     p.unmarked_since_ns = 0;

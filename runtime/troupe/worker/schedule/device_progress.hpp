@@ -16,45 +16,47 @@
 
 namespace troupe {
 
-/// The device's progress in the lanes that are streams, for the threads that wait for it. Without a platform no lane is
-/// a stream, and only `is_lost` and `lose` matter.
+/// The device's progress in the lanes that are streams, for threads that wait for it. Without a platform no lane is a
+/// stream, and only `is_lost` and `lose` matter.
 ///
-/// The device writes a lane's counter where it finds a *mark* in the stream. A mark costs it some time, so one is
+/// The device writes a lane's counter when it reaches a *mark* in the stream. A mark costs it some time, so one is
 /// enqueued only when it is needed: when a lane has nothing more to enqueue, before the lane's thread starts something
 /// that may take long, after an operation that another lane or the host waits for or that has a time limit, and after a
 /// number of operations, which is smaller if they take longer.
 ///
 /// The device wakes no thread, and reports an error only when asked. So one thread, the watcher, polls the counters
-/// while marks are outstanding, and wakes the threads that wait. When nothing moves, another thread asks the device:
-/// the driver does not answer while it is busy with the end of another process, and progress must be seen meanwhile.
+/// while marks are outstanding, and wakes waiting threads. If nothing progresses, another thread asks the device for
+/// errors: the driver does not answer while it is busy with the end of another process, and the watcher must not be
+/// blocked.
 class device_progress {
  public:
-  /// `gpu` is null where the lanes run on the host. `when_lost` is called at most once, on any thread.
+  /// `gpu` is null if the lanes run on the host. `when_lost` is called at most once, on any thread.
   device_progress(lane_table& lanes, platform* gpu, reporter& reports, wait_policy policy,
                   std::function<void(const failure&)> when_lost);
   device_progress(const device_progress&) = delete;
-  /// Ends the threads. Nothing is enqueued any more.
+  /// Ends the threads. Precondition: nothing is enqueued any more.
   ~device_progress();
 
-  /// Makes the streams and starts the threads, before anything is issued.
+  /// Makes the streams and starts the threads. Must be called before anything is issued.
   result<void> make_streams(const lane_chooser& chooser);
   bool has_platform() const noexcept { return gpu_ != nullptr; }
   /// Lets the calling thread use the platform, if the worker has one.
   result<void> enter() { return gpu_ != nullptr ? gpu_->enter() : result<void>(); }
   bool is_stream(std::uint32_t lane) const noexcept { return streams_[lane] != nullptr; }
-  /// Null for a lane that runs on the host.
+  /// Returns the stream; null for a lane that runs on the host.
   void* stream(std::uint32_t lane) const noexcept { return streams_[lane]; }
 
-  /// Marks all that the lane, a stream, has enqueued.
+  /// Marks everything that the lane, a stream, has enqueued.
   void mark(std::uint32_t lane) noexcept;
   /// Marks each lane whose thread has nothing left to enqueue. Called by the pump before it sleeps.
   void mark_all() noexcept;
-  /// Has these operations marked as soon as they are enqueued, so that a thread or lane that waits for them need not
-  /// wait for what is enqueued after them.
+  /// Makes these operations be marked as soon as they are enqueued, so that threads and lanes that wait for them do not
+  /// also wait for later operations.
   void mark_awaited(const wait_list& waits) noexcept;
-  /// Marks the operations after `before` and up to `last` if that is due. The lane is a stream, and they were enqueued.
+  /// Marks the operations after `before` and up to `last` if a mark is due. Precondition: the lane is a stream and has
+  /// enqueued them.
   void mark_if_due(std::uint64_t before, position last) noexcept;
-  /// Returns after how many operations of the lane, a stream, a mark is due: fewer if they take longer.
+  /// Returns the number of operations of the lane, a stream, after which a mark is due: fewer if they take longer.
   std::uint32_t marked_after(std::uint32_t lane) const noexcept {
     return mark_after_[lane].load(std::memory_order_relaxed);
   }
@@ -64,20 +66,21 @@ class device_progress {
   /// Blocks until the device has completed this operation of a stream, or is lost.
   void wait_until_done(position p) noexcept;
 
-  /// Takes the device for lost: no operation runs any more, none is answered, and the worker ends. The error blames the
-  /// only operation that is not known to be complete, or, if all are, the one whose own call reported the loss.
+  /// Declares the device lost: no operation runs any more, none is answered, and the worker ends. The error blames the
+  /// only operation that is not known to be complete or, if all are complete, the one whose call reported the loss.
   void lose(const error& why, const operation* reported_by = nullptr) noexcept;
-  /// Asks the device for errors, on a thread that may be blocked.
+  /// Makes another thread, which may block, ask the device for errors.
   void ask() noexcept;
-  /// While another source reports errors: asks the device by itself only after a long silence. Each question is a call
-  /// of the kernel's driver, which others may keep busy, and this process's calls wait for its answer.
+  /// Makes the device be asked for errors only after a long silence, while another source reports errors. Each question
+  /// is a call into the kernel's driver, which other processes may keep busy, and calls of this process wait for its
+  /// answer.
   void ask_less_often(bool less = true) noexcept;
-  /// Returns true if the device has not done all that was enqueued in streams.
+  /// Returns true if the device has not completed everything that was enqueued in streams.
   bool has_work() const noexcept;
-  /// Returns how many operations of streams are done. It changes when the device has made progress.
+  /// Returns the number of completed operations of all streams. It changes whenever the device makes progress.
   std::uint64_t total_done() const noexcept;
   bool is_lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }
-  /// Returns true if it was lost with an error that says that it runs no kernel any more.
+  /// Returns true if the device was lost with an error which implies that it runs no kernel any more.
   bool has_ended_kernels() const noexcept { return ended_kernels_.load(); }
 
  private:
@@ -85,15 +88,15 @@ class device_progress {
   static constexpr std::uint32_t most_unmarked = 64;
   struct alignas(64) stream_marks {
     std::mutex marking;
-    std::atomic<std::uint64_t> marked{0};      ///< the device will write that it has done up to here
+    std::atomic<std::uint64_t> marked{0};      ///< the device will report operations up to this one as done
     std::atomic<std::uint64_t> wanted{never};  ///< the lowest sequence that a sleeping thread waits for
     std::atomic<std::int64_t> busy_since_ns{0};
   };
-  /// The watcher's knowledge of a lane.
+  /// What the watcher knows about a lane.
   struct pace {
     std::uint64_t done = 0;
     std::int64_t seen_ns = 0;
-    std::int64_t unmarked_since_ns = 0;  ///< 0: nothing is unmarked
+    std::int64_t unmarked_since_ns = 0;  ///< 0: everything is marked
   };
   void mark_when_enqueued(position p) noexcept;
   void mark_up_to(position p) noexcept;
@@ -114,10 +117,10 @@ class device_progress {
   alignas(64) std::array<void*, max_lanes> streams_{};
   alignas(64) std::array<std::atomic<std::uint32_t>, max_lanes> mark_after_;  ///< number of enqueued operations
   std::array<stream_marks, max_lanes> marks_;
-  std::atomic<std::uint32_t> far_enough_{0};  ///< the word that threads sleep on while they wait for the device
+  std::atomic<std::uint32_t> far_enough_{0};  ///< threads that wait for the device sleep on this word
   std::atomic<bool> ending_{false};
   std::atomic<std::uint32_t> watch_{0}, watcher_sleeps_{0};  ///< the watcher sleeps on `watch_`
-  std::atomic<std::uint32_t> questions_{0};                  ///< for errors; the asking thread sleeps on `questions_`
+  std::atomic<std::uint32_t> questions_{0};                  ///< for errors; the asking thread sleeps on it
   /// The watcher asks for errors after this time without a completed operation, and again after each such time.
   std::atomic<std::int64_t> silence_ns_;
   std::thread watcher_, asker_;

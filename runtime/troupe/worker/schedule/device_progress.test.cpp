@@ -67,7 +67,7 @@ class gpu_lanes : public testing::Test {
   }
   void run(std::uint32_t on) { lanes_.run_here(issued(on)); }
   void lose(std::uint32_t on) { lanes_.run_here(issued(on, {}, &lose_the_context)); }
-  // Ignores what follows: the watcher may have added a mark by now.
+  // Ignores what follows `expected`, because the watcher may have added a mark by now.
   bool begins(std::uint32_t on, const std::string& expected) { return device_.enqueued(on).starts_with(expected); }
   bool becomes(std::uint32_t on, const std::string& expected) {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
@@ -79,7 +79,7 @@ class gpu_lanes : public testing::Test {
     out.add(p);
     return out;
   }
-  // The ticket that the only loss of the context is blamed on; 0: none.
+  // Returns the ticket that the only loss of the context is blamed on; 0 if there is none.
   std::uint64_t blamed() const {
     EXPECT_EQ(lost_.size(), 1u);
     EXPECT_EQ(lost_.at(0).code, 700);
@@ -104,7 +104,7 @@ class gpu_lanes : public testing::Test {
 };
 
 // Otherwise an operation that waits for the first of many long ones would wait for all that are enqueued after it.
-TEST_F(gpu_lanes, mark_an_operation_right_behind_it_if_another_lane_waits_for_it) {
+TEST_F(gpu_lanes, mark_an_operation_right_after_it_if_another_lane_waits_for_it) {
   run(lane);
   operation& later = issued(other, behind({lane, 1}));
   run(lane);
@@ -114,7 +114,7 @@ TEST_F(gpu_lanes, mark_an_operation_right_behind_it_if_another_lane_waits_for_it
   EXPECT_TRUE(begins(other, " waits for 1 runs")) << device_.enqueued(other);
 }
 
-TEST_F(gpu_lanes, mark_an_awaited_operation_right_behind_it_even_if_it_is_enqueued_later) {
+TEST_F(gpu_lanes, mark_an_awaited_operation_right_after_it_even_if_it_is_enqueued_later) {
   operation &first = issued(lane), &second = issued(lane);
   operation& later = issued(other, behind({lane, 1}));
   lanes_.run_here(first);
@@ -124,8 +124,8 @@ TEST_F(gpu_lanes, mark_an_awaited_operation_right_behind_it_even_if_it_is_enqueu
   EXPECT_TRUE(begins(other, " waits for 1 runs")) << device_.enqueued(other);
 }
 
-// Otherwise the answers would come only with the operation that waits, and never if that waits, through the host, for
-// one of these answers.
+// Otherwise these answers would come only with the operation that waits, and never if that one waits, through the host,
+// for one of these answers.
 TEST_F(gpu_lanes, mark_finished_work_before_they_wait_for_another_lane) {
   run(lane);
   run(other);
@@ -159,7 +159,7 @@ TEST_F(gpu_lanes, leave_queued_operations_to_be_marked_by_the_thread_that_enqueu
   EXPECT_TRUE(becomes(lane, " runs runs marks 2")) << device_.enqueued(lane);
 }
 
-// Otherwise the answer to a complete operation would come only with the next.
+// Otherwise the answer to a complete operation would come only with the next one.
 TEST_F(gpu_lanes, mark_finished_work_before_an_operation_that_may_take_long) {
   held = released = false;
   run(lane);
@@ -181,7 +181,7 @@ TEST_F(gpu_lanes, mark_finished_work_before_they_wait_for_the_host) {
   EXPECT_TRUE(becomes(lane, " runs marks 1 runs marks 2")) << device_.enqueued(lane);
 }
 
-TEST_F(gpu_lanes, wake_a_waiting_thread_when_the_device_has_come_far_enough_and_not_before) {
+TEST_F(gpu_lanes, wake_a_waiting_thread_when_its_operation_is_complete_and_not_before) {
   run(lane);
   lanes_.device().mark_all();
   run(lane);
@@ -191,7 +191,7 @@ TEST_F(gpu_lanes, wake_a_waiting_thread_when_the_device_has_come_far_enough_and_
     back = true;
   });
   EXPECT_TRUE(becomes(lane, " runs marks 1 runs marks 2")) << device_.enqueued(lane);
-  std::this_thread::sleep_for(40ms);  // asleep by now
+  std::this_thread::sleep_for(40ms);  // the thread sleeps by now
   device_.finish(1);
   std::this_thread::sleep_for(20ms);
   EXPECT_FALSE(back);
@@ -212,7 +212,7 @@ TEST_F(gpu_lanes, wake_each_waiting_thread_when_its_own_operation_is_complete) {
       lanes_.run_here(op);
       back[which] = true;
     });
-    std::this_thread::sleep_for(30ms);  // asleep by now
+    std::this_thread::sleep_for(30ms);  // the threads sleep by now
   };
   wait_for(0, 3);
   wait_for(1, 2);
@@ -226,14 +226,14 @@ TEST_F(gpu_lanes, wake_each_waiting_thread_when_its_own_operation_is_complete) {
   waiting[0].join();
 }
 
-// Covers the time in which the driver ends another process of the same GPU.
-TEST_F(gpu_lanes, see_what_the_device_has_done_while_the_driver_answers_no_question) {
+// The driver may be ending another process of the same GPU.
+TEST_F(gpu_lanes, detect_progress_while_the_driver_answers_no_question) {
   run(lane);
   lanes_.device().mark_all();
   device_.driver_is_busy = true;
   while (device_.checks == 0) std::this_thread::yield();
   std::thread waits([this] { lanes_.device().wait_until_done({lane, 1}); });
-  std::this_thread::sleep_for(20ms);  // it sleeps, so the watcher has to wake it
+  std::this_thread::sleep_for(20ms);  // the thread sleeps, so the watcher has to wake it
   device_.finish();
   waits.join();
   device_.driver_is_busy = false;
@@ -258,7 +258,7 @@ TEST_F(gpu_lanes, do_not_run_an_operation_that_waits_for_the_device_once_it_is_l
   run(lane);
   operation& op = issued(first_helper, behind({lane, 1}), &do_nothing);
   lanes_.queue(op);
-  std::this_thread::sleep_for(30ms);  // it waits
+  std::this_thread::sleep_for(30ms);  // the operation waits by now
   lose(other);
   lanes_.drain();
   std::this_thread::sleep_for(30ms);
@@ -268,7 +268,7 @@ TEST_F(gpu_lanes, do_not_run_an_operation_that_waits_for_the_device_once_it_is_l
   EXPECT_FALSE(reports_seen_.peek()) << "nothing may be answered";
 }
 
-// The application times them one after the other.
+// The application times the operations one after the other.
 TEST_F(gpu_lanes, mark_each_operation_with_a_time_limit) {
   run(lane);
   for (int i = 0; i < 2; ++i) {
@@ -328,7 +328,7 @@ TEST_F(gpu_lanes, mark_each_operation_if_operations_take_long) {
   bool each = false;
   int i = 1;
   for (const auto until = std::chrono::steady_clock::now() + 10s; !each && std::chrono::steady_clock::now() < until;) {
-    std::this_thread::sleep_for(1ms);  // the watcher measures how long it took
+    std::this_thread::sleep_for(1ms);  // the watcher measures this time
     run(lane);
     run(lane);
     i += 2;
@@ -351,7 +351,7 @@ TEST_F(gpu_lanes, blame_no_operation_for_a_fault_if_several_lanes_have_work) {
   EXPECT_EQ(blamed(), 0u);
 }
 
-// Any other error leaves kernels running, which may still write.
+// After any other error, kernels may still run and write.
 TEST_F(gpu_lanes, do_not_conclude_from_another_error_that_kernels_have_ended) {
   EXPECT_FALSE(lanes_.device().has_ended_kernels());
   lanes_.device().lose(

@@ -7,12 +7,12 @@
 namespace troupe {
 namespace {
 
-// A copy of so much takes about as long as the wait of one stream for another.
+// The size of a copy that takes about as long as the wait of one stream for another.
 constexpr std::uint64_t small_copy = 64 << 10;
-// Operations that run one after the other share a call if at least this many can and the device still reports its
-// progress often enough. If fewer can, they take long, and their calls are no longer what counts.
+// Operations that run one after the other share a call if at least this many can while the device still reports its
+// progress often enough. If fewer can, they take long, and the cost of a call does not matter.
 constexpr std::uint32_t fewest_in_order = 4;
-constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // also where sums of weights end
+constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // also the maximum of sums of weights
 
 }  // namespace
 
@@ -24,7 +24,7 @@ dispatcher::dispatcher(const settings& s, protocol::view channel, operation* ope
   lanes_.set_up(settings_.lanes);
 }
 
-// Returns true if on a stream the operation does not block the thread that runs it.
+// Returns true if the operation does not block the thread that runs it on a stream.
 bool dispatcher::only_enqueues(const operation& op) {
   return op.what != nullptr && !op.doomed && op.what->lane != troupe_lane_helper && is_ready(op);
 }
@@ -34,7 +34,7 @@ bool dispatcher::is_ready(const operation& op) {
 }
 
 // Returns true if the operation may run on the stream of another library. A large copy may not, so that it overlaps
-// with what is computed after it.
+// with later computations.
 bool dispatcher::suits_any_stream(const operation& op) const noexcept {
   if (op.what == nullptr || !lanes_.device().has_platform()) return false;
   if (op.what->lane == troupe_lane_anywhere) return true;
@@ -43,11 +43,11 @@ bool dispatcher::suits_any_stream(const operation& op) const noexcept {
                      [](const memory_access& a) { return a.end - a.begin <= small_copy; });
 }
 
-// Returns how much an operation that could run at once counts against `inline_bytes`.
+// Returns how much an operation that could run at once counts toward `inline_bytes`.
 std::uint64_t dispatcher::weight(const operation& op, std::uint32_t lane, bool busy) const noexcept {
   if (op.doomed) return 0;
   if (op.what->lane == troupe_lane_helper) return too_heavy;
-  // The pump serves requests of every priority, so it runs none of low priority itself.
+  // The pump serves requests of every priority, so it runs no low-priority request itself.
   if (lane == settings_.lanes.low() && !lanes_.device().is_stream(lane)) return too_heavy;
   if (op.only_enqueues) return busy ? too_heavy : 0;
   if (!is_ready(op)) return too_heavy;
@@ -57,7 +57,7 @@ std::uint64_t dispatcher::weight(const operation& op, std::uint32_t lane, bool b
 }
 
 void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool busy) {
-  // An operation that nothing here can run fails on the lane of the first library.
+  // An operation that no engine can run fails on the lane of the first library.
   std::uint32_t wanted = op.what != nullptr ? op.what->lane : static_cast<std::uint32_t>(troupe_lane_library);
   const std::uint32_t library = op.what != nullptr ? op.library : 0;
   if (wanted == troupe_lane_fence) {
@@ -76,7 +76,7 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
                                                              .library = library,
                                                              .on_any_stream = enqueues && suits_any_stream(op)},
                                                             op.waits, lanes_);
-  // An operation that cannot be grouped may take long, so the group must not be held back until it has run.
+  // An operation that cannot be grouped may take long, so the group must not be delayed until it has run.
   if (has_group() && !joins &&
       (key == 0 || lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
     close_open_group();
@@ -89,7 +89,8 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);
   if (joins) {
-    // What a cut leaves keeps its weight: after a call that was queued, none runs here. So it may grow without end.
+    // The rest after a cut keeps its weight: after a call that was queued, none runs here. So the sum may grow without
+    // limit.
     group_.weight = std::min(group_.weight + weighs, too_heavy), group_.heaviest = std::max(group_.heaviest, weighs);
     cut_.note(key, ++group_.count, group_.most);
     if (group_.count == group_.most) close_full_group();
@@ -104,7 +105,7 @@ void dispatcher::dispatch(operation& op, protocol::command_flags flags, bool bus
 
 std::uint64_t dispatcher::group_key(const operation& op, protocol::command_flags flags, bool enqueues) const {
   if (!settings_.coalesce || op.doomed || op.what->group == nullptr || flags.alone()) return 0;
-  // A time limit is that of one operation, not of all that run one after the other.
+  // A time limit applies to one operation, not to all that run one after the other.
   if (op.what->in_order != 0 && (settings_.most_in_order == 0 || flags.timed() || !(enqueues || is_ready(op))))
     return 0;
   return op.what->group(op.payload);
@@ -117,13 +118,13 @@ std::uint32_t dispatcher::most_in_call(const operation& head, std::uint32_t lane
   return most >= fewest_in_order ? most : 1;
 }
 
-// All members wait before any of them runs. So a member must not wait for anything that waits for the group: all that
-// it waits for was issued before the group was opened.
+// All members wait before any of them runs. So a member must not wait for anything that waits for the group: everything
+// that it waits for must have been issued before the group was opened.
 bool dispatcher::may_join(const operation& op, std::uint64_t key) const noexcept {
   if (!has_group() || key == 0 || op.what != group_.head->what) return false;
-  if (op.timed != group_.head->timed) return false;  // an operation without a time limit does not report when it runs
+  if (op.timed != group_.head->timed) return false;  // an operation without a time limit does not report that it runs
   if (op.what->in_order != 0) {
-    // It may need the others' results, but those before it must not wait for anything that only this one needs.
+    // It may need the results of earlier members, but those must not wait for something that only this one needs.
     wait_list others = op.waits;
     hazards_.drop_implied(group_.lane, others);
     return others.empty();
@@ -160,7 +161,7 @@ void dispatcher::open_group_with(operation& head, std::uint64_t key, priority ur
   cut_.note(key, 1, most);
 }
 
-// Closes a group that is full. Operations that run in order may be left; they begin the next call.
+// Closes a group that is full. The rest after a cut of operations that run in order begins the next call.
 void dispatcher::close_full_group() {
   open_group rest = group_;
   if (group_.head->what->in_order != 0) group_.count = cut_.place(group_.count);

@@ -12,17 +12,17 @@
 
 namespace troupe {
 
-/// The last step of the pump: chooses the lane of each operation, lets operations that may share a call wait for each
-/// other, and runs them or leaves them to their lane. For the pump's thread.
+/// The last step of the pump: chooses the lane of each operation, holds operations until others can share their call,
+/// and runs them or leaves them to their lane. For the pump's thread only.
 class dispatcher {
  public:
   struct settings {
     lane_chooser lanes;
-    std::uint64_t inline_bytes;  ///< an operation, or a group, that touches more is left to its lane's thread
+    std::uint64_t inline_bytes;  ///< an operation or a group that touches more is left to its lane's thread
     bool coalesce;
-    std::uint32_t most_in_order;  ///< how many operations that run in order may share a call; 0: none
-    /// If false, the thread of a lane would take the core of the pump or of the application: a group counts as its
-    /// largest member. What arrives meanwhile waits for the whole group.
+    std::uint32_t most_in_order;  ///< maximum number of operations that run in order in one call; 0: none
+    /// If false, a lane's thread would take the core of the pump or of the application, so a group counts as its
+    /// largest member. Requests that arrive meanwhile wait for the whole group.
     bool lanes_have_cores;
   };
   dispatcher(const settings& s, protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
@@ -34,29 +34,29 @@ class dispatcher {
   const hazard_tracker& hazards() const noexcept { return hazards_; }
   const lane_chooser& chooser() const noexcept { return settings_.lanes; }
 
-  /// `op.waits` is what the hazard tracker has named. `busy` says that a long queue follows, so the pump should
-  /// not enqueue this one itself.
+  /// `op.waits` comes from the hazard tracker. `busy` is true if a long queue follows, so that the pump should not
+  /// enqueue this operation itself.
   void dispatch(operation& op, protocol::command_flags flags, bool busy);
   bool has_group() const noexcept { return group_.count != 0; }
-  /// Returns true if there is an open group of operations that run in order, and its lane has other calls to make
-  /// first: more operations may join until then.
+  /// Returns true if a group of operations that run in order is open, and its lane has other calls to make first: more
+  /// operations may join until then.
   bool group_can_wait() const noexcept;
-  /// Runs the open group, if there is one, or leaves it to its lane.
+  /// Closes the open group, if there is one: runs it, or leaves it to its lane.
   void close_group() {
     if (has_group()) close_open_group();
   }
 
  private:
-  /// Operations of one lane that have been issued and will share a call once no other can join.
+  /// Operations of one lane that have been issued, and that will share a call when no more can join.
   struct open_group {
     std::uint32_t lane = 0, count = 0;  ///< count 0: no group is open
-    std::uint64_t first = 0;            ///< sequence of the head
+    std::uint64_t first = 0;            ///< sequence of the first operation
     operation* head = nullptr;
     std::uint64_t key = 0;
     priority urgency = priority::normal;
-    std::uint64_t weight = 0, heaviest = 0;  ///< against `inline_bytes`, of all and of one; too heavy if one must wait
-    std::uint32_t passed = 0;                ///< other operations issued since the group was opened
-    std::uint32_t most = most_together;      ///< how many may share the call
+    std::uint64_t weight = 0, heaviest = 0;  ///< of all and of one, toward `inline_bytes`; too heavy if one must wait
+    std::uint32_t passed = 0;                ///< number of other operations issued since the group was opened
+    std::uint32_t most = most_together;      ///< maximum number of operations in the call
     std::array<std::uint64_t, max_lanes> issued_before;  ///< by lane, when the group was opened
   };
 
@@ -77,7 +77,7 @@ class dispatcher {
   lane_set lanes_;
   hazard_tracker hazards_;
   open_group group_;
-  sequence_cut cut_;  // of the open group, if its operations run in order
+  sequence_cut cut_;  // for the open group, if its operations run in order
 };
 
 }  // namespace troupe

@@ -19,15 +19,15 @@ struct failure {
   std::int64_t code = 0;
   std::string domain, text;
   request_id first;               ///< the request that failed first
-  std::vector<request_id> chain;  ///< the first `max_chain` requests that it was passed on to, nearest first
+  std::vector<request_id> chain;  ///< the first `max_chain` requests that failed because of it, nearest first
 };
 using failure_ptr = std::shared_ptr<const failure>;
 
-/// Returns the same failure, passed on along the data to one more request.
+/// Returns the failure of one more request that failed because of `cause`.
 failure_ptr passed_on(const failure_ptr& cause, const request_id& to);
 
-/// Failed operations, for those that depend on them. Lanes add them; lanes and the pump look them up. Not on the hot
-/// path.
+/// The failures of operations, for operations that depend on them. Lanes add failures; lanes and the pump look them up.
+/// Not on the hot path.
 class failure_log {
  public:
   struct entry {
@@ -43,7 +43,7 @@ class failure_log {
   failure_ptr find(position at) const;
 
   /// Calls `f(entry)` for each failure that the pump has not seen. `issued` is the number of operations that each lane
-  /// has received so far: later ones never ask `find` for these failures.
+  /// has received so far: later operations never ask `find` for these failures.
   template <class F>
   void harvest(lane_progress issued, F&& f) {
     if (fresh_.load(std::memory_order_acquire) == 0) return;
@@ -53,7 +53,7 @@ class failure_log {
   void prune(lane_progress done);
 
  private:
-  /// The result of one harvest. Counts only grow from batch to batch, so batches are forgotten in order.
+  /// The failures of one harvest. The counts only grow from batch to batch, so batches are forgotten in order.
   struct batch {
     std::array<std::uint64_t, max_lanes> issued;
     std::size_t entries;
@@ -62,8 +62,8 @@ class failure_log {
 
   mutable std::mutex lock_;
   std::deque<entry> entries_;  // first those of batches_, then the fresh ones
-  std::deque<batch> batches_;  // for the pump
-  std::size_t harvested_ = 0;  // for the pump: entries of all batches
+  std::deque<batch> batches_;  // used by the pump only
+  std::size_t harvested_ = 0;  // used by the pump only: entries of all batches
   std::atomic<std::size_t> live_{0}, fresh_{0};
 };
 

@@ -20,7 +20,7 @@ std::vector<std::uint64_t> harvested(failure_log& log, const progress& issued) {
   return numbers;
 }
 
-TEST(failure, names_only_the_nearest_requests_that_it_reached) {
+TEST(failure, names_at_most_max_chain_requests_that_it_reached) {
   failure_ptr f = std::make_shared<failure>(failure{.first = {"first", 1}});
   for (std::uint64_t ticket = 2; ticket < 1000; ++ticket) f = passed_on(f, {"step", ticket});
   ASSERT_EQ(f->chain.size(), max_chain);

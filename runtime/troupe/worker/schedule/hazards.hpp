@@ -14,7 +14,7 @@
 
 namespace troupe {
 
-/// The position of an operation: it is the `sequence`-th of its lane, counted from 1.
+/// The position of an operation: number `sequence` in its lane, counted from 1.
 struct position {
   std::uint32_t lane = 0;
   std::uint64_t sequence = 0;
@@ -24,13 +24,13 @@ struct position {
 /// The number of complete operations of each lane.
 using lane_progress = std::span<const std::uint64_t, max_lanes>;
 
-/// The operations that an operation waits for: in each lane, all up to some sequence.
+/// The operations that an operation waits for: in each lane, all up to a sequence.
 class wait_list {
  public:
   bool empty() const noexcept { return lanes_ == 0; }
-  /// Returns the lanes that are waited for, one bit each.
+  /// Returns the lanes of these operations, one bit each.
   std::uint32_t lanes() const noexcept { return lanes_; }
-  /// Returns 0 if nothing of this lane is waited for.
+  /// Returns the sequence waited for in this lane; 0 if there is no wait for it.
   std::uint64_t sequence(std::uint32_t lane) const noexcept { return sequences_[lane]; }
 
   void add(position p) noexcept {
@@ -44,7 +44,7 @@ class wait_list {
   }
   void clear() noexcept { *this = {}; }
 
-  /// Calls `f(position)` for each lane waited for.
+  /// Calls `f(position)` for the last operation waited for in each lane.
   template <class F>
   void for_each(F&& f) const {
     for (std::uint32_t rest = lanes_; rest != 0; rest &= rest - 1) {
@@ -61,11 +61,13 @@ class wait_list {
 /// The ways in which failures may reach a request through its inputs.
 class failure_lookup {
  public:
-  /// The incomplete operations whose output the request reads, without duplicates. If one fails, so must the request.
+  /// Returns the incomplete operations whose output the request reads, without duplicates. If one of them fails, the
+  /// request must fail too.
   std::span<const position> producers() const noexcept {
     return spilled_.empty() ? std::span(few_).first(few_count_) : std::span<const position>(spilled_);
   }
-  /// The number of the first failure that has spoiled an input and that the request's caller has not seen; 0: none.
+  /// Returns the number of the first failure that has spoiled an input and that the request's caller does not know; 0
+  /// if there is none.
   std::uint64_t poison() const noexcept { return poison_; }
 
   void clear() noexcept;
@@ -81,18 +83,17 @@ class failure_lookup {
   std::uint64_t poison_ = 0;
 };
 
-/// Keeps a device "as if one at a time": determines which earlier operations a request must wait for, and which
+/// Makes a device behave "as if one at a time": determines which earlier operations a request must wait for, and which
 /// failures reach it.
 ///
 /// For each request, in mailbox order, the caller calls `collect`, chooses a lane, and calls `drop_implied`,
 /// `note_waited` and `commit`. For each range of bytes the tracker knows the last writer and, for each lane, the last
-/// reader since. For one thread.
+/// reader since that write. Not thread-safe.
 ///
 /// The caller guarantees:
 /// - Sequences of a lane start at 1 and grow from commit to commit.
 /// - A lane completes its operations in order, each after everything it waits for. This **includes cancelled and
-/// skipped
-///   operations**, because later requests wait for such an operation alone and rely on what it has waited for.
+///   skipped operations**, because a later request waits for such an operation alone and relies on its waits.
 /// - `poison` for a failed operation is called before any `collect` whose progress counts the operation as complete.
 ///   (So the caller reads the progress first, then the failures, and then collects.)
 ///
@@ -104,41 +105,41 @@ class hazard_tracker {
   hazard_tracker& operator=(const hazard_tracker&) = delete;
   ~hazard_tracker();
 
-  /// Determines what a request with these accesses depends on, and replaces the content of `waits` and `failures`.
-  /// Ignores poison numbered `seen` or lower, which the request's caller knows. Also forgets a bounded amount of
-  /// complete history.
+  /// Determines what a request with these accesses depends on, and stores that in `waits` and `failures`. Ignores
+  /// poison numbered `seen` or lower, which the request's caller knows. Also forgets a limited amount of complete
+  /// history.
   void collect(std::span<const memory_access> accesses, lane_progress completed, std::uint64_t seen, wait_list& waits,
                failure_lookup& failures);
 
-  /// Drops waits that an operation on `lane` need not make: for its own lane, for what the lane has waited for before,
-  /// and for what the remaining waits have waited for.
+  /// Drops waits that an operation on `lane` need not make: for its own lane, for operations that the lane has waited
+  /// for before, and for those that the remaining waits have waited for.
   void drop_implied(std::uint32_t lane, wait_list& waits) const noexcept;
-  /// Drops those that the other waits imply, whatever the lane of the operation will be.
+  /// Drops waits that the other waits imply, whatever the lane of the operation will be.
   void drop_implied(wait_list& waits) const noexcept;
 
-  /// Notes that the operation at `at`, the last of its lane so far, makes these waits.
+  /// Notes the waits of the operation at `at`, which is the last of its lane so far.
   void note_waited(position at, const wait_list& waits) noexcept;
 
-  /// Records these accesses as made by the operation at `at`, for later requests.
+  /// Records these accesses of the operation at `at`, for later requests.
   void commit(std::span<const memory_access> accesses, position at);
 
-  /// Marks the output of the operation at `by`, which has failed or was skipped, as spoiled, except where a later
-  /// request overwrites it. Ignores reads among `written`. Failures are numbered from 1 in the order in which they
-  /// became known.
+  /// Marks the output of the operation at `by`, which failed or was skipped, as spoiled, except for bytes that a later
+  /// request overwrites. Ignores reads among `written`. Failures are numbered from 1 in the order in which they became
+  /// known.
   void poison(std::span<const memory_access> written, position by, std::uint64_t number);
 
-  /// Forgets failures up to this one. Other poison stays until it is overwritten.
+  /// Forgets failures with numbers up to this one. Other poison stays until it is overwritten.
   void forget_poison_up_to(std::uint64_t number) noexcept;
   std::uint64_t forgotten() const noexcept { return forgotten_; }
 
-  /// Returns the number of ranges that the tracker keeps.
+  /// Returns the number of ranges that the tracker stores.
   std::size_t intervals() const noexcept;
 
  private:
-  /// The waits that a wait for a lane implies.
+  /// The waits that a wait for an operation of a lane implies.
   struct lane_clock {
     std::array<std::uint64_t, max_lanes> reached{};  ///< for each other lane, the sequence waited for
-    std::uint64_t changed = 0;  ///< `reached` holds for operations of this lane from this sequence on
+    std::uint64_t changed = 0;  ///< `reached` is valid for operations of this lane from this sequence on
   };
   class interval_map;
 

@@ -51,7 +51,7 @@ struct desk {
   void poison(const std::vector<memory_access>& written, position by, std::uint64_t number) {
     tracker.poison(written, by, number);
   }
-  /// Collects requests that touch nothing, until every interval has been swept.
+  /// Collects requests that touch nothing until every interval has been swept.
   void rest() {
     for (std::size_t left = 20 * tracker.intervals(); left-- > 0;) collect({});
   }
@@ -99,7 +99,7 @@ TEST(hazards, requests_do_not_wait_for_complete_operations) {
   EXPECT_EQ(d.producers(), (positions{{1, 2}}));
 }
 
-TEST(hazards, a_request_may_list_the_same_bytes_in_several_ways) {
+TEST(hazards, a_request_may_list_the_same_bytes_several_times) {
   desk d;
   for (const auto& accesses :
        {std::vector<memory_access>{{0, 100, read}, {50, 150, write}}, {{50, 150, write}, {0, 100, read}}}) {
@@ -109,7 +109,7 @@ TEST(hazards, a_request_may_list_the_same_bytes_in_several_ways) {
   }
 }
 
-TEST(hazards, empty_ranges_touch_nothing_and_the_last_address_is_like_any_other) {
+TEST(hazards, empty_ranges_touch_nothing_and_the_last_address_is_tracked) {
   desk d;
   d.commit({{10, 10, write}, {20, 10, write}}, {1, 1});
   EXPECT_EQ(d.tracker.intervals(), 0u);
@@ -144,7 +144,7 @@ TEST(hazards, only_waits_that_others_imply_are_dropped) {
   EXPECT_EQ(after_dropping(2, {{0, 9}, {1, 6}}), positions{}) << "2:1 waited for 1:6, which waited for 0:9";
 }
 
-TEST(hazards, poison_is_read_until_it_is_overwritten_seen_or_forgotten) {
+TEST(hazards, poison_is_reported_until_it_is_overwritten_seen_or_forgotten) {
   desk d;
   d.commit({{0, 100, write}}, {1, 1});
   d.poison({{0, 100, write}, {200, 300, read}}, {1, 1}, 5);
@@ -178,7 +178,7 @@ TEST(hazards, a_late_failure_spoils_only_bytes_not_overwritten_since) {
   EXPECT_EQ(d.failures.poison(), 1u);
 }
 
-TEST(hazards, the_first_unseen_one_of_several_failures_is_reported) {
+TEST(hazards, the_first_of_several_unseen_failures_is_reported) {
   desk d;
   for (std::uint64_t n : {3, 1, 2}) {
     d.commit({{n * 10, n * 10 + 10, write}}, {1, n});
@@ -219,7 +219,7 @@ TEST(hazards, complete_history_is_forgotten_however_many_ranges_were_used) {
   EXPECT_EQ(d.tracker.intervals(), 1u);
 }
 
-TEST(hazards, neighbours_with_the_same_history_are_merged) {
+TEST(hazards, neighboring_ranges_with_the_same_history_are_merged) {
   desk d;
   for (std::uint64_t n = 0; n < 1000; ++n) d.commit({{n, n + 1, read}}, {1, n + 1});
   for (std::uint64_t n = 0; n < 1000; ++n) d.commit({{n, n + 1, read}}, {2, 1});
@@ -244,11 +244,11 @@ TEST(hazards, poison_stays_until_it_is_forgotten) {
   EXPECT_EQ(d.tracker.intervals(), 400u);
 }
 
-// ---- Random graphs against a model that keeps the history of every byte.
+// Random graphs, compared with a model that knows the history of every byte.
 
 struct byte_history {
   position writer;
-  std::array<std::uint64_t, max_lanes> reads{};  // since the write
+  std::array<std::uint64_t, max_lanes> reads{};  // since the last write
   std::uint64_t poison = 0;
 };
 
@@ -257,19 +257,19 @@ struct operation {
   position at;
   wait_list waits;
   positions producers;
-  progress completed{};  // when it was ordered
+  progress completed{};  // when the operation was ordered
   bool fails_itself = false;
   bool reads_poison = false;
-  bool failed = false;  // in the end
+  bool failed = false;  // at the end
 };
 
 struct plan {
   std::uint64_t bytes;    // of memory
-  std::uint64_t longest;  // of the ranges
+  std::uint64_t longest;  // bytes of the longest range
   std::size_t operations;
   std::uint32_t lanes;
-  unsigned progress_percent;  // the chance that a lane proceeds in a step
-  bool callers_see;           // whether callers know of failures, and so ignore older ones
+  unsigned progress_percent;  // the chance in percent that a lane proceeds in a step
+  bool callers_see;           // true if callers know failures, and so ignore older ones
 };
 
 class graph {
@@ -362,7 +362,7 @@ class graph {
     }
   }
 
-  /// Lets a random lane complete an operation, if it can.
+  /// Lets a random lane complete an operation, if any can.
   void proceed() {
     const auto lane = static_cast<std::uint32_t>(below(plan_.lanes));
     if (desk_.completed[lane] == lanes_[lane].size()) return;
@@ -403,7 +403,7 @@ bool conflict(const std::vector<memory_access>& some, const std::vector<memory_a
   });
 }
 
-/// The order of each lane and the remaining waits must order every two operations that conflict.
+/// Expects that the order of each lane and the remaining waits order every two operations that conflict.
 void expect_conflicts_in_order(const graph& g) {
   constexpr std::size_t most = 128;
   std::vector<std::bitset<most>> before;
@@ -432,7 +432,7 @@ void expect_conflicts_in_order(const graph& g) {
   }
 }
 
-/// Failures must be those of a run of one operation after the other, in whatever order they really ran.
+/// Expects the failures of a run of one operation after the other, in whatever order the operations really ran.
 void expect_failures_as_if_serial(const graph& g, std::uint64_t bytes) {
   std::vector<bool> bad(bytes);
   for (std::size_t n = 0; n < g.operations().size(); ++n) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Included by hazards.cpp alone. The unnamed namespace lets the compiler inline functions that are called once, on
-// which the speed of each request depends.
+// Included only by hazards.cpp. The unnamed namespace lets the compiler inline functions that are called once, which
+// the speed of each request depends on.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace troupe {
 namespace {
 
-/// Returns how many of the sorted keys are <= x. Has no branches, which would be mispredicted.
+/// Returns the number of sorted keys that are <= x. Has no branches, which would be mispredicted.
 std::size_t count_up_to(const std::uint64_t* keys, std::size_t n, std::uint64_t x) noexcept {
   const std::uint64_t* base = keys;
   while (n > 1) {
@@ -26,17 +26,17 @@ std::size_t count_up_to(const std::uint64_t* keys, std::size_t n, std::uint64_t 
   return static_cast<std::size_t>(base - keys) + (n != 0 && *base <= x ? 1 : 0);
 }
 
-/// Neighbouring intervals in order. An insertion at the end and a removal at the front, the usual ones in a long run of
-/// requests, move nothing.
+/// Some consecutive intervals. Insertion at the end and removal at the front, the usual cases in a long run of
+/// requests, move no others.
 class chunk {
  public:
   static constexpr std::size_t capacity = 64;
-  std::uint64_t key = 0;  ///< at or below the begin of every interval, above those of the chunk before
+  std::uint64_t key = 0;  ///< at most the begin of every interval here, and above those of the previous chunk
 
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == capacity; }
   interval* at(std::size_t i) const noexcept { return intervals_[first_ + i]; }
-  /// Returns how many begin at or before x.
+  /// Returns the number of intervals that begin at or before x.
   std::size_t up_to(std::uint64_t x) const noexcept { return count_up_to(begins(), size_, x); }
 
   void insert(interval* added) noexcept {
@@ -63,7 +63,7 @@ class chunk {
     std::copy(begins_ + place + 1, begins_ + first_ + size_ + 1, begins_ + place);
     std::copy(intervals_ + place + 1, intervals_ + first_ + size_ + 1, intervals_ + place);
   }
-  /// Moves all from the `from`-th on to the end of `other`, which must have room for them.
+  /// Moves the intervals from number `from` on to the end of `other`. Precondition: `other` has room for them.
   void move_to_end_of(chunk& other, std::size_t from) noexcept {
     other.move_down();
     for (std::size_t i = from; i < size_; ++i) {
@@ -88,7 +88,7 @@ class chunk {
 };
 
 /// Finds intervals by their begin: chunks, and a sorted list of the chunks' keys. An interval knows its chunk, so only
-/// a search that starts without an interval reads the keys.
+/// a search that does not start from an interval reads the keys.
 class interval_index {
  public:
   /// Returns the last interval that begins at or before x, or null.
@@ -101,7 +101,7 @@ class interval_index {
     return before.at(before.size() - 1);
   }
 
-  /// Inserts an interval between its neighbours `previous` and `next`, which may be null.
+  /// Inserts an interval between its neighbors `previous` and `next`, which may be null.
   void insert(interval* added, const interval* previous, const interval* next) {
     if (chunks_.empty()) {
       chunks_.push_back(std::make_unique<chunk>());
@@ -132,7 +132,7 @@ class interval_index {
  private:
   std::size_t chunk_of(std::uint64_t x) const noexcept { return count_up_to(keys_.data(), keys_.size(), x) - 1; }
 
-  /// Returns the upper half.
+  /// Splits chunk `i`, and returns the chunk with the upper half.
   chunk* split(std::size_t i) {
     const auto next = static_cast<std::ptrdiff_t>(i) + 1;
     auto made = std::make_unique<chunk>();
@@ -149,7 +149,7 @@ class interval_index {
     if (!keys_.empty()) keys_[0] = chunks_[0]->key = 0;
   }
 
-  std::vector<std::uint64_t> keys_;  ///< of each chunk; the first is 0
+  std::vector<std::uint64_t> keys_;  ///< the key of each chunk; the first is 0
   std::vector<std::unique_ptr<chunk>> chunks_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Included by hazards.cpp alone. The unnamed namespace lets the compiler inline functions that are called once, on
-// which the speed of each request depends.
+// Included only by hazards.cpp. The unnamed namespace lets the compiler inline functions that are called once, which
+// the speed of each request depends on.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace troupe {
 namespace {
 
 /// Disjoint intervals in order: a linked list, an index into it, and two caches in front of the index, because most
-/// requests use the same few buffers again, or the neighbours of those used last. Intervals never move and their memory
-/// is reused for intervals only. So a cached pointer may be outdated but never invalid, and it suffices to check
-/// whether its interval contains the address.
+/// requests use the same few buffers again, or the neighbors of those used last. Intervals never move, and their memory
+/// is reused for intervals only. So a cached pointer may be outdated but never invalid: it suffices to check that its
+/// interval contains the address.
 class interval_list {
  public:
   interval_list() {
@@ -31,10 +31,10 @@ class interval_list {
   std::size_t size() const noexcept { return size_; }
 
   /// Returns the first interval that ends after x, or one that begins at the end of all memory. `operand` is the index
-  /// of x among the accesses of its request: a run of requests often steps through each of its buffers.
+  /// of x among the accesses of its request, because consecutive requests often step through each of their buffers.
   interval* first_after(std::uint64_t x, std::size_t operand) noexcept {
     interval*& last = last_[operand % last_.size()];
-    if (last->begin < last->end && last->begin <= x) {  // it is in use
+    if (last->begin < last->end && last->begin <= x) {  // the cached interval is in use
       if (x < last->end) return last;
       interval* const next = last->next;
       if (x < next->begin) return next;
@@ -49,7 +49,7 @@ class interval_list {
     return recent = found;
   }
 
-  /// Splits `i` so that its part within [begin, end) is an interval by itself, and returns that.
+  /// Splits `i` so that its part within [begin, end) is a separate interval, and returns that interval.
   interval* clip(interval* i, std::uint64_t begin, std::uint64_t end) {
     if (i->begin < begin) i = split(i, begin);
     if (i->end > end) split(i, end);
@@ -68,7 +68,7 @@ class interval_list {
     return last_[operand % last_.size()] = added;
   }
 
-  /// Replaces all that is in [begin, end) by one interval and returns it. The caller sets its history.
+  /// Replaces everything in [begin, end) by one interval, and returns it. The caller sets its history.
   interval* replace(std::uint64_t begin, std::uint64_t end, std::size_t operand) {
     interval* first = first_after(begin, operand);
     if (first->begin == begin && first->end == end) return first;
@@ -85,9 +85,9 @@ class interval_list {
     return first;
   }
 
-  /// Drops history that is complete and merges neighbours with the same history, in small steps: a few for each call
-  /// and each new interval. A new sweep starts only when many more intervals exist than the last one left, or after
-  /// many calls, so that a working set stays in place.
+  /// Drops complete history and merges neighbors with the same history, in small steps: a few for each call and each
+  /// new interval. A new sweep starts only when there are many more intervals than the last sweep left, or after many
+  /// calls, so that a working set stays in place.
   void sweep(lane_progress completed, std::uint64_t forgotten) noexcept {
     const std::size_t steps = 4 + 2 * std::exchange(added_, 0);
     if (!cursor_) {
@@ -114,7 +114,7 @@ class interval_list {
   }
 
  private:
-  static constexpr std::size_t few = 256;  ///< not worth a sweep
+  static constexpr std::size_t few = 256;  ///< a number that is not worth a sweep
   static constexpr std::size_t block_size = 128;
   static constexpr int recent_bits = 9;
 
@@ -170,14 +170,14 @@ class interval_list {
   interval end_{.begin = UINT64_MAX, .end = UINT64_MAX};
   interval_index index_;
   std::array<interval*, std::size_t{1} << recent_bits> recent_{};
-  std::array<interval*, 4> last_;  ///< by operand
+  std::array<interval*, 4> last_;  ///< by index of the operand
   std::vector<std::unique_ptr<interval[]>> blocks_;
   interval* free_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t added_ = 0;        ///< since the last sweep
-  interval* cursor_ = nullptr;   ///< next interval of the current sweep; null: none is active
-  std::size_t threshold_ = few;  ///< more intervals than this start a sweep
-  std::size_t rested_ = 0;       ///< calls since the last sweep
+  std::size_t added_ = 0;        ///< intervals since the last sweep
+  interval* cursor_ = nullptr;   ///< next interval of the current sweep; null: there is none
+  std::size_t threshold_ = few;  ///< a larger number of intervals starts a sweep
+  std::size_t rested_ = 0;       ///< number of calls since the last sweep
 };
 
 }  // namespace

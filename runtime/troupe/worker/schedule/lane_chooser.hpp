@@ -10,29 +10,29 @@
 
 namespace troupe {
 
-/// Chooses the lane of an operation. Lane 0 uploads, lane 1 downloads, and the last ones are for helpers. Those between
-/// compute: the lanes for normal priority, then one for high and one for low.
+/// Chooses the lane of an operation. Lane 0 uploads, lane 1 downloads, and the last lanes are for helpers. The lanes
+/// between them compute: first those for normal priority, then one for high and one for low priority.
 class lane_chooser {
  public:
   lane_chooser(lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
 
-  /// Returns the number of lanes that are streams on a GPU: all before the helpers'.
+  /// Returns the number of lanes that are streams on a GPU: all but the helpers'.
   std::uint32_t streams() const noexcept { return low() + 1; }
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
   std::uint32_t high() const noexcept { return first_compute + computes_; }
   std::uint32_t low() const noexcept { return high() + 1; }
   lane_purpose purpose_of(std::uint32_t lane) const noexcept;
 
-  /// The known facts about an operation before it has a lane.
+  /// What is known about an operation before it has a lane.
   struct wish {
-    std::uint32_t wanted;  ///< troupe_lane
+    std::uint32_t wanted;  ///< a value of troupe_lane
     priority urgency;
-    std::uint32_t library;       ///< the number of its engine, in order of loading
-    bool on_any_stream = false;  ///< true if it is quickly enqueued, and needs nothing that belongs to a lane
+    std::uint32_t library;       ///< number of its engine, in the order of loading
+    bool on_any_stream = false;  ///< true if it is enqueued fast, and needs nothing that belongs to a lane
   };
 
   /// Returns the lane of an operation that waits for `waits`. `lanes.backlog(lane)` is the number of incomplete
-  /// operations of a lane, and `lanes.is_last(position)` says whether nothing has been issued after a position.
+  /// operations of a lane, and `lanes.is_last(position)` is true if nothing has been issued after a position.
   template <class Lanes>
   std::uint32_t choose(const wish& w, const wait_list& waits, const Lanes& lanes) noexcept {
     const auto [wanted, urgency, library, on_any_stream] = w;
@@ -48,12 +48,13 @@ class lane_chooser {
   }
 
  private:
-  // A chain of dependent operations stays on one stream: a wait for another stream costs the GPU several microseconds.
-  // But nothing joins a lane that has more to do than what is waited for. Returns max_lanes if there is no such lane.
+  // A chain of dependent operations stays on one stream, because a wait for another stream costs the GPU several
+  // microseconds. But nothing joins a lane with more work than the operations waited for. Returns max_lanes if there is
+  // no such lane.
   template <class Lanes>
   std::uint32_t nearest(const wish& w, const wait_list& waits, const Lanes& lanes) const noexcept {
     const std::uint32_t before = waits.lanes();
-    // The next step of the chain may well run where the last one did.
+    // The next step of a chain may run where the last one did.
     if (before == 0) return w.wanted != troupe_lane_anywhere && lanes.backlog(latest_) == 0 ? latest_ : max_lanes;
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(before));
     const bool is_near = std::has_single_bit(before) && first_compute <= lane && lane < high() &&
@@ -71,8 +72,8 @@ class lane_chooser {
     }
     if (computes_ == 1) return first_compute;
     if (policy_ == lane_policy::per_actor) return first_compute + w.library % computes_;
-    // Pooled: on the lane of an operation that it waits for, where the wait costs nothing, or else on the lane with the
-    // least backlog.
+    // Pooled: the lane of an operation that it waits for, where the wait costs nothing, or otherwise the lane with the
+    // smallest backlog.
     for (std::uint32_t l = first_compute; l < first_compute + computes_; ++l)
       if (waits.sequence(l) != 0) return l;
     return least(first_compute, first_compute + computes_, lanes);
@@ -90,7 +91,7 @@ class lane_chooser {
 
   lane_policy policy_;
   std::uint32_t first_helper_, computes_;
-  std::uint32_t latest_ = first_compute;  ///< where the last operation of a library was put
+  std::uint32_t latest_ = first_compute;  ///< the lane of the last operation of a library
 };
 
 }  // namespace troupe

@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-// Lanes with a number of incomplete operations each, of which the last one has a sequence.
+// Lanes with a number of incomplete operations each, and a last operation.
 struct some_lanes {
   std::uint64_t (*of)(std::uint32_t lane) = [](std::uint32_t) { return std::uint64_t{0}; };
   std::uint64_t last = 1;
@@ -25,7 +25,7 @@ wait_list waits_for(std::initializer_list<std::uint32_t> lanes) {
 
 constexpr std::uint32_t kinds[] = {troupe_lane_library, troupe_lane_upload, troupe_lane_download};
 
-TEST(lane_chooser, gives_high_and_low_priority_lanes_that_nothing_else_gets) {
+TEST(lane_chooser, gives_high_and_low_priority_lanes_of_their_own) {
   for (const auto policy : {lane_policy::per_actor, lane_policy::pooled, lane_policy::single})
     for (std::uint32_t helpers = 1; helpers <= 4; ++helpers) {
       lane_chooser chooser(policy, 8, helpers);
@@ -67,7 +67,7 @@ TEST(lane_chooser, puts_a_request_that_follows_on_the_lane_that_it_waits_for) {
   EXPECT_EQ(behind({}, busy_but), 7u) << "it waits for nothing";
 }
 
-TEST(lane_chooser, keeps_a_chain_on_one_stream_where_nothing_else_would_wait) {
+TEST(lane_chooser, keeps_a_chain_on_one_stream_if_it_delays_nothing_else) {
   lane_chooser chooser(lane_policy::per_actor, 4, 2);
   constexpr std::uint32_t blas = 3, jit = 4, blas_lane = lane_chooser::first_compute + blas;
   const std::uint32_t jit_lane = lane_chooser::first_compute + jit;

@@ -13,7 +13,7 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t usual_payload_bytes = 5 * 64;
-// How long a lane of low priority lets the others go first, at most.
+// The maximum time for which a lane of low priority lets others go first.
 constexpr std::int64_t longest_yield_ns = 100'000'000;
 constexpr std::uint64_t long_backlog = 256;
 
@@ -85,8 +85,8 @@ bool lane_set::step(std::uint32_t number) noexcept {
   return true;
 }
 
-// Yields all cores to the operations of other lanes. Called in the lane of low priority, where lanes are threads. The
-// lane goes on after a while, and does not yield to an operation that still waits.
+// Yields all cores to the operations of other lanes. Called on the lane of low priority, if lanes are threads. The lane
+// continues after a while, and does not yield to an operation that is still waiting.
 void lane_set::yield_to_others() noexcept {
   const std::int64_t deadline = now_ns() + longest_yield_ns;
   const auto alone = [this] {
@@ -103,7 +103,7 @@ void lane_set::yield_to_others() noexcept {
   step_waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Fetches what the pump wrote on its core, while the operations before it run.
+// Prefetches what the pump wrote on its core, while earlier operations run.
 void lane_set::prefetch(std::uint32_t number, std::uint64_t next, std::uint64_t queued) noexcept {
   if (queued >= next + 4) will_read(&lanes_.at({number, next + 4}), sizeof(operation));
   if (queued < next + 2) return;
@@ -120,7 +120,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
   spin_experience known(policy_);
   adaptive_wait wait(known);
   while (true) {
-    // `queued` is read first and `ran` second. While more is queued than has run, the pump runs nothing here, so `next`
+    // Reads `queued` first and `ran` second. While more is queued than has run, the pump runs nothing here, so `next`
     // belongs to this thread. In the other order the pump could, between the two reads, run `next` itself and queue the
     // operation after it.
     const std::uint64_t queued = l.queued.load(std::memory_order_acquire),
@@ -129,7 +129,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
     if (queued >= next) {
       prefetch(number, next, queued);
       operation& op = lanes_.at({number, next});
-      // Requests that are complete already must not be answered only after this operation.
+      // The answers of complete requests must not be delayed until this operation has run.
       if (is_stream && !op.only_enqueues) device_.mark(number);
       if (!device_.has_platform() && l.purpose == lane_purpose::low) {
         for (std::uint32_t i = 0; i < op.together; ++i) (void)wait_for(lanes_.at({number, next + i}).waits, number);
@@ -146,8 +146,8 @@ void lane_set::serve(std::uint32_t number) noexcept {
     };
     if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; }, keeps_others_waiting)) continue;
     reports_.announce_idle();
-    // Announce, look again, sleep. `queue` stores `queued` first and reads `parked` second, so one of the two threads
-    // sees the other's store.
+    // Announce, check again, sleep. `queue` stores `queued` and then reads `parked`, so one of the two threads finds
+    // the other's store.
     const std::uint32_t before = l.wake.load();
     l.parked.store(true, std::memory_order_seq_cst);
     if (l.queued.load(std::memory_order_seq_cst) < l.ran.load(std::memory_order_seq_cst) + 1 && !ending_.load())
@@ -156,7 +156,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
   }
 }
 
-// Every lane wakes the threads that sleep here with each of its steps.
+// Every lane wakes the threads that sleep here after each of its steps.
 template <class Reached>
 void lane_set::sleep_until(Reached&& reached) noexcept {
   adaptive_wait wait(steps_);
@@ -170,7 +170,7 @@ void lane_set::sleep_until(Reached&& reached) noexcept {
 }
 
 void lane_set::wait_until_done(position p) noexcept {
-  // The counter is the one that is stored in an order with `step_waiters_`, and done() is the one that is right.
+  // The counter is stored in an order with `step_waiters_`; done() is the one that no broken kernel can change.
   const auto reached = [&] {
     return lanes_.counter(p.lane).reaches(p.sequence, std::memory_order_seq_cst) && done(p.lane) >= p.sequence;
   };
@@ -179,15 +179,16 @@ void lane_set::wait_until_done(position p) noexcept {
   sleep_until(reached);
 }
 
-// Waits for what an operation on a lane depends on, before it runs. If both are streams, makes the one stream wait for
-// the other instead, and returns what it waits for. Once the device is lost, returns even if the waits are not over.
+// Waits for the operations that an operation on a lane depends on, before it runs. If both are on streams, makes one
+// stream wait for the other instead, and returns what it waits for. If the device is lost, returns even if the waits
+// are not over.
 protocol::gate lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
   const bool on_stream = device_.is_stream(on_lane);
   protocol::gate on_device;
   waits.for_each([&](position p) {
     if (done(p.lane) >= p.sequence) return;
     if (!on_stream) return wait_until_done(p);
-    device_.mark(on_lane);  // so that what it has completed is not answered only after this wait
+    device_.mark(on_lane);  // so that the answers of what it has completed do not wait too
     if (!device_.is_stream(p.lane)) return wait_until_done(p);
     sleep_until([&] { return lanes_[p.lane].ran.load(std::memory_order_seq_cst) >= p.sequence; });
     on_device.add(p.lane, lanes_.channel.log(p.lane, p.sequence).load(std::memory_order_relaxed));
@@ -236,8 +237,8 @@ troupe_engine_call lane_set::call_of(const operation& op) noexcept {
           .recording = nullptr};
 }
 
-// Called after the operation's waits. Returns why it must not run; if null, the operation has started and can no longer
-// be cancelled.
+// Called after the operation's waits. Returns why it must not run; if it returns null, the operation has started and
+// can no longer be cancelled.
 failure_ptr lane_set::start(operation& op) noexcept {
   const failure_ptr why = failed_input(op);
   std::atomic<std::uint64_t>& word = lanes_.channel.slot(op.slot);
@@ -267,7 +268,7 @@ failure_ptr lane_set::execute(const operation& op, bool alone) noexcept {
   if (const std::uint32_t whose = f.whose != 0 ? f.whose - 1 : op.library; f.restart_library != 0 && whose < 64)
     broken_.fetch_or(std::uint64_t{1} << whose);
   if (why.reaction == reaction::context_lost) {
-    // The cause may be in an earlier operation: a device reports its fault from whatever call comes next.
+    // An earlier operation may be the cause: a device reports its fault from the next call, whichever it is.
     if (device_.has_platform())
       device_.lose(
           error(error::details{.reaction = why.reaction, .domain = why.domain, .code = why.code, .text = why.text}),
@@ -297,22 +298,22 @@ void lane_set::run(operation& op) noexcept {
   complete(op, why != nullptr);
 }
 
-// The application times operations that run, which an enqueued one need not do yet: of each lane only the first
-// incomplete operation runs, with those that share its call, and not while the device keeps it waiting for other lanes.
-// So the operations before this one are marked, and the gate says what it waits for.
+// The application times operations that run. An enqueued operation need not run yet: in each lane only the first
+// incomplete operation runs, with those that share its call, and not while the device makes it wait for other lanes. So
+// the operations before this one are marked, and the gate says what it waits for.
 void lane_set::start_time_limit(const operation& op, protocol::gate gate) noexcept {
   if (device_.is_stream(op.at.lane)) device_.mark(op.at.lane);
   lanes_.channel.gate(op.slot).store(gate.word(), std::memory_order_relaxed);
 }
 
-// Such an operation has not itself failed. It is lost, like everything that the device has not done, and may be sent
-// again.
+// Returns true for an operation that has not failed itself: it is lost, like everything that the device has not done,
+// and may be sent again.
 bool lane_set::is_lost_with_context(const failure& why) const noexcept {
   return why.reaction == reaction::context_lost && device_.is_lost();
 }
 
 // Makes one call for all members that can still run. A member that is cancelled or misses an input is left out and
-// reported by itself.
+// reported separately.
 void lane_set::run_group(operation& head) noexcept {
   static_assert(most_in_order >= most_together);
   std::array<const operation*, most_in_order> going;
@@ -328,7 +329,7 @@ void lane_set::run_group(operation& head) noexcept {
   for (std::uint32_t i = 0; i < all; ++i) {
     operation& op = member(i);
     if (op.timed) start_time_limit(op, on_device);
-    on_device.share_a_call();  // true of the members after the first
+    on_device.share_a_call();  // true of all members but the first
     if (const failure_ptr why = start(op)) {
       report_failure(op, why);
       continue;
@@ -341,12 +342,12 @@ void lane_set::run_group(operation& head) noexcept {
   lanes_[first.lane].running.store(true, std::memory_order_relaxed);
   if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
     for (std::uint32_t i = 0; i < n; ++i) {
-      failure_ptr why = failed_input(*going[i]);  // if they run in order, it may be of one that failed just now
+      failure_ptr why = failed_input(*going[i]);  // may be that of a member that failed just now, if they run in order
       if (!why) why = execute(*going[i], n < 2);  // the call for all may have begun
       if (why && is_lost_with_context(*why)) return;
       if (why) report_failure(*going[i], why);
       if (i + 1 == n) break;
-      complete(*going[i], true);  // its answer does not wait for the others, nor do those of members left out
+      complete(*going[i], true);  // its answer waits neither for the others nor for members left out
       lanes_[first.lane].running.store(true, std::memory_order_relaxed);
     }
   } else {
@@ -357,7 +358,7 @@ void lane_set::run_group(operation& head) noexcept {
 }
 
 void lane_set::complete(const operation& last, bool is_news_for_all) noexcept {
-  // Read before it is complete: then the pump may use its place again.
+  // Read before the operation is complete, because then the pump may reuse its memory.
   const position up_to = last.at;
   const std::uint32_t slot = last.slot;
   const std::uint64_t ticket = last.ticket;

@@ -15,41 +15,41 @@
 namespace troupe {
 
 /// The lanes of a worker. Each lane runs its operations in order; different lanes run at the same time. A lane gets a
-/// thread when the first operation is queued for it: the pump itself runs work that can run at once.
+/// thread when the first operation is queued for it, because the pump itself runs work that can run at once.
 ///
-/// With a platform most lanes are streams: to run an operation is to enqueue it, and it is complete when the device has
-/// written so (device_progress).
+/// With a platform most lanes are streams: running an operation means enqueueing it, and it is complete when the device
+/// has reported it so (device_progress).
 class lane_set {
  public:
-  /// Prepares the lanes. If not `threads`, queued operations run only when `step` is called.
+  /// Prepares the lanes. If `threads` is false, queued operations run only when `step` is called.
   lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy,
            bool threads = true, platform* gpu = nullptr);
-  /// Sets what each lane is for, before anything is issued.
+  /// Sets the purpose of each lane. Must be called before anything is issued.
   void set_up(const lane_chooser& chooser) noexcept;
   lane_set(const lane_set&) = delete;
   /// Waits until everything queued is complete, then ends the threads. Without threads, queued operations never run.
   ~lane_set();
 
-  /// Gives `op` the next place in the lane, `op.at`, and writes the lane's log. Called by the pump.
+  /// Gives `op` the next position in the lane, `op.at`, and writes the lane's log. Called by the pump.
   void issue(operation& op, std::uint32_t lane) noexcept;
-  /// Runs an issued operation, and those `together` with it, on the calling thread, which is the pump's. The lane must
-  /// be idle and the operations must have nothing to wait for.
+  /// Runs an issued operation, and those that share its call, on the calling thread, which is the pump's. Precondition:
+  /// the lane is idle and the operations have nothing to wait for.
   void run_here(operation& op) noexcept { run(op); }
-  /// Leaves them to the lane's thread. Called by the pump.
+  /// Leaves an operation, and those that share its call, to the lane's thread. Called by the pump.
   void queue(operation& op);
-  /// Without threads: runs the next queued operation of the lane, and those `together` with it. Returns false if none
-  /// is queued, or it must wait for another lane.
+  /// Without threads: runs the lane's next queued operation, and those that share its call. Returns false if none is
+  /// queued, or if it must wait for another lane.
   bool step(std::uint32_t lane) noexcept;
 
-  /// The number of complete operations of the lane. Counters that only threads of this process move are read from its
-  /// own memory: those that the application reads may be overwritten by a broken kernel, and a wrong one must not let
-  /// an operation run before what it needs.
+  /// Returns the number of complete operations of the lane. Counts that only threads of this process change are read
+  /// from its own memory: a broken kernel may overwrite those that the application reads, and a wrong count must not
+  /// let an operation run before what it needs.
   std::uint64_t done(std::uint32_t lane) const noexcept {
     return device_.is_stream(lane) ? lanes_.done(lane) : lanes_[lane].ran.load(std::memory_order_acquire);
   }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   operation& at(position p) const noexcept { return lanes_.at(p); }
-  /// The number of operations that the lane's thread has yet to run, with those of the call that it makes.
+  /// Returns the number of operations that the lane's thread has yet to run, including those of its present call.
   std::uint64_t yet_to_run(std::uint32_t lane) const noexcept {
     const std::uint64_t ran = lanes_[lane].ran.load(std::memory_order_acquire),
                         queued = lanes_[lane].queued.load(std::memory_order_relaxed);
@@ -57,15 +57,15 @@ class lane_set {
   }
   std::uint64_t backlog(std::uint32_t lane) const noexcept { return lanes_[lane].issued - lanes_.done(lane); }
   bool idle(std::uint32_t lane) const noexcept { return backlog(lane) == 0; }
-  /// Returns true if nothing has been issued after this operation.
+  /// Returns true if nothing has been issued to the lane after this operation.
   bool is_last(position p) const noexcept { return lanes_[p.lane].issued == p.sequence; }
-  /// Returns true if an operation of this lane with these waits can run: on a stream, if they are enqueued.
+  /// Returns true if an operation of this lane with these waits can run; on a stream, if what it waits for is enqueued.
   bool are_met(const wait_list& waits, std::uint32_t lane) const noexcept;
-  /// Returns true if in addition the lane's thread has nothing left to run.
+  /// Returns true if are_met() and the lane's thread has nothing left to run.
   bool can_run_at_once(const wait_list& waits, std::uint32_t lane) const noexcept {
     return lanes_[lane].ran.load(std::memory_order_acquire) == lanes_[lane].issued && are_met(waits, lane);
   }
-  /// Returns true if some stream's thread has so much left to enqueue that nothing new is urgent.
+  /// Returns true if a stream's thread has so much left to enqueue that nothing new is urgent.
   bool has_backlog() const noexcept;
   /// Sets the function that is called, on any thread, when an engine reports that its context is lost. Later results of
   /// that engine do not matter.
@@ -83,7 +83,7 @@ class lane_set {
   void run(operation& op) noexcept;
   void run_group(operation& head) noexcept;
   failure_ptr start(operation& op) noexcept;
-  /// Runs an operation. `alone` says that if the device is lost, nothing but this operation can be the cause.
+  /// Runs an operation. `alone`: if the device is lost, only this operation can be the cause.
   failure_ptr execute(const operation& op, bool alone = true) noexcept;
   void report_failure(const operation& op, const failure_ptr& why);
   troupe_engine_call call_of(const operation& op) noexcept;
@@ -97,8 +97,8 @@ class lane_set {
   template <class Reached>
   void sleep_until(Reached&& reached) noexcept;
   void wake_steps() noexcept;
-  /// Counts the operations of a lane up to this one as complete. If not all threads that wait are to know, wakes only
-  /// those that wait for it.
+  /// Counts the operations of a lane up to this one as complete. Unless `is_news_for_all`, wakes only the threads that
+  /// wait for it.
   void complete(const operation& last, bool is_news_for_all) noexcept;
   failure_ptr failed_input(const operation& op) const;
 
@@ -106,7 +106,7 @@ class lane_set {
   reporter& reports_;
   failure_log& failures_;
   wait_policy policy_;
-  spin_experience steps_;  // of waits for other lanes
+  spin_experience steps_;  // for waits for other lanes
   const bool threads_;
   std::function<void(const failure&)> context_lost_;
   std::atomic<std::uint64_t> broken_{0};

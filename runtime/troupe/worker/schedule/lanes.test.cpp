@@ -87,7 +87,7 @@ class lanes : public testing::Test {
   std::uint64_t ticket_ = 0;
 };
 
-// While it exists, interrupts the other threads of this program again and again, at any instruction.
+// Interrupts the other threads of this program again and again, at any instruction, while this object lives.
 class interruptions {
  public:
   interruptions() {
@@ -102,7 +102,7 @@ class interruptions {
   }
   ~interruptions() {
     every({});
-    std::signal(SIGALRM, SIG_IGN);  // also drops a pending one
+    std::signal(SIGALRM, SIG_IGN);  // also drops a pending signal
     std::signal(SIGALRM, before_);
     pthread_sigmask(SIG_UNBLOCK, &alarm_, nullptr);
   }
@@ -117,8 +117,8 @@ class interruptions {
   void (*before_)(int);
 };
 
-// The pump and the lane's thread alternate at a lane as fast as they can. A thread that is interrupted at a bad moment
-// must not run an operation that the other has run.
+// The pump and the lane's thread take turns at a lane as fast as they can. A thread that is interrupted at a bad moment
+// must not run an operation that the other one has run.
 TEST_F(lanes, run_every_operation_exactly_once) {
   constexpr std::uint32_t most = 300'000;
   const auto what = testing_worker::operation_that(&count_run);
@@ -141,7 +141,7 @@ TEST_F(lanes, run_every_operation_exactly_once) {
   EXPECT_TRUE(failures_.empty()) << "a second run found an operation started, and took that for a cancellation";
 }
 
-// No other thread would: the pump may have gone to sleep long before.
+// No other thread would wake it: the pump may have gone to sleep long before.
 TEST_F(lanes, wake_the_reactor_when_they_go_idle_with_answers_that_no_thread_waits_for) {
   const auto what = testing_worker::operation_that(&count_run);
   int runs = 0;
@@ -170,7 +170,7 @@ TEST_F(lanes, wake_a_thread_only_with_the_request_that_it_waits_for) {
   EXPECT_EQ(news.load(), 2u) << "a thread wants all news";
 }
 
-TEST_F(lanes, wake_the_reactor_for_what_the_sleeping_threads_do_not_wait_for) {
+TEST_F(lanes, wake_the_reactor_for_answers_that_no_sleeping_thread_waits_for) {
   const auto what = testing_worker::operation_that(&count_run);
   int runs = 0;
   channel_.view().application().sleepers.store(1);
@@ -188,8 +188,8 @@ bool run_once_open(void* gate, const void*, const troupe_engine_call*, troupe_en
   return true;
 }
 
-// A broken kernel may write there.
-TEST_F(lanes, do_not_believe_the_counters_that_they_share_with_the_application) {
+// A broken kernel may write to them.
+TEST_F(lanes, ignore_overwritten_counters_that_the_application_reads) {
   const auto waits = testing_worker::operation_that(&run_once_open),
              counts = testing_worker::operation_that(&count_run);
   std::atomic<bool> open{false};

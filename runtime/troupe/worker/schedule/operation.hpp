@@ -10,31 +10,31 @@
 
 namespace troupe {
 
-/// The most operations that may share one call.
+/// The maximum number of operations that may share one call.
 inline constexpr std::uint32_t most_together = 32;
-/// And of those that run in order, for which fewer, larger calls save more.
+/// The maximum for operations that run in order, for which fewer, larger calls save more.
 inline constexpr std::uint32_t most_in_order = 64;
 
-/// One request inside the worker, from the pump's decision to its completion. It is in an array by ledger slot, so
-/// none is ever allocated.
+/// A request inside the worker, from the pump's decision to its completion. Stored in an array by slot of the mailbox,
+/// so it is never allocated.
 struct operation {
   std::uint64_t ticket = 0;
   std::uint32_t slot = 0;
   position at;
   const troupe_engine_operation* what = nullptr;  ///< null if no engine can run it; `doomed` says why
   void* engine = nullptr;
-  std::uint32_t library = 0;  ///< number of the engine, in order of loading
+  std::uint32_t library = 0;  ///< number of the engine, in the order of loading
   wait_list waits;
   failure_lookup inputs;
-  failure_ptr doomed;                      ///< set if it is known before the operation's turn that it cannot run
+  failure_ptr doomed;                      ///< the failure, if it is known in advance that the operation cannot run
   std::span<const memory_access> touched;  ///< in the record of its slot, or a longer list in the application's memory
-  std::atomic<bool> awaited{false};        ///< true if another lane or the host waits: the operation is marked at once
+  std::atomic<bool> awaited{false};        ///< true if another lane or the host waits for it: it is marked at once
   bool timed = false;                      ///< true if the application watches how long the operation runs
   bool only_enqueues = false;              ///< true if the operation runs on a stream and does not block
-  std::uint32_t together = 1;              ///< how many operations of its lane, from this one on, share its call
+  std::uint32_t together = 1;              ///< number of operations of its lane, from this one on, that share its call
   const std::byte* payload = nullptr;      ///< in the record, valid until the request is retired
 
-  /// Returns its name and ticket. The name is empty if `what` is null.
+  /// Returns the operation's name and ticket. The name is empty if `what` is null.
   request_id id() const { return {what != nullptr ? what->name : "", ticket}; }
 };
 

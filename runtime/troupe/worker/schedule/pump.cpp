@@ -10,10 +10,10 @@
 namespace troupe {
 namespace {
 
-// How many requests ahead of the one that is being taken are prefetched, and how many bytes of each record.
+// How many requests ahead of the one being taken are prefetched, and how many bytes of each record.
 constexpr std::uint32_t looked_ahead = 2;
-// If at least this many requests follow, one that could be enqueued at once is left to its lane's thread while the pump
-// takes the next. For fewer it does not pay to wake that thread.
+// If at least this many requests follow, a request that could be enqueued at once is left to its lane's thread while
+// the pump takes the next one. For fewer it does not pay to wake that thread.
 constexpr std::uint32_t long_queue = 16;
 constexpr int long_rest = 256;  // 5 to 12 µs
 constexpr std::size_t usual_record_bytes = 6 * 64;
@@ -74,13 +74,14 @@ pump::stepped pump::step() {
     if (const auto later = parts_.commands.peek_beyond(looked_ahead)) {
       will_read(later->record.data(), usual_record_bytes);
       will_write(&operations_[later->slot], sizeof(operation));
-      // The sender writes right beside that word. If another thread starts the operation, that thread prefetches it.
+      // The sender writes to memory beside that word. If another thread starts the operation, that thread prefetches
+      // the word.
       if (known_behind_ == 0 || parts_.gpu == nullptr) will_write(&parts_.channel.slot(later->slot), 1);
     }
     parts_.commands.pop();
     if (accept(*sent)) [[likely]]
       return stepped::something;
-    dispatcher_.close_group();  // its members have places in their lane
+    dispatcher_.close_group();  // its members have positions in their lane
     return stepped::corrupt;
   }
   if (!dispatcher_.has_group() || dispatcher_.group_can_wait()) return stepped::nothing;
@@ -102,7 +103,7 @@ result<void> pump::run() {
     if (how == stepped::something) continue;
     if (how == stepped::corrupt) return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
     lanes().device().mark_all();
-    // Each look at the mailbox delays the senders, which write there.
+    // Each look at the mailbox delays the senders, which write to it.
     const int rest = lanes().has_backlog() ? long_rest : 0;
     const auto arrived = [&] {
       for (int i = 0; i < rest; ++i) spin_hint();
@@ -114,7 +115,7 @@ result<void> pump::run() {
       return here != 0 && parts_.channel.application().shared_core.load(std::memory_order_relaxed) == here;
     };
     if (wait.spin(arrived, in_vain)) continue;
-    if (dispatcher_.has_group()) {  // it would stay open while this thread sleeps
+    if (dispatcher_.has_group()) {  // otherwise the group would stay open while this thread sleeps
       dispatcher_.close_group();
       continue;
     }
@@ -132,7 +133,7 @@ result<void> pump::run() {
   return {};
 }
 
-// All operations run first: they may use what is about to be closed.
+// Runs all operations first, because they may use the library that is about to be closed.
 void pump::restart_libraries(std::uint64_t which) {
   dispatcher_.close_group();
   lanes().drain();
@@ -144,7 +145,7 @@ void pump::restart_libraries(std::uint64_t which) {
     }
 }
 
-// Earlier requests must not be held up by what the pump is about to wait for.
+// Earlier requests must not wait for what the pump is about to wait for.
 void pump::before_a_pause() {
   dispatcher_.close_group();
   lanes().device().mark_all();
@@ -231,7 +232,7 @@ void pump::find_engine(operation& op, const protocol::command_header& head) {
   op.doomed = failed_here(found ? disagree : found.error(), op.id());
 }
 
-// A request may read what was checked in this generation, and what no failure has made stale.
+// A request may read data only if it was checked in this generation and no failure has made them stale.
 void pump::check_inputs(operation& op, const protocol::command_header& head) const {
   if (!op.doomed && op.inputs.poison() != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
   const bool old = head.generation != generation_;
@@ -249,7 +250,7 @@ void pump::await_memory(operation& op, std::uint32_t segments) noexcept {
 
 // The steps of docs/design.md. Progress is read first, then failures, then hazards: an operation that counts as
 // complete has reported its failure already. Progress is also read before the slot's operation is touched: the last
-// operation of this slot is complete, so its lane has finished with it.
+// operation of this slot is complete, so its lane no longer uses it.
 bool pump::accept(const sent_slot& sent) {
   const auto command = protocol::parse_command(sent.record);
   if (!command) [[unlikely]]

@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// The heart of a worker: takes requests from the mailbox in its order, finds the operation that serves each, asks the
-/// hazard tracker what it must wait for, and dispatches it to a lane. For one thread.
+/// The core of a worker: takes requests from the mailbox in order, finds the operation that serves each, asks the
+/// hazard tracker what it must wait for, and dispatches it to a lane. Not thread-safe, except where stated.
 class pump {
  public:
   struct parts {
@@ -24,45 +24,47 @@ class pump {
     std::uint64_t inline_bytes;
     bool coalesce = true, lanes_have_cores = true;  ///< see dispatcher::settings
     std::uint32_t most_in_order = troupe::most_in_order;
-    /// The range in which the application's memory is mapped, which contains lists of accesses.
+    /// The range of addresses of the application's memory, which contains lists of accesses.
     std::uint64_t memory_begin = 0, memory_end = UINT64_MAX;
-    /// The maximum number of failures that spoil memory at a time: older poison is forgotten, since memory that is
-    /// never written again would keep it. By default four times the largest mailbox. Fewer requests than that fail
-    /// between the check of a request and its arrival, unless its caller waited very long for room; then it is refused.
+    /// The maximum number of failures that spoil memory at a time. Older poison is forgotten, because memory that is
+    /// never written again would keep it. By default four times the capacity of the largest mailbox: fewer requests
+    /// than that fail between the check of a request and its arrival, unless its caller waited very long for room; such
+    /// a request is refused.
     std::uint64_t most_poison = std::uint64_t{4} * protocol::most_requests;
     /// True if lanes have threads. Otherwise operations that cannot run at once wait for `step_lane`.
     bool threads = true;
-    /// Null where the lanes run on the host.
+    /// Null if the lanes run on the host.
     platform* gpu = nullptr;
     /// Called, on any thread, when an engine reports that its context is lost. Need not return.
     std::function<void(const failure&)> context_lost = {};
-    /// Called after the engine of a library was reopened at its own request.
+    /// Called after a library's engine was reopened at its own request.
     std::function<void(const std::string& library)> restarted = {};
   };
   explicit pump(const parts& p);
 
-  /// With a platform, makes the lanes' streams. Must come first.
+  /// Makes the lanes' streams, if there is a platform. Must be called first.
   result<void> make_streams() {
     return parts_.gpu != nullptr ? lanes().device().make_streams(parts_.lanes) : result<void>();
   }
-  /// The watcher of the lanes' device.
+  /// Returns the progress of the lanes' device.
   device_progress& device() noexcept { return lanes().device(); }
-  /// Sets the generation before `run`: requests that were checked in an earlier one may not read.
+  /// Sets the generation. Must be called before `run`. Requests that were checked in an earlier generation may not
+  /// read.
   void begin_generation(std::uint32_t generation) noexcept { generation_ = generation; }
   /// Serves until `stop` was called and the mailbox is empty, then waits for the lanes.
   result<void> run();
   enum class stepped : std::uint8_t { nothing, something, corrupt };
   /// Does one step of `run`, for a pump without threads: takes one request, or closes the open group. Blocks until the
-  /// memory of the request is mapped. `corrupt` is final.
+  /// memory of the request is mapped. The result `corrupt` is final.
   stepped step();
-  /// Runs the next operation of a lane. Returns false if none is queued, or it must wait.
+  /// Runs the next operation of a lane. Returns false if none is queued, or if it must wait.
   bool step_lane(std::uint32_t lane) noexcept { return lanes().step(lane); }
   /// Returns true if every request taken so far is complete.
   bool idle() const noexcept;
   /// Makes `run` return. Thread-safe.
   void stop() noexcept;
   const protocol::view& channel() const noexcept { return parts_.channel; }
-  /// Sets the number of memory messages that have been carried out. For one thread, any.
+  /// Sets the number of memory messages that have been carried out. May be called on any one thread.
   void segments_changed(std::uint32_t count) noexcept;
 
  private:
@@ -83,13 +85,13 @@ class pump {
 
   parts parts_;
   std::uint32_t generation_ = 0;
-  std::uint32_t known_behind_ = 0;  // a lower bound of how many requests follow the one that is being taken
+  std::uint32_t known_behind_ = 0;  // a lower bound of the number of requests after the one being taken
   std::unique_ptr<operation[]> operations_;
   failure_log failures_;
   dispatcher dispatcher_;
   std::vector<std::pair<std::uint64_t, failure_ptr>> known_;  // the most recent failures, by number
-  std::atomic<std::uint32_t> segments_{0};                    // memory messages carried out so far
-  std::atomic<std::uint32_t> turn_{0};  // changes with each of them and with `stop`; await_segments sleeps on it
+  std::atomic<std::uint32_t> segments_{0};                    // number of memory messages carried out so far
+  std::atomic<std::uint32_t> turn_{0};  // changes with `segments_` and with `stop`; await_segments sleeps on it
   std::atomic<bool> stopping_{false};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Mostly a pump without engines: every request fails, which is all that these tests need.
+// Mostly tests a pump without engines: every request fails, which is all that these tests need.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -28,14 +28,14 @@ struct hesitant {
   }
   static bool run(void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
     static_cast<hesitant*>(self)->ran_on = std::this_thread::get_id();
-    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // so that it is reported
+    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // so that the failure is reported
     return false;
   }
   troupe_engine_operation operation = testing_worker::operation_that(run, ready);
   troupe_engine engine = testing_worker::engine_with(operation, this);
 };
 
-// Records on which threads it ran, and in which order.
+// Records the threads on which it ran, and the order.
 struct counting {
   std::vector<std::thread::id> ran_on;
   std::vector<std::uint64_t> tickets;
@@ -52,7 +52,7 @@ struct counting {
   troupe_engine engine = testing_worker::engine_with(operation, this);
 };
 
-// The same for operations that share calls.
+// Does the same for operations that share calls.
 struct grouping : counting {
   std::vector<std::uint32_t> together;
 
@@ -71,13 +71,13 @@ struct grouping : counting {
   }
 };
 
-// Operations that share calls in which they run one after the other. The one of ticket `fails_` fails, alone.
+// Operations that share calls in which they run one after the other. The one with the ticket `fails_` fails, alone.
 struct following : grouping {
   std::uint64_t fails = 0;
   bool refuses = false;
-  std::atomic<bool> hold{false};  // its first call, until it is false
+  std::atomic<bool> hold{false};  // the first call blocks until this is false
   const checked_count* answered = nullptr;
-  std::vector<std::uint64_t> answered_before;  // each that ran alone
+  std::vector<std::uint64_t> answered_before;  // number of each operation that ran alone
 
   static bool run_one(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
     failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);
@@ -127,7 +127,7 @@ class pumps : public testing::Test {
     commands_out_.publish(ticket, slot);
     commands_out_.wake_if_sleeping();
   }
-  // Another pump of the same requests.
+  // Makes the parts of another pump for the same requests.
   pump::parts parts_of(engine_set& engines, wait_policy wait, const lane_chooser& lanes, std::uint64_t inline_bytes,
                        platform* gpu = nullptr) {
     return {.channel = channel_.view(),
@@ -149,7 +149,7 @@ class pumps : public testing::Test {
     return head;
   }
 
-  // Engines; they outlive the set that holds them.
+  // State of the engines. It outlives the set that holds them.
   hesitant hesitant_;
   counting counting_;
   testing_worker::channel_in_memory channel_{capacity};
@@ -191,7 +191,7 @@ TEST_F(pumps, serve_requests_whose_memory_is_mapped_before_they_stop) {
 }
 
 // Forgotten poison must not make wrong data look right.
-TEST_F(pumps, refuse_reads_of_callers_that_have_not_seen_failures_already_forgotten) {
+TEST_F(pumps, refuse_reads_of_callers_that_do_not_know_forgotten_failures) {
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
   const auto spoil = [this](int times) {
     for (int i = 0; i < times; ++i) {
@@ -251,8 +251,8 @@ TEST_F(pumps, leave_operations_that_are_not_ready_to_their_lane) {
   EXPECT_EQ(what.ran_on, next);
 }
 
-// A group takes longer than its members: where another core is free, its lane's thread runs it.
-TEST_F(pumps, run_groups_themselves_if_only_their_members_are_small_and_no_core_is_free) {
+// A group takes longer than its members: if another core is free, its lane's thread runs it.
+TEST_F(pumps, run_groups_of_small_operations_themselves_if_no_core_is_free) {
   for (const bool free_cores : {true, false}) {
     grouping what;
     engine_set engines{"host", {}, {}};
@@ -278,7 +278,7 @@ TEST_F(pumps, run_groups_themselves_if_only_their_members_are_small_and_no_core_
 }
 
 // A GPU's driver takes some microseconds to enqueue: while one thread does that, the pump takes the next requests.
-TEST_F(pumps, leave_requests_of_a_gpu_with_a_long_queue_behind_them_to_the_lane) {
+TEST_F(pumps, leave_requests_of_a_gpu_to_the_lane_if_a_long_queue_follows) {
   testing_worker::recording_device gpu;
   counting& what = counting_;
   ASSERT_TRUE(engines_.add("counting", what.engine));
@@ -303,7 +303,7 @@ TEST_F(pumps, leave_requests_of_a_gpu_with_a_long_queue_behind_them_to_the_lane)
   EXPECT_EQ(what.ran, 63u);
 }
 
-// Sends its requests before the pump sees any of them.
+// Sends its requests before the pump looks at any of them.
 class pumps_with_sequences : public pumps {
  protected:
   void SetUp() override { ASSERT_TRUE(engines_.add("following", what_.engine)); }
@@ -323,7 +323,7 @@ class pumps_with_sequences : public pumps {
   following what_;
 };
 
-TEST_F(pumps_with_sequences, put_operations_together_that_need_each_other) {
+TEST_F(pumps_with_sequences, put_dependent_operations_into_one_call) {
   write(100);
   for (int i = 0; i < 4; ++i) change(100);
   EXPECT_EQ(calls_after(pump_), (std::vector<std::uint32_t>{5}));
@@ -331,7 +331,7 @@ TEST_F(pumps_with_sequences, put_operations_together_that_need_each_other) {
   EXPECT_EQ(channel_.view().page().lanes[lane_chooser::first_compute].together.load(), 5u);
 }
 
-TEST_F(pumps_with_sequences, leave_operations_alone_that_have_a_time_limit_or_shall_be_alone) {
+TEST_F(pumps_with_sequences, run_operations_alone_that_have_a_time_limit_or_must_not_be_coalesced) {
   for (const protocol::command_flags f :
        {protocol::command_flags{false, priority::normal, false, true}, protocol::command_flags{true, priority::normal}})
     for (int i = 0; i < 2; ++i) write(100, f);
@@ -349,7 +349,7 @@ TEST_F(pumps_with_sequences, run_operations_one_by_one_if_the_engine_requests_it
   EXPECT_EQ(channel_.view().page().lanes[lane_chooser::first_compute].together.load(), 0u);
 }
 
-TEST_F(pumps_with_sequences, run_nothing_that_needs_what_another_of_the_call_failed_to_write) {
+TEST_F(pumps_with_sequences, skip_an_operation_whose_input_another_of_the_call_failed_to_write) {
   what_.fails = 2;
   write(100);
   change(100);
@@ -361,7 +361,7 @@ TEST_F(pumps_with_sequences, run_nothing_that_needs_what_another_of_the_call_fai
   EXPECT_EQ(next_report().ticket, 3u);
 }
 
-// Earlier operations need not wait for what only this one waits for.
+// Earlier operations must not wait for something that only this one waits for.
 TEST_F(pumps_with_sequences, begin_a_new_call_on_a_gpu_with_an_operation_that_waits_for_another_lane) {
   testing_worker::recording_device gpu;
   counting other;
@@ -380,7 +380,7 @@ TEST_F(pumps_with_sequences, begin_a_new_call_on_a_gpu_with_an_operation_that_wa
 }
 
 // An engine then receives the same calls again, wherever the first of them began.
-TEST_F(pumps_with_sequences, cut_a_repeated_sequence_at_the_same_places) {
+TEST_F(pumps_with_sequences, cut_a_repeated_sequence_into_the_same_calls) {
   static std::uint64_t asked;
   asked = 0;
   what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
@@ -397,9 +397,9 @@ TEST_F(pumps_with_sequences, cut_a_repeated_sequence_at_the_same_places) {
 }
 
 // The lane's earlier work takes longer than the others need to arrive.
-TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
+TEST_F(pumps_with_sequences, keep_a_call_open_while_their_lane_is_busy) {
   what_.hold = true;
-  write(100, protocol::command_flags{true, priority::normal});  // alone
+  write(100, protocol::command_flags{true, priority::normal});  // must not share a call
   for (std::uint32_t i = 0; i < most_in_order; ++i) change(100);
   pump on_threads(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), 0));
   const auto step_all = [&] {
@@ -417,8 +417,8 @@ TEST_F(pumps_with_sequences, wait_for_more_while_their_lane_is_busy) {
   EXPECT_EQ(what_.together, (std::vector<std::uint32_t>{64, 3}));
 }
 
-// However long they are: the thread of a lane has calls to make that come first.
-TEST_F(pumps_with_sequences, leave_all_operations_of_a_gpu_with_a_long_queue_behind_them_to_the_lane) {
+// Even if they take long: the lane's thread has other calls to make first.
+TEST_F(pumps_with_sequences, leave_all_operations_of_a_gpu_to_the_lane_if_a_long_queue_follows) {
   static std::uint64_t asked;
   asked = 0;
   what_.operation.group = [](const void*) -> std::uint64_t { return ++asked % 7 + 1; };
@@ -426,10 +426,10 @@ TEST_F(pumps_with_sequences, leave_all_operations_of_a_gpu_with_a_long_queue_beh
   {
     pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), 0, &gpu));
     ASSERT_TRUE(of_gpu.make_streams());
-    constexpr std::uint64_t all = 264;  // of which 256 have a long queue behind them
+    constexpr std::uint64_t all = 264;  // of which 256 have a long queue after them
     what_.hold = true;
     for (std::uint64_t i = 0; i < all; ++i) change(100);
-    write(100, protocol::command_flags{true, priority::normal});  // alone
+    write(100, protocol::command_flags{true, priority::normal});  // must not share a call
     std::jthread lets_go([this] {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       what_.hold = false;
@@ -445,7 +445,7 @@ TEST_F(pumps_with_sequences, leave_all_operations_of_a_gpu_with_a_long_queue_beh
   EXPECT_EQ(what_.ran, 265u);
 }
 
-TEST_F(pumps_with_sequences, put_no_long_operations_of_a_gpu_together) {
+TEST_F(pumps_with_sequences, put_no_long_operations_of_a_gpu_into_one_call) {
   testing_worker::recording_device gpu;
   pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), UINT64_MAX, &gpu));
   ASSERT_TRUE(of_gpu.make_streams());
@@ -458,7 +458,7 @@ TEST_F(pumps_with_sequences, put_no_long_operations_of_a_gpu_together) {
     return what_.together;
   };
   EXPECT_EQ(run(80), (std::vector<std::uint32_t>{64, 16}));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // what the device takes for 64 of them
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the time that the device takes for 64 of them
   gpu.finish(1);
   while (of_gpu.device().marked_after(lane_chooser::first_compute) > 1) std::this_thread::yield();
   EXPECT_EQ(run(8).size(), 2u) << "they report their progress one by one";

@@ -31,8 +31,8 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
     ::nanosleep(&pause, nullptr);
     c = ring_.claim(bytes);
   }
-  // The ring's memory was overwritten, or the application reads no more. Without a report the request would count as a
-  // success.
+  // The ring's memory was overwritten, or the application no longer reads. Without a report the request would count as
+  // a success.
   if (!c) std::abort();
   std::memcpy(c.data, room.data(), bytes);
   ring_.publish(c);
@@ -62,8 +62,8 @@ void reporter::announce_if(bool matters) noexcept {
 }
 
 void reporter::announce_idle() noexcept {
-  // Several lanes and the pump may be here at once. A thread that found the flag set in `announce_if` had counted
-  // its operation before, so the thread that clears the flag sees that operation counted.
+  // Several lanes and the pump may be here at once. A thread that found the flag set in `announce_if` had counted its
+  // operation before, so the thread that clears the flag finds that operation counted.
   if (!unannounced_.load(std::memory_order_relaxed) || !unannounced_.exchange(false)) return;
   protocol::progress_page& page = channel_.page();
   std::uint64_t done = 0;

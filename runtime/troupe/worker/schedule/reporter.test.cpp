@@ -25,7 +25,7 @@ class reports : public testing::Test {
 };
 
 TEST_F(reports, are_counted_from_one_for_each_worker) {
-  reporter_.continue_after(1000);  // other workers' failures
+  reporter_.continue_after(1000);  // the previous worker's failures
   ring_reader reader(channel_.reports());
   for (std::uint64_t n = 1; n <= 3; ++n) {
     report();
@@ -37,8 +37,8 @@ TEST_F(reports, are_counted_from_one_for_each_worker) {
   }
 }
 
-// Otherwise a lane would wait for ever, and without its report the request would be answered as a success.
-TEST_F(reports, end_the_process_if_they_find_no_room_for_long) {
+// Otherwise a lane would wait forever, and without its report the request would be answered as a success.
+TEST_F(reports, end_the_process_if_the_ring_stays_full) {
   EXPECT_EXIT(
       {
         for (int i = 0; i < 1000; ++i) report();

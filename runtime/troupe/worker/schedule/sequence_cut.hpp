@@ -6,22 +6,22 @@
 
 namespace troupe {
 
-/// Cuts a row of operations into calls. An engine keeps what it has made for a call, so a sequence that comes again
-/// should be cut at the same places, wherever the row began. So the place depends on the operations themselves: among
-/// the places in the second half of a full call, it is the one after the operations with the highest hash.
+/// Cuts a sequence of operations into calls. An engine stores what it has made for a call, so a sequence that is
+/// repeated should be cut at the same places, wherever it began. So the place depends on the operations themselves:
+/// among the places in the second half of a full call, it is the one after the operations with the highest hash.
 class sequence_cut {
  public:
-  /// `key` is of the next operation, the `count`-th of its call, which takes `most`.
+  /// Notes the next operation: it has this `key`, is number `count` of its call, and the call takes at most `most`.
   void note(std::uint64_t key, std::uint32_t count, std::uint32_t most) noexcept {
     if (count == 1) place_ = 0, highest_ = 0;
-    before_ = before_ << 16 | (key * multiplier >> 48);  // of the last four
+    before_ = before_ << 16 | (key * multiplier >> 48);  // of the last four operations
     const std::uint64_t hash = before_ * multiplier;
     if (count > most / 2 && hash >= highest_) highest_ = hash, place_ = count;
   }
-  /// Returns the number of operations of a call of `count` that go now. The others begin the next call, for which
-  /// nothing is noted again.
+  /// Returns the number of operations of a call of `count` that are sent now. The others begin the next call, and are
+  /// not noted again.
   std::uint32_t place(std::uint32_t count) const noexcept { return place_ != 0 ? place_ : count; }
-  /// The next call has begun with what the cut has left.
+  /// Begins the next call, with the operations that the cut has left.
   void begin() noexcept { place_ = 0, highest_ = 0; }
 
  private:

@@ -16,7 +16,7 @@ constexpr std::uint32_t most = 32;
 // The position in the sequence at which each call begins, and the number of its operations.
 using calls = std::vector<std::pair<std::size_t, std::uint32_t>>;
 
-// Cuts what comes again and again, from a place in it on.
+// Cuts a sequence that is repeated without end, beginning at one of its positions.
 calls cut(const std::vector<std::uint64_t>& keys, std::size_t start, std::size_t how_many) {
   sequence_cut c;
   calls out;

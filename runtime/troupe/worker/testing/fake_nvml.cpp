@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A library with the functions of NVML that Troupe calls, for one GPU. The test raises errors of it.
+// A library with the functions of NVML that Troupe calls, for one GPU, whose errors the test raises.
 #include <chrono>
 #include <condition_variable>
 #include <cstring>

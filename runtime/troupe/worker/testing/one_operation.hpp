@@ -21,7 +21,8 @@ inline troupe_engine_operation operation_that(decltype(troupe_engine_operation::
           .ready = ready};
 }
 
-/// Makes an engine with that operation. `run` and `ready` get `state`. Operation and engine must outlive the set.
+/// Makes an engine with that operation. `run` and `ready` are passed `state`. The operation and the engine must outlive
+/// the set.
 inline troupe_engine engine_with(const troupe_engine_operation& only, void* state) {
   return {.abi = troupe_engine_abi,
           .library = "testing",

@@ -53,8 +53,8 @@ class recording_device final : public platform {
   }
   bool has_ended_kernels(const error& why) const noexcept override { return why.code() == kernel_failed; }
   static constexpr std::int64_t kernel_failed = 700;
-  std::atomic<bool> driver_is_busy{false};   ///< so that the driver answers no question
-  std::atomic<bool> driver_is_stuck{false};  ///< so that no write returns
+  std::atomic<bool> driver_is_busy{false};   ///< true: the driver answers no question
+  std::atomic<bool> driver_is_stuck{false};  ///< true: no write returns
   std::atomic<int> checks{0};
 
   /// Makes every write fail from now on.
@@ -70,7 +70,7 @@ class recording_device final : public platform {
     const std::scoped_lock guard(lock_);
     return enqueued_[lane];
   }
-  /// Carries out what is written there at once from now on, whatever is before it.
+  /// Carries out writes to `where` at once from now on, whatever is before them.
   void finish_at(const std::atomic<std::uint64_t>& where) {
     const std::scoped_lock guard(lock_);
     prompt_.push_back(&where);
@@ -83,7 +83,7 @@ class recording_device final : public platform {
   }
 
  private:
-  // A count of operations, or the number of a probe.
+  // Returns a count of operations, or the number of a probe.
   static std::string number_in(std::uint64_t value) {
     const std::uint64_t count = checked_count::count_of(value);
     return std::to_string(count != checked_count::damaged ? count : value);
