@@ -25,7 +25,7 @@ class task_parent {
 ///
 /// A coroutine never resumes another one. It sets the next step and suspends, and `drive`, the loop below it on the
 /// stack, takes that step. So awaiting does not grow the stack in any build (symmetric transfer is a tail call in
-/// optimised builds only), and a frame is never destroyed while it is on the stack.
+/// optimized builds only), and a frame is never destroyed while it is on the stack.
 class task_context {
  public:
   /// The next step of the loop: resume a coroutine, or notify the parent of one that has ended. Empty if the task waits

@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// Serialises values one after the other, for blocks of memory and for files.
+/// Serializes values one after the other, for blocks of memory and for files.
 class byte_writer {
  public:
   template <class T>

@@ -10,7 +10,7 @@
 /// or an `error`:
 ///     const auto plan = TROUPE_TRY(make_plan(request));
 ///     TROUPE_TRY(check(plan));
-/// Use it as a statement, as a whole initialiser, or as an argument.
+/// Use it as a statement, as a whole initializer, or as an argument.
 #define TROUPE_TRY(...)                                  \
   __extension__({                                        \
     auto&& troupe_tried = (__VA_ARGS__);                 \

@@ -199,7 +199,7 @@ void device_memory::give_back(owned_block& b) noexcept {
   pools_.give_back(b);
 }
 
-// Gives back the blocks kept for small uploads. Returns false if none was kept.
+// Frees the blocks kept for small uploads. Returns false if none was kept.
 bool device_memory::give_back_kept() noexcept {
   const std::uint64_t before = blocks_;
   uploads_.clear([this](owned_block& b) {

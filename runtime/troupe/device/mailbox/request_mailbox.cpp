@@ -160,7 +160,7 @@ std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64
   return slot;
 }
 
-// Gives back a slot that was not used.
+// Frees a slot that was not used.
 void request_mailbox::return_slot(std::uint32_t slot) noexcept {
   requests_.give_back(slot);
   if (room_.has_blocked()) channel_.wake_waiters();
@@ -177,7 +177,7 @@ void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const
 
 // From here on: `submit` and its steps. The steps are inlined, because every request runs them.
 
-// Gives back the slot unless it is used.
+// Frees the slot unless it is used.
 class request_mailbox::slot_guard {
  public:
   slot_guard(request_mailbox& mailbox, std::uint32_t slot) noexcept : mailbox_(mailbox), slot_(slot) {}

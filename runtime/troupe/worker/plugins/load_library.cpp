@@ -74,7 +74,7 @@ void* load_library(const char* path, int flags, const std::string& setting) {
 }
 
 void* load_library(const char* path, int flags) {
-  const std::lock_guard guard(environment_lock());  // also excludes current_environment()
+  const std::lock_guard guard(environment_lock());  // here() must not read another thread's setting
   return load_with(path, flags, kernel_choice::here().setting());
 }
 
