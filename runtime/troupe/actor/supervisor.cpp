@@ -78,13 +78,13 @@ task<result<void>> supervisor::handle(terminate_child m) {
 
 task<result<void>> supervisor::handle(restart_child m) {
   child* const c = co_await state_->need(m.id);
-  if (c->handle) co_return state::misuse("child '" + m.id + "' is running: terminate_child first");
+  if (c->handle) co_return state::misuse("child '" + m.id + "' is running: send terminate_child first");
   co_return co_await as_result(state_->start(c));
 }
 
 result<void> supervisor::handle(delete_child m) {
   auto c = TROUPE_TRY(state_->need(m.id));
-  if (c->handle) return state::misuse("child '" + m.id + "' is running: terminate_child first");
+  if (c->handle) return state::misuse("child '" + m.id + "' is running: send terminate_child first");
   state_->forget(c);
   return {};
 }

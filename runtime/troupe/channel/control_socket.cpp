@@ -146,7 +146,7 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
     if (got == 0) return received{.outcome = outcome::closed};
     if (header.msg_flags & MSG_TRUNC)
       return error(reaction::fatal, "channel",
-                   cat("control message is larger than ", into.size(), " bytes, the most expected"));
+                   cat("control message is too large; expected at most ", into.size(), " bytes"));
     if (header.msg_flags & MSG_CTRUNC)
       return error(reaction::retry_later, "channel",
                    "descriptors of a control message were lost: the limit of open files (ulimit -n) may be reached");

@@ -90,7 +90,7 @@ TEST_F(control_sockets, a_message_larger_than_expected_is_an_error_and_its_descr
   const int before = open_descriptors();
   const auto got = ends.theirs.receive(into, 1);
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().text(), "control message is larger than 64 bytes, the most expected");
+  EXPECT_EQ(got.error().text(), "control message is too large; expected at most 64 bytes");
   EXPECT_EQ(open_descriptors(), before);
 }
 

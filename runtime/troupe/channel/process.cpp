@@ -155,7 +155,7 @@ std::string exit_status::text() const {
     case ending::unknown:
       break;
   }
-  return "ended; how is unknown, because other code in this program collected its status";
+  return "ended in an unknown way, because other code in this program collected its status";
 }
 
 void child_traits::close(int pidfd) noexcept {

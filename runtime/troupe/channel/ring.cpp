@@ -106,7 +106,7 @@ result<ring_region> ring_region::open(std::span<std::byte> memory) {
   auto* header = reinterpret_cast<ring_header*>(memory.data());
   if (std::atomic_ref(header->magic).load(std::memory_order_relaxed) != ring_magic)
     return error(reaction::fatal, "channel",
-                 "this memory is not a ring, or one of another version: application and worker must be from one build");
+                 "the memory holds no ring of this version: application and worker must be from one build");
   const std::uint64_t capacity = std::atomic_ref(header->capacity).load(std::memory_order_relaxed);
   TROUPE_TRY(check_region(memory, capacity));
   return ring_region(header, capacity / granule);

@@ -223,7 +223,7 @@ TEST(ring, format_names_what_is_wrong_with_the_memory) {
 TEST(ring, open_accepts_memory_of_a_ring_and_refuses_other_memory) {
   ring_memory memory(1024);
   EXPECT_EQ(ring_region::open(memory.bytes()).error().text(),
-            "this memory is not a ring, or one of another version: application and worker must be from one build");
+            "the memory holds no ring of this version: application and worker must be from one build");
   ASSERT_TRUE(ring_region::format(memory.bytes(), 1024));
   EXPECT_EQ(ring_region::open(memory.bytes()).value().capacity(), 1024u);
   EXPECT_FALSE(ring_region::open(memory.bytes().first(1024)));

@@ -49,7 +49,7 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
     return {memory.failed_buffer(n, core.admission.refusal()), 0, n};  // no request could use the memory
   if (o.sealable && kind != memory_kind::device)
     return refused(
-        "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "
+        "alloc_host: sealable is true, but the application itself can write a host_buffer at any time; use "
         "alloc");
   const memory_range r =
       made_by(core, kind, n, [&] { return memory.allocate(kind, n, o.alignment, o.quota, o.sealable); });

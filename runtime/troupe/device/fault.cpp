@@ -54,7 +54,7 @@ std::string fault_record::text() const {
   if (!gpu_core.empty()) out += "GPU core: " + gpu_core + " (cuda-gdb -ex 'target cudacore " + gpu_core + "')\n";
   out += cat("requests: ", lost, " lost, ", kept, " kept, ", retried, " to be run again, ", stale,
              " stale; decided after ", sorted_out_after.nanoseconds / 1000, " us\n");
-  if (!last.empty()) out += "the last ones, oldest first:\n";
+  if (!last.empty()) out += "the last requests, oldest first:\n";
   for (const request& r : last) out += "  " + name(r.id) + ": " + std::string(to_string(r.fate)) + "\n";
   return out;
 }

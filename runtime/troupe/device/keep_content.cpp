@@ -41,7 +41,7 @@ result<void> keep_content(const device& gpu, const memory_range& r) {
   auto kept = core.memory.keep(*r.owner.get(), r.address, r.address + r.bytes);
   if (kept) return {};
   error::details d = kept.error().all();
-  d.text = "keep_content: the buffer is not as it was before: " + d.text;
+  d.text = "keep_content: the buffer has not kept its content: " + d.text;
   return error(std::move(d));
 }
 

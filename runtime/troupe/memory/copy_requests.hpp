@@ -12,8 +12,7 @@
 namespace troupe::memory {
 
 /// Why streamed copies cannot be part of a graph.
-inline constexpr std::string_view part_of_a_transfer =
-    "it is one part of a transfer that the application takes part in";
+inline constexpr std::string_view part_of_a_transfer = "it copies together with a thread of the application";
 
 /// Copies `bytes` from one place of the device to another.   cuMemcpyAsync / memcpy
 struct copy {

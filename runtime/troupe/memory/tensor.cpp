@@ -119,7 +119,10 @@ viewed_tensor slice_of(const viewed_tensor& t, std::size_t axis, extent first, e
   tensor_shape s = t.shape;
   if (axis < s.rank) s.extents[axis] = count < 0 ? 0 : count.value();
   if (!has_memory(t.memory)) return {t.memory, s};
-  if (axis >= s.rank) return {refused_view(t.memory, cat("slice: axis is ", axis, "; the tensor has ", s.rank)), s};
+  if (axis >= s.rank)
+    return {
+        refused_view(t.memory, cat("slice: axis is ", axis, "; expected less than ", s.rank, ", the number of axes")),
+        s};
   const extent end = first + count;
   if (first < 0 || count < 0 || end.overflowed() || end > t.shape.extents[axis])
     return {refused_view(t.memory, cat("slice: first is ", text(first), " and count is ", text(count), " along axis ",

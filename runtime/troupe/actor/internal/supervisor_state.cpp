@@ -42,7 +42,7 @@ result<child*> supervisor::state::add(child_spec spec) {
   if (!spec.start) return misuse("child '" + spec.id + "' has no start function: set child_spec::start");
   if (find(spec.id))
     return misuse("there is a child '" + spec.id +
-                  "' already: choose another id, or restart_child or delete_child first");
+                  "' already: choose another id, or send restart_child or delete_child");
   return children.emplace_back(std::make_unique<child>(std::move(spec))).get();
 }
 

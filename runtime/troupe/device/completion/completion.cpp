@@ -149,7 +149,7 @@ void completion::read_reports() {
   if (counted + 1 < known || counted > known + requests_.capacity()) return report_violation("the count of reports");
   std::uint64_t seen = before;
   while (!worker_.violated() && read_report(seen + 1)) ++seen;
-  if (seen - reports_of_others_ < counted) report_violation("a report that is counted and not there");
+  if (seen - reports_of_others_ < counted) report_violation("a count that includes a missing report");
   if (seen == before) return;
   answer_failures();
   reports_seen_.store(seen, std::memory_order_release);
@@ -171,7 +171,7 @@ bool completion::read_report(std::uint64_t number) {
   if (head.number != number || head.slot >= requests_.capacity()) return impossible("a report's number or slot");
   ledger_entry& e = requests_[head.slot];
   if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
-    return impossible("a report for a request that is not there");
+    return impossible("a report for a request that is not in flight");
   if (std::exchange(e.reported, true)) return impossible("a second report for a request");
   // If the application cancelled the request, the application's text is its error, not the lane's.
   if (channel_->slot(head.slot).load(std::memory_order_acquire) ==

@@ -203,7 +203,7 @@ worker_link::message launched_worker::take_message() {
   if (answers_ping)
     --pings_;
   else if (!budget_.admit(now_ns()))
-    return {message::kind::violated, "the worker sent more messages than any worker needs", reaction::fatal};
+    return {message::kind::violated, "the worker sent more messages than a correct worker does", reaction::fatal};
   // Cut first, because a flood must cost little; the cut may go through a character.
   if (heard->head.kind == protocol::message::remark) heard->text.resize(std::min(heard->text.size(), longest_remark));
   make_printable(heard->text);
@@ -229,7 +229,7 @@ worker_link::message launched_worker::interpret(protocol::message kind, reaction
       return {message::kind::pong, {}, reaction::fatal};
     case protocol::message::loaded:
     case protocol::message::restarted:
-      if (!protocol::is_library_name(text)) return violated("a name that no library has");
+      if (!protocol::is_library_name(text)) return violated("an invalid library name");
       if (kind == protocol::message::restarted) return {message::kind::restarted, std::move(text), reaction::fatal};
       // A name that no engine has still counts as a sign of life.
       return {is_engine(text) ? message::kind::loaded : message::kind::pong, std::move(text), reaction::fatal};

@@ -57,7 +57,7 @@ result<void> send_queue::start_delivery() {
     sender_ = start_thread([this] { deliver_all(); });
   } catch (const std::system_error& e) {
     delivers_ = false;
-    return error::from_errno(reaction::retry_later, "device", "starting a thread to tell the worker of its memory",
+    return error::from_errno(reaction::retry_later, "device", "starting a thread that sends messages to the worker",
                              e.code().value());
   }
   return {};

@@ -187,7 +187,7 @@ bool worker_pool::receive(worker_link& link) {
 result<file_descriptor> worker_pool::ask_one(
     const std::function<result<file_descriptor>(allocation_client&, std::int64_t deadline_ns)>& ask) {
   const std::int64_t deadline = board_.loop.deadline_after(board_.options.start_timeout);
-  std::string last = "alloc: there was no worker to make the memory";
+  std::string last = "alloc: no worker was ready to allocate the memory";
   std::uint64_t seen = changes();
   while (board_.loop.now() < deadline) {
     if (board_.admission.refusing()) return board_.admission.refusal();

@@ -237,8 +237,9 @@ result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opc
 }
 
 error engine_set::unknown_request(const std::string& library) const {
-  return missing("the " + backend_ + " engine of " + library +
-                 " does not know this request; it was built from another version, or this type is not supported by it");
+  return missing(
+      "the " + backend_ + " engine of " + library +
+      " does not know this request; the engine was built from another version, or does not support this type");
 }
 
 const troupe_engine* engine_set::engine_of(const std::string& library) const noexcept {

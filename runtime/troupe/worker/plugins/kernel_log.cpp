@@ -143,7 +143,7 @@ result<std::unique_ptr<alarm_source>> read_kernel_log(const std::string& pci) {
   const bool is_chosen = path != nullptr && *path != '\0';
   if (!is_chosen) path = "/dev/kmsg";
   if (!is_chosen && !sees_all_processes())
-    return unavailable(path, "this process is in a container, and the log has other numbers of processes");
+    return unavailable(path, "this process is in a container, whose process numbers are not those of the log");
   file_descriptor file(::open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file) return unavailable(path, std::strerror(errno));
   // Earlier reports are about processes that have ended. A pipe has no earlier content to skip.

@@ -91,7 +91,7 @@ result<file_descriptor> allocation_server::make(const protocol::wanted_memory& w
     return file_descriptor();
   }
   if (gpu_ == nullptr)
-    return error(reaction::fatal, "worker", "on the host the application makes device memory, not the worker");
+    return error(reaction::fatal, "worker", "on the host the application allocates device memory, not the worker");
   if (got->fds.empty()) return gpu_->make_memory(wanted.bytes);
   TROUPE_TRY(gpu_->try_to_map(wanted.bytes, got->fds[0]));
   return file_descriptor();

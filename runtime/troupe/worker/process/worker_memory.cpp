@@ -20,7 +20,8 @@ worker_memory::~worker_memory() {
 }
 
 result<void> worker_memory::map(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
-  if (fds.size() != 1) return error(reaction::fatal, "worker", "memory to map came without its file");
+  if (fds.size() != 1)
+    return error(reaction::fatal, "worker", "a message to map memory came without the memory's file");
   if (is_device_memory(place.address)) return gpu_->map(place.address, place.bytes, fds[0], access_of(place));
   auto file = TROUPE_TRY(memory_file::open(std::move(fds[0]), place.bytes));
   const auto placed = TROUPE_TRY(host_.place(file, access_of(place), place.address));

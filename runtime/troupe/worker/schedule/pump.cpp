@@ -101,7 +101,8 @@ result<void> pump::run() {
   while (true) {
     const stepped how = step();
     if (how == stepped::something) continue;
-    if (how == stepped::corrupt) return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
+    if (how == stepped::corrupt)
+      return error(reaction::fatal, "worker", "the mailbox is corrupt: a record in it cannot be a request");
     lanes().device().mark_all();
     // Each look at the mailbox delays the senders, which write to it.
     const int rest = lanes().has_backlog() ? long_rest : 0;
