@@ -335,7 +335,7 @@ TEST(an_actor_that_watches, gets_the_end_of_the_other_actor_as_a_message) {
   EXPECT_EQ(ref.ask(get{}).get().value().size(), 2u);
 }
 
-TEST(an_actor_that_watches, an_empty_reference_gets_a_crash_with_its_cause) {
+TEST(an_actor_that_watches, an_empty_reference_gets_a_message_with_a_crash_and_its_cause) {
   auto ref = spawn<observer>({});
   ref.tell(actor_ref<counter>());
   const auto downs = ref.ask(get{}).get().value();

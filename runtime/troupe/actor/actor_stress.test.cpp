@@ -88,7 +88,7 @@ TEST(many_senders, have_each_accepted_message_handled_once_and_in_order) {
 enum class ending { stop, kill, crash, drop };
 class asks_of_an_ending_actor : public ::testing::TestWithParam<ending> {};
 
-TEST_P(asks_of_an_ending_actor, are_answered_exactly_once) {
+TEST_P(asks_of_an_ending_actor, are_each_answered_once) {
   constexpr int senders = 3, each = 200, rounds = 40;
   stage s({.threads = 2});
   for (int round = 0; round < rounds; ++round) {

@@ -36,7 +36,7 @@ TEST(rest_for_one, does_not_restart_earlier_children) {
   EXPECT_EQ(plan_restart(strategy::rest_for_one, four, 3), (restart_plan{.start = {3}}));
 }
 
-TEST(a_group_restart, forgets_temporary_siblings_and_starts_those_that_were_not_running) {
+TEST(a_group_restart, forgets_temporary_siblings_and_starts_siblings_that_were_not_running) {
   const child_state children[] = {{restart::temporary, true}, {restart::transient, false}, {restart::permanent, true}};
   EXPECT_EQ(plan_restart(strategy::one_for_all, children, 2),
             (restart_plan{.stop = {0}, .start = {1, 2}, .forget = {0}}));

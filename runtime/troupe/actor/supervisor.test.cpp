@@ -87,7 +87,7 @@ TEST(too_many_restarts, end_the_supervisor_with_shutdown_and_the_cause) {
   EXPECT_EQ(refused.text().find("supervise it"), std::string::npos) << refused.text();
 }
 
-TEST(restarts, do_not_count_after_the_window) {
+TEST(restarts, do_not_count_once_they_are_older_than_the_window) {
   trio t(strategy::one_for_one);
   for (int i = 0; i < 12; ++i) {
     t.refs[1].tell(crash{});

@@ -121,7 +121,7 @@ struct fragile {
   void handle(crash) { throw std::runtime_error("boom"); }
 };
 
-TEST(a_restart_that_fails, is_retried_and_counts) {
+TEST(a_restart_that_fails, is_retried_and_counts_as_a_restart) {
   manual_clock clock;
   int lives = 0;
   auto made = supervise<fragile>("f", {}, &lives);
@@ -179,7 +179,7 @@ struct slow_starter {
   pending<void> gate;
 };
 
-TEST(siblings, are_started_when_the_one_before_them_is_ready) {
+TEST(siblings, are_started_when_the_previous_one_is_ready) {
   manual_clock clock;
   log diary;
   promise<void> ready;
@@ -232,7 +232,7 @@ struct machine final : child_handle {
   std::vector<promise<exit_reason>> watchers;
 };
 
-TEST(a_child_that_is_not_an_actor, is_supervised_like_any_other) {
+TEST(a_child_that_is_not_an_actor, is_supervised_like_an_actor) {
   manual_clock clock;
   log diary;
   std::vector<std::shared_ptr<machine>> lives;

@@ -23,7 +23,7 @@ TEST(accepted_request, converts_to_true_and_has_a_ticket) {
   EXPECT_TRUE(accepted()) << "a message to an actor, which has no ticket";
 }
 
-TEST(accepted_request, keeps_the_error_of_a_refusal_through_copies) {
+TEST(accepted_request, keeps_the_error_of_a_refusal_when_it_is_copied) {
   const accepted refused(error(reaction::caller_bug, "test", "a reason that is too long for a string's own buffer"));
   const accepted copy = refused;
   EXPECT_FALSE(copy);

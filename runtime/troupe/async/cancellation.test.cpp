@@ -39,7 +39,7 @@ TEST(cancellation, runs_a_hook_at_once_if_it_is_installed_after_the_cancel) {
   EXPECT_EQ(hooks, 1);
 }
 
-TEST(cancellation, discards_the_hook_when_the_promise_is_answered) {
+TEST(cancellation, discards_the_hook_when_the_promise_has_an_answer) {
   auto held = std::make_shared<int>(0);
   promise<int> p;
   auto q = p.get_pending();
@@ -112,7 +112,7 @@ TEST(cancellation, happens_at_a_stop_of_the_token_passed_to_start) {
   }
 }
 
-TEST(cancellation, ends_the_task_if_an_answer_comes_at_the_same_time) {
+TEST(cancellation, ends_the_task_also_if_an_answer_comes_at_the_same_time) {
   for (int round = 0; round < 2000; ++round) {
     std::stop_source stop;
     promise<int> p;

@@ -119,7 +119,7 @@ TEST(pending_core, is_destroyed_with_its_last_reference) {
   EXPECT_EQ(f.alive, 0);
 }
 
-TEST(pending_core, refuses_a_second_job_and_leaves_a_late_one_to_the_caller) {
+TEST(pending_core, refuses_a_second_job_and_leaves_a_job_after_the_answer_to_the_caller) {
   fixture f;
   job first{.run = [](job*) noexcept {}}, second = first;
   EXPECT_EQ(f.core->attach(inline_executor(), first), attach_outcome::attached);
@@ -191,7 +191,7 @@ TEST(pending_race, leaks_nothing_if_answer_and_destruction_race) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(pending_race, lets_one_of_many_gets_take_the_answer) {
+TEST(pending_race, lets_only_one_of_many_gets_take_the_answer) {
   for (int round = 0; round < rounds / 3; ++round) {
     promise<int> p;
     auto q = p.get_pending();

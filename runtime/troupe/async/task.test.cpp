@@ -81,7 +81,7 @@ TEST(task, starting_returns_a_pending_of_the_value_for_a_plain_type_and_for_a_re
   EXPECT_EQ(sync_wait(bad()).error().text(), "closed");
 }
 
-TEST(task, unwraps_awaited_pendings_tasks_and_results) {
+TEST(task, unwraps_the_results_of_pendings_tasks_and_results_that_it_awaits) {
   auto body = [](pending<int> q) -> task<result<int>> {
     const int a = co_await good(1);
     const int b = co_await plain(2);

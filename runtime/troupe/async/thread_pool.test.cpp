@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-TEST(thread_pool, runs_every_job_once_from_many_posters) {
+TEST(thread_pool, runs_each_job_of_many_posting_threads_once) {
   std::atomic<int> ran = 0;
   {
     thread_pool pool(3);

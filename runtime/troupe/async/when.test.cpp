@@ -27,7 +27,7 @@ const error closed(reaction::stopped, "test", "closed");
 task<result<std::string>> text() { co_return "text"; }
 task<int> plain() { co_return 3; }
 
-TEST(when_all, waits_for_all_and_keeps_each_result) {
+TEST(when_all, waits_for_all_sources_and_returns_each_result) {
   promise<int> p;
   promise<void> v;
   auto all = when_all(p.get_pending(), v.get_pending(), text(), plain());
@@ -42,7 +42,7 @@ TEST(when_all, waits_for_all_and_keeps_each_result) {
   EXPECT_EQ(*three, 3);
 }
 
-TEST(when_all, takes_a_vector_and_keeps_its_order) {
+TEST(when_all, accepts_a_vector_and_keeps_its_order) {
   std::vector<promise<int>> promises(5);
   std::vector<pending<int>> sources;
   for (auto& p : promises) sources.push_back(p.get_pending());
@@ -65,7 +65,7 @@ TEST(when_all, reports_an_empty_pending_as_a_caller_bug_at_its_index) {
   EXPECT_EQ(*b, 2);
 }
 
-TEST(when_all, cancels_all_when_it_is_cancelled) {
+TEST(when_all, cancels_all_sources_when_it_is_cancelled) {
   promise<int> a, b;
   auto all = when_all(a.get_pending(), b.get_pending());
   all.cancel();
@@ -85,7 +85,7 @@ TEST(when_any, is_answered_by_the_first_and_detaches_the_others) {
   EXPECT_TRUE(a.set(1));
 }
 
-TEST(when_any, prefers_the_earlier_of_two_that_are_ready) {
+TEST(when_any, prefers_the_first_of_two_sources_that_are_ready) {
   auto first = *when_any(make_ready<int>(1), make_ready<int>(2)).get();
   EXPECT_EQ(first.index, 0u);
   EXPECT_EQ(*first.answer, 1);

@@ -36,7 +36,7 @@ asio::awaitable<void> coroutine(pending<std::string> q, std::string& out, std::t
 }
 // [asio]
 
-TEST(async_asio, resumes_a_coroutine_in_its_context_and_counts_as_work) {
+TEST(async_asio, resumes_a_coroutine_in_its_context_and_counts_as_outstanding_work) {
   asio::io_context context;
   promise<std::string> p;
   std::string out;
@@ -123,7 +123,7 @@ TEST(async_asio, accepts_a_move_only_handler) {
   EXPECT_EQ(seen, 5);
 }
 
-TEST(async_asio, delivers_all_answers_of_many_threads) {
+TEST(async_asio, delivers_every_answer_of_many_threads) {
   asio::io_context context;
   std::vector<promise<int>> promises(1000);
   int sum = 0;

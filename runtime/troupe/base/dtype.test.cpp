@@ -52,7 +52,7 @@ TEST(dtype, every_element_type_has_its_name_size_and_kind) {
   expect_dtype<complex_bfloat16>("cbf16", dtype_kind::complex);
 }
 
-TEST(dtype, a_byte_that_names_no_type_is_unknown) {
+TEST(dtype, a_number_that_names_no_type_is_unknown) {
   int known = 0;
   for (int i = 0; i < 256; ++i) {
     const auto t = static_cast<dtype>(i);

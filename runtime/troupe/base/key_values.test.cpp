@@ -42,7 +42,7 @@ TEST(number_of, reads_the_number_at_the_beginning) {
   EXPECT_EQ(number_of("18446744073709551615"), UINT64_MAX);
 }
 
-TEST(number_of, is_0_if_the_text_starts_with_no_number_of_64_bits) {
+TEST(number_of, is_0_if_the_text_does_not_start_with_a_number_below_2_to_the_64) {
   for (const char* text : {"", " ", "x16", "-5", "18446744073709551616"}) EXPECT_EQ(number_of(text), 0u) << text;
 }
 

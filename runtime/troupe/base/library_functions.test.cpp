@@ -28,7 +28,7 @@ TEST(library_functions, names_the_first_function_that_is_missing) {
   EXPECT_EQ(f.missing(), "libm.so.6 has no troupe_first");
 }
 
-TEST(library_functions, says_why_the_first_file_is_not_loaded) {
+TEST(library_functions, reports_why_the_first_file_was_not_loaded) {
   library_functions f({"libtroupe_first.so.1", "libtroupe_second.so.1"});
   void (*any)() = [] {};
   f.find(any, "anything");

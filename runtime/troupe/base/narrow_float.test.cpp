@@ -329,11 +329,11 @@ void expect_as_the_compiler_has_it() {
 }
 
 #if defined(__FLT16_MANT_DIG__)
-TEST(half, matches_the_type_of_the_compiler) { expect_as_the_compiler_has_it<half, _Float16>(); }
+TEST(half, converts_like_the_type_of_the_compiler) { expect_as_the_compiler_has_it<half, _Float16>(); }
 #endif
 
 #if defined(__BFLT16_MANT_DIG__) && !defined(__clang__)  // clang needs its own runtime library for the conversion
-TEST(bfloat16, matches_the_type_of_the_compiler) { expect_as_the_compiler_has_it<bfloat16, __bf16>(); }
+TEST(bfloat16, converts_like_the_type_of_the_compiler) { expect_as_the_compiler_has_it<bfloat16, __bf16>(); }
 #endif
 
 }  // namespace

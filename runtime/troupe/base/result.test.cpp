@@ -95,7 +95,7 @@ result<void> look_at(const result<int>& r) {
 }
 result<std::unique_ptr<int>> taken(result<std::unique_ptr<int>> from) { return TROUPE_TRY(std::move(from)); }
 
-TEST(result, is_unwrapped_by_try_or_returned_as_an_error) {
+TEST(result, is_unwrapped_by_try_or_its_error_is_returned) {
   EXPECT_EQ(*sum_of(true, true), 14);
   EXPECT_EQ(sum_of(true, false).error().text(), "field n is 0; expected at least 1");
   EXPECT_FALSE(sum_of(false, true));
@@ -154,7 +154,7 @@ TEST(error, text_names_the_type_of_a_request_once_if_its_name_says_more) {
   EXPECT_EQ(e.to_string(), "caller_bug [request] jit.launch scale (scale.cu): grid is {0, 1, 1}");
 }
 
-TEST(error, text_counts_neighbours_with_the_same_name_in_the_chain) {
+TEST(error, text_counts_consecutive_requests_with_the_same_name_in_the_chain) {
   error::details d{.reaction = reaction::unsupported, .domain = "test", .text = "no", .request = {"a", 1}};
   d.chain = {
       {"blas.axpy<f32>", 2}, {"blas.axpy<f32>", 3}, {"blas.axpy<f32>", 5}, {"memory.copy", 6}, {"b", 0}, {"b", 0}};

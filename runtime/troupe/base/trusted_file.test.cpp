@@ -59,7 +59,7 @@ TEST_F(trusted_file_test, is_refused_with_owner_mode_and_remedy_if_everybody_may
                   "device_options::runtime_folder"});
 }
 
-TEST_F(trusted_file_test, is_refused_if_a_folder_above_it_may_be_written_by_everybody) {
+TEST_F(trusted_file_test, is_refused_if_everybody_may_write_a_folder_above_it) {
   for (const fs::path& above : {fs::path(folder()), root_ / "libexec"}) {
     ::chmod(above.c_str(), 0777);
     expect_refused({file(), "the folder '" + above.string() + "' above it", "others may write it", "mode 0777"});
@@ -80,7 +80,7 @@ TEST_F(trusted_file_test, may_be_below_any_folder_that_contains_the_program) {
   EXPECT_FALSE(open_trusted(file(), "test", program)) << "that folder is not the program's";
 }
 
-TEST_F(trusted_file_test, may_be_written_by_a_group_only_if_that_is_the_owners_own) {
+TEST_F(trusted_file_test, may_be_writable_for_a_group_only_if_it_is_the_owners_private_group) {
   const uid_t owner = ::geteuid();
   ::chmod(file().c_str(), 0775);
   ::chmod(folder().c_str(), 0775);

@@ -84,7 +84,7 @@ TEST_F(control_sockets, carry_as_many_descriptors_as_the_kernel_allows_and_no_mo
             "control message carries 254 descriptors; expected at most 253");
 }
 
-TEST_F(control_sockets, a_message_larger_than_expected_is_an_error_and_its_descriptors_are_closed) {
+TEST_F(control_sockets, a_message_larger_than_expected_is_refused_and_its_descriptors_are_closed) {
   const int fd = null.get();
   ASSERT_TRUE(ends.ours.send(bytes_of(std::string(65, 'x')), {&fd, 1}));
   const int before = open_descriptors();
@@ -94,7 +94,7 @@ TEST_F(control_sockets, a_message_larger_than_expected_is_an_error_and_its_descr
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST_F(control_sockets, more_descriptors_than_expected_are_an_error_and_closed) {
+TEST_F(control_sockets, more_descriptors_than_expected_are_refused_and_closed) {
   const int three[] = {null.get(), null.get(), null.get()};
   for (const std::size_t expected : {1, 2}) {
     ASSERT_TRUE(ends.ours.send(bytes_of("x"), three));

@@ -40,7 +40,7 @@ TEST(memory_file, has_a_size_and_seals_that_cannot_be_changed) {
   EXPECT_EQ(::fcntl(file.fd(), F_ADD_SEALS, F_SEAL_WRITE), -1);
 }
 
-TEST(memory_file, can_never_become_executable_where_the_kernel_knows_that) {
+TEST(memory_file, cannot_be_made_executable_if_the_kernel_supports_that) {
   const file_descriptor known(::memfd_create("known", MFD_CLOEXEC | 8U));  // MFD_NOEXEC_SEAL
   const memory_file file = make(4096);
   EXPECT_EQ(::fchmod(file.fd(), 0700), known ? -1 : 0);
@@ -105,7 +105,7 @@ TEST(memory_file, is_opened_only_if_its_size_is_sealed_and_large_enough) {
   EXPECT_FALSE(memory_file::open(file_descriptor()));
 }
 
-TEST(mapping, all_mappings_of_a_file_show_the_same_memory) {
+TEST(mapping, all_mappings_of_a_file_share_its_memory) {
   const memory_file file = make(4096);
   const mapping one = mapping::map(file, map_access::read_write).value();
   const mapping two = mapping::map(file, map_access::read_only).value();

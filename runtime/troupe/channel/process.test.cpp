@@ -73,7 +73,7 @@ TEST(process, a_child_inherits_only_outputs_and_the_control_socket) {
   EXPECT_EQ(end_of(l.child), "exited with code 0");
 }
 
-TEST(process, a_child_of_a_program_without_outputs_gets_no_other_file_as_output) {
+TEST(process, a_child_of_a_program_without_outputs_writes_to_no_other_file) {
   const int before[] = {::fcntl(1, F_DUPFD_CLOEXEC, 100), ::fcntl(2, F_DUPFD_CLOEXEC, 100)};
   ::close(1), ::close(2);
   const int first = ::open("/dev/zero", O_RDWR | O_CLOEXEC), second = ::open("/dev/zero", O_RDWR | O_CLOEXEC);
@@ -306,7 +306,7 @@ TEST(process, the_death_of_a_child_closes_its_socket) {
   EXPECT_EQ(l.control().receive(into, 0, now_ns() + 30 * second).value().outcome, control_socket::outcome::closed);
 }
 
-TEST(process, a_status_that_other_code_collected_is_unknown) {
+TEST(process, a_status_that_other_code_collected_is_reported_as_unknown) {
   launched l({"exit", "3"});
   ASSERT_EQ(::waitpid(l.child.pid(), nullptr, 0), l.child.pid());
   EXPECT_EQ(l.child.wait(now_ns() + 30 * second).value().how, exit_status::ending::unknown);

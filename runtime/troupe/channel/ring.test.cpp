@@ -208,7 +208,7 @@ TEST(ring, bytes_that_cannot_be_a_record_are_a_final_violation_for_the_reader) {
   }
 }
 
-TEST(ring, format_names_what_is_wrong_with_the_memory) {
+TEST(ring, format_refuses_unsuitable_memory_with_the_reason) {
   ring_memory memory(1024);
   const auto text = [](auto made) { return made ? std::string("accepted") : made.error().text(); };
   EXPECT_EQ(text(ring_region::format(memory.bytes(), 1000)),
@@ -257,7 +257,7 @@ TEST(ring, only_the_first_of_many_wakers_makes_the_system_call) {
   EXPECT_EQ(take(ring.reader), "x");
 }
 
-TEST(ring, other_threads_can_wake_the_reader_for_work_that_is_not_a_record) {
+TEST(ring, threads_can_wake_the_reader_without_a_record) {
   local_ring ring(1024);
   std::atomic<bool> work{false};
   std::thread other([&] {

@@ -149,7 +149,7 @@ class compared {
   std::size_t refused_ = 0;
 };
 
-TEST(ring_model, the_ring_behaves_like_a_list_of_records_with_marked_granules) {
+TEST(ring_model, the_ring_agrees_with_a_model_that_lists_records_and_marks_granules) {
   const std::uint64_t seed = testing::seed_or(20261121);
   for (const std::size_t capacity : {256, 512, 1024, 4096})
     for (const std::uint64_t first_ticket :

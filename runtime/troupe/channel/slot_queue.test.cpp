@@ -56,7 +56,7 @@ TEST_F(slot_queues, deliver_slots_in_the_order_of_sending_over_many_laps) {
   }
 }
 
-TEST_F(slot_queues, hold_an_entry_for_every_slot) {
+TEST_F(slot_queues, have_room_for_every_slot) {
   for (std::uint32_t i = 0; i < slots; ++i) send(slots - 1 - i, i);
   for (std::uint32_t i = 0; i < slots; ++i, reader_.pop()) EXPECT_EQ(content(reader_.peek().value()), i);
   EXPECT_FALSE(reader_.peek());

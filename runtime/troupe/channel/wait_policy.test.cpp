@@ -27,7 +27,7 @@ TEST(adaptive_wait, never_spins_on_one_core) {
   }
 }
 
-TEST(adaptive_wait, efficient_checks_once_on_any_number_of_cores) {
+TEST(adaptive_wait, efficient_checks_once_and_never_spins) {
   spin_experience known(wait_policy::efficient, 64);
   adaptive_wait wait(known);
   EXPECT_EQ(known.budget_ns(), 0);

@@ -114,7 +114,7 @@ TEST(arena, allocates_from_a_new_segment_despite_many_ranges_that_nearly_fit) {
   EXPECT_EQ(n->segment(), 100);
 }
 
-TEST(arena, skips_ranges_of_the_right_class_that_are_a_little_too_small) {
+TEST(arena, skips_ranges_of_the_right_size_class_that_are_too_small) {
   arena a;
   const std::uint64_t wanted = 1 * MiB + 31 * 256;
   for (std::uint64_t i = 0; i < 10; ++i)

@@ -21,7 +21,7 @@ class sealing_memory : public device_blocks {
   }
 };
 
-TEST_F(sealing_memory, a_sealable_block_has_whole_granules_to_itself) {
+TEST_F(sealing_memory, a_sealable_block_shares_no_granule_with_another_block) {
   const block_ref before = take(100), b = sealable(5000), after = take(100);
   EXPECT_EQ(b->bytes, 5000u);
   EXPECT_EQ(b->address % 4096, 0u);
@@ -204,7 +204,7 @@ TEST_F(sealing_whole_segments, a_sealable_block_has_its_own_segment_while_it_exi
   }
 }
 
-TEST_F(sealing_whole_segments, an_alignment_beyond_that_of_segments_is_refused) {
+TEST_F(sealing_whole_segments, an_alignment_above_that_of_segments_is_refused) {
   expect_refused(
       memory_->allocate(memory_kind::device, 100, 2 * segment_alignment, {}, true),
       "alloc: alignment is 4194304; expected at most 2097152 with alloc_options::sealable on this device: ask for "

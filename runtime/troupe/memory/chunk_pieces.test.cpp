@@ -52,7 +52,7 @@ TEST(chunk_pieces, are_not_taken_from_a_chunk_whose_place_is_in_use) {
 }
 
 // Threads put pieces back in any order. A chunk counts once its pieces, and those of all chunks before it, are back.
-TEST(chunk_pieces, count_chunks_without_gaps_in_whichever_order_they_are_put_back) {
+TEST(chunk_pieces, count_a_chunk_as_complete_only_after_all_earlier_ones) {
   const std::uint64_t seed = std::random_device()();
   std::mt19937_64 random(seed);
   const staging_plan plan{12'345, 100, 5};
@@ -77,7 +77,7 @@ TEST(chunk_pieces, count_chunks_without_gaps_in_whichever_order_they_are_put_bac
   }
 }
 
-TEST(chunk_pieces, begin_with_the_first_after_a_restart) {
+TEST(chunk_pieces, begin_with_the_first_piece_after_a_restart) {
   chunk_pieces all({1000, 100, 2}, 50);
   for (int i = 0; i < 3; ++i) all.put(*all.take(10));
   all.restart();

@@ -55,7 +55,7 @@ TEST(copy_threads, copy_every_piece_once_with_any_number_of_helpers) {
 }
 
 // If a worker damages its counter, pieces seem to wait that no thread can take.
-TEST(copy_threads, sleep_if_pieces_wait_that_cannot_be_copied) {
+TEST(copy_threads, sleep_if_the_waiting_pieces_cannot_be_copied) {
   struct impossible_copy final : shared_copy {
     bool copy_piece() noexcept override { return ++tries, false; }
     std::size_t waiting_pieces() const noexcept override { return 5; }
@@ -123,7 +123,7 @@ TEST(copy_threads, have_left_a_copy_when_remove_returns) {
   }
 }
 
-TEST(copy_threads, leave_cores_to_the_caller_and_the_worker) {
+TEST(copy_threads, are_few_enough_to_leave_cores_to_caller_and_worker) {
   EXPECT_EQ(copy_threads::helpers_for(0), 0u);
   EXPECT_EQ(copy_threads::helpers_for(1), 0u);
   EXPECT_EQ(copy_threads::helpers_for(2), 0u);

@@ -34,7 +34,7 @@ class stale_marks : public testing::Test {
   block_ref block_ = *memory_->allocate(memory_kind::device, 256, 256, {});
 };
 
-TEST_F(stale_marks, are_removed_where_a_later_request_writes) {
+TEST_F(stale_marks, are_removed_from_bytes_that_a_later_request_writes) {
   fails(5);
   writes(6, 64, 128);
   EXPECT_EQ(cause(64, 128), "");
@@ -42,7 +42,7 @@ TEST_F(stale_marks, are_removed_where_a_later_request_writes) {
   EXPECT_EQ(cause(128, 256), "request 5");
 }
 
-TEST_F(stale_marks, are_replaced_by_newer_ones_of_the_same_bytes) {
+TEST_F(stale_marks, are_replaced_by_newer_marks_of_the_same_bytes) {
   for (std::uint64_t i = 0; i < 100; ++i) fails(i + 1, i, i + 50);
   EXPECT_EQ(cause(0, 1), "request 1");
   EXPECT_EQ(cause(60, 61), "request 61");
@@ -52,7 +52,7 @@ TEST_F(stale_marks, are_replaced_by_newer_ones_of_the_same_bytes) {
 }
 
 // A request may fail, and its report may be read, before the thread that submitted it notes the bytes that it replaces.
-TEST_F(stale_marks, stay_if_the_write_of_the_failed_request_is_noted_later) {
+TEST_F(stale_marks, stay_if_the_failed_requests_own_write_is_noted_later) {
   fails(4);
   fails(5, 0, 128);
   writes(5, 0, 128);
@@ -189,7 +189,7 @@ TEST_F(device_blocks, may_fill_the_limit_once_smaller_segments_are_idle) {
   EXPECT_FALSE(take(256 * mib));
 }
 
-TEST_F(device_blocks, get_the_memory_of_idle_segments_when_the_system_has_no_more) {
+TEST_F(device_blocks, get_the_memory_of_idle_segments_if_the_system_has_no_more) {
   source_.room = 140 * mib;  // below the limit
   const block_ref used = take(30 * mib);
   take(70 * mib).reset();
@@ -265,7 +265,7 @@ TEST_F(device_blocks, release_their_quota_when_freed_refused_or_failed) {
   EXPECT_EQ(quota.used(), 0u);
 }
 
-TEST_F(device_blocks, outlive_their_device) {
+TEST_F(device_blocks, may_outlive_their_device) {
   counting_source source;
   device_memory* memory = device_memory::make(source, {.device_bytes = mib, .host_bytes = mib});
   block_ref kept = *memory->allocate(memory_kind::device, 100, 256, {});

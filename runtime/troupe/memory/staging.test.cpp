@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-TEST(staging, a_sleeper_whose_announcement_was_overwritten_still_wakes) {
+TEST(staging, a_thread_whose_announced_sleep_was_overwritten_still_wakes) {
   using namespace std::chrono_literals;
   staging_header h;
   std::thread waits([&h] { h.await([&h] { return h.filled.reaches(1); }); });
@@ -33,7 +33,7 @@ TEST(staging, chunks_grow_with_the_transfer_only_for_a_gpu) {
 }
 
 // The copies in flight from one device share 256 MiB.
-TEST(staging, is_smaller_for_copies_between_devices) {
+TEST(staging, blocks_are_smaller_for_copies_between_devices) {
   constexpr std::uint64_t mib = 1 << 20;
   const staging_sizes sizes = staging_sizes::for_gpu().between_devices();
   EXPECT_LE(staging_plan::for_bytes(1024 * mib, sizes).block_bytes() * 30, 256 * mib);

@@ -34,7 +34,7 @@ class blocks_of_uploads : public testing::Test {
   device_memory* memory_ = device_memory::make(source_, {.device_bytes = 1 << 20, .host_bytes = 2 << 20});
 };
 
-TEST_F(blocks_of_uploads, are_used_again) {
+TEST_F(blocks_of_uploads, are_reused_for_uploads_of_the_same_size_class) {
   block_ref b = take(4000);
   EXPECT_EQ(b->bytes, 4000u);
   EXPECT_TRUE(b->of_one_upload);

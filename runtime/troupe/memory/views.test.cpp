@@ -27,7 +27,7 @@ struct views : buffers {
 };
 using span_of = std::pair<std::int64_t, std::int64_t>;
 
-TEST_F(views, a_matrix_is_dense_in_the_order_it_is_given) {
+TEST_F(views, a_matrix_without_strides_is_dense_in_its_element_order) {
   EXPECT_EQ(by_rows.shape(), (matrix_shape{4, 6, 6, 1}));
   EXPECT_TRUE(by_rows.is_dense(element_order::row_major));
   EXPECT_FALSE(by_rows.is_dense(element_order::column_major));
@@ -38,7 +38,7 @@ TEST_F(views, a_matrix_is_dense_in_the_order_it_is_given) {
   EXPECT_EQ(why(by_columns), "");
 }
 
-TEST_F(views, a_transpose_is_the_same_memory) {
+TEST_F(views, a_transpose_is_a_view_of_the_same_memory) {
   const auto turned = by_rows.transposed();
   EXPECT_EQ(turned.shape(), (matrix_shape{6, 4, 1, 6}));
   EXPECT_EQ(place(turned), (span_of{0, 24}));
@@ -67,7 +67,7 @@ TEST_F(views, a_matrix_can_have_strides_of_its_own) {
             "column stride of at least 16");
 }
 
-TEST_F(views, a_matrix_that_does_not_fit_is_refused_with_its_shape) {
+TEST_F(views, a_matrix_that_does_not_fit_its_buffer_is_refused_with_its_shape) {
   EXPECT_EQ(why(matrix(memory, 5, 6)),
             "matrix: 5 x 6 elements with strides 6 and 1 span 30 elements; the buffer has 24");
   EXPECT_EQ(why(matrix(memory, -2, 6)), "matrix: rows is -2; expected at least 0");
@@ -115,7 +115,7 @@ TEST_F(views, are_refused_like_buffers_if_they_are_empty) {
   EXPECT_EQ(why(tensor<float>().at(0, 0)), "an empty buffer (never allocated, or moved from)");
 }
 
-TEST_F(views, a_tensor_is_dense_in_the_order_it_is_given) {
+TEST_F(views, a_tensor_without_strides_is_dense_in_its_element_order) {
   EXPECT_EQ(cube.rank(), 3u);
   EXPECT_EQ(cube.stride(0), 12);
   EXPECT_EQ(cube.stride(1), 4);
@@ -128,7 +128,7 @@ TEST_F(views, a_tensor_is_dense_in_the_order_it_is_given) {
   EXPECT_FALSE(by_first.is_dense(element_order::row_major));
 }
 
-TEST_F(views, parts_of_tensors_are_the_same_memory) {
+TEST_F(views, parts_of_tensors_are_views_of_the_same_memory) {
   const auto part = cube.slice(1, 1, 2);
   EXPECT_EQ(part.size(1), 2);
   EXPECT_EQ(place(part), (span_of{4, 20}));
@@ -158,7 +158,7 @@ TEST_F(views, a_tensor_takes_its_shape_from_any_range_of_integers) {
   EXPECT_EQ(why(tensor(memory, std::vector<int>{2, -1})), "tensor: extent 1 is -1; expected at least 0");
 }
 
-TEST_F(views, a_tensor_that_does_not_fit_is_refused_with_its_shape) {
+TEST_F(views, a_tensor_that_does_not_fit_its_buffer_is_refused_with_its_shape) {
   EXPECT_EQ(why(tensor<float>(memory, {2, 3, 5})),
             "tensor: 2 x 3 x 5 elements with strides 15 x 5 x 1 span 30 elements; the buffer has 24");
   EXPECT_EQ(why(tensor<float>(memory, std::span<const extent>())), "tensor: 0 extents; expected 1 to 8");

@@ -59,7 +59,7 @@ TEST(command, impossible_counts_modes_and_ranges_are_refused) {
   EXPECT_FALSE(parse_command(good(max_operands + 1, 8)));
 }
 
-TEST(command, flags_and_priority_are_read_as_written_and_invalid_ones_are_refused) {
+TEST(command, flags_and_priority_are_read_as_written_and_invalid_priorities_are_refused) {
   auto record = good(1, 8);
   std::byte& flags = record[offsetof(command_header, flags)];
   for (const priority p : {priority::normal, priority::high, priority::low})

@@ -54,7 +54,7 @@ TEST_F(block_refs, keep_their_block_when_they_are_assigned_themselves) {
   EXPECT_EQ(recycled_, 0);
 }
 
-TEST_F(block_refs, pass_their_reference_on_when_they_are_moved) {
+TEST_F(block_refs, pass_on_their_reference_when_they_are_moved) {
   block_ref a = only(first_), b = only(second_);
   b = std::move(a);
   EXPECT_EQ(recycled_, 10);

@@ -55,7 +55,7 @@ TEST(encoded_fields, list_the_operands_with_names_types_and_addresses) {
   EXPECT_EQ(operands[2].bytes, 160u);
 }
 
-TEST(sent_memory, is_found_by_the_workers_addresses) {
+TEST(sent_memory, is_found_by_its_address_in_the_worker) {
   std::array<std::byte, 16> here{};
   sent_memory all;
   all.add(memory, here);

@@ -63,7 +63,7 @@ TEST_F(request_checks, products_that_overflow_are_refused) {
   EXPECT_NE(refusal(scale{.x = at(0, 16), .n = UINT64_MAX}).find("n is too large for 64 bits"), std::string::npos);
 }
 
-TEST_F(request_checks, empty_and_foreign_buffers_are_refused_and_old_ones_renewed) {
+TEST_F(request_checks, buffers_that_are_empty_or_of_another_device_are_refused_and_old_ones_renewed) {
   buffer<float> moved = at(0, 4);
   (void)buffer<float>(std::move(moved));
   EXPECT_NE(refusal(scale{.x = moved, .n = 4}).find("x is an empty buffer"), std::string::npos);

@@ -77,7 +77,7 @@ struct structs {
   void check(checker&) const {}
 };
 
-TEST(request, has_its_own_opcode_if_it_differs_in_any_field) {
+TEST(request, has_another_opcode_if_any_field_differs) {
   EXPECT_EQ(name_of<map<float>>(), name_of<swapped::map<float>>());
   EXPECT_NE(opcode_of<map<float>>, opcode_of<swapped::map<float>>) << "m and n would be swapped";
   EXPECT_NE(opcode_of<map<float>>, opcode_of<wider::map<float>>);
@@ -113,7 +113,7 @@ TEST_F(request_checks, a_list_of_operands_is_checked_element_by_element) {
   EXPECT_NE(refusal(batch{.parts = parts, .whole = at(101, 2)}).find("whole overlaps parts[29]"), std::string::npos);
 }
 
-TEST_F(request_checks, overlaps_among_many_operands_are_found_wherever_they_are) {
+TEST_F(request_checks, overlaps_among_many_operands_are_found_at_any_position) {
   // Compares with a check of every pair, for random ranges of which some or many overlap.
   std::minstd_rand random(7);
   int found = 0;

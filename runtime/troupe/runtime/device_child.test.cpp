@@ -46,7 +46,7 @@ struct owner {
   device gpu;
 };
 
-TEST(devices_of_actors, close_when_the_actor_crashes) {
+TEST(devices_of_actors, close_when_their_actor_crashes) {
   runtime rt;
   stage actors;
   std::optional<device> mine = rt.open_device();

@@ -35,7 +35,7 @@ class runtime_place_test : public ::testing::Test {
   fs::path root_;
 };
 
-TEST_F(runtime_place_test, prefers_the_tree_of_the_program_to_the_place_where_it_was_built) {
+TEST_F(runtime_place_test, prefers_the_programs_own_tree_to_the_one_it_was_built_with) {
   const std::string built = install("built");
   EXPECT_EQ(find_runtime("", program(), built).folder, built) << "the program has no tree yet";
   const std::string own = install("service");

@@ -100,7 +100,7 @@ TEST_F(cancelled_requests, count_as_started_once_the_worker_is_not_trusted) {
   EXPECT_FALSE(has_started(channel_, worker, 0, 8)) << "no worker has served since";
 }
 
-TEST_F(cancelled_requests, have_an_impossible_word_only_if_it_names_a_later_ticket_than_the_request_in_flight) {
+TEST_F(cancelled_requests, have_an_impossible_word_only_if_its_ticket_is_later_than_that_of_the_request_in_flight) {
   ledger requests(4);
   const std::uint32_t slot = requests.take();
   requests[slot].ticket.store(7);

@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-TEST(ledger, hands_out_every_slot_once_and_then_none) {
+TEST(ledger, hands_out_every_slot_once_until_none_is_free) {
   for (const std::uint32_t capacity : {1u, 2u, 64u, 1024u}) {
     ledger all(capacity);
     std::set<std::uint32_t> taken;

@@ -38,7 +38,7 @@ class fault_files : public testing::Test {
   const std::string folder_ = testing::TempDir() + cat("fault_files_", ::getpid());
 };
 
-TEST_F(fault_files, have_device_time_process_and_generation_in_their_names) {
+TEST_F(fault_files, are_named_after_device_time_process_and_generation) {
   const auto path = write_to_folder(folder_, record(0));
   ASSERT_TRUE(path) << path.error().to_string();
   EXPECT_EQ(*path, cat(folder_, "/gpu-1-20270115T080000.000Z-", ::getpid(), "-generation-1.txt"));

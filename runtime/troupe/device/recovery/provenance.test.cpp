@@ -63,7 +63,7 @@ TEST_F(memory_contents, are_forgotten_if_there_are_too_many_pieces) {
 }
 
 // Compares with a model that has one cell for each byte.
-TEST_F(memory_contents, are_those_of_the_last_write_of_each_byte) {
+TEST_F(memory_contents, are_identified_by_the_last_write_of_each_byte) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 r(seed);

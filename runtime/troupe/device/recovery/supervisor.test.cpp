@@ -68,7 +68,7 @@ TEST(device_supervisor, kills_a_worker_that_cannot_serve_and_reports_no_cause) {
   EXPECT_NE(out[1].why->text().find("cause: cannot_serve"), std::string::npos);
 }
 
-TEST(device_supervisor, states_the_devices_state_with_each_action) {
+TEST(device_supervisor, reports_the_devices_state_with_each_action) {
   auto d = supervised::ready();
   const auto states = [](const actions& all) {
     std::vector<device_state> out;
@@ -229,7 +229,7 @@ TEST(device_supervisor, does_not_wait_for_the_end_of_a_killed_worker_that_is_qui
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 
-TEST(device_supervisor, looks_again_soon_while_a_failed_workers_threads_run) {
+TEST(device_supervisor, checks_again_soon_while_the_threads_of_a_failed_worker_run) {
   auto d = supervised::ready();
   d.on(event::worker_failed, 1);
   EXPECT_EQ(d.ends_work(1), "check_quiesced1");
@@ -259,7 +259,7 @@ TEST(device_supervisor, waits_for_the_copies_of_a_failed_worker_after_its_thread
   EXPECT_EQ(d.later(ms), "sort_out,serve2");
 }
 
-TEST(device_supervisor, replaces_no_quiesced_worker_once_a_closing_device_has_no_work_left) {
+TEST(device_supervisor, does_not_replace_a_quiesced_worker_if_a_closing_device_has_no_requests_left) {
   auto d = supervised::ready();
   d.on(event::close_asked);
   d.on(event::worker_failed, 1);

@@ -18,7 +18,7 @@ TEST(address_space, takes_the_lowest_range_that_fits) {
   EXPECT_EQ(a.take(10), 1000u);
 }
 
-TEST(address_space, joins_a_freed_range_with_its_neighbours_on_both_sides) {
+TEST(address_space, joins_a_freed_range_with_its_neighbors_on_both_sides) {
   address_space a(0, 300);
   const auto x = a.take(100), y = a.take(100), z = a.take(100);
   a.give_back(*x, 100);

@@ -96,7 +96,7 @@ TEST_F(an_allocation_client, reports_no_violation_if_the_worker_ends) {
   EXPECT_TRUE(client_.is_gone());
 }
 
-TEST_F(an_allocation_client, reports_a_missing_answer_as_a_time_out) {
+TEST_F(an_allocation_client, fails_with_a_time_out_if_the_worker_does_not_answer) {
   const auto late = client_.make(4096, in(1));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().reaction(), reaction::retry_later);

@@ -65,7 +65,7 @@ TEST(hardware, has_the_link_that_the_system_shows_for_its_pci_address) {
   EXPECT_EQ(link_of("../0000:3b:00.0", sys.path), "");
 }
 
-TEST(hardware, is_read_from_proc_for_the_host) {
+TEST(hardware, of_the_host_is_read_from_proc) {
   const files proc;
   proc.write("cpuinfo", "processor\t: 0\nmodel\t\t: 143\nmodel name\t: A Processor @ 2 GHz\n");
   proc.write("meminfo", "MemTotal:       100 kB\nMemFree:        10 kB\nMemAvailable:   50 kB\n");

@@ -77,7 +77,7 @@ TEST_F(a_send_queue, delivers_more_descriptors_than_may_be_in_flight_at_once) {
 }
 
 // The limit of a user counts the descriptors of all its processes.
-TEST_F(a_send_queue, delivers_descriptors_to_a_worker_that_reads_once_others_have_fewer_in_flight) {
+TEST_F(a_send_queue, delivers_descriptors_once_other_processes_have_fewer_in_flight) {
   ASSERT_TRUE(queue.deliver());
   for (const std::uint32_t first : {0, 10}) {
     const testing_device::few_descriptors now(200);

@@ -28,7 +28,7 @@ TEST(engines, are_searched_for_only_once_if_they_are_missing) {
 }
 
 // Engines that run requests of others find them from any thread.
-TEST(engines, find_each_other_while_more_are_added_and_one_is_reopened) {
+TEST(engines, find_each_other_while_engines_are_added_and_one_is_reopened) {
   static constexpr std::uint32_t libraries = 40;
   static troupe_engine_operation operations[libraries];
   static int states[libraries];

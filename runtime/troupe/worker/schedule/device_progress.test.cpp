@@ -280,7 +280,7 @@ TEST_F(gpu_lanes, mark_each_operation_with_a_time_limit) {
   EXPECT_EQ(device_.enqueued(lane), " runs marks 1 runs marks 2 runs marks 3 runs");
 }
 
-TEST_F(gpu_lanes, record_in_the_gate_what_a_timed_operation_waits_for) {
+TEST_F(gpu_lanes, record_in_the_gate_which_operations_a_timed_one_waits_for) {
   const auto gate_of = [&](const operation& op) { return protocol::gate(channel_.view().gate(op.slot).load()); };
   for (int i = 0; i < 2; ++i) run(lane), run(third);
   wait_list waits = behind({third, 2});

@@ -28,7 +28,7 @@ TEST(failure, names_at_most_max_chain_requests_that_it_reached) {
   EXPECT_EQ(f->first.name, "first");
 }
 
-TEST(failure_log, harvests_each_failure_once_and_finds_it_while_an_operation_can_ask_for_it) {
+TEST(failure_log, harvests_each_failure_once_and_keeps_it_while_an_operation_can_ask_for_it) {
   failure_log log;
   EXPECT_TRUE(log.empty());
   log.add(failed({0, 3}, 1));

@@ -190,7 +190,7 @@ TEST(hazards, the_first_of_several_unseen_failures_is_reported) {
   EXPECT_EQ(d.failures.poison(), 2u);
 }
 
-TEST(hazards, any_number_of_producers_is_listed_once_each) {
+TEST(hazards, each_of_any_number_of_producers_is_listed_once) {
   desk d;
   positions expected;
   for (std::uint64_t n = 0; n < 1000; ++n) {
@@ -230,7 +230,7 @@ TEST(hazards, neighboring_ranges_with_the_same_history_are_merged) {
   EXPECT_EQ(d.collect({{0, 1, write}}), (positions{{2, 1}}));
 }
 
-TEST(hazards, poison_stays_until_it_is_forgotten) {
+TEST(hazards, poison_that_is_never_overwritten_stays_until_it_is_forgotten) {
   desk d;
   for (std::uint64_t n = 1; n <= 1000; ++n) {
     d.commit({{n * 10, n * 10 + 10, write}}, {0, n});

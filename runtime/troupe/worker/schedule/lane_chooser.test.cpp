@@ -96,7 +96,7 @@ TEST(lane_chooser, keeps_a_chain_on_one_stream_if_it_delays_nothing_else) {
   EXPECT_EQ(copy(troupe_lane_download, {blas_lane, lane_chooser::upload}), lane_chooser::download);
 }
 
-TEST(lane_chooser, knows_the_purpose_of_each_lane) {
+TEST(lane_chooser, returns_the_purpose_of_each_lane) {
   const lane_chooser chooser(lane_policy::pooled, 3, 1);
   const lane_purpose expected[] = {lane_purpose::upload,  lane_purpose::download, lane_purpose::compute,
                                    lane_purpose::compute, lane_purpose::compute,  lane_purpose::high,

@@ -119,7 +119,7 @@ class interruptions {
 
 // The pump and the lane's thread take turns at a lane as fast as they can. A thread that is interrupted at a bad moment
 // must not run an operation that the other one has run.
-TEST_F(lanes, run_every_operation_exactly_once) {
+TEST_F(lanes, run_every_operation_once_though_pump_and_lane_alternate) {
   constexpr std::uint32_t most = 300'000;
   const auto what = testing_worker::operation_that(&count_run);
   std::vector<int> runs(most);

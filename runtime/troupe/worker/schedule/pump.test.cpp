@@ -230,7 +230,7 @@ TEST_F(pumps, refuse_requests_that_are_bound_to_a_worker_of_an_earlier_generatio
   pumping.join();
 }
 
-TEST_F(pumps, leave_operations_that_are_not_ready_to_their_lane) {
+TEST_F(pumps, leave_operations_that_may_block_to_their_lane) {
   hesitant& what = hesitant_;
   ASSERT_TRUE(engines_.add("hesitant", what.engine));
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
