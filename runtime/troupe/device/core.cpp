@@ -24,8 +24,8 @@ device_options named(device_options o, std::uint32_t index) {
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
                                                const result<device_environment>& environment) {
-  // In a child of this process, the destructor must do nothing: its threads do not exist there. Nor after descriptors
-  // were lost, whose numbers other files may have now.
+  // The destructor must not run in a child of this process, which has none of the threads that it ends, nor after
+  // descriptors were lost, whose numbers other files may have now.
   std::shared_ptr<device_core> core(new device_core(o, index, environment ? *environment : device_environment()),
                                     [](device_core* c) {
                                       if (c->admission.abandoned())

@@ -120,7 +120,7 @@ struct cuda_memory {
     if (step == 1) return done(::cuMemsetD8Async(to, part(byte, 0), n, s), "cuMemsetD8Async");
     if (step == 2) return done(::cuMemsetD16Async(to, part(two, 0), n / 2, s), "cuMemsetD16Async");
     if (step == 4) return done(::cuMemsetD32Async(to, part(four, 0), n / 4, s), "cuMemsetD32Async");
-    // The driver repeats no longer pattern: its first rows are filled column by column, and then copied to the rest.
+    // The driver has no fill for longer patterns: fills the first rows column by column, and copies them to the rest.
     constexpr std::size_t most_rows = 4096;
     const std::size_t rows = std::min(n / step, most_rows);
     for (std::size_t i = 0; i < step;) {
