@@ -64,7 +64,7 @@ TEST(images, files_that_are_no_complete_image_are_refused) {
       std::bit_cast<Elf64_Ehdr>(*reinterpret_cast<const std::array<std::byte, sizeof(Elf64_Ehdr)>*>(good.data()))
           .e_machine);
   EXPECT_EQ(refusal(with_header(good, [](Elf64_Ehdr& h) { h.e_machine = EM_CUDA; })),
-            "unsupported: image 'sample' is for machine 190; expected " + machine + ", this one: compile it here");
+            "unsupported: image 'sample' is for ELF machine 190; expected " + machine + ", this one: compile it here");
   EXPECT_EQ(refusal(with_header(good, [](Elf64_Ehdr& h) { h.e_type = ET_REL; })),
             "caller_bug: image 'sample' is an ELF object of type 1; expected a shared object (3)");
   for (std::size_t size = 16; size < good.size(); size += 97)
@@ -139,7 +139,7 @@ TEST(images, a_sealed_image_with_a_changed_bit_is_refused_before_any_code_runs) 
     ASSERT_EQ(text.find("caller_bug: image 'sample' is damaged: "), 0u) << at << ": " << text << how_to_repeat();
   }
   EXPECT_EQ(refusal(std::as_bytes(std::span(good)).first(good.size() - 1)),
-            "caller_bug: image 'sample' is damaged: the end of its seal is missing; make it again");
+            "caller_bug: image 'sample' is damaged: the end of its seal is missing; compile it again");
 }
 
 // Returns an image of faulty.cpp.

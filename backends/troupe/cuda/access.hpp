@@ -15,8 +15,8 @@ inline result<void> set_access(CUdevice device, CUdeviceptr address, std::size_t
   return done(::cuMemSetAccess(address, bytes, &how, 1), "cuMemSetAccess");
 }
 
-/// Allows writing again. A driver (580) was seen to return CUDA_ERROR_ALREADY_MAPPED if only reading was allowed
-/// before; the same memory is then mapped again. Nothing may be using the memory.
+/// Makes read-only memory writable again. A driver (580) was seen to return CUDA_ERROR_ALREADY_MAPPED here; the same
+/// memory is then mapped again. Precondition: nothing uses the memory.
 inline result<void> allow_writing(CUdevice device, CUdeviceptr address, std::size_t bytes) {
   auto allowed = set_access(device, address, bytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   if (allowed || allowed.error().code() != CUDA_ERROR_ALREADY_MAPPED) return allowed;

@@ -23,7 +23,7 @@ result<argument_ring> argument_ring::make(std::string_view domain) {
   return out;
 }
 
-// The last call that used a part precedes this one, so the part's event can be recorded now.
+// All calls that used these parts have been made, so an event recorded now follows them.
 result<void> argument_ring::begin(CUstream stream) {
   for (; left_ > 0; --left_) {
     const CUevent passed = passed_[(part_ + parts - left_) % parts].get();
@@ -36,12 +36,13 @@ result<std::byte*> argument_ring::claim(std::size_t bytes) {
   constexpr std::size_t align = 16;
   bytes = round_up(bytes, align);
   if (bytes > part_bytes || left_ >= parts - 1)
-    return error(reaction::fatal, std::string(domain_), "the arguments of one call do not fit the memory for them");
+    return error(reaction::fatal, std::string(domain_),
+                 "the arguments of one call do not fit the ring of host memory for arguments");
   if (used_ + bytes > part_bytes) {
     ++left_;
     part_ = (part_ + 1) % parts;
     used_ = 0;
-    // An event that was never recorded counts as passed.
+    // Returns at once if the event was never recorded.
     TROUPE_TRY(done_on(nullptr, domain_, "cuEventSynchronize", ::cuEventSynchronize(passed_[part_].get())));
   }
   std::byte* const at = memory_.get() + part_ * part_bytes + used_;

@@ -11,18 +11,18 @@
 
 namespace troupe::cuda {
 
-/// Host memory that the GPU reads, for arguments that calls take from memory: lists of addresses, descriptors, factors.
-/// A ring of parts: a part is reused when the GPU has finished the calls that read it. By then it nearly always has.
+/// Pinned host memory for arguments that library calls read through pointers: lists of addresses, descriptors, factors.
+/// It is a ring of parts; a part is reused once the GPU has finished the calls that read it, so claiming seldom waits.
 class argument_ring {
  public:
   static constexpr std::size_t part_bytes = 256 * 1024;
 
-  /// `domain` is the library that makes the calls.
+  /// Makes a ring for calls of the library `domain`.
   static result<argument_ring> make(std::string_view domain);
-  /// Call before each call of the library. Memory that was claimed earlier becomes free when the calls made so far have
-  /// run.
+  /// Call before each call of the library. Memory that was claimed before becomes free once the GPU has completed the
+  /// calls made so far.
   result<void> begin(CUstream stream);
-  /// Claims at most `part_bytes`, aligned to 16 bytes. One call may make fewer than `parts - 1` large claims.
+  /// Claims at most `part_bytes`, aligned to 16 bytes. One library call may claim at most `parts - 1` parts.
   result<std::byte*> claim(std::size_t bytes);
 
  private:
@@ -33,7 +33,7 @@ class argument_ring {
   pinned_memory memory_;
   event passed_[parts];
   std::size_t part_ = 0, used_ = 0;
-  /// The number of parts before this one whose event has not been recorded yet.
+  /// The number of parts, directly before the current one, whose event has not been recorded since they were used.
   std::size_t left_ = 0;
 };
 

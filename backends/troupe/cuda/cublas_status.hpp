@@ -9,8 +9,8 @@
 
 namespace troupe::cuda {
 
-/// Makes the error of a failed call of cuBLAS or cuBLASLt, with the reaction for the caller. `name` is the status's.
-/// Sets `handle_is_broken` if the library must be opened again.
+/// Makes the error of a failed call of cuBLAS or cuBLASLt, with the reaction for the caller. `name` is the name of
+/// `status`. Sets `handle_is_broken` if the library must be opened again.
 inline error cublas_failed(std::string_view domain, const char* call, cublasStatus_t status, const char* name,
                            CUstream stream, bool& handle_is_broken) {
   const auto code = static_cast<std::int64_t>(status);
@@ -28,7 +28,7 @@ inline error cublas_failed(std::string_view domain, const char* call, cublasStat
     case CUBLAS_STATUS_ALLOC_FAILED:
       return refused(reaction::retry_later, ": the device's memory is full");
     case CUBLAS_STATUS_INVALID_VALUE:
-      return refused(reaction::fatal, ", which our own checks should have refused");
+      return refused(reaction::fatal, "; Troupe's own checks should have refused this request: please report it");
     case CUBLAS_STATUS_LICENSE_ERROR:
       return refused(reaction::unsupported, "");
     default:

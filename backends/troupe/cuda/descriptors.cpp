@@ -6,9 +6,9 @@
 
 namespace troupe::cuda {
 
-// Descriptors of GPU memory are those of the driver's own devices.
+// Descriptors of GPU memory refer to character devices of the driver.
 std::string_view kind_if_not_gpu_memory(int descriptor) noexcept {
-  constexpr unsigned memory_devices = 1;  // /dev/zero, /dev/null …
+  constexpr unsigned memory_devices = 1;  // the major number of /dev/zero, /dev/null …
   struct stat s{};
   if (::fstat(descriptor, &s) != 0) return "nothing that is open";
   switch (s.st_mode & S_IFMT) {

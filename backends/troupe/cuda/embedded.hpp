@@ -13,7 +13,7 @@
       "\n"                                        \
       ".previous\n");                             \
   extern "C" __attribute__((visibility("hidden"))) const type name[]
-/// Puts the bytes of a file into the program, as the array `name` of namespace scope.
+/// Embeds the bytes of the file `path` in the program, as the array `name` at namespace scope.
 #define TROUPE_EMBEDDED(name, path) TROUPE_EMBEDDED_AS(unsigned char, name, path, ".balign 16")
-/// The same for a text, as the characters `name`, with a zero at the end.
+/// Embeds a text file in the same way, as a string with a terminating zero.
 #define TROUPE_EMBEDDED_TEXT(name, path) TROUPE_EMBEDDED_AS(char, name, path, ".byte 0")

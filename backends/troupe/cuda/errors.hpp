@@ -11,7 +11,7 @@
 /// Code that engines for CUDA share. Only workers link it: applications do not depend on CUDA.
 namespace troupe::cuda {
 
-/// Returns true if the driver reports it only once it has ended the kernels of the context.
+/// Returns true if the driver reports this status only after it has ended the context's kernels.
 constexpr bool ends_kernels(CUresult r) noexcept {
   switch (r) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -29,7 +29,7 @@ constexpr bool ends_kernels(CUresult r) noexcept {
   }
 }
 
-/// Returns true if every later call in the process fails after this status, whatever the context.
+/// Returns true if every later call in the process fails after this status, in any context.
 constexpr bool is_sticky(CUresult r) noexcept {
   if (ends_kernels(r)) return true;
   switch (r) {
@@ -79,7 +79,7 @@ inline std::string driver_text() {
 /// Returns the status as "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
 std::string text_of(CUresult r);
 
-/// `what` names the call and its arguments.
+/// Makes the error of a failed driver call. `what` names the call and its arguments.
 inline error failed(const std::string& what, CUresult r) {
   return error(error::details{.reaction = reaction_to(r),
                               .domain = "cuda",
@@ -92,7 +92,7 @@ inline result<void> done(CUresult r, const char* what) {
     return {};
   return failed(what, r);
 }
-/// The same for a call made on behalf of a request.
+/// Checks the status of a driver call that was made for a request.
 inline result<void> done(CUresult r, std::string_view request, const char* call) {
   if (r == CUDA_SUCCESS) [[likely]]
     return {};

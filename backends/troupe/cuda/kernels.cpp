@@ -41,8 +41,8 @@ result<kernel_set> kernel_set::load(const unsigned char* image, std::string_view
     const std::string_view name(c_name);
     if (!name.starts_with(prefix) || !out.add(fnv1a(name.substr(prefix.size())), kernel))
       return error(reaction::fatal, "cuda",
-                   cat(what, ": a kernel is called ", name, "; expected names that begin with ", prefix,
-                       ", and no two with the same number"));
+                   cat(what, ": the image has a kernel ", name, "; expected names that begin with ", prefix,
+                       ", no two with the same hash"));
   }
   return out;
 }

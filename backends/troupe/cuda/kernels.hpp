@@ -15,7 +15,7 @@
 
 namespace troupe::cuda {
 
-/// A kernel of an engine's own image, identified by a number that the compiler derives from its name.
+/// A kernel of an engine's own image. `number` is the hash of its name, computed at compile time.
 struct kernel_id {
   std::uint64_t number;
   std::string_view name;
@@ -31,7 +31,8 @@ inline constexpr troupe::detail::fixed_name kernel_name = [] {
 }();
 }  // namespace detail
 
-/// kernel<"multiply", half, float> is the kernel that the image calls PREFIX_multiply_f16_f32.
+/// kernel<"multiply", half, float> identifies the kernel whose name in the image is the image's prefix and
+/// multiply_f16_f32.
 template <fixed_string Base, class... T>
 inline constexpr kernel_id kernel{fnv1a(detail::kernel_name<Base, T...>.view()),
                                   detail::kernel_name<Base, T...>.view()};
@@ -39,8 +40,8 @@ inline constexpr kernel_id kernel{fnv1a(detail::kernel_name<Base, T...>.view()),
 /// The kernels of one image, looked up by name when the image is loaded and by number afterwards.
 class kernel_set {
  public:
-  /// The name of every kernel in the image must begin with `prefix`, which lets profilers tell our kernels from those
-  /// of vendors. `what` names the image in errors: "the kernels of blas".
+  /// Loads an image. The names of all its kernels must begin with `prefix`, so that profiles distinguish our kernels
+  /// from those of vendors. `what` names the image in errors: "the kernels of blas".
   static result<kernel_set> load(const unsigned char* image, std::string_view prefix, std::string_view what);
   /// Returns null if there is no such kernel.
   CUkernel find(kernel_id which) const noexcept;

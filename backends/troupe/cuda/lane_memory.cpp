@@ -18,8 +18,7 @@ result<bool> lane_memory::begin(const call& c) {
   const bool records = c.recording != nullptr;
   const CUdeviceptr in =
       records ? reinterpret_cast<CUdeviceptr>(TROUPE_TRY(c.scratch(workspace_bytes_))) : memory_.get();
-  // This comes first: if it fails, the caller does not learn that anything has changed, so the next call must report
-  // it.
+  // This call comes first. If it fails, no member has changed yet, so the next `begin` still reports the change.
   if (!records) TROUPE_TRY(arguments_.begin(stream));
   records_ = records ? &c : nullptr;
   const bool others = !has_begun_ || records || stream != stream_ || in != works_in_;

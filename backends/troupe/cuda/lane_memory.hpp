@@ -7,8 +7,8 @@
 
 namespace troupe::cuda {
 
-/// The resources that a lane of the worker owns, whichever vendor's library runs on it: its stream, a workspace, and
-/// host memory for arguments. While a graph records, all of these belong to the graph. Not thread-safe.
+/// What a lane of the worker lends to the calls of a vendor's library: its stream, a workspace, and host memory for
+/// arguments. While a request is recorded into a graph, the graph provides all three. Not thread-safe.
 class lane_memory {
  public:
   static result<lane_memory> make(std::string_view domain, std::size_t workspace_bytes);
@@ -18,12 +18,12 @@ class lane_memory {
   CUstream stream() const noexcept { return stream_; }
   std::byte* workspace() const noexcept { return reinterpret_cast<std::byte*>(works_in_); }
 
-  /// Claims host memory that the GPU reads. It stays valid until the next part, or as long as the graph that records
-  /// the call.
+  /// Claims host memory that the GPU can read. It is valid for the library calls before the next `begin` or
+  /// `next_part`; while recording, for as long as the graph.
   result<std::byte*> claim(std::size_t bytes);
-  /// Call after enqueuing a portion of a long list.
+  /// Call between the library calls that process a long list piece by piece: claimed memory becomes free as in `begin`.
   result<void> next_part() { return records_ != nullptr ? result<void>() : arguments_.begin(stream_); }
-  /// Makes the next `begin` report everything as changed, for a caller that failed to apply what `begin` returned.
+  /// Makes the next `begin` return true, for a caller that failed to set the stream or the workspace that have changed.
   void forget() noexcept { has_begun_ = false; }
 
  private:
@@ -36,7 +36,7 @@ class lane_memory {
   CUstream stream_ = nullptr;
   CUdeviceptr works_in_ = 0;
   bool has_begun_ = false;
-  const call* records_ = nullptr;  // the call, if a graph records it
+  const call* records_ = nullptr;  // the call that a graph records; null if none does
 };
 
 }  // namespace troupe::cuda

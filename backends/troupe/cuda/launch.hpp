@@ -28,13 +28,13 @@ CUresult launch(CUkernel kernel, grid blocks, grid threads, CUstream stream, con
                           threads.z, 0, stream, parameters, nullptr);
 }
 
-/// Launches a kernel of an engine's image for the library `domain`.
+/// Launches a kernel of an engine's image. `domain` names the library in errors.
 template <class A>
 result<void> launch(const kernel_set& image, kernel_id which, grid blocks, grid threads, CUstream stream,
                     const char* domain, const A& arguments) {
   const CUkernel found = image.find(which);
   if (found == nullptr) [[unlikely]]
-    return error(reaction::fatal, domain, "there is no kernel " + std::string(which.name));
+    return error(reaction::fatal, domain, "the engine's image has no kernel " + std::string(which.name));
   return done_on(stream, domain, "cuLaunchKernel", launch(found, blocks, threads, stream, arguments));
 }
 

@@ -12,10 +12,12 @@
 
 namespace troupe::cuda {
 
-/// The stream of a lane. The lanes of helper threads have none and make their own, for which no other thread waits.
+/// The stream that a lane uses. The lanes of helper threads come without a stream: each makes its own, for which no
+/// other thread waits.
 class own_stream {
  public:
-  /// Returns the stream of the call; if it has none, the own stream. `domain` is the library that asks.
+  /// Returns the stream of the call; if it has none, the lane's own stream, made on first use. `domain` names the
+  /// library in errors.
   result<CUstream> of(const call& c, std::string_view domain) {
     if (c.stream != nullptr) return static_cast<CUstream>(c.stream);
     if (own_.get() == nullptr) {

@@ -11,8 +11,8 @@
 
 namespace troupe::cuda {
 
-/// One `Lane` for each lane of the worker that uses a library, made by `Lane::make()` on first use. One thread at a
-/// time uses a lane, so its entry needs no lock.
+/// One `Lane` for each of the worker's lanes that uses a library, made by `Lane::make()` on first use. A lane is used
+/// by one thread at a time, so its entry needs no lock.
 template <class Lane>
 class per_lane {
  public:
@@ -22,16 +22,18 @@ class per_lane {
     auto first = TROUPE_TRY(Lane::make());
     return per_lane(lanes, std::move(first));
   }
-  /// Returns the lane of the call, after `Lane::use(call)`.
+  /// Returns the `Lane` of the call's lane, after `Lane::use(call)`.
   result<Lane*> of(const call& c) {
-    if (c.lane >= all_.size()) return error(reaction::fatal, "cuda", cat("lane ", c.lane, " is none of the worker's"));
+    if (c.lane >= all_.size())
+      return error(reaction::fatal, "cuda",
+                   cat("lane is ", c.lane, "; expected less than ", all_.size(), ", the worker's lanes"));
     std::unique_ptr<Lane>& place = all_[c.lane];
     if (place == nullptr) [[unlikely]]
       place = TROUPE_TRY(next());
     TROUPE_TRY(place->use(c));
     return place.get();
   }
-  /// Precondition: `of` has not been called yet.
+  /// Returns the `Lane` that `make` has made. Precondition: `of` has not been called yet.
   Lane& first() noexcept { return *spare_; }
 
  private:
@@ -45,7 +47,7 @@ class per_lane {
   }
 
   std::vector<std::unique_ptr<Lane>> all_;
-  std::unique_ptr<std::mutex> lock_ = std::make_unique<std::mutex>();  ///< guards the members below
+  std::unique_ptr<std::mutex> lock_ = std::make_unique<std::mutex>();  ///< guards `spare_`
   std::unique_ptr<Lane> spare_;
 };
 

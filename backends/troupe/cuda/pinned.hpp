@@ -11,7 +11,7 @@
 
 namespace troupe::cuda {
 
-/// Makes pinned memory that all contexts and the GPU can reach at the same address.
+/// Allocates pinned host memory that all contexts and the GPU access at the same address.
 inline result<pinned_memory> make_pinned(std::size_t bytes) {
   void* made = nullptr;
   TROUPE_TRY(

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An NVIDIA GPU, by the driver API.
+// The platform plug-in for NVIDIA GPUs, on the driver API.
 #include <cuda.h>
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace troupe::cuda {
 namespace {
 
 constexpr int oldest_driver = 12080;
-// On every GPU so far, device memory is allocated in multiples of this; the application's segments and seals rely on
-// it.
+// Every GPU so far allocates device memory in multiples of this. The application relies on it for its segments and
+// seals.
 constexpr std::size_t granule = std::size_t{2} << 20;
 constexpr std::uint64_t page = 4096;
 
@@ -36,7 +36,7 @@ class gpu final : public platform {
  public:
   static result<std::unique_ptr<platform>> make(const platform_options& o);
   ~gpu() override {
-    // A worker that is a thread exits while its process continues.
+    // With isolation::thread, the worker's thread ends while its process continues.
     (void)::cuCtxSetCurrent(context_);
     for (const CUstream s : streams_) (void)::cuStreamDestroy(s);
     for (const auto& [address, bytes] : mapped_) (void)::cuMemUnmap(pointer(address), bytes);
@@ -109,14 +109,16 @@ class gpu final : public platform {
   bool shared_ = false, rdma_ = false, reads_only_ = false;
   std::string description_;
   std::mutex lock_;
-  std::map<std::uint64_t, std::uint64_t> mapped_;  // bytes, by address
-  std::map<std::uint64_t, CUdeviceptr> managed_;   // by the address of their first whole page
+  std::map<std::uint64_t, std::uint64_t> mapped_;  // sizes, by address
+  // allocations of the driver, by the address of their first whole page
+  std::map<std::uint64_t, CUdeviceptr> managed_;
   std::vector<CUstream> streams_;
   std::pair<std::uint64_t, std::uint64_t> reserved_{};  // address, bytes
 };
 
-// Applies to all contexts of the process and must precede the first one. The driver ends the process after writing the
-// file. An option prevents that, but the stream would then continue past the broken kernel and report it as done.
+// Makes the driver write a core dump after a fault. Applies to all contexts of the process and must precede the first
+// one. The driver ends the process after writing the file. An option prevents that, but the stream would then continue
+// after the faulty kernel and report it as completed.
 result<void> enable_core_dump(const std::string& file) {
   const auto set = [](CUcoredumpSettings what, const void* value, std::size_t bytes) {
     return done(::cuCoredumpSetAttributeGlobal(what, const_cast<void*>(value), &bytes),
@@ -129,10 +131,11 @@ result<void> enable_core_dump(const std::string& file) {
   return set(CU_COREDUMP_ENABLE_ON_EXCEPTION, &yes, sizeof yes);
 }
 
-// After a fault the whole GPU stands still. The more channels all contexts on it have, used or not, the longer that
-// takes: with the driver's own numbers, 8 and 8, 11 ms for each idle context beside the broken one. Most of that is the
-// channels for copies, of which two already let copies of one stream pass those of another that waits for a kernel.
-// What the user has set counts. The driver reads both variables when it is initialised, here in a process that is ours.
+// After a fault, the whole GPU stops, and the more channels its contexts have, used or not, the longer it stops: with
+// the driver's defaults, 8 and 8, by 11 ms for each idle context beside the faulty one. Most of that time is spent on
+// the channels for copies; two of these suffice for copies of one stream to overtake copies of another stream that wait
+// for a kernel. Values that the user has set take precedence. The driver reads both variables when it is initialized,
+// which happens here in a process that belongs to Troupe.
 void ask_for_few_channels() noexcept {
   (void)::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "4", 0);
   (void)::setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "2", 0);
@@ -147,7 +150,7 @@ result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
     return unsupported("the driver supports CUDA " + version_text(version) + "; expected " +
                        version_text(oldest_driver) + " or newer: install a newer NVIDIA driver");
   if (const CUresult r = ::cuInit(0); r != CUDA_SUCCESS)
-    return failed("cuInit: no GPU can be used (nvidia-smi lists those present)", r);
+    return failed("cuInit: no GPU can be used (nvidia-smi lists the GPUs of this machine)", r);
   int count = 0;
   if (const CUresult r = ::cuDeviceGetCount(&count); r != CUDA_SUCCESS) return failed("cuDeviceGetCount", r);
   if (ordinal >= count)
@@ -162,8 +165,8 @@ result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
   return std::unique_ptr<platform>(std::move(out));
 }
 
-// Two contexts of a process cannot use each other's memory, so a worker that is a thread uses the primary context,
-// which cudart and other code in the process use.
+// Two contexts of a process cannot use each other's memory, so a worker that is a thread uses the primary context, as
+// cudart and other code in the process do.
 result<void> gpu::make_context(bool shared) {
   shared_ = shared;
   if (shared) {
@@ -277,9 +280,9 @@ result<std::uint64_t> gpu::make_managed(std::uint64_t bytes) {
       attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) == 0)
     return unsupported(
         "this GPU, or its driver, has no managed memory that host and device can use at the same time; use alloc() for "
-        "what fits the GPU, or alloc_host()");
-  // Whole pages, because migration and advice apply to pages. The driver puts small allocations side by side, so the
-  // first page of this one may belong to another allocation; one more page is then requested.
+        "memory that fits the GPU, or alloc_host()");
+  // Allocates whole pages, because migration and advice apply to pages. The driver places small allocations next to
+  // each other, so the first page of this one may belong to another allocation; one more page is then requested.
   bytes = round_up(bytes, page);
   CUdeviceptr at = 0;
   CUresult r = ::cuMemAllocManaged(&at, bytes, CU_MEM_ATTACH_GLOBAL);
@@ -311,9 +314,9 @@ result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_acc
 
 result<void> gpu::try_to_map(std::uint64_t bytes, const file_descriptor& memory) {
   const char* const expected =
-      "; expected the descriptor of memory of this GPU made by cuMemCreate, of exactly that size";
+      "; expected a descriptor of memory that cuMemCreate has made on this GPU, with exactly that size";
   if (const auto what = kind_if_not_gpu_memory(memory.get()); !what.empty())
-    return error(reaction::caller_bug, "cuda", "the descriptor is of " + std::string(what) + expected);
+    return error(reaction::caller_bug, "cuda", "the descriptor refers to " + std::string(what) + expected);
   CUdeviceptr at = 0;
   const CUresult r = ::cuMemAddressReserve(&at, bytes, granule, 0, 0);
   if (r != CUDA_SUCCESS) return failed(cat("cuMemAddressReserve of ", bytes, " bytes"), r);
@@ -363,7 +366,7 @@ result<void> gpu::protect(std::uint64_t address, std::uint64_t bytes, map_access
 
 result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   const bool read_only = access == map_access::read_only;
-  if (read_only && !reads_only_) return {};  // copies from such memory go through the driver's own buffers
+  if (read_only && !reads_only_) return {};  // copies from such memory use the driver's own pinned buffers
   const unsigned flags =
       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | (read_only ? CU_MEMHOSTREGISTER_READ_ONLY : 0u);
   const CUresult r = ::cuMemHostRegister(at, bytes, flags);
@@ -375,7 +378,7 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   return done(r, "cuMemHostRegister");
 }
 
-// Smaller numbers have priority. Normal streams are in the middle, because otherwise no stream could be lower.
+// Lower numbers mean higher priority. Normal streams get the middle of the range, so that others can be lower.
 result<void*> gpu::make_stream(priority urgency, std::int32_t& counts) {
   int least = 0, greatest = 0;
   TROUPE_TRY(done(::cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange"));

@@ -12,10 +12,10 @@
 
 namespace troupe::cuda {
 
-/// Device memory for one request. It is freed in stream order, or together with the graph that records the request.
+/// Device memory for one request. It is freed in stream order; memory of a recorded request is freed with its graph.
 class scratch {
  public:
-  /// Allocates memory for the request of `c`, in the library `domain`.
+  /// Allocates memory for the request of `c`. `domain` names the library in errors.
   static result<scratch> make(const call& c, std::string_view domain, std::size_t bytes) {
     if (c.recording != nullptr) [[unlikely]]
       return scratch(TROUPE_TRY(c.scratch(bytes)));
@@ -44,8 +44,8 @@ class scratch {
   bool kept_ = false;
 };
 
-/// Device memory that a lane keeps for its requests, which use it one after the other: see per_lane. An allocation
-/// between two launches would keep them from overlapping, and costs some microseconds.
+/// Device memory that a lane keeps for its requests, which use it one after the other (see per_lane). An allocation for
+/// each request would cost some microseconds, and would keep consecutive launches from overlapping.
 class kept_scratch {
  public:
   /// The most bytes that a lane may keep.
@@ -59,7 +59,8 @@ class kept_scratch {
     if (memory_ != 0) (void)::cuMemFree(memory_);
   }
   result<void> use(const call&) noexcept { return {}; }
-  /// The same as scratch::make, of which it does more than the lane may keep, and what is recorded.
+  /// Returns at least `bytes` bytes. For more than `most` bytes, and for a recorded request, does the same as
+  /// scratch::make.
   result<scratch> take(const call& c, std::string_view domain, std::size_t bytes) {
     if (c.recording != nullptr || bytes > most) return scratch::make(c, domain, bytes);
     if (const auto stream = static_cast<CUstream>(c.stream); bytes > bytes_ || stream != stream_) {

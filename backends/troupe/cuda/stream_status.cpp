@@ -7,16 +7,16 @@
 namespace troupe::cuda {
 namespace {
 
-// Below this, a vendor's library can no longer allocate memory for a kernel's code or a table.
+// With less free memory, a vendor's library can no longer allocate memory for a kernel's code or a table.
 constexpr std::size_t too_little_memory = 32 << 20;
 
 struct stream_state {
-  // CUDA_SUCCESS, or the status that every call in this process returns from now on
+  // CUDA_SUCCESS, or the status with which every call in this process fails from now on
   CUresult lost = CUDA_SUCCESS;
   CUstreamCaptureStatus records = CU_STREAM_CAPTURE_STATUS_NONE;
 };
 
-// A stream that is being captured must not be queried: the query fails and invalidates the capture.
+// Queries the stream, unless it is being captured: a query would fail and invalidate the capture.
 stream_state state_of(CUstream stream) noexcept {
   stream_state now;
   if (const CUresult asked = ::cuStreamIsCapturing(stream, &now.records); asked != CUDA_SUCCESS)
@@ -65,10 +65,11 @@ error library_failed_on(CUstream stream, std::string_view domain, std::string te
   const auto [lost, records] = state_of(stream);
   if (lost != CUDA_SUCCESS) return of_lost_context(lost, domain, text);
   if (records == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
-    return error_with(reaction::unsupported, domain, code, text + ": it cannot be part of a graph");
+    return error_with(reaction::unsupported, domain, code,
+                      text + ": this request cannot be recorded into a graph; send it outside the recording");
   if (records == CU_STREAM_CAPTURE_STATUS_NONE && memory_is_full()) return of_full_memory(domain, code, text);
   handle_is_broken = true;
-  return error_with(reaction::fatal, domain, code, text + "; the library is reopened");
+  return error_with(reaction::fatal, domain, code, text + "; the library is reopened for the next request");
 }
 
 }  // namespace troupe::cuda

@@ -12,52 +12,52 @@
 #include <utility>
 #include <vector>
 
-/// Times plans on copies of their operands: so many copies that the GPU's cache cannot hold them.
+/// Times plans on copies of their operands, more copies than the GPU's cache can hold.
 namespace troupe::cuda {
 
-/// A range of bytes, from `first` to before `last`.
+/// A range of bytes, from `first` up to but not including `last`.
 struct byte_interval {
-  std::int64_t first = 0, last = 0;  ///< bytes from an operand's address
+  std::int64_t first = 0, last = 0;  ///< relative to an operand's address
   std::uint64_t bytes() const noexcept { return static_cast<std::uint64_t>(last - first); }
 };
-/// Returns the bytes, relative to the address, that elements with these extents and strides occupy.
+/// Returns the bytes that elements with these extents and strides occupy, relative to the address of the first.
 byte_interval byte_interval_of(std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_strides,
                                dtype t) noexcept;
 
-/// An operand of a plan that is timed.
+/// An operand of a plan that is being timed.
 struct timed_operand {
-  std::uint64_t* address;  ///< refers to the plan's argument
+  std::uint64_t* address;  ///< where the plan's arguments store the operand's address
   byte_interval used;
-  bool read;  ///< true if the plan reads it
+  bool read;  ///< whether the plan reads the operand
 };
-/// Returns the bytes that a copy of `bytes` bytes needs, wherever its alignment allows it to begin.
+/// Returns the size of a copy of `bytes` bytes, including what its alignment may skip.
 constexpr std::uint64_t copy_bytes(std::uint64_t bytes) noexcept { return (bytes + 511) / 256 * 256; }
 
 /// Measures the duration of work on a stream.
 class timing_run {
  public:
   struct limits {
-    double average_us;  ///< duration of one average
-    int fewest, most;   ///< executions of one average
+    double average_us;  ///< time that the executions of one average should take
+    int fewest, most;   ///< least and greatest number of executions of one average
     int averages;
   };
-  /// The work is enqueued in the stream of `c`, by the library `domain`.
+  /// Prepares to time work in the stream of `c`. `domain` names the library in errors.
   static result<timing_run> make(const call& c, std::string_view domain, const limits& l);
 
-  /// Returns the microseconds of one execution: the least of several averages of `run(times)`, which enqueues the work
-  /// `times` times. Waits for the GPU.
+  /// Returns the microseconds of one execution: the least of several averages. `run(times)` enqueues the work `times`
+  /// times. Waits for the GPU.
   result<double> time(const std::function<result<void>(int times)>& run);
 
-  /// Allocates memory that lives as long as its owner.
+  /// Allocates device memory, which the returned object frees.
   result<scratch> allocate(std::uint64_t bytes) const;
   struct memory_with_counters {
     scratch all;
-    std::uint64_t counters;  ///< address of the counters, which are 0
+    std::uint64_t counters;  ///< address of the counters, which are set to 0
   };
-  /// Allocates memory with `count` counters after it.
+  /// Allocates `bytes` bytes with `count` counters after them.
   result<memory_with_counters> allocate_with_counters(std::uint64_t bytes, std::uint32_t count) const;
-  /// Moves an operand to the memory at `next`, and advances `next`. Copies the content if the operand is `read`. The
-  /// address modulo 256 stays the same, and with it the alignment.
+  /// Makes an operand use the memory at `next`, and advances `next`. Copies its content if the operand is `read`. The
+  /// address modulo 256, and with it the alignment, stays the same.
   result<void> copy(const timed_operand& o, std::uint64_t& next) const;
 
  private:
@@ -73,14 +73,15 @@ class timing_run {
   event begin_, end_;
 };
 
-/// Returns the number of copies, each of `bytes` bytes, that exceed every cache; at most 64.
+/// Returns how many copies of `bytes` bytes exceed every cache together; at most 64.
 std::uint64_t copies_beyond_cache(std::uint64_t bytes) noexcept;
 
-/// A plan's arguments with copies of its operands, for executions one after the other.
+/// A plan's arguments, once for each copy of its operands; executions use them in turn.
 template <class Arguments>
 class copied_arguments {
  public:
-  /// `copy(memory)` returns arguments with operands in `bytes` bytes at the address `memory`.
+  /// Calls `copy(memory)` for each copy: it returns arguments whose operands are in the `bytes` bytes at the address
+  /// `memory`.
   template <class Copy>
   static result<copied_arguments> make(const timing_run& with, std::uint64_t bytes, Copy&& copy) {
     const std::uint64_t count = copies_beyond_cache(bytes);

@@ -11,7 +11,7 @@ namespace {
 
 std::string standard(const compiler_settings& s) { return cat("-std=gnu++", std::max(s.standard, 17) % 100); }
 
-// Options that the preprocessor needs too, because they define macros.
+// Adds the options that both the preprocessor and the compiler need, because they define macros.
 void add_common(const compiler_settings& s, std::vector<std::string>& out) {
   out.push_back(standard(s));
   out.push_back(cat("-O", s.optimisation));
@@ -26,8 +26,8 @@ std::vector<std::string> preprocessor_arguments(const compiler_settings& s, cons
   std::vector<std::string> out{"-E", "-x", "c++"};
   add_common(s, out);
   for (const std::string& d : s.definitions) out.push_back("-D" + d);
-  // Ours precedes all other folders, because a toolkit among them has headers of the same names for its own compiler.
-  // Headers in the source's own folder still come first.
+  // Our folder precedes all others: a toolkit's folder may have headers of the same names for its own compiler. Headers
+  // in the source's own folder still come first.
   bool has_own_folder = false;
   for (const std::string& folder : s.include_folders) {
     if (folder != "." && !std::exchange(has_own_folder, true)) out.push_back("-I" + s.cuda_folder);
@@ -44,16 +44,15 @@ std::vector<std::string> compiler_arguments(const compiler_settings& s, const st
   add_common(s, out);
   out.insert(out.end(),
              {"-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w", "-fmax-errors=20"});
-  // Kernels access memory as different types, which GPUs allow. No GPU has errno, floating-point traps or static
-  // guards.
+  // Kernels may access memory as different types, as GPUs allow. GPUs have no errno, no floating-point traps and no
+  // guards of static variables.
   out.insert(out.end(), {"-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-fno-threadsafe-statics",
                          "-fno-semantic-interposition", "-fno-stack-protector", "-fno-plt"});
-  // The stack of a fiber has a guard of one page below it: a larger frame must touch the guard instead of skipping it.
+  // Below the stack of a fiber is a guard of one page: a larger frame must touch the guard instead of skipping it.
   out.push_back("-fstack-clash-protection");
   out.push_back(s.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (s.debug_information) out.push_back("-g");
-  out.push_back(
-      "-Wl,-z,defs");  // reports a function without a body here, by name, rather than when the image is loaded
+  out.push_back("-Wl,-z,defs");  // reports undefined functions now, by name, and not when the image is loaded
   out.insert(out.end(), {"-o", output, source});
   return out;
 }

@@ -7,10 +7,10 @@
 
 namespace troupe::cuda_on_host {
 
-/// The way in which the threads of a block run on the host.
+/// How the threads of a block run on the host.
 enum class execution : std::uint8_t {
   loop,    ///< one after the other or in vector lanes
-  split,   ///< in such loops between barriers
+  split,   ///< as `loop`, once for each piece of code between barriers
   fibers,  ///< each on its own stack
   never,   ///< the kernel needs a GPU
 };

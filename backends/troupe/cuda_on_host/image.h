@@ -65,7 +65,7 @@ typedef struct troupe_host_parameter {
   uint32_t dtype;     /* of the value, or of the pointer's target */
   uint64_t bytes;     /* of the value or target; 0 for a pointer to void */
   uint64_t alignment; /* of the value or target */
-  const char* type;   /* as spelt in C++: "const float*" */
+  const char* type;   /* as spelled in C++: "const float*" */
 } troupe_host_parameter;
 
 /* How a kernel runs the threads of its block. */

@@ -1,3 +1,3 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Everything that device code needs from this header is in the prelude.
+// Stands for CUDA headers: all that device code needs from them is in the prelude, troupe_cuda.h.

@@ -33,9 +33,8 @@ std::string description_of(const grid_fault& g) {
       return "assertion `" + std::string(f.text ? f.text : "") + "' failed at " + where(f);
     case TROUPE_HOST_MISPLACED:
       return "a barrier or warp operation at " + where(f) +
-             " was reached by threads that run one after the other, because it is called in a way the translator "
-             "cannot "
-             "see; call it by its name, or compile for fibers only";
+             " was reached by threads that run one after the other, because the translator cannot see this call; use "
+             "its name, or compile for fibers only";
     case TROUPE_HOST_ON_GPUS_ONLY:
       return std::string(f.text ? f.text : "it needs a GPU") + (f.line != 0 ? "; reached at " + where(f) : "");
     case TROUPE_HOST_NO_MEMORY:

@@ -15,17 +15,18 @@ struct dim {
   friend bool operator==(const dim&, const dim&) = default;
 };
 
-/// Upper limits of a launch, those of an H100.
+/// Upper limits of a launch, which are those of an H100.
 struct launch_limits {
   static constexpr dim grid{0x7fffffff, 65535, 65535};
   static constexpr dim block{1024, 1024, 64};
-  static constexpr std::uint32_t threads = 1024;         ///< of a block
-  static constexpr std::uint32_t shared_bytes = 232448;  ///< static and dynamic: 227 KiB
+  static constexpr std::uint32_t threads = 1024;  ///< threads of a block
+  /// bytes of static and dynamic shared memory together: 227 KiB
+  static constexpr std::uint32_t shared_bytes = 232448;
 };
 
 struct launch_options {
-  bool flush_to_zero = false;      ///< flush subnormal numbers to zero, as --ftz=true does
-  const char* request = "launch";  ///< begins error texts
+  bool flush_to_zero = false;      ///< treat subnormal numbers as zero, as --ftz=true does
+  const char* request = "launch";  ///< the name of the request, with which error texts begin
 };
 
 /// Refuses a launch that exceeds the limits of CUDA or of the kernel, with a `caller_bug` that names the extent.
@@ -35,8 +36,8 @@ result<void> check_launch(const loaded_kernel& kernel, dim grid, dim block, std:
 /// Runs kernels. The blocks of a grid are spread over the launcher's threads, which sleep while idle.
 class launcher {
  public:
-  /// At most `threads` threads run blocks at the same time, including those that call `launch`. 0: the number of usable
-  /// cores.
+  /// Makes a launcher that runs blocks on at most `threads` threads at the same time, including the threads that call
+  /// `launch`. 0 means the number of usable cores.
   explicit launcher(int threads = 0);
   /// Precondition: no launch is running.
   ~launcher();
@@ -45,8 +46,8 @@ class launcher {
 
   /// Runs a grid and returns when it has completed. `arguments` holds the address of each parameter's value; the caller
   /// is responsible for their number and types. Thread-safe, also for launches of the same kernel. Fails with a
-  /// `caller_bug` if the kernel breaks the rules (a divergent barrier, a trap, a failed assertion); some blocks have
-  /// then run, others not. Access to invalid memory is a real fault of the process.
+  /// `caller_bug` if the kernel breaks a rule (a divergent barrier, a trap, a failed assertion); some blocks have then
+  /// run, others not. An access to invalid memory is a fault of the process.
   result<void> launch(const loaded_kernel& kernel, dim grid, dim block, std::uint64_t shared_bytes,
                       void* const* arguments, const launch_options& options = {});
 

@@ -43,7 +43,7 @@ error refuse(reaction r, const std::string& name, const std::string& what) {
   return error(r, "kernel", "image '" + name + "' " + what);
 }
 
-// Checks the table as stored in the file; no code of the image has run yet.
+// Checks the table as it is stored in the file, before any code of the image runs.
 result<void> check_table(const elf_facts& facts, const std::string& name) {
   if (!facts.table)
     return refuse(
@@ -68,8 +68,9 @@ result<void> check_processor(std::string_view features, const std::string& name)
                 "was compiled for a processor with " + missing + ", which this one lacks: compile it here");
 }
 
-// Returns a path to the descriptor that no other image had. The dynamic linker treats a path that it knows as the
-// library loaded from it, and descriptor numbers are reused, even if a library could not be unloaded.
+// Returns a path that leads to the descriptor and that was never used before. The dynamic linker takes a path that it
+// knows for the library it has loaded from there, and the system reuses descriptor numbers, even of libraries that
+// could not be unloaded.
 std::string path_of(int fd) {
   std::uint64_t number = 0;
   while (::getrandom(&number, sizeof number, 0) != sizeof number) {
@@ -79,7 +80,7 @@ std::string path_of(int fd) {
   return cat(path, "/", fd);
 }
 
-// Rewords an error of the dynamic linker, which names the file's path, of no meaning to the user, and mangled names.
+// Rewords an error of the dynamic linker: removes the path, which means nothing to the user, and demangles names.
 std::string why_not_opened(std::string said, const std::string& path) {
   for (const std::string& prefix : {path + ": ", std::string("undefined symbol: ")}) {
     if (!said.starts_with(prefix)) continue;
@@ -93,7 +94,7 @@ std::string why_not_opened(std::string said, const std::string& path) {
   return said;
 }
 
-// dlopen needs a file: this one exists in memory only.
+// Opens the image from a file in memory, because dlopen needs a file.
 result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
   const file_descriptor fd = create_in_memory(name.substr(0, 200).c_str());
   if (!fd) return error_of_errno("kernel", "memfd_create for image '" + name + "'");
@@ -175,7 +176,7 @@ result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const 
   if (seal) bytes = seal->object;
   auto facts = TROUPE_TRY(read_elf(bytes, name));
   if (!seal && begins_a_seal(bytes.subspan(facts.end)))
-    return refuse(reaction::caller_bug, name, "is damaged: the end of its seal is missing; make it again");
+    return refuse(reaction::caller_bug, name, "is damaged: the end of its seal is missing; compile it again");
   TROUPE_TRY(check_table(facts, name));
   if (seal) TROUPE_TRY(check_processor(seal->processor, name));
   TROUPE_TRY(check_processor(facts.processor.value_or(""), name));

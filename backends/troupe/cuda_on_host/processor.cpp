@@ -14,8 +14,8 @@ struct feature {
   bool (*is_there)();
 };
 
-// All features that g++ 12 enables for any processor with -march=native and that both compilers can test, except those
-// without meaning to a program: fxsave, which every processor has, and shstk, which the system controls.
+// All features that g++ 12 enables for any processor with -march=native and that both compilers can test. Left out are
+// fxsave, which every processor has, and shstk, which the operating system controls.
 constexpr feature features[] = {
 #if defined(__x86_64__)
 #define TROUPE_FEATURE(macro, name) {macro, name, [] { return __builtin_cpu_supports(name) != 0; }}
@@ -101,7 +101,7 @@ bool has(std::string_view name) {
                      [&](const feature& a) { return a.is_there != nullptr && a.name == name && a.is_there(); });
 }
 
-// String literals, because the user's macros do not change them.
+// These markers are string literals, because the user's macros cannot change them.
 constexpr std::string_view begin = "\"troupe: the processor has\"\n", end = "\"troupe: no more\"\n";
 
 }  // namespace
@@ -130,7 +130,7 @@ bool extract_features(std::string& preprocessed, std::string& features) {
   const std::size_t first = preprocessed.find(begin);
   const std::size_t last = first == std::string::npos ? first : preprocessed.find(end, first);
   if (last == std::string::npos) return false;
-  // The text has blank lines, line markers, and one feature on each line that is a string.
+  // Each feature is a string literal on a line of its own, among blank lines and line markers.
   std::string_view left = std::string_view(preprocessed).substr(first + begin.size(), last - first - begin.size());
   while (!left.empty()) {
     const std::size_t line = std::min(left.find('\n'), left.size() - 1);

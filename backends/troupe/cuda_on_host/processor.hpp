@@ -7,14 +7,14 @@
 
 namespace troupe::cuda_on_host {
 
-// Processor features are named as by __builtin_cpu_supports.
+// Processor features have the names that __builtin_cpu_supports takes.
 
-// Returns the first of these features, separated by spaces, that the processor lacks, or an empty text.
+// Returns the first of `features`, a list separated by spaces, that the processor lacks, or an empty text.
 std::string missing_in_processor(std::string_view features);
 
-// Returns a text that, preprocessed with the options of a compile, lists the features that the compiled code requires.
+// Returns a source text: preprocessed with the options of a compilation, it lists the features that the code may use.
 const std::string& feature_query();
-// Removes that list from a preprocessed text. Returns false if the text has none.
+// Moves this list from a preprocessed text to `features`. Returns false if the text contains no list.
 bool extract_features(std::string& preprocessed, std::string& features);
 
 }  // namespace troupe::cuda_on_host

@@ -9,8 +9,8 @@
 namespace troupe::cuda_on_host {
 namespace {
 
-// The seal: the first word, the processor's features, the length of that text, the digest of everything before, the
-// last word.
+// A seal is first_word, the names of the processor's features, their length in bytes, the digest of everything before
+// the digest, and last_word.
 constexpr std::uint64_t first_word = 0x316c616553707254, last_word = 0x5472705365616c31;  // "TrpSeal1", and reversed
 constexpr std::size_t end_bytes = sizeof(std::uint64_t) + sizeof(digest) + sizeof last_word,
                       least_bytes = sizeof first_word + end_bytes;
@@ -50,7 +50,7 @@ result<std::optional<seal>> read_seal(std::span<const std::byte> bytes, const st
   if (std::memcmp(d.data(), all.data() + before_digest.size(), d.size()) != 0 || text_bytes > end - sizeof first_word ||
       word_at(all, end - text_bytes - sizeof first_word) != first_word)
     return error(reaction::caller_bug, "kernel",
-                 "image '" + name + "' is damaged: its digest does not match its bytes; make it again");
+                 "image '" + name + "' is damaged: its digest does not match its bytes; compile it again");
   const std::size_t begin = end - text_bytes - sizeof first_word;
   return std::optional<seal>({bytes.first(begin), all.substr(begin + sizeof first_word, text_bytes)});
 }

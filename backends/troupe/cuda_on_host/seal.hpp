@@ -11,8 +11,8 @@
 
 namespace troupe::cuda_on_host {
 
-// The seal that follows the shared object in an image made by jit: the processor features its code needs, and a digest
-// of everything. It reveals damage and a wrong processor before any of the image's code runs.
+// The seal that follows the shared object in an image that jit has made: the processor features that its code needs,
+// and a digest of the object and these. It reveals damage and a wrong processor before any of the image's code runs.
 struct seal {
   std::span<const std::byte> object;  // the shared object, which precedes the seal
   std::string_view processor;         // names of features, separated by spaces
@@ -20,10 +20,10 @@ struct seal {
 
 std::string sealed(std::string object, std::string_view processor);
 
-// Returns nothing if the bytes do not end with a seal. Refuses a seal that does not match the bytes before it.
+// Returns nothing if the bytes do not end with a seal. Fails if the seal does not match the bytes before it.
 result<std::optional<seal>> read_seal(std::span<const std::byte> bytes, const std::string& name);
 
-// Returns true if a seal begins in the bytes: if they do not end with a seal, its end is missing.
+// Returns true if the bytes contain the beginning of a seal. If they do not end with one, they are truncated.
 bool begins_a_seal(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace troupe::cuda_on_host

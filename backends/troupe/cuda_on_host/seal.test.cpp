@@ -43,11 +43,11 @@ TEST(a_seal, is_refused_if_any_bit_has_changed) {
     std::string bad = image;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ 1 << bit % 8);
     const auto s = read(bad);
-    if (s) {  // the last word has changed; then the first has not
+    if (s) {  // the change was in the end of the seal, so its beginning is intact
       EXPECT_FALSE(*s) << bit;
       EXPECT_TRUE(begins_a_seal(std::as_bytes(std::span(bad)).subspan(object.size()))) << bit;
     } else {
-      EXPECT_EQ(s.error().text(), "image 'i' is damaged: its digest does not match its bytes; make it again");
+      EXPECT_EQ(s.error().text(), "image 'i' is damaged: its digest does not match its bytes; compile it again");
     }
   }
 }
@@ -62,7 +62,7 @@ std::string output_of(const std::string& command) {
 
 #if defined(__x86_64__)
 
-// Checks every macro of a feature that this machine's compiler defines for this processor but not for the baseline
+// Compares with the macros of features that this machine's compiler defines for this processor but not for the baseline
 // x86-64.
 TEST(the_features_of_a_processor, include_all_that_the_compiler_enables_for_it) {
   const auto macros = [](const std::string& machine) {
@@ -70,8 +70,8 @@ TEST(the_features_of_a_processor, include_all_that_the_compiler_enables_for_it) 
   };
   const std::string before = macros("x86-64"), now = macros("native");
   ASSERT_NE(now, "") << "no c++ was found";
-  // Not features; present in all processors of the last fifteen years; the system's; or parts of others: crc32 of
-  // sse4.2.
+  // Macros that are not listed as features: not features; present in all processors of the last fifteen years;
+  // controlled by the operating system; implied by others (crc32 by sse4.2).
   const std::set<std::string> others = {"__SHSTK__",   "__LAHF_SAHF__", "__ABM__",     "__CRC32__",
                                         "__INVPCID__", "__EVEX256__",   "__EVEX512__", "__HLE__"};
   for (std::size_t at = now.find("#define __"); at != std::string::npos; at = now.find("#define __", at + 1)) {

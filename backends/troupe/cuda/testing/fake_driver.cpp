@@ -37,7 +37,7 @@ bool is_possible(extents blocks, extents threads) {
   const unsigned all = threads.x * threads.y * threads.z;
   return blocks.y <= 65535 && blocks.z <= 65535 && all <= 1024 && blocks.x * blocks.y * blocks.z * all != 0;
 }
-// Returns what a kernel does with a copy of its arguments.
+// Returns a function that runs the kernel with a copy of its arguments.
 std::function<void()> work_of(const fake_kernel& kernel, extents blocks, extents threads, void** parameters) {
   if (!driver().computes || !kernel.run) return nullptr;
   const auto* const first = static_cast<const std::byte*>(parameters[0]);
@@ -51,7 +51,7 @@ std::function<void()> filling(CUdeviceptr to, T value, std::size_t count) {
   if (!driver().computes) return nullptr;
   return [=] { std::fill_n(reinterpret_cast<T*>(to), count, value); };
 }
-// Options that name the destination of the driver's messages, which are not noted.
+// Returns true for options that set the buffer for the compiler's messages; such options are not recorded.
 bool is_about_messages(CUjit_option o) {
   return o == CU_JIT_ERROR_LOG_BUFFER || o == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES || o == CU_JIT_INFO_LOG_BUFFER ||
          o == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES;
@@ -59,10 +59,10 @@ bool is_about_messages(CUjit_option o) {
 
 }  // namespace
 
-// A call that only needs to be noted, and to fail if the test says so.
+// Defines a call that is only recorded, and fails if the test says so.
 #define NOTED(CALL, PARAMETERS, ...) \
   CUresult CALL PARAMETERS { return static_cast<CUresult>(driver().called(__VA_ARGS__)); }
-// The first statement of all other calls.
+// Begins every other call: records it, and returns early if the test says that it fails.
 #define NOTE(...) \
   if (const int failure = driver().called(__VA_ARGS__); failure != 0) return static_cast<CUresult>(failure)
 
@@ -182,13 +182,13 @@ CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, s
 
 CUresult cuStreamCreate(CUstream* out, unsigned) {
   NOTE("cuStreamCreate");
-  static char one;  // all streams are the same
+  static char one;  // all streams have this handle
   return *out = reinterpret_cast<CUstream>(&one), CUDA_SUCCESS;
 }
 NOTED(cuStreamDestroy, (CUstream), "cuStreamDestroy")
 CUresult cuStreamSynchronize(CUstream stream) {
   NOTE(stream == nullptr ? "cuStreamSynchronize of the default stream" : "cuStreamSynchronize");
-  if (stream == nullptr) return CUDA_SUCCESS;  // everything is enqueued in others
+  if (stream == nullptr) return CUDA_SUCCESS;  // all work is in other streams
   return driver().pass(driver().enqueued()), CUDA_SUCCESS;
 }
 CUresult cuStreamQuery(CUstream) {
@@ -200,7 +200,7 @@ CUresult cuStreamQuery(CUstream) {
   NOTE("cuStreamQuery");
   return driver().has_passed(driver().enqueued()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
-// Written at once.
+// Writes at once: there is no queue.
 CUresult cuStreamWriteValue64(CUstream, CUdeviceptr to, cuuint64_t value, unsigned) {
   NOTE("cuStreamWriteValue64", value);
   if (driver().computes) std::memcpy(reinterpret_cast<void*>(to), &value, sizeof value);
@@ -238,7 +238,7 @@ CUresult cuEventElapsedTime(float* ms, CUevent, CUevent) {
   return CUDA_SUCCESS;
 }
 
-// -- images and kernels: each image has all kernels of the driver
+// -- images and kernels: each image has all of `driver().kernels`
 
 CUresult cuLibraryLoadData(CUlibrary* out, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
                            unsigned) {

@@ -27,25 +27,25 @@
 ///     driver.fail("cuEventCreate", CUDA_ERROR_UNKNOWN, 1);     // only the next call
 ///     EXPECT_FALSE(lane::make());
 ///     EXPECT_EQ(driver.calls(), (std::vector<std::string>{"cuMemHostAlloc(4096)", "cuMemAlloc(1048576)"}));
-///     EXPECT_EQ(driver.device_pieces(), 0u);                   // nothing was left behind
+///     EXPECT_EQ(driver.device_pieces(), 0u);                   // no memory has leaked
 ///
-/// If the engine under test is a plug-in, the fake driver is linked into the plug-in, and the test finds it by
+/// If the engine under test is a plug-in, the fake driver is linked into the plug-in, and the test obtains it with
 /// `driver_of(path)`. The fake of a vendor's library needs one line for each function:
 ///
 ///     cufftResult cufftExecC2C(cufftHandle plan, cufftComplex*, cufftComplex*, int direction) {
 ///       return static_cast<cufftResult>(driver().called("cufftExecC2C", plan, direction));
 ///     }
 ///
-/// `driver.fail("cufftExecC2C", CUFFT_ALLOC_FAILED)` and `calls()` then cover it as well. If an engine calls a function
-/// of the driver that this fake lacks, add a line to fake_driver.cpp.
+/// `driver.fail("cufftExecC2C", CUFFT_ALLOC_FAILED)` and `calls()` then work for it as well. If an engine calls a
+/// driver function that this fake lacks, add a line to fake_driver.cpp.
 namespace troupe::cuda::testing {
 
 struct fake_graph;
 struct fake_node {
-  std::string what;  ///< the call; for a node that holds others, "if" or "while"
+  std::string what;  ///< the recorded call; "if" or "while" for a node that contains graphs
   std::vector<fake_node*> before;
   std::vector<fake_graph*> bodies;
-  std::function<void()> work = nullptr;  ///< of a kernel, in the order of the nodes
+  std::function<void()> work = nullptr;  ///< what the node does when the graph runs; set for kernels only
 };
 struct fake_graph {
   std::deque<fake_node> nodes;
@@ -56,7 +56,7 @@ struct fake_graph {
 struct fake_executable {
   std::vector<std::pair<const fake_node*, std::function<void()>>> steps;
 };
-/// State of the stream that records, of which there is at most one.
+/// State of the stream that is being captured; at most one is at a time.
 struct fake_capture {
   fake_graph* into = nullptr;
   std::vector<fake_node*> last;
@@ -68,7 +68,7 @@ struct extents {
   unsigned x = 1, y = 1, z = 1;
   friend std::ostream& operator<<(std::ostream& o, const extents& e) { return o << e.x << 'x' << e.y << 'x' << e.z; }
 };
-/// A kernel whose only parameter is a struct.
+/// A kernel that the fake driver can run. Its only parameter is a struct.
 struct fake_kernel {
   std::string name;
   std::size_t argument_bytes = 0;
@@ -86,13 +86,13 @@ class fake_driver {
     failures_[call] = {with, times};
   }
   void succeed(const std::string& call) { fail(call, 0, 0); }
-  /// Holds back enqueued work, so that no event is reached, until `go_on` or until a thread waits for the work.
+  /// Delays enqueued work, so that no event is reached, until `go_on` or until a thread waits for the work.
   void hold_back() { held_back_ = true; }
   void go_on() {
     held_back_ = false;
     pass(enqueued_);
   }
-  /// Forgets calls, failures and recordings. Memory is left to its owners.
+  /// Forgets calls, failures and recordings. Memory stays with its owners.
   void reset() {
     go_on();
     const std::scoped_lock guard(mutex_);
@@ -101,24 +101,28 @@ class fake_driver {
     computes = false, notes_calls = true;
     free_memory = std::size_t{1} << 30;
   }
-  std::deque<fake_kernel> kernels;  ///< of every image; a kernel that is looked up by name is added
+  std::deque<fake_kernel> kernels;  ///< the kernels of every image; looking up an unknown name adds a kernel
   fake_capture capture;
   /// True: copies, fills and kernels run on the processor; false: they are only recorded.
   bool computes = false;
-  bool notes_calls = true;                         ///< false for programs that make millions of calls
+  /// whether calls are recorded; false for programs that make millions of them
+  bool notes_calls = true;
   std::size_t free_memory = std::size_t{1} << 30;  ///< returned by cuMemGetInfo
   std::string name = "a fake GPU";                 ///< returned by cuDeviceGetName
   std::size_t memory = std::size_t{1} << 30;       ///< returned by cuDeviceTotalMem and cuMemGetInfo
-  std::deque<float> elapsed_ms;                    ///< returned by cuEventElapsedTime, one after the other; then 1
-  std::map<std::string, std::vector<std::byte>> globals;    ///< of every image, by name
-  std::map<CUdevice_attribute, int> attributes;             ///< returned by cuDeviceGetAttribute; the others are 0
-  bool primary_is_active = false;                           ///< returned by cuDevicePrimaryCtxGetState
-  std::map<CUfunction_attribute, int> function_attributes;  ///< returned by cuFuncGetAttribute; the others are 0
+  /// returned by cuEventElapsedTime, one by one; when they are used up, 1
+  std::deque<float> elapsed_ms;
+  std::map<std::string, std::vector<std::byte>> globals;  ///< the global variables of every image, by name
+  /// returned by cuDeviceGetAttribute; 0 for attributes that are not listed
+  std::map<CUdevice_attribute, int> attributes;
+  bool primary_is_active = false;  ///< returned by cuDevicePrimaryCtxGetState
+  /// returned by cuFuncGetAttribute; 0 for attributes that are not listed
+  std::map<CUfunction_attribute, int> function_attributes;
 
   // -- what a test reads
 
-  /// Returns all calls so far, including those that failed: "cuMemcpyAsync(to 2000, from 1000, 24)". Addresses and
-  /// handles without meaning are left out.
+  /// Returns all calls so far, including those that failed: "cuMemcpyAsync(to 2000, from 1000, 24)". Arguments that are
+  /// arbitrary, such as handles, are left out.
   std::vector<std::string> calls() const {
     const std::scoped_lock guard(mutex_);
     return calls_;
@@ -129,7 +133,7 @@ class fake_driver {
       return one.size() > call.size() && one.starts_with(call) && one[call.size()] == '(';
     }));
   }
-  /// Returns the number of device allocations that are alive, and whether the GPU can read the host address `address`.
+  /// Returns the number of live device allocations.
   std::size_t device_pieces() const { return pieces_of(device_); }
   std::size_t pinned_pieces() const { return pieces_of(pinned_); }
   bool is_pinned(const void* address) const {
@@ -139,7 +143,7 @@ class fake_driver {
     return next != pinned_.begin() && at < std::prev(next)->first + std::prev(next)->second;
   }
 
-  // -- what fakes call
+  // -- what the fake functions call
 
   /// Records a call and returns the status with which it must fail, or 0.
   template <class... A>
@@ -149,7 +153,7 @@ class fake_driver {
     const auto found = failures_.find(call);
     return found == failures_.end() || found->second.times-- <= 0 ? 0 : found->second.with;
   }
-  /// Notes a call that enqueues `work`: runs the work now, holds it back, or adds a node to the graph that is being
+  /// Records a call that enqueues `work`: runs the work now, delays it, or adds a node to the graph that is being
   /// recorded. Returns the result of `called`.
   template <class... A>
   CUresult enqueue(std::function<void()> work, const char* call, const A&... arguments) {
@@ -163,7 +167,7 @@ class fake_driver {
     }
     return CUDA_SUCCESS;
   }
-  /// An event stores how much had been enqueued before it.
+  /// Returns how much work has been enqueued; an event stores this number.
   std::uint64_t enqueued() const { return enqueued_; }
   bool has_passed(std::uint64_t number) const { return passed_ >= number; }
   void pass(std::uint64_t number) {
@@ -176,7 +180,7 @@ class fake_driver {
   CUresult allocate(bool pinned, void** out, std::size_t bytes) {
     *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (*out == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    std::memset(*out, 0xff, bytes);  // tests must not rely on zeros
+    std::memset(*out, 0xff, bytes);  // so that tests do not rely on zeros
     const std::scoped_lock guard(mutex_);
     (pinned ? pinned_ : device_)[reinterpret_cast<std::uintptr_t>(*out)] = bytes;
     return CUDA_SUCCESS;
@@ -207,25 +211,27 @@ class fake_driver {
     return pieces.size();
   }
 
-  mutable std::mutex mutex_;  // guards the calls, the failures and the memory; the rest is used by one thread
+  mutable std::mutex mutex_;  // guards calls_, failures_, device_ and pinned_; one thread uses the rest
   std::vector<std::string> calls_;
   std::map<std::string, failure, std::less<>> failures_;
-  std::map<std::uintptr_t, std::size_t> device_, pinned_;  // bytes by address
+  std::map<std::uintptr_t, std::size_t> device_, pinned_;  // sizes, by address
   bool held_back_ = false;
   std::deque<std::function<void()>> waiting_;
   std::uint64_t enqueued_ = 0, passed_ = 0;
 };
 
-/// Returns the fake driver of the program or plug-in that calls this.
+/// Returns the fake driver that is linked into the calling program or plug-in.
 fake_driver& driver();
 
 /// Returns the fake driver of a loaded plug-in.
 inline fake_driver& driver_of(const char* path) {
   void* const plug_in = ::dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-  if (plug_in == nullptr) throw std::runtime_error(std::string(path) + " is not loaded");
+  if (plug_in == nullptr)
+    throw std::runtime_error(std::string(path) + " is not loaded: load the plug-in before calling driver_of");
   const auto get = reinterpret_cast<fake_driver* (*)()>(::dlsym(plug_in, "troupe_fake_driver"));
   ::dlclose(plug_in);
-  if (get == nullptr) throw std::runtime_error(std::string(path) + " has no fake driver");
+  if (get == nullptr)
+    throw std::runtime_error(std::string(path) + " has no fake driver: link troupe_cuda_fake_driver into it");
   return *get();
 }
 

@@ -14,17 +14,17 @@
 #include <mutex>
 #include <troupe/cuda/testing/fake_driver.hpp>
 
-/// Kernels compiled for the processor, so that their results can be tested without a GPU. For one source of a fake
-/// engine: include this, then the kernels' own headers, and list them:
+/// Compiles kernels for the processor, so that their results can be tested without a GPU. In one source of a fake
+/// engine, include this, then the headers of the kernels, and list the kernels:
 ///
 ///   driver().kernels = {on_host<arguments, &function>("troupe_name_of_kernel", true), ...};
 ///   driver().computes = true;
 
-// The built-in variables and functions of kernels.
+// The built-in variables and functions of device code.
 static troupe::cuda::testing::extents threadIdx, blockIdx, blockDim, gridDim;
 static void __syncthreads();
 
-// One block runs at a time, so a single copy of its shared memory is enough.
+// One block runs at a time, so its shared variables can be ordinary static variables.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -34,8 +34,8 @@ static void __syncthreads();
 namespace troupe::cuda::testing {
 namespace {
 
-// One thread of a block, with its own stack. Runs the threads of one block after another. It is entered by ucontext
-// once and switched to by _setjmp afterwards: swapcontext makes a system call each time.
+// One thread of a block, with its own stack; its stack is reused for the same thread of the next block. The stack is
+// entered by ucontext once, and by _setjmp afterwards: swapcontext makes a system call each time.
 struct fiber {
   static constexpr std::size_t stack_bytes = 64 * 1024;
   jmp_buf state;
@@ -45,7 +45,7 @@ struct fiber {
 };
 jmp_buf scheduler;
 fiber* running;
-void (*kernel_now)(const void* arguments);  // runs one thread
+void (*kernel_now)(const void* arguments);  // called for each thread
 const void* arguments_now;
 
 void leave_fiber() {
@@ -112,7 +112,7 @@ void run_one(const void* arguments) {
   Function(copy);
 }
 
-// Runs all blocks, one after the other. The threads of a block alternate at its barriers.
+// Runs all blocks, one after the other. At each barrier, a block's threads take turns.
 void run_on_host(void (*kernel)(const void*), bool barriers, extents blocks, extents threads, const void* arguments) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -131,7 +131,8 @@ void run_on_host(void (*kernel)(const void*), bool barriers, extents blocks, ext
       }
 }
 
-/// Makes a kernel that the fake driver runs. `barriers` is true if it calls __syncthreads, which is slow here.
+/// Makes a kernel that the fake driver can run. `barriers` must be true if the kernel calls __syncthreads, which makes
+/// it slow here.
 template <class A, void (*Function)(const A&)>
 fake_kernel on_host(const char* name, bool barriers) {
   return {name, sizeof(A), [barriers](extents blocks, extents threads, const void* arguments) {
@@ -144,6 +145,6 @@ fake_kernel on_host(const char* name, bool barriers) {
 
 static void __syncthreads() {
   using namespace troupe::cuda::testing;
-  if (running == nullptr) std::abort();  // a kernel that is said to have no barriers
+  if (running == nullptr) std::abort();  // a kernel listed as having no barriers has called __syncthreads
   leave_fiber();
 }

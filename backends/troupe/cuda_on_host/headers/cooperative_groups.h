@@ -24,7 +24,7 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-// The common part of tiles and coalesced groups, which consist of lanes of one warp.
+// The common part of tiles and coalesced groups: groups of lanes of one warp.
 template <class Self>
 class lanes {
  public:
@@ -141,7 +141,8 @@ void sync(const Group& group, TROUPE_PLACE) {
   group.sync(file, line);
 }
 
-// The position of a thread in the grid. The grid cannot synchronise: its blocks do not all run at the same time.
+// The position of a thread in the grid. The threads of a grid cannot wait for each other: its blocks do not all run at
+// the same time.
 class grid_group {
  public:
   // Returns false, as in a launch that is not cooperative. The host engine refuses cooperative launches.
@@ -182,7 +183,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-// A kernel that uses a cluster has reached what only GPUs have.
+// A cluster of blocks, which only GPUs have. Using one ends the launch.
 struct cluster_group : grid_group {};
 inline cluster_group this_cluster(TROUPE_PLACE) {
   ::troupe_cuda::unsupported("clusters of blocks exist on GPUs only; use one block, or several launches", file, line);
@@ -213,8 +214,8 @@ struct bit_xor {
   T operator()(T a, T b) const { return a ^ b; }
 };
 
-// All lanes get the same value, even with rounding: the values are folded in tree order, and the first lane's result is
-// used.
+// Combines the values in tree order and gives the first lane's result to all lanes, so that rounding cannot make their
+// results differ.
 template <class Group, class T, class Operation>
 T reduce(const Group& group, T value, Operation&& operation, TROUPE_PLACE) {
   const unsigned rank = group.thread_rank(), size = group.size();

@@ -12,7 +12,7 @@ typedef cuFloatComplex cuComplex;
 
 namespace troupe_cuda {
 
-// Scales the divisor by its largest part, so that its square neither overflows nor underflows.
+// Scales the divisor by its larger part, so that its square neither overflows nor underflows.
 template <class Complex, class T>
 TROUPE_INLINE Complex divide(Complex x, Complex y, T scale) {
   const T a = x.x / scale, b = x.y / scale, c = y.x / scale, d = y.y / scale;

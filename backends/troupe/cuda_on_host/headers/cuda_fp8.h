@@ -36,7 +36,7 @@ TROUPE_SMALL_TYPES(__nv_fp8, e5m2, ::troupe_cuda::e5m2_format, __nv_fp8_storage_
 TROUPE_SMALL_TYPES(__nv_fp8, e8m0, ::troupe_cuda::exponent_format, __nv_fp8_storage_t, __nv_fp8x2_storage_t,
                    __nv_fp8x4_storage_t)
 
-// From each type to 8 bits, one number and two; how numbers are taken is an interpretation or a way of rounding.
+// Converts each type to 8 bits, one number or two. The last argument is an interpretation or a way of rounding.
 #define TROUPE_TO_8_BITS(kind, how, one_name, two_name, one, two, widen)                                           \
   TROUPE_INLINE __nv_fp8_storage_t __nv_cvt_##one_name##_to_##kind(one x, __nv_saturation_t saturate, how taken) { \
     return ::troupe_cuda::to_##kind(widen(x), saturate, taken);                                                    \

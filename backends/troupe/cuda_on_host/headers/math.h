@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C library's <math.h> as of C++17. C++20 adds lerp to the global namespace, where CUDA sources often define their
-// own function of that name and type. std::lerp is kept.
+// The C library's <math.h> as of C++17. C++20 adds lerp to the global namespace, where CUDA sources often define a
+// function with the same name and type. std::lerp is kept.
 #if !defined(TROUPE_CUDA_MATH_HEADER_H) && __has_include(<bits/c++config.h>)
 #define TROUPE_CUDA_MATH_HEADER_H
 #pragma GCC system_header

@@ -7,7 +7,7 @@
 #define TROUPE_CUDA_H
 #pragma GCC system_header
 
-// The C++ library adds to <math.h> what no kernel needs and what takes longer to read than everything else.
+// The C++ library adds functions to <math.h> that no kernel needs and that take longer to read than everything else.
 #if __has_include(<bits/c++config.h>)
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
@@ -50,7 +50,7 @@
 
 #include "troupe_cuda/gpu_only.h"
 
-// Sources see what NVRTC would show for an architecture without special instructions.
+// The macros that NVRTC defines for an architecture without special instructions.
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __CUDACC_VER_MAJOR__ 13
@@ -60,7 +60,7 @@
 #define CUDART_VERSION 13000
 #define __CUDA_ARCH__ 750
 #define __TROUPE_HOST__ 1
-// Guards of a toolkit's headers, in case one of them includes another from its own folder: this prelude covers them.
+// Include guards of a toolkit's headers, in case one of its headers includes another: this prelude replaces them.
 #define __BUILTIN_TYPES_H__
 #define __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_H__

@@ -9,11 +9,12 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Waking helpers takes some microseconds, so it does not pay if the remaining blocks take less than this.
+// Waking helpers takes some microseconds, so they are not woken if the remaining blocks take less than this.
 constexpr std::int64_t worth_waking_ns = 20'000;
 // The time for which the caller runs alone before it estimates the remaining time.
 constexpr std::int64_t estimate_after_ns = 4'000;
-// Work per fetch of a helper: long compared with the cost of fetching, short compared with the whole grid.
+// The time that the blocks take which a helper fetches at once: long compared with the cost of fetching, short compared
+// with the whole grid.
 constexpr std::int64_t chunk_ns = 30'000;
 
 }  // namespace
@@ -52,7 +53,7 @@ grid_fault block_pool::run(const grid_run& g) {
     runner->run(0, blocks, nullptr);
     return runner->fault();
   }
-  // Run alone first, to measure how long a block takes.
+  // The caller runs alone first, to measure how long a block takes.
   const std::int64_t begin = now_ns();
   std::uint64_t done = 0;
   for (std::uint64_t next = 1;; next *= 2) {
@@ -68,7 +69,7 @@ grid_fault block_pool::run(const grid_run& g) {
   }
 }
 
-// A grid whose blocks several threads fetch in chunks.
+// A grid that several threads run together. Each fetches chunks of blocks.
 struct block_pool::shared_grid final : thread_team::work {
   bool is_open() const noexcept override {
     return next.load(std::memory_order_relaxed) < blocks && !stop.load(std::memory_order_relaxed);

@@ -12,7 +12,7 @@
 
 namespace troupe::cuda_on_host {
 
-// Runs grids. The caller runs blocks of its own grid; if that takes long enough to be worthwhile, helper threads join.
+// Runs grids. The caller runs blocks of its own grid; if that takes long enough, helper threads join.
 class block_pool {
  public:
   explicit block_pool(int threads)
@@ -27,7 +27,7 @@ class block_pool {
  private:
   struct shared_grid;
 
-  // Lends a runner to a caller. One runner is available without a lock.
+  // A runner that is lent to a caller. One of the runners is lent without a lock.
   class borrowed {
    public:
     [[nodiscard]] explicit borrowed(block_pool& pool);
@@ -47,7 +47,7 @@ class block_pool {
   std::atomic<block_runner*> cached_runner_{nullptr};
   std::mutex mutex_;
   std::vector<std::unique_ptr<block_runner>> runners_;  // idle runners
-  // indexed by helper; each is made when the helper first runs
+  // the runner of each helper, made when the helper first runs
   std::vector<std::unique_ptr<block_runner>> helper_runners_;
   thread_team team_;
 };

@@ -16,7 +16,7 @@ char* allocate(std::size_t alignment, std::size_t bytes) noexcept {
   return static_cast<char*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
 }
 
-// Sets the treatment of subnormal numbers and restores the previous one.
+// Sets whether subnormal numbers are flushed to zero, and restores the previous setting.
 class subnormal_mode {
  public:
 #if defined(__x86_64__)
@@ -43,7 +43,7 @@ class subnormal_mode {
   static void set(std::uint64_t value) noexcept { asm volatile("msr fpcr, %0" ::"r"(value)); }
   std::uint64_t before_;
 #else
-#error "add how this processor flushes subnormal numbers to zero"
+#error "subnormal_mode does not support this processor: add how it flushes subnormal numbers to zero"
 #endif
 };
 
@@ -102,8 +102,8 @@ void block_runner::place(std::uint64_t block) noexcept {
   block_.index.z = static_cast<std::uint32_t>(block / block_.grid.y);
 }
 
-// Prepares the next block. If the last one needed several pieces of scratch memory, it gets one piece of their total
-// size.
+// Prepares the next block. If the last block needed several pieces of scratch memory, replaces them by one piece of
+// their total size.
 void block_runner::begin_block() noexcept {
   if (scratch_.size() > 1) scratch_.erase(scratch_.begin(), scratch_.end() - 1);
   block_.scratch = scratch_.empty() ? nullptr : scratch_.back().get();
@@ -146,7 +146,7 @@ fibers& block_runner::fibers_of(troupe_host_block* b, const char* file, std::uin
   return of(b).fibers_;
 }
 
-// Adds a piece. The old one is kept until the block ends, because it contains variables.
+// Adds a piece of scratch memory. The old pieces are kept until the block ends, because they contain variables.
 void block_runner::more_scratch(troupe_host_block* b, std::uint64_t bytes) {
   block_runner& self = of(b);
   std::size_t size = self.scratch_.empty() ? first_scratch_bytes : 2 * self.scratch_bytes_;

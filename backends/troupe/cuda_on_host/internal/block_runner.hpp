@@ -14,7 +14,7 @@
 
 namespace troupe::cuda_on_host {
 
-// A launch, in the form that the threads that run its blocks use.
+// A launch, as the threads that run its blocks see it.
 struct grid_run {
   std::uint32_t (*run)(troupe_host_block*);
   dim grid, block;
@@ -25,14 +25,14 @@ struct grid_run {
   std::uint64_t blocks() const noexcept { return std::uint64_t{grid.x} * grid.y * grid.z; }
 };
 
-// The reason why a grid ended early. The texts in `fault` are owned by the image.
+// Why a grid ended early. The image owns the texts in `fault`.
 struct grid_fault {
   std::uint32_t status = TROUPE_HOST_OK;
   troupe_host_fault fault{};
   troupe_host_dim index{};
 };
 
-// The resources with which one thread runs blocks: shared memory, scratch memory, fibers. Not thread-safe.
+// What one thread needs to run blocks: shared memory, scratch memory, fibers. Not thread-safe.
 class block_runner {
  public:
   block_runner() noexcept;
@@ -65,8 +65,8 @@ class block_runner {
   std::uint32_t status_ = TROUPE_HOST_OK;
   bool flush_to_zero_ = false;
   memory shared_;
-  std::vector<memory> scratch_;    // the last one is in use; the others are kept until the block ends
-  std::size_t scratch_bytes_ = 0;  // size of the last one
+  std::vector<memory> scratch_;    // the last piece is in use; the others are kept until the block ends
+  std::size_t scratch_bytes_ = 0;  // size of the last piece
   fibers fibers_;
   std::jmp_buf leave_;
 };

@@ -20,7 +20,7 @@ constexpr std::uint64_t relative = R_X86_64_RELATIVE, absolute = R_X86_64_64;
 constexpr std::uint16_t this_machine = EM_AARCH64;
 constexpr std::uint64_t relative = R_AARCH64_RELATIVE, absolute = R_AARCH64_ABS64;
 #else
-#error "add this machine's ELF name"
+#error "this machine is not supported: add its number in ELF headers (EM_...)"
 #endif
 
 constexpr std::uint64_t most_processor_bytes = 4096;
@@ -38,7 +38,7 @@ class reader {
       return refuse(reaction::unsupported, "is an ELF object of another kind; expected 64 bits and little endian");
     if (!at(0, header)) return truncated(sizeof header);
     if (header.e_machine != this_machine)
-      return refuse(reaction::unsupported, cat("is for machine ", header.e_machine, "; expected ", this_machine,
+      return refuse(reaction::unsupported, cat("is for ELF machine ", header.e_machine, "; expected ", this_machine,
                                                ", this one: compile it here"));
     if (header.e_type != ET_DYN)
       return refuse(reaction::caller_bug,
@@ -113,7 +113,7 @@ class reader {
     return {};
   }
 
-  // The dynamic linker sets the table's pointer to the processor's text, so this finds the target in the relocations.
+  // Finds the text through the relocations, because only the dynamic linker stores its address in the table.
   void read_processor() {
     const std::uint64_t pointer = table_address_ + offsetof(troupe_host_image, processor);
     std::uint64_t address = 0;

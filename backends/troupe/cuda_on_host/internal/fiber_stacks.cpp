@@ -8,7 +8,7 @@ namespace troupe::cuda_on_host {
 namespace {
 
 constexpr std::size_t guard_bytes = 4096;
-constexpr int guard_install = 102;  // MADV_GUARD_INSTALL of Linux 6.13: a guard that needs no mapping of its own
+constexpr int guard_install = 102;  // MADV_GUARD_INSTALL, since Linux 6.13: a guard page without a mapping of its own
 
 bool guard(char* at) noexcept {
   return ::madvise(at, guard_bytes, guard_install) == 0 || ::mprotect(at, guard_bytes, PROT_NONE) == 0;

@@ -7,12 +7,12 @@
 
 namespace troupe::cuda_on_host {
 
-// Stacks for the fibers of one system thread. Below each stack is a guard that faults when written. Stacks are made on
-// demand and kept. Their tops differ modulo the page size, so that equal frames of many fibers do not share a cache
-// set.
+// Stacks for the fibers of one system thread, made on demand and kept. Below each stack is a guard page: writing to it
+// faults. The tops of the stacks differ modulo the page size, so that equal frames of many fibers are not in the same
+// cache set.
 class fiber_stacks {
  public:
-  static constexpr std::size_t bytes_each = std::size_t{128} * 1024;  // of address space; unused parts take no memory
+  static constexpr std::size_t bytes_each = std::size_t{128} * 1024;  // address space; untouched pages take no memory
 
   struct stack {
     char* bottom;

@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 
-// Ends with a return, which the processor predicts well, because nearly all fibers were left by the same call as the
+// Ends with `ret`, which the processor predicts well, because nearly all fibers were left by the same call as the
 // current one.
 asm(R"(
 .text
@@ -41,7 +41,7 @@ namespace troupe::cuda_on_host {
 stack_position new_stack(char* bottom, std::size_t bytes, void (*entry)()) noexcept {
   auto top = reinterpret_cast<std::uintptr_t>(bottom + bytes) & ~std::uintptr_t{15};
   auto* at = reinterpret_cast<void**>(top);
-  *--at = nullptr;  // entry's return address, for stack unwinders; also what a call would have pushed
+  *--at = nullptr;  // return address of `entry`, for stack unwinders; a call would have pushed one too
   *--at = reinterpret_cast<void*>(entry);
   for (int i = 0; i < 6; ++i) *--at = nullptr;
   return {at};

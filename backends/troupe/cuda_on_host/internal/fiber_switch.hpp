@@ -10,8 +10,8 @@
 
 namespace troupe::cuda_on_host {
 
-// The point where a stack was left. On x86-64, only the registers that a called function must preserve are saved, on
-// the stack itself. The floating-point control words are not, because all fibers of a block share them.
+// The point where a stack was left. On x86-64, the registers that a called function must preserve are saved on the
+// stack itself. The floating-point control words are not saved, because all fibers of a block share them.
 struct stack_position {
 #if defined(__x86_64__)
   void* pointer = nullptr;

@@ -8,8 +8,9 @@
 namespace troupe::cuda_on_host {
 
 namespace {
-thread_local fibers* running = nullptr;  // for the first step on a new stack, which takes no argument
-}
+// tells the first function on a new stack, which takes no argument, whose stack it is
+thread_local fibers* running = nullptr;
+}  // namespace
 
 fibers::~fibers() {
   for (const stack_state& s : stack_states_) sanitizer_end_fiber(s.thread_sanitizer);
@@ -50,7 +51,7 @@ std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void
   return status_;
 }
 
-// Returns the number of a stack for a fiber that has not begun: that of a fiber that has ended, or a new one.
+// Returns the number of a stack for a fiber that has not begun: the stack of a fiber that has ended, or a new one.
 std::uint32_t fibers::take_stack() {
   if (!free_stacks_.empty()) {
     const std::uint32_t stack = free_stacks_.back();
@@ -115,7 +116,8 @@ void fibers::go_to(std::uint32_t thread, stack_position& from, stack_state* stat
   if constexpr (sanitized_fibers) {
     const fiber_stacks::stack memory = stacks_[to.stack];
     void* const next = stack_states_[to.stack].thread_sanitizer;
-    // After this call, no local variable of this function may be used: it may be on a fake stack that no longer exists.
+    // After this call, the function must not use its local variables: they may be on a fake stack of the address
+    // sanitizer that no longer exists.
     sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, memory.bottom, memory.bytes);
     sanitizer_goes_to(next);
   }
@@ -137,7 +139,7 @@ void fibers::sleep_at(place at) noexcept {
 // Runs other fibers until this one, which was marked as waiting, is ready again.
 void fibers::wait() {
   const std::uint32_t self = block_->thread;
-  const std::uint32_t t = next();  // there is one, or stuck() has ended the block
+  const std::uint32_t t = next();  // if none can run, report_deadlock() has ended the block
   select(t);
   if (t == self) return;
   fiber& to = fibers_[t];
@@ -197,7 +199,7 @@ std::uint32_t fibers::next() {
     } else {
       report_deadlock();
     }
-    lane_ = lanes - 1;  // lane 0 is the next one
+    lane_ = lanes - 1;  // so that the search begins with lane 0
   }
 }
 
@@ -230,7 +232,7 @@ std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::ui
   return barrier_result_;
 }
 
-// All threads continue, in ascending order, so that s[t] += s[t + 1] reads what was there before the barrier.
+// Releases all threads, in ascending order, so that s[t] += s[t + 1] reads the value from before the barrier.
 void fibers::release_barrier() {
   if (other_line_ != 0) diverged(barrier_at_, other_line_, block_->thread, nullptr);
   if (reached_end_ != 0) diverged(barrier_at_, 0, none, "some threads have reached the end of the kernel");

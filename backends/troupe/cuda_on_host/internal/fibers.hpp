@@ -15,8 +15,9 @@
 namespace troupe::cuda_on_host {
 
 // Runs the threads of one block as fibers of one system thread. A fiber runs until it waits for others; then the next
-// ready fiber runs, preferably of the same warp. Threads that continue together do so in ascending order. A fiber gets
-// a stack when it first runs, and passes the stack on when it ends, so threads that do not wait run like a loop.
+// ready fiber runs, preferably of the same warp. Threads that are released together continue in ascending order. A
+// fiber gets a stack when it first runs, and passes the stack on when it ends, so threads that do not wait run like a
+// loop.
 class fibers {
  public:
   using thread_function = void (*)(void* context, std::uint32_t index);
@@ -30,7 +31,7 @@ class fibers {
   // Runs all threads of the block. Returns the block's status.
   std::uint32_t run(troupe_host_block& block, thread_function thread, void* context);
 
-  // Called by fibers; see troupe_host_services.
+  // Called by fibers; troupe_host_services describes these functions.
   std::uint64_t barrier(std::uint32_t predicate, const char* file, std::uint32_t line);
   void meet(std::uint32_t mask, operation complete, const char* file, std::uint32_t line);
   void shuffle(std::uint32_t mask, const char* file, std::uint32_t line);
@@ -59,21 +60,22 @@ class fibers {
     place at;
   };
   struct warp {
-    std::uint32_t ready;       // can run, or have not begun
-    std::uint32_t released;    // become ready when no other lane can run
-    std::uint32_t live;        // have not ended
-    std::uint32_t converging;  // wait in converged()
-    std::uint32_t stepping;    // wait in in_step()
-    std::uint32_t meetings;    // which elements of meeting_of are in use
-    std::uint32_t postponed;   // meetings that have all their lanes, while other lanes may still join
+    std::uint32_t ready;       // lanes that can run or have not begun, as a mask
+    std::uint32_t released;    // lanes that become ready when no other lane can run
+    std::uint32_t live;        // lanes that have not ended
+    std::uint32_t converging;  // lanes that wait in converged()
+    std::uint32_t stepping;    // lanes that wait in in_step()
+    std::uint32_t meetings;    // which elements of meeting_of are in use, as a mask
+    // meetings that all their lanes have reached, while other lanes may still join, as a mask
+    std::uint32_t postponed;
     std::array<meeting, lanes> meeting_of;
   };
   struct fiber {
     stack_position position;
-    std::uint32_t stack;           // none until it begins
+    std::uint32_t stack;           // `none` until the fiber begins
     std::uint32_t converged_mask;  // result of converged()
-    std::uint32_t step;            // where it waits in in_step()
-    place at;                      // where it waits
+    std::uint32_t step;            // the step for which the fiber waits in in_step()
+    place at;                      // the source line at which the fiber waits
   };
   struct stack_state {
     void* address_sanitizer = nullptr;
@@ -105,13 +107,13 @@ class fibers {
   troupe_host_block* block_ = nullptr;
   thread_function thread_ = nullptr;
   void* context_ = nullptr;
-  std::uint32_t warp_ = 0, lane_ = 0;  // of the running fiber
+  std::uint32_t warp_ = 0, lane_ = 0;  // the warp and lane of the running fiber
   std::uint32_t warp_count_ = 0;
-  std::uint32_t ready_warps_ = 0;  // those with a bit set in `ready`
-  std::uint32_t live_ = 0;         // threads
+  std::uint32_t ready_warps_ = 0;  // mask of the warps that have ready lanes
+  std::uint32_t live_ = 0;         // threads that have not ended
   std::uint32_t reached_end_ = 0;
-  std::uint32_t arrived_ = 0;  // threads at the barrier
-  std::uint32_t counted_ = 0;  // nonzero predicates among theirs
+  std::uint32_t arrived_ = 0;  // threads that wait at the barrier
+  std::uint32_t counted_ = 0;  // how many of these passed a nonzero predicate
   std::uint64_t barrier_result_ = 0;
   place barrier_at_{};
   std::uint32_t other_line_ = 0;  // line of a different barrier that a thread has reached
@@ -124,7 +126,7 @@ class fibers {
   fiber_stacks stacks_;
   std::uint32_t used_stacks_ = 0;
   std::vector<std::uint32_t> free_stacks_;
-  std::deque<stack_state> stack_states_;  // waiting fibers hold references
+  std::deque<stack_state> stack_states_;  // a deque, because waiting fibers refer to its elements
   std::vector<fiber> fibers_;
   std::array<warp, max_warps> warps_;
   std::array<troupe_host_warp, max_warps> exchange_;

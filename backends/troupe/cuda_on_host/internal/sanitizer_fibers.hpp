@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <troupe/base/sanitizers.hpp>
 
-// Reports switches of stacks to sanitizers, which track the stack. Does nothing in other builds.
+// Reports switches between stacks to the sanitizers, which track the current stack. Does nothing in other builds.
 #if TROUPE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -22,7 +22,8 @@ inline constexpr bool sanitized_fibers = true;
 inline constexpr bool sanitized_fibers = false;
 #endif
 
-// Call before a switch to the stack at `bottom`. `keep` receives the current stack's state; null if that stack ends.
+// Call before a switch to the stack at `bottom`. Stores the current stack's state in `keep`, which is null if that
+// stack ends.
 inline void sanitizer_leaves_stack([[maybe_unused]] void** keep, [[maybe_unused]] const void* bottom,
                                    [[maybe_unused]] std::size_t bytes) noexcept {
 #if TROUPE_ADDRESS_SANITIZER
@@ -38,14 +39,14 @@ inline void sanitizer_enters_stack([[maybe_unused]] void* kept, [[maybe_unused]]
 #endif
 }
 
-// Call before a stack is reused: frames that were left without a return are still marked on it.
+// Call before a stack is reused: the address sanitizer still marks frames on it that were left without a return.
 inline void sanitizer_forgets_stack([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes) noexcept {
 #if TROUPE_ADDRESS_SANITIZER
   ::__asan_unpoison_memory_region(bottom, bytes);
 #endif
 }
 
-// To the thread sanitizer, each stack is a fiber with a handle.
+// Each stack is a fiber of the thread sanitizer, with a handle.
 inline void* sanitizer_this_fiber() noexcept {
 #if TROUPE_THREAD_SANITIZER
   return ::__tsan_get_current_fiber();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The waits of one warp's fibers for each other: meetings, shuffles, and places where they continue together.
+// How the fibers of one warp wait for each other: meetings, shuffles, and places where they continue together.
 #include <algorithm>
 #include <bit>
 #include <troupe/cuda_on_host/internal/fibers.hpp>
@@ -10,7 +10,8 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Marks a meeting as a shuffle, which complete_shuffle completes: a lane may read lanes outside of the meeting.
+// Marks a meeting as a shuffle, which `complete_shuffle` completes because a lane may read lanes outside of the
+// meeting.
 void read_lanes(troupe_host_warp*, std::uint32_t) {}
 
 }  // namespace
@@ -42,7 +43,7 @@ void fibers::shuffle(std::uint32_t mask, const char* file, std::uint32_t line) {
 void fibers::complete(warp& w, std::uint32_t index) {
   const meeting& m = w.meeting_of[index];
   if (m.arrived != 0 && m.complete == read_lanes) {
-    if (m.arrived == ~0u) {  // no lane is outside
+    if (m.arrived == ~0u) {  // every lane is in the meeting, so none can join
       troupe_host_warp& x = exchange_[warp_];
       for (std::uint32_t lane = 0; lane < lanes; ++lane) x.out[lane] = x.in[x.argument[lane] & (lanes - 1)];
     } else if (w.ready != 0 || w.released != 0 || w.postponed != 0) {
@@ -58,7 +59,8 @@ void fibers::complete(warp& w, std::uint32_t index) {
   w.released |= m.arrived;
 }
 
-// Reads the lanes. Reading a lane that is not in a shuffle at this place returns 0, as on the hardware.
+// Exchanges the values of a shuffle. Reading a lane that is not in a shuffle at this source line yields 0, as on the
+// hardware.
 void fibers::complete_shuffle(warp& w, std::uint32_t index) {
   const meeting& m = w.meeting_of[index];
   troupe_host_warp& x = exchange_[warp_];
@@ -97,8 +99,8 @@ void fibers::in_step(std::uint32_t step) {
   wait();
 }
 
-// No lane of the warp can run. Releases those that are furthest behind, so that they meet the others where the paths
-// join.
+// Called if no lane of the warp can run. Releases the lanes that are furthest behind, so that they meet the others
+// where the paths join.
 void fibers::release_step(std::uint32_t warp_index) {
   warp& w = warps_[warp_index];
   std::uint32_t first = none, group = 0;
@@ -122,7 +124,7 @@ std::uint32_t fibers::converged(const char* file, std::uint32_t line) {
   return fibers_[self].converged_mask;
 }
 
-// No lane of the warp can run. Releases the lanes that are at the same place, together.
+// Called if no lane of the warp can run. Releases all lanes that wait at the same source line, together.
 void fibers::release_converged(std::uint32_t warp_index) {
   warp& w = warps_[warp_index];
   const place at = fibers_[warp_index * lanes + static_cast<std::uint32_t>(std::countr_zero(w.converging))].at;

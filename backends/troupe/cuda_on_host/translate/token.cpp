@@ -60,7 +60,7 @@ class tokenizer {
     return it->second;
   }
 
-  // A directive continues after a backslash at the end of a line, and within a comment.
+  // Finds the end of a directive, which continues after a backslash at the end of a line, and within a comment.
   std::size_t directive_end() const noexcept {
     std::size_t i = at_;
     for (; i < source_.size() && source_[i] != '\n'; ++i) {
@@ -77,7 +77,7 @@ class tokenizer {
     return std::min(i, source_.size());
   }
 
-  // A line marker, `# 12 "file.cu" 2 3`, a #pragma, or, in a text that is not preprocessed, any directive.
+  // Reads a line marker, `# 12 "file.cu" 2 3`, or a #pragma; in a text that is not preprocessed, any directive.
   void read_directive() {
     const std::string_view text = source_.substr(at_, directive_end() - at_);
     std::size_t i = 1;
@@ -86,15 +86,15 @@ class tokenizer {
     if (i < text.size() && is_digit(text[i])) {
       std::uint32_t number = 0;
       while (i < text.size() && is_digit(text[i])) number = number * 10 + static_cast<std::uint32_t>(text[i++] - '0');
-      line_ = number - 1;  // the number of the line that ends with this directive
+      line_ = number - 1;  // the line that ends with this directive precedes line `number`
       const std::size_t open = text.find('"', i);
       if (open != std::string_view::npos) {
         std::size_t close = open + 1;
         while (close < text.size() && text[close] != '"') close += text[close] == '\\' ? 2 : 1;
         close = std::min(close, text.size());
         file_ = file_named(text.substr(open + 1, close - open - 1));
-        // Decides on entering a file whether it is a system header: later, the 3 may stand for a macro from a system
-        // header.
+        // Decides whether a file is a system header when it is entered: later, the 3 may stand for a macro from a
+        // system header.
         const bool is_own = !own_folder_.empty() && text.substr(open + 1).starts_with(own_folder_);
         const bool marked =
             is_own || (close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos);
@@ -143,7 +143,7 @@ class tokenizer {
     push(token_kind::punctuator, 1);
   }
 
-  // An identifier, or the prefix of a literal: u8"...", LR"(...)".
+  // Reads an identifier, or the prefix of a literal: u8"...", LR"(...)".
   void read_word() {
     std::size_t end = at_ + 1;
     while (end < source_.size() && continues_identifier(source_[end])) ++end;
@@ -219,8 +219,8 @@ class tokenizer {
     if (!out_.unmatched) out_.unmatched = {at, std::move(text)};
   }
 
-  // Kernels are not declared inside functions, so a } must be missing before a kernel. A { after ) or the like opens a
-  // function's body.
+  // Finds a function that is not closed: kernels are not declared inside functions, so a } must be missing before the
+  // kernel. A { after ) or the like opens a function's body.
   void find_unclosed_function(const std::vector<std::uint32_t>& open, std::uint32_t kernel) {
     for (const std::uint32_t i : open) {
       const token& before = i == 0 ? out_.tokens.back() : out_.tokens[i - 1];
@@ -247,7 +247,7 @@ token_list tokenize(std::string_view preprocessed, std::string_view own_folder) 
 }
 
 std::size_t token_list::after_angles(std::size_t open, std::size_t limit) const noexcept {
-  constexpr std::size_t longest = 2048;  // a longer one, examined repeatedly, would cost more than linear time
+  constexpr std::size_t longest = 2048;  // a longer bracket, examined repeatedly, would cost more than linear time
   limit = std::min(limit, open + longest);
   std::size_t depth = 0;
   for (std::size_t i = open; i < limit; ++i) {

@@ -33,10 +33,10 @@
 //     });
 //   }
 //
-// where each_thread is a loop that the compiler vectorises.
+// where each_thread is a loop that the compiler vectorizes.
 //
 // SPLIT, if all barriers are statements `__syncthreads();` in the kernel itself, in structured control flow (split.cpp,
-// plan.cpp, variables.cpp). The code between barriers becomes such a loop.
+// plan.cpp, variables.cpp). The code between two barriers becomes a loop like this one.
 //
 //   __global__ void sum(const float* x, float* y) {
 //     __shared__ float part[256];
@@ -59,7 +59,7 @@
 //     int s = 128;                                            // the same for all threads: once for the block
 //     for (;;) {
 //       if (!(s > 0)) break;
-//       each_thread(..., { int t = threadIdx.x; if (t < s) part[t] += part[t + s]; });     // t is worked out again
+//       each_thread(..., { int t = threadIdx.x; if (t < s) part[t] += part[t + s]; });     // t is recomputed
 //       s >>= 1;
 //     }
 //     each_thread(..., { int t = threadIdx.x; float mine = v_mine[troupe_t]; y[...] = mine / part[0]; });
@@ -158,8 +158,8 @@ class translator {
   std::unordered_set<std::size_t> shared_steps(const definition& d) const {
     return find_shared_steps(tokens_, unit_, d, [this](std::string_view word) { return waiting_.contains(word); });
   }
-  // Adds steps to code that runs as fibers. Threads in the kernel's own body rank after threads in a function, which
-  // return to it.
+  // Adds steps to code that runs as fibers. Threads in the kernel's own body get the highest rank: threads in a
+  // function, which returns to the body, continue first.
   void keep_in_step(const definition& d) {
     const std::size_t rank = d.is_kernel ? tokens_.size() : 0;
     if (const auto steps = stepping_.find(&d); steps != stepping_.end()) {
@@ -171,8 +171,8 @@ class translator {
     }
   }
 
-  // Handles code that needs a GPU: findings if the source cannot do without it; otherwise they are kept with their
-  // kernels.
+  // Sorts uses of GPU-only features: into findings if the image would be useless without the kernel; otherwise into
+  // left_out, to be reported when the kernel is launched.
   void refuse(const std::vector<gpu_only>& all) {
     for (const gpu_only& one : all)
       if (const definition* const kernel = function_at(unit_, one.at); kernel && kernel->has_body)
@@ -214,7 +214,7 @@ class translator {
     }
   }
 
-  // A declaration without a body adds nothing to the definition, except in a class, where it is needed.
+  // A declaration without a body is removed, except in a class, where it is needed.
   void remove_declaration(const definition& d) {
     if (d.in_class)
       add_block_parameter(d);
@@ -229,7 +229,7 @@ class translator {
     source_.add_behind(d.parameters, std::string("::troupe_cuda::block& troupe_b") + (none ? "" : ", "));
   }
 
-  // The kernel remains, with all its properties, but its body is removed.
+  // Removes the kernel's body, but keeps the kernel and its attributes.
   void rewrite_refused(const definition& d, const finding& why) {
     source_.erase(d.body + 1, d.end - 1);
     source_.add_behind(d.body, cat("if (::troupe_cuda::describes_itself(troupe_b, ", launch_bounds(tokens_, d), ", ",
@@ -266,7 +266,8 @@ class translator {
                source_.marker(d.body + 1) + as_written + "::troupe_cuda::end_of_kernel(troupe_b);" + own.end + "}); }";
       source_.erase(d.body + 1, close);
       source_.add_behind(d.body, head + body + "});");
-      source_.replace(close, source_.marker(close) + "}");  // the line ends between the tokens are still there
+      // replaces the brace only, so that the line ends between the tokens remain
+      source_.replace(close, source_.marker(close) + "}");
     } else if (k.how == execution::fibers) {
       keep_in_step(d);
       source_.add_behind(d.body, head + own.outside + fibers_head() + own.begin);

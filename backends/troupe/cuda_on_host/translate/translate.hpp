@@ -16,23 +16,23 @@ namespace troupe::cuda_on_host {
 using source_reader = std::function<std::optional<std::string>(const std::string& file)>;
 
 struct translate_options {
-  /// Name expressions of the image's kernels: "scale", "ns::reduce<float, 256>". Empty: every kernel that is not a
-  /// template.
+  /// Name expressions of the image's kernels: "scale", "ns::reduce<float, 256>". If empty, the image has every kernel
+  /// that is not a template.
   std::vector<std::string> kernels;
   /// Names of the image's __device__ and __constant__ variables.
   std::vector<std::string> globals;
   /// compiler_settings::cuda_folder: text from this folder is copied without being translated.
   std::string own_folder = {};
-  /// Provides the columns in the compiler's messages. If it is not set, columns are those of the preprocessed text.
+  /// Reads the user's files, to find the columns for the compiler's messages. If it is not set, the columns are those
+  /// of the preprocessed text.
   source_reader read_source = {};
   /// Runs every kernel as fibers. For tests, and to check the splitting.
   bool only_fibers = false;
-  /// Continues at a bracket without a partner as if it did not matter. For tests with arbitrary text.
+  /// Continues at an unmatched bracket. For tests with arbitrary text.
   bool any_brackets = false;
 };
 
-/// A part of the user's source that cannot be translated. Formatted like a compiler's message: "file.cu:12: error:
-/// ...".
+/// A part of the user's source that cannot be translated, printed like a compiler's message: "file.cu:12: error: ...".
 struct finding {
   std::string file;
   std::uint32_t line = 0;
@@ -49,16 +49,17 @@ struct translated_kernel {
 };
 
 struct translation {
-  std::string text;  ///< C++ for the system's compiler; only if there are no findings
+  std::string text;  ///< C++ for the system's compiler; empty if there are findings
   std::vector<translated_kernel> kernels;
   std::vector<finding> findings;
-  /// Findings in kernels that were not requested by name and cannot run on a processor. The image contains these
-  /// kernels in order to report that.
+  /// Findings in kernels that need a GPU and were not requested by name. The image contains these kernels only to
+  /// report the finding when they are launched.
   std::vector<finding> left_out;
 };
 
 /// Rewrites preprocessed CUDA C++ (the output of `preprocessor_arguments`) as C++ whose kernels run whole blocks;
-/// translate.cpp explains how. Fails only by findings, whatever the text. Takes time linear in the length of the text.
+/// translate.cpp explains how. Never fails other than by findings, whatever the text. Takes time linear in the length
+/// of the text.
 ///
 /// The part that splits kernels at barriers is frozen: mend its defects, but add no language features. Base a larger
 /// step on libclang.

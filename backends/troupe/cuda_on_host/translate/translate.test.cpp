@@ -11,7 +11,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Returns how the only kernel of a source runs, and why.
+// Returns how the only kernel of a source runs, and why: "loop", "split", "fibers: line 4: ...".
 std::string how(const std::string& source) {
   const translation t = translate(source, {});
   if (!t.findings.empty()) return to_string(t.findings[0]);
@@ -20,7 +20,7 @@ std::string how(const std::string& source) {
          (t.kernels[0].how == execution::fibers ? ": " + t.kernels[0].reason : "");
 }
 
-// Returns a kernel with this body, which begins on line 2.
+// Returns a source with a kernel k of this body, which begins on line 3.
 std::string body(const std::string& text) {
   return "__device__ int f(int); __device__ void by_reference(int&);\n__global__ void k(int n, const float* x, float* "
          "y) {\n" +

@@ -20,7 +20,7 @@ template <class Group>
 void memcpy_async(const Group& group, void* __restrict__ to, const void* __restrict__ from, size_t bytes) {
   memcpy_async(group, static_cast<char*>(to), static_cast<const char*>(from), bytes);
 }
-// Copies as many elements as the shorter of the two has.
+// Copies as many elements as both the source and the destination have.
 template <class Group, class T, class To, class From>
 void memcpy_async(const Group& group, T* __restrict__ to, const To& capacity, const T* __restrict__ from,
                   const From& available) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomic functions. Blocks run at the same time, so these are the processor's atomics; as in CUDA, they order no other
-// accesses. Functions of block scope are not atomic, because a block runs on one system thread.
+// Atomic functions. Blocks run at the same time, so these are the processor's atomics; as in CUDA, they do not order
+// other accesses. Functions of block scope are not atomic, because all threads of a block run on one system thread.
 #pragma once
 #pragma GCC system_header
 
@@ -18,8 +18,8 @@ struct device_scope {
     return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 };
-// The empty statements keep the compiler from vectorising: it must not read for several threads before it writes for
-// the first.
+// The empty statements keep the compiler from vectorizing: it must not read for several threads before it writes for
+// the first of them.
 struct block_scope {
   template <class T>
   static TROUPE_INLINE T load(T* at) {

@@ -7,7 +7,7 @@
 
 namespace troupe_cuda {
 
-// Restores threadIdx of this thread, which other threads change while they run.
+// Restores this thread's threadIdx, because other threads change it while they run.
 struct index_guard {
   [[gnu::always_inline]] index_guard() {
     if constexpr (index_in_functions) index = threadIdx;
@@ -48,6 +48,6 @@ TROUPE_INLINE void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CS
 TROUPE_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 TROUPE_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-// Launches run one after the other, so the one before has ended.
+// Launches run one after the other, so the previous one has ended.
 TROUPE_INLINE void cudaGridDependencySynchronize() {}
 TROUPE_INLINE void cudaTriggerProgrammaticLaunchCompletion() {}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that only GPUs have, so that the rest of a source compiles. Reaching such a use ends the launch.
+// Names that only GPUs provide, so that the rest of a source compiles. Reaching such a use ends the launch.
 #pragma once
 #pragma GCC system_header
 
@@ -56,7 +56,7 @@ TROUPE_SURFACE(surf3D)
 TROUPE_SURFACE(surfCubemap)
 #undef TROUPE_SURFACE
 
-// Addresses for PTX, of no other use.
+// Addresses for PTX code, which cannot run here.
 TROUPE_INLINE size_t __cvta_generic_to_shared(const void* at) { return reinterpret_cast<size_t>(at); }
 TROUPE_INLINE size_t __cvta_generic_to_global(const void* at) { return reinterpret_cast<size_t>(at); }
 TROUPE_INLINE unsigned __nvvm_get_smem_pointer(const void* at) {

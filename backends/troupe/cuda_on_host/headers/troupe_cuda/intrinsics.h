@@ -27,7 +27,7 @@ TROUPE_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   for (int i = 0; i < 4; ++i) {
     const unsigned s = selector >> 4 * i;
     unsigned one = static_cast<unsigned>(bytes >> 8 * (s & 7)) & 0xff;
-    if (s & 8) one = one & 0x80 ? 0xff : 0;  // replicate the sign
+    if (s & 8) one = one & 0x80 ? 0xff : 0;  // replicates the sign bit
     out |= one << 8 * i;
   }
   return out;
@@ -133,7 +133,7 @@ TROUPE_INLINE double __ll2double_rn(long long x) { return static_cast<double>(x)
 TROUPE_INLINE double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
 TROUPE_INLINE float __double2float_rn(double x) { return static_cast<float>(x); }
 
-// Never fused with neighbouring operations.
+// These are never fused with neighboring operations.
 #define TROUPE_KEEP(type, value) \
   type result = value;           \
   asm("" : "+x"(result));        \
@@ -165,8 +165,8 @@ TROUPE_INLINE float __fdividef(float x, float y) { return x / y; }
 TROUPE_INLINE float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
 
 namespace troupe_cuda {
-// e to the x, with an error of at most two units in the last place, in arithmetic that vectorises: x = n ln 2 + r, and
-// a polynomial for e to the r.
+// Returns e to the x, with an error of at most two units in the last place, in arithmetic that the compiler vectorizes:
+// x = n ln 2 + r, and a polynomial for e to the r.
 TROUPE_INLINE float quick_exp(float x) {
   const float clamped = __builtin_fminf(__builtin_fmaxf(x, -104.0f), 89.0f);
   const float n = __builtin_rintf(clamped * 1.44269504088896341f);
@@ -179,7 +179,7 @@ TROUPE_INLINE float quick_exp(float x) {
   p = __builtin_fmaf(p, r, 1.6666665459e-1f);
   p = __builtin_fmaf(p, r, 5.0000001201e-1f);
   p = __builtin_fmaf(p * r, r, r) + 1.0f;
-  // 2 to the n as two factors, because n may exceed the range of an exponent.
+  // Multiplies by 2 to the n in two factors, because n may exceed the range of an exponent.
   const int whole = static_cast<int>(n), half = whole >> 1;
   const float a = bits_as<float>((half + 127) << 23), b = bits_as<float>((whole - half + 127) << 23);
   const float y = p * a * b;
@@ -198,7 +198,7 @@ TROUPE_INLINE void __sincosf(float x, float* s, float* c) {
   *s = __builtin_sinf(x);
   *c = __builtin_cosf(x);
 }
-// The C library has functions of these names that do the same.
+// The C library's functions of these names have the same results.
 #define __sinf(x) ::troupe_cuda::sine(x)
 #define __cosf(x) ::troupe_cuda::cosine(x)
 namespace troupe_cuda {

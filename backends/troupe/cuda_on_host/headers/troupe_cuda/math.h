@@ -15,7 +15,7 @@ TROUPE_MIN_MAX(unsigned long)
 TROUPE_MIN_MAX(long long)
 TROUPE_MIN_MAX(unsigned long long)
 #undef TROUPE_MIN_MAX
-// Prefers the number to a NaN, as in C.
+// As in C, return the number if the other argument is a NaN.
 TROUPE_INLINE float min(float a, float b) { return __builtin_fminf(a, b); }
 TROUPE_INLINE float max(float a, float b) { return __builtin_fmaxf(a, b); }
 TROUPE_INLINE double min(double a, double b) { return __builtin_fmin(a, b); }
@@ -54,7 +54,7 @@ TROUPE_INLINE float fdividef(float x, float y) { return x / y; }
 
 namespace troupe_cuda {
 
-// The sine of pi times x. x is reduced exactly, so multiples of one half yield exact results.
+// Returns the sine of pi times x. x is reduced exactly, so multiples of one half yield exact results.
 template <class T>
 inline T sine_of_pi(T x) {
   const T reduced = x - T(2) * rint(x / T(2));  // -1 ... 1, exact
@@ -71,7 +71,7 @@ inline T cosine_of_pi(T x) {
   if (a == T(0.5)) return T(0);
   return a <= T(0.25) ? cos(pi * a) : a <= T(0.75) ? sin(pi * (T(0.5) - a)) : -cos(pi * (T(1) - a));
 }
-// The inverse of erf between -1/2 and 1/2, by Halley's method. erf is exact relative to its value, however small.
+// Returns the inverse of erf between -1/2 and 1/2, by Halley's method. The relative error of erf is small even near 0.
 inline double inverse_erf(double x) {
   double y = 0.88622692545275801365 * x;
   for (int i = 0; i < 8; ++i) {
@@ -81,8 +81,8 @@ inline double inverse_erf(double x) {
   }
   return y;
 }
-// The inverse of the normal distribution function: a first value from erfc's asymptotic expansion, then Newton's method
-// in double, as accurate as erfc.
+// Returns the inverse of the normal distribution function: begins with the asymptotic expansion of erfc and refines by
+// Halley's method in double; as accurate as erfc.
 inline double inverse_normal(double p) {
   if (!(p > 0 && p < 1)) return p == 0 ? -HUGE_VAL : p == 1 ? HUGE_VAL : NAN;
   if (p >= 0.25 && p <= 0.75) return 1.4142135623730950488 * inverse_erf(2 * (p - 0.5));  // p - 0.5 is exact
@@ -94,7 +94,7 @@ inline double inverse_normal(double p) {
     const double error = 0.5 * erfc(x * 0.70710678118654752440) - tail;
     const double slope = -0.39894228040143267794 * exp(-0.5 * x * x);
     const double step = error / slope;
-    x -= step / (1 + 0.5 * x * step);  // Halley
+    x -= step / (1 + 0.5 * x * step);  // a step of Halley's method
     if (fabs(step) < 1e-16 * fabs(x)) break;
   }
   return low ? -x : x;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The common part of half and bfloat16. Results equal CUDA's: each operation is computed with sufficient accuracy in a
-// wider type and rounded once, to nearest even. Conversions are integer arithmetic, which both compilers vectorise.
+// wider type and rounded once, to nearest even. Conversions use integer arithmetic, which both compilers vectorize.
 #pragma once
 #pragma GCC system_header
 
@@ -48,15 +48,15 @@ TROUPE_INLINE float to_odd_float(double x) {
   const float f = static_cast<float>(x);
   const double back = f;
   const uint32_t u = bits_as<uint32_t>(f);
-  // If the result is inexact and its last bit is 0, moves it to the neighbour in the direction of x, whose last bit is
-  // 1.
+  // If the result is inexact and its last bit is 0, replaces it by the neighbor in the direction of x, whose last bit
+  // is 1.
   const bool inexact = back != x && x == x && (u & 1u) == 0 && (u & 0x7f800000u) != 0x7f800000u;
   const bool away = (x < 0 ? -x : x) > (back < 0 ? -back : back);
   return bits_as<float>(inexact ? (away ? u + 1 : u - 1) : u);
 }
 
-// x * y + z, rounded once. The product of two narrow numbers is exact in double; if the sum is not, its error is folded
-// into the last bit.
+// Returns x * y + z, rounded once. The product of two half or bfloat16 numbers is exact in double; if the sum is
+// inexact, its last bit is set accordingly.
 TROUPE_INLINE float fused(float x, float y, float z) {
   const double product = static_cast<double>(x) * y, addend = z;
   double sum = product + addend;
@@ -69,9 +69,9 @@ TROUPE_INLINE float fused(float x, float y, float z) {
   return to_odd_float(sum);
 }
 
-// Rounds other than to nearest: takes the nearest number and steps back if it is too far.
+// Rounds in a given direction: takes the nearest number, and its neighbor if that is on the wrong side of x.
 template <class Format>
-TROUPE_INLINE uint16_t narrow_towards(double x, int direction) {  // -1 down, 0 zero, 1 up
+TROUPE_INLINE uint16_t narrow_towards(double x, int direction) {  // direction: -1 down, 0 to zero, 1 up
   uint16_t r = Format::narrow(to_odd_float(x));
   if (!(x == x)) return r;
   const double got = static_cast<double>(Format::widen(r));
@@ -137,7 +137,7 @@ TROUPE_INLINE double whole_to_odd(T x) {
 }
 }  // namespace troupe_cuda
 
-// Arithmetic, comparisons and functions of one number, for numbers and for pairs.
+// Arithmetic, comparisons and functions of one number, for single numbers and for pairs.
 #define TROUPE_NARROW_ARITHMETIC(name, pair, format)                                                                  \
   TROUPE_INLINE name __hadd(name a, name b) { return name(static_cast<float>(a) + static_cast<float>(b)); }           \
   TROUPE_INLINE name __hsub(name a, name b) { return name(static_cast<float>(a) - static_cast<float>(b)); }           \

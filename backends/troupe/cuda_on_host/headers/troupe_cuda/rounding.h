@@ -49,7 +49,7 @@ TROUPE_INLINE void hide(T& x) {
 }
 #undef TROUPE_IN_REGISTER
 
-// f(x...). The empty statements keep the operation between the two changes of the rounding mode.
+// Returns f(x...). The empty statements keep the operation between the two changes of the rounding mode.
 template <class Direction, class F, class... T>
 TROUPE_INLINE auto rounded(F f, T... x) {
   const rounding_word before = read_rounding();

@@ -20,8 +20,8 @@ typedef enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE } __nv_saturation_t;
 
 namespace troupe_cuda {
 
-// A format with a sign. Codes above Largest are infinities, and from NaN on they are NaNs. `overflow` is what a value
-// beyond the largest becomes unless it saturates.
+// A format with a sign. Codes above Largest are infinities, and codes from NaN on are NaNs. `overflow` is the code of
+// values beyond the largest number, unless they saturate.
 template <unsigned Width, unsigned Mantissa, unsigned Bias, unsigned Largest, unsigned NaN, unsigned Overflow>
 struct signed_format {
   static constexpr unsigned width = Width;
@@ -39,7 +39,8 @@ struct signed_format {
     const uint32_t u = bits_as<uint32_t>(f), magnitude = u & 0x7fffffffu;
     constexpr uint32_t rebias = (127 - Bias) << 23, half = (1u << (dropped - 1)) - 1;
     const uint32_t normal = (magnitude + half + (magnitude >> dropped & 1u) - rebias) >> dropped;
-    constexpr uint32_t adder = (127 + 24 - Bias - Mantissa) << 23;  // its last bit is the smallest number
+    // the last bit of this float has the value of the format's smallest number
+    constexpr uint32_t adder = (127 + 24 - Bias - Mantissa) << 23;
     const uint32_t small = bits_as<uint32_t>(bits_as<float>(magnitude) + bits_as<float>(adder)) - adder;
     uint32_t code = magnitude < rebias + (1u << 23) ? small : normal;
     code = code > Largest ? (saturates ? Largest : Overflow) : code;
@@ -52,7 +53,7 @@ struct signed_format {
   }
 };
 
-// A power of two: no sign, no zero.
+// A format of powers of two, without sign and zero.
 struct exponent_format {
   static constexpr unsigned width = 8;
 

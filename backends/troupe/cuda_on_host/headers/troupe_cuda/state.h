@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data about the running thread that code outside of kernels can read. Kernels have constants of the same names
-// instead. Before this text, the translator sets index_in_functions to true if any function reads threadIdx.
+// The data about the running thread that code outside of kernels reads. Kernels have constants of the same names
+// instead. In front of this text, the translator defines index_in_functions, which is true if any function reads
+// threadIdx.
 #pragma once
 #pragma GCC system_header
 
@@ -18,14 +19,14 @@ using block = troupe_host_block;
 static thread_local block* current = nullptr;
 
 [[noreturn]] inline void leave(uint32_t status, const char* text, const char* file, unsigned line) {
-  if (!current) __builtin_trap();  // the translator has missed a use
+  if (!current) __builtin_trap();  // the translator has missed a use of this data
   block& b = *current;
   b.fault = {file, line, 0, b.fibers ? b.thread : UINT32_MAX, text};
   b.services->leave(&b, status);
   __builtin_unreachable();
 }
 
-// Ends the launch, when code is reached that a processor cannot run.
+// Ends the launch. Called where code is reached that a processor cannot run.
 [[noreturn, gnu::cold, gnu::noinline]] inline void unsupported(const char* why, const char* file = __builtin_FILE(),
                                                                unsigned line = __builtin_LINE()) {
   leave(TROUPE_HOST_ON_GPUS_ONLY, why, file, line);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Helpers with which the translator writes the image's table of kernels and variables.
+// Helpers for the table of kernels and variables that the translator appends to an image's source.
 #pragma once
 #pragma GCC system_header
 
@@ -41,7 +41,8 @@ struct spelling {
 };
 template <class T>
 constexpr spelling spell() {
-  constexpr const char* function = __PRETTY_FUNCTION__;  // "... [with T = const float*]", "... [T = const float *]"
+  // "... [with T = const float*]" (g++), "... [T = const float *]" (clang++)
+  constexpr const char* function = __PRETTY_FUNCTION__;
   spelling out{};
   int at = 0;
   while (function[at] != '\0' && !(function[at] == 'T' && function[at + 1] == ' ' && function[at + 2] == '=')) ++at;
@@ -133,7 +134,7 @@ struct entry<State, Kernel> {
     return TROUPE_HOST_OK;
   }
 
-  // The kernel itself describes what depends on its template arguments; see troupe_cuda::describes_itself.
+  // Lets the kernel describe what depends on its template arguments; see troupe_cuda::describes_itself.
   static troupe_host_kernel describe_as(const char* name) {
     alignas(128) static char zeros[(sizeof(P) + ... + 128)];
     void* arguments[sizeof...(P) + 1];
@@ -153,7 +154,8 @@ struct entry<State, Kernel> {
   }
 };
 
-// Returns true if the kernel shall describe itself instead of running. No launch has a block without threads.
+// Returns true if the kernel must describe itself instead of running: the block then has no threads, which never
+// happens in a launch.
 TROUPE_INLINE bool describes_itself(block& b, unsigned max_threads, unsigned how, const char* reason) {
   if (__builtin_expect(b.threads != 0, 1)) return false;
   b.fault = {nullptr, how, max_threads, 0, reason};
@@ -172,7 +174,7 @@ constexpr troupe_host_global global(const char* name, T& variable, bool constant
           code<typename element_of<T>::type>};
 }
 
-// The preprocessor's constants, for text that is not preprocessed again.
+// Constants with the values of image.h's macros, which text that is not preprocessed again cannot use.
 inline constexpr uint64_t image_magic = TROUPE_HOST_IMAGE_MAGIC;
 inline constexpr uint32_t image_version = TROUPE_HOST_IMAGE_VERSION;
 

@@ -10,8 +10,8 @@ namespace troupe_cuda {
 #define TROUPE_ASSUME(condition) \
   if (!(condition)) __builtin_unreachable()
 
-// The data of its block that a kernel's body uses. These are copies: a store through one of the kernel's pointers
-// cannot change them, so they stay in registers.
+// The data of its block that a kernel's body uses, as copies: a store through one of the kernel's pointers cannot
+// change them, so they stay in registers.
 struct frame {
   block& b;
   uint3 index;
@@ -40,8 +40,8 @@ TROUPE_INLINE void assume_limits(const frame& f) {
   TROUPE_ASSUME(f.grid.x - 1 < 0x7fffffff);
 }
 
-// Calls body(frame) for a block. The call appears twice, so that what the compiler knows in one case is not lost in the
-// other.
+// Calls body(frame) for a block. The call appears twice, once with `small` known to be true, so that the compiler can
+// use that.
 template <class Body>
 TROUPE_INLINE void run_block(block& b, const Body& body) {
   frame f(b);
@@ -63,17 +63,17 @@ TROUPE_INLINE void run_block(block& b, const Body& body) {
 #define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-// Calls body(threadIdx, linear index) for each thread. The compiler vectorises the loop if threads do not depend on
-// each other. It must prove that by itself, unless the translator knows that a thread uses only memory that all threads
-// share (`Independent`). If threads hold a local array, or change a sum of their block by a plain addition, that
-// assertion would be wrong.
+// Calls body(threadIdx, linear index) for each thread. The compiler vectorizes the loop if the iterations do not depend
+// on each other. It must prove that by itself, unless `Independent`: then the translator knows that a thread uses only
+// memory that all threads share. `Independent` would be wrong if threads hold a local array, or change a sum of their
+// block by a plain addition.
 template <bool Independent, class Body>
 TROUPE_INLINE void run_in_lanes(const frame& f, const Body& body) {
   const unsigned width = f.size.x;
   for (unsigned z = 0; z < f.size.z; ++z)
     for (unsigned y = 0; y < f.size.y; ++y) {
       const unsigned first = (z * f.size.y + y) * width;
-      asm volatile("");  // keeps g++ from vectorising this loop instead of the one below
+      asm volatile("");  // keeps g++ from vectorizing this loop instead of the one below
       if constexpr (Independent) {
         TROUPE_THREADS_ARE_INDEPENDENT
         for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
@@ -82,8 +82,8 @@ TROUPE_INLINE void run_in_lanes(const frame& f, const Body& body) {
       }
     }
 }
-// The same without vector code, for rare cases. The empty statement keeps the compiler from spending time on
-// vectorising it.
+// Does the same without vector code, for rare cases. The empty statement keeps the compiler from spending time on
+// vectorizing it.
 template <class Body>
 TROUPE_INLINE void one_by_one(const frame& f, const Body& body) {
   unsigned thread = 0;
@@ -95,14 +95,14 @@ TROUPE_INLINE void one_by_one(const frame& f, const Body& body) {
       }
 }
 
-// All threads: for kernels in which no thread returns before a barrier.
+// The threads of a kernel in which no thread returns before a barrier: all of them.
 struct all_threads {
   static constexpr bool alive(unsigned) { return true; }
   static constexpr bool all(const frame&) { return true; }
   static constexpr bool none() { return false; }
 };
 
-// The threads that have not returned: for kernels in which threads may return before a barrier.
+// The threads that have not returned, in a kernel in which threads may return before a barrier.
 struct remaining_threads {
   unsigned char* flags;
   unsigned count;
@@ -113,13 +113,13 @@ struct remaining_threads {
   bool none() const { return count == 0; }
 };
 
-// Stores threadIdx before each thread if functions read it.
+// Sets threadIdx for functions before each thread runs, if functions read it.
 template <bool StoresIndex>
 TROUPE_INLINE void store_index(uint3 index) {
   if constexpr (StoresIndex) threadIdx = index;
 }
 
-// Runs code between two barriers.
+// Runs the code between two barriers.
 template <bool StoresIndex, bool Independent, class Left, class Body>
 TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1))
@@ -135,14 +135,14 @@ TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& bod
     });
 }
 
-// Runs code that is needed only by threads for which guard(threadIdx, linear index) holds. `body` tests the guard
-// itself, unless its last argument is true: then all threads pass.
+// Runs code that only threads for which guard(threadIdx, linear index) holds need. `body` tests the guard itself,
+// unless its last argument is true: then it holds for all threads.
 template <bool StoresIndex, bool Independent, class Left, class Guard, class Body>
 TROUPE_INLINE void each_thread_inside(const frame& f, const Left& left, const Guard& guard, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1)) {
     unsigned inside = 0;
     run_in_lanes<Independent>(f, [&](uint3 index, unsigned thread)
-                    __attribute__((always_inline)) { inside += guard(index, thread) ? 1u : 0u; });
+                                     __attribute__((always_inline)) { inside += guard(index, thread) ? 1u : 0u; });
     if (__builtin_expect(inside == f.threads, 1))
       each_thread<StoresIndex, Independent>(
           f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, true); });
@@ -150,8 +150,8 @@ TROUPE_INLINE void each_thread_inside(const frame& f, const Left& left, const Gu
       each_thread<StoresIndex, Independent>(
           f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
   } else {
-    each_thread<StoresIndex, Independent>(f, left,
-                      [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
+    each_thread<StoresIndex, Independent>(
+        f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
   }
 }
 
@@ -174,7 +174,7 @@ TROUPE_INLINE void each_thread_or_leaves(const frame& f, remaining_threads& left
   left.count = count;
 }
 
-// The combined result of a condition around a barrier, evaluated by all threads.
+// The result of a condition around a barrier, which all threads evaluate.
 enum class answer { no, yes, none_left, divided };
 
 template <bool StoresIndex, bool Independent, class Left, class Body>
@@ -203,7 +203,7 @@ TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Bod
   b.services->leave(&b, TROUPE_HOST_DIVERGED);
 }
 
-// Runs threads as fibers: `body` gets threadIdx.
+// Runs threads as fibers, and passes threadIdx to `body`.
 template <class Body>
 TROUPE_INLINE void as_fibers(frame& f, const Body& body) {
   struct context {
@@ -224,7 +224,7 @@ TROUPE_INLINE void as_fibers(frame& f, const Body& body) {
   if (status != TROUPE_HOST_OK) f.b.services->leave(&f.b, status);
 }
 
-// Called when a thread reaches the end of the kernel. This is not the same as a return while others wait at a barrier.
+// Called when a thread reaches the end of the kernel, which differs from a return while others wait at a barrier.
 TROUPE_INLINE void end_of_kernel(block& b, unsigned line = __builtin_LINE()) { b.services->reached_end(&b, line); }
 
 }  // namespace troupe_cuda

@@ -28,7 +28,7 @@ struct plain<const T[N]> {
   using type = T[N];
 };
 
-// The type of a thread's own copy of a parameter, without qualifiers that hold only for the parameter itself.
+// The type of a thread's own copy of a parameter, without the parameter's qualifiers.
 template <class T>
 struct own {
   using type = T;
@@ -42,7 +42,7 @@ struct own<T* __restrict__ const> {
   using type = T* const;
 };
 
-// Numbers, and types without user-defined operators.
+// Holds for numbers, and for types without user-defined operators.
 template <class T>
 inline constexpr bool number = __is_enum(T) || code<T> != TROUPE_HOST_OTHER;
 template <class T>
@@ -54,8 +54,8 @@ inline constexpr bool number<T&> = false;
 template <class T>
 inline constexpr bool number<T&&> = false;
 
-// Types that may be moved to another address while a thread waits: numbers, and structs of data without constructors,
-// copy functions or destructors.
+// Holds for types that may be moved to another address while a thread waits: numbers, and structs of data without
+// constructors, copy functions or destructors.
 template <class T>
 inline constexpr bool data =
     number<T> || (__is_class(T) && __is_aggregate(T) && __is_trivially_copyable(T) && __is_trivially_constructible(T));
@@ -70,7 +70,7 @@ inline constexpr bool data<dim3> = true;
 template <>
 inline constexpr bool data<void> = false;
 
-// A member that is not an array, so that naming it does not yield a pointer to the whole struct.
+// Holds for a member that is not an array, so that naming it does not yield a pointer into the struct.
 template <class T>
 inline constexpr bool member = data<T>;
 template <class T, size_t N>
@@ -99,7 +99,7 @@ TROUPE_INLINE T* per_thread(frame& f) {
   return reinterpret_cast<T*>(__builtin_assume_aligned(at, 64));
 }
 
-// Releases, at the end of a scope, the scratch memory that was taken in it.
+// Releases, at the end of a scope, the scratch memory that was allocated in it.
 struct scratch_scope {
   block& b;
   char *at, *end;
@@ -110,7 +110,7 @@ struct scratch_scope {
   scratch_scope(const scratch_scope&) = delete;
 };
 
-// A thread's array while the thread runs. A small one is a copy, which can be kept in registers.
+// A thread's array while the thread runs. A small array is copied, so that the copy can be in registers.
 template <class T, bool Small = sizeof(T) <= 1024>
 struct local_copy {
   T value;
@@ -126,13 +126,12 @@ struct local_copy<T, false> {
   [[gnu::always_inline]] explicit local_copy(T& target_) : value(target_) {}
   [[gnu::always_inline]] void write_back() {}
 };
-// The value may have a qualifier that the target lacks, as in `float* __restrict__`, which clang removes only by a
-// C-style cast.
+// Stores a value. It may have a qualifier that the target lacks, as in `float* __restrict__`, which clang removes only
+// by a C-style cast.
 template <class T, class U>
 TROUPE_INLINE void store(T& target, const U& value) {
   static_assert(sizeof(T) == sizeof(U));
-  __builtin_memcpy(static_cast<void*>(const_cast<typename plain<T>::type*>(&target)),
-                   (const void*)(&value), sizeof(T));
+  __builtin_memcpy(static_cast<void*>(const_cast<typename plain<T>::type*>(&target)), (const void*)(&value), sizeof(T));
 }
 
 [[gnu::always_inline]] inline remaining_threads::remaining_threads(frame& f)
@@ -140,7 +139,8 @@ TROUPE_INLINE void store(T& target, const U& value) {
   __builtin_memset(flags, 1, count);
 }
 
-// The address of a thread-local variable, computed once per block, because it does not change while the block runs.
+// Returns the address of a thread-local variable, computed once per block, because it does not change while the block
+// runs.
 template <class T>
 TROUPE_INLINE T& once(T& variable) {
   T* at = &variable;
@@ -148,7 +148,7 @@ TROUPE_INLINE T& once(T& variable) {
   return *at;
 }
 
-// Dynamic shared memory.
+// Returns the block's dynamic shared memory as an array of T.
 template <class T>
 TROUPE_INLINE T& dynamic_shared(block& b) {
   return *reinterpret_cast<T*>(__builtin_assume_aligned(b.shared, 128));

@@ -7,7 +7,8 @@
 
 namespace troupe_cuda {
 
-// Calls f for each part of two words. It gets signed values if T is signed, and its result is cut to the part.
+// Calls f for each pair of parts of two words. f receives signed values if T is signed, and its result is truncated to
+// the part.
 template <class T, class F>
 TROUPE_INLINE unsigned by_parts(unsigned a, unsigned b, const F& f) {
   constexpr unsigned bits = 8 * sizeof(T), mask = (1u << bits) - 1;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Warp operations, for threads that run as fibers. Each lane stores its value; the last lane to arrive computes the
-// results of all.
+// results of all lanes.
 #pragma once
 #pragma GCC system_header
 
@@ -10,7 +10,7 @@ namespace troupe_cuda {
 
 using warp = troupe_host_warp;
 
-// Sets a lane's result if it is in the mask: other lanes may not have fetched their previous results yet.
+// Sets a lane's result if the lane is in the mask: other lanes may not have fetched their previous results yet.
 TROUPE_INLINE void set_result(warp* w, uint32_t mask, uint32_t lane, uint64_t value) {
   w->out[lane] = mask >> lane & 1 ? value : w->out[lane];
 }
@@ -45,7 +45,7 @@ TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), ui
                             const char* file, unsigned line) {
   const index_guard guard;
   block& b = *current;
-  // Threads that run in loops have no warps; meet() then fails.
+  // Threads that run in loops have no warps: for them, meet() fails.
   warp* w = b.fibers ? b.warps + b.thread / 32 : nullptr;
   const unsigned lane = b.thread % 32;
   if (w) {
@@ -56,7 +56,7 @@ TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), ui
   return w->out[lane];
 }
 
-// Returns the value of lane `from`. The launcher decides the result for a lane that takes no part.
+// Returns the value of lane `from`. The launcher decides what is returned for a lane that takes no part in the shuffle.
 TROUPE_INLINE uint64_t read_lane(unsigned mask, uint64_t value, unsigned from, const char* file, unsigned line) {
   const index_guard guard;
   block& b = *current;
@@ -133,7 +133,7 @@ TROUPE_INLINE T fold(unsigned mask, T value, const char* file, unsigned line) {
   return static_cast<T>(meet(mask, set_fold<T, F>, static_cast<uint64_t>(value), 0, file, line));
 }
 
-// Small integers are exchanged as int, as in a call of CUDA's functions.
+// Exchanges small integers as int, as CUDA's functions do.
 template <class T>
 struct shuffled {
   using type = T;
@@ -174,7 +174,7 @@ TROUPE_INLINE S __shfl_down_sync(unsigned mask, T value, unsigned delta, int wid
 }
 template <class T, class S = typename ::troupe_cuda::shuffled<T>::type>
 TROUPE_INLINE S __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, TROUPE_PLACE) {
-  // A lane of a later segment is out of range; a lane of an earlier segment is not.
+  // A lane of a later segment counts as out of range; a lane of an earlier segment does not.
   const unsigned lane = ::troupe_cuda::lane_id(), from = lane ^ static_cast<unsigned>(lanes);
   const bool reachable =
       from < 32 && from < (lane & ~(static_cast<unsigned>(width) - 1)) + static_cast<unsigned>(width);

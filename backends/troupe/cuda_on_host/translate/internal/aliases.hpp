@@ -11,11 +11,11 @@
 
 namespace troupe::cuda_on_host {
 
-/// Unique names of kernels that share their name with other kernels.
+/// Unique names for kernels that have the same name as others.
 using kernel_aliases = std::unordered_map<const definition*, std::string>;
 
-/// Gives each kernel among several of the same name an alias, placed after its body, where its parameter types have
-/// the same meaning. Reports requested names that several kernels have.
+/// Gives an alias to each kernel whose name other kernels share. The alias is placed after the kernel's body, where its
+/// parameter types have the same meaning. Reports requested names that several kernels have.
 kernel_aliases add_aliases(edited_source& source, const token_list& tokens, const unit& u,
                            const translate_options& options, std::vector<finding>& findings);
 

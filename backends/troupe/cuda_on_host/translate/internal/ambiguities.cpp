@@ -8,7 +8,8 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Finds the functions that bind references to their arguments: by a &, or by a name that may hide a reference.
+// Finds the functions that bind references to their arguments: parameters with a &, or of a type that may be a
+// reference.
 void examine_parameters(const token_list& s, const std::unordered_set<std::string_view>& reference_aliases, unit& u) {
   for (const definition& d : u.definitions) {
     if (!d.is_function()) continue;

@@ -12,7 +12,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Members of a block that have an equivalent without the group.
+// Members of a block group, and the built-in variables with the same value.
 const std::unordered_map<std::string_view, std::string_view> members = {
     {"thread_rank", "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))"},
     {"size", "(blockDim.x * blockDim.y * blockDim.z)"},
@@ -36,7 +36,7 @@ class kernel_reader {
   // Returns no replacements if the kernel has no block group, or uses it for anything else.
   std::vector<replacement> run() {
     std::vector<replacement> all = look();
-    for (const replacement& r : all) {  // the removed text must not contain a line marker
+    for (const replacement& r : all) {  // a line marker within the removed text would be lost
       const std::size_t begin = s_.offset(r.begin);
       if (s_.source.substr(begin, s_.offset(r.end - 1) - begin).find("\n#") != std::string_view::npos) return {};
     }
@@ -83,7 +83,7 @@ class kernel_reader {
     return true;
   }
 
-  // Handles one use of the block that tokens [begin, end) name.
+  // Handles one use of the block group, which tokens [begin, end) name.
   bool used(std::size_t begin, std::size_t end) {
     const bool is_call = s_[end].is(".") && s_[end + 1].is_identifier() && s_[end + 2].is("(") && s_[end + 3].is(")");
     if (is_call && s_[end + 1].is("sync")) return barrier(begin, end + 4);

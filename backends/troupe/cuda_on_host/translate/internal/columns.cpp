@@ -6,7 +6,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Decodes a name as spelt in a line marker.
+// Decodes a file name from a line marker.
 std::string without_escapes(const std::string& name) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -78,11 +78,11 @@ std::size_t find_token(std::string_view line, std::size_t from, std::string_view
 }  // namespace
 
 void find_columns(token_list& s, const source_reader& read) {
-  constexpr std::size_t longest = 1000;  // in longer lines, not every token is searched
+  constexpr std::size_t longest = 1000;  // longer lines are skipped, because the search would take too long
   std::vector<std::optional<source_lines>> files(s.files.size());
   std::vector<bool> was_read(s.files.size(), false);
   std::string_view line;
-  std::size_t behind = 0;  // after the last token that was found
+  std::size_t behind = 0;  // the position after the last token that was found
   bool in_macro = false;
   for (std::size_t i = 0; i < s.size(); ++i) {
     token& t = s.tokens[i];
@@ -105,7 +105,7 @@ void find_columns(token_list& s, const source_reader& read) {
       t.column = static_cast<std::uint32_t>(at + 1);
       continue;
     }
-    // A macro's first token is where the macro is used.
+    // The first token of a macro's expansion gets the column where the macro is used.
     const std::size_t macro = line.find_first_not_of(" \t", behind);
     t.column = in_macro || macro == line.npos ? 0 : static_cast<std::uint32_t>(macro + 1);
     in_macro = true;

@@ -7,7 +7,8 @@
 
 namespace troupe::cuda_on_host {
 
-/// Sets the tokens' columns to those in the user's files, because macros and comments before a token shift it.
+/// Sets the tokens' columns to those in the user's files. Macros and comments before a token shift it in the
+/// preprocessed text.
 void find_columns(token_list& tokens, const source_reader& read);
 
 }  // namespace troupe::cuda_on_host

@@ -31,7 +31,7 @@ class statement_reader {
     if (first.is("using") || first.is("typedef") || first.is("static_assert"))
       return {.kind = statement_kind::block_wide};
     if (first.is("struct") || first.is("class") || first.is("union") || first.is("enum")) {
-      // A class alone is the same for all threads; a class followed by a variable is not understood.
+      // A class alone is the same for all threads; a class followed by a declarator is not handled.
       const bool alone = end_ >= 2 && s_[end_ - 2].is("}") && s_.closing(end_ - 2) < end_;
       return {.kind = alone ? statement_kind::block_wide : statement_kind::unknown};
     }
@@ -95,7 +95,7 @@ class statement_reader {
         d.named_at = i;
         continue;
       }
-      if (has_type) break;  // this is the name
+      if (has_type) break;  // the previous token was the type, so this one is the name
       if (t.is("auto")) d.is_auto = true;
       d.is_number = is_number_word(t.text);
       d.is_vector = is_vector_word(t.text);
@@ -117,7 +117,7 @@ class statement_reader {
     }
   }
 
-  // ns::type<int>::other: moves i to its last token.
+  // Moves `i` to the last token of a qualified name, such as ns::type<int>::other.
   bool qualified_name(std::size_t& i) const {
     if (s_[i].is("::")) ++i;
     for (;;) {
@@ -159,7 +159,7 @@ class statement_reader {
         if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) {
           i = s_.closing(i);
         } else if (s_[i].is("<")) {
-          const std::size_t after = s_.after_angles(i, end_);  // f<a, b>(x)
+          const std::size_t after = s_.after_angles(i, end_);  // as in f<a, b>(x)
           if (after != i && s_[after].is("(")) i = after - 1;
         }
       }

@@ -31,10 +31,10 @@ void edited_source::add_before(std::size_t token, const std::string& text) {
 
 void edited_source::add_behind(std::size_t token, const std::string& text) { edit_of(token).behind += text; }
 
-// Writes tokens at their original positions.
+// Writes each token at its original line and column.
 class edited_source::writer {
  public:
-  // `column`: the column of the next character written.
+  // Begins at `column`, where the next character will be written.
   writer(const edited_source& of, std::size_t column) : of_(of), s_(of.source_), shift_(column) {}
 
   void copy(std::size_t from, std::size_t to) { add(s_.source.substr(from, to - from)); }
@@ -66,7 +66,7 @@ class edited_source::writer {
 
   void move_to(const troupe::cuda_on_host::token& t, std::size_t i) {
     if (t.column == 0 || t.column == column()) return;
-    // "text"_suffix must stay in one piece.
+    // "text"_suffix is one token for the compiler, so nothing may be inserted before the suffix.
     const bool glued = i > 0 && s_[i - 1].kind == token_kind::literal &&
                        s_[i - 1].text.data() + s_[i - 1].text.size() == t.text.data();
     if (glued) return;
@@ -77,7 +77,7 @@ class edited_source::writer {
   const edited_source& of_;
   const token_list& s_;
   std::string out_;
-  std::size_t line_begin_ = 0, shift_;  // columns count from here
+  std::size_t line_begin_ = 0, shift_;  // line_begin_: the position from which columns count
 };
 
 std::string edited_source::slice(std::size_t begin, std::size_t end) const {

@@ -10,7 +10,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Words that may be followed by a parenthesis which is not a parameter list.
+// Returns true for words before a parenthesis that is not a parameter list.
 bool takes_parenthesis(std::string_view word) {
   return word == "__attribute__" || word == "__launch_bounds__" || word == "alignas" || word == "decltype" ||
          word == "__align__" || word == "noexcept" || word == "explicit" || word == "requires" ||
@@ -37,11 +37,11 @@ class finder {
  private:
   struct scope {
     std::string name;
-    std::size_t end;  // the }
+    std::size_t end;  // the closing brace
     bool is_class;
   };
 
-  // Parses one declaration, or enters a scope. Returns the beginning of the next one.
+  // Parses one declaration, or enters a scope. Returns the position of the next declaration.
   std::size_t declaration(std::size_t begin) {
     const token& first = s_[begin];
     if (first.kind == token_kind::pragma || first.is(";") || first.is("}") || first.is(")") || first.is("]"))
@@ -65,8 +65,8 @@ class finder {
 
   std::size_t declarator(definition& d, std::size_t i) {
     const std::size_t head = i;
-    std::size_t equals = 0;     // the first = outside of brackets
-    bool behind_colon = false;  // in a constructor's initialiser list
+    std::size_t equals = 0;     // position of the first = outside of brackets
+    bool behind_colon = false;  // the position is in a constructor's member initializers
     bool is_class = false, is_enum = false, is_namespace = false;
     for (const std::size_t limit = scopes_.back().end; i < limit; ++i) {
       const token& t = s_[i];
@@ -95,7 +95,7 @@ class finder {
         finish(d, head, i, i + 1, equals);
         return i + 1;
       }
-      if (t.text == "}") return i;  // of the current scope, or unmatched
+      if (t.text == "}") return i;  // closes the current scope, or is unmatched
       if (t.text == "=" && equals == 0) equals = i;
       if (t.text == ":" && d.parameters) behind_colon = true;
       if (t.text == "<" && !equals && !d.parameters) {
@@ -108,11 +108,11 @@ class finder {
         i = s_.closing(i);
       } else if (t.text == "{") {
         const std::size_t close = s_.closing(i);
-        if (close >= s_.size()) return s_.size();  // unclosed
+        if (close >= s_.size()) return s_.size();  // the bracket is not closed
         if (d.parameters && !equals) {
           const token& before = s_[i - 1];
           if (behind_colon && (before.is_identifier() || before.is(">"))) {
-            i = close;  // a member initialiser
+            i = close;  // skips a member initializer
             continue;
           }
           d.has_body = true;
@@ -139,7 +139,7 @@ class finder {
 
   void named_function(definition& d, std::size_t open) {
     std::size_t at = open - 1;
-    if (s_[at].is(">")) {  // f<int>(...): go back to the name
+    if (s_[at].is(">")) {  // as in f<int>(...): goes back to the name
       std::size_t depth = 0, steps = 0;
       while (at > d.begin && ++steps < 256) {
         if (s_[at].is(">")) ++depth;
@@ -154,7 +154,7 @@ class finder {
     d.parameters = open;
   }
 
-  // Returns the class outside of which a name at namespace scope is defined, or an empty text.
+  // Returns the class of a member that is defined outside of its class, or an empty text. `name` is the member's name.
   std::string_view owner(std::size_t name) const {
     std::size_t at = name;
     if (s_[at - 1].is("~")) --at;
@@ -185,7 +185,7 @@ class finder {
     out_.outer.push_back(std::move(d));
   }
 
-  // Adds a class, with the names that are declared after its }.
+  // Adds a class, and the variables that are declared after its closing brace.
   void outer_class(std::size_t begin, std::size_t head, std::size_t open, std::size_t close) {
     if (scopes_.back().is_class) return;
     outer_declaration d{.begin = begin, .end = close + 1};
@@ -230,7 +230,7 @@ class finder {
     return open + 1;
   }
 
-  // Matches const int n = 4: a number that never changes.
+  // Matches a number that never changes: const int n = 4.
   bool is_constant_number(std::size_t head, std::size_t name) const {
     bool constant = false, number = false;
     for (std::size_t i = head; i < name; ++i) {
@@ -273,7 +273,7 @@ class finder {
       out_.names.insert(d.name);
       const std::string_view of = owner(d.name_at);
       outer.names.push_back(of.empty() ? d.name : of);
-      for (std::size_t i = d.name_at; i < body; ++i) {  // int a = 1, b;
+      for (std::size_t i = d.name_at; i < body; ++i) {  // as in int a = 1, b;
         if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) i = s_.closing(i);
         if (!s_[i].is(",")) continue;
         const std::size_t other = declared_name(s_, i + 1, body);
@@ -282,7 +282,8 @@ class finder {
         out_.others.insert(s_[other].text);
         outer.names.push_back(s_[other].text);
       }
-      for (std::size_t i = head; i <= d.name_at; ++i)  // otherwise an unnamed enumeration would be called "enum"
+      // starts at `head`, so that the word enum is not taken for the name of an unnamed enumeration
+      for (std::size_t i = head; i <= d.name_at; ++i)
         if (s_[i].is("enum") || s_[i].is("namespace")) outer.names.clear();
       if (s_[head].is("using") && !s_[head + 2].is("=")) outer.names.clear();
       if (s_[head].is("using") || s_[head].is("typedef"))
@@ -335,7 +336,7 @@ bool is_device_word(std::string_view word) noexcept {
 
 unit find_definitions(const token_list& source) { return finder(source).run(); }
 
-// Definitions are in the order of the text and do not nest.
+// Uses that definitions are in the order of the text and do not nest.
 const definition* function_at(const unit& u, std::size_t token) noexcept {
   auto after = std::upper_bound(u.definitions.begin(), u.definitions.end(), token,
                                 [](std::size_t at, const definition& d) { return at < d.begin; });
@@ -356,7 +357,7 @@ std::size_t declared_name(const token_list& s, std::size_t begin, std::size_t en
       if (i > begin && takes_parenthesis(s[i - 1].text)) {
         i = s.closing(i);
       } else if (s[i + 1].is("*") || s[i + 1].is("&")) {
-        continue;  // (*name)(...) and (&name)[...]
+        continue;  // skips (*name)(...) and (&name)[...]
       } else {
         break;
       }

@@ -10,23 +10,24 @@
 
 namespace troupe::cuda_on_host {
 
-/// `if (i >= n) return;` or `if (i < n) { the rest }` after declarations without side effects. Nearly all blocks are
-/// entirely within the bounds: testing that first spares the vector code from masking its loads and stores, which is
-/// slow.
+/// A bounds check at the beginning: `if (i >= n) return;` or `if (i < n) { the rest }`, after declarations without side
+/// effects. Nearly all blocks are entirely within the bounds: testing that first spares the vector code from masking
+/// its loads and stores, which is slow.
 struct guard {
-  std::size_t begin;  ///< of the declarations before the guard
+  std::size_t begin;  ///< where the declarations before the check begin
   std::size_t condition, condition_end;
-  std::size_t statement;  ///< the `if`
-  bool leaves;            ///< true: threads for which the condition holds return; false: only these have work
+  std::size_t statement;  ///< position of the `if`
+  /// true: threads for which the condition holds return; false: only threads for which it holds have work
+  bool leaves;
 };
 
-/// Looks for a guard at the beginning of tokens [begin, end), which are whole statements at the level of barriers.
+/// Looks for a bounds check at the beginning of tokens [begin, end), which are whole statements between barriers.
 std::optional<guard> find_guard(const token_list& source, const level_variables& variables, std::size_t begin,
                                 std::size_t end);
 
 /// Returns the body of a function that returns true if a thread has work. It begins on a line of its own.
 std::string guard_text(const edited_source& source, const guard& g);
-/// Changes the guard in the source so that every thread passes it when `troupe_inside` is true.
+/// Changes the check in the source so that every thread passes it if `troupe_inside` is true.
 void skip_if_inside(edited_source& source, const guard& g);
 
 }  // namespace troupe::cuda_on_host

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the threads that run some statements are independent of each other, so that the compiler may run them in
-// vector lanes.
+// Decides whether the threads that run some statements are independent of each other, so that the compiler may run them
+// in vector lanes.
 #include <algorithm>
 #include <troupe/cuda_on_host/translate/internal/operands.hpp>
 #include <troupe/cuda_on_host/translate/internal/variables.hpp>
@@ -17,7 +17,7 @@ bool level_variables::is_in_register(std::string_view name, std::size_t begin, s
   });
 }
 
-// Every token must be one of those known to be safe; a thread's own array, struct, reference or lambda is not.
+// Accepts only tokens that are known to be safe, so no array, struct, reference or lambda of a thread.
 bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
   constexpr std::string_view words[] = {"if",       "else",   "for",   "while", "do",   "break",
                                         "continue", "return", "const", "true",  "false"};
@@ -32,7 +32,8 @@ bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
     return is_number_word(t.text) && !u_.names.contains(t.text) && !declared_.contains(t.text);
   };
   if (u_.has_hidden_uses || u_.uses_foreign_namespace || !obstacle_.empty()) return false;
-  std::unordered_map<std::string_view, bool> inner;  // declared in these statements; true for pointers
+  // the names declared in these statements, and whether each is a pointer
+  std::unordered_map<std::string_view, bool> inner;
   for (std::size_t i = begin; i < end; ++i) {
     const token& t = s_[i];
     const token& before = s_[i - 1];
@@ -69,7 +70,7 @@ bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
       continue;
     }
     if (shared_.contains(t.text) || is_constant_here(i)) continue;
-    // A variable of an inner block: int x = ..., const float* p = ...
+    // Matches a variable of an inner block: int x = ..., const float* p = ...
     const bool is_pointer = before.is("*") && (is_number(s_[i - 2]) || s_[i - 2].is("const"));
     if ((is_number(before) || is_pointer) && (s_[i + 1].is("=") || s_[i + 1].is(";") || s_[i + 1].is(",")))
       inner[t.text] = is_pointer;

@@ -79,7 +79,7 @@ class replacer {
   }
 
  private:
-  // Reports a use. In functions other than kernels, it is refused when a kernel reaches it. At namespace scope,
+  // Reports a use. In a function that is not a kernel, the use only ends a launch that reaches it. At namespace scope,
   // mentioning a name has no effect.
   void complain(std::size_t i, std::string_view text) {
     const definition* const function = function_at(u_, i);
@@ -103,7 +103,7 @@ class replacer {
     }
     if (w == "this_grid") return grid_group(i);
     if (w == "sync" && waits_for_grid(i)) return complain(i, grid_barrier);
-    // The variable becomes static anyway.
+    // The variable becomes static through the replacement of __shared__.
     if (w == "static" && is_specifier_beside(s_, i, "__shared__")) return e_.replace(i, "");
     if (!w.starts_with("__")) {
       if (const auto r = refused_.find(w); r != refused_.end() && refers(i) && !u_.names.contains(w))
@@ -129,7 +129,7 @@ class replacer {
     }
   }
 
-  // asm("" ::: "memory") generates no code.
+  // asm("" ::: "memory") generates no code, so it is removed.
   void assembly(std::size_t i, std::size_t open) {
     const bool is_empty =
         s_[open + 1].text == "\"\"" && (s_[open + 2].is(":") || s_[open + 2].is("::") || s_[open + 2].is(")"));
@@ -139,7 +139,7 @@ class replacer {
     e_.replace(i, is_empty ? "((void)0)" : "::troupe_cuda::unsupported(\"" + std::string(ptx) + "\")");
   }
 
-  // Remembers a variable that holds the grid: auto g = cg::this_grid();
+  // Remembers a variable that holds the grid group: auto g = cg::this_grid();
   void grid_group(std::size_t i) {
     std::size_t at = i;
     while (at > 1 && s_[at - 1].is("::") && s_[at - 2].is_identifier()) at -= 2;
@@ -151,7 +151,7 @@ class replacer {
     return s_[i + 1].is("(") && grids_.contains(s_[i + 2].text) && s_[i + 3].is(")");
   }
 
-  // Returns true if the word means CUDA's name, and not a member or a name being declared by the user.
+  // Returns true if the word means CUDA's name, not a member and not a name that the user declares.
   bool refers(std::size_t i) const noexcept {
     if (s_[i - 1].is(".") || s_[i - 1].is("->")) return false;
     return s_[i + 1].is("::") || s_[i + 1].is("(") || s_[i + 1].is("<") || s_[i].text.starts_with("cuda") ||
@@ -168,8 +168,8 @@ class replacer {
     return false;
   }
 
-  // #pragma unroll, in the form that both g++ and clang++ accept. If the argument is not a literal, the compiler
-  // decides.
+  // Rewrites #pragma unroll in a form that g++ and clang++ accept. If the argument is not a literal, the compiler
+  // decides how far to unroll.
   void pragma(std::size_t i) {
     std::string_view text = s_[i].text;
     const std::size_t at = text.find("unroll");
@@ -196,7 +196,8 @@ class replacer {
   std::vector<gpu_only> findings_;
 };
 
-// The declaration of `extern __shared__` as a typedef, without these two words and without alignment specifiers.
+// Returns the declaration of an `extern __shared__` array as a typedef, without these two words and without alignment
+// specifiers.
 std::string type_of(edited_source& e, std::size_t begin, std::size_t end, std::size_t name, const std::string& type) {
   const token_list& s = e.tokens();
   std::string out = "typedef ";
@@ -286,7 +287,7 @@ void replace_dynamic_shared(edited_source& e, const unit& u) {
       if (s[i].is("extern")) {
         if (!is_specifier_beside(s, i, "__shared__")) continue;
         std::size_t begin = i, end = i;
-        while (s[begin - 1].is_identifier()) --begin;  // __shared__ extern
+        while (s[begin - 1].is_identifier()) --begin;  // as in __shared__ extern
         while (end < d.end && !s[end].is(";")) ++end;
         const std::size_t name = declared_name(s, begin, end);
         if (name >= end) continue;

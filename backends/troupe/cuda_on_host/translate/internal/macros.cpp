@@ -12,7 +12,7 @@ void macro_table::add(const std::vector<std::string_view>& directives) {
     if (!head[0].is("define") || !head[1].is_identifier()) continue;
     const std::string_view name = head[1].text;
     std::string body(directive.substr(head.offset(1) + 1 + name.size()));
-    std::replace(body.begin(), body.end(), '\n', ' ');  // otherwise a # in it would begin a directive
+    std::replace(body.begin(), body.end(), '\n', ' ');  // a # in the body would begin a directive on a line of its own
     names_.insert(name);
     bool is_marked = for_device_.contains(name);
     for (const token& t : tokenize(body).tokens) {

@@ -10,7 +10,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// The macros of texts that were not preprocessed, regardless of conditions around their definitions.
+/// The macros that some texts define. The texts are not preprocessed, so conditions around definitions are ignored.
 class macro_table {
  public:
   /// Adds every #define among the directives. The texts must outlive this object.
@@ -20,15 +20,17 @@ class macro_table {
   bool contains(std::string_view name) const { return names_.contains(name); }
   /// Returns true if the macro may expand to __device__ or the like.
   bool is_for_device(std::string_view name) const { return for_device_.contains(name); }
-  /// Appends the macro's definitions to `bodies`, on the first call for that name only.
+  /// Appends the macro's definitions to `bodies`; further calls for the same name append nothing.
   void take_bodies(std::string_view name, std::vector<std::string>& bodies);
 
  private:
   void mark(std::string_view name);
 
   std::unordered_set<std::string_view> names_, for_device_;
-  std::unordered_map<std::string_view, std::vector<std::string>> bodies_;   // of macros not taken yet
-  std::unordered_map<std::string, std::vector<std::string_view>> used_by_;  // the macros whose bodies contain a word
+  // definitions that take_bodies has not appended yet
+  std::unordered_map<std::string_view, std::vector<std::string>> bodies_;
+  // for each word, the macros whose bodies contain it
+  std::unordered_map<std::string, std::vector<std::string_view>> used_by_;
 };
 
 }  // namespace troupe::cuda_on_host

@@ -38,7 +38,7 @@ std::vector<finding> find_unknown_names(const token_list& tokens, const unit& u,
   for (const std::string& name : options.kernels) {
     const std::string own = last_identifier(name);
     if (own.empty()) continue;
-    const definition* found = nullptr;  // a kernel, if one of the functions of this name is
+    const definition* found = nullptr;  // a kernel of this name, or else a function of this name
     for (const definition& d : u.definitions)
       if (d.is_function() && d.name == own && (found == nullptr || (d.is_kernel && !found->is_kernel))) found = &d;
     if (found != nullptr && !found->is_kernel)

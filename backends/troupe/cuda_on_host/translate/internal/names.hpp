@@ -12,7 +12,7 @@ namespace troupe::cuda_on_host {
 std::string last_identifier(const std::string& name_expression);
 
 /// Finds names in the options that the compiler would report less clearly: kernels and variables that the source does
-/// not mention, and kernels that are functions without __global__.
+/// not mention, and functions without __global__ that are requested as kernels.
 std::vector<finding> find_unknown_names(const token_list& tokens, const unit& u, const translate_options& options);
 
 }  // namespace troupe::cuda_on_host

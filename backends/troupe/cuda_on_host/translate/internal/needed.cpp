@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CUDA file contains host code beside its kernels: launchers, a main function, classes that own memory. Names
-// alone decide which declarations are needed, erring on the side of keeping: a declaration is kept if anything that is
-// kept contains one of its names, in whatever meaning.
+// A CUDA file contains host code beside its kernels: launchers, a main function, classes that own memory. Names alone
+// decide which declarations are needed. If in doubt, a declaration is kept: it is needed if anything that is kept
+// contains one of its names, in whatever meaning.
 #include <algorithm>
 #include <iterator>
 #include <troupe/cuda_on_host/translate/host_code.hpp>
@@ -15,7 +15,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Functions that the language or the standard library calls although their names are not in the source.
+// Functions that the language or the standard library calls without naming them in the source.
 constexpr std::string_view called_unnamed[] = {"begin",     "end",  "rbegin", "rend",  "cbegin",
                                                "cend",      "size", "data",   "empty", "iter_move",
                                                "iter_swap", "swap", "get",    "hash",  "tie"};
@@ -27,7 +27,7 @@ struct scanned_text {
 
 class search {
  public:
-  // The texts are searched together: a name mentioned in one of them is needed in all.
+  // Searches all texts together: a declaration that one of them mentions is needed in all.
   search(std::vector<scanned_text> texts, bool all_kernels) : texts_(std::move(texts)) {
     for (const scanned_text& t : texts_) {
       macros_.add(t.tokens.directives);
@@ -80,7 +80,7 @@ class search {
     std::size_t text, number;
   };
 
-  // Mentions what is always needed: device code, and everything between the declarations.
+  // Marks what is always needed: everything that device code and the text between the declarations mention.
   void mention_always_needed(std::size_t text, bool all_kernels) {
     std::size_t outside = 0;
     for (std::size_t n = 0; n < reached_[text].size(); ++n) {
@@ -92,7 +92,8 @@ class search {
     mention(text, outside, texts_[text].tokens.size());
   }
 
-  // A macro's declarations cannot be seen. A macro that contains __device__ may precede any declaration.
+  // Returns true if a macro may generate part of the declaration, which then must be kept: a macro whose body contains
+  // __device__ may precede any declaration.
   bool is_made_by_macros(const token_list& s, const outer_declaration& d) const {
     if (macros_.empty()) return false;
     for (const std::string_view name : d.names)
@@ -122,10 +123,10 @@ class search {
 
   const std::vector<scanned_text> texts_;
   macro_table macros_;
-  std::vector<std::vector<bool>> reached_;  // for each text
+  std::vector<std::vector<bool>> reached_;  // for each text and each of its declarations: whether it is needed
   std::unordered_map<std::string_view, std::vector<place>> by_name_;
-  std::vector<place> waiting_;       // reached, but not examined yet
-  std::vector<std::string> bodies_;  // of mentioned macros, not examined yet
+  std::vector<place> waiting_;       // needed declarations that were not examined yet
+  std::vector<std::string> bodies_;  // bodies of mentioned macros that were not examined yet
 };
 
 }  // namespace
@@ -145,7 +146,7 @@ std::optional<std::string> without_host_code(const written_program& program) {
   tokens.push_back(tokenize(program.source));
   if (tokens.front().unmatched) return {};
   for (const std::string_view other : program.others) tokens.push_back(tokenize(other));
-  // In a text with an unmatched bracket, all words count as mentioned.
+  // In a text with an unmatched bracket, declarations cannot be found, so all words count as mentioned.
   for (const token_list& t : tokens) declared.push_back(t.unmatched ? unit{} : find_definitions(t));
   std::vector<scanned_text> texts;
   for (std::size_t i = 0; i < tokens.size(); ++i) texts.push_back({tokens[i], declared[i]});

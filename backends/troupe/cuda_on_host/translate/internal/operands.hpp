@@ -6,10 +6,11 @@
 #include <troupe/cuda_on_host/translate/internal/words.hpp>
 #include <troupe/cuda_on_host/translate/token.hpp>
 
-/// The meaning of single tokens in an expression.
+/// Finds the meaning of single tokens in an expression.
 namespace troupe::cuda_on_host {
 
-// Returns true for functions of the prelude whose value depends only on their arguments, of which indices are computed.
+// Returns true for functions of the prelude that indices are computed with and whose value depends only on their
+// arguments.
 inline bool is_pure_function(std::string_view name) {
   return name == "min" || name == "max" || name == "abs" || name == "__mul24" || name == "__umul24";
 }

@@ -9,10 +9,10 @@
 
 namespace troupe::cuda_on_host {
 
-/// Each thread has its own copy of the parameters; the compiler sees where that makes no difference.
+/// Code that gives each thread its own copy of the parameters. The compiler removes the copies that make no difference.
 struct own_parameters {
-  std::string outside;     ///< placed outside of the loop over threads
-  std::string begin, end;  ///< placed around the code of one thread
+  std::string outside;     ///< code before the loop over threads
+  std::string begin, end;  ///< code around the code of one thread
 };
 own_parameters make_own(const edited_source& source, const std::vector<kernel_parameter>& parameters);
 

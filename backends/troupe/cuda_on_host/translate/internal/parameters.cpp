@@ -45,7 +45,7 @@ std::vector<kernel_parameter> read_parameters(const token_list& s, const unit& u
       bool has_hidden_uses = false;
       for (std::size_t k = begin; k < i; ++k) {
         p.is_pack |= s[k].is("...");
-        if (s[k].is("<")) {  // template arguments do not name the parameter: bool_constant<true>
+        if (s[k].is("<")) {  // a name in template arguments is not the parameter's: bool_constant<true>
           const std::size_t after = s.after_angles(k, i);
           if (after != k) k = after - 1;
           continue;

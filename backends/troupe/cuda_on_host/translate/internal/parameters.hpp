@@ -14,7 +14,7 @@ namespace troupe::cuda_on_host {
 
 /// A parameter of a function: tokens [begin, end).
 struct kernel_parameter {
-  std::string_view name;  ///< empty if it has no name
+  std::string_view name;  ///< empty if the parameter has no name
   std::size_t begin = 0, end = 0;
   std::size_t name_at = 0;
   bool is_pack = false;
@@ -26,8 +26,8 @@ std::vector<kernel_parameter> read_parameters(const token_list& source, const un
 
 /// The parameters of a function's template.
 struct template_parameters {
-  std::unordered_set<std::string_view> numbers;  ///< values: template <int N>
-  std::unordered_set<std::string_view> types;    ///< template <class T>
+  std::unordered_set<std::string_view> numbers;  ///< values, as in template <int N>
+  std::unordered_set<std::string_view> types;    ///< types, as in template <class T>
   std::unordered_set<std::string_view> others;
 };
 template_parameters read_template_parameters(const token_list& source, const unit& u, const definition& function);

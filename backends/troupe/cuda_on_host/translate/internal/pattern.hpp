@@ -8,7 +8,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// Replaces %1, %2 ... in a text, so that generated code is readable in the source.
+/// Returns the pattern with %1, %2 ... replaced by the texts. Generated code is easier to read as a pattern.
 inline std::string fill_in(std::string_view pattern, std::initializer_list<std::string_view> parts) {
   std::string out;
   for (std::size_t i = 0; i < pattern.size(); ++i) {

@@ -56,8 +56,8 @@ class planner {
     ranges_[static_cast<std::size_t>(r.segment)].emplace_back(begin, end);
   }
 
-  // Adds a statement that runs once for the block. It precedes the region being filled, unless that region uses its
-  // names.
+  // Adds a statement that runs once for the block. It is placed before the region being filled, unless one of the two
+  // mentions a name that the other declares.
   void add_block(std::size_t begin, std::size_t end, std::vector<step>& to) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
@@ -74,7 +74,7 @@ class planner {
       to.push_back(std::move(one));
     }
   }
-  // Returns true if one of them mentions a name that the other declares, in whatever meaning.
+  // Returns true if the region or the statement mentions a name that the other declares, in whatever meaning.
   bool shares_names(const step& region, std::size_t begin, std::size_t end) const {
     const std::set<std::string_view> here = declared_in(begin, end);
     std::set<std::string_view> mentioned;
@@ -95,7 +95,7 @@ class planner {
     }
     return false;
   }
-  // Returns what a statement for the block declares: all of its names, unless the declaration is simple.
+  // Returns the names that a statement for the block declares: all names in it, unless it is a simple declaration.
   std::set<std::string_view> declared_in(std::size_t begin, std::size_t end) const {
     std::set<std::string_view> out;
     const classified_statement c = classify(s_, begin, end);
@@ -156,7 +156,7 @@ class planner {
     }
   }
 
-  // Adds the steps of a statement that is the body of another.
+  // Adds the steps of a statement that is the body of a branch or loop.
   void fill(const statement& s, std::vector<step>& to) {
     if (s.kind == statement::form::compound)
       for (const statement& inner : s.inner) add(inner, to);
@@ -185,7 +185,7 @@ class planner {
     }
   }
 
-  // Adds the third part of for: an expression that changes a uniform variable runs once, the others for each thread.
+  // Adds the third part of a for: an expression that changes a uniform variable runs once, others for each thread.
   void add_steps(const statement& s, std::vector<step>& to) {
     std::size_t begin = s.step;
     for (std::size_t i = s.step; i <= s.step_end; ++i) {
@@ -199,7 +199,7 @@ class planner {
           to.push_back({.kind = step::form::block_text, .text = {{begin, i}}});
         } else {
           add_text(begin, i, to);
-          open_ = false;  // one expression for each region, because they have no semicolons
+          open_ = false;  // one expression in each region, because expressions have no semicolons
         }
       }
       begin = i + 1;
@@ -217,7 +217,7 @@ class planner {
     ranges_[static_cast<std::size_t>(to.segment)].emplace_back(s.condition, s.condition_end);
   }
 
-  // Finds the variables that each segment uses, and those that live across barriers.
+  // Finds the variables that each segment uses, and the variables that live across barriers.
   void find_uses_of_segments() {
     for (std::size_t n = 0; n < ranges_.size(); ++n)
       for (const token_range& r : ranges_[n])
@@ -267,7 +267,7 @@ class planner {
     return out;
   }
 
-  // Finds words with consequences that are not followed here.
+  // Refuses words whose effects are not analyzed here.
   void check_words(const definition& kernel, const statement& whole) {
     constexpr std::string_view words[] = {
         "decltype", "__decltype",       "typeof",    "__typeof__", "__typeof", "__auto_type", "alloca", "setjmp",
@@ -299,8 +299,8 @@ class planner {
     if (out_.conditions.size() > 100) out_.obstacle = "too many types that are not known";
   }
 
-  // A parameter that is neither a number nor a pointer is shared by all threads, so only its members may be read. What
-  // they point to may be used in any way.
+  // A parameter that is neither a number nor a pointer is shared by all threads, so only its members may be read. The
+  // memory that they point to may be used in any way.
   void check_parameter(const kernel_parameter& p) {
     if (p.name.empty() || p.is_number || p.is_pointer) return;
     for (const name_use& use : v_.uses().of(p.name))
@@ -368,7 +368,7 @@ class planner {
     }
   }
 
-  // Returns true for a lambda that is only called.
+  // Returns true for a lambda that is called and not used in any other way.
   bool is_lambda(const level_variable& v) const {
     if (v.is_parameter || !v_.declarations()[v.declaration].text.is_auto || !v.shape.is_assigned ||
         !s_[v.shape.initialiser].is("["))
@@ -384,7 +384,7 @@ class planner {
   const level_variables& v_;
   const std::unordered_set<std::size_t>& steps_;
   split_plan out_;
-  std::vector<std::vector<token_range>> ranges_;  // of each segment
+  std::vector<std::vector<token_range>> ranges_;  // for each segment, its tokens
   bool open_ = false;                             // the last region accepts more statements
 };
 

@@ -13,7 +13,7 @@
 
 namespace troupe::cuda_on_host {
 
-using token_range = std::pair<std::size_t, std::size_t>;  // begin, end
+using token_range = std::pair<std::size_t, std::size_t>;  // [begin, end)
 
 /// A step of a split kernel.
 struct step {
@@ -22,32 +22,35 @@ struct step {
     region,      ///< statements that run for each thread
     scope,       ///< { ... }
     branch,      ///< if: one or two steps inside
-    loop,        ///< for, while: the inner steps, then those of `after`
-    do_loop,     ///< the condition comes last
+    loop,        ///< for, while: the steps in `inner`, then those in `after`
+    do_loop,     ///< do: as `loop`, with the condition at the end
   };
 
   form kind = form::region;
   std::vector<token_range> text;
   token_range condition{0, 0};
-  bool is_uniform = false;    ///< the condition
-  bool is_constexpr = false;  ///< the branch
-  int segment = -1;           ///< of a region, or of a condition that is evaluated for each thread
+  bool is_uniform = false;    ///< the condition has the same value for all threads
+  bool is_constexpr = false;  ///< if constexpr
+  /// index into split_plan::segments for a region, or for a condition that each thread evaluates; otherwise -1
+  int segment = -1;
   std::vector<step> inner, other, after;
 };
 
-/// The variables of a region or condition.
+/// The variables of a region, or of a condition that each thread evaluates.
 struct segment {
-  std::set<int> uses;      ///< in the order of their declarations; includes what recomputed variables depend on
+  /// in the order of their declarations, including the variables from which recomputed ones follow
+  std::set<int> uses;
   std::set<int> declares;  ///< the variables among `uses` that the region declares
 };
 
-/// The steps in which a kernel's body runs between barriers.
+/// The steps into which a kernel's body is split at its barriers.
 struct split_plan {
   std::vector<step> steps;
   std::vector<segment> segments;
-  std::set<int> crossing;               ///< variables that live across a barrier
-  std::vector<std::string> conditions;  ///< constant expressions on types: if one is false, the plan does not apply
-  std::string obstacle;                 ///< why there is no plan
+  std::set<int> crossing;  ///< variables that live across a barrier
+  /// constant expressions on types, which must all be true for the plan to be valid
+  std::vector<std::string> conditions;
+  std::string obstacle;  ///< why there is no plan
 };
 
 split_plan make_plan(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,

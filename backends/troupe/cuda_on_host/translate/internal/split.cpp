@@ -61,8 +61,7 @@ class writer {
            (independent ? "true" : "false") + ">(troupe_f, ";
   }
 
-  // Finds returns that precede a barrier, in the text or in a loop: for these, the threads that are left must be
-  // tracked.
+  // Finds returns after which other threads may reach a barrier: then the kernel must track which threads are left.
   void find_returns() {
     std::size_t last = 0;
     for (const statement& s : body_.whole.inner)
@@ -79,7 +78,8 @@ class writer {
     }
   }
 
-  // Returns the last token of the lambda that begins at `i`, whose returns do not count, or `i` if there is no lambda.
+  // Returns the last token of the lambda that begins at `i`, because its returns are not the kernel's; or `i` if there
+  // is no lambda.
   std::size_t behind_lambda(std::size_t i) const {
     std::size_t k = s_.closing(i) + 1;
     if (s_[k].is("<")) k = s_.after_angles(k, body_.whole.end);
@@ -99,7 +99,7 @@ class writer {
     if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
   }
 
-  // A parameter that threads write becomes a variable of each thread.
+  // Turns parameters that threads write into variables of each thread.
   void own_parameters() {
     for (std::size_t v = 0; v < v_.all().size(); ++v) {
       if (!v_.all()[v].is_parameter) continue;
@@ -178,7 +178,7 @@ class writer {
     }
   }
 
-  // Opens a brace, within which troupe_a is yes or no.
+  // Evaluates a condition in all threads. Opens a brace, within which troupe_a is yes or no.
   void ask(const step& s) {
     const auto [begin, end] = s.condition;
     out_ += "{ const auto troupe_a = " + call("ask_each_thread", s.segment, {s.condition}) + left() + ", " +
@@ -216,7 +216,8 @@ class writer {
     fetch(s.segment);
     for (const token_range& r : s.text) {
       out_ += e_.marker(r.first) + e_.slice(r.first, r.second);
-      if (!s_[r.second - 1].is(";") && !s_[r.second - 1].is("}")) out_ += ";";  // a part of a for
+      // an expression from a for has no semicolon
+      if (!s_[r.second - 1].is(";") && !s_[r.second - 1].is("}")) out_ += ";";
     }
     write_back(s.segment, s.text);
     out_ += may_leave ? "return true; }); if (troupe_left.none()) return;" : "});";
@@ -230,13 +231,14 @@ class writer {
 
   bool is_stored(int v) const { return plan_.crossing.contains(v) && v_.storage_of(v) == variable_storage::stored; }
 
-  // Writes the array that holds a variable across barriers.
+  // Writes the array that stores a variable of each thread across barriers.
   void write_storage(int v, const step& s) {
     const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
     const level_declaration& d = v_.declarations()[variable.declaration];
     const std::string n = std::to_string(v), name(variable.name);
     if (d.text.is_auto) {
-      // The type is the return type of a lambda that contains all declarations so far. The lambda is never called.
+      // The type is the return type of a lambda that contains all declarations up to this one. The lambda is never
+      // called.
       out_ += "auto troupe_l" + n + " = [&](const ::uint3 threadIdx, const unsigned troupe_t) {";
       fetch(s.segment);
       for (const token_range& r : s.text)
@@ -253,10 +255,10 @@ class writer {
     out_ += fill_in("troupe_T%1* const troupe_v%1 = ::troupe_cuda::per_thread<troupe_T%1>(troupe_f);", {n});
   }
 
-  // Makes the variables that a segment uses but does not declare available as ordinary variables.
+  // Declares ordinary variables for the variables that a segment uses but does not declare.
   void fetch(int segment) {
     const auto& [uses, declares] = plan_.segments[static_cast<std::size_t>(segment)];
-    int written = -1;  // the declaration that was written last, which may have several variables
+    int written = -1;  // index of the last written declaration, which may declare several variables
     for (const int v : uses) {
       if (declares.contains(v)) continue;
       const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];

@@ -10,13 +10,13 @@
 namespace troupe::cuda_on_host {
 
 struct split_body {
-  std::string text;       ///< replaces the body, without its outer braces and the lines with which all kernels begin
-  std::string condition;  ///< a constant expression: if it is false, the kernel must run as fibers; empty: always true
+  std::string text;       ///< replaces the kernel's body, without its braces and the lines with which all kernels begin
+  std::string condition;  ///< a constant expression: if it is false, the kernel must run as fibers; empty means true
   std::string obstacle;   ///< why the kernel cannot be split
 };
 
-/// Splits a kernel at its barriers: see translate.cpp. If `functions_read_index`, threadIdx is stored for the functions
-/// that the kernel calls. The kernel is also split before the statements `steps`, if they are between barriers.
+/// Splits a kernel at its barriers, and before the statements that begin at the tokens `steps` if they are between
+/// barriers: see translate.cpp. If `functions_read_index`, threadIdx is stored for the functions that the kernel calls.
 split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
                              const std::vector<kernel_parameter>& parameters, bool functions_read_index,
                              const std::unordered_set<std::size_t>& steps);

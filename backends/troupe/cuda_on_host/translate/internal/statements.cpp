@@ -10,7 +10,7 @@ namespace troupe::cuda_on_host {
 namespace {
 
 constexpr std::size_t deepest = 64;
-constexpr std::size_t most_jumps = 64;  // each is searched for in the whole loop
+constexpr std::size_t most_jumps = 64;  // each jump is searched for in the whole loop
 
 std::size_t skip(const token_list& s, std::size_t i, std::size_t close, std::size_t depth) {
   if (i >= close || depth > deepest) return i;
@@ -39,7 +39,7 @@ std::size_t skip(const token_list& s, std::size_t i, std::size_t close, std::siz
     return s[s.closing(end + 1) + 1].is(";") ? s.closing(end + 1) + 2 : i;
   }
   if (t.is("else") || t.is("case") || t.is("default") || t.is("try") || t.is("catch")) return i;
-  if (t.is_identifier() && s[i + 1].is(":")) return i;  // a label
+  if (t.is_identifier() && s[i + 1].is(":")) return i;  // the : of a label
   for (; i < close; ++i) {
     if (s[i].is(";")) return i + 1;
     if (s[i].is("(") || s[i].is("[") || s[i].is("{")) {
@@ -57,7 +57,7 @@ class parser {
 
   body_outline run() {
     body_outline out;
-    // The number of barriers before each token, so that counting them in a range is one subtraction.
+    // The number of barriers before each token, so that one subtraction counts the barriers in a range.
     before_.resize(close_ - open_ + 2);
     for (std::size_t i = open_; i <= close_; ++i)
       before_[i - open_ + 1] = before_[i - open_] + (s_[i].is("__syncthreads") ? 1 : 0);
@@ -180,7 +180,7 @@ class parser {
   }
 
   // Returns true if a jump at `at` belongs to the loop with this body, that is, if no other loop or switch is in
-  // between. Plain statements are searched as a whole, which errs towards true.
+  // between. Statements without barriers are searched as a whole, which may return true wrongly.
   bool belongs_to(const statement& body, std::size_t at) const {
     if (body.kind == statement::form::plain) {
       for (std::size_t i = body.begin; i < at; ++i) {
@@ -196,7 +196,7 @@ class parser {
       for (const statement& s : body.inner)
         if (at >= s.begin && at < s.end) return belongs_to(s, at);
     }
-    return false;  // a barrier, or a loop, which checks its own body
+    return false;  // a barrier; or a loop, which checks the jumps in its own body
   }
 
   std::size_t skip(std::size_t i) const { return statement_end(s_, i, close_); }

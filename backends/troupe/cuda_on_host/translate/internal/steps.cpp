@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two accesses are compared by the text of their subscripts: s[t] and s[t + 1] are different elements, s[t] and s[t]
-// the same. A wrong result costs an unnecessary step, or leaves a race as it is.
+// Two accesses are compared by the text of their subscripts: s[t] and s[t + 1] are taken for different elements, s[t]
+// and s[t] for the same. A wrong result costs an unnecessary step, or leaves a race of the source as it is.
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/declaration.hpp>
 #include <troupe/cuda_on_host/translate/internal/parameters.hpp>
@@ -23,15 +23,15 @@ namespace troupe::cuda_on_host {
 namespace {
 
 struct watched {
-  bool is_single;           // one variable, without subscripts
-  std::size_t declared_at;  // the token of its name
+  bool is_single;           // the name is one variable, without subscripts
+  std::size_t declared_at;  // position of the name in its declaration
 };
 using watched_names = std::unordered_map<std::string_view, watched>;
 
 bool is_qualifier(const token& t) noexcept {
   return t.is("const") || t.is("volatile") || t.is("__restrict__") || t.is("__restrict");
 }
-// Finds the * before a declared name and its qualifiers.
+// Returns true if a * precedes the declared name and its qualifiers.
 bool is_declared_as_pointer(const token_list& s, std::size_t name) noexcept {
   std::size_t at = name - 1;
   while (is_qualifier(s[at])) --at;
@@ -86,7 +86,7 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
   for (const dynamic_array& a : u.dynamic_arrays) out.emplace(a.name, watched{false, a.begin});
   if (!d.is_kernel)
     for (const kernel_parameter& p : read_parameters(s, u, d.parameters)) {
-      bool is_unaliased = false;  // that no other thread writes to it
+      bool is_unaliased = false;  // no other thread writes to what the parameter points to
       for (std::size_t i = p.begin; i < p.end; ++i)
         is_unaliased |= s[i].is("const") || s[i].is("__restrict__") || s[i].is("__restrict");
       if (p.is_pointer && !is_unaliased) out.emplace(p.name, watched{false, p.name_at});
@@ -109,7 +109,7 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
       begin = end + 1;
       continue;
     }
-    // T* p = &s[4];
+    // Matches a pointer to shared memory: T* p = &s[4];
     const bool assigned = s[i + 1].is("=") || s[i + 1].is("{") || s[i + 1].is("(");
     if (!s[i].is_identifier() || !assigned || i <= begin || !is_declared_as_pointer(s, i)) continue;
     for (std::size_t k = i + 2; k < d.end && !s[k].is(";") && !s[k].is(","); ++k)
@@ -123,8 +123,8 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
 // Visits statements in the order in which a thread executes them.
 class statement_visitor {
  public:
-  // `deep`: also visits statements without a barrier. `found` gets the first token of each statement that accesses
-  // memory that an earlier statement accessed in another way.
+  // `deep`: also visits statements inside statements without a barrier. `found` receives the first token of each
+  // statement that accesses memory which an earlier statement has accessed in another way.
   statement_visitor(const token_list& source, const definition& d, const watched_names& names,
                     const std::function<bool(std::string_view)>& waits, bool deep,
                     const std::function<void(std::size_t)>& found)
@@ -156,12 +156,12 @@ class statement_visitor {
         i = behind;
         continue;
       }
-      while (i < end && !s_[i].is(":")) ++i;  // a label
+      while (i < end && !s_[i].is(":")) ++i;  // skips to the : of a label
       ++i;
     }
   }
 
-  // `listed`: a step may be inserted before the statement.
+  // `listed`: the statement is in a list of statements, so a step may be inserted before it.
   void statement(std::size_t i, std::size_t end, uses& so_far, bool listed) {
     const std::size_t begin = listed ? i : no_statement;
     while (i < end && s_[i].kind == token_kind::pragma) ++i;
@@ -187,14 +187,14 @@ class statement_visitor {
     }
   }
 
-  // Twice, because the end of a loop's body precedes its beginning in the next iteration.
+  // Visits a loop's body twice, because the end of the body precedes its beginning in the next iteration.
   void repeated(std::size_t begin, std::size_t end, uses& so_far) {
     if (end <= begin) return;
     statement(begin, end, so_far, false);
     statement(begin, end, so_far, false);
   }
 
-  // `begin` identifies the statement.
+  // Visits a statement without inner statements. `begin` is its first token, which identifies it.
   void plain(std::size_t begin, std::size_t i, std::size_t end, uses& so_far) {
     if (waits(i, end)) so_far.clear();
     uses here;
@@ -229,13 +229,13 @@ class statement_visitor {
     const auto add = [&](std::size_t from, std::size_t to) {
       for (std::size_t k = from; k < to; ++k) index.append(s_[k].text).append(" ");
     };
-    if (s_[i - 1].is("(") && s_[i - 2].is("*") && s_.closing(i - 1) < s_.size()) {  // *(p + 1)
+    if (s_[i - 1].is("(") && s_[i - 2].is("*") && s_.closing(i - 1) < s_.size()) {  // as in *(p + 1)
       last = s_.closing(i - 1);
       first = i - 2;
       add(i + 1, last);
       index += "*";
     } else if (s_[i - 1].is("*") && !s_[i + 1].is("[") && !s_[i - 2].is_identifier() && !s_[i - 2].is(")") &&
-               s_[i - 2].kind != token_kind::number) {  // *p
+               s_[i - 2].kind != token_kind::number) {  // as in *p
       first = i - 1;
       index = "*";
     }
@@ -251,7 +251,7 @@ class statement_visitor {
       }
     }
     if (index.empty() && !found->second.is_single) return;  // the address of the whole array
-    if (s_[first - 1].is("&") && (s_[first - 2].is("(") || s_[first - 2].is(","))) return;  // atomicAdd(&s[i], 1)
+    if (s_[first - 1].is("&") && (s_[first - 2].is("(") || s_[first - 2].is(","))) return;  // as in atomicAdd(&s[i], 1)
     const token& next = s_[last + 1];
     const bool steps = is_step(next) || is_step(s_[first - 1]);
     if (steps || is_assignment(next)) here[found->first].stores.insert(index);
@@ -263,11 +263,11 @@ class statement_visitor {
   const std::function<void(std::size_t)>& found_;
   const bool deep_;
   const std::size_t first_;
-  std::size_t budget_;  // number of tokens left to examine
+  std::size_t budget_;  // number of tokens that may still be examined
   std::vector<std::uint32_t> before_;
 };
 
-// Finds stores through volatile names that are statements, and the statements around them.
+// Finds statements that store through volatile names, and the statements around them.
 class store_finder {
  public:
   store_finder(const token_list& source, const watched_names& names) : s_(source), names_(names) {}
@@ -366,7 +366,7 @@ void write_steps(edited_source& e, const volatile_steps& steps, std::size_t rank
       e.add_behind(one.end - 1, behind + "}");
       continue;
     }
-    // All threads read before any of them writes.
+    // Generates code in which all threads read before any of them writes.
     std::string operation(s[one.assignment].text);
     operation.pop_back();
     e.add_before(one.begin, "{ auto& troupe_at = ");

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which variables are the same for all threads, and which can be computed again. Both are optimisations. A variable
-// qualifies only if it is declared as a number or pointer, if its value consists of names known to mean numbers and
-// pointers that do not change, and if every other use provably reads it.
+// Decides which variables are the same for all threads, and which can be computed again. Both are optimizations. A
+// variable qualifies only if it is declared as a number or pointer, if its value consists of names known to mean
+// numbers and pointers that do not change, and if every other use provably reads it.
 #include <troupe/cuda_on_host/translate/internal/operands.hpp>
 #include <troupe/cuda_on_host/translate/internal/variables.hpp>
 
 namespace troupe::cuda_on_host {
 
-// Begins with everything that could be uniform, and removes what depends on something that is not.
+// Begins with every variable that could be uniform, and removes those that depend on a variable that is not.
 void level_variables::choose_storage() {
   for (level_declaration& d : declarations_)
     if (d.end > d.begin) d.storage = variable_storage::uniform;
@@ -21,7 +21,7 @@ void level_variables::choose_storage() {
         changed = true;
       }
   }
-  // In order, because a recomputed variable may use only those before it.
+  // In the order of their declarations, because a recomputed variable may use only variables before it.
   for (std::size_t i = 0; i < declarations_.size(); ++i) {
     level_declaration& d = declarations_[i];
     if (d.storage == variable_storage::stored && d.end > d.begin && may_be_recomputed(d, i))
@@ -29,7 +29,7 @@ void level_variables::choose_storage() {
   }
 }
 
-// A number or a pointer, provided that its value is pure.
+// Returns true for a number, or a pointer whose initial value has no side effects.
 bool level_variables::is_scalar(const level_declaration& d, const declarator& one) const {
   if (one.is_array || one.is_reference || !one.is_assigned) return false;
   const type_form form = form_of(d.text, one);
@@ -81,8 +81,8 @@ bool level_variables::is_uniform_update(std::size_t begin, std::size_t end) cons
   return v >= 0 && storage_of(v) == variable_storage::uniform;
 }
 
-// Returns true if the expression has no loads, no side effects, nothing that can trap, and consists only of numbers:
-// literals, constants, parameters that are never written, and variables of that kind.
+// Returns true if the expression has no loads, no side effects and nothing that can trap, and consists only of numbers:
+// literals, constants, parameters that are never written, and uniform or, `with_threads`, recomputed variables.
 bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_threads, std::size_t scope,
                               std::size_t scope_end) const {
   if (begin >= end) return false;
@@ -111,9 +111,10 @@ bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_thre
     if (t.is("[") || t.is("]") || t.is("{") || t.is("}") || t.is("->") || t.is(".*") || t.is("->*") || is_step(t) ||
         t.is(";") || t.is("...") || is_assignment(t))
       return false;
-    // * and & are a load or an address, unless they follow an operand; after a parenthesis, that may be a cast.
+    // * is a load and & takes an address, unless they follow an operand; after a parenthesis, they do if it is a cast.
     if ((t.is("*") || t.is("&")) && (i == begin || !ends_operand(s_[i - 1]) || is_cast(i - 1))) return false;
-    // A thread that recomputes a value has computed it before; but the block may evaluate it before any thread would.
+    // / and % may trap. A thread that recomputes a value has computed it before; but the block evaluates a uniform
+    // value even if no thread would.
     if ((t.is("/") || t.is("%")) && !with_threads && !is_nonzero(s_[i + 1])) return false;
     if (t.is(",") && i == begin) return false;
   }
@@ -127,11 +128,11 @@ bool level_variables::is_cast(std::size_t close) const {
   if (open >= close) return true;
   const token& before = s_[open - 1];
   if (before.is_identifier() && !is_word_before_expression(before.text)) return false;  // a call, sizeof
-  if (before.is(">")) return false;                                                     // static_cast<int>(x)
+  if (before.is(">")) return false;                                                     // as in static_cast<int>(x)
   for (std::size_t i = open + 1; i < close; ++i) {
     if (s_[i].kind == token_kind::number) return false;
     if (s_[i].is_identifier() && !is_number_word(s_[i].text) && !s_[i].is("const"))
-      return false;  // known to be a value
+      return false;  // the content is known to be a value
   }
   return true;
 }
@@ -148,20 +149,20 @@ bool level_variables::is_constant_here(std::size_t i) const {
 bool level_variables::is_pure_name(std::size_t i, bool with_threads, std::size_t scope, std::size_t scope_end) const {
   const token& t = s_[i];
   const bool is_called = s_[i + 1].is("(");
-  if (s_[i - 1].is(".")) {  // a member of something that was checked; not a function
+  if (s_[i - 1].is(".")) {  // a member of an operand that was checked; not a function
     std::size_t first = i - 2;
     while (s_[first].is_identifier() && s_[first - 1].is(".")) first -= 2;
     return !is_called && s_[first].is_identifier() &&
            (is_index(s_[first]) || s_[first].is("threadIdx") || read_only_parameters_.contains(s_[first].text));
   }
-  if (s_[i + 1].is("::")) return true;  // the name after it will be checked
+  if (s_[i + 1].is("::")) return true;  // the name after :: is checked in its turn
   if (s_[i - 1].is("::")) return !is_called && u_.is_constant(t.text);
   if (const int v = find_variable(t.text, i); v >= 0) {
     const level_variable& variable = variables_[static_cast<std::size_t>(v)];
     if (variable.shape.is_array || is_called) return false;
     if (storage_of(v) == variable_storage::recomputed) return with_threads;
     if (storage_of(v) != variable_storage::uniform) return false;
-    // A value that is recomputed must be the same each time.
+    // A recomputed value must be the same each time, so `v` must not change while the value may be used.
     return !with_threads || !is_written_between(v, scope, scope_end);
   }
   if (is_constant_here(i)) return !is_called;

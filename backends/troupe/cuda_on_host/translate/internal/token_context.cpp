@@ -7,7 +7,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Returns true for functions that are not the user's, but pass on addresses or change their arguments.
+// Returns true for library functions that keep their arguments' addresses or change their arguments.
 bool is_odd_function(std::string_view name) noexcept {
   return name == "swap" || name == "exchange" || name == "addressof" || name == "move" || name == "forward" ||
          name == "ref" || name == "tie" || name == "__builtin_addressof" || name == "__builtin_launder" ||
@@ -48,12 +48,12 @@ bool token_context::may_bind(std::size_t i) const {
     const token& t = s_[begin - 1];
     if (t.is("=")) assigned = true;
     if (is_statement_end(t) && !t.is("}")) break;
-    if (t.is("(") || t.is("[")) break;  // of a for, if, while
+    if (t.is("(") || t.is("[")) break;  // of a for, if or while
     if (t.is(")") || t.is("]") || t.is("}")) {
       const std::size_t open = s_.closing(begin - 1);
       if (open >= begin) return true;
       if (t.is(")") && is_control(open)) break;
-      if (t.is("}") && !s_[open - 1].is("=") && !s_[begin].is(",")) break;  // a block before this statement
+      if (t.is("}") && !s_[open - 1].is("=") && !s_[begin].is(",")) break;  // the end of a block before this statement
       begin = open + 1;
     }
   }
@@ -75,7 +75,8 @@ bool token_context::is_value(std::size_t open, std::size_t close, int deeper) co
   if (s_[open + 1].is("(") || s_[open + 1].kind == token_kind::number) return true;
   bool operates = false;
   for (std::size_t i = open + 1; i < close; ++i) {
-    const bool subscript = s_[i].is("[") && s_[i - 1].is_identifier();  // no cast to an array exists
+    // a [ after a name is a subscript, because there are no casts to arrays
+    const bool subscript = s_[i].is("[") && s_[i - 1].is_identifier();
     if (s_[i].is("<") || (s_[i].is("[") && !subscript) || s_[i].is("{")) return false;
     if (s_[i].is("(") || subscript) i = s_.closing(i);
     operates |= s_[i].kind == token_kind::number || s_[i].is("+") || s_[i].is("-") || s_[i].is("/") || s_[i].is("%") ||

@@ -17,21 +17,21 @@ inline bool is_statement_end(const token& t) noexcept {
   return t.is(";") || t.is("{") || t.is("}") || t.kind == token_kind::pragma || t.is("else") || t.is("do");
 }
 
-/// Finds the meaning of the tokens around a name, as far as that is certain: brackets, casts, calls and declarations.
-/// Base of the search for uses.
+/// Finds the meaning of the tokens around a name, if it is certain: brackets, casts, calls and declarations. The base
+/// class of the search for uses of names (usage.cpp).
 class token_context {
  protected:
-  static constexpr std::size_t longest_angles = 128;  // tokens back to the < of f<...>(x)
+  static constexpr std::size_t longest_angles = 128;  // tokens that are searched backwards for the < of f<...>(x)
   static constexpr std::size_t longest_reference = 256;
 
   token_context(const token_list& source, const unit& u, std::size_t begin, std::size_t end,
                 const std::unordered_set<std::string_view>& casts)
       : s_(source), u_(u), begin_(begin), end_(end), casts_(casts) {}
 
-  // Returns true if only a type is between the beginning of a statement and `i`.
+  // Returns true if there is only a type between the beginning of the statement and token `i`.
   bool declares(std::size_t i) const;
-  // Returns true if the statement around `i` may declare a variable whose type names a reference, as in T r = x, or a
-  // class that holds one.
+  // Returns true if the statement around token `i` may declare a variable that holds a reference: its type is a name,
+  // as in T r = x, which may be a reference or a class.
   bool may_bind(std::size_t i) const;
   // Returns true if the parenthesis is certainly part of an expression, and not a type in a cast.
   bool is_value(std::size_t open, std::size_t close, int deeper = 16) const;
@@ -50,26 +50,26 @@ class token_context {
   }
   bool is_number_cast(std::size_t open, std::size_t close) const;
   bool is_number(std::string_view word) const { return is_number_word(word) && !u_.names.contains(word); }
-  // Returns true if the token names the type of a number or vector.
+  // Returns true if token `i` names the type of a number or vector.
   bool is_plain(std::size_t i) const;
   // Returns true if the brace opens a block of statements, false if it holds initial values.
   bool is_block(std::size_t level) const;
   // Returns true if the braces make a number, a vector, or an array of these: T x[2] = {a, b}, float4{a, b, c, d}.
   bool braces_take_values(std::size_t level) const;
-  // Returns true if the call can neither change nor keep what its parentheses contain: a cast to a number, a function
-  // of the user without reference parameters, or a function that is not the user's.
+  // Returns true if the call can neither change nor keep what its parentheses contain: it is a cast to a number, a
+  // function of the user without reference parameters, or a function that is not the user's.
   bool takes_values(std::size_t paren) const;
   bool is_foreign(std::string_view function) const;
-  // Returns true for f(...); if f is a function of the C library that writes through its arguments and does not keep
-  // them.
+  // Returns true if the parenthesis belongs to a call that is a whole statement, of a C library function that writes
+  // through its arguments and does not keep them.
   bool drops_addresses(std::size_t paren) const;
 
   const token_list& s_;
   const unit& u_;
   const std::size_t begin_, end_;
   const std::unordered_set<std::string_view>& casts_;
-  std::unordered_set<std::string_view> variables_;      // identifiers that occur without a parenthesis after them
-  std::unordered_map<std::string_view, bool> lambdas_;  // declared here; true for those that take only values
+  std::unordered_set<std::string_view> variables_;      // names that occur without a parenthesis after them
+  std::unordered_map<std::string_view, bool> lambdas_;  // lambdas of this function; true if all parameters are values
   std::vector<std::size_t> open_;
 };
 

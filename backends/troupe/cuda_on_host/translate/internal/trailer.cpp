@@ -18,7 +18,7 @@ std::string literal(const std::string& name) {
   return out + "\"";
 }
 
-// Returns the name as an expression: without the leading & that NVRTC allows, and without line ends.
+// Returns the name as an expression, without the leading & that NVRTC allows and without line ends.
 std::string expression(const std::string& name) {
   std::string out;
   for (const char c : name) out += c == '\n' || c == '\r' ? ' ' : c;

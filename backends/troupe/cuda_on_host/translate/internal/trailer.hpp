@@ -9,7 +9,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// Returns the image's table, as C++ to be appended to the source. `state` is true if functions outside of kernels use
+/// Returns the image's table as C++ that is appended to the source. `state` is true if functions outside of kernels use
 /// the block.
 std::string trailer(const unit& u, const translate_options& options, const kernel_aliases& aliases, bool state);
 

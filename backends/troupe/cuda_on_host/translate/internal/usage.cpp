@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A use is a read only if the tokens around it prove it; a use that is not understood is a leak.
+// A use is classified as a read only if the tokens around it prove it. A use that is not understood is classified as a
+// leak.
 #include <algorithm>
 #include <troupe/cuda_on_host/translate/internal/token_context.hpp>
 #include <troupe/cuda_on_host/translate/internal/usage.hpp>
@@ -10,10 +11,10 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-constexpr std::size_t most_steps = 64;    // steps outward from a name
-constexpr std::size_t most_lambdas = 32;  // each is searched for in the whole function
+constexpr std::size_t most_steps = 64;    // brackets and operators that are followed outward from a name
+constexpr std::size_t most_lambdas = 32;  // each lambda is searched for in the whole function
 
-// Returns true for a binary operator that leaves its operands unchanged if it is the built-in one. & is handled
+// Returns true for a binary operator that leaves its operands unchanged if it is the built-in operator. & is handled
 // separately.
 bool is_binary(const token& t) noexcept {
   constexpr std::string_view all[] = {
@@ -56,8 +57,8 @@ class finder : token_context {
   }
 
  private:
-  // auto f = [...](int a, auto b) { ... }: takes numbers by value, provided that nothing else has its
-  // name.
+  // Matches a lambda that takes numbers by value, auto f = [...](int a, auto b) { ... }, provided that nothing else has
+  // its name.
   void value_lambda(std::size_t name) {
     const std::size_t open = s_.closing(name + 2) + 1;
     if (!lambdas_.emplace(s_[name].text, false).second) {
@@ -69,17 +70,18 @@ class finder : token_context {
       if (!s_[i].is(",") && !s_[i].is("const") && !s_[i].is("auto") && !is_number(s_[i].text) &&
           !(s_[i].is_identifier() && (s_[i + 1].is(",") || i + 1 == s_.closing(open))))
         return;
-    for (std::size_t i = begin_; i < end_; ++i)  // declared once, and called everywhere else
+    for (std::size_t i = begin_; i < end_; ++i)  // it must be declared once, and called everywhere else
       if (i != name && s_[i].is(s_[name].text) && !is_member(s_, i) &&
           (!s_[i + 1].is("(") || (s_[i - 1].is_identifier() && !is_word_before_expression(s_[i - 1].text))))
         return;
     lambdas_[s_[name].text] = true;
   }
 
-  // T& r = x; T& r(x); T (&r) = x; for (T& r : x); auto& [a, b] = x: every name after it may be bound.
+  // Matches T& r = x; T& r(x); T (&r) = x; for (T& r : x); auto& [a, b] = x. Every name after such a reference may be
+  // bound to it.
   void reference(std::size_t i) {
     std::size_t behind = i + 1;
-    bool is_sure = false;  // no expression looks like this
+    bool is_sure = false;  // true if no expression can look like this
     if (s_[behind].is("[") && s_[i - 1].is_identifier()) {
       behind = s_.closing(behind);
     } else if (s_[behind].is("(")) {
@@ -115,7 +117,7 @@ class finder : token_context {
 
   void name(std::size_t i) {
     name_use use{.at = i};
-    // The whole operand: name, members, subscripts.
+    // Finds the end of the whole operand: its name, members and subscripts.
     std::size_t last = i;
     for (;;) {
       if (s_[last + 1].is(".") && s_[last + 2].is_identifier()) {
@@ -164,7 +166,8 @@ class finder : token_context {
       if (behind.is("&")) return s_[last + 2].is("&") ? use_kind::leaked : use_kind::read;
       if (!ends_argument(behind)) return use_kind::leaked;
       if (before.is("return") || before.is("co_return")) return use_kind::leaked;
-      if (before.is_identifier() && !is_statement_end(before)) return use_kind::read;  // declared, or after a word
+      // the name is being declared, or follows a word such as return
+      if (before.is_identifier() && !is_statement_end(before)) return use_kind::read;
       if (is_binary(before) || before.is("!") || before.is("~")) return use_kind::read;
       if (before.is(")")) {
         const std::size_t open = s_.closing(first - 1);
@@ -172,7 +175,7 @@ class finder : token_context {
         if (is_control(open)) return use_kind::read;
         if (s_[first - 2].is("&") || s_[first - 2].is("&&")) return use_kind::leaked;
         if (is_number_cast(open, first - 1)) return use_kind::read;
-        first = open;  // (T)x
+        first = open;  // a cast, (T)x
         continue;
       }
       if (before.is("?") || before.is(":") || behind.is(":")) return around(first, level, steps, true);
@@ -198,7 +201,7 @@ class finder : token_context {
     return use_kind::leaked;
   }
 
-  // x = e: the whole expression is x itself, and e may modify or keep it.
+  // Classifies x = e: if the whole expression is used, it means x itself, and its use may modify or keep x.
   use_kind assignment(std::size_t first, std::size_t level, std::size_t& steps) {
     const token& before = s_[first - 1];
     if (before.is("return") || before.is("co_return")) return use_kind::leaked;
@@ -207,8 +210,8 @@ class finder : token_context {
     return around(first, level, steps, chosen) == use_kind::read ? use_kind::assigned : use_kind::leaked;
   }
 
-  // Returns what happens to a value in the innermost open bracket, if it may be the bracket's whole value. `chosen`: ?:
-  // selects one of two variables.
+  // Returns what happens to the value of the innermost open bracket, if the operand may be its whole value. `chosen`:
+  // ?: selects one of two variables, of which the operand is one.
   use_kind around(std::size_t first, std::size_t level, std::size_t& steps, bool chosen) {
     if (++steps >= most_steps || level == 0) return use_kind::leaked;
     const std::size_t open = open_[level - 1];
@@ -225,7 +228,7 @@ class finder : token_context {
     return look(open, close, level - 1, steps, nullptr) == use_kind::read ? use_kind::read : use_kind::leaked;
   }
 
-  // &x, or y & x.
+  // Classifies the operand of &x, or of y & x.
   use_kind ampersand(std::size_t first, std::size_t last, std::size_t level) const {
     const token& prior = s_[first - 2];
     if (prior.kind == token_kind::number || prior.kind == token_kind::literal || prior.is("]")) return use_kind::read;
@@ -237,9 +240,9 @@ class finder : token_context {
     return use_kind::leaked;
   }
 
-  bool returns_values_ = false;  // of a lambda
-  bool inspects_types_ = false;  // decltype((x)) is a reference
-  bool everything_ = false;      // everything is leaked
+  bool returns_values_ = false;  // the returned values of the current lambda are numbers
+  bool inspects_types_ = false;  // decltype((x)) occurs, which is a reference
+  bool everything_ = false;      // every use is classified as a leak
   name_uses out_;
 };
 

@@ -14,26 +14,27 @@
 
 namespace troupe::cuda_on_host {
 
-/// The use of a variable at one mention of its name.
+/// How a variable is used where its name occurs.
 enum class use_kind : std::uint8_t {
-  read,      ///< its value is read, and nothing else: this has been proven
+  read,      ///< it has been proven that the value is read and nothing else happens
   assigned,  ///< the variable, an element or a member is modified in place
   /// Its address is passed to a function that is not the user's and that does not keep it.
   lent,
-  leaked,  ///< anything else: its address may be kept, or it may be modified now or later
+  leaked,  ///< anything else: the address may be kept, or the variable may be modified now or later
 };
 
 struct name_use {
   std::size_t at = 0;
-  std::size_t end = 0;           ///< after the name with its subscripts and members: x[i].y
-  std::uint32_t subscripts = 0;  ///< directly after the name
-  bool has_member = false;       ///< a . somewhere after the name
-  bool through = false;          ///< preceded by * or followed by ->: the pointee is meant
-  std::size_t pointee = 0;       ///< the first [ or -> after a member, x.p[i]: if p is a pointer, x only is read
-  bool is_argument = false;      ///< a whole argument in a call of a function that is not the user's
+  std::size_t end = 0;           ///< the position after the name with its subscripts and members: x[i].y
+  std::uint32_t subscripts = 0;  ///< number of subscripts directly after the name
+  bool has_member = false;       ///< a . follows, possibly after subscripts
+  bool through = false;          ///< a * precedes or a -> follows: the use is one of the pointee
+  /// position of the first [ or -> after a member, as in x.p[i]: if p is a pointer, x itself is only read
+  std::size_t pointee = 0;
+  bool is_argument = false;  ///< the operand is a whole argument in a call of a function that is not the user's
   use_kind kind = use_kind::leaked;
 
-  /// Returns true, for a pointer, if the pointer itself is unchanged, whatever happens to its target.
+  /// Returns true if the variable, assuming it is a pointer, is unchanged itself, whatever happens to its pointee.
   bool leaves_pointer() const noexcept { return kind == use_kind::read || through || subscripts > 0; }
 };
 
@@ -42,14 +43,14 @@ struct name_uses {
   std::unordered_map<std::string_view, std::vector<name_use>> all;
 
   const std::vector<name_use>& of(std::string_view name) const;
-  /// Returns true if the variable, assuming it is a number or pointer, may be written.
+  /// Returns true if a variable of this name, assuming it is a number or pointer, may be written.
   bool contains(std::string_view name) const;
-  /// The same, counting its elements and members.
+  /// Returns true if a variable of this name, one of its elements or one of its members may be written.
   bool contains_with_elements(std::string_view name) const;
 };
 
-/// Examines tokens [begin, end) of a function whose parameters begin at token `parameters`. Names in `casts` are types
-/// that are known not to be references: T(x) reads x.
+/// Examines tokens [begin, end) of a function whose parameters begin at token `parameters`. `casts` contains names of
+/// types that are known not to be references, so T(x) reads x.
 name_uses find_uses(const token_list& source, const unit& u, std::size_t parameters, std::size_t begin, std::size_t end,
                     const std::unordered_set<std::string_view>& casts = {});
 

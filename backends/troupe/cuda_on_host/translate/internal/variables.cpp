@@ -20,7 +20,7 @@ level_variables::level_variables(const token_list& source, const unit& u, const 
   if (obstacle_.empty()) choose_storage();
 }
 
-// A parameter that no thread writes is equivalent to a constant.
+// A parameter that no thread writes is treated as a constant.
 void level_variables::add_parameter(const kernel_parameter& p, const definition& kernel) {
   if (p.is_pack) return set_obstacle(kernel.name_at, "a pack of parameters");
   if (p.name.empty()) return;
@@ -51,11 +51,11 @@ void level_variables::set_obstacle(std::size_t at, const std::string& what) {
   if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
 }
 
-// Refuses a name declared within the scope of an equal name: its meaning would depend on the position, which is not
-// tracked.
+// Refuses a name that is declared within the scope of an equal name: its meaning would depend on the position, and
+// positions are not tracked.
 void level_variables::declare(std::string_view name, std::size_t begin, std::size_t end) {
   std::vector<std::pair<std::size_t, std::size_t>>& scopes = declared_[name];
-  // Scopes nest and are declared in order, so only the last one can still be open.
+  // Scopes nest, and declarations are visited in order, so only the last scope can still be open.
   if (!scopes.empty() && scopes.back().second > begin)
     return set_obstacle(begin, "'" + std::string(name) + "' hides another");
   scopes.emplace_back(begin, end);
@@ -126,14 +126,14 @@ type_form level_variables::form_of(const variable_declaration& d, const declarat
   if (one.is_pointer) return type_form::pointer;
   if (d.is_auto && one.is_assigned && !one.is_reference && !one.is_array &&
       is_numeric(one.initialiser, one.initialiser_end))
-    return type_form::number;  // or a pointer to numbers, which is then treated more strictly than necessary
+    return type_form::number;  // also for pointers to numbers, which are then treated more strictly than necessary
   if (d.is_auto || u_.names.contains(s_[d.named_at].text) || declared_.contains(s_[d.named_at].text) ||
       templates_.types.contains(s_[d.named_at].text))
     return type_form::unknown;
   return d.is_number ? type_form::number : d.is_vector ? type_form::vector : type_form::unknown;
 }
 
-// constexpr int n = 4 is a constant. Of everything else, records every name that may be declared.
+// Records constexpr int n = 4 as a constant. For other declarations, records every name that may be declared.
 void level_variables::collect_block_wide(std::size_t begin, std::size_t end, std::size_t scope_end) {
   bool is_constant = true;
   std::size_t equals = begin;
@@ -171,7 +171,7 @@ void level_variables::collect_block_wide(std::size_t begin, std::size_t end, std
   }
 }
 
-// Records x = e, x += e, ++x, x++ by the token of x.
+// Records an update, x = e, x += e, ++x or x++, by the position of x.
 void level_variables::add_update(std::size_t begin, std::size_t end) {
   while (begin < end && s_[begin].kind == token_kind::pragma) ++begin;
   const bool before = is_step(s_[begin]);

@@ -17,11 +17,11 @@
 
 namespace troupe::cuda_on_host {
 
-/// The storage of a variable that is declared between barriers.
+/// Where a variable that is declared between barriers is stored.
 enum class variable_storage : std::uint8_t {
-  uniform,     ///< the same for all threads, so stored once for the block
+  uniform,     ///< the same value for all threads: stored once for the block
   recomputed,  ///< never written: computed again, from threadIdx and uniform values, wherever it is used
-  stored,      ///< an element for each thread in memory, if it is used beyond the barrier
+  stored,      ///< an array in memory with an element for each thread, if the variable lives across a barrier
 };
 
 /// The kind of a variable's type, as far as it is known without the compiler.
@@ -29,7 +29,7 @@ enum class type_form : std::uint8_t {
   number,   ///< int, float and the like
   pointer,  ///< T*
   vector,   ///< float4 and the like
-  unknown,  ///< another type's name, a template parameter, auto
+  unknown,  ///< the name of another type, a template parameter, auto
 };
 
 struct level_variable {
@@ -37,17 +37,17 @@ struct level_variable {
   declarator shape;
   type_form form = type_form::unknown;
   std::size_t declaration = 0;     ///< index into level_variables::declarations
-  std::size_t begin = 0, end = 0;  ///< the tokens in which the name means this variable
-  bool is_parameter = false;       ///< a parameter that threads write: each has its own copy
+  std::size_t begin = 0, end = 0;  ///< the range of tokens in which the name means this variable
+  bool is_parameter = false;       ///< a parameter that threads write, so each thread has a copy
 };
 
 struct level_declaration {
   variable_declaration text;
-  std::size_t begin = 0, end = 0;  ///< the statement
+  std::size_t begin = 0, end = 0;  ///< of the statement
   variable_storage storage = variable_storage::stored;
 };
 
-/// The variables declared at the level of barriers in a kernel, that is, outside of statements without a barrier.
+/// The variables that a kernel declares at the level of its barriers: outside of statements that contain no barrier.
 class level_variables {
  public:
   level_variables(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
@@ -59,7 +59,7 @@ class level_variables {
   const name_uses& uses() const noexcept { return uses_; }
   const template_parameters& templates() const noexcept { return templates_; }
 
-  /// Returns the variable that a name means at a token, or -1 if it means none of these.
+  /// Returns the variable that the name at token `at` means, or -1 if it means none of these variables.
   int find_variable(std::string_view name, std::size_t at) const;
   variable_storage storage_of(int variable) const noexcept;
   /// Returns the declaration that begins at a token, or -1 if there is none.
@@ -70,12 +70,12 @@ class level_variables {
   bool is_recomputable(std::size_t begin, std::size_t end) const { return is_pure(begin, end, true, 0, 0); }
   /// Returns true if the tokens only change a uniform variable, in the same way for all threads.
   bool is_uniform_update(std::size_t begin, std::size_t end) const;
-  /// Returns true if threads that run these statements access only memory that CUDA lets all of them see: numbers and
-  /// pointers whose address is never taken, and functions that use only registers.
+  /// Returns true if threads that run these statements access only memory that CUDA lets all of them see, apart from
+  /// numbers and pointers whose address is never taken, and call only functions that use registers.
   bool is_independent(std::size_t begin, std::size_t end) const;
-  /// Returns true if the tokens may do more than read a variable; its elements and members count.
+  /// Returns true if the tokens may do more than read the variable, its elements and its members.
   bool is_written_between(int variable, std::size_t begin, std::size_t end) const;
-  /// Returns true if a name of any kind is declared between barriers.
+  /// Returns true if a variable, type or other name is declared between barriers.
   bool declares(std::string_view name) const { return declared_.contains(name); }
 
  private:
@@ -111,17 +111,18 @@ class level_variables {
   const template_parameters templates_;
   const name_uses uses_;
   std::unordered_set<std::string_view> read_only_parameters_;
-  std::unordered_map<std::string_view, bool> plain_parameters_;  // numbers and pointers; true for pointers
+  // parameters that are numbers or pointers; true for pointers
+  std::unordered_map<std::string_view, bool> plain_parameters_;
   std::unordered_set<std::string_view> shared_;
-  // parameters and shared variables that are numbers or point to numbers
+  // parameters and shared variables that are numbers or pointers to numbers
   std::unordered_set<std::string_view> numeric_;
-  std::vector<local_name> constants_;  // declared constexpr in the kernel
+  std::vector<local_name> constants_;  // names declared constexpr in the kernel
   std::unordered_map<std::string_view, std::vector<std::pair<std::size_t, std::size_t>>> declared_;
   std::vector<level_variable> variables_;
   std::unordered_map<std::string_view, std::vector<int>> by_name_;
   std::vector<level_declaration> declarations_;
   std::unordered_map<std::size_t, int> by_begin_;
-  std::unordered_map<std::size_t, std::size_t> updates_;  // by the token of an update's target: the end of the update
+  std::unordered_map<std::size_t, std::size_t> updates_;  // the end of each update, by the position of its target
   std::string obstacle_;
 };
 

@@ -18,7 +18,7 @@ constexpr std::string_view of_blocks_and_warps[] = {
     "__reduce_add_sync", "__reduce_min_sync",   "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",
     "__reduce_xor_sync"};
 
-// Members and functions of cooperative groups that wait, or that wait in order to form a group.
+// Members and functions of cooperative groups that wait for other threads, some of them in order to form a group.
 constexpr std::string_view of_groups[] = {"sync",
                                           "barrier_arrive",
                                           "barrier_wait",
@@ -65,7 +65,7 @@ waiting_names find_waiting_names(const token_list& source, const unit& u, const 
   for (const token& t : source.tokens)
     if (t.is_identifier() && t.text == "cooperative_groups") out.cooperative_groups = true;
 
-  // The definitions that mention each defined name, and the definitions that wait themselves.
+  // For each defined name, the definitions that mention it; and the definitions that wait themselves.
   std::unordered_map<std::string_view, std::vector<std::size_t>> mentions;
   for (const definition& d : u.definitions)
     if (!d.name.empty()) mentions[d.name];

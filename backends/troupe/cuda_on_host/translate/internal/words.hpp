@@ -10,7 +10,7 @@ namespace troupe::cuda_on_host {
 
 /// Returns true for int, float, size_t ...: types with built-in operators.
 bool is_number_word(std::string_view word) noexcept;
-/// Returns true for words of which several form one type: unsigned long long.
+/// Returns true for words that can be combined to name one type: unsigned long long.
 bool is_built_of_words(std::string_view word) noexcept;
 /// Returns true for int2 ... double4 and dim3: structs of numbers.
 bool is_vector_word(std::string_view word) noexcept;
@@ -21,8 +21,8 @@ bool is_unevaluated_word(std::string_view word) noexcept;
 /// Returns true for return, else, case ...: words that may precede an expression.
 bool is_word_before_expression(std::string_view word) noexcept;
 
-/// Returns true if the word at `i` is one of the specifiers of a declaration that has `word` among them: `static` in
-/// `static __shared__ float x[4];`.
+/// Returns true if the word at `i` is a specifier of a declaration that also has the specifier `word`: `static` in
+/// `static __shared__ float x[4];` has `__shared__`.
 bool is_specifier_beside(const token_list& source, std::size_t i, std::string_view word) noexcept;
 
 /// Returns true for =, += and the like.
