@@ -11,7 +11,7 @@ void vectors(checker& check, const list<operand<T, M>>& all, extent n, const ext
   for (const auto& x : all) vector(check, x, n, inc);
 }
 
-// A vector is a matrix of one row; its columns are one increment apart.
+// Checks a vector as a matrix with one row, whose columns are one increment apart.
 template <class T, access_mode M>
 void vectors(checker& check, const operand<T, M>& x, extent n, const extent& inc, const extent& batch,
              const extent& stride) {

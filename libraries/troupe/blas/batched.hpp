@@ -8,11 +8,11 @@
 #include <troupe/request/scalar.hpp>
 #include <vector>
 
-/// Batches of gemv or trsm of one shape. For gemm see <troupe/blas/gemm.hpp>, for factorizations
+/// Batches of gemv or trsm on operands of the same extents. For gemm see <troupe/blas/gemm.hpp>, for factorizations
 /// <troupe/blas/factorizations.hpp>.
 namespace troupe::blas {
 
-/// y = alpha * op(A) * x + beta * y, for each A, x and y of the lists. A is m by n, as it is stored.
+/// y = alpha * op(A) * x + beta * y, for each A, x and y of the lists. A is m by n in memory, before op.
 ///   cublasSgemvBatched
 template <class T>
 struct gemv_batched {
@@ -29,8 +29,9 @@ struct gemv_batched {
   void check(checker&) const;
 };
 
-/// Computes gemv `batch` times: the matrix and vectors of the i-th lie i strides after the first. A stride of A or x
-/// may be 0: then all products use the same. The results must not share elements.   cublasSgemvStridedBatched
+/// Computes gemv `batch` times: the operands of the i-th product are i strides after those of the first. A stride of A
+/// or x may be 0: then all products use the same A or x. The results must not share elements.
+/// cublasSgemvStridedBatched
 template <class T>
 struct gemv_strided_batched {
   static_assert(is_full<T>, "blas::gemv_strided_batched has float, double, troupe::complex64 and troupe::complex128");

@@ -24,7 +24,7 @@ using complex_types = types<complex64, complex128>;
 using full_types = types<float, double, complex64, complex128>;
 
 namespace detail {
-/// The type that products of T are summed in if the result is of C, or void if there is no such product.
+/// The type in which products of T are summed if the result has elements C, or void if there is no such product.
 template <class T, class C>
 struct compute {
   using type = void;
@@ -60,13 +60,13 @@ struct compute<std::int8_t, float> {
 };
 }  // namespace detail
 
-/// The type that products of elements T are summed in if the result has elements C; alpha and beta have it too.
+/// The type in which products of elements T are summed if the result has elements C; also the type of alpha and beta.
 template <class T, class C = T>
 using compute_of = typename detail::compute<T, C>::type;
 template <class T, class C = T>
 inline constexpr bool has_product = !std::is_void_v<compute_of<T, C>>;
 
-/// True if the matrix of a request is Hermitian, by the name of the request: `hemv`, `her2k`.
+/// True if the name of request R says that its matrix is Hermitian: `hemv`, `her2k`.
 template <class R>
 inline constexpr bool is_hermitian = R::request_name.starts_with("blas.h");
 

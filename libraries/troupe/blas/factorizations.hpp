@@ -8,9 +8,10 @@
 #include <troupe/request/request.hpp>
 #include <vector>
 
-/// Factorizations, solutions and inverses of many small matrices of one size in one request. `info` receives one number
-/// for each matrix: 0, or i if pivot i, counted from 1, is exactly 0, so that there is no solution or inverse. Pivots
-/// are LAPACK's: pivots[i] is the row, counted from 1, that was swapped with row i + 1; there are n for each matrix.
+/// Factorizations, solutions and inverses of many small matrices of the same order in one request. `info` receives one
+/// number for each matrix: 0, or i if pivot i, counted from 1, is exactly 0, so that there is no solution or inverse.
+/// Pivots are LAPACK's: pivots[i] is the row, counted from 1, that was swapped with row i + 1; each matrix has n of
+/// them.
 namespace troupe::blas {
 
 /// A = P * L * U, in place; the diagonal of L is 1 and not stored. Without `pivots`, A = L * U without row swaps: fast,

@@ -6,7 +6,7 @@ namespace troupe {
 class checker;
 }
 
-/// The checks that requests with the same fields share. Each checks the fields that its request has.
+/// Checks that requests with the same fields share. A function checks those fields that its request has.
 namespace troupe::blas::detail {
 
 /// Checks operations on vectors, and reductions to a number.

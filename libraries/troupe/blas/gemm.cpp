@@ -21,12 +21,12 @@ void check_shape(const R& r, checker& check) {
   check.number(r.beta);
 }
 
-// A wrong field of a group: "whose m is 0", and what is expected.
+// A wrong field of a group, "whose m is 0", and what was expected instead.
 struct complaint {
   std::string value, expected;
 };
 
-// Returns the first wrong field of a group.
+// Returns the first wrong field of a group, or nothing.
 template <class C, class S>
 std::optional<complaint> complaint_about(const gemm_group<S>& g) {
   const auto less = [](const char* field, extent value, extent least) -> complaint {

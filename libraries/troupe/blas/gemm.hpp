@@ -14,9 +14,9 @@
 /// one request. Matrices are column-major: element (i, j) lies at i + j * leading dimension. If beta == 0, C is not
 /// read: whatever it holds, NaN included, is overwritten. If alpha == 0, the contents of A and B have no effect.
 ///
-/// A and B have elements T, C has elements C: float, double, complex64 or complex128 for both; half or bfloat16 for
-/// both, or with C float; int8 with C int32 or float. Products are summed in `compute_of`; a result is rounded to its
-/// type once.
+/// A and B have elements T, C has elements C: float, double, complex64 or complex128 for all three; half or bfloat16
+/// for A and B, with a C of the same type or float; int8 for A and B, with a C of int32 or float. Products are summed
+/// in the type `compute_of`; each result is rounded to its type once.
 namespace troupe::blas {
 
 /// One product.   cublasGemmEx, cublasSgemm / cblas_sgemm
@@ -28,15 +28,16 @@ struct gemm {
   extent m, n, k;
   op trans_a = op::none, trans_b = op::none;
   scalar<compute_of<T, C>> alpha = 1, beta = 0;
-  extent lda = tight, ldb = tight, ldc = tight;  ///< `tight`: the rows of A, B, C as stored
+  extent lda = tight, ldb = tight, ldc = tight;  ///< `tight`: the number of rows of A, B or C in memory
   math_mode math = math_mode::exact;
   using reply = void;
   TROUPE_REQUEST("blas.gemm", a, b, c, m, n, k, trans_a, trans_b, alpha, beta, lda, ldb, ldc, math)
   void check(checker&) const;
 };
 
-/// `batch` products of one shape: the matrices of the i-th lie i strides after the first. A stride of A or B may be 0:
-/// then all products use the same. The results must not share elements.   cublasGemmStridedBatchedEx
+/// `batch` products of matrices with the same extents: the matrices of product i are i strides after the first. A
+/// stride of A or B may be 0: then all products use the same matrix. The results must not share elements.
+/// cublasGemmStridedBatchedEx
 template <class T, class C = T>
 struct gemm_strided_batched {
   static_assert(has_product<T, C>, "blas::gemm_strided_batched has no product of these elements with this result");
@@ -54,7 +55,8 @@ struct gemm_strided_batched {
   void check(checker&) const;
 };
 
-/// Products of one shape, one for each entry of the lists, of matrices anywhere in memory.   cublasGemmBatchedEx
+/// Products of matrices with the same extents, one for each entry of the lists, anywhere in memory.
+/// cublasGemmBatchedEx
 template <class T, class C = T>
 struct gemm_batched {
   static_assert(has_product<T, C>, "blas::gemm_batched has no product of these elements with this result");
@@ -70,7 +72,7 @@ struct gemm_batched {
   void check(checker&) const;
 };
 
-/// A group of gemm_grouped: `count` products of one shape. S is the compute type.
+/// A group of gemm_grouped: `count` products of matrices with the same extents. S is the compute type.
 template <class S>
 struct gemm_group {
   extent m, n, k;
@@ -80,8 +82,8 @@ struct gemm_group {
   extent lda = tight, ldb = tight, ldc = tight;
 };
 
-/// Groups of products; the products of a group have one shape. The lists hold the matrices of the first group, then
-/// those of the second, and so on.   cublasGemmGroupedBatchedEx
+/// Groups of products. The products of a group have the same extents and options. The lists hold the matrices of the
+/// first group, then those of the second, and so on.   cublasGemmGroupedBatchedEx
 template <class T, class C = T>
 struct gemm_grouped {
   static_assert(has_product<T, C>, "blas::gemm_grouped has no product of these elements with this result");
@@ -94,7 +96,7 @@ struct gemm_grouped {
   void check(checker&) const;
 };
 
-/// The element types of A and B, and of C.
+/// The combinations of element types: one type for A, B and C, or types<that of A and B, that of C>.
 using product_types = types<float, double, complex64, complex128, half, types<half, float>, bfloat16,
                             types<bfloat16, float>, types<std::int8_t, std::int32_t>, types<std::int8_t, float>>;
 

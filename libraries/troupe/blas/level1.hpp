@@ -8,9 +8,9 @@
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// Operations on vectors: those that change vectors here, those that reduce them to a number in
-/// <troupe/blas/reductions.hpp>. Element i of a vector of n elements lies at i * inc, or at (n - 1 - i) * -inc if its
-/// increment is negative: such a vector is the same memory in reverse order.
+/// Operations on vectors: this header has those that change vectors, <troupe/blas/reductions.hpp> those that reduce
+/// them to a number. Element i of a vector of n elements is at i * inc, or at (n - 1 - i) * -inc if its increment is
+/// negative: such a vector is the same memory in reverse order.
 namespace troupe::blas {
 
 /// y = alpha * x + y. If alpha == 0, y does not change, whatever x holds.   cublasSaxpy / cblas_saxpy
@@ -28,7 +28,7 @@ struct axpy {
 };
 
 /// y = alpha * x + beta * y. If beta == 0, y is not read; if alpha == 0, the content of x has no effect.
-///   cublasSgeam of adjacent elements, else cublasSaxpy after a kernel of our own / cblas_saxpby
+///   cublasSgeam if the elements are adjacent, otherwise a kernel of our own and cublasSaxpy / cblas_saxpby
 template <class T>
 struct axpby {
   static_assert(is_full<T>, "blas::axpby has float, double, troupe::complex64 and troupe::complex128");

@@ -5,7 +5,7 @@
 
 namespace troupe::blas::detail {
 
-// y = alpha * op(A) * x + beta * y, where A is general or symmetric; and full, band or packed.
+// Checks y = alpha * op(A) * x + beta * y, where A is general or symmetric, and full, band or packed.
 template <class R>
 void check_vector_product(const R& r, checker& check) {
   extent rows = r.n, nx = r.n, ny = r.n;

@@ -20,8 +20,7 @@
 /// matrices are in <troupe/blas/packed_products.hpp>.
 namespace troupe::blas {
 
-/// The product with an m by n matrix as stored. x has n elements and y has m, or the other way round if A is
-/// transposed.
+/// The product with an m by n matrix A. x has n elements and y has m; if A is transposed, x has m and y has n.
 ///   cublasSgemv / cblas_sgemv
 template <class T>
 struct gemv {

@@ -5,7 +5,7 @@
 
 namespace troupe::blas::detail {
 
-// C is n by n, and one triangle of it is touched: the other one does not change, even if beta is 0.
+// Checks updates of one triangle of the n by n matrix C. The other triangle does not change, even if beta is 0.
 template <class R>
 static void check_rank_k(const R& r, checker& check) {
   if constexpr (is_hermitian<R>)
@@ -23,7 +23,7 @@ static void check_rank_k(const R& r, checker& check) {
   check.number(r.beta);
 }
 
-// A product with a square matrix on one side, symmetric or triangular. C can be separate from B.
+// Checks a product with a square matrix, symmetric or triangular, on one side. C may be separate from B.
 template <class R>
 static void check_sided(const R& r, checker& check) {
   constexpr bool triangular = requires { r.diag; };

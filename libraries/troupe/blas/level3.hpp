@@ -10,8 +10,8 @@
 #include <troupe/request/scalar.hpp>
 
 /// Operations on matrices other than gemm. If beta == 0, C is not read; if alpha == 0, the contents of A and B have no
-/// effect. Of symmetric, Hermitian and triangular matrices only the triangle that `uplo` names is touched; the
-/// imaginary parts of a Hermitian diagonal count as 0, and become 0 where it is written. Rank-k updates are in
+/// effect. Of symmetric, Hermitian and triangular matrices only the triangle that `uplo` names is touched. The
+/// imaginary parts of a Hermitian diagonal count as 0, and become 0 where the matrix is written. Rank-k updates are in
 /// <troupe/blas/rank_k_updates.hpp>.
 namespace troupe::blas {
 

@@ -25,12 +25,11 @@ TROUPE_ENUM(triangle, lower, upper)
 enum class side : std::uint8_t { left = 0, right = 1 };
 TROUPE_ENUM(side, left, right)
 
-/// The diagonal of a triangular matrix: stored, or 1 and not read.
+/// The diagonal of a triangular matrix: stored in memory, or all ones, which are not read.
 enum class diagonal : std::uint8_t { stored = 0, unit = 1 };
 TROUPE_ENUM(diagonal, stored, unit)
 
-/// The least precision that products of float may have. An engine may be more precise: the host engine computes in
-/// float.
+/// The least precision of products of float. An engine may be more precise: the host engine always computes in float.
 enum class math_mode : std::uint8_t {
   exact = 0,   ///< precision of the compute type
   tf32 = 1,    ///< factors rounded to 10 bits of mantissa

@@ -7,8 +7,8 @@
 #include <troupe/blas/family_checks.hpp>
 #include <troupe/request/request.hpp>
 
-/// Operations that reduce vectors to one number, which is the reply and is also written to `result`, if that is given.
-/// Vectors lie in memory as <troupe/blas/level1.hpp> says.
+/// Operations that reduce vectors to one number. The number is the reply; it is also written to `result`, if that is
+/// given. Vectors are stored as <troupe/blas/level1.hpp> says.
 namespace troupe::blas {
 
 /// Returns the sum of x[i] * y[i]. x and y may be the same memory.   cublasSdot / cblas_sdot

@@ -31,7 +31,7 @@ class blas_refusals : public ::testing::Test {
   void expect_refused(const R& r, const std::string& text) {
     EXPECT_EQ(memory.refusal(r), std::string(name_of<R>()) + ": " + text);
   }
-  // Refuses `good` with one field changed.
+  // Checks that `good` is refused if one of its fields is changed.
   template <class R, class F, class V>
   void expect_refused(R good, F R::* field, V value, const std::string& text) {
     good.*field = value;
@@ -82,7 +82,8 @@ class blas_refusals : public ::testing::Test {
     if constexpr (requires { &R::math; })
       expect_refused(good, &R::math, math_mode(5), "math is 5; expected exact, tf32, bf16, f16 or bf16x9");
   }
-  // `field` has one element too few; and it overlaps another operand if it begins where that operand does.
+  // Checks that `field` is refused if it has one element too few, or if it begins where another operand does and
+  // overlaps it.
   template <class R, class F>
   void expect_too_small(R good, F R::* field, std::uint64_t needed, const std::string& name, const std::string& shape) {
     using T = typename F::element_type;

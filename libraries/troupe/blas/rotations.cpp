@@ -7,7 +7,7 @@
 namespace troupe::blas {
 namespace {
 
-// A result that may be written to the memory of an input.
+// Checks a result that may be written to the memory of an input.
 template <class T>
 void replaces(checker& check, const std::optional<out<T>>& place, const scalar<T>& input) {
   result_to(check, place);

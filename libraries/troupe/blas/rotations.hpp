@@ -10,8 +10,8 @@
 /// Plane rotations: `rotg` and `rotmg` compute one, `rot` and `rotm` apply one to vectors.
 namespace troupe::blas {
 
-/// A Givens rotation: [c s; -conj(s) c] * [a; b] = [r; 0]. `z` encodes c and s in one number, as in BLAS; 0 for complex
-/// elements, which have no such code.
+/// A Givens rotation: [c s; -conj(s) c] * [a; b] = [r; 0]. `z` encodes c and s in one number, as in BLAS; it is 0 for
+/// complex elements, for which BLAS defines no such code.
 template <class T>
 struct rotation {
   T r, z;
@@ -50,8 +50,9 @@ struct rot {
   void check(checker&) const;
 };
 
-/// A modified Givens rotation, H = [h11 h12; h21 h22], stored as BLAS's `param`: five numbers. `flag` says which of
-/// them count: -1: all of H; 0: the diagonal is 1; 1: h12 is 1 and h21 is -1; -2: H is the identity.
+/// A modified Givens rotation, H = [h11 h12; h21 h22], stored as BLAS's `param`: five numbers. `flag` says which
+/// elements of H are stored: -1: all; 0: the diagonal is 1 and not stored; 1: h12 is 1, h21 is -1, and both are not
+/// stored; -2: none, H is the identity.
 template <class T>
 struct modified_rotation {
   T flag, h11, h21, h12, h22;
@@ -64,7 +65,7 @@ struct rotmg_reply {
 };
 
 /// Returns the modified rotation H that makes the second component of (sqrt(d1) * x1, sqrt(d2) * y1) zero, with the new
-/// d1, d2 and x1; writes them to the operands that are given, which may be the memory of d1, d2 and x1. Entries of H
+/// d1, d2 and x1. Writes them to the operands that are given, which may be the memory of d1, d2 and x1. Elements of H
 /// that its flag implies are 0.   cublasSrotmg / cblas_srotmg
 template <class T>
 struct rotmg {

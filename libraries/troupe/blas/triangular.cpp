@@ -5,7 +5,7 @@
 
 namespace troupe::blas::detail {
 
-// The matrix is full, band or packed.
+// Checks operations on a triangular matrix that is full, band or packed.
 template <class R>
 void check_triangular(const R& r, checker& check) {
   check.positive(r.n);

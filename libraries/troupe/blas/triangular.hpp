@@ -8,10 +8,10 @@
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// Operations on a triangular matrix and a vector, in place: x = op(A) * x, or x = the solution of op(A) * solution =
+/// Operations on a triangular matrix and a vector, in place: x = op(A) * x, or x becomes the solution y of op(A) * y =
 /// x. Of A only the triangle that `uplo` names is read, and the diagonal only if it is `stored`. No request checks
 /// whether A is singular: if it is, the solution has infinities or NaN. Band matrices are stored as
-/// <troupe/blas/level2.hpp> says, packed ones as <troupe/blas/packed_products.hpp> does.
+/// <troupe/blas/level2.hpp> says, packed matrices as <troupe/blas/packed_products.hpp> says.
 namespace troupe::blas {
 
 /// The product with a full matrix.   cublasStrmv / cblas_strmv

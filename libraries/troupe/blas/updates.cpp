@@ -5,7 +5,7 @@
 
 namespace troupe::blas::detail {
 
-// Updates of a general matrix, or of a symmetric one, full or packed, by one vector or two.
+// Checks updates of a matrix, general or symmetric, full or packed, by one or two vectors.
 template <class R>
 void check_update(const R& r, checker& check) {
   shape s{r.n, r.n};

@@ -10,12 +10,12 @@ namespace {
 
 using troupe::detail::extents_text;
 
-// A view as BLAS sees it: op(X), where X is stored column by column.
+// A view in the terms of BLAS: op(X), where X is stored column by column.
 struct stored_view {
   op trans = op::none;
   extent ld = 1;
 };
-// Returns true if BLAS can take the matrix as it is, or transposed.
+// Returns true if columns are contiguous, so that BLAS takes the matrix without transposing it.
 bool has_columns(const matrix_shape& s) noexcept { return s.row_stride == 1 || s.rows == 1; }
 bool suits_blas(const matrix_shape& s) noexcept { return has_columns(s) || has_columns(s.transposed()); }
 stored_view stored(const matrix_shape& s) noexcept {
@@ -44,7 +44,7 @@ void has_size(checker& check, const V& view, std::int64_t rows, std::int64_t col
 
 }  // namespace
 
-// A view that was refused when it was made has its own reason, which the checker has found already.
+// A view whose construction failed was refused already, with its own reason.
 template <class T, class C>
 void multiplication<T, C>::check(checker& check) const {
   const matrix_shape &sa = a.shape(), &sb = b.shape();
@@ -135,7 +135,7 @@ trsm<T> triangular_solution<T>::sent() const {
   const bool swap = !has_columns(b.shape());
   const matrix_shape sb = swap ? b.shape().transposed() : b.shape();
   const stored_view sa = stored(swap ? a.shape().transposed() : a.shape());
-  // Each transposition makes the lower triangle the upper one: of the whole equation, and of A in memory.
+  // Transposing the equation exchanges lower and upper triangles, and so does storing A by rows.
   const bool flipped = swap != (sa.trans == op::transpose);
   return {.a = a,
           .b = b,

@@ -11,9 +11,9 @@
 #include <troupe/request/ready_request.hpp>
 #include <troupe/request/view_operand.hpp>
 
-/// The common operations on views of matrices, which have shapes and strides. Each matrix may be stored by rows or by
-/// columns, but its rows or its columns must be contiguous. Each is sent as the operation on plain buffers, which has
-/// more options.
+/// The common operations on views of matrices, which have extents and strides. Each matrix may be stored by rows or by
+/// columns, but its rows or its columns must be contiguous. Each request is sent as the request on plain buffers that
+/// its comment names, which has more options.
 ///   blas::multiply(gpu, c, a, b.transposed());
 namespace troupe::blas {
 
@@ -51,7 +51,7 @@ struct triangular_solution {
   in_matrix<T> a;
   inout_matrix<T> b;
   blas::side side = blas::side::left;
-  triangle uplo = triangle::lower;  ///< of A as the view shows it, however it is stored
+  triangle uplo = triangle::lower;  ///< the triangle of A in the view, however A is stored
   diagonal diag = diagonal::stored;
   scalar<T> alpha = 1;
   TROUPE_REQUEST("blas.triangular_solution", a, b, side, uplo, diag, alpha)

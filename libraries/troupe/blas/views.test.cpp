@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests what operations on views are sent as, and the texts about them.
+// Tests which requests on plain buffers operations on views are sent as, and the texts of their errors.
 #include <gtest/gtest.h>
 
 #include <troupe/blas/views.hpp>
@@ -78,7 +78,7 @@ TEST_F(blas_view_requests, refusals_name_the_fields_of_the_view_request) {
   EXPECT_EQ(memory.refusal(s), "blas.triangular_solution<f32>: uplo is 9; expected lower or upper");
 }
 
-TEST_F(blas_view_requests, a_sum_may_replace_a_factor_only_in_the_same_strides) {
+TEST_F(blas_view_requests, a_sum_may_replace_a_summand_only_if_the_strides_are_equal) {
   const auto sum = [&](const matrix_shape& a, const matrix_shape& c) {
     return memory.refusal(addition<float>{.a = at<access_mode::read>(0, a),
                                           .b = at<access_mode::read>(100, by_rows(2, 2)),

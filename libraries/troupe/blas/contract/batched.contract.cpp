@@ -65,8 +65,7 @@ struct trsm_batched : sized<trsm_batched<T>, blas::trsm_batched<T>> {
   }
 };
 
-// Matrices with these rows: [2 1; 4 5], whose factors are 1, 2 below it, 2, 1 and 3; its inverse times 6 is
-// [5 -1; -4 2].
+// Returns matrices with the rows [2 1; 4 5]: L = [1 0; 2 1] and U = [2 1; 0 3]. The inverse times 6 is [5 -1; -4 2].
 template <class T>
 std::vector<T> two_by_two() {
   return {T(2), T(4), T(1), T(5)};
@@ -90,7 +89,7 @@ void expect_each(const device& gpu, const list<Operand>& all, const std::vector<
   }
 }
 
-// The common operands: three matrices of order n, which is 2, or -4 for the bad request.
+// The operands of all cases: three matrices of order n, which is 2, or -4 for the bad request.
 template <class Case, class R>
 struct factorization {
   using request = R;
@@ -137,7 +136,7 @@ struct getri_batched : factorization<getri_batched<T>, blas::getri_batched<T>> {
   }
 };
 
-// With pivots: the rows of [2 1; 4 5] are exchanged, so the factors are 1, 0.5 below it, 4, 5 and -1.5.
+// With pivots, the rows of [2 1; 4 5] are exchanged: L = [1 0; 0.5 1] and U = [4 5; 0 -1.5].
 template <class T>
 std::vector<T> two_by_two_pivoted() {
   return {T(4), T(0.5f), T(5), T(-1.5f)};
@@ -212,7 +211,7 @@ struct geqrf_batched : factorization<geqrf_batched<T>, blas::geqrf_batched<T>> {
             .m = 2,
             .n = n};
   }
-  // R is [-5 -4; 0 +-3]; its reflector is v = (1, 4 / 8), tau = 1.6.
+  // R is [-5 -4; 0 +-3]. The reflector of the first column is v = (1, 4 / 8), tau = 1.6.
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
     expect_each(gpu, r.a, {-5, 0.5, -4});
     expect_each(gpu, r.tau, {1.6});
@@ -230,7 +229,7 @@ struct gels_batched : factorization<gels_batched<T>, blas::gels_batched<T>> {
             .n = n,
             .nrhs = 1};
   }
-  // The line through (0, 1), (1, 0) and (2, 2) that is closest to them: 1/2 + x/2.
+  // The least-squares line through (0, 1), (1, 0) and (2, 2) is 1/2 + x/2.
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
     expect_each(gpu, r.c, {0.5, 0.5});
     EXPECT_EQ(content(gpu, r.info), (std::vector<std::int32_t>{0, 0, 0}));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices, in all their types and forms.
+// Products of matrices, in all their element types and requests.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
 
@@ -11,7 +11,8 @@ namespace {
 
 using blas::compute_of;
 
-// A contains the numbers from 1 on, B those from 2 on, C those from 3 on; alpha is 2 and beta is 3.
+// A contains the numbers from 1 on, B from 2 on and C from 3 on, in cycles of 5 (see content_at); alpha is 2, beta is
+// 3.
 template <class T, class C>
 answers product(int shift = 0) {
   return numerics::reference::product(2, known<T>(square, 1 + shift), known<T>(square, 2 + shift), 3,
@@ -46,7 +47,7 @@ struct gemm : sized<gemm<T, C>, blas::gemm<T, C>> {
   }
 };
 
-// The factors come from device memory.
+// Takes the factors from device memory.
 template <class T>
 struct gemm_with_factors_in_memory : sized<gemm_with_factors_in_memory<T>, blas::gemm<T>> {
   static blas::gemm<T> make(const device& gpu, extent n) {
@@ -64,7 +65,7 @@ template <class T, class C = T>
 struct gemm_strided_batched : sized<gemm_strided_batched<T, C>, blas::gemm_strided_batched<T, C>> {
   using request = blas::gemm_strided_batched<T, C>;
   static request make(const device& gpu, extent n) {
-    // The whole batch multiplies the same matrices, and each product is added to memory of its own.
+    // All products of the batch multiply the same matrices; each is added to a C of its own.
     request r{.a = filled<T>(gpu, square),
               .b = filled<T>(gpu, square, 2),
               .c = filled<C>(gpu, numerics::general(size, 5 * size, size), 3),

@@ -8,8 +8,8 @@
 #include <tests/numerics/layout.hpp>
 #include <tests/numerics/reference.hpp>
 
-/// Operands for the contract cases of `blas`: small whole numbers, so that every order of summation gives the same
-/// result, and 4 by 4 matrices.
+/// Operands for the contract cases of `blas`: 4 by 4 matrices of small whole numbers, so that every order of summation
+/// gives the same result.
 namespace troupe::whole {
 
 using numerics::answers;
@@ -27,7 +27,7 @@ inline const layout column = numerics::vector_of(size, 1), square = numerics::ge
                     unit_packed = numerics::packed_triangle(true, true, size),
                     unit_band = numerics::band_triangle(true, true, size, 2, 3), single = numerics::vector_of(1, 1);
 
-/// Returns the content at place i of an operand.
+/// Returns element i of the memory of an operand.
 template <class T>
 T content_at(std::int64_t i, int first) {
   const auto value = static_cast<float>(static_cast<int>(i % 5) + first);
@@ -44,7 +44,7 @@ buffer<T> filled(const device& gpu, const layout& where, int first = 1) {
   gpu.upload(b, data);
   return b;
 }
-/// Returns the same content as a matrix.
+/// Returns the matrix that `filled` with the same arguments stores.
 template <class T>
 dense known(const layout& where, int first = 1) {
   dense out(where.rows, where.columns);
@@ -53,7 +53,7 @@ dense known(const layout& where, int first = 1) {
       if (where.place(i, j) >= 0) out(i, j) = content_at<T>(where.place(i, j), first);
   return out;
 }
-/// Returns the matrix that the lower triangle defines.
+/// Returns the symmetric matrix whose lower triangle is stored in this layout.
 template <class T>
 dense symmetric(const layout& where) {
   return known<T>(where).completed(true, false);
@@ -93,7 +93,7 @@ void expect_answer(const result<T>& answer, number want) {
   EXPECT_LE((number(*answer) - want).size(), 1e-5L * (1 + want.size()));
 }
 
-/// A case whose request has the size `n`; Case has make(gpu, n) and expect_right.
+/// A case whose request has the extent `n`. Case defines make(gpu, n) and expect_right.
 template <class Case, class R>
 struct sized {
   using request = R;
@@ -103,7 +103,7 @@ struct sized {
   static constexpr const char* bad_field = "n is -4";
 };
 
-/// Returns `count` operands for a batch; operand i begins with `first` + i.
+/// Returns `count` operands for a batch; the elements of operand i are those of `filled(first + i)`.
 template <access_mode M, class T>
 std::vector<operand<T, M>> several(const device& gpu, const layout& where, int first = 1, int count = 3) {
   std::vector<operand<T, M>> out;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of requests that use temporary memory of their lane, lists, or numbers in memory: once recorded, they must not
-// depend on what else runs, and when.
+// Graphs of requests that use temporary memory of their lane, lists, or factors in memory. A recorded request must not
+// depend on what else runs, or when.
 #include <cmath>
 #include <troupe/blas/blas.hpp>
 
@@ -27,10 +27,11 @@ class a_graph_of_blas : public testing::Test {
     for (int i = 0; i < 20; ++i) p.parts.push_back(some(16, static_cast<float>(i)));
     return p;
   }
-  // Sends each of the requests, among them grouped ones, ones that need temporary memory, and a kernel.
+  // Sends requests of each kind: grouped ones, ones that need temporary memory, and a kernel.
   template <class Take>
   void all(const place& p, Take&& take) const {
-    // The following repeat each time, except for the batch at the end, so that no memory grows without bound.
+    // Every request but the batch at the end gives the same result in each repetition, so that no value grows without
+    // bound.
     take(memory::copy{.source = p.a.as<std::byte>(), .target = p.c.as<std::byte>(), .bytes = p.a.bytes()});
     take(memory::copy{.source = p.x.as<std::byte>(), .target = p.y.as<std::byte>(), .bytes = p.x.bytes()});
     take(blas::gemm<float>{.a = p.a, .b = p.b, .c = p.c, .m = n, .n = n, .k = n, .alpha = 0.1f, .beta = 0.5f});
@@ -75,7 +76,8 @@ TEST_F(a_graph_of_blas, computes_the_same_as_its_requests_in_a_hundred_launches)
     for (int i = 0; i < 100; ++i) {
       gpu_.tell(graph::launch{.graph = g});
       all(asked, [&](const auto& r) { gpu_.tell(r); });
-      if (i % 10 == 0) all(other, [&](const auto& r) { gpu_.tell(r); });  // uses the lanes' memory between launches
+      // uses the lanes' memory between the launches of the graph
+      if (i % 10 == 0) all(other, [&](const auto& r) { gpu_.tell(r); });
     }
     const auto found = content(recorded);
     EXPECT_EQ(found, content(asked)) << branches << " branches";
@@ -138,7 +140,7 @@ TEST_F(a_graph_of_blas, keeps_the_shapes_of_views_when_a_buffer_is_replaced) {
   EXPECT_EQ(gpu_.download(c).get().value(), (std::vector<float>{0, 0, 0, 0, 77, 32, 0, 32, 14}));
 }
 
-TEST_F(a_graph_of_blas, reports_views_in_their_own_terms) {
+TEST_F(a_graph_of_blas, errors_name_the_fields_of_the_request_on_views) {
   const matrix<float> a(gpu_.upload(std::vector<float>(6)), 2, 3), c(gpu_.alloc<float>(4, {.zeroed = true}), 2, 2);
   const auto text = [&](const auto& r) { return error_of(gpu_.ask(r)).text(); };
   EXPECT_EQ(text(blas::multiplication<float>{.a = a, .b = a, .c = c}),

@@ -48,7 +48,7 @@ struct exchange : sized<exchange<T>, blas::swap<T>> {
   static blas::swap<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n};
   }
-  // Expects that the two vectors hold the two contents, run once or twenty times.
+  // Expects that the vectors were swapped once, or twenty times, which restores them.
   static void expect_right(const device& gpu, const blas::swap<T>& r, const result<void>&) {
     const bool swapped = content(gpu, r.x)[0] != content_at<T>(0, 1);
     expect_holds(gpu, r.x, column, known<T>(column, swapped ? 2 : 1));
@@ -99,7 +99,7 @@ struct rotmg {
   }
   static constexpr const char* bad_field = "new_x1 overlaps new_d2";
   static void expect_right(const device& gpu, const request& r, const result<blas::rotmg_reply<T>>& answer) {
-    EXPECT_EQ(answer->param.flag, -2) << "nothing to turn";
+    EXPECT_EQ(answer->param.flag, -2) << "nothing to rotate";
     EXPECT_EQ(content(gpu, *r.new_x1)[0], 3);
   }
 };

@@ -41,7 +41,7 @@ struct gbmv : sized<gbmv<T>, blas::gbmv<T>> {
   }
 };
 
-// y = 2 * A * x + 3 * y, where A is defined by a part of it.
+// y = 2 * A * x + 3 * y, where memory holds the part `part` of A, such as a triangle or a band.
 template <class R, class T, const layout& part, dense (*whole)(const layout&)>
 struct completed : sized<completed<R, T, part, whole>, R> {
   static R make(const device& gpu, extent n) {

@@ -5,7 +5,7 @@
 namespace troupe::whole {
 namespace {
 
-// C = 2 * A * B + 3 * C, where A is defined by its lower triangle.
+// C = 2 * A * B + 3 * C, where memory holds the lower triangle of A.
 template <class R, class T, dense (*whole)(const layout&)>
 struct product_with_half : sized<product_with_half<R, T, whole>, R> {
   static R make(const device& gpu, extent n) {
@@ -36,7 +36,7 @@ dense hermitian_before() {
   return known<T>(lower, 3).completed(true, true);
 }
 
-// C = 2 * A * A' + 3 * C, where A' is A transposed or its adjoint, and C is defined by its lower triangle.
+// C = 2 * A * A' + 3 * C, where A' is A transposed or its adjoint, and memory holds the lower triangle of C.
 template <class R, class T, dense (*other)(const dense&), dense (*before)()>
 struct rank_k : sized<rank_k<R, T, other, before>, R> {
   static R make(const device& gpu, extent n) {
@@ -52,7 +52,7 @@ using syrk = rank_k<blas::syrk<T>, T, transposed, symmetric_before<T>>;
 template <class T>
 using herk = rank_k<blas::herk<T>, T, adjoint, hermitian_before<T>>;
 
-// A and a B that begins with `first`.
+// Returns a request with A, and with a B whose elements begin with `first`.
 template <class R, class T>
 R make_rank_2k(const device& gpu, extent n, int first) {
   return {.a = filled<T>(gpu, square),
@@ -81,7 +81,7 @@ using syr2k = rank_2k<blas::syr2k<T>, T, transposed, symmetric_before<T>>;
 template <class T>
 using her2k = rank_2k<blas::her2k<T>, T, adjoint, hermitian_before<T>>;
 
-// C = 2 * A * B' + 3 * C, whose result is symmetric or Hermitian; for herkx because B equals A.
+// C = 2 * A * B' + 3 * C, where the result is symmetric; for herkx, which needs a Hermitian result, B equals A.
 template <class R, class T, int first, dense (*other)(const dense&), dense (*before)()>
 struct rank_kx : sized<rank_kx<R, T, first, other, before>, R> {
   static R make(const device& gpu, extent n) { return make_rank_2k<R, T>(gpu, n, first); }

@@ -28,7 +28,7 @@ using geru = outer<blas::geru<T>, T, transposed>;
 template <class T>
 using gerc = outer<blas::gerc<T>, T, adjoint>;
 
-// A = A + 2 * x * x', where A is defined by a part of it, and x' is x transposed or its adjoint.
+// A = A + 2 * x * x', where memory holds the part `part` of A, and x' is x transposed or its adjoint.
 template <class R, class T, const layout& part, dense (*other)(const dense&), dense (*whole)(const layout&)>
 struct rank_1 : sized<rank_1<R, T, part, other, whole>, R> {
   static R make(const device& gpu, extent n) {

@@ -9,7 +9,7 @@ namespace {
 
 const layout by_rows{size, size, size* size, [](auto i, auto j) { return i * size + j; }};
 
-// The content of `filled(gpu, square, first)` as a matrix, stored by rows: what `known<T>(by_rows, first)` returns.
+// Returns the content of `filled(gpu, square, first)` as a matrix that is stored by rows: known<T>(by_rows, first).
 template <class T>
 matrix<T> rows_of(const device& gpu, extent rows, int first = 1) {
   return {filled<T>(gpu, square, first), rows, size};
@@ -98,10 +98,10 @@ TEST_F(blas_view_requests, reports_of_faults_name_the_operands_of_the_view) {
   const request_info& info = troupe::detail::info_for(r);
   EXPECT_TRUE(info.exchanges_operands) << "a result stored by rows is computed as its transpose";
   EXPECT_EQ(info.label, "blas.multiplication<f32>");
-  EXPECT_EQ(info.opcode, opcode_of<blas::gemm<float>>) << "so that both share calls";
+  EXPECT_EQ(info.opcode, opcode_of<blas::gemm<float>>) << "so that requests of both kinds can share a call";
 }
 
-TEST_F(blas_view_requests, a_graph_names_the_stale_operand_of_a_view) {
+TEST_F(blas_view_requests, a_graph_that_reads_a_stale_view_is_refused_naming_the_operand) {
   const matrix<float> a = rows_of<float>(gpu, size), b = rows_of<float>(gpu, size, 2),
                       c(gpu.alloc<float>(size * size), size, size);
   graph::recorder rec(gpu);

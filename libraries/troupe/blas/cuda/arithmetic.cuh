@@ -7,7 +7,7 @@
 
 #include "kernel_arguments.hpp"
 
-/// Arithmetic for all element types, and loads and stores of numbers.
+/// Arithmetic on all element types, and loads and stores of single elements.
 namespace troupe::blas::on_gpu {
 
 using namespace kernel_arguments;
@@ -106,7 +106,7 @@ __device__ void store(void* place, T value) {
 inline __device__ i64 thread_number() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 inline __device__ i64 threads() { return static_cast<i64>(gridDim.x) * blockDim.x; }
 
-// Converts elements to the type of their sums.
+// Converts an element to the type in which elements are summed.
 template <class S, class T>
 __device__ S widened(T v) {
   return static_cast<S>(v);

@@ -11,7 +11,7 @@ static std::int64_t length_of_y(const R& r) noexcept {
   return (r.trans == op::none ? r.m : r.n).value();
 }
 
-// How cuBLAS's batches treat negative increments is not documented, so those products are enqueued one by one.
+// cuBLAS does not document how its batches treat negative increments, so products with one are enqueued one by one.
 template <class T, class R>
 static result<void> one_by_one(const R& r, job& j, const T* a, const T* x, T* y) {
   const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));

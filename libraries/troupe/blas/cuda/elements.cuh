@@ -7,7 +7,7 @@
 /// Elementwise operations.
 namespace troupe::blas::on_gpu {
 
-// Calls f(element, its number) for each element to scale.
+// Calls f(element, index) for each element to scale.
 template <class T, class F>
 __device__ void each_of(const scaling& s, F&& f) {
   for (i64 b = blockIdx.z; b < s.batch; b += gridDim.z) {

@@ -11,8 +11,8 @@
 
 namespace troupe::blas {
 
-/// The CUDA engine of blas: cuBLAS, with a handle and a workspace for each lane, and our own kernels where cuBLAS has
-/// none. Each request is enqueued on the stream of its lane.
+/// The CUDA engine of blas: cuBLAS, with a handle and a workspace for each lane, and our own kernels for what cuBLAS
+/// lacks. Each request is enqueued on the stream of its lane.
 ///
 /// Each source beside this one defines `enqueue(request, job&)` for some requests, and lists them at its end. Requests
 /// that may share a call also have `group_key(request)` and `enqueue_group(requests, job&)`.
@@ -54,8 +54,8 @@ class cublas {
   cuda::per_lane<lane> lanes_;
 };
 
-/// Defines enqueue(R<T>) for the requests of the list as FUNCTION<T>(request, job, ROUTINE(R_64)). ROUTINE(R_64) is
-/// cuBLAS's routine of that name: TROUPE_CUBLAS, or another macro of routines.hpp.
+/// Defines enqueue(R<T>) for each request R of the list as FUNCTION<T>(request, job, ROUTINE(R_64)). ROUTINE(R_64) is
+/// cuBLAS's routine of that name; ROUTINE is TROUPE_CUBLAS or another macro of routines.hpp.
 #define TROUPE_ENQUEUED_BY(FUNCTION, ROUTINE, ...) \
   TROUPE_FOR_EACH(TROUPE_ENQUEUED_BY_ONE, (FUNCTION, ROUTINE), __VA_ARGS__)
 #define TROUPE_ENQUEUED_BY_ONE(HOW, R)                                 \

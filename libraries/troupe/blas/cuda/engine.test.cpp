@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Behavior particular to the CUDA engine. The tests run on a fake driver and a fake cuBLAS that compute at once on the
+// What only the CUDA engine does. The tests run on a fake driver and a fake cuBLAS, which compute at once on the
 // processor; the suites of the requests run on them too.
 #include <cublas_v2.h>
 #include <cuda.h>
@@ -81,8 +81,8 @@ TEST_F(blas_cuda, invalid_pivots_make_only_their_own_solution_nan) {
   }
 }
 
-// The fake multiplies by a 0 that it finds in memory, as cuBLAS may do.
-TEST_F(blas_cuda, an_alpha_of_0_in_memory_stops_nan) {
+// The fake cuBLAS multiplies by a 0 that it reads from memory, as the real one may do.
+TEST_F(blas_cuda, an_alpha_of_0_in_memory_keeps_nan_out_of_results) {
   constexpr std::int64_t n = 300;  // too large for the kernel of small products
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> zero{0}, two{2};
@@ -104,7 +104,7 @@ TEST_F(blas_cuda, an_alpha_of_0_in_memory_stops_nan) {
 }
 
 TEST_F(blas_cuda, lists_longer_than_the_argument_memory_are_enqueued_in_parts) {
-  constexpr std::size_t count = 40'000;  // one call gets at most 16384
+  constexpr std::size_t count = 40'000;  // one call takes at most 16384
   std::vector<float> a(count), b(count), c(count, -1);
   gemm_batched<float> r{.a = {}, .b = {}, .c = {}, .m = 1, .n = 1, .k = 1};
   const auto one = [](std::vector<float>& v, std::size_t i) { return reinterpret_cast<std::uintptr_t>(v.data() + i); };
@@ -112,13 +112,14 @@ TEST_F(blas_cuda, lists_longer_than_the_argument_memory_are_enqueued_in_parts) {
     a[i] = static_cast<float>(i % 1000), b[i] = static_cast<float>(i % 7);
     r.a.emplace_back(one(a, i), 1), r.b.emplace_back(one(b, i), 1), r.c.emplace_back(one(c, i), 1);
   }
-  // Many times, so that the memory is reused repeatedly.
+  // Runs several times, so that argument memory is reused.
   for (int round = 0; round < 5; ++round) run(r);
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(c[i], a[i] * b[i]) << i;
 }
 
 TEST_F(blas_cuda, argument_memory_is_reused_only_after_the_gpu_has_read_it) {
-  // Several times as much as fits, while the GPU defers all work that it can. With a factor of 0 only our kernel runs.
+  // Claims several times the argument memory, while the GPU defers all work that it can. With an alpha of 0, only our
+  // own kernel runs.
   constexpr std::size_t calls = 40, each = 16 * 1024;
   std::vector<float> c(calls * each, 3);
   driver.hold_back();
@@ -135,7 +136,7 @@ TEST_F(blas_cuda, argument_memory_is_reused_only_after_the_gpu_has_read_it) {
   for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 6) << i;
 }
 
-// The memory that a recording has requested; it lives until the process ends.
+// Memory that a recording has requested. It lives until the process ends.
 struct asked {
   cuda::testing::fake_driver* driver;
   std::uint64_t scratch = 0, constants = 0;
@@ -167,7 +168,7 @@ TEST_F(blas_cuda, recorded_work_uses_only_memory_of_the_recording) {
     troupe_engine_failure failure{};
     EXPECT_TRUE(operation->run(engine.interface().state, payload, &call, &failure)) << failure.text;
   };
-  // With a factor of 0 only our kernel runs, which finds its list at the recorded address.
+  // With an alpha of 0, only our own kernel runs, which reads its list at the recorded address.
   constexpr std::size_t count = 1000, calls = 200;
   std::vector<float> c(count, 3), others(count, 1);
   const auto scaling = [](std::vector<float>& v) {
@@ -183,14 +184,14 @@ TEST_F(blas_cuda, recorded_work_uses_only_memory_of_the_recording) {
   EXPECT_GE(of.scratch, std::uint64_t{32} << 20);
   EXPECT_GE(of.constants, count * sizeof(void*));
   driver.go_on();
-  for (std::size_t i = 0; i < calls; ++i) run(scaling(others));  // overwrites all memory of the lane
+  for (std::size_t i = 0; i < calls; ++i) run(scaling(others));  // overwrites all argument memory of the lane
   EXPECT_EQ(c, std::vector<float>(count, 6));
   const asked before = of;
   std::vector<float> y(4, 2);
   run(scal<float>{.x = all_of(y), .n = 4, .alpha = 2});
   EXPECT_EQ(of.scratch, before.scratch) << "requests that are not recorded use none";
   EXPECT_EQ(y, std::vector<float>(4, 4));
-  // Memory between two kernels also comes from the recording.
+  // Memory that one kernel passes to the next must also belong to the recording.
   const std::vector<float> zero{0}, nan(300 * 300, std::numeric_limits<float>::quiet_NaN());
   std::vector<float> kept(300 * 300, 3);
   record(gemm<float>{.a = to_read(nan),

@@ -11,7 +11,7 @@ static result<void> enqueue(const geam<T>& r, job& j) {
   const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value(),
                      lda = or_tight(r.lda, r.trans_a == op::none ? r.m : r.n).value(),
                      ldb = or_tight(r.ldb, r.trans_b == op::none ? r.m : r.n).value();
-  // Our kernel also checks factors in memory: a factor of 0 leaves its matrix out.
+  // If a factor is in memory, our own kernel is used: it checks for a factor of 0, whose matrix must have no effect.
   if (!r.alpha.by_value() || !r.beta.by_value()) {
     const auto [blocks, threads] = for_elements(m, n);
     return j.launch(kernel<"add_matrices", T>, blocks, threads,
@@ -33,7 +33,7 @@ static result<void> enqueue(const geam<T>& r, job& j) {
            r.b.data(), ldb, r.c.data(), ldc);
 }
 
-// Our own kernel, because how cuBLAS's treats negative increments is not documented.
+// Uses our own kernel, because cuBLAS does not document how its routine treats negative increments.
 template <class T>
 static result<void> enqueue(const dgmm<T>& r, job& j) {
   const bool left = r.side == side::left;

@@ -25,11 +25,12 @@ static result<void> fits(const R& r, const F&... fields) {
 static int narrow(extent e) noexcept { return static_cast<int>(e.value()); }
 static int narrow(std::size_t count) noexcept { return static_cast<int>(count); }
 
-// cuBLAS also reports a wrong argument by `info`, on the host. That would be our mistake: requests are checked before.
+// cuBLAS also reports a wrong argument through `info`, on the host. That would be a bug: requests are checked before.
 static result<void> accepted(const char* name, int info) {
   if (info == 0) return {};
   return error(reaction::fatal, "blas",
-               cat(name, " refused its argument number ", -info, ", which our own checks should have refused"));
+               cat(name, " refused its argument number ", -info,
+                   "; Troupe's own checks should have refused it: please report this"));
 }
 
 template <class T>
@@ -43,8 +44,8 @@ static result<void> enqueue(const getrf_batched<T>& r, job& j) {
   });
 }
 
-// Pivots in memory can be any numbers, and cuBLAS writes where they point. solve(pivots) gets pivots that all lie
-// within their matrix. If a matrix had others, its result in `c` becomes NaN, and its `info`, which may be null, -1.
+// Pivots in memory can be any numbers, and cuBLAS would write where they point. Calls solve(pivots) with pivots that
+// are rows of their matrix. A matrix that had others gets NaN in `c` and -1 in `info`, if that is not null.
 template <class T, class Solve>
 static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::size_t count, T* const* c,
                                      extent columns, extent ldc, int* info, Solve&& solve) {
@@ -106,7 +107,8 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
   });
 }
 
-// Inverts matrices that are too large for cuBLAS's matinv: factors them in scratch memory, then inverts.
+// Inverts matrices that are too large for cuBLAS's matinv: copies them to scratch memory, factors the copies, and
+// inverts.
 template <class T>
 static result<void> invert_in_scratch(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
@@ -139,7 +141,7 @@ static result<void> enqueue(const matinv_batched<T>& r, job& j) {
   TROUPE_TRY(fits(r, r.n, r.lda, r.ldc));
   constexpr std::int64_t largest = 32;
   if (r.n > largest) {
-    // Uses at most this much memory at a time, or what the largest matrix needs.
+    // Scratch memory for the matrices of one call; a single larger matrix gets what it needs.
     constexpr std::size_t enough = std::size_t{64} << 20;
     const auto n = static_cast<std::size_t>(r.n.value());
     const std::size_t at_once = std::clamp<std::size_t>(enough / (n * n * sizeof(T)), 1, most_in_a_call);

@@ -61,7 +61,7 @@ static result<void> enqueue(const gemm_strided_batched<T, C>& r, job& j) {
                      [&] { return multiply<T, C>(j, gemm_strided_batched_ex.name, r.math, attempt, ours); });
 }
 
-// Enqueues products [first, first + count) of the lists.
+// Enqueues products first to first + count - 1 of the lists.
 template <class T, class C, class R>
 static result<void> multiply_list(job& j, const R& r, const product_shape& s, const scalar<compute_of<T, C>>& alpha,
                                   const scalar<compute_of<T, C>>& beta, std::size_t first, std::size_t count) {
@@ -109,7 +109,7 @@ class groups_of {
  public:
   groups_of(const gemm_grouped<T, C>& r, job& j) : r_(r), j_(j) {}
 
-  // The small products of all groups are one launch of our kernel; the large ones go to cuBLAS.
+  // Enqueues the small products of all groups as one launch of our kernel, and the large ones with cuBLAS.
   result<void> enqueue() {
     std::size_t first = 0;
     for (const auto& g : r_.groups) {
@@ -210,7 +210,7 @@ static result<void> enqueue(const gemm_grouped<T, C>& r, job& j) {
   return groups_of<T, C>(r, j).enqueue();
 }
 
-// Small products run together, whatever their shapes.
+// Enqueues small products as one launch, whatever their shapes.
 template <class T, class C>
 static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
   return is_small(shape_of(r)) ? 1 : 0;

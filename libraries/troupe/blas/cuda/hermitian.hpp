@@ -7,7 +7,7 @@
 
 namespace troupe::blas {
 
-/// Returns the diagonal of the Hermitian matrix that is written.
+/// The diagonal of a Hermitian matrix that a request writes.
 template <class T>
 struct hermitian_diagonal {
   T* a;
@@ -15,7 +15,7 @@ struct hermitian_diagonal {
   kernel_arguments::part which = kernel_arguments::part::whole;
 };
 
-/// Makes the diagonal real before and after `update`: imaginary parts in memory do not count.
+/// Makes the diagonal real before and after `update`, because imaginary parts in memory must have no effect.
 template <class T, class Update>
 result<void> keeping_real(job& j, const hermitian_diagonal<T>& d, Update&& update) {
   const auto make_real = [&] {

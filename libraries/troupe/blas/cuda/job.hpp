@@ -23,12 +23,12 @@
 
 namespace troupe::blas {
 
-/// Returns the increment to use.
+/// Returns the increment, which is 1 if the field is `tight`.
 inline std::int64_t step(const extent& inc) noexcept { return or_tight(inc, 1).value(); }
 
 using cuda::at_most, cuda::grid, cuda::kernel;
 
-/// One request being enqueued on the stream of its lane. Nothing here waits for the GPU.
+/// One request that is being enqueued on the stream of its lane. No function waits for the GPU.
 class job {
  public:
   job(lane& on, const cuda::kernel_set& kernels, call& c) noexcept : on_(on), kernels_(kernels), call_(c) {}
@@ -61,8 +61,8 @@ class job {
     return cuda::launch(kernels_, which, blocks, threads, stream(), "blas", arguments);
   }
 
-  /// Returns the factors as cuBLAS takes them: on the host if all are given by value, else all in memory that the GPU
-  /// reads.
+  /// Returns the factors in the form that cuBLAS takes: on the host if all are given by value, otherwise all in memory
+  /// that the GPU can read.
   template <class... S>
   result<std::tuple<const S*...>> factors(const scalar<S>&... all) {
     if ((all.by_value() && ...)) {
@@ -97,15 +97,15 @@ class job {
     return checked("cublasSetPointerMode", on_.set_scalars_in(where));
   }
 
-  /// Returns memory that the GPU reads, valid until the next `next_part`.
+  /// Returns host memory that the GPU can read, valid until the next `next_part`.
   template <class T>
   result<T*> allocate(std::size_t count) {
     return reinterpret_cast<T*>(TROUPE_TRY(on_.memory().claim(count * sizeof(T))));
   }
-  /// Ends a part of a long list, after it has been enqueued.
+  /// Call after each part of a long list has been enqueued: ends the use of memory from `allocate`.
   result<void> next_part() { return on_.memory().next_part(); }
 
-  /// Returns the addresses of operands [first, first + count), in memory that the GPU reads.
+  /// Returns the addresses of operands first to first + count - 1, in memory that the GPU can read.
   template <class T, access_mode M>
   result<typename operand<T, M>::pointer const*> addresses(const list<operand<T, M>>& all, std::size_t first,
                                                            std::size_t count) {
@@ -116,7 +116,7 @@ class job {
   }
 
  private:
-  // cuBLAS assumes that a factor is aligned like its own type.
+  // cuBLAS assumes that a factor has the alignment of cuDoubleComplex.
   struct alignas(cuDoubleComplex) aligned_complex {
     complex128 value;
   };
@@ -127,11 +127,11 @@ class job {
   std::array<aligned_complex, 2> complex_;  ///< factors passed to cuBLAS, which copies them
 };
 
-/// The most problems of a batch in one call.
+/// The most products or matrices of a batch that one call of cuBLAS takes.
 inline constexpr std::size_t most_in_a_call = 16 * 1024;
 static_assert(most_in_a_call * sizeof(void*) <= cuda::argument_ring::part_bytes);
 
-/// Splits `count` problems into parts, and calls f(first, count of the part).
+/// Splits a batch of `count` problems into parts, and calls f(first problem, number of problems) for each.
 template <class F>
 result<void> in_parts(job& j, std::size_t count, F&& f) {
   for (std::size_t first = 0; first < count; first += most_in_a_call) {
@@ -141,7 +141,7 @@ result<void> in_parts(job& j, std::size_t count, F&& f) {
   return {};
 }
 
-/// Returns a factor for our own kernels.
+/// Returns a factor in the form that our own kernels take.
 template <class T>
 kernel_arguments::number number_of(const scalar<T>& s) noexcept {
   kernel_arguments::number out{};
@@ -153,7 +153,7 @@ kernel_arguments::number number_of(const scalar<T>& s) noexcept {
   return out;
 }
 
-/// A matrix, or each matrix of a batch, to scale.
+/// A matrix to scale, or the matrices of a batch.
 template <class T>
 struct region {
   T* c;
@@ -182,8 +182,8 @@ kernel_arguments::scaling scaling_of(const region<T>& c, const scalar<F>& beta, 
           .which = c.which,
           .always = always};
 }
-/// Returns blocks and threads for the elements of a batch of matrices. There are no more blocks than fill any GPU,
-/// because each block continues with further elements.
+/// Returns blocks and threads for the elements of a batch of matrices. The number of blocks is limited, because more
+/// would not fill a GPU better: each block continues with further elements.
 inline std::pair<grid, grid> for_elements(std::int64_t rows, std::int64_t columns, std::int64_t batch = 1,
                                           std::int64_t most_blocks = 32 * 1024) noexcept {
   const grid threads = columns == 1 ? grid{256, 1} : grid{32, 8};
@@ -194,7 +194,8 @@ inline std::pair<grid, grid> for_elements(std::int64_t rows, std::int64_t column
   return {blocks, threads};
 }
 
-/// C = beta * C. Cleared if beta is 0 and unchanged if it is 1, unless `always` multiplies.
+/// C = beta * C: clears C if beta is 0, and leaves it if beta is 1, unless `always` is set, which multiplies in any
+/// case.
 template <class T, class F>
 result<void> scale(job& j, const region<T>& c, const scalar<F>& beta, bool always = false) {
   if (!always && beta.is(F(1))) return {};
@@ -212,8 +213,8 @@ constexpr kernel_arguments::factor kind_of() noexcept {
   return factor::i32;
 }
 
-/// Calls compute() to make C = alpha * product + beta * C. If alpha is 0 the product must have no effect, whatever it
-/// contains; cuBLAS does not document that it checks a factor in memory for 0.
+/// Calls compute(), which sets C = alpha * product + beta * C. If alpha is 0, the product must have no effect, whatever
+/// it contains; cuBLAS does not document whether it tests a factor in memory for 0.
 template <class T, class S, class F, class Compute>
 result<void> unless_zero(job& j, const scalar<S>& alpha, const scalar<F>& beta, const region<T>& c, Compute&& compute) {
   if (alpha.by_value()) return compute();

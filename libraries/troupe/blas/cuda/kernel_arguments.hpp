@@ -7,7 +7,7 @@
 /// Arguments of the kernels in kernels.cu. Compiled by the host compiler and nvcc.
 namespace troupe::blas::kernel_arguments {
 
-/// A factor, given in `value` or in memory.
+/// A factor, given by value or in memory.
 struct alignas(16) number {
   unsigned char value[16];
   const void* at;  ///< null: use `value`
@@ -15,20 +15,20 @@ struct alignas(16) number {
 
 enum class part : std::int32_t { whole, lower, upper, packed_lower, packed_upper };
 
-/// C = beta * C for a part of each matrix of a batch. Element (i, j) lies at i * step + j * ld.
+/// C = beta * C, for a part of each matrix of a batch. Element (i, j) is at i * step + j * ld.
 struct scaling {
   number beta;
   void* c;
-  void* const* list;  ///< addresses of the matrices; null: `stride` elements apart, starting at c
+  void* const* list;  ///< addresses of the matrices; null: they are `stride` elements apart, the first at `c`
   std::int64_t stride, batch, rows, columns, step, ld;
   part which;
-  std::int32_t always;  ///< also multiply by 0 and 1
+  std::int32_t always;  ///< multiplies by 0 and 1 too
 };
 
 /// The type of a factor.
 enum class factor : std::int32_t { f32, f64, c64, c128, i32 };
-/// If alpha is 0: `kept` = beta * C before a call, and C = `kept` after it, or 0 if nothing was kept. So infinities and
-/// NaN that the call produces have no effect.
+/// Keeps NaN and infinities of a product out of C if alpha is 0. Before the product, stores beta * C in `kept`; after
+/// it (`restore`), sets C to `kept`, or to 0 if `kept` is null.
 struct keeping {
   scaling what;
   number alpha;
@@ -61,13 +61,13 @@ struct diagonal {
   part which;
 };
 
-/// The destinations of a result; either can be null.
+/// The destinations of an answer; either can be null.
 struct places {
   void *reply, *result;
 };
 
-/// A search or a sum over x, in `parts` blocks. Each block stores its result in `found`, or writes the answer if it is
-/// the only one.
+/// A search or a sum over x, in `parts` blocks. Each block stores its partial result in `found`; if there is one block
+/// only, it writes the answer.
 struct reduction {
   const void* x;
   std::int64_t n, step;
@@ -75,7 +75,7 @@ struct reduction {
   places to;
   std::int32_t parts, largest, backwards;
 };
-/// The most elements of `found`, and their size.
+/// The most blocks, and the bytes of a partial result.
 inline constexpr int most_parts = 512, part_bytes = 32;
 
 struct delivery {
@@ -94,13 +94,13 @@ struct modified_rotation {
   void *new_d1, *new_d2, *new_x1, *param;  ///< each can be null
   void* reply;
 };
-/// Copies the five parameters of a modified rotation, with a flag that is one of its four values.
+/// Copies the five parameters of a modified rotation, and replaces a flag that is not valid.
 struct flag {
   const void* from;
   void* to;
 };
 
-/// C = alpha * op(A) * op(B) + beta * C. The ops are those of blas::op, and `conjugate`, which does not transpose.
+/// C = alpha * op(A) * op(B) + beta * C. An op is a value of blas::op, or `conjugate_op`, which does not transpose.
 inline constexpr std::int32_t conjugate_op = 3;
 struct product {
   number alpha, beta;
@@ -116,7 +116,7 @@ struct products {
 /// Rows and columns of the part of C that one block of threads computes.
 inline constexpr int tile = 32;
 
-/// C = diagonal(x) * A, or A * diagonal(x). x points to element 0, which does not have the lowest address if inc is
+/// C = diagonal(x) * A, or A * diagonal(x). x points to element 0, whose address is not the lowest one if `inc` is
 /// negative.
 struct diagonal_product {
   const void *a, *x;
@@ -125,14 +125,15 @@ struct diagonal_product {
   std::int32_t left;
 };
 
-/// Replaces pivots that are not rows of their matrix by harmless ones, and marks the matrix.
+/// Copies pivots to `safe`, with those that are not rows of their matrix replaced by valid ones, and marks the matrix
+/// in `wrong`.
 struct pivot_check {
   const std::int32_t* pivots;
   std::int32_t* safe;
-  std::int32_t* wrong;  ///< one for each matrix
+  std::int32_t* wrong;  ///< an element for each matrix
   std::int64_t n, batch;
 };
-/// Sets matrices with wrong pivots to NaN, and their entries of `info`, if that is given, to -1.
+/// Sets the matrices that are marked in `wrong` to NaN, and their elements of `info`, if that is not null, to -1.
 struct poisoning {
   void* const* list;
   const std::int32_t* wrong;

@@ -3,7 +3,7 @@
 #include <troupe/blas/cuda/kernels.hpp>
 #include <troupe/cuda/embedded.hpp>
 
-// The fatbin made of kernels.cu.
+// The fatbin that kernels.cu is compiled to.
 TROUPE_EMBEDDED(troupe_blas_kernels, TROUPE_KERNELS);
 
 namespace troupe::blas {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Operations that cuBLAS lacks, or does not compute as our requests specify. All kernels are simple: those bound by
-// memory have coalesced accesses, and none is tuned to a chip.
+// Operations that cuBLAS lacks, or does not compute as our requests specify. All kernels are simple: those whose time
+// depends on memory have coalesced accesses, and none is tuned for a particular GPU.
 #include "elements.cuh"
 #include "products.cuh"
 #include "reductions.cuh"

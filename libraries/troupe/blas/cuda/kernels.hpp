@@ -6,7 +6,7 @@
 
 namespace troupe::blas {
 
-/// The kernels of kernels.cu.
+/// Loads the kernels of kernels.cu.
 result<cuda::kernel_set> load_kernels();
 
 }  // namespace troupe::blas

@@ -24,7 +24,7 @@ result<void> lane::use(const call& c) {
     return {};
   const auto status = [&]() -> result<void> {
     TROUPE_TRY(done(::cublasSetStream(handle_.get(), memory_.stream()), "cublasSetStream", memory_.stream()));
-    // Set last, because changing the stream drops the workspace.
+    // The workspace is set last, because setting the stream resets it.
     return done(::cublasSetWorkspace(handle_.get(), memory_.workspace(), workspace_bytes), "cublasSetWorkspace",
                 memory_.stream());
   }();

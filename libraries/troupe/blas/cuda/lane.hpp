@@ -13,7 +13,7 @@ namespace troupe::blas {
 class lane {
  public:
   static result<std::unique_ptr<lane>> make();
-  /// Must be called before any other use; sets the stream and workspace of the handle if they have changed.
+  /// Call before any other function; sets the stream and workspace of the handle if they have changed.
   result<void> use(const call& c);
 
   cuda::lane_memory& memory() noexcept { return memory_; }
@@ -22,7 +22,7 @@ class lane {
   void* partial_results() const noexcept { return memory_.workspace() + workspace_bytes; }
   cublasStatus_t set_scalars_in(cublasPointerMode_t where) noexcept;
 
-  /// NVIDIA's recommendation for Hopper and later; with less, cuBLAS computes the same but more slowly.
+  /// The size that NVIDIA recommends for Hopper and later. With less, cuBLAS computes the same results more slowly.
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
   static constexpr std::size_t between_bytes = std::size_t{64} << 10;
 
@@ -30,7 +30,7 @@ class lane {
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}
 
   cuda::lane_memory memory_;
-  library_handle handle_;  // declared after the memory it works in
+  library_handle handle_;  // declared after the memory that it uses, so that it is destroyed first
   cublasPointerMode_t scalars_in_ = CUBLAS_POINTER_MODE_HOST;
 };
 

@@ -11,7 +11,7 @@ namespace ka = kernel_arguments;
 template <class T>
 static result<void> enqueue(const axpy<T>& r, job& j) {
   if (r.alpha.is(T(0))) return {};
-  // If a factor in memory turns out to be 0, the content of x must have no effect.
+  // Our own kernel tests a factor in memory: if it is 0, the content of x must have no effect.
   if (!r.alpha.by_value()) {
     return j.launch(kernel<"add", T>, {at_most((r.n.value() + 255) / 256, 4096)}, {256},
                     ka::addition{.alpha = number_of(r.alpha),
@@ -39,7 +39,7 @@ static result<void> enqueue(const axpby<T>& r, job& j) {
 
 template <class T, class F>
 static result<void> enqueue(const scal<T, F>& r, job& j) {
-  // A factor of 0 must not be taken as a request to clear.
+  // A factor of 0 must multiply, so that NaN stays NaN, instead of clearing x.
   if (!r.alpha.by_value() || r.alpha.is(F(0)))
     return scale(j, vector_region(r.x.data(), r.n.value(), r.incx), r.alpha, true);
   const auto f = TROUPE_TRY(j.factors(r.alpha));
@@ -57,7 +57,8 @@ static result<void> move(const R& r, job& j, const routine<F>& routine) {
 }
 TROUPE_ENQUEUED_BY(move, TROUPE_CUBLAS, copy, swap)
 
-// cuBLAS writes the answer to compute(place); if it is wanted in memory too, the reply is a copy.
+// Calls compute(place), in which cuBLAS writes the answer to `place`. If the request has a `result`, the reply is a
+// copy of it.
 template <class R, class Compute>
 static result<void> answer(const R& r, job& j, Compute&& compute) {
   using reply = typename R::reply;
@@ -87,8 +88,8 @@ static result<void> enqueue(const asum<T>& r, job& j) {
 
 static_assert(ka::most_parts * ka::part_bytes <= lane::between_bytes);
 
-// Our own kernels, because the requests specify NaN, infinities, ranges and ties. One kernel is enough for short
-// vectors.
+// Uses our own kernels, because the requests specify what happens with NaN, infinities, overflow and ties. One kernel
+// is enough for short vectors.
 template <class T, class R>
 static result<void> reduce(const R& r, job& j, cuda::kernel_id whole, cuda::kernel_id of_parts, bool largest) {
   constexpr std::int64_t threads = 256, alone = 16 * threads;

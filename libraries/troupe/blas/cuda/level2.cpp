@@ -7,7 +7,7 @@
 
 namespace troupe::blas {
 
-// y = alpha * op(A) * x + beta * y. Skips the product if alpha is 0. multiply(alpha, beta) calls the routine.
+// y = alpha * op(A) * x + beta * y. If alpha is 0, scales y only. multiply(alpha, beta) calls the routine of cuBLAS.
 template <class R, class Multiply>
 static result<void> product_of(const R& r, job& j, extent ny, Multiply&& multiply) {
   const auto y = vector_region(r.y.data(), ny.value(), r.incy);
@@ -16,8 +16,8 @@ static result<void> product_of(const R& r, job& j, extent ny, Multiply&& multipl
   return unless_zero(j, r.alpha, r.beta, y, [&] { return std::apply(multiply, f); });
 }
 
-// Small ones are products of our kernel, which has the same bits alone and together with others: the row y' = x' *
-// op(A)', with an increment as the leading dimension of a row.
+// Small products use our kernel for products, which gives the same bits alone and together with others: they compute
+// the row y' = x' * op(A)', with the increment as the leading dimension of a matrix with one row.
 template <class T>
 static bool is_small(const gemv<T>& r) noexcept {
   constexpr std::int64_t longest = 96;
@@ -60,7 +60,7 @@ static result<void> enqueue_group(const group<gemv<T>>& all, job& j) {
 
 template <class T>
 static result<void> enqueue(const gbmv<T>& r, job& j) {
-  // Diagonals outside the matrix are left out.
+  // Diagonals that are outside of the matrix are not passed to cuBLAS.
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1), lda = or_tight(r.lda, r.kl + r.ku + 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
   return product_of(r, j, r.trans == op::none ? r.m : r.n, [&](const T* alpha, const T* beta) {

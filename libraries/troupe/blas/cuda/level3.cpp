@@ -22,7 +22,7 @@ static result<void> symmetric_product(const R& r, job& j, const routine<F>& rout
 TROUPE_ENQUEUED_BY(symmetric_product, TROUPE_CUBLAS, symm)
 TROUPE_ENQUEUED_BY(symmetric_product, TROUPE_CUBLAS_COMPLEX, hemm)
 
-// One triangle of C = alpha * op(A) * op(A)' + beta * C, or with B.
+// One triangle of C = alpha * op(A) * op(A)' + beta * C, or of alpha * op(A) * op(B)' + beta * C.
 template <class T, class R, class F>
 static result<void> update(const R& r, job& j, const routine<F>& routine) {
   const std::int64_t n = r.n.value(), ldc = or_tight(r.ldc, r.n).value();
@@ -53,7 +53,7 @@ static result<void> update(const R& r, job& j, const routine<F>& routine) {
 TROUPE_ENQUEUED_BY(update, TROUPE_CUBLAS, syrk, syr2k, syrkx)
 TROUPE_ENQUEUED_BY(update, TROUPE_CUBLAS_COMPLEX, herk, her2k, herkx)
 
-// C = alpha * product, which is 0 if alpha is 0. compute(alpha) calls the routine.
+// C = alpha * product. If alpha is 0, clears C. compute(alpha) calls the routine of cuBLAS.
 template <class T, class R, class Compute>
 static result<void> triangular(const R& r, job& j, T* c, std::int64_t ldc, Compute&& compute) {
   const region<T> all{.c = c, .rows = r.m.value(), .columns = r.n.value(), .ld = ldc};

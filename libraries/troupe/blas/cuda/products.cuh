@@ -4,12 +4,12 @@
 
 #include "arithmetic.cuh"
 
-/// Products of matrices with any elements.
+/// Products of matrices with elements of any type.
 namespace troupe::blas::on_gpu {
 
 constexpr int depth = 16;
-// Each element is one chain of fused additions in the order of k, whatever else runs: a product has the same bits alone
-// and with others.
+// Each element is one chain of fused multiply-adds in the order of k, whatever else runs, so a product has the same
+// bits alone and together with others.
 template <class T, class C, class S>
 __device__ void multiply(const products& all) {
   __shared__ product p;
@@ -37,7 +37,7 @@ __device__ void multiply(const products& all) {
     S sums[2][2] = {};
     for (i64 l0 = 0; l0 < k; l0 += depth) {
       for (int e = self; e < tile * depth; e += 256) {
-        // Adjacent threads load adjacent elements.
+        // Adjacent threads load adjacent elements, whether a row or a column is contiguous.
         const int i = straight_a ? e % tile : e / depth, la = straight_a ? e / tile : e % depth;
         const bool in_a = row + i < p.m && l0 + la < p.k;
         S va{};

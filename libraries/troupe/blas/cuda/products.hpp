@@ -46,14 +46,14 @@ constexpr cublasComputeType_t compute_type(math_mode math) noexcept {
   }
 }
 
-/// The common part of all products of a batch.
+/// What all products of a batch have in common.
 struct product_shape {
   op trans_a, trans_b;
   std::int64_t m, n, k, lda, ldb, ldc;
   std::int64_t columns_a() const noexcept { return trans_a == op::none ? k : m; }
   std::int64_t columns_b() const noexcept { return trans_b == op::none ? n : k; }
 };
-/// `R` is a request or a gemm_group.
+/// Returns the shape of the products of `r`. `R` is a request or a gemm_group.
 template <class R>
 product_shape shape_of(const R& r) noexcept {
   return {.trans_a = r.trans_a,
@@ -66,8 +66,8 @@ product_shape shape_of(const R& r) noexcept {
           .ldc = or_tight(r.ldc, r.m).value()};
 }
 
-/// Returns true for products so small that cuBLAS's overhead costs as much as the product. Our kernel computes them,
-/// with the same bits alone and together with others.
+/// Returns true for products so small that the overhead of cuBLAS costs as much as the product. Our kernel computes
+/// them, with the same bits alone and together with others.
 inline bool is_small(const product_shape& s) noexcept {
   constexpr std::int64_t longest = 256, most_work = 64 * 64 * 64;
   return s.m <= longest && s.n <= longest && s.k <= longest && s.m * s.n * s.k <= most_work;
@@ -95,13 +95,13 @@ inline std::int64_t tiles_of(std::int64_t m, std::int64_t n) noexcept {
   return (m + tile - 1) / tile * ((n + tile - 1) / tile);
 }
 
-/// Multiplies one product with our own kernel.
+/// Computes one product with our own kernel.
 template <class T, class C>
 result<void> multiply_ours(job& j, const kernel_arguments::product& one) {
   return j.launch(kernel<"multiply", T, C>, {1, at_most(tiles_of(one.m, one.n), 65535)}, {256},
                   kernel_arguments::products{.one = one, .all = nullptr});
 }
-/// Multiplies `count` products with our own kernel; fill(i) returns the i-th.
+/// Computes `count` products with our own kernel; fill(i) returns product i.
 template <class T, class C, class Fill>
 result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
   constexpr std::size_t at_once = 1024;
@@ -122,8 +122,8 @@ result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
   return {};
 }
 
-/// Returns true if cuBLAS takes these matrices. Those of int8 must be aligned to 4, and an integer product needs an
-/// alpha of 1 and a beta of 0 or 1.
+/// Returns true if cuBLAS accepts these matrices: int8 matrices must be aligned to 4 bytes, and an integer product
+/// needs an alpha of 1 and a beta of 0 or 1.
 template <class T, class S>
 bool suits_cublas(const product_shape& s, const scalar<S>& alpha, const scalar<S>& beta) noexcept {
   if constexpr (std::is_same_v<T, std::int8_t>) {
@@ -137,8 +137,8 @@ bool suits_cublas(const void* address) noexcept {
   return !std::is_same_v<T, std::int8_t> || reinterpret_cast<std::uintptr_t>(address) % 4 == 0;
 }
 
-/// Multiplies with cuBLAS by attempt(compute type). If cuBLAS lacks the product, one of float with reduced precision is
-/// computed in float, and any other by `ours`.
+/// Multiplies with cuBLAS, by attempt(compute type). If cuBLAS does not support the product, retries a product of float
+/// with reduced precision in full float, and computes any other by `ours`.
 template <class T, class C, class Attempt, class Ours>
 result<void> multiply(job& j, const char* name, math_mode math, Attempt&& attempt, Ours&& ours) {
   const auto refused = [](cublasStatus_t s) {

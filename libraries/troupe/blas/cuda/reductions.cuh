@@ -7,7 +7,7 @@
 /// Searches and sums over vectors.
 namespace troupe::blas::on_gpu {
 
-// Combines one value of each thread into one of the block, in thread 0, always in the same order.
+// Combines one value of each thread of a block, in thread 0 and always in the same order.
 template <class P, class Join>
 __device__ P of_block(P mine, Join&& join) {
   __shared__ P all[256];
@@ -19,7 +19,7 @@ __device__ P of_block(P mine, Join&& join) {
   return all[0];
 }
 
-// The first largest or smallest magnitude. NaN is ignored: an index below 0 means none.
+// Finds the first largest or smallest magnitude. NaN is ignored; a negative index means that nothing was found.
 template <class R>
 struct extremum {
   R value;
@@ -59,8 +59,9 @@ __device__ void find_among_parts(const reduction& r) {
   if (threadIdx.x == 0) answer_index(r.to, best.index);
 }
 
-// Sums of squares without intermediate overflow or underflow: squares of float in double; those of double sorted by
-// size, with small and large ones scaled (Blue 1978, with the constants of LAPACK's dnrm2).
+// Sums squares without intermediate overflow or underflow. Squares of float are summed in double. Squares of double are
+// summed in three groups by size, of which small and large ones are scaled (Blue 1978, with the constants of LAPACK's
+// dnrm2).
 struct squares {
   double small, middle, large;
 };

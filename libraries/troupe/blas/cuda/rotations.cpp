@@ -13,7 +13,8 @@ static void* place_of(const std::optional<out<T>>& place) noexcept {
   return place ? place->data() : nullptr;
 }
 
-// One thread of our own kernel: cuBLAS needs all four numbers in the same kind of memory, and overwrites two of them.
+// Uses one thread of our own kernel: cuBLAS needs all four values in the same kind of memory, and overwrites two of
+// them.
 template <class T>
 static result<void> enqueue(const rotg<T>& r, job& j) {
   return j.launch(kernel<"rotg", T>, {}, {},

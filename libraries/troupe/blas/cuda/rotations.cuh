@@ -4,17 +4,17 @@
 
 #include "arithmetic.cuh"
 
-/// Computes rotations from numbers in memory, in one thread.
+/// Computes rotations from values in memory, in one thread.
 namespace troupe::blas::on_gpu {
 
-// The exponent of the largest of some numbers; 0 if one is infinite or NaN.
+// Returns the exponent of the largest of some numbers, or 0 if one is infinite or NaN.
 inline __device__ int exponent_of(double a, double b, double c = 0, double d = 0) {
   if (!isfinite(a) || !isfinite(b) || !isfinite(c) || !isfinite(d)) return 0;
   const double largest = fmax(fmax(fabs(a), fabs(b)), fmax(fabs(c), fabs(d)));
   return largest == 0 ? 0 : ilogb(largest);
 }
 template <class T>
-struct rotation_reply {  // blas::rotation
+struct rotation_reply {  // the layout of blas::rotation
   T r, z;
   real_of<T> c;
   T s;
@@ -59,7 +59,7 @@ __device__ void rotate_to_zero(const rotation& r) {
   *static_cast<rotation_reply<T>*>(r.reply) = out;
 }
 
-// By the formulas of Lawson et al. (1979), in double.
+// Computes a modified rotation by the formulas of Lawson et al. (1979), in double.
 struct modified {
   double d1, d2, x1, flag, h11, h21, h12, h22;
 };
@@ -77,10 +77,10 @@ inline __device__ modified modified_of(double d1, double d2, double x1, double y
     return nothing;
   } else {
     const double h11 = p1 / p2, h22 = x1 / y1, u = 1 + h11 * h22;
-    if (p1 == 0) return {d2, d1, y1, 1, 0, 0, 0, 0};  // they only swap
+    if (p1 == 0) return {d2, d1, y1, 1, 0, 0, 0, 0};  // the rotation swaps the components
     out = {d2 / u, d1 / u, y1 * u, 1, h11, -1, 1, h22};
   }
-  // d1 and d2 are kept near 1 by powers of 4096; then all of H counts.
+  // d1 and d2 are kept near 1 by powers of 4096. If they were scaled, all four elements of H are stored.
   constexpr double gamma = 4096, square = gamma * gamma;
   const auto out_of_range = [&](double d) { return d != 0 && isfinite(d) && (fabs(d) <= least || fabs(d) >= square); };
   while (out_of_range(out.d1)) {
@@ -96,11 +96,11 @@ inline __device__ modified modified_of(double d1, double d2, double x1, double y
   return out;
 }
 template <class T>
-struct modified_parameters {  // blas::modified_rotation
+struct modified_parameters {  // the layout of blas::modified_rotation
   T flag, h11, h21, h12, h22;
 };
 template <class T>
-struct modified_reply {  // blas::rotmg_reply
+struct modified_reply {  // the layout of blas::rotmg_reply
   T d1, d2, x1;
   modified_parameters<T> param;
 };

@@ -8,18 +8,18 @@
 #include <troupe/blas/options.hpp>
 #include <type_traits>
 
-/// cuBLAS's routines by element type, and its constants for our options.
+/// cuBLAS's routines by element type, and cuBLAS's constants for our options.
 namespace troupe::blas {
 
-/// A routine with its name, for error texts. It takes our types in place of cuBLAS's types of the same layout.
+/// A routine and its name for error texts. A call may pass our types in place of cuBLAS's types with the same layout.
 template <class F>
 struct routine {
   F* function;
   const char* name;
 };
 
-/// cuBLAS's routines for the elements T in scope: TROUPE_CUBLAS(gemv_64) is cublasSgemv_64 for float. The second macro
-/// is for real elements only, the third for complex ones.
+/// cuBLAS's routine for elements of the type T that is in scope: TROUPE_CUBLAS(gemv_64) is cublasSgemv_64 for float.
+/// The second macro is for real elements only, the third for complex ones.
 #define TROUPE_CUBLAS(NAME)                                                                               \
   of_type<T>(TROUPE_ROUTINE(cublasS##NAME), TROUPE_ROUTINE(cublasD##NAME), TROUPE_ROUTINE(cublasC##NAME), \
              TROUPE_ROUTINE(cublasZ##NAME))
@@ -30,7 +30,7 @@ struct routine {
 #define TROUPE_ROUTINE(SYMBOL) \
   routine { &SYMBOL, #SYMBOL }
 
-/// Converts complex64* to cuComplex*, through any number of pointers.
+/// Converts complex64* to cuComplex*, and pointers to such pointers likewise.
 template <class T>
 struct vendor_type {
   using type = T;

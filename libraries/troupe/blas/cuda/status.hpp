@@ -9,11 +9,11 @@
 /// cuBLAS's statuses as errors.
 namespace troupe::blas {
 
-/// Returns the error of a failed `call`, with the reaction for the caller. Sets `handle_is_broken` if the library must
-/// be reopened.
+/// Makes the error of a failed `call`, with the reaction for the caller. Sets `handle_is_broken` if the library must be
+/// reopened.
 error failed(const char* call, cublasStatus_t status, CUstream stream, bool& handle_is_broken);
 
-/// The same for calls outside requests, where the library cannot be reopened.
+/// Checks the status of a call that is made outside of requests, where the library cannot be reopened.
 inline result<void> done(cublasStatus_t status, const char* call, CUstream stream = nullptr) {
   if (status == CUBLAS_STATUS_SUCCESS) [[likely]]
     return {};

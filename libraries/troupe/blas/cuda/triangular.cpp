@@ -12,7 +12,7 @@ static result<void> full(const R& r, job& j, const routine<F>& routine) {
 }
 TROUPE_ENQUEUED_BY(full, TROUPE_CUBLAS, trmv, trsv)
 
-// Diagonals outside the matrix are left out.
+// Diagonals that are outside of the matrix are not passed to cuBLAS.
 template <class T, class R, class F>
 static result<void> band(const R& r, job& j, const routine<F>& routine) {
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);

@@ -30,7 +30,7 @@ static hermitian_diagonal<T> diagonal_of(const R& r) noexcept {
             r.uplo == triangle::lower ? kernel_arguments::part::packed_lower : kernel_arguments::part::packed_upper};
 }
 
-// The part that is written: a triangle, or all of a packed matrix.
+// Returns the part of the matrix that is written: a triangle, or all of a packed matrix.
 template <class T, class R>
 static region<T> region_of(const R& r) noexcept {
   const std::int64_t n = r.n.value();

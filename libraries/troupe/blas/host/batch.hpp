@@ -7,8 +7,8 @@
 
 namespace troupe::blas {
 
-/// Solves `count` problems of `work` multiplications each. Small problems, for which OpenBLAS uses one core, are spread
-/// over all cores; larger ones run one after the other, each on all cores.
+/// Calls solve(i) for `count` problems of `work` multiplications each. Small problems, for which OpenBLAS uses one
+/// core, are spread over all cores; larger ones run one after the other, each on all cores.
 template <class F>
 void each_of_batch(thread_team& all, std::int64_t count, double work, F&& solve) {
   constexpr double small = 64 * 64 * 64, worth_a_thread = 100'000;

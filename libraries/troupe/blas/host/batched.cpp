@@ -24,7 +24,7 @@ static vector_product<T> shape_of(const R& r) {
 }
 template <class R>
 static result<void> fits_vectors(const R& r) {
-  // Strides and the number of products are counted here, not by OpenBLAS.
+  // Only these values are passed to OpenBLAS; strides and the number of products are not.
   TROUPE_TRY(fits_in(r, r.m, r.n, r.lda, r.incx, r.incy));
   const bool transposed = r.trans != op::none;
   return backward_vectors_fit(r, transposed ? r.m : r.n, transposed ? r.n : r.m);

@@ -11,17 +11,20 @@
 #include <troupe/request/checker.hpp>
 #include <type_traits>
 
-/// The limits of OpenBLAS's 32-bit integers, and the errors for numbers beyond them.
+/// The limits of OpenBLAS's 32-bit integers, and the errors for values beyond them.
 namespace troupe::blas {
 
 inline constexpr std::int64_t most = INT32_MAX;
 
-/// Returns a number as OpenBLAS takes it. Requests whose numbers do not fit are refused before. A number that gets here
-/// anyway must not be truncated, because OpenBLAS may accept the result.
+/// Returns a value as OpenBLAS takes it. Requests with values that do not fit are refused before. A value that gets
+/// here anyway must not be truncated, because OpenBLAS might accept the truncated value.
 inline std::int32_t narrow(extent e) noexcept {
   if (e < -most || e > most) [[unlikely]] {
-    // Not an error: threads of a team call this too, and by then their output is partly written.
-    die("troupe: blas.host passes %lld to OpenBLAS, which counts in 32 bits", static_cast<long long>(e.value()));
+    // Ends the process instead of returning an error: threads of a team call this too, when their output is partly
+    // written.
+    die("troupe: blas.host passes %lld to OpenBLAS, which counts in 32 bits; the request should have been refused: "
+        "please report this",
+        static_cast<long long>(e.value()));
   }
   return static_cast<std::int32_t>(e.value());
 }
@@ -38,14 +41,14 @@ error too_large(std::string_view field, extent value) {
                       "OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request");
 }
 
-/// Returns true if a field is a number that fits OpenBLAS.
+/// Returns true if a field's value fits in OpenBLAS's integers.
 template <class F>
 bool countable(const F& field) noexcept {
   if constexpr (std::is_same_v<F, extent>) return field == tight || (field >= -most && field <= most);
   return true;
 }
 
-/// Fails unless these fields of a request fit OpenBLAS.
+/// Fails unless these fields of a request fit in OpenBLAS's integers.
 template <class R, class... F>
 result<void> fits_in(const R& r, const F&... fields) {
   if ((countable(fields) && ...)) [[likely]]
@@ -64,8 +67,8 @@ result<void> fits(const R& r) {
   return R::visit_fields(r, [&r](std::string_view, const auto&... field) { return fits_in(r, field...); });
 }
 
-/// Fails unless a leading dimension fits that follows from other sizes if it is left out; `ld` is the value used for
-/// `field`.
+/// Fails unless a leading dimension fits, also if the request leaves it out and it follows from other extents. `ld` is
+/// the value used for `field`.
 template <class R>
 result<void> leading_fits(const R& r, const extent& field, extent ld) {
   if (countable(ld)) [[likely]]
@@ -73,7 +76,7 @@ result<void> leading_fits(const R& r, const extent& field, extent ld) {
   return too_large<R>(field_name<R>(&r, &field), ld);
 }
 
-/// Fails if OpenBLAS cannot compute the start of a backward vector in 32 bits.
+/// Fails if OpenBLAS cannot compute the first address of a vector with a negative increment in 32 bits.
 template <class R>
 result<void> backward_vector_fits(const R& r, std::int64_t n, const extent& inc) {
   if (inc >= 0 || inc == tight || (n - 1) * -inc.value() <= most) return {};
@@ -88,7 +91,8 @@ result<void> backward_vectors_fit(const R& r, extent nx, extent ny) {
   return {};
 }
 
-/// Runs all these checks, for a request with a vector x of nx elements and, if it has one, y of ny.
+/// Makes all of these checks, for a request with a vector x of nx elements and, if it has one, a vector y of ny
+/// elements.
 template <class R>
 result<void> fits(const R& r, extent nx, extent ny) {
   TROUPE_TRY(fits(r));

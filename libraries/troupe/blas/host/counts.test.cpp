@@ -7,7 +7,7 @@
 namespace troupe::blas {
 namespace {
 
-TEST(blas_counts, numbers_that_do_not_fit_openblas_are_never_truncated) {
+TEST(blas_counts, values_beyond_32_bits_end_the_process_instead_of_being_truncated) {
   EXPECT_EQ(narrow(INT32_MAX), INT32_MAX);
   EXPECT_EQ(narrow(-INT32_MAX), -INT32_MAX);
   EXPECT_EQ(narrow(0), 0);

@@ -15,12 +15,12 @@
 
 namespace troupe::blas {
 
-/// Keys for coalescing: requests with `never` run alone, those with `one_by_one` run one after the other, those with
-/// `worth_spreading` are spread over all cores.
+/// Keys for coalescing. Requests with the key `never` run alone; those with `one_by_one` share a call and run one after
+/// the other; those with `worth_spreading` share a call and are spread over all cores.
 inline constexpr std::uint64_t never = 0, one_by_one = 1, worth_spreading = 2;
 
 /// Returns the key of a request whose number of multiplications is the product of `sizes`. The request may share a call
-/// if sending it costs about as much as the work, and OpenBLAS can count its shape.
+/// if sending it costs about as much as computing it, and if its extents fit in OpenBLAS's integers.
 template <class R, class... E>
 std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noexcept {
   std::int64_t work = 1;
@@ -34,8 +34,8 @@ std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noe
   return work <= 16 * 1024 ? one_by_one : worth_spreading;
 }
 
-/// The host engine of blas: OpenBLAS, which is thread-safe, so lanes may call it in parallel, and chooses its own
-/// threads.
+/// The host engine of blas, on OpenBLAS. OpenBLAS is thread-safe, so lanes may call it in parallel; it chooses its own
+/// number of threads.
 ///
 /// Each source beside this one defines `compute(request)` for some requests, or `compute(request, thread_team&)` for
 /// batches, and lists them at its end. Requests that may share a call also have `group_key(request)`.
@@ -54,7 +54,7 @@ class openblas {
     return run_here(r);
   }
 
-  /// On a processor, requests of one kind can have different shapes and still run one after the other.
+  /// Runs requests of one kind in one call. On a processor, they may have different extents.
   template <class R>
     requires requires(const R& r) { group_key(r); }
   static std::uint64_t group_of(const R& r) {
@@ -62,8 +62,8 @@ class openblas {
   }
   template <class R>
   result<void> run_group(const group<R>& all, call&) {
-    // No request fails here: requests that could fail have no key. None may throw after others have run, because then
-    // each would run again.
+    // No request fails here: requests that could fail have no key. No request may throw after others have run, because
+    // each would then run again.
     const auto run_one = [&](std::int64_t index) noexcept {
       const auto i = static_cast<std::size_t>(index);
       const auto done = run_here(all[i]);
@@ -100,8 +100,8 @@ class openblas {
   thread_team team_{static_cast<std::size_t>(threads_)};
 };
 
-/// Defines compute(R<T>) for the requests of the list as FUNCTION<T>(request, ROUTINE(R)). ROUTINE(R) is OpenBLAS's
-/// routine of that name: TROUPE_CBLAS, or another macro of routines.hpp.
+/// Defines compute(R<T>) for each request R of the list as FUNCTION<T>(request, ROUTINE(R)). ROUTINE(R) is OpenBLAS's
+/// routine of that name; ROUTINE is TROUPE_CBLAS or another macro of routines.hpp.
 #define TROUPE_COMPUTED_BY(FUNCTION, ROUTINE, ...) \
   TROUPE_FOR_EACH(TROUPE_COMPUTED_BY_ONE, (FUNCTION, ROUTINE), __VA_ARGS__)
 #define TROUPE_COMPUTED_BY_ONE(HOW, R)                         \
@@ -109,7 +109,7 @@ class openblas {
   static auto compute(const R<T>& r) {                         \
     return TROUPE_FIRST_OF HOW<T>(r, TROUPE_SECOND_OF HOW(R)); \
   }
-/// Null for requests without an OpenBLAS routine.
+/// The ROUTINE for requests without a routine of OpenBLAS: null.
 #define TROUPE_NO_ROUTINE(NAME) nullptr
 
 }  // namespace troupe::blas

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in itself: what it serves and refuses, vectors beyond 32 bits, and several lanes in parallel.
+// Tests of the plug-in itself: what it serves and refuses, vectors beyond 32 bits, and several lanes in parallel.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace numerics;
 
-// Address space far larger than memory: only touched pages exist.
+// A range of addresses far larger than the machine's memory; only touched pages take memory.
 class wide_space {
  public:
   explicit wide_space(std::uint64_t bytes)
@@ -88,7 +88,7 @@ TEST_F(blas_engine, reports_its_threads_and_the_processor_of_its_kernels) {
   EXPECT_NE(std::string(engine.interface().version).find(core), std::string::npos) << notes;
 }
 
-// The engine refuses before it touches memory, so none is needed.
+// The engine refuses before it touches memory, so the operands have none.
 TEST_F(blas_engine, refuses_sizes_beyond_32_bits_naming_the_field) {
   const std::string why =
       " is 3000000000; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request";
@@ -185,7 +185,7 @@ TEST_F(blas_engine, accepts_strides_beyond_32_bits) {
   ASSERT_TRUE(engine.run(v));
   EXPECT_EQ(y[0], 4);
   EXPECT_EQ(y[1], 9);
-  // Numbers that are passed to OpenBLAS are still refused by name, and no others.
+  // Values that are passed to OpenBLAS are still refused by name, and only those.
   v.lda = 3'000'000'000, v.batch = 3'000'000'000;
   EXPECT_NE(refusal(v).find(": lda is 3000000000; OpenBLAS counts in 32 bits"), std::string::npos) << refusal(v);
 }
@@ -254,7 +254,7 @@ TEST_F(blas_engine, accepts_vectors_longer_than_32_bits) {
   const wide_space space(static_cast<std::uint64_t>(n) * sizeof(float));
   ASSERT_TRUE(space.ok());
   (void)::madvise(space.data(), space.size() * sizeof(float), MADV_HUGEPAGE);
-  // Only the few pages with a nonzero number exist; all others are the shared zero page.
+  // Only the few pages with a nonzero element take memory; all others are the shared zero page.
   const std::int64_t places[] = {0, 1, 77, INT32_MAX - 1, INT32_MAX, std::int64_t{INT32_MAX} + 1, n - 1};
   float want = 0, next = 1;
   for (const std::int64_t i : places) {
@@ -266,7 +266,7 @@ TEST_F(blas_engine, accepts_vectors_longer_than_32_bits) {
       engine.run(dot<float>{.x = {space.address(), space.size()}, .y = {space.address(), space.size()}, .n = n});
   ASSERT_TRUE(got) << got.error().to_string();
   EXPECT_EQ(*got, want);
-  // Backwards, the same elements are paired in the opposite order.
+  // With negative increments, the same elements are paired in the opposite order.
   const auto back = engine.run(dot<float>{
       .x = {space.address(), space.size()}, .y = {space.address(), space.size()}, .n = n, .incx = -1, .incy = -1});
   ASSERT_TRUE(back) << back.error().to_string();

@@ -6,8 +6,8 @@
 
 namespace troupe::blas {
 
-// Calls f(first row, end, first column, end) for the blocks of an m by n matrix. Blocks are so small that a block and
-// its transpose fit the cache.
+// Calls f(first row, end row, first column, end column) for the blocks of an m by n matrix. A block and its transpose
+// fit the cache together.
 template <class F>
 static void for_each_block(thread_team& all, std::int64_t m, std::int64_t n, F&& f) {
   constexpr std::int64_t block = 64, at_once = 8;
@@ -32,7 +32,7 @@ struct op_view {
       return conjugate(x[j + i * ld]);
   }
 };
-// Calls f(op_view) for an op that is known only at run time.
+// Calls f with a view of op(X), for an op that is known only at run time.
 template <class T, class F>
 static void see(op o, const T* x, std::int64_t ld, F&& f) {
   if (o == op::none) return f(op_view<op::none, T>{x, ld});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Batches by LAPACK, called once for each matrix. An `info` below 0 would be our mistake: requests are checked before.
+// Batches by LAPACK, one call for each matrix. An `info` below 0 would mean a bug: requests are checked before.
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/factorizations.hpp>
@@ -46,8 +46,8 @@ template <class T>
 static void copy_square(const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) std::copy_n(from + j * from_ld, n, to + j * to_ld);
 }
-// Calls a LAPACK routine, f(work, size), with the workspace it asks for, but at least `least`. Called with a size of
-// -1, the routine returns the size it wants.
+// Calls a LAPACK routine, f(work, size), with the workspace that it asks for, but at least `least` elements. If the
+// size is -1, the routine returns the size that it wants.
 template <class T, class F>
 static void with_workspace(blasint least, F&& f) {
   T best;
@@ -61,7 +61,7 @@ static void with_workspace(blasint least, F&& f) {
   f(work.data(), &size);
 }
 
-// Pivots in memory can be any numbers, and LAPACK writes where they point.
+// Checks the pivots: they can be any numbers, and LAPACK would write where they point.
 template <class R>
 static result<void> pivots_lie_within(const R& r) {
   if (!r.pivots) return {};
@@ -76,7 +76,7 @@ static result<void> pivots_lie_within(const R& r) {
   return {};
 }
 
-// Calls f(index) for each matrix. The request must fit: see `fits`.
+// Calls f(index) for each matrix. Precondition: the request has passed `fits`.
 template <class R, class F>
 static result<void> each(const R& r, thread_team& all, F&& f) {
   const double n = static_cast<double>(r.n.value());
@@ -140,7 +140,7 @@ static result<void> compute(const getri_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   TROUPE_TRY(pivots_lie_within(r));
   const std::int64_t n = r.n.value(), lda = or_tight(r.lda, r.n).value(), ldc = or_tight(r.ldc, r.n).value();
-  std::vector<blasint> in_place;  // no row is swapped
+  std::vector<blasint> in_place;  // pivots that swap no rows
   if (!r.pivots)
     for (blasint i = 1; i <= n; ++i) in_place.push_back(i);
   return each(r, all, [&](std::size_t i) {
@@ -188,8 +188,8 @@ static void multiply_by_transposed_q(blasint m, blasint n, blasint nrhs, const T
                                                    1, 1);
   });
 }
-// Not LAPACK's gels, which scales matrices of very small or large numbers and then leaves the factors of the scaled
-// matrix.
+// Does not use LAPACK's gels: it scales matrices with very small or large elements, and then returns the factors of the
+// scaled matrix.
 template <class T>
 static result<void> compute(const gels_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));

@@ -9,7 +9,7 @@
 
 namespace troupe::blas {
 
-// The part that all products of a batch share. `R` is a request or a gemm_group.
+// What all products of a batch have in common. `R` is a request or a gemm_group.
 template <class T, class C, class R>
 static matrix_product<T, C> shape_of(const R& r, compute_of<T, C> alpha, compute_of<T, C> beta) {
   return {.trans_a = r.trans_a,
@@ -45,7 +45,7 @@ static result<void> compute(const gemm<T, C>& r) {
 
 template <class T, class C>
 static result<void> compute(const gemm_strided_batched<T, C>& r, thread_team& all) {
-  TROUPE_TRY(fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc));  // strides stay in our code
+  TROUPE_TRY(fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc));  // strides are not passed to OpenBLAS
   const auto shape = shape_of<T, C>(r, r.alpha.load(), r.beta.load());
   const auto stride = [](extent given, std::int64_t ld, std::int64_t columns) {
     return or_tight(given, extent(ld) * columns).value();

@@ -35,7 +35,7 @@ double norm(const T* x, std::int64_t n, std::int64_t inc) noexcept {
   return any_infinite ? INFINITY : scale * std::sqrt(squares);
 }
 
-// The most extreme magnitude, found in as many parts as a vector unit can compare at once.
+// Finds the most extreme magnitude, in as many interleaved parts as a vector unit can compare at once.
 template <bool Largest, class T>
 TROUPE_INLINE real_of<T> extreme(const T* x, std::int64_t n, std::int64_t inc) noexcept {
   using real = real_of<T>;
@@ -62,7 +62,7 @@ TROUPE_INLINE std::int64_t place_of(real_of<T> wanted, const T* x, std::int64_t 
   const std::int64_t first = last ? n - 1 : 0, step = last ? -1 : 1;
   for (std::int64_t i = first; i >= 0 && i < n; i += step)
     if (magnitude(x[i * inc]) == wanted) return i;
-  return first;  // all are NaN
+  return first;  // all elements are NaN
 }
 
 }  // namespace

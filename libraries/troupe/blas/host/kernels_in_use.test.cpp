@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Checks which kernels OpenBLAS uses. They are selected when it is loaded, so each case runs in a process of its own.
+// Checks which kernels OpenBLAS uses. It selects them when it is loaded, so each case runs in a process of its own.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ constexpr int flags = RTLD_NOW | RTLD_LOCAL;
 
 class openblas_in_use : public testing::Test {
  protected:
-  // Each case restarts this program.
+  // Each case of a death test restarts this program.
   openblas_in_use() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 

@@ -92,7 +92,8 @@ static result<real_of<T>> compute(const nrm2<T>& r) {
     const real part = of_type<T>(cblas_snrm2, cblas_dnrm2, cblas_scnrm2, cblas_dznrm2)(n, r.x.data() + x, inc);
     norm = n == r.n.value() ? static_cast<double>(part) : std::hypot(norm, static_cast<double>(part));
   });
-  // Some of OpenBLAS's kernels square without scaling; if that may have left the range, compute the norm again.
+  // Some of OpenBLAS's kernels square without scaling. If a square may have overflowed or underflowed, the norm is
+  // computed again.
   constexpr double least = std::is_same_v<real, double> ? 1e-140 : 1e-15, largest = 1 / least;
   if (!(norm > least && norm < largest)) norm = scaled_norm(r.x.data(), r.n.value(), std::abs(step(r.incx)));
   return answer(r, static_cast<real>(norm));
@@ -106,7 +107,7 @@ static double sum_of_reals(const T* x, std::int64_t n, std::int64_t inc) {
   });
   return sum;
 }
-// Not with OpenBLAS's own routines: version 0.3.21 has a wrong one among its kernels for Cooperlake.
+// Does not use OpenBLAS's own routines: in version 0.3.21, one of the kernels for Cooperlake is wrong.
 template <class T>
 static double sum_of_complex(const T* x, std::int64_t n, std::int64_t inc) {
   using real = real_of<T>;
@@ -127,11 +128,11 @@ static result<real_of<T>> compute(const asum<T>& r) {
   return answer(r, static_cast<real_of<T>>(sum));
 }
 
-// OpenBLAS's search gives results for NaN that depend on the processor, so these are our own.
+// Uses our own loops: the results of OpenBLAS's search with NaN depend on the processor.
 template <class R, class T>
 static result<std::int64_t> extremum(const R& r, const T* x, bool largest) {
   const std::int64_t n = r.n.value(), inc = step(r.incx);
-  // In a backward vector the first element is the last in memory.
+  // If the increment is negative, the first element is the last in memory.
   const std::int64_t at = find_extremum(x, n, std::abs(inc), largest, inc < 0);
   return answer(r, inc < 0 ? n - 1 - at : at);
 }
@@ -144,7 +145,7 @@ static result<std::int64_t> compute(const iamin<T>& r) {
   return extremum(r, r.x.data(), false);
 }
 
-// All of these process n elements.
+// The number of elements of all of these requests is `n`.
 template <class R>
 static std::uint64_t group_key(const R& r) noexcept {
   return key_of_work(r, 4096, r.n);

@@ -7,8 +7,8 @@
 
 namespace troupe::blas {
 
-// y = alpha * op(A) * x + beta * y: scales y if OpenBLAS must not, and skips the product if alpha is 0. multiply(alpha,
-// beta) calls the routine.
+// y = alpha * op(A) * x + beta * y. Scales y here if OpenBLAS would do it wrongly, and skips the product if alpha is 0.
+// multiply(alpha, beta) calls the routine.
 template <class T, class R, class Multiply>
 static result<void> product_of(const R& r, std::int64_t ny, Multiply&& multiply) {
   const T alpha = r.alpha.load();
@@ -56,7 +56,7 @@ static result<void> compute(const gbmv<T>& r) {
   TROUPE_TRY(fits(r, lengths_of(r).x, ny));
   const extent lda = or_tight(r.lda, r.kl + r.ku + 1);
   TROUPE_TRY(leading_fits(r, r.lda, lda));
-  // Diagonals outside the matrix are left out, so OpenBLAS never sees them.
+  // Diagonals that are outside of the matrix are not passed to OpenBLAS.
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
   return product_of<T>(r, ny.value(), [&](T alpha, T beta) {
@@ -84,7 +84,7 @@ static void complex_symv(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* al
 TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_SYMMETRIC, symv)
 TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_COMPLEX, hemv)
 
-// A band of k diagonals, without those outside the matrix.
+// Returns the number of diagonals of a band matrix, at most k, without those outside of the matrix.
 template <class T, class R, class Routine>
 static result<void> band_product(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));

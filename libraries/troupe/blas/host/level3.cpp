@@ -28,7 +28,7 @@ static result<void> symmetric_product(const R& r, Routine routine) {
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS, symm)
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS_COMPLEX, hemm)
 
-/// The common part of updates of a symmetric or Hermitian C: C, its triangle, and the factors.
+/// What updates of a symmetric or Hermitian C have in common: C, its triangle, and the factors.
 template <class T, class R>
 struct update {
   using alpha_type = decltype(std::declval<R>().alpha.load());
@@ -40,12 +40,12 @@ struct update {
   std::int64_t n = r.n.value(), ldc = or_tight(r.ldc, r.n).value();
   blasint ld(const extent& given) const { return narrow(or_tight(given, r.trans == op::none ? r.n : r.k)); }
 
-  // A Hermitian diagonal is real, both as input and as output.
+  // Imaginary parts of a Hermitian diagonal must have no effect, and must be 0 in the result.
   void make_diagonal_real() const noexcept {
     if (is_hermitian<R>)
       for (std::int64_t j = 0; j < n; ++j) make_real(c[j * (ldc + 1)]);
   }
-  // Calls add(*this) to run the routine.
+  // Scales C if needed, and calls add(*this), which runs the routine.
   template <class Add>
   result<void> run(Add&& add) {
     TROUPE_TRY(fits(r));
@@ -79,15 +79,15 @@ static result<void> update_by_routine(const R& r, Routine routine) {
 TROUPE_COMPUTED_BY(update_by_routine, TROUPE_CBLAS, syrk, syr2k)
 TROUPE_COMPUTED_BY(update_by_routine, TROUPE_CBLAS_COMPLEX, herk, her2k)
 
-// One triangle of a product, by blocks of columns: the part outside the diagonal block is a product of its own; the
-// diagonal block is computed in full, in a buffer, and its triangle is added to C.
+// Computes one triangle of a product, by blocks of columns. The part outside of the diagonal block is a product; the
+// diagonal block is computed in full, in a buffer, from which its triangle is added to C.
 template <class T, class R>
 static result<void> triangle_of_product(const R& r, std::nullptr_t) {
   constexpr std::int64_t block = 128;
   const op turn = is_hermitian<R> ? op::conjugate_transpose : op::transpose;
   const bool transposed = r.trans != op::none;
   return update<T, R>{r}.run([&](const auto& u) {
-    // Scale by beta as given, which is real if C is Hermitian: a complex beta with imaginary part 0 would turn
+    // Scales by beta as given, which is real if C is Hermitian: a complex beta with an imaginary part of 0 would turn
     // infinities into NaN.
     scale(r.uplo, u.c, u.n, u.ldc, u.beta);
     const std::int64_t lda = u.ld(r.lda), ldb = u.ld(r.ldb), most = std::min(block, u.n);
@@ -125,7 +125,7 @@ static result<void> triangle_of_product(const R& r, std::nullptr_t) {
 }
 TROUPE_COMPUTED_BY(triangle_of_product, TROUPE_NO_ROUTINE, syrkx, herkx)
 
-// In place, in `x`.
+// Computes in place, in `x`.
 template <class T, class R, class Routine>
 static result<void> triangular(const R& r, T* x, std::int64_t ldx, Routine routine) {
   const T alpha = r.alpha.load();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of elements that BLAS does not have: blocks of A and B are converted to float, which holds them exactly, and
-// multiplied by sgemm.
+// Products of element types that BLAS lacks: blocks of A and B are converted to float, which is exact, and multiplied
+// by sgemm.
 #include <memory>
 #include <troupe/blas/host/kernels.hpp>
 #include <troupe/blas/host/products.hpp>
@@ -9,14 +9,14 @@
 namespace troupe::blas {
 namespace {
 
-// A sum of 1024 products of int8 is at most 2^24: float holds it and all partial sums exactly.
+// A sum of 1024 products of int8 is at most 2^24, so float holds it and all partial sums exactly.
 constexpr std::int64_t block = 512, exact_depth = 1024;
 
 /// Memory for floats, uninitialized because it is written before it is read.
 using floats = std::unique_ptr<float[]>;
 floats make_floats(std::int64_t n) { return floats(new float[static_cast<std::size_t>(n)]); }
 
-/// A part of op(X), converted to float. It is stored as X is: transposed if op transposes it.
+/// A block of op(X), converted to float. It is transposed in memory if op transposes.
 template <class T>
 class block_of {
  public:
@@ -45,8 +45,7 @@ void sgemm(op ta, op tb, std::int64_t m, std::int64_t n, std::int64_t k, float a
               narrow(ldc));
 }
 
-/// Accumulates the sums of one block of C.
-/// Float results: in C itself.
+/// Accumulates the sums of one block of C. For float results: in C itself.
 template <class T>
 class direct_sums {
  public:
@@ -63,7 +62,7 @@ class direct_sums {
   const matrix_product<T, float>& p_;
 };
 
-/// 16-bit results: in a buffer, rounded once at the end.
+/// The same for 16-bit results: in a buffer, rounded once at the end.
 template <class T>
 class buffered_sums {
  public:
@@ -92,7 +91,8 @@ class buffered_sums {
   floats sums_, column_;
 };
 
-/// int32 results: each stretch of k is exact in float, and the stretches are added as integers.
+/// The same for int32 results: the sum over each 1024 steps of k is exact in float, and these sums are added as
+/// integers.
 class whole_sums {
  public:
   whole_sums(const matrix_product<std::int8_t, std::int32_t>& p, std::int64_t most_rows, std::int64_t most_columns)
@@ -107,7 +107,7 @@ class whole_sums {
     add_whole(sums_.get(), part_.get(), m * n);
   }
   void store(std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n) {
-    // Added as unsigned numbers: overflow wraps around, as on a GPU.
+    // Adds as unsigned integers, so that overflow wraps around as on a GPU.
     const auto alpha = static_cast<std::uint32_t>(p_.alpha), beta = static_cast<std::uint32_t>(p_.beta);
     for (std::int64_t j = 0; j < n; ++j) {
       std::int32_t* const c = p_.c + row + (column + j) * p_.ldc;

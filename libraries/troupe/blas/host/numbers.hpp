@@ -5,8 +5,8 @@
 #include <cmath>
 #include <troupe/blas/elements.hpp>
 
-/// Arithmetic for all four element types. Complex products use the plain formula, as in BLAS: infinities and NaN in a
-/// part propagate without special treatment.
+/// Arithmetic on all four element types. Complex products use the plain formula, as in BLAS: infinities and NaN in a
+/// real or imaginary part propagate without special treatment.
 namespace troupe::blas {
 
 template <class T>
@@ -42,7 +42,7 @@ T conjugate(T a) noexcept {
   else
     return {a.real, -a.imag};
 }
-/// Returns |a|, or |real| + |imag|.
+/// Returns |a|, or |real| + |imag| for complex elements.
 template <class T>
 real_of<T> magnitude(T a) noexcept {
   if constexpr (is_real<T>)

@@ -5,7 +5,7 @@
 #include <troupe/blas/host/small_gemm.hpp>
 #include <troupe/blas/host/support.hpp>
 
-/// The products that single requests and batches share, on plain numbers that fit OpenBLAS.
+/// The products that single requests and batches share, with values that fit in OpenBLAS's integers.
 namespace troupe::blas {
 
 /// Computes y = alpha * op(A) * x + beta * y.
@@ -45,7 +45,7 @@ struct matrix_product {
   std::int64_t ldc;
 };
 
-/// Tries our own kernel; returns false if this product is not one for it.
+/// Computes a product with our own kernel, or returns false if OpenBLAS is better for it.
 template <class T>
 bool multiplied_small(const matrix_product<T, T>& p) noexcept {
   if (p.m > small_extent || p.n > small_extent || p.k > small_extent || p.alpha == 0) return false;
@@ -68,13 +68,13 @@ template <class T>
 void multiply(const matrix_product<T, T>& p) {
   if constexpr (is_real<T>)
     if (multiplied_small(p)) return;
-  // If alpha is 0 the product is not formed, whatever a and b hold; OpenBLAS's AVX-512 kernels would read them anyway.
+  // If alpha is 0, k is 0 too, so that nothing of a and b is read; OpenBLAS's AVX-512 kernels would read them.
   const blasint k = p.alpha == T(0) ? 0 : narrow(p.k);
   TROUPE_CBLAS(gemm)(CblasColMajor, code(p.trans_a), code(p.trans_b), narrow(p.m), narrow(p.n), k,
                      cblas_scalar(p.alpha), p.a, narrow(p.lda), p.b, narrow(p.ldb), cblas_scalar(p.beta), p.c,
                      narrow(p.ldc));
 }
-/// Elements that BLAS does not have: converted block by block, multiplied and summed in float.
+/// Element types that BLAS lacks are converted block by block, and multiplied and summed in float.
 void multiply(const matrix_product<half, half>& p);
 void multiply(const matrix_product<half, float>& p);
 void multiply(const matrix_product<bfloat16, bfloat16>& p);

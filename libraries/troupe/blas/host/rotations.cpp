@@ -14,9 +14,9 @@ static void write(const std::optional<out<T>>& place, T value) noexcept {
   if (place) *place->data() = value;
 }
 
-// The exponent of the largest of some numbers. Numbers divided by that power of two can be squared without overflow:
-// squares that underflow do not matter. Returns 0 if any number is infinite or NaN, which then pass through the
-// definition.
+// Returns the exponent of the largest of some numbers. Numbers that are divided by that power of two can be squared
+// without overflow; squares that underflow are negligible. Returns 0 if any number is infinite or NaN, so that none is
+// scaled.
 static int exponent_of(std::initializer_list<double> numbers) noexcept {
   double largest = 0;
   for (const double v : numbers) {
@@ -29,7 +29,7 @@ static std::complex<double> scaled(std::complex<double> v, int exponent) noexcep
   return {std::scalbn(v.real(), exponent), std::scalbn(v.imag(), exponent)};
 }
 
-// By the definition: OpenBLAS (0.3.21) squares doubles without scaling, which can leave the range.
+// Computes by the definition: OpenBLAS (0.3.21) squares doubles without scaling, which can overflow or underflow.
 template <class T>
 static rotation<T> real_rotation(T a, T b) {
   if (b == 0) return {.r = a, .z = 0, .c = 1, .s = 0};
@@ -46,7 +46,7 @@ static rotation<T> real_rotation(T a, T b) {
   return out;
 }
 
-// By the definition: OpenBLAS (0.3.26) returns an r that does not match its c and s.
+// Computes by the definition: OpenBLAS (0.3.26) returns an r that does not match its c and s.
 template <class T>
 static rotation<T> complex_rotation(const T& a, const T& b) {
   using wide = std::complex<double>;
@@ -54,7 +54,7 @@ static rotation<T> complex_rotation(const T& a, const T& b) {
   if (a == T(0)) return {.r = b, .z = {}, .c = 0, .s = T(1)};
   const int exponent = exponent_of({a.real, a.imag, b.real, b.imag});
   const wide x = scaled({a.real, a.imag}, -exponent), y = scaled({b.real, b.imag}, -exponent);
-  // Scaled separately: next to a much larger b, x may be 0.
+  // x is scaled alone too: scaled together with a much larger b, it may become 0.
   const wide alone = scaled({a.real, a.imag}, -exponent_of({a.real, a.imag})), direction = alone / std::abs(alone);
   const double length = std::hypot(std::abs(x), std::abs(y));
   const auto narrowed = [](wide v) { return T(static_cast<real>(v.real()), static_cast<real>(v.imag())); };

@@ -23,20 +23,20 @@ TROUPE_DECLARE(z, troupe::complex128)
 
 namespace troupe::blas {
 
-/// OpenBLAS's routines for the elements T in scope: TROUPE_CBLAS(gemm) is cblas_sgemm for float. The second macro is
-/// for real elements only, the third for complex ones.
+/// OpenBLAS's routine for elements of the type T that is in scope: TROUPE_CBLAS(gemm) is cblas_sgemm for float. The
+/// second macro is for real elements only, the third for complex ones.
 #define TROUPE_CBLAS(NAME) of_type<T>(cblas_s##NAME, cblas_d##NAME, cblas_c##NAME, cblas_z##NAME)
 #define TROUPE_CBLAS_REAL(NAME) of_type<T>(cblas_s##NAME, cblas_d##NAME, nullptr, nullptr)
 #define TROUPE_CBLAS_COMPLEX(NAME) of_type<T>(nullptr, nullptr, cblas_c##NAME, cblas_z##NAME)
-/// Routines whose complex versions OpenBLAS has for Fortran only: the source defines `complex_symv`, which calls that
-/// with the arguments of cblas.h.
+/// The routine for requests whose complex version OpenBLAS has for Fortran only: the source defines `complex_symv`,
+/// which takes the arguments of cblas.h and calls the Fortran routine.
 #define TROUPE_CBLAS_SYMMETRIC(NAME) \
   of_type<T>(cblas_s##NAME, cblas_d##NAME, complex_##NAME<complex64>, complex_##NAME<complex128>)
 /// Routines with the Fortran calling convention.
 #define TROUPE_FORTRAN(NAME) of_type<T>(s##NAME##_, d##NAME##_, c##NAME##_, z##NAME##_)
 #define TROUPE_FORTRAN_COMPLEX(NAME) of_type<T>(nullptr, nullptr, c##NAME##_, z##NAME##_)
 
-/// Returns a number as cblas.h takes it: real ones by value, complex ones by address.
+/// Returns a factor in the form that cblas.h takes: real ones by value, complex ones by address.
 inline float cblas_scalar(const float& v) noexcept { return v; }
 inline double cblas_scalar(const double& v) noexcept { return v; }
 inline const void* cblas_scalar(const complex64& v) noexcept { return &v; }

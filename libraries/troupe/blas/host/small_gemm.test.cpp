@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The kernel for small products, in each version that this processor can run.
+// Tests the kernel for small products, in each version that this processor can run.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ std::vector<form<T>> forms_here() {
   return out;
 }
 
-// Numbers with guard pages before and after them: a thread that touches those is killed.
+// An array with guard pages before and after it: touching one ends the process.
 template <class T>
 class fenced {
  public:
@@ -51,7 +51,7 @@ class fenced {
   fenced(const fenced&) = delete;
   ~fenced() { ::munmap(space_, mapped_); }
 
-  // Placed at the end of the memory, or at its start.
+  // Returns an array that ends at the end of the memory, or begins at its start.
   T* data(bool at_the_end) const { return reinterpret_cast<T*>(at_the_end ? start_ + (inside_ - bytes_) : start_); }
 
  private:
@@ -59,7 +59,7 @@ class fenced {
   std::byte *space_ = nullptr, *start_ = nullptr;
 };
 
-// A product in memory of its own, with larger leading dimensions than necessary.
+// A product with operands in memory of their own, and with larger leading dimensions than necessary.
 template <class T>
 struct problem {
   problem(random_source& random, std::int64_t m, std::int64_t n, std::int64_t k, bool turn_a, bool turn_b, T alpha,
@@ -77,7 +77,7 @@ struct problem {
           .ldb = (turn_b ? n : k) + random.between(0, 3),
           .c = nullptr,
           .ldc = m + random.between(0, 3)} {
-    // The last column ends with its last element.
+    // The last column has no gap after its last element.
     a_elements = static_cast<std::size_t>(p.lda * ((turn_a ? m : k) - 1) + (turn_a ? k : m));
     b_elements = static_cast<std::size_t>(p.ldb * ((turn_b ? k : n) - 1) + (turn_b ? n : k));
     c_elements = static_cast<std::size_t>(p.ldc * (n - 1) + m);
@@ -138,8 +138,8 @@ class small_products : public ::testing::Test {};
 using types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(small_products, types);
 
-// Shapes up to the largest; those near vector lengths are more frequent. A version that refuses a shape must not touch
-// C.
+// Runs random extents up to the largest, more often those near vector lengths. A version that refuses a product must
+// not touch C.
 TYPED_TEST(small_products, are_correct_and_touch_no_other_memory) {
   using T = TypeParam;
   random_source random(seed());
@@ -163,9 +163,10 @@ TYPED_TEST(small_products, are_correct_and_touch_no_other_memory) {
       const placed<T> one(x, at_the_end);
       const bool done = f.multiply(one.p);
       formed += done;
-      const std::string wrong =
-          done ? x.wrong(one.p.c)
-               : std::string(std::equal(x.c.begin(), x.c.end(), one.p.c) ? "" : "it was not formed, but C has changed");
+      const std::string wrong = done ? x.wrong(one.p.c)
+                                     : std::string(std::equal(x.c.begin(), x.c.end(), one.p.c)
+                                                       ? ""
+                                                       : "the product was refused, but C has changed");
       ASSERT_EQ(wrong, "") << f.name << ", round " << round << ": " << x.p.m << " x " << x.p.n << " x " << x.p.k
                            << (x.p.turn_a ? ", A transposed" : "") << (x.p.turn_b ? ", B transposed" : "") << ", alpha "
                            << alpha << ", beta " << beta << "\n"
@@ -188,7 +189,7 @@ TYPED_TEST(small_products, do_not_read_c_if_beta_is_0) {
     }
 }
 
-// Timing decides which products share a call.
+// Timing decides which products share a call, so an address must not change the bits.
 TYPED_TEST(small_products, have_the_same_bits_at_every_address) {
   using T = TypeParam;
   random_source random(seed());

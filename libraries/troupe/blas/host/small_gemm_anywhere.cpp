@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for every processor. OpenBLAS has AVX where this code does not, so only the smallest products are ours.
+// Compiled for every processor. OpenBLAS uses AVX, and this code does not, so it computes only the smallest products.
 #include <troupe/blas/host/small_gemm_kernel.hpp>
 
 namespace troupe::blas {

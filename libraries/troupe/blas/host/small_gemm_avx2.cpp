@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for x86-64-v3, where OpenBLAS has nothing for small products.
+// Compiled for x86-64-v3, for which OpenBLAS has no kernels for small products.
 #include <troupe/blas/host/small_gemm_kernel.hpp>
 
 namespace troupe::blas {

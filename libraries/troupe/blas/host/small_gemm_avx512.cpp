@@ -9,11 +9,11 @@ namespace {
 template <class T>
 bool is_ours(const small_product<T>& p) noexcept {
   constexpr std::int64_t all = lanes<T, widest>, few = 32;
-  // With long columns of both, OpenBLAS computes each element as a product of two vectors, which is better for few
-  // elements.
+  // If A is transposed and B is not, OpenBLAS computes each element as a product of two vectors, which is faster for
+  // few elements.
   if (p.turn_a && !p.turn_b) return p.k < few || (p.m >= 8 && p.n >= 8);
   if (p.m > few || p.n > few || p.k > few) return false;
-  // With both transposed, OpenBLAS's vectors lie along the rows of C, which is best if they are full.
+  // If both are transposed, OpenBLAS's vectors lie along the rows of C, which is fastest if they are full.
   if (p.turn_a) return p.n % all == 0 ? p.n * p.k <= 4 * p.m : 2 * p.m >= all || p.n * p.k <= 16 * p.m;
   return p.m >= all || p.n * p.k <= 32 * p.m;
 }

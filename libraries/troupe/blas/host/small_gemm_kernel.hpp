@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernel for small products. Each file that includes it compiles it for its own kind of processor; see
-// small_gemm.hpp for what it must not contain.
+// The kernel for small products. Each source that includes this compiles it for its kind of processor; small_gemm.hpp
+// says what must not be defined here.
 #include <troupe/blas/host/small_gemm.hpp>
 #include <troupe/blas/host/small_gemm_lanes.hpp>
 
 namespace troupe::blas {
 namespace {
 
-// The sums that are computed at once: this many vectors of rows by this many columns. They stay in registers, with the
-// rows of A and an element of B, and there are enough of them that a step need not wait for the one before.
+// The size of a tile, whose sums are computed together: a number of vectors of rows by a number of columns. The sums
+// stay in registers, with the rows of A and an element of B, and there are enough sums that no step waits for the
+// previous one.
 #if defined(__AVX512F__)
 constexpr int widest = 64, most_vectors = 4;
 constexpr int most_columns(int vectors) noexcept { return vectors <= 2 ? 12 : vectors == 3 ? 8 : 6; }
@@ -23,13 +24,13 @@ constexpr int widest = 16, most_vectors = 2;
 constexpr int most_columns(int vectors) noexcept { return vectors == 1 ? 8 : 5; }
 #endif
 
-// Some rows of op(A); the next term is `step` further.
+// Rows of op(A); the elements for the next k are `step` elements further.
 template <class T, int Bytes>
 struct panel {
   const T* rows;
   std::int64_t step;
-  first_lanes<T, Bytes> last;  // mask of the last vector
-  std::int64_t row;            // row of C
+  first_lanes<T, Bytes> last;  // mask of the last vector of rows
+  std::int64_t row;            // the row of C where the panel begins
 };
 
 template <class T, int Bytes, int Vectors, int Columns, bool TurnB>
@@ -37,7 +38,7 @@ TROUPE_ALWAYS_INLINE void multiply_tile(const small_product<T>& p, const panel<T
                                         std::int64_t column) noexcept {
   using vector = vec<T, Bytes>;
   constexpr int all = lanes<T, Bytes>;
-  // Few pointers, so that they fit in registers.
+  // Uses few pointers, so that they fit in registers.
   const std::int64_t across = TurnB ? 1 : p.ldb, down = TurnB ? p.ldb : 1, third = 3 * across;
   const T* b0 = p.b + column * across;
   const T *b4 = b0 + 4 * across, *b8 = b0 + 8 * across, *rows = a.rows;
@@ -72,7 +73,7 @@ TROUPE_ALWAYS_INLINE void multiply_tile(const small_product<T>& p, const panel<T
   }
 }
 
-// All columns, in tiles of about equal width.
+// Computes all columns, in tiles of about equal width.
 template <class T, int Bytes, int Vectors, bool TurnB>
 void multiply_columns(const small_product<T>& p, const panel<T, Bytes>& a) noexcept {
   constexpr int most = most_columns(Vectors);
@@ -109,7 +110,7 @@ TROUPE_ALWAYS_INLINE void multiply_panel(const small_product<T>& p, const panel<
   p.turn_b ? multiply_columns<T, Bytes, Vectors, true>(p, a) : multiply_columns<T, Bytes, Vectors, false>(p, a);
 }
 
-// Packs at most Rows rows of op(A) from columns of A. Lanes beyond `rows` may keep their old values.
+// Packs at most Rows rows of op(A), which are columns of A. Lanes beyond `rows` may keep their old values.
 template <class T, int Bytes, int Rows>
 TROUPE_ALWAYS_INLINE void transpose_rows(const small_product<T>& p, const T* from, std::int64_t rows, T* to,
                                          std::int64_t step) noexcept {
@@ -169,8 +170,8 @@ TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
   }
 }
 
-// Uses vectors no longer than the rows need: a longer vector reaches over memory after them, and stalls if another
-// thread is writing there, although it uses none of it.
+// Uses vectors no longer than the rows need: a longer masked vector covers memory after them, and it stalls if another
+// thread writes there, although that memory is not used.
 template <class T>
 TROUPE_ALWAYS_INLINE void multiply_now(const small_product<T>& p) noexcept {
 #if defined(__AVX512F__)

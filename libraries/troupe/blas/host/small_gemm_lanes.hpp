@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Vectors of numbers, as the instruction set of the including file has them. See small_gemm.hpp for what this must not
-// contain.
+// Vectors for the instruction set of the source that includes this. small_gemm.hpp says what must not be defined here.
 #include <cstdint>
 
 #if defined(__AVX512F__) || defined(__AVX2__)
@@ -40,7 +39,7 @@ TROUPE_ALWAYS_INLINE void store_all(T* to, const vec<T, Bytes>& v) noexcept {
   __builtin_memcpy(to, &v, sizeof v);
 }
 
-// The first lanes of a vector. Touches no other memory; lanes that are not loaded are 0.
+// Loads and stores the first `count` lanes of a vector. Touches no other memory; lanes that are not loaded are 0.
 template <class T, int Bytes>
 struct first_lanes {
   static_assert(lanes<T, Bytes> == 2 || lanes<T, Bytes> == 4);
@@ -117,7 +116,7 @@ struct first_lanes<double, Bytes> : masked_lanes<double, Bytes> {
 
 #elif defined(__AVX2__)
 
-// A load from the middle of this gives a mask with the wanted number of ones.
+// A load that starts within this array yields a mask with the wanted number of ones.
 alignas(64) constexpr std::int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 // Masked stores are slow on some processors with AVX2, so a partial vector is stored in pieces.
@@ -171,7 +170,7 @@ struct first_lanes<double, 32> {
 
 #endif
 
-// Swaps the lanes of `low` whose number has this bit with the lanes of `high` whose number does not.
+// Swaps the lanes of `low` whose index has this bit with the lanes of `high` whose index does not.
 template <int Bit, int... Lane>
 struct lane_numbers {};
 template <class T, int Bytes, int Bit, int... Lane>
@@ -193,7 +192,7 @@ TROUPE_ALWAYS_INLINE void swap_lanes(vec<T, Bytes>& low, vec<T, Bytes>& high) no
     swap_lanes<T, Bytes>(low, high, lane_numbers<Bit, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>{});
 }
 
-// Transposes each of the Rows x Rows squares that lie side by side in these rows.
+// Transposes each of the adjacent Rows x Rows squares in these rows.
 template <class T, int Bytes, int Rows, int Bit = 1>
 TROUPE_ALWAYS_INLINE void transpose_squares(vec<T, Bytes>* rows) noexcept {
   if constexpr (Bit < Rows) {

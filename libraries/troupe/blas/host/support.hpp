@@ -8,15 +8,15 @@
 #include <troupe/blas/host/numbers.hpp>
 #include <troupe/blas/host/routines.hpp>
 
-/// Workarounds for what OpenBLAS does wrong or cannot do.
+/// Workarounds for what OpenBLAS computes wrongly or cannot compute.
 namespace troupe::blas {
 
 static_assert(sizeof(blasint) == 4, "counts.hpp has the limits of an OpenBLAS that counts in 32 bits");
-/// Returns the increment to use.
+/// Returns the increment, which is 1 if the field is `tight`.
 inline std::int64_t step(const extent& inc) noexcept { return or_tight(inc, 1).value(); }
 
-/// Splits vectors that are longer or wider than 32 bits into pieces. Calls f(count, x offset, x increment, y offset, y
-/// increment).
+/// Splits vectors whose elements span more than 32 bits can count into pieces. Calls f(count, offset of x, increment of
+/// x, offset of y, increment of y) for each.
 template <class F>
 void pieces(std::int64_t n, std::int64_t incx, std::int64_t incy, F&& f) {
   const std::int64_t piece = std::max<std::int64_t>(1, most / std::max(std::abs(incx), std::abs(incy)));
@@ -27,7 +27,7 @@ void pieces(std::int64_t n, std::int64_t incx, std::int64_t incy, F&& f) {
     f(static_cast<blasint>(count), offset(incx), step(incx), offset(incy), step(incy));
   }
 }
-/// The same for one vector whose order does not matter. Calls f(count, offset, increment).
+/// Splits one vector, whose order does not matter. Calls f(count, offset, increment) for each piece.
 template <class F>
 void pieces(std::int64_t n, std::int64_t inc, F&& f) {
   inc = std::abs(inc);
@@ -35,7 +35,7 @@ void pieces(std::int64_t n, std::int64_t inc, F&& f) {
          [&f](blasint count, std::int64_t at, blasint step, std::int64_t, blasint) { f(count, at, step); });
 }
 
-/// x = beta * x, by the rule for results that are added to: a factor of 0 clears x, whatever it holds.
+/// x = beta * x, where a beta of 0 clears x, whatever it holds.
 template <class T, class F>
 void scale(T* x, std::int64_t n, std::int64_t inc, F beta) {
   inc = std::abs(inc);
@@ -50,7 +50,7 @@ void scale(T* c, std::int64_t m, std::int64_t n, std::int64_t ld, F beta) {
   if (beta == F(1)) return;
   for (std::int64_t j = 0; j < n; ++j) scale(c + j * ld, m, 1, beta);
 }
-/// Returns the rows [first, second) of column j of a triangle.
+/// Returns the range of rows [first, second) of column j of a triangle.
 inline std::pair<std::int64_t, std::int64_t> rows_of(triangle uplo, std::int64_t n, std::int64_t j) noexcept {
   return uplo == triangle::lower ? std::pair{j, n} : std::pair{std::int64_t{0}, j + 1};
 }

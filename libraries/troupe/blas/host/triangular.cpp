@@ -15,7 +15,7 @@ static result<void> full(const R& r, Routine routine) {
 }
 TROUPE_COMPUTED_BY(full, TROUPE_CBLAS, trmv, trsv)
 
-// Diagonals outside the matrix are left out, so OpenBLAS never sees them.
+// Diagonals that are outside of the matrix are not passed to OpenBLAS.
 template <class T, class R, class Routine>
 static result<void> band(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, 0));

@@ -13,7 +13,7 @@ template <class T>
 T one_over(T v) noexcept {
   if constexpr (is_real<T>) {
     return 1 / v;
-  } else {  // Smith's method: squares no part unscaled
+  } else {  // Smith's method, which never squares an unscaled number
     using real = real_of<T>;
     const bool wide = std::abs(v.real) >= std::abs(v.imag);
     const real ratio = wide ? v.imag / v.real : v.real / v.imag,
@@ -22,7 +22,7 @@ T one_over(T v) noexcept {
   }
 }
 
-// x = x / by. If 1 / by is out of range, both are first scaled by a power of two.
+// x = x / by. If 1 / by overflows or underflows, both are first scaled by a power of two.
 template <class T>
 void divide(T* x, std::int64_t n, T by) noexcept {
   using real = real_of<T>;
@@ -46,7 +46,7 @@ blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
       const T pivot = a[j + j * lda];
       if (pivot == T(0)) {
         if (info == 0) info = static_cast<blasint>(j + 1);
-        continue;  // as in LAPACK: the column does not change
+        continue;  // as in LAPACK, the column does not change
       }
       divide(a + j + 1 + j * lda, n - j - 1, pivot);
       for (std::int64_t l = j + 1; l < j1; ++l) {

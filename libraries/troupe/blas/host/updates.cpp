@@ -26,7 +26,7 @@ static std::int64_t diagonal_place(const R& r, std::int64_t j) noexcept {
   return r.uplo == triangle::lower ? j * n - j * (j - 1) / 2 : j * (j + 1) / 2 + j;
 }
 
-// A Hermitian diagonal is real, both as input and as output: imaginary parts in memory do not count.
+// Makes a Hermitian diagonal real, because imaginary parts in memory must have no effect, and must be 0 in the result.
 template <class R>
 static void make_diagonal_real(const R& r) noexcept {
   for (std::int64_t j = 0; j < r.n.value(); ++j) make_real(r.a.data()[diagonal_place(r, j)]);
@@ -62,7 +62,7 @@ static void complex_syr(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* alp
   const char which = letter(uplo);
   TROUPE_FORTRAN_COMPLEX(syr)(&which, &n, static_cast<const T*>(alpha), x, &incx, a, &lda);
 }
-// Copies a vector to adjacent memory, first element first: OpenBLAS's complex syr2 takes no negative increments
+// Copies a vector to adjacent memory, first element first: OpenBLAS's complex syr2 does not support negative increments
 // (0.3.21).
 template <class T>
 class in_order {

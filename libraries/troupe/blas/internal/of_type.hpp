@@ -6,7 +6,8 @@
 
 namespace troupe::blas {
 
-/// Returns the argument for elements T. If no function exists for T, pass null: then a call for T does not compile.
+/// Returns the argument for elements T. Pass null where there is no function for a type: a call for it then does not
+/// compile.
 template <class T, class S, class D, class C, class Z>
 constexpr auto of_type([[maybe_unused]] S s, [[maybe_unused]] D d, [[maybe_unused]] C c,
                        [[maybe_unused]] Z z) noexcept {

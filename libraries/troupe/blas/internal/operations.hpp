@@ -5,7 +5,7 @@
 #include <span>
 #include <troupe/worker/engine_abi.hpp>
 
-/// The parts of a blas engine, each from the source of that name.
+/// The operations of a blas engine; each function is defined in the source of that name.
 namespace troupe::blas {
 
 using operations = std::span<const troupe_engine_operation>;

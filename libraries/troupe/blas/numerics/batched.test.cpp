@@ -50,12 +50,12 @@ TYPED_TEST(batched, gemv_multiplies_matrices_and_vectors_at_any_address) {
   }
 }
 
-// The layout of vectors at a stride, as columns of one matrix.
+// Returns the layout of vectors at a stride, as the columns of one matrix.
 layout strided(std::int64_t n, std::int64_t inc, std::int64_t batch, std::int64_t stride) {
   const layout one = vector_of(n, inc);
   return {n, batch, (batch - 1) * stride + one.span, [=](auto i, auto j) { return j * stride + one.place(i, 0); }};
 }
-// The layout of matrices at a stride, as one matrix with the columns of all.
+// Returns the layout of matrices at a stride, as one matrix with the columns of all of them.
 layout strided_matrices(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t batch,
                         std::int64_t stride) {
   return {rows, columns * batch, (batch - 1) * stride + (columns - 1) * ld + rows,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Factorizations are correct if their factors multiply to the matrix; solutions if the matrix maps them to the
-// right-hand side; inverses if their product with the matrix is 1.
+// A factorization is correct if the product of its factors is the matrix; a solution, if the matrix maps it to the
+// right-hand side; an inverse, if its product with the matrix is 1.
 #include <troupe/blas/factorizations.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
@@ -14,8 +14,8 @@ class factorizations : public blas_numerics {
   using real = real_of<T>;
   static constexpr int rounds = 30;
 
-  // A batch of matrices of one size, far from singular. If rows are `mixed`, their large elements can be anywhere, so
-  // that pivoting must swap rows.
+  // A batch of matrices of one order, far from singular. If rows are `mixed`, their large elements can be anywhere, so
+  // pivoting must swap rows.
   struct batch {
     std::int64_t m, n, ld;
     std::deque<stored<T>> all;
@@ -52,8 +52,8 @@ class factorizations : public blas_numerics {
     }
   };
 
-  // Compares the result of a backward-stable computation: |got - want| must stay within a modest multiple of the
-  // magnitudes involved.
+  // Compares the result of a backward-stable computation: |got - want| must be at most a modest multiple of the
+  // magnitudes of the operands.
   static ::testing::AssertionResult close(const answers& got, const dense& want, std::int64_t n) {
     for (std::int64_t j = 0; j < want.columns(); ++j)
       for (std::int64_t i = 0; i < want.rows(); ++i) {
@@ -88,7 +88,7 @@ class factorizations : public blas_numerics {
       for (std::int64_t i = 0; i <= j; ++i) u(i, j) = f(i, j);
     return u;
   }
-  // Swaps rows as the pivots say.
+  // Swaps rows in the order of the pivots.
   static dense permuted(dense a, const std::int32_t* pivots) {
     for (std::int64_t i = 0; i < a.rows(); ++i)
       for (std::int64_t j = 0; j < a.columns(); ++j) std::swap(a(i, j), a(pivots[i] - 1, j));
@@ -101,7 +101,7 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
   using T = TypeParam;
   std::size_t moved = 0;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    // The first matrices are large enough for rows to be swapped; the others have any size.
+    // The first matrices are so large that rows are swapped; the others have any order.
     const std::int64_t n = i == 0 ? 40 + this->size(50) : this->size(40), nrhs = this->size(20),
                        count = i == 0 ? 4 + this->size(8) : this->size(i == 1 ? 200 : 12);
     const bool pivoting = i % 2 == 0;
@@ -154,7 +154,7 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
       EXPECT_EQ(info.values[l], 0);
     }
   }
-  EXPECT_GT(moved, 100u) << "swapped rows";
+  EXPECT_GT(moved, 100u) << "rows that were swapped";
 }
 
 TYPED_TEST(factorizations, matinv_inverts_in_one_step_and_keeps_its_input) {
@@ -162,10 +162,10 @@ TYPED_TEST(factorizations, matinv_inverts_in_one_step_and_keeps_its_input) {
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t n = this->size(50), count = this->size(20);
     auto a = this->matrices(count, n, n, true), c = this->matrices(count, n, n);
-    if (i % 2 == 0 && n > 1)  // the first diagonal element is no pivot
+    if (i % 2 == 0 && n > 1)  // the first diagonal element cannot be a pivot
       for (auto& one : a.all) {
         dense values = one.now();
-        if (values(0, 0).size() >= static_cast<wide>(n))  // the large element of its row and column
+        if (values(0, 0).size() >= static_cast<wide>(n))  // the large element of its row and of its column
           for (std::int64_t j = 0; j < n; ++j) std::swap(values(0, j), values(1, j));
         values(0, 0) = 0;
         one.set(values);
@@ -220,7 +220,7 @@ TYPED_TEST(factorizations, info_names_the_first_zero_pivot_and_other_matrices_su
   }
 }
 
-// An engine that reads pivots on its processor refuses wrong ones; one whose GPU reads them cannot.
+// The host engine refuses wrong pivots. The CUDA engine cannot, because only the GPU reads them.
 TYPED_TEST(factorizations, invalid_pivots_are_refused_or_make_their_solution_nan) {
   using T = TypeParam;
   constexpr std::int64_t n = 3, count = 2;
@@ -315,7 +315,7 @@ TYPED_TEST(factorizations, pivots_with_a_reciprocal_out_of_range_are_divided_by)
   using real = typename TestFixture::real;
   using limits = std::numeric_limits<real>;
   for (const real size : {limits::denorm_min() * 1024, limits::min() / 2, limits::min(), real(1), limits::max() / 8}) {
-    // cuBLAS multiplies by the reciprocal, as docs/blas.md says.
+    // cuBLAS multiplies by the reciprocal instead, as docs/blas.md says.
     if (this->engine->is_cuda() && size < 1 / limits::max()) continue;
     std::vector<T> pivots = {T(size)};
     if constexpr (is_complex<T>) pivots = {T(size), T(0, size), T(size, -size), T(size / 2, size)};
@@ -349,7 +349,7 @@ TYPED_TEST(factorizations, geqrf_returns_factors_that_multiply_to_the_matrix) {
     this->run(geqrf_batched<T>{
         .a = a.template list<access_mode::read_write>(), .tau = taus, .m = m, .n = n, .lda = this->written(a.ld, m)});
     for (std::size_t l = 0; l < a.all.size(); ++l) {
-      // Compute Q R by applying the reflectors 1 - tau v v' to R, the last one first.
+      // Computes Q R by applying the reflectors 1 - tau v v' to R, the last one first.
       const dense f = a.all[l].now();
       dense r(m, n);
       for (std::int64_t q = 0; q < n; ++q)
@@ -431,7 +431,7 @@ TYPED_TEST(factorizations, gels_returns_the_factors_of_geqrf_and_solves_at_any_s
   using T = TypeParam;
   using limits = std::numeric_limits<typename TestFixture::real>;
   constexpr std::int64_t m = 7, n = 4;
-  // Near the ends of the range, where LAPACK's own gels factors a multiple of the matrix.
+  // Scales near the limits of the type, where LAPACK's own gels would factor a multiple of the matrix.
   for (const int exponent : {limits::min_exponent + 12, 0, limits::max_exponent - 12}) {
     if (this->engine->is_cuda() && exponent != 0) continue;  // cuBLAS does not scale, as docs/blas.md says
     const auto scaled = [&](dense d) {
@@ -441,7 +441,7 @@ TYPED_TEST(factorizations, gels_returns_the_factors_of_geqrf_and_solves_at_any_s
     };
     auto a = this->matrices(2, m, n), c = this->matrices(2, m, 1);
     for (auto& one : a.all) one.set(scaled(one.now()));
-    for (auto& one : c.all) {  // A times 1, 2 ..., which is its solution
+    for (auto& one : c.all) {  // C = A times (1, 2 ...), so the solution is (1, 2 ...)
       dense x(n, 1);
       for (std::int64_t i = 0; i < n; ++i) x(i) = i + 1;
       const answers ax = reference::product(a.all[static_cast<std::size_t>(&one != &c.all[0])].now(), x);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// gemm in all its forms and types, compared with a reference of higher precision.
+// gemm with all its requests and element types, compared with a reference of higher precision.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/blas/gemm.hpp>
@@ -31,7 +31,7 @@ class gemms : public blas_numerics {
   }
   scalar<S> in_request(S v) { return given(v); }
 
-  // The parameters of one product, without its matrices.
+  // The extents, options and factors of one product, without its matrices.
   struct shape {
     std::int64_t m, n, k;
     op trans_a, trans_b;
@@ -63,7 +63,7 @@ class gemms : public blas_numerics {
     stored<C> c;
     answers want;
   };
-  // If a factor is 0, its operand is not read: it stays poisoned.
+  // If a factor is 0, its matrix is not read: it keeps NaN.
   matrices matrices_of(const shape& s) {
     stored<T> a(general(s.rows_a, s.columns_a, s.lda)), b(general(s.rows_b, s.columns_b, s.ldb));
     stored<C> c(general(s.m, s.n, s.ldc));
@@ -103,7 +103,7 @@ class gemms : public blas_numerics {
     expect_right(m);
   }
 
-  // Fills C so that alpha * sum + beta * C fits 32 bits.
+  // Fills C with values for which alpha * sum + beta * C fits in 32 bits.
   void fill_result(stored<C>& c) {
     c.fill(random);
     if constexpr (whole) {
@@ -153,12 +153,12 @@ TYPED_TEST(gemms, agree_with_the_reference_for_long_and_thin_shapes) {
   }
 }
 
-TYPED_TEST(gemms, have_the_same_bits_together_as_alone) {
+TYPED_TEST(gemms, have_the_same_bits_when_coalesced_as_alone) {
   using fixture = gemms<TypeParam>;
   using C = typename fixture::C;
   std::vector<gemm<typename fixture::T, C>> requests;
   std::deque<typename fixture::matrices> together, alone;
-  // Small ones first, then shapes worth all cores.
+  // Uses small products in some rounds, and products that are worth all cores in others.
   const std::int64_t least = this->random.between(0, 1) == 0 ? 1 : 40, most = least == 1 ? 20 : 60;
   for (int i = 0; i < 30; ++i) {
     const auto any = [&] { return this->random.between(least, most); };
@@ -236,7 +236,7 @@ TYPED_TEST(gemms, agree_with_the_reference_in_groups_of_batches) {
   }
 }
 
-// The layout of matrix i of a batch within one memory that holds all: columns of the first, then of the second.
+// Returns the layout of a batch in one memory: the columns of the first matrix, then of the second, and so on.
 layout strided(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t batch, std::int64_t stride) {
   return {rows, columns * batch, (batch - 1) * stride + (columns - 1) * ld + rows,
           [=](auto i, auto j) { return j / columns * stride + i + j % columns * ld; }};
@@ -309,8 +309,8 @@ TYPED_TEST(gemm_factors, nan_and_infinite_factors_follow_the_formula) {
         answers want = reference::product(alpha, a.now(), b.now(), beta, c.now());
         const gemm<T> r{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n, .alpha = alpha, .beta = beta};
         this->run(r);
-        // BLAS does not say whether alpha multiplies each product or their sum, so if alpha is infinite, infinite and
-        // NaN count as equal here.
+        // BLAS does not say whether alpha multiplies each product or their sum, so infinite and NaN results count as
+        // equal here if alpha is infinite.
         if (std::isinf(alpha))
           c.each([&](auto i, auto j) {
             if (std::isinf(c.at(i, j))) c.at(i, j) = nan;
@@ -333,7 +333,7 @@ TEST_F(narrow_gemm, sums_as_many_int8_products_as_allowed_exactly) {
 }
 
 TEST_F(narrow_gemm, rounds_16_bit_results_once_and_overflows_to_infinity) {
-  // 2048 + 1 + 1 is 2050 if summed as float, and 2048 if each sum is rounded to half.
+  // 2048 + 1 + 1 is 2050 if summed in float, and 2048 if each partial sum is rounded to half.
   const std::vector<half> a{half(2048), half(1), half(1)}, one{half(1), half(1), half(1)};
   std::vector<half> c(1);
   const auto address = [](const auto& v) { return reinterpret_cast<std::uintptr_t>(v.data()); };

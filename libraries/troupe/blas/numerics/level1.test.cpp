@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Vectors, compared with a reference of higher precision: random lengths, increments and factors.
+// Operations on vectors, compared with a reference of higher precision: random lengths, increments and factors.
 #include <algorithm>
 #include <numeric>
 #include <troupe/blas/level1.hpp>
@@ -65,7 +65,7 @@ TYPED_TEST(level1, axpby_adds_a_multiple_to_a_multiple) {
     const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
     stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
     const T alpha = this->template factor<T>(), beta = this->template factor<T>();
-    if (!(alpha == T(0))) x.fill(this->random);  // else it holds NaN
+    if (!(alpha == T(0))) x.fill(this->random);  // otherwise x stays NaN
     if (!(beta == T(0))) y.fill(this->random);
     this->expect(axpby<T>{.x = x,
                           .y = y,
@@ -147,7 +147,7 @@ TYPED_TEST(level1, copy_and_swap_move_every_element) {
   }
 }
 
-// The products of x and y, summed.
+// Returns the sum of the products of x and y.
 dense across(const dense& x, bool conjugated) { return conjugated ? x.transposed().conjugated() : x.transposed(); }
 
 TYPED_TEST(level1_real, dot_sums_products) {
@@ -263,7 +263,7 @@ TYPED_TEST(level1, nrm2_and_asum_of_nan_and_infinities_in_any_order_are_nan) {
     }
   };
   for (const std::vector<real>& some : {std::vector<real>{nan, inf}, {3, nan, inf}, {3, nan, -inf, 0}, {0, nan, 2}}) {
-    // In every order, alone and among other elements.
+    // Checks every order of these values, alone and among other elements.
     auto order = some;
     std::vector<std::size_t> places(some.size());
     std::iota(places.begin(), places.end(), 0u);
@@ -295,7 +295,7 @@ TYPED_TEST(level1, iamax_and_iamin_find_the_first_extremum_and_ignore_nan) {
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t n = this->length(), inc = this->increment();
     stored<T> x(vector_of(n, inc));
-    // Few different values, so that many are equal; some are NaN or infinite.
+    // Uses few different values, so that many are equal; some are NaN or infinite.
     for (std::int64_t j = 0; j < n; ++j) {
       const auto v = static_cast<real>(this->random.between(-3, 3));
       x.at(j) = this->random.between(0, 9) == 0 ? poison<T>() : T(v);
@@ -316,7 +316,7 @@ TYPED_TEST(level1, iamax_and_iamin_find_the_first_extremum_and_ignore_nan) {
   }
 }
 
-TYPED_TEST(level1, requests_have_the_same_bits_together_as_alone) {
+TYPED_TEST(level1, requests_have_the_same_bits_when_coalesced_as_alone) {
   using T = TypeParam;
   if (this->engine->find(opcode_of<axpy<T>>)->group == nullptr) GTEST_SKIP() << "this engine runs each by itself";
   std::vector<stored<T>> x, y, alone;

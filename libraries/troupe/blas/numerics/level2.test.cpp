@@ -14,8 +14,8 @@ class level2 : public blas_numerics {
  protected:
   static constexpr int rounds = 200;
 
-  // The common part of all tests: x, y and the factors. `multiply(alpha, beta, x, incx, y, incy)` runs the request;
-  // `meant` is the full matrix that `a` represents.
+  // What all tests share: x, y and the factors. `multiply(alpha, beta, x, incx, y, incy)` runs the request; `meant` is
+  // the full matrix that `a` represents.
   struct vectors {
     std::int64_t incx, incy;
     stored<T> x, y;
@@ -181,7 +181,7 @@ TYPED_TEST(level2_real, nan_and_infinite_factors_follow_the_formula) {
       }
 }
 
-TYPED_TEST(level2, requests_have_the_same_bits_together_as_alone) {
+TYPED_TEST(level2, requests_have_the_same_bits_when_coalesced_as_alone) {
   using T = TypeParam;
   struct one {
     stored<T> a, x, y, alone;
@@ -190,7 +190,7 @@ TYPED_TEST(level2, requests_have_the_same_bits_together_as_alone) {
   std::deque<one> all;
   std::vector<gemv<T>> requests;
   for (int i = 0; i < 30; ++i) {
-    // Up to 96 * 96, the largest shape that shares a call.
+    // Uses extents up to 96 by 96, the largest product that shares a call.
     const std::int64_t m = this->size(96), n = this->size(96), lda = this->leading(m), incx = this->increment(),
                        incy = this->increment();
     const op trans = this->any_op();

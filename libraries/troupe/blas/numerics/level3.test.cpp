@@ -11,7 +11,7 @@ template <class T>
 class level3 : public blas_numerics {
  protected:
   static constexpr int rounds = 120;
-  // Sometimes larger than the blocks of the engine's own code.
+  // Returns an extent that is sometimes larger than the blocks of the engine's own code.
   std::int64_t extent_of_c() { return random.between(0, 19) == 0 ? random.between(120, 300) : size(50); }
 
   template <template <class> class R, bool Hermitian>
@@ -46,7 +46,8 @@ class level3 : public blas_numerics {
     }
   }
 
-  // C = alpha * op(A) * op(B)' + beta * C; with two products also the mirror image. With one product B is A.
+  // C = alpha * op(A) * op(B)' + beta * C, where B is A if the request has one matrix. If Mirrored, the mirror image of
+  // the product is added too.
   template <template <class> class R, bool Hermitian, bool Mirrored, class Alpha, class Beta>
   void expect_update() {
     constexpr bool two = requires { R<T>::ldb; } || requires(R<T> r) { r.b; };
@@ -249,7 +250,7 @@ TYPED_TEST(level3_complex, syrkx_with_beta_1_and_herkx_keep_infinities_in_their_
     });
     EXPECT_TRUE(c.untouched_outside());
   };
-  for (const std::int64_t n : {5, 300})  // within a block, and beyond one
+  for (const std::int64_t n : {5, 300})  // smaller and larger than a block
     for (const triangle uplo : {triangle::lower, triangle::upper}) {
       stored<T> a(vector_of(n, 1)), c(triangle_of(uplo == triangle::lower, false, n, n));
       a.each([&](auto i, auto) { a.at(i) = T(1); });

@@ -11,14 +11,14 @@ namespace {
 template <class T>
 class rotations : public blas_numerics {
  protected:
-  // c * x + s * y and c * y - conj(s) * x
+  // Checks c * x + s * y and c * y - conj(s) * x.
   void expect_turned(const std::function<void(stored<T>&, stored<T>&, std::int64_t, std::int64_t, std::int64_t)>& turn,
                      number c, number s) {
     const std::int64_t n = size(300), incx = increment(), incy = increment();
     stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
     x.fill(random);
     y.fill(random);
-    // Computed as sums of two products, whatever the factors: rot always multiplies.
+    // Computes both as sums of two products, whatever the factors are: rot always multiplies.
     dense h(2, 2), both(2, n);
     h(0, 0) = c, h(0, 1) = s, h(1, 0) = number(0) - s.conjugated(), h(1, 1) = c;
     const dense vx = x.now(), vy = y.now();
@@ -68,7 +68,7 @@ TYPED_TEST(complex_rotations, rot_may_have_a_real_sine) {
   }
 }
 
-// By the definition; a long double needs no scaling.
+// Computes a rotation by the definition; a long double needs no scaling.
 struct wanted_rotation {
   number r, c, s;
 };
@@ -83,7 +83,7 @@ wanted_rotation rotation_of(number a, number b, bool real) {
   const wide r = std::copysign(length, size_a > size_b ? a.re : b.re);
   return {r, a.re / r, b.re / r};
 }
-// Equal up to a few roundings of the result's own type.
+// Compares up to a few rounding errors of the result's own type.
 template <class T>
 ::testing::AssertionResult close_to(const T& got, number want, wide condition = 1) {
   return one_agrees(got, expected{as_element<T>(want), want.size(), static_cast<std::int64_t>(8 * condition)});
@@ -95,7 +95,7 @@ void expect_rotation(const rotation<T>& got, const T& a, const T& b) {
   EXPECT_TRUE(close_to(got.r, want.r)) << "r";
   EXPECT_TRUE(close_to(got.c, want.c)) << "c";
   EXPECT_TRUE(close_to(got.s, want.s)) << "s";
-  // From the returned c, which has few digits near 0.
+  // Computed from the returned c, because a c near 0 has few correct digits.
   number z = 0;
   if constexpr (is_real<T>)
     if (b != 0) z = std::abs(a) > std::abs(b) ? widen(got.s) : got.c == 0 ? 1 : 1 / widen(got.c);
@@ -126,7 +126,7 @@ TYPED_TEST(rotations, rotg_has_no_intermediate_overflow_or_underflow) {
     expect_rotation(*got, a, b);
   };
   const auto at = [](number v, int exponent) { return number(std::ldexp(v.re, exponent), std::ldexp(v.im, exponent)); };
-  // Such as 3e-200 and 4e-200, whose squares underflow double.
+  // Uses values such as 3e-200 and 4e-200, whose squares underflow double.
   for (const int exponent : {limits::min_exponent - limits::digits + 1, limits::min_exponent, limits::min_exponent / 2,
                              limits::max_exponent / 2, limits::max_exponent - 3})
     for (const number direction : {number(1), is_complex<T> ? number(3, -4) : number(-1)})
@@ -136,7 +136,7 @@ TYPED_TEST(rotations, rotg_has_no_intermediate_overflow_or_underflow) {
   if (is_complex<T>) {  // |a| overflows its type, but r does not
     expect_right(number(most * 0.72L, most * 0.72L), number(most * 0.55L));
   }
-  // One of them so small that only its direction counts.
+  // One component is so small that only its direction matters.
   expect_right(number(-widen(limits::min())), number(most / 2));
   expect_right(number(most / 2), number(-widen(limits::denorm_min())));
   for (int i = 0; i < 300 && !this->HasFailure(); ++i) {
@@ -158,8 +158,8 @@ TYPED_TEST(real_rotations, rotg_has_correct_c_and_s_if_r_is_out_of_range) {
   EXPECT_TRUE(close_to(got->s, std::sqrt(0.5L)));
 }
 
-// BLAS's z: 1 if c is 0, s if |a| > |b|, else 1 / c. The first cases were computed by cuBLAS 13. Infinities pass
-// through c = a / r and s = b / r.
+// BLAS's z is 1 if c is 0, s if |a| > |b|, otherwise 1 / c. The expected values of the first cases were computed by
+// cuBLAS 13. Infinities follow c = a / r and s = b / r.
 TYPED_TEST(real_rotations, rotg_uses_the_signs_and_encoding_of_blas) {
   using T = TypeParam;
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -209,7 +209,7 @@ TYPED_TEST(rotations, rotg_writes_its_parts_to_memory_even_over_its_inputs) {
   EXPECT_EQ(in_memory->s, by_value->s);
 }
 
-// [h11 h12; h21 h22] as selected by the flag.
+// Returns the matrix [h11 h12; h21 h22] that the flag selects.
 template <class T>
 dense whole(const modified_rotation<T>& p) {
   dense h(2, 2);
@@ -243,13 +243,13 @@ TYPED_TEST(real_rotations, rotm_applies_the_matrix_that_its_flag_selects) {
   }
 }
 
-// The result of rotmg, by the formulas of Lawson et al. (1979) in higher precision. OpenBLAS first checks whether there
-// is anything to rotate, and does not scale pure swaps; its results are rotations too.
+// Computes the result of rotmg by the formulas of Lawson et al. (1979) in higher precision. OpenBLAS first checks
+// whether there is anything to rotate, and does not scale pure swaps; its results are rotations too.
 struct wanted_modified {
   wide d1, d2, x1, flag, h11, h21, h12, h22;
-  wide condition = 1;  // by what factor errors grow where a negative d2 cancels
+  wide condition = 1;  // the factor by which errors grow if a negative d2 cancels
 };
-// `least` is BLAS's constant for 2^-24, which it rounds to 8 digits.
+// `least` is BLAS's constant for 2^-24, which is rounded to 8 digits.
 wanted_modified modified_of(wide d1, wide d2, wide x1, wide y1, wide least) {
   constexpr wanted_modified nothing{0, 0, 0, -1, 0, 0, 0, 0};
   const wide p1 = d1 * x1, p2 = d2 * y1, q1 = p1 * x1, q2 = p2 * y1;
@@ -266,7 +266,7 @@ wanted_modified modified_of(wide d1, wide d2, wide x1, wide y1, wide least) {
     const wide h11 = p1 / p2, h22 = x1 / y1, u = 1 + h11 * h22;
     out = {d2 / u, d1 / u, y1 * u, 1, h11, -1, 1, h22};
   }
-  // d1 and d2 are kept near 1 by powers of 4096; then all of H counts.
+  // d1 and d2 are kept near 1 by powers of 4096. If they were scaled, all four elements of H are stored.
   constexpr wide gamma = 4096, square = gamma * gamma;
   for (wide v = std::fabs(out.d1); v != 0 && (v <= least || v >= square); v = std::fabs(out.d1), out.flag = -1) {
     const wide by = v >= square ? 1 / gamma : gamma;
@@ -285,8 +285,8 @@ TYPED_TEST(real_rotations, rotmg_computes_the_modified_rotation_that_zeroes_the_
   using T = TypeParam;
   std::map<int, int> flags;
   for (int i = 0; i < 600 && !this->HasFailure(); ++i) {
-    // Half of them are so far from 1 that d1 or d2 must be scaled. Not powers of two, which are exactly at the limits
-    // of scaling.
+    // Half of the values are so far from 1 that d1 or d2 must be scaled. None is a power of two, which could be exactly
+    // at a limit of scaling.
     const int spread = i % 2 == 0 ? 1 : 50;
     const auto any = [&](int most) {
       const double v = 0.5 + std::abs(this->random.value()) / 2;

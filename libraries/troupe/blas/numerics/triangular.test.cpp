@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Triangular matrices and a vector. A solution is correct if the matrix maps it back to the right-hand side.
+// Operations on a triangular matrix and a vector. A solution is correct if the matrix maps it back to the right-hand
+// side.
 #include <troupe/blas/testing/numerics.hpp>
 #include <troupe/blas/triangular.hpp>
 
@@ -31,7 +32,7 @@ class triangular : public blas_numerics {
                 : f == band ? band_triangle(lower, unit, n, k, lda)
                             : packed_triangle(lower, unit, n));
     a.fill(random);
-    // Far from singular: otherwise solutions grow without bound.
+    // Makes the matrix far from singular: otherwise solutions grow without bound.
     dense values = a.now();
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < n; ++i)

@@ -39,7 +39,7 @@ class updates : public blas_numerics {
     }
   }
 
-  // Factors are T, or real for her and hpr.
+  // Checks an update by one vector. Factors are of type T, or real for her and hpr.
   template <template <class> class R, bool Hermitian, bool Packed, class Factor>
   void expect_rank_1() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
@@ -109,7 +109,7 @@ class updates : public blas_numerics {
   }
 
  private:
-  // Imaginary parts of a Hermitian diagonal count as 0 and become 0, exactly.
+  // Checks that imaginary parts of a Hermitian diagonal count as 0, and that they become exactly 0.
   template <bool Hermitian>
   answers real_diagonal(answers want) {
     if (Hermitian)

@@ -19,7 +19,7 @@ class views : public blas_numerics {
     return random.between(0, 1) == 0 ? matrix_shape{rows, columns, columns + gap, 1}
                                      : matrix_shape{rows, columns, 1, rows + gap};
   }
-  // Returns a matrix of which only the places that `has` names are stored.
+  // Returns a matrix of which only the elements (i, j) with `has(i, j)` are stored.
   static stored<T> with(const matrix_shape& s, const places& has = [](auto, auto) { return true; }) {
     return stored<T>({s.rows, s.columns, (s.rows - 1) * s.row_stride + (s.columns - 1) * s.column_stride + 1,
                       [=](auto i, auto j) { return has(i, j) ? i * s.row_stride + j * s.column_stride : -1; }});

@@ -22,8 +22,8 @@ inline dense apply_op(op o, const dense& a) {
 
 class blas_numerics : public engine_suite {
  protected:
-  /// Runs `r` and checks its results: `got` must equal `want` where that has elements and be unchanged elsewhere.
-  /// Operands that are only read must not change.
+  /// Runs `r` and checks its results: `got` must equal `want` where `want` has elements, and must be unchanged
+  /// elsewhere. Operands that are only read must not change.
   template <class Compute, class R, class T, class... Read>
   void expect(const R& r, stored<T>& got, const answers& want, const stored<Read>&... read) {
     SCOPED_TRACE(story(r));
@@ -40,7 +40,7 @@ class blas_numerics : public engine_suite {
   static void expect_untouched(const stored<T>& s) {
     EXPECT_TRUE(s.untouched());
   }
-  /// Returns a random factor, often a special one.
+  /// Returns a random factor, often a special one such as 0, 1 or NaN.
   template <class T>
   T factor() {
     const double re = random.value(), im = random.value();
@@ -59,16 +59,16 @@ class blas_numerics : public engine_suite {
   side any_side() { return random.one_of({side::left, side::right}); }
   diagonal any_diagonal() { return random.one_of({diagonal::stored, diagonal::unit}); }
   std::int64_t increment() { return random.one_of<std::int64_t>({1, 1, -1, 2, -2, 3, -7}); }
-  /// Returns a random size: mostly small, around the edges of blocked kernels, sometimes beyond them.
+  /// Returns a random extent: mostly small, sometimes near the block sizes of kernels, sometimes beyond them.
   std::int64_t size(std::int64_t large) {
     return random.one_of(
         {random.between(1, 5), random.between(1, std::min<std::int64_t>(large, 20)), random.between(1, large)});
   }
-  /// Returns a leading dimension for columns of `rows`, tight about half of the time.
+  /// Returns a leading dimension for columns of `rows` elements; about half of the time, there is no gap.
   std::int64_t leading(std::int64_t rows) {
     return rows + random.one_of<std::int64_t>({0, 0, 1, random.between(1, 20)});
   }
-  /// Returns the leading dimension for a request, which sometimes leaves out a tight one.
+  /// Returns the leading dimension for a request, sometimes left out if there is no gap.
   extent written(std::int64_t ld, std::int64_t rows) {
     return ld == rows && random.between(0, 1) == 0 ? tight : extent(ld);
   }

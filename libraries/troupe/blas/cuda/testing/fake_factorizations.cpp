@@ -13,7 +13,7 @@ auto size_of(E v) {
   return std::abs(std::real(v)) + std::abs(std::imag(v));
 }
 
-// Returns the number of the first pivot that is 0. Without `pivots` no rows are swapped.
+// Factors a matrix. Returns the number of the first pivot that is 0. If `pivots` is null, no rows are swapped.
 template <class E>
 int factor_lu(int n, E* a, int lda, int* pivots) {
   int info = 0;
@@ -38,7 +38,7 @@ template <class E>
 void solve_lu(cublasOperation_t o, int n, int columns, const E* a, int lda, const int* pivots, E* b, int ldb) {
   const auto exchange = [&](int i) {
     if (pivots == nullptr) return;
-    if (pivots[i] < i + 1 || pivots[i] > n) wrong("a pivot points outside its matrix");
+    if (pivots[i] < i + 1 || pivots[i] > n) wrong("a pivot is not a row of its matrix");
     for (int j = 0; j < columns; ++j) std::swap(b[i + j * ldb], b[pivots[i] - 1 + j * ldb]);
   };
   const auto lower = apply_op(o, triangular(full(a, lda), true, true)),
@@ -81,7 +81,7 @@ template <class E>
 void factor_qr(int m, int n, E* a, int lda, E* tau) {
   for (int i = 0; i < std::min(m, n); ++i) {
     E& diagonal = a[i + i * lda];
-    using wide = std::complex<long double>;  // so that no square overflows
+    using wide = std::complex<long double>;  // whose squares cannot overflow
     long double below = 0;
     for (int r = i + 1; r < m; ++r) below += std::norm(wide(a[r + i * lda]));
     tau[i] = E(0);

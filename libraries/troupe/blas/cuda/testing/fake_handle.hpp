@@ -44,10 +44,11 @@ auto* list(const V* const* p) {
   return reinterpret_cast<const typename element_type<V>::type* const*>(p);
 }
 
-/// Returns a factor, from the kind of memory that the handle specifies.
+/// Returns a factor from host or device memory, as the handle's pointer mode says.
 template <class V>
 auto factor(cublasHandle_t h, const V* p) {
-  if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && is_on_this_stack(p)) wrong("it reads a factor from a stack");
+  if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && is_on_this_stack(p))
+    wrong("it reads a factor from a stack of the host");
   if (reinterpret_cast<std::uintptr_t>(p) % alignof(V) != 0) wrong("a factor is misaligned for its type");
   return *as(p);
 }
@@ -56,7 +57,7 @@ auto known_factor(cublasHandle_t h, const V* p) {
   return known<typename element_type<V>::type>{factor(h, p), h->scalars_in == CUBLAS_POINTER_MODE_HOST};
 }
 inline void must_answer_on_device(cublasHandle_t h) {
-  if (h->scalars_in != CUBLAS_POINTER_MODE_DEVICE) wrong("the host waits for an answer");
+  if (h->scalars_in != CUBLAS_POINTER_MODE_DEVICE) wrong("a call waits for its answer on the host");
 }
 inline bool is_lower(cublasFillMode_t f) { return f == CUBLAS_FILL_MODE_LOWER; }
 

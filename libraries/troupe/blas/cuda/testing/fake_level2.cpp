@@ -9,7 +9,7 @@ using namespace troupe::blas::testing;
 #define FAKE(NAME, ...) cublasStatus_t NAME(cublasHandle_t h, __VA_ARGS__)
 #define DONE return CUBLAS_STATUS_SUCCESS
 
-// y = alpha * A * x + beta * y, where A is a function.
+// y = alpha * A * x + beta * y, where a(i, j) returns an element of A.
 template <class V, class A>
 static cublasStatus_t apply(cublasHandle_t h, i64 m, i64 n, const V* alpha, A a, const V* x, i64 incx, const V* beta,
                             V* y, i64 incy) {
@@ -35,7 +35,7 @@ static void solve_in_place(i64 n, A a, cublasFillMode_t uplo, cublasOperation_t 
   solve(n, a, lower_as_seen(uplo, o), d == CUBLAS_DIAG_UNIT,
         [&](i64 i) -> auto& { return element(as(x), n, incx, i); });
 }
-// A = A + term(i, j), in one triangle or everywhere.
+// A = A + term(i, j) for each element (i, j), in one triangle or everywhere.
 template <class S, class T, class W>
 static void add_terms(i64 m, i64 n, S at, T term, W wanted) {
   for (i64 j = 0; j < n; ++j)

@@ -18,7 +18,7 @@ static cublasStatus_t on_side(cublasSideMode_t side, i64 m, i64 n, known<E> alph
     multiply<E>(m, n, n, alpha, b, a, beta, full(c, ldc), everywhere());
   DONE;
 }
-// The second factor of a symmetric or Hermitian product.
+// Returns the second factor of a symmetric or Hermitian product.
 template <bool Hermitian, class M>
 static auto transposed(M m) {
   if constexpr (Hermitian)
@@ -52,7 +52,7 @@ static void solve_matrix(cublasSideMode_t side, cublasFillMode_t f, cublasOperat
   const bool lower = lower_as_seen(f, o);
   if (side == CUBLAS_SIDE_LEFT)
     for (i64 j = 0; j < n; ++j) solve(m, op_a, lower, unit, [&](i64 i) -> E& { return b[i + j * ldb]; });
-  else  // X * A = B means A' * X' = B'
+  else  // X * A = B is solved as A' * X' = B'
     for (i64 i = 0; i < m; ++i) solve(n, transposed(op_a), !lower, unit, [&](i64 j) -> E& { return b[i + j * ldb]; });
 }
 template <class E>
@@ -72,7 +72,7 @@ static cublasStatus_t add_matrices(cublasOperation_t oa, cublasOperation_t ob, i
   const auto op_a = apply_op(oa, general(full(a, lda))), op_b = apply_op(ob, general(full(b, ldb)));
   for (i64 j = 0; j < n; ++j)
     for (i64 i = 0; i < m; ++i) {
-      if (!alpha.to_host || !beta.to_host) wrong("its factors are in memory");
+      if (!alpha.to_host || !beta.to_host) wrong("a factor is in memory; geam needs both on the host");
       E sum(0);
       if (alpha.value != E(0)) sum += times(alpha.value, op_a(i, j));
       if (beta.value != E(0)) sum += times(beta.value, op_b(i, j));

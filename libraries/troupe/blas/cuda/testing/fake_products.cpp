@@ -25,7 +25,7 @@ struct kinds {
   cublasComputeType_t compute;
 };
 
-// Products of elements T, with results of C and sums in S.
+// Computes products of elements T, with results of type C and sums of type S.
 template <class T, class C, class S>
 cublasStatus_t run(const product& p, bool known_to_host) {
   const auto* const a = static_cast<const T*>(p.a);

@@ -9,7 +9,7 @@
 namespace troupe::blas::testing {
 
 void wrong(const char* what) {
-  std::fprintf(stderr, "a GPU would go wrong: %s\n", what);
+  std::fprintf(stderr, "fake cuBLAS: a call that would fail on a GPU: %s\n", what);
   std::abort();
 }
 void must_be_pinned(const void* list) {
@@ -21,7 +21,7 @@ namespace {
 struct stack_range {
   std::uintptr_t begin = 0, end = 0;
 };
-// For the main thread this reads all of /proc/self/maps.
+// Finds the bounds of this thread's stack. On the main thread, this reads all of /proc/self/maps.
 stack_range find_stack() {
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return {};

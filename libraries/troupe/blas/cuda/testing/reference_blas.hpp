@@ -34,7 +34,7 @@ E real_only(E v) {
   else
     return v;
 }
-// The plain formula: std::complex's product treats infinities specially.
+// Computes products by the plain formula, because std::complex treats infinities specially.
 template <class E>
 E times(E a, E b) {
   if constexpr (is_complex_number<E>)
@@ -43,13 +43,13 @@ E times(E a, E b) {
     return a * b;
 }
 
-/// Returns element i of a vector of n.
+/// Returns element i of a vector with n elements.
 template <class E>
 E& element(E* x, i64 n, i64 inc, i64 i) {
   return inc > 0 ? x[i * inc] : x[(i - n + 1) * inc];
 }
 
-/// Storage: returns the address of element (i, j), or null if it is not stored.
+/// Maps (i, j) to the address of an element, or to null if the element is not stored.
 template <class E>
 auto full(E* a, i64 ld) {
   return [=](i64 i, i64 j) -> E* { return a + i + j * ld; };
@@ -63,7 +63,7 @@ auto packed(E* a, i64 n, bool lower) {
   return [=](i64 i, i64 j) -> E* { return a + (lower ? i + j * (2 * n - j - 1) / 2 : i + j * (j + 1) / 2); };
 }
 
-/// The matrix that the stored part represents.
+/// The matrix that is meant by its stored part.
 template <class S>
 auto general(S at) {
   return [=](i64 i, i64 j) {
@@ -107,20 +107,20 @@ auto conjugate_transposed(M m) {
   return [=](i64 i, i64 j) { return conjugated(m(j, i)); };
 }
 
-/// A real factor scales the parts of a complex number separately.
+/// A real factor, which scales the real and the imaginary part separately.
 template <class R>
 std::complex<R> times(R a, std::complex<R> b) {
   return {a * b.real(), a * b.imag()};
 }
-/// A factor, and whether the host knows it: if so, a factor of 0 leaves out what it multiplies.
+/// A factor, and whether it is on the host: then a factor of 0 leaves out what it multiplies.
 template <class F>
 struct known {
   F value;
   bool to_host;
 };
 
-/// Updates `place`: if beta is 0 it is not read, and if alpha is a 0 that the host knows, neither is the sum. How
-/// cuBLAS treats such an alpha in memory is not documented: here it multiplies.
+/// Updates `place`: if beta is 0, it is not read; if alpha is 0 and on the host, the sum is not read. cuBLAS does not
+/// document how it treats an alpha of 0 in device memory: here it multiplies.
 template <class E, class A, class B, class Sum>
 void update(E& place, known<A> alpha, known<B> beta, Sum&& sum) {
   E out{};
@@ -128,7 +128,7 @@ void update(E& place, known<A> alpha, known<B> beta, Sum&& sum) {
   if (!alpha.to_host || alpha.value != A(0)) out += times(alpha.value, E(sum()));
   place = out;
 }
-/// C = alpha * A * B + beta * C where `wanted(i, j)`; A has k columns.
+/// C = alpha * A * B + beta * C for the elements with `wanted(i, j)`; A has k columns.
 template <class E, class A, class B, class Ma, class Mb, class C, class W>
 void multiply(i64 m, i64 n, i64 k, known<A> alpha, Ma a, Mb b, known<B> beta, C c, W wanted) {
   for (i64 j = 0; j < n; ++j)
@@ -147,7 +147,7 @@ inline auto within(bool lower) {
   return [lower](i64 i, i64 j) { return lower ? i >= j : i <= j; };
 }
 
-/// Solves A * solution = x in place, where A is triangular, lower or upper after op.
+/// Solves A * X = x and replaces x by X, where A is triangular: lower or upper after op.
 template <class A, class X>
 void solve(i64 n, A a, bool lower, bool unit, X x) {
   for (i64 step = 0; step < n; ++step) {
@@ -157,7 +157,7 @@ void solve(i64 n, A a, bool lower, bool unit, X x) {
     x(i) = unit ? value : value / a(i, i);
   }
 }
-/// Returns true if a matrix that is stored lower or upper is lower after op.
+/// Returns true if op(A) is lower triangular, where A is stored as `uplo` says.
 inline bool lower_as_seen(cublasFillMode_t uplo, cublasOperation_t o) {
   return (uplo == CUBLAS_FILL_MODE_LOWER) == (o == CUBLAS_OP_N);
 }
