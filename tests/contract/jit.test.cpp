@@ -348,7 +348,7 @@ TEST_F(a_program, is_refused_by_field_if_a_field_cannot_be_honoured) {
             "jit.compile: name is \"../up.cu\"; expected a relative file name without .., such as saxpy.cu");
   EXPECT_EQ(
       text({.kernels = {"k", ""}}),
-      "jit.compile: kernels[1] is \"\"; expected a name as spelt in C++, such as scale or ns::reduce<float, 256>");
+      "jit.compile: kernels[1] is \"\"; expected a name as spelled in C++, such as scale or ns::reduce<float, 256>");
   EXPECT_EQ(text({.headers = {{"/etc/passwd", ""}}}),
             "jit.compile: headers has \"/etc/passwd\"; expected a relative file name without .., as #include names it, "
             "other than the source's");

@@ -221,10 +221,10 @@ TEST_F(a_program, is_unloaded_once_after_earlier_requests_and_refuses_later_ones
   EXPECT_EQ(text_of(p.unload()), "jit.unload: saxpy.cu was unloaded; compile or load it again");
   const accepted late = gpu_.tell(jit::launch{.kernel = p.kernel("saxpy"), .grid = 1, .block = 1});
   ASSERT_FALSE(late);
-  EXPECT_EQ(
-      late.error().text(),
-      "jit.launch: kernel is of saxpy.cu, which was unloaded; expected a program that is loaded; compile or load it "
-      "again");
+  EXPECT_EQ(late.error().text(),
+            "jit.launch: kernel belongs to saxpy.cu, which was unloaded; expected a program that is loaded; compile or "
+            "load it "
+            "again");
   EXPECT_TRUE(is_error(error_of(p.image()), reaction::caller_bug, {"jit.image", "was unloaded"}));
 }
 

@@ -274,7 +274,7 @@ TEST_F(a_module, reads_globals_within_their_bounds) {
   };
   EXPECT_EQ(
       text(4, 1),
-      "module.read_global: 4 bytes at offset 1 do not lie in global factor, which has 4 bytes; use a slice of the "
+      "module.read_global: 4 bytes at offset 1 are not within global factor, which has 4 bytes; use a slice of the "
       "buffer, or another offset");
   EXPECT_NE(text(400, 0).find("400 bytes at offset 0"), std::string::npos);
   EXPECT_NE(text(1, 4).find("1 bytes at offset 4"), std::string::npos);
@@ -283,9 +283,10 @@ TEST_F(a_module, reads_globals_within_their_bounds) {
 }
 
 TEST_F(a_module, is_stale_after_a_failed_write_to_a_global) {
-  EXPECT_EQ(text_of(gpu_.ask(module::write_global{.global = image_.global("table"), .source = x_.as<std::byte>()})),
-            "module.write_global: 400 bytes at offset 0 do not lie in global table, which has 64 bytes; use a slice of "
-            "the buffer, or another offset");
+  EXPECT_EQ(
+      text_of(gpu_.ask(module::write_global{.global = image_.global("table"), .source = x_.as<std::byte>()})),
+      "module.write_global: 400 bytes at offset 0 are not within global table, which has 64 bytes; use a slice of "
+      "the buffer, or another offset");
   EXPECT_TRUE(
       is_error(error_of(gpu_.ask(plain("nothing"))), reaction::caller_bug, {"module.write_global", "module.launch"}));
   EXPECT_OK(image_.ready().get());
@@ -333,9 +334,10 @@ TEST_F(a_module, is_unloaded_once_after_earlier_requests_and_refuses_later_ones)
   EXPECT_EQ(twice.text(), "module.unload: kernels.so was unloaded; compile or load it again");
   const accepted late = gpu_.tell(saxpy({1.0f, x_, inout(y_), 32}));
   ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().text(),
-            "module.launch: kernel is of kernels.so, which was unloaded; expected a program that is loaded; compile or "
-            "load it again");
+  EXPECT_EQ(
+      late.error().text(),
+      "module.launch: kernel belongs to kernels.so, which was unloaded; expected a program that is loaded; compile or "
+      "load it again");
   EXPECT_TRUE(is_error(error_of(image_.ready()), reaction::caller_bug, {"module.summary", "was unloaded"}));
   EXPECT_TRUE(is_error(error_of(image_.attributes("saxpy")), reaction::caller_bug, {"was unloaded"}));
 }
@@ -349,9 +351,9 @@ TEST_F(a_module, can_be_unloaded_after_it_failed_to_load) {
 TEST_F(a_module, is_refused_where_it_is_empty_or_of_another_device) {
   const module::image empty;
   module::launch l{.kernel = empty.kernel("saxpy"), .grid = 1, .block = 1};
-  EXPECT_EQ(
-      text_of(gpu_.ask(l)),
-      "module.launch: kernel is empty (default-made, or moved from); expected a program returned by compile or load");
+  EXPECT_EQ(text_of(gpu_.ask(l)),
+            "module.launch: kernel is empty (default-constructed, or moved from); expected a program returned by "
+            "compile or load");
   EXPECT_TRUE(is_error(error_of(empty.ready()), reaction::caller_bug, {"module.summary: the program is empty"}));
   EXPECT_TRUE(is_error(error_of(empty.unload()), reaction::caller_bug, {"module.unload: the program is empty"}));
   const device other = runtime_.open_device(with_test_engines());

@@ -182,7 +182,7 @@ std::size_t graph::size() const { return core_ ? core_->size() : 0; }
 std::string graph::dot() const { return to_dot(name(), core_ ? core_->copy() : tree_body()); }
 const device& graph::gpu() const noexcept { return core_->gpu(); }
 error graph::empty() {
-  return wrong_use("is empty (default-made, or moved from); expected a graph that recorder::finish returned");
+  return wrong_use("is empty (default-constructed, or moved from); expected a graph that recorder::finish returned");
 }
 
 result<void> graph::replace(const node& n, std::shared_ptr<const step> with) const {
@@ -241,7 +241,7 @@ snapshot::snapshot(const graph& g) : of_(g.shared()) {
   if (!g) {
     *why_ = detail::refusal(
         "graph.launch",
-        "graph is empty (default-made, or moved from); expected a graph that recorder::finish returned");
+        "graph is empty (default-constructed, or moved from); expected a graph that recorder::finish returned");
     return;
   }
   auto now = g.shared()->now();

@@ -64,7 +64,8 @@ node recorder::add(result<std::shared_ptr<const step>> made, std::string label) 
 
 node recorder::add(const graph& child, std::string label) {
   if (const auto why = out_of_turn()) return all_->refuse(*why);
-  if (!child) return all_->refuse(detail::refusal("graph", "the child graph is empty (default-made, or moved from)"));
+  if (!child)
+    return all_->refuse(detail::refusal("graph", "the child graph is empty (default-constructed, or moved from)"));
   const core& of = *child.shared();
   if (!(of.gpu() == all_->gpu))
     return all_->refuse(detail::refusal("graph", "the child graph belongs to another device"));

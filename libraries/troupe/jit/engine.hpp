@@ -10,7 +10,7 @@
 
 namespace troupe::jit {
 
-/// Makes a program from a recipe's bytes: `with` builds or finds the image, and `load(recipe, build)` loads it.
+/// Makes a program from a recipe's bytes: `with` finds or builds the image, and `load(recipe, build)` loads it.
 template <class Programs, class Load>
 typename Programs::made make_program(builder& with, const kernel::program_root& root, std::string_view bytes,
                                      Load&& load) {

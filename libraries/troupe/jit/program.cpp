@@ -10,7 +10,7 @@ template class troupe::kernel::program_of<"jit">;
 namespace troupe::jit {
 namespace {
 
-// The image's size is known only once it is compiled, so the summary is requested first.
+// Asks for the summary first, because the image's size is known only after the compile.
 void fetch_image(const program& p, const result<kernel::build_summary>& summary,
                  const std::shared_ptr<promise<std::vector<std::byte>>>& answer) {
   if (!summary) return void(answer->set(p.core()->with_log(summary.error())));

@@ -8,7 +8,7 @@
 namespace troupe::jit {
 
 /// Compiled kernels on a device, named as in the recipe. A handle, cheap to copy, that may be used at once: requests
-/// are ordered after the compile, and fail with its error if it fails. The error that `ready` returns ends with the
+/// that use it run after the compile, and fail with its error if it fails. The error that `ready` returns ends with the
 /// compiler's messages.
 class program : public kernel::program_of<"jit"> {
  public:
@@ -23,9 +23,9 @@ class program : public kernel::program_of<"jit"> {
   void cancel() const;
 };
 
-/// Compiles CUDA C++ for a device. Returns at once; the compiler runs in the background, once for equal programs. An
-/// image that any process of this user compiled before comes from the cache on disk. If the recipe is invalid, every
-/// request that uses the program is refused with the reason.
+/// Compiles CUDA C++ for a device. Returns at once; the compiler runs in the background, once for equal programs. If
+/// any process of this user has compiled an equal program before, the image comes from the cache on disk. If the recipe
+/// is invalid, every request that uses the program is refused with the reason.
 program compile(const device& gpu, recipe r);
 
 }  // namespace troupe::jit

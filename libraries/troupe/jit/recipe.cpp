@@ -30,7 +30,7 @@ bool is_identifier(const std::string& s) {
          std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// Returns true if the name denotes a file in the compiler's folder, and nowhere else.
+// Returns true if the name denotes a file in the compiler's folder.
 bool is_file_name(const std::string& s) {
   if (s.empty() || s.size() > 200 || s.front() == '/' || s.front() == '-' || s.back() == '/') return false;
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < ' ' || c == 0x7f || c == '"' || c == '\\'; }))
@@ -49,10 +49,10 @@ result<void> check_names(const recipe& r) {
     for (std::size_t i = 0; i < list->size(); ++i)
       if (const std::string& name = (*list)[i]; name.empty() || has_control_characters(name))
         return refusal(cat(field, "[", i, "] is ", detail::text(name)),
-                       "a name as spelt in C++, such as scale or ns::reduce<float, 256>");
+                       "a name as spelled in C++, such as scale or ns::reduce<float, 256>");
   }
   for (const auto& [name, value] : r.definitions)
-    // A trailing backslash would join the next line.
+    // A backslash at the end would join the next line to the definition.
     if (!is_identifier(name) || has_control_characters(value) || value.ends_with('\\'))
       return refusal("definitions has " + detail::text(name) + " = " + detail::text(value),
                      "the name of a macro, and a value on one line");
@@ -65,7 +65,7 @@ result<void> check_files(const recipe& r) {
   for (const auto& [name, text] : r.headers)
     if (!is_file_name(name) || name == r.name)
       return refusal("headers has " + detail::text(name),
-                     "a relative file name without .., as #include names it, other than the source's");
+                     "a relative file name without .., as #include names it, other than the source's name");
   for (std::size_t i = 0; i < r.include_paths.size(); ++i)
     if (r.include_paths[i].empty() || has_control_characters(r.include_paths[i]))
       return refusal(cat("include_paths[", i, "] is ", detail::text(r.include_paths[i])), "a folder");
@@ -134,7 +134,7 @@ void put(byte_writer& to, const T& number) {
 }
 void put(byte_writer& to, const text& t) { to.text(t); }
 void put(byte_writer& to, const list<std::string>& all) { to.texts(all); }
-// Sorted, so that equivalent recipes have equal bytes.
+// Writes the pairs in sorted order, so that equivalent recipes have equal bytes.
 void put(byte_writer& to, named_texts all) {
   std::sort(all.begin(), all.end());
   to.value(static_cast<std::uint64_t>(all.size()));
@@ -173,7 +173,7 @@ void get(byte_reader& from, list<unit>& all) {
   }
 }
 
-// Visits the fields in the order of their bytes: first those that affect the image, then the others.
+// Visits the fields in the order of their bytes: first the fields that affect the image, then the others.
 template <class Recipe, class F>
 void visit_what(Recipe& r, F&& all) {
   all(r.source, r.name, r.kernels, r.globals, r.headers, r.include_paths, r.definitions, r.standard, r.fast_math,
@@ -204,7 +204,8 @@ void make_absolute(list<std::string>& folders) {
   for (std::string& f : folders) {
     std::error_code failed;
     if (const auto path = std::filesystem::absolute(f, failed); !failed) f = path.lexically_normal().string();
-    while (f.size() > 1 && f.ends_with('/')) f.pop_back();  // as compilers name the files in it
+    // compilers name the files in a folder without a doubled slash
+    while (f.size() > 1 && f.ends_with('/')) f.pop_back();
   }
 }
 

@@ -75,7 +75,7 @@ TEST(jit_recipe, is_rejected_if_truncated) {
   for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode(std::string_view(bytes).substr(0, n))) << n;
 }
 
-TEST(jit_recipe, has_distinct_key_bytes_for_every_field_that_affects_the_image) {
+TEST(jit_recipe, has_other_key_bytes_if_a_field_that_affects_the_image_differs) {
   const auto what = [](const recipe& r) {
     const std::string bytes = encode(r);
     return std::string(decode(bytes)->what);
@@ -155,7 +155,7 @@ TEST(jit_recipe, needs_units_with_distinct_names_and_either_source_or_image) {
             "links them all");
 }
 
-TEST(jit_recipe, refuses_options_that_are_not_listed) {
+TEST(jit_recipe, refuses_compiler_options_that_are_not_listed) {
   for (const char* option : {"-Wall", "-DX", "-fno-inline", "-ftemplate-depth=2000", "-include/usr/x.h"})
     EXPECT_TRUE(check({.source = "s", .options = {option}})) << option;
   for (const char* option : {"-Wl,-rpath,/x", "-O2", "-lfoo", "-mavx2", "-g", "-pthread", "--param=max-unroll-times=4"})
@@ -217,8 +217,7 @@ TEST(jit_recipe, refuses_options_that_are_not_listed) {
                              "-T/x",
                              "-nostdinc"})  // load code, or write files
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
-  for (const char* option :
-       {"-I", "-include", "-Xlinker", "-mllvm"})  // these would take our next argument as their value
+  for (const char* option : {"-I", "-include", "-Xlinker", "-mllvm"})  // would take our next argument as their value
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
 }
 

@@ -10,7 +10,7 @@
 
 namespace troupe::jit {
 
-/// A recipe as received by the worker.
+/// A recipe as the worker has received it.
 struct decoded_recipe {
   recipe full;
   std::string_view what;  ///< the encoded fields that affect the image: part of every key
@@ -20,7 +20,7 @@ struct decoded_recipe {
 void make_absolute(list<std::string>& folders);
 
 std::string encode(const recipe& r);
-/// Returns nothing if the bytes are not a valid recipe. The view refers into `bytes`.
+/// Returns nothing if the bytes are not a valid recipe. The result refers to `bytes`.
 std::optional<decoded_recipe> decode(std::string_view bytes);
 template <std::same_as<std::string> Temporary>
 std::optional<decoded_recipe> decode(Temporary&&) = delete;

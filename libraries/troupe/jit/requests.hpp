@@ -22,7 +22,7 @@ using unload = kernel::unload<"jit">;
 
 /// Copies the first bytes of the compiled image. Sent by `program::image`.   nvrtcGetCUBIN
 struct read_image {
-  in<std::byte> root;  ///< of the program: keeps it from being unloaded meanwhile
+  in<std::byte> root;  ///< the program's root, which keeps it from being unloaded meanwhile
   out<std::byte> target;
   using reply = std::uint64_t;  ///< size of the image in bytes
   TROUPE_REQUEST("jit.image", root, target)

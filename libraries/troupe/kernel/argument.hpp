@@ -15,7 +15,7 @@
 
 namespace troupe::kernel {
 
-/// A buffer whose address is inside an argument that is passed by value.
+/// A buffer whose address is part of an argument that is passed by value.
 struct held_buffer {
   template <class T, access_mode M>
   held_buffer(const operand<T, M>& o) : range(o.range()), element_bytes(sizeof(T)), mode(M) {}
@@ -25,7 +25,7 @@ struct held_buffer {
   access_mode mode;
 };
 
-/// One argument of a launch: a buffer with the kernel's access to it, a typed value, a tensor map, or no buffer.
+/// One argument of a launch: a buffer with the kernel's access to it, a value, a tensor map, or a null pointer.
 class argument {
  public:
   enum class kind : std::uint8_t {
@@ -34,7 +34,7 @@ class argument {
     read_write = 2,  ///< `inout(y)`
     value = 3,
     map = 4,
-    plain = 5,  ///< a buffer as it is: only read, so the parameter must be a pointer to const
+    plain = 5,  ///< a buffer without `in`, `out` or `inout`: only read, so the parameter must be a pointer to const
     null = 6,   ///< `nullptr`
   };
 
@@ -55,7 +55,7 @@ class argument {
   argument(const host_buffer<T>& b) : argument(in<T>(b)) {
     is_ = kind::plain;
   }
-  /// A buffer that may be left out: without one, a null pointer.
+  /// An optional buffer: a null pointer if there is none.
   template <class T, access_mode M>
   argument(const std::optional<operand<T, M>>& o) : argument(o ? argument(*o) : argument(nullptr)) {}
   /// A null pointer.
@@ -77,7 +77,7 @@ class argument {
   /// A size, passed as a 64-bit integer.
   argument(extent e) : argument(e.value()) {}
 
-  /// A struct, passed by value, that contains addresses of these buffers: see with_buffers.
+  /// A struct, passed by value, that contains the addresses of these buffers: see with_buffers.
   template <class T>
   argument(const T& v, std::vector<held_buffer> held) : argument(v) {
     held_ = std::make_shared<const std::vector<held_buffer>>(std::move(held));
@@ -90,14 +90,14 @@ class argument {
   std::span<const held_buffer> held() const noexcept {
     return held_ ? std::span<const held_buffer>(*held_) : std::span<const held_buffer>();
   }
-  access_mode mode() const noexcept { return mode_; }  ///< access to the buffer, or to the map's buffer
+  access_mode mode() const noexcept { return mode_; }  ///< access to the buffer, or to a tensor map's buffer
   /// Precondition: `is() == kind::map`.
   const kernel::tiles& layout() const noexcept { return *tiles_; }
   dtype type() const noexcept { return type_; }
-  std::uint32_t bytes() const noexcept { return bytes_; }  ///< size of the value, or of one element
+  std::uint32_t bytes() const noexcept { return bytes_; }  ///< size of the value, or of an element of the buffer
   std::uint32_t alignment() const noexcept { return alignment_; }
   const memory_range& range() const noexcept { return range_; }
-  /// Returns a copy that refers to another buffer.
+  /// Returns a copy of this argument with another buffer.
   argument at(memory_range other) const {
     argument out = *this;
     out.range_ = std::move(other);
@@ -129,22 +129,22 @@ class argument {
   std::vector<std::byte> large_;
 };
 
-/// Returns the address at which kernels find a buffer, in every worker of its device: for structs that are passed
-/// `with_buffers`. It means nothing to the application.
+/// Returns the address at which kernels find a buffer, in every worker of its device, for structs that are passed
+/// `with_buffers`. The application must not access memory at this address.
 template <class T, access_mode M>
 typename operand<T, M>::pointer device_pointer(const operand<T, M>& o) noexcept {
   return o.data();
 }
 
-/// An argument that is a struct with addresses of buffers in it: see with_buffers.
+/// An argument that is a struct with the addresses of buffers in it: see with_buffers.
 template <class S>
 class with : public argument {
  public:
   with(const S& value, std::vector<held_buffer> held) : argument(value, std::move(held)) {}
 };
 
-/// Returns an argument that is a struct with addresses of buffers in it. The launch is ordered with other uses of the
-/// buffers as these operands say, and keeps them alive.
+/// Returns an argument that is a struct with the addresses of buffers in it. The operands say how the kernel accesses
+/// the buffers: the launch is ordered with other accesses accordingly, and keeps the buffers alive.
 ///   struct pair { const float* x; float* y; };
 ///   with_buffers(pair{device_pointer(in(x)), device_pointer(inout(y))}, in(x), inout(y))
 template <class S>

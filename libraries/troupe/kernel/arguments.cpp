@@ -6,7 +6,7 @@
 namespace troupe::kernel {
 namespace {
 
-// Every argument is encoded at a multiple of 8.
+// Rounds up to a multiple of 8, at which every argument is encoded.
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 }  // namespace

@@ -31,25 +31,25 @@ class arguments {
   const std::vector<argument>& list() const noexcept { return *list_; }
   std::size_t size() const noexcept { return list_->empty() ? seen_count_ : list_->size(); }
 
-  /// One argument as the worker sees it.
+  /// One argument, as the worker sees it.
   struct decoded {
     argument::kind is;
     dtype type;
     std::uint32_t alignment;
-    std::uint32_t bytes;       ///< size of the value, or of one element
-    std::uint64_t elements;    ///< number of elements of a buffer
-    const std::byte* content;  ///< the value, not aligned; or 8 bytes that hold the buffer's address
+    std::uint32_t bytes;       ///< size of the value, or of an element of the buffer
+    std::uint64_t elements;    ///< number of elements of the buffer
+    const std::byte* content;  ///< the value, possibly unaligned, or 8 bytes with the buffer's address
     access_mode mode;          ///< access to the buffer
     const tensor_layout* map;  ///< layout of a tensor map, or null
   };
-  /// Calls `f(const decoded&)` for each argument. For the worker.
+  /// Calls `f(const decoded&)` for each argument. For use in the worker.
   template <class F>
   void for_each(F&& f) const {
     const std::byte* at = seen_;
     for (std::uint32_t i = 0; i < seen_count_; ++i) f(next(at));
   }
 
-  // Used by the codec.
+  // For the codec.
   std::size_t encoded_bytes() const noexcept;
   void encode(std::byte* to) const noexcept;
   static arguments view(const std::byte* encoded, std::uint32_t count) noexcept {
@@ -89,7 +89,7 @@ struct operands_in<kernel::arguments> {
       for (const kernel::held_buffer& h : one.held()) f(&h, h.range, h.element_bytes, h.mode);
     }
   }
-  /// Returns the argument's position among all arguments, values included.
+  /// Returns the argument's position among all arguments, including those that have no buffer.
   static std::size_t index_of(const kernel::arguments& a, const void* place) noexcept {
     std::size_t i = 0;
     for (const kernel::argument& one : a.list()) {
@@ -101,7 +101,7 @@ struct operands_in<kernel::arguments> {
   }
 };
 
-/// A short list is stored in the fixed part, a longer one in the blob.
+/// Encodes a short list in the request's fixed part, and a longer one in the blob.
 template <>
 struct field_codec<kernel::arguments> {
   using element = std::byte;
@@ -128,7 +128,7 @@ struct field_codec<kernel::arguments> {
   }
 };
 
-/// Arguments are named by their position.
+/// Errors name an argument by its position.
 template <>
 struct encoded_field<kernel::arguments> {
   static void list_operands(const std::byte* at, std::string_view field, std::vector<encoded_operand>& to);

@@ -13,7 +13,7 @@ struct large {
   double values[5];
 };
 
-// Returns the arguments as the worker sees them.
+// Encodes and decodes the arguments, and returns them as the worker sees them.
 std::vector<arguments::decoded> sent(const arguments& a, std::vector<std::byte>& payload,
                                      std::vector<std::byte>& blob) {
   using codec = field_codec<arguments>;
@@ -60,7 +60,7 @@ TEST(kernel_arguments, arrive_with_their_types_values_and_addresses) {
   EXPECT_EQ(value<std::int64_t>(all[6]), 7);
 }
 
-TEST(kernel_arguments, hold_tensor_maps_with_the_access_to_their_buffers) {
+TEST(kernel_arguments, pass_tensor_maps_with_the_access_to_their_buffers) {
   const tensor_map loaded(in<half>(0x1000, 8192), {.sizes = {128, 64}, .box = {64, 8}}),
       stored(out<float>(0x8000, 4096), {.sizes = {64, 64}, .box = {32, 8}, .swizzle = tensor_swizzle::bytes_128});
   const arguments a{1.0f, loaded, stored};
@@ -82,7 +82,7 @@ TEST(kernel_arguments, hold_tensor_maps_with_the_access_to_their_buffers) {
   EXPECT_EQ(operands, (std::vector<std::pair<std::uint64_t, access_mode>>{{0x1000, access_mode::read},
                                                                           {0x8000, access_mode::write}}));
   const argument moved = a.list()[1].at(in<half>(0x4000, 8192).range());
-  EXPECT_EQ(moved.is(), argument::kind::map) << "with another buffer it is still the same map";
+  EXPECT_EQ(moved.is(), argument::kind::map) << "another buffer does not change the map";
   EXPECT_EQ(moved.range().address, 0x4000u);
 }
 
@@ -107,7 +107,7 @@ TEST(kernel_arguments, are_numbered_among_all_arguments_rather_than_among_the_bu
   EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 3}));
 }
 
-TEST(kernel_arguments, hold_the_buffers_whose_addresses_are_in_a_struct) {
+TEST(kernel_arguments, have_the_buffers_whose_addresses_are_in_a_struct_as_operands) {
   struct pair {
     const float* x;
     float* y;
@@ -130,7 +130,7 @@ TEST(kernel_arguments, hold_the_buffers_whose_addresses_are_in_a_struct) {
             (std::vector<std::pair<std::size_t, access_mode>>{{1, access_mode::read}, {1, access_mode::read_write}}));
 }
 
-// Wrong arguments of a typed kernel do not compile.
+// Checks that wrong arguments of a typed kernel do not compile.
 struct any_launch {
   function kernel;
   dimensions grid, block;
@@ -149,7 +149,7 @@ static_assert(!std::is_invocable_v<sized, floats, floats, floats, buffer<int>, i
 static_assert(std::is_invocable_v<sized, float, floats, floats, std::nullptr_t, int>);
 static_assert(!std::is_invocable_v<sized, float, std::nullptr_t, floats, buffer<int>, int>);
 static_assert(std::is_invocable_v<sized, float, floats, floats, buffer<int>, extent>);
-// Numbers are not narrowed.
+// A number must not be converted to a narrower type.
 static_assert(!std::is_invocable_v<sized, double, floats, floats, buffer<int>, int>);
 static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>, std::size_t>);
 static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>, double>);
@@ -164,7 +164,7 @@ static_assert(std::is_invocable_v<sized_holding, with<pair_of_pointers>, pair_of
 static_assert(!std::is_invocable_v<sized_holding, pair_of_pointers, pair_of_pointers>);
 static_assert(!std::is_invocable_v<sized_holding, with<int>, pair_of_pointers>);
 
-TEST(typed_kernels, may_be_temporary_or_empty) {
+TEST(typed_kernels, can_be_temporary_objects_or_empty_handles) {
   const any_launch l =
       saxpy(function(program(), std::string("f")))(3, 4)(1.f, in<float>(0, 1), inout<float>(8, 1), nullptr, extent(5));
   EXPECT_EQ(l.kernel.name(), "f");

@@ -21,7 +21,7 @@ struct dimensions {
 
 /// Returns how many blocks of `threads` threads cover `count` elements.
 constexpr extent blocks_for(extent count, extent threads) noexcept {
-  if (count < 1 || threads < 1 || count.overflowed()) return count;  // the launch refuses these
+  if (count < 1 || threads < 1 || count.overflowed()) return count;  // returned as it is, so that the launch is refused
   return extent((count.value() - 1) / threads.value() + 1);
 }
 

@@ -52,9 +52,9 @@ void check_writes(checker& c, const Symbol& of) {
 
 void check_program(checker& c, const program& p, const void* field) {
   if (!p) [[unlikely]]
-    return c.refuse(field, "is empty (default-made, or moved from)", "a program returned by compile or load");
+    return c.refuse(field, "is empty (default-constructed, or moved from)", "a program returned by compile or load");
   if (p.core()->unloaded()) [[unlikely]]
-    c.refuse(field, "is of " + p.core()->name() + ", which was unloaded",
+    c.refuse(field, "belongs to " + p.core()->name() + ", which was unloaded",
              "a program that is loaded; compile or load it again");
 }
 

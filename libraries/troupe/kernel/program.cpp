@@ -9,8 +9,8 @@
 namespace troupe::kernel {
 namespace {
 
-// Returns a number that is unique among the programs of a device, across its workers. Each run starts at a different
-// number, so that programs from different journals and black boxes are not confused.
+// Returns a number that is unique among the programs of a device, in all its workers. Each run of the application
+// starts at a different number, so that programs in different journals and black boxes are not confused.
 std::uint64_t next_id() {
   static std::atomic<std::uint64_t> last{static_cast<std::uint64_t>(std::random_device{}()) << 32};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -24,7 +24,8 @@ memory_range part(const memory_range& all, std::uint64_t at, std::uint64_t bytes
 
 }  // namespace
 
-// A symbol that field_codec<symbol> has encoded. The lists of the request are not where workers have them.
+// Reads a symbol that field_codec<symbol> has encoded. The application's copy of the request has its lists at other
+// addresses than workers do.
 void encoded_symbol::add_name(const std::byte* at, const encoded_request& r, std::string& to) {
   std::uint64_t raw[3];
   std::memcpy(raw, at, sizeof raw);
@@ -38,7 +39,8 @@ void encoded_symbol::add_name(const std::byte* at, const encoded_request& r, std
     text(r.memory.at(raw[1]), raw[2]);
   const std::span<const std::byte> block = r.memory.at(raw[0]);
   if (block.size() < sizeof(program_root)) return;
-  const auto& root = *reinterpret_cast<const program_root*>(block.data());  // other threads may set `unloaded`
+  // a reference, because other threads may set `unloaded`
+  const auto& root = *reinterpret_cast<const program_root*>(block.data());
   if (root.recipe_at + root.recipe_bytes > block.size()) return;
   to += " (";
   text(block.subspan(root.recipe_at + root.recipe_bytes), root.name_bytes);
@@ -61,7 +63,7 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
   const auto said = gpu_.alloc_host<std::byte>(program_root::state_bytes + log_bytes);
   state_and_log_ = said.memory();
   state_ = part(state_and_log_, 0, program_root::state_bytes);
-  if (all.address == 0 || said.data() == nullptr) return;  // every request for this program is refused with the reason
+  if (all.address == 0 || said.data() == nullptr) return;  // every request for this program is refused with `why`
   const program_state unwritten{};
   std::memcpy(said.data(), &unwritten, sizeof unwritten);
   root.state = state_.address;
@@ -76,7 +78,7 @@ program_core::program_core(const device& gpu, std::string name, error why)
     : gpu_(library_access(gpu).unscoped()), name_(std::move(name)) {
   const auto any = gpu_.alloc_host<std::byte>(program_root::bytes);
   const memory_range& all = any.memory();
-  // If even that allocation fails, its error takes precedence.
+  // The program was invalid before: if allocating memory fails, too, that error takes precedence.
   const block_ref never =
       all.address == 0 ? all.owner : all.owner->owner->failed_buffer(program_root::bytes, std::move(why));
   root_ = state_ = state_and_log_ = recipe_ = {never, 0, program_root::bytes};
@@ -97,7 +99,7 @@ void program_core::cancel_build() noexcept {
   auto* const root = reinterpret_cast<program_root*>(root_.owner->host);
   const std::atomic_ref cancelled(root->cancelled);
   cancelled.store(1, std::memory_order_seq_cst);
-  // If the program was built meanwhile, the flag is taken back; otherwise the next worker would refuse to build it.
+  // If the program was built meanwhile, clears the flag again; otherwise the next worker would refuse to build it.
   if (summary().written == 1) cancelled.store(0, std::memory_order_release);
 }
 
@@ -110,7 +112,7 @@ build_summary program_core::summary() const noexcept {
 std::string program_core::log() const {
   const build_summary s = summary();
   if (s.written != 1) return {};
-  // A worker can write this memory, so nothing in it is trusted.
+  // Workers can write this memory, so nothing in it is trusted.
   const std::uint64_t capacity = state_and_log_.bytes - program_root::state_bytes;
   const auto* at = reinterpret_cast<const char*>(state_.owner->host + program_root::state_bytes);
   std::string text(at, std::min(s.log_bytes, capacity));
@@ -123,7 +125,7 @@ error program_core::with_log(const error& why) const {
   const std::string text = log();
   if (text.empty()) return why;
   error::details d = why.all();
-  // The log repeats the message at the end of `why`: remove it there.
+  // The log repeats the message at the end of `why`, so it is removed there.
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = " " + text.substr(begin, end - begin);

@@ -12,14 +12,14 @@
 
 namespace troupe::kernel {
 
-/// A program of kernels on a device, the base of `jit::program` and `module::image`. A handle, cheap to copy. The
-/// program is unloaded when the last handle is destroyed and no request that uses the program is outstanding.
+/// A program with kernels on a device: the base of `jit::program` and `module::image`. A handle, cheap to copy. The
+/// program is unloaded when its last handle is destroyed and no request that uses it is outstanding.
 class program {
  public:
-  /// An empty handle, which every request refuses.
+  /// Makes an empty handle. Every request that uses it is refused.
   program() noexcept = default;
   explicit program(std::shared_ptr<program_core> core) noexcept : core_(std::move(core)) {}
-  /// Used by the worker.
+  /// Makes a handle in the worker, from the address of the root.
   static program at(std::uint64_t address) noexcept {
     program p;
     p.address_ = address;
@@ -28,7 +28,7 @@ class program {
 
   explicit operator bool() const noexcept { return *core_ != nullptr; }
   const std::shared_ptr<program_core>& core() const noexcept { return *core_; }
-  /// Used by the worker.
+  /// Returns the root, in the worker.
   const program_root& root() const noexcept {
     return *reinterpret_cast<const program_root*>(static_cast<std::uintptr_t>(address_));
   }
@@ -39,12 +39,12 @@ class program {
   std::uint64_t address_ = 0;
 };
 
-/// A named entity of a program. A handle.
+/// A kernel or global variable of a program. A handle.
 class symbol {
  public:
   symbol(program of, std::string name)
       : program_(std::move(of)), name_(std::make_shared<std::string>(std::move(name))) {}
-  /// Used by the worker.
+  /// Makes a handle in the worker.
   symbol(program of, std::string_view name) noexcept : program_(std::move(of)), seen_name_(name) {}
 
   const program& of() const noexcept { return program_; }
@@ -68,7 +68,7 @@ class global : public symbol {
   using symbol::symbol;
 };
 
-/// Appends " scale (scale.cu)" to the name of a request with an encoded symbol.
+/// Appends " scale (scale.cu)" to the name of a request whose symbol is encoded at `at`.
 struct encoded_symbol {
   static void add_name(const std::byte* at, const encoded_request& r, std::string& to);
 };
@@ -77,8 +77,8 @@ struct encoded_symbol {
 
 namespace troupe {
 
-/// The program's globals are an operand: read, unless `check` says otherwise. An empty handle has no operand; `check`
-/// refuses it.
+/// The program's global variables are an operand of the request: read, unless its `check` says otherwise. An empty
+/// handle has no operand, and `check` refuses it.
 template <std::derived_from<kernel::program> P>
 struct operands_in<P> {
   static constexpr bool any = true;
@@ -115,7 +115,7 @@ struct field_codec<P> {
   }
 };
 
-/// The program and the name. Most names are short enough for the fixed part.
+/// Encodes the program and the name. Most names are short enough for the fixed part.
 template <std::derived_from<kernel::symbol> S>
 struct field_codec<S> {
   using element = std::byte;
@@ -142,7 +142,7 @@ struct field_codec<S> {
   }
 };
 
-/// The name of the request has that of the symbol and of its program.
+/// Appends the names of the symbol and of its program to the request's name.
 template <>
 struct encoded_field<kernel::function> : kernel::encoded_symbol {};
 template <>

@@ -7,11 +7,11 @@
 
 namespace troupe::kernel {
 
-/// The head of a program's memory block, which application and workers map at the same address; the recipe follows it.
-/// A worker that does not know the program builds it from the recipe, unless the program was unloaded. Only the
-/// application writes the block, so it outlives workers. The program's name follows the recipe, for texts. As an
-/// operand, the root stands for the program's global variables. The state and the log, which workers write, lie in
-/// another block.
+/// The head of a program's memory block, which the application and its workers map at the same address. The recipe
+/// follows the head, and the program's name, for texts, follows the recipe. A worker that does not know the program
+/// builds it from the recipe, unless the program was unloaded. Only the application writes the block, so it outlives
+/// workers. As an operand, the root stands for the program's global variables. The state and the log, which workers
+/// write, are in another block.
 struct program_root {
   static constexpr std::uint64_t bytes = 64, state_bytes = 64;
 
@@ -20,7 +20,7 @@ struct program_root {
   std::uint64_t log_bytes;  ///< capacity of the log
   std::uint64_t recipe_at, recipe_bytes;
   std::uint64_t unloaded;   ///< 1: no worker may build the program any more
-  std::uint64_t cancelled;  ///< 1: the program is no longer wanted, unless it is built already
+  std::uint64_t cancelled;  ///< 1: the program is no longer wanted, unless it has been built already
   std::uint64_t name_bytes;
 };
 static_assert(sizeof(program_root) == program_root::bytes);
@@ -28,10 +28,10 @@ static_assert(sizeof(program_root) == program_root::bytes);
 /// The origin of an image.
 enum class image_source : std::uint8_t {
   unknown = 0,
-  compiled = 1,  ///< the compiler ran
-  memory = 2,    ///< this worker had compiled, or was compiling, an equal program
+  compiled = 1,  ///< a compiler has run
+  memory = 2,    ///< this worker had compiled an equal program, or was compiling it
   disk = 3,      ///< found in the cache on disk
-  given = 4,     ///< supplied by the application: a module
+  given = 4,     ///< given by the application: a module
 };
 TROUPE_ENUM(image_source, unknown, compiled, memory, disk, given)
 
@@ -39,10 +39,10 @@ TROUPE_ENUM(image_source, unknown, compiled, memory, disk, given)
 struct build_summary {
   std::int64_t duration_ns = 0;
   std::uint64_t image_bytes = 0;
-  std::uint64_t log_bytes = 0;  ///< bytes of the log that were kept
+  std::uint64_t log_bytes = 0;  ///< bytes of the log that are stored
   std::uint32_t kernels = 0, globals = 0;
   image_source source = image_source::unknown;
-  std::uint8_t written = 0;  ///< 1: a worker wrote this summary
+  std::uint8_t written = 0;  ///< 1: a worker has written this summary
   std::uint8_t reserved[6] = {};
 };
 static_assert(sizeof(build_summary) <= program_root::state_bytes);

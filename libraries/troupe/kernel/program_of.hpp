@@ -13,18 +13,18 @@ namespace troupe::kernel {
 template <fixed_string Library>
 struct launch;
 
-/// Functions that the program handles of all libraries with kernels share, such as `jit::program` and `module::image`.
-/// The library's source instantiates it with the definitions in program_requests.hpp.
+/// What the program handles of all libraries with kernels share, such as `jit::program` and `module::image`. The
+/// library's source instantiates this class with the definitions in program_requests.hpp.
 template <fixed_string Library>
 class program_of : public program {
  public:
   program_of() noexcept = default;
   explicit program_of(program p) noexcept : program(std::move(p)) {}
 
-  /// Returns a kernel for `launch`; white space in its name is ignored. A name that the program lacks is refused on
-  /// use.
+  /// Returns a kernel for `launch`; white space in `name` is ignored. If the program has no such kernel, its launches
+  /// are refused.
   function kernel(std::string name) const { return {*this, std::move(name)}; }
-  /// Returns a kernel whose arguments are checked by the compiler: see typed_kernel.
+  /// Returns a kernel whose arguments are checked when the application is compiled: see typed_kernel.
   template <class Signature>
   typed_kernel<launch<Library>, Signature> kernel(std::string name) const {
     return typed_kernel<launch<Library>, Signature>(function(*this, std::move(name)));
@@ -37,11 +37,11 @@ class program_of : public program {
   /// Returns how long the build took, where the image came from, and how many kernels and globals the program has.
   pending<build_summary> summary() const;
   pending<troupe::kernel::attributes> attributes(const std::string& kernel) const;
-  /// Returns how many of a kernel's blocks run at the same time, and which block runs the most threads.
+  /// Returns how many of a kernel's blocks run at the same time, and with which block size most threads run.
   pending<troupe::kernel::occupancy> occupancy(const std::string& kernel, const dimensions& block,
                                                extent shared_bytes = 0, const dimensions& cluster = 1) const;
-  /// Frees what the program holds in the worker, after all earlier requests that use it. Later uses are refused. Called
-  /// automatically when the last handle is destroyed.
+  /// Frees what the worker holds for the program, after all earlier requests that use it. Later uses are refused.
+  /// Called automatically when the last handle is destroyed.
   pending<void> unload() const;
 };
 

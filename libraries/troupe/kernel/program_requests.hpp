@@ -9,13 +9,13 @@
 #include <troupe/kernel/requests.hpp>
 #include <troupe/request/describe.hpp>
 
-/// Implementation of the functions that the program handles of all libraries share.
+/// Defines the functions that the program handles of all libraries share.
 namespace troupe::kernel {
 
 inline std::optional<error> why_unusable(const program& p, std::string_view request) {
   std::string wrong;
   if (!p)
-    wrong = "the program is empty (default-made, or moved from); expected a program returned by compile or load";
+    wrong = "the program is empty (default-constructed, or moved from); expected a program returned by compile or load";
   else if (p.core()->unloaded())
     wrong = p.core()->name() + " was unloaded; compile or load it again";
   else
@@ -30,17 +30,18 @@ inline std::optional<error> why_unusable(const program& p, std::string_view requ
 template <fixed_string Library, fixed_string Verb>
 program made_by(const device& gpu, const std::string& name, std::string_view recipe, std::uint64_t log_bytes) {
   const auto core = std::make_shared<program_core>(gpu, name, recipe, log_bytes, [](const program_core& last) {
-    // Fire and forget: if the device has stopped or its mailbox is full, the worker keeps the program until it ends.
+    // The reply is not awaited: if the device has stopped or its mailbox is full, the worker keeps the program until
+    // the worker ends.
     (void)last.gpu().tell(unload<Library>{.root = out<std::byte>(last.root()), .state = out<std::byte>(last.state())},
                           {.waits_for_room = false});
   });
-  // A tell: if it is refused, the program's memory is stale with the reason as its cause.
+  // Sent with tell: if it is refused, the program's memory becomes stale, with the reason as the cause.
   (void)gpu.tell(make_program<Library, Verb>{.recipe = in<std::byte>(core->recipe()),
                                              .root = out<std::byte>(core->root()),
                                              .state = out<std::byte>(core->state_and_log())});
   return program(core);
 }
-/// Makes a program for which every request is refused with `why`.
+/// Returns a program for which every request is refused with `why`.
 inline program refused(const device& gpu, const std::string& name, const error& why) {
   return program(std::make_shared<program_core>(gpu, name, why));
 }
@@ -62,7 +63,7 @@ pending<void> program_of<Library>::ready() const {
   });
 }
 
-/// Asks once more, with a larger buffer, if the reply did not fit. Every worker returns the same size.
+/// Asks again with a larger buffer if the reply did not fit. Every worker returns the same size.
 template <class Request>
 void ask_attributes(const program& p, const std::string& kernel, extent capacity, promise<attributes> answer,
                     bool last = false) {
@@ -110,7 +111,7 @@ pending<void> program_of<Library>::unload() const {
   if (!core()->claim_unload()) return make_ready<void>(*why_unusable(*this, name_of<request>()));
   auto asked =
       core()->gpu().ask(request{.root = out<std::byte>(core()->root()), .state = out<std::byte>(core()->state())});
-  // The request may be refused because the mailbox is full, for example; the program is then still loaded.
+  // If the request was refused, for example because the mailbox was full, the program is still loaded.
   return std::move(asked).then([core = core()](const result<void>& r) {
     if (!r && r.error().reaction() == reaction::retry_later)
       core->cancel_unload();

@@ -7,11 +7,12 @@
 #include <troupe/kernel/launch.hpp>
 #include <troupe/request/request_list.hpp>
 
-/// The requests of every library with kernels. A library names its own: `using launch = kernel::launch<"jit">;`
+/// The requests of every library with kernels. A library gives them its own names: `using launch =
+/// kernel::launch<"jit">;`
 namespace troupe::kernel {
 
-/// Runs a kernel over a grid of blocks. Reads and writes the arguments as they are passed; they may overlap each other
-/// if the kernel allows it.   cuLaunchKernelEx
+/// Runs a kernel on a grid of blocks. Arguments are read or written as they are passed: `in(x)`, `out(x)`, `inout(x)`.
+/// They may overlap each other if the kernel allows it.   cuLaunchKernelEx
 template <fixed_string Library>
 struct launch {
   function kernel;                ///< from `jit::program::kernel` or `module::image::kernel`
@@ -22,15 +23,16 @@ struct launch {
   bool cooperative = false;       ///< all blocks run at the same time, so the grid can synchronize
   /// The kernel writes global variables of its program; the launch is ordered with all uses of them.
   bool writes_globals = false;
-  /// Extents of a cluster: blocks that run together and can use each other's shared memory, at most 8. They must divide
-  /// the grid in each direction. 1: as the kernel was compiled. Needs capability 9.0 or newer.
+  /// Blocks of a cluster in each direction: they run together and can use each other's shared memory, at most 8 of
+  /// them. They must divide the grid in each direction. 1: as the kernel was compiled. Needs capability 9.0 or newer.
   dimensions cluster = 1;
   bool non_portable_cluster = false;  ///< allows up to 16 blocks, if the GPU supports it
   /// The kernel may begin before the previous launch on the same lane has ended. Every block must then wait for that
-  /// launch (`griddepcontrol.wait`) before it touches what the other kernel writes, and before the block ends. Needs
-  /// capability 9.0; older GPUs begin the kernel later.
+  /// launch (`griddepcontrol.wait`) before it accesses what the other kernel writes, and before the block ends. Needs
+  /// capability 9.0; on older GPUs, the kernel begins after the previous launch.
   bool dependent = false;
-  /// Shared memory's per cent of the memory that it divides with the level-1 cache; -1: the driver decides.
+  /// Per cent of the memory that shared memory and the level-1 cache divide which shared memory gets; -1: the driver
+  /// decides.
   int shared_carveout = -1;
   using reply = void;
   TROUPE_REQUEST(static_text<Library + ".launch">, kernel, grid, block, shared_bytes, arguments, cooperative,
@@ -70,13 +72,13 @@ struct read_global {
   void check(checker& c) const { check_global(c, global, offset_bytes, false); }
 };
 
-// The requests below are built from parts of a program by the functions of its handle.
+// The functions of a program's handle send the requests below.
 
-/// True if the library compiles programs, for which its recipes set a time limit.
+/// True if the library compiles programs, so that their recipes limit the time for a build.
 template <fixed_string Library>
 inline constexpr bool compiles = std::string_view(static_text<Library>) != "module";
 
-/// Builds a program: sent by `jit::compile` and `module::load`.
+/// Builds a program. Sent by `jit::compile` and `module::load`.
 template <fixed_string Library, fixed_string Verb>
 struct make_program {
   in<std::byte> recipe;
@@ -99,7 +101,7 @@ struct read_summary {
   in<std::byte> recipe;
   /// Written, with the log, by a worker that has not reported the program before.
   inout<std::byte> state;
-  std::uint64_t root;  ///< address
+  std::uint64_t root;  ///< address of the program's root
   static constexpr bool has_own_time_limit = compiles<Library>;
   using reply = build_summary;
   TROUPE_REQUEST(static_text<Library + ".summary">, recipe, state, root)
@@ -109,7 +111,7 @@ struct read_summary {
 /// Sent by `attributes`.   cuFuncGetAttribute
 template <fixed_string Library>
 struct read_attributes {
-  in<std::byte> root;  ///< of the program: keeps it from being unloaded meanwhile
+  in<std::byte> root;  ///< the program's root, which keeps it from being unloaded meanwhile
   text kernel;
   out<std::byte> listing;
   using reply = attributes_head;
@@ -120,7 +122,7 @@ struct read_attributes {
 /// Sent by `occupancy`.   cuOccupancyMaxActiveBlocksPerMultiprocessor
 template <fixed_string Library>
 struct read_occupancy {
-  in<std::byte> root;  ///< of the program: keeps it from being unloaded meanwhile
+  in<std::byte> root;  ///< the program's root, which keeps it from being unloaded meanwhile
   text kernel;
   dimensions block;
   extent shared_bytes = 0;
@@ -133,7 +135,7 @@ struct read_occupancy {
   }
 };
 
-/// Sent by `unload`. Ordered after all launches, and runs whether they failed or not.   cuModuleUnload
+/// Unloads a program. Sent by `unload`. Runs after all launches, whether they have failed or not.   cuModuleUnload
 template <fixed_string Library>
 struct unload {
   out<std::byte> root, state;
@@ -146,7 +148,7 @@ struct unload {
   }
 };
 
-/// All requests of a library that builds programs by "LIBRARY.VERB".
+/// All requests of a library whose request "LIBRARY.VERB" builds programs.
 template <fixed_string Library, fixed_string Verb>
 using requests =
     request_list<make_program<Library, Verb>, launch<Library>, write_global<Library>, read_global<Library>,

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t most_size = std::int64_t{1} << 32, stride_limit = std::int64_t{1} << 40, most_box = 256,
                        most_step = 8;
 
-// The types before of_the_elements.
+// Properties of the types before of_the_elements, in their order.
 struct type_info {
   std::int64_t bits;
   bool floating;
@@ -25,7 +25,7 @@ constexpr type_info types[] = {{8, false},       {16, false},      {32, false}, 
 static_assert(std::size(types) == static_cast<std::size_t>(tensor_type::of_the_elements));
 const type_info& info_of(tensor_type t) noexcept { return types[static_cast<std::size_t>(t)]; }
 
-// Returns nothing if the accelerator has no type of the same size.
+// Returns nothing if the accelerator has no type for these elements.
 std::optional<tensor_type> type_for(dtype element) noexcept {
   switch (element) {
     case dtype::f16:
@@ -65,7 +65,7 @@ std::string span(std::int64_t low, std::int64_t high) { return cat(low, " to ", 
 
 using complaint = std::optional<tensor_complaint>;
 
-// Checks one tensor. Each check relies on those before it.
+// Checks one tensor. Each check relies on the checks before it.
 class tensor_checker {
  public:
   tensor_checker(const tiles& t, dtype element, std::uint64_t address, std::uint64_t bytes)
@@ -83,7 +83,7 @@ class tensor_checker {
  private:
   bool padded() const noexcept { return type_ == tensor_type::u4x16_align16 || type_ == tensor_type::u6x16_align16; }
   bool wide() const noexcept { return t_.interleave == tensor_interleave::bytes_32 || padded(); }
-  // Returns the bytes of `elements` elements of the first axis.
+  // Returns the bytes of `elements` elements along the first axis.
   std::int64_t row_bytes(std::int64_t elements) const noexcept { return elements * info_of(type_).bits / 8; }
   std::string why_wide() const {
     return padded() ? ", because type is " + std::string(to_string(type_)) : ", because interleave is bytes_32";
@@ -108,8 +108,9 @@ class tensor_checker {
                               cat(least, " to 5", least == 3 ? ", because it is interleaved" : "")};
     const auto other = [&](const char* list, std::size_t has, std::size_t expected, bool optional) -> complaint {
       if (has == expected || (optional && has == 0)) return std::nullopt;
-      return tensor_complaint{cat(list, " has ", has, " numbers"),
-                              cat(expected, optional ? ", or none" : "", ", because sizes has ", rank)};
+      return tensor_complaint{
+          cat(list, " has ", has, has == 1 ? " entry" : " entries"),
+          cat(expected, optional ? ", or none" : "", ", because sizes has ", rank, rank == 1 ? " axis" : " axes")};
     };
     if (auto c = other("box", t_.box.size(), rank, false)) return c;
     if (auto c = other("strides", t_.strides.size(), rank - 1, true)) return c;
@@ -120,8 +121,8 @@ class tensor_checker {
     const auto own = type_for(element_);
     if (t_.type == tensor_type::of_the_elements) {
       if (!own)
-        return tensor_complaint{"buffer is of " + std::string(to_string(element_)),
-                                "elements that the accelerator has a type for, or type to name one"};
+        return tensor_complaint{"buffer has elements of type " + std::string(to_string(element_)),
+                                "a type that the accelerator supports, or field type set to one"};
       type_ = *own;
       return std::nullopt;
     }
@@ -134,15 +135,16 @@ class tensor_checker {
                                   std::string(to_string(element_)),
                               cat("elements of ", expected, expected == 1 ? " byte" : " bytes")};
     if (type_ == tensor_type::u6x16_align16 && t_.interleave != tensor_interleave::none)
-      return tensor_complaint{"type is u6x16_align16, but it is interleaved", "interleave none"};
+      return tensor_complaint{"type is u6x16_align16, and interleave is not none", "interleave none"};
     return std::nullopt;
   }
 
   complaint address() {
     const std::uint64_t alignment = wide() ? 32 : 16;
     if (address_ % alignment == 0) return std::nullopt;
-    return tensor_complaint{cat("buffer begins ", address_ % alignment, " bytes after a multiple of ", alignment),
-                            "a buffer, or a slice, that begins at one" + (wide() ? why_wide() : std::string())};
+    return tensor_complaint{
+        cat("buffer begins ", address_ % alignment, " bytes after a multiple of ", alignment),
+        "a buffer, or a slice, that begins at such a multiple" + (wide() ? why_wide() : std::string())};
   }
 
   complaint sizes() {
@@ -168,7 +170,7 @@ class tensor_checker {
       if (stride < 1 || stride >= stride_limit) return tensor_complaint{text, span(of, stride_limit - of)};
       if (stride.value() % of != 0)
         return tensor_complaint{text, multiple_of(of) + (wide() ? why_wide() : std::string())};
-      // The driver's documentation requires this of all types, which cannot hold for packed numbers.
+      // The driver's documentation requires this for all types, but packed numbers cannot meet it.
       if (stride < t_.sizes[i] && !info_of(type_).packed)
         return tensor_complaint{text, "at least " + detail::text(t_.sizes[i]) + ", the extent of the axis before it"};
       tight = stride * t_.sizes[i + 1];
@@ -190,7 +192,7 @@ class tensor_checker {
   }
 
   complaint steps() {
-    // Without interleaving, the accelerator silently ignores a step in the first axis.
+    // Without interleaving, the accelerator ignores a step along the first axis, and reports no error.
     for (std::size_t i = 0; i < t_.steps.size(); ++i) {
       if (t_.steps[i] < 1 || t_.steps[i] > most_step)
         return tensor_complaint{numbered("steps", i, t_.steps[i]), span(1, most_step)};
@@ -216,7 +218,7 @@ class tensor_checker {
     const std::int64_t most = s == bytes_32 ? 32 : s == bytes_64 ? 64 : 128, has = row_bytes(t_.box[0].value());
     if (has <= most) return std::nullopt;
     return tensor_complaint{cat(numbered("box", 0, t_.box[0]), ", ", has, " bytes"),
-                            cat("at most ", most, " bytes, as swizzle says")};
+                            cat("at most ", most, " bytes, because of swizzle")};
   }
 
   complaint fill() {
@@ -235,7 +237,7 @@ class tensor_checker {
     }
     if (!last.overflowed() && static_cast<std::uint64_t>(last.value()) <= bytes_) return std::nullopt;
     return tensor_complaint{cat("buffer holds ", bytes_, " bytes"),
-                            "the " + detail::text(last) + " that sizes and strides span"};
+                            "the " + detail::text(last) + " bytes that sizes and strides span"};
   }
 
   const tiles& t_;

@@ -14,11 +14,11 @@
 #include <troupe/request/extent.hpp>
 #include <vector>
 
-/// Tensors for the tensor memory accelerator (TMA) of GPUs from capability 9.0 on, which copies boxes of a tensor
-/// between global and shared memory on its own.
+/// Describes tensors for the tensor memory accelerator (TMA) of GPUs from capability 9.0 on, a unit that copies boxes
+/// of a tensor between global and shared memory.
 namespace troupe::kernel {
 
-/// Element type as the accelerator sees it.   CUtensorMapDataType
+/// Type of an element, as the accelerator takes it.   CUtensorMapDataType
 enum class tensor_type : std::uint8_t {
   u8,
   u16,
@@ -34,20 +34,20 @@ enum class tensor_type : std::uint8_t {
   tf32,          ///< f32 rounded to tf32
   tf32_ftz,      ///< f32 rounded to tf32 with subnormal numbers flushed to 0
   u4x16_align8,  ///< 16 numbers of 4 bits in 8 bytes
-  /// 16 numbers of 4 bits in 8 bytes; in shared memory, 8 bytes of padding follow each 8 bytes.
+  /// 16 numbers of 4 bits in 8 bytes of global memory; in shared memory, 8 bytes of padding follow each 8 bytes.
   u4x16_align16,
-  /// 16 numbers of 6 bits in 12 bytes; in shared memory, 4 bytes of padding follow
+  /// 16 numbers of 6 bits in 12 bytes of global memory; in shared memory, 4 bytes of padding follow each 12 bytes.
   u6x16_align16,
   of_the_elements,  ///< the type of the buffer's elements
 };
 TROUPE_ENUM(tensor_type, u8, u16, u32, i32, u64, i64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, u4x16_align8,
             u4x16_align16, u6x16_align16, of_the_elements)
 
-/// Channel layout of tensors such as NC/8HWC8.   CUtensorMapInterleave
+/// Layout of the channels of tensors such as NC/8HWC8.   CUtensorMapInterleave
 enum class tensor_interleave : std::uint8_t { none, bytes_16, bytes_32 };
 TROUPE_ENUM(tensor_interleave, none, bytes_16, bytes_32)
 
-/// The placement of the parts of a row in shared memory, to avoid bank conflicts.   CUtensorMapSwizzle
+/// The order of the pieces of a row in shared memory, which avoids bank conflicts.   CUtensorMapSwizzle
 enum class tensor_swizzle : std::uint8_t {
   none,
   bytes_32,
@@ -64,18 +64,18 @@ TROUPE_ENUM(tensor_swizzle, none, bytes_32, bytes_64, bytes_128, bytes_128_atoms
 enum class tensor_promotion : std::uint8_t { none, bytes_64, bytes_128, bytes_256 };
 TROUPE_ENUM(tensor_promotion, none, bytes_64, bytes_128, bytes_256)
 
-/// Value read outside the tensor.   CUtensorMapFloatOOBfill
+/// Value of elements outside of the tensor.   CUtensorMapFloatOOBfill
 enum class tensor_fill : std::uint8_t { zero, nan_for_zero_fma };
 TROUPE_ENUM(tensor_fill, zero, nan_for_zero_fma)
 
-/// A tensor in a buffer, and the boxes in which it is copied. The first axis is the one whose elements are
-/// adjacent.   cuTensorMapEncodeTiled
+/// A tensor in a buffer, and the boxes in which it is copied. Elements along the first axis are adjacent.
+/// cuTensorMapEncodeTiled
 struct tiles {
-  list<extent> sizes;  ///< elements along each axis, of which there are 1 to 5
-  list<extent> box;    ///< elements that one copy spans, along each axis
-  /// Bytes between consecutive elements, for each axis but the first; empty: contiguous.
+  list<extent> sizes;  ///< elements along each axis; 1 to 5 axes
+  list<extent> box;    ///< elements of a box along each axis
+  /// Bytes between neighbors along each axis but the first; empty: contiguous.
   list<extent> strides = {};
-  list<extent> steps = {};  ///< element stride within the box, along each axis; empty: 1
+  list<extent> steps = {};  ///< strides between the elements of a box along each axis; empty: 1
   tensor_type type = tensor_type::of_the_elements;
   tensor_interleave interleave = tensor_interleave::none;
   tensor_swizzle swizzle = tensor_swizzle::none;
@@ -83,7 +83,7 @@ struct tiles {
   tensor_fill fill = tensor_fill::zero;
 };
 
-/// The tensor and its boxes in the form that is sent to the worker.
+/// The tensor and its boxes, in the form in which they are sent to the worker.
 struct tensor_layout {
   static constexpr std::size_t most_rank = 5;
   tensor_type type;
@@ -98,23 +98,24 @@ struct tensor_layout {
   std::array<std::uint64_t, most_rank - 1> strides;
 };
 static_assert(sizeof(tensor_layout) == 120);
-/// Size and alignment of the descriptor, a CUtensorMap.
+/// Size and alignment of the descriptor that the driver makes, a CUtensorMap.
 inline constexpr std::uint64_t tensor_descriptor_bytes = 128, tensor_descriptor_alignment = 128;
 
-/// A problem with the tiles of a buffer, for an error's text: "sizes[0] is 0" and "1 to 4294967296".
+/// What is wrong with the tiles of a buffer, and what is expected, for an error's text: "sizes[0] is 0", "1 to
+/// 4294967296".
 struct tensor_complaint {
   std::string value, expected;
 };
-/// Checks everything that the driver requires, and that the tensor lies within the buffer's `bytes` at `address`. An
-/// address of 0 stands for any address.
+/// Checks everything that the driver requires, and that the tensor is within the `bytes` bytes at `address`. If
+/// `address` is 0, the alignment is not checked.
 std::optional<tensor_complaint> complaint_about(const tiles& t, dtype element, std::uint64_t address,
                                                 std::uint64_t bytes);
-/// Precondition: `complaint_about` found nothing.
+/// Returns the tiles for the worker. Precondition: `complaint_about` returns nothing.
 tensor_layout layout_of(const tiles& t, dtype element);
 
-/// An argument of a launch for a parameter `const __grid_constant__ CUtensorMap`. It holds a buffer: `in(x)` if the
-/// kernel only loads boxes of it, `out(y)` or `inout(y)` if the kernel stores boxes. The worker makes a new
-/// descriptor for each launch, so the descriptor is valid after a restart, too.
+/// An argument for a parameter `const __grid_constant__ CUtensorMap`. It has a buffer: `in(x)` if the kernel only loads
+/// boxes of it, `out(y)` or `inout(y)` if the kernel stores boxes. The worker makes a new descriptor for each launch,
+/// so the map stays valid after a restart.
 class tensor_map {
  public:
   template <class T, access_mode M>

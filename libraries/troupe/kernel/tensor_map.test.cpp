@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint64_t plenty = std::uint64_t{1} << 50, address = 0x1000;
 
-// A matrix of 64 rows of 128 halves, in boxes of 64 × 8 with the widest swizzle.
+// Returns tiles of a matrix with 64 rows of 128 halves, in boxes of 64 × 8 with the widest swizzle.
 tiles matrix() { return {.sizes = {128, 64}, .box = {64, 8}, .swizzle = tensor_swizzle::bytes_128}; }
-// Channels in groups of 16 bytes, which needs at least three axes.
+// Returns tiles with channels in groups of 16 bytes, which need at least three axes.
 tiles interleaved(tensor_interleave how) {
   return {.sizes = {64, 8, 4},
           .box = {16, 8, 1},
@@ -24,7 +24,7 @@ tiles packed(tensor_type type) {
   return {.sizes = {256, 16}, .box = {128, 8}, .type = type, .swizzle = tensor_swizzle::bytes_128};
 }
 
-// Returns "VALUE; expected EXPECTED", or an empty text if nothing is wrong.
+// Returns "VALUE; expected EXPECTED" for wrong tiles, or an empty text.
 std::string complaint(const tiles& t, dtype element = dtype::f16, std::uint64_t at = address,
                       std::uint64_t bytes = plenty) {
   const auto c = complaint_about(t, element, at, bytes);
@@ -62,19 +62,21 @@ TEST(tensor_map, has_one_to_five_axes_and_at_least_three_if_interleaved) {
 }
 
 TEST(tensor_map, has_lists_whose_lengths_match_its_axes) {
-  EXPECT_EQ(complaint_when([](tiles& t) { t.box = {64}; }), "box has 1 numbers; expected 2, because sizes has 2");
+  EXPECT_EQ(complaint_when([](tiles& t) { t.box = {64}; }), "box has 1 entry; expected 2, because sizes has 2 axes");
   EXPECT_EQ(complaint_when([](tiles& t) { t.strides = {256, 256}; }),
-            "strides has 2 numbers; expected 1, or none, because sizes has 2");
+            "strides has 2 entries; expected 1, or none, because sizes has 2 axes");
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {1}; }),
-            "steps has 1 numbers; expected 2, or none, because sizes has 2");
+            "steps has 1 entry; expected 2, or none, because sizes has 2 axes");
 }
 
 TEST(tensor_map, begins_at_a_multiple_of_16_bytes_or_of_32_where_the_hardware_requires_it) {
-  EXPECT_EQ(complaint(matrix(), dtype::f16, 0x1008),
-            "buffer begins 8 bytes after a multiple of 16; expected a buffer, or a slice, that begins at one");
+  EXPECT_EQ(
+      complaint(matrix(), dtype::f16, 0x1008),
+      "buffer begins 8 bytes after a multiple of 16; expected a buffer, or a slice, that begins at such a multiple");
   EXPECT_EQ(complaint(matrix(), dtype::f16, 0x1010), "");
   EXPECT_EQ(complaint(interleaved(tensor_interleave::bytes_32), dtype::f16, 0x1010),
-            "buffer begins 16 bytes after a multiple of 32; expected a buffer, or a slice, that begins at one, because "
+            "buffer begins 16 bytes after a multiple of 32; expected a buffer, or a slice, that begins at such a "
+            "multiple, because "
             "interleave is bytes_32");
   EXPECT_EQ(complaint(interleaved(tensor_interleave::bytes_16), dtype::f16, 0x1010), "");
   for (const tensor_type type : {tensor_type::u4x16_align16, tensor_type::u6x16_align16})
@@ -126,7 +128,7 @@ TEST(tensor_map, has_boxes_from_1_to_256_whose_rows_are_multiples_of_16_bytes) {
             "box[0] is 12 of f16; expected a multiple of 16 bytes, 8 elements");
   tiles grouped = interleaved(tensor_interleave::bytes_16);
   grouped.box[0] = 12;
-  EXPECT_EQ(complaint(grouped), "") << "only where it is not interleaved";
+  EXPECT_EQ(complaint(grouped), "") << "the rule applies only without interleaving";
   EXPECT_EQ(complaint_when([](tiles& t) { t.box[0] = 64; }, dtype::u8, packed(tensor_type::u6x16_align16)),
             "box[0] is 64; expected 128, because type is u6x16_align16");
   EXPECT_EQ(complaint_when([](tiles& t) { t.box[0] = 16; }, dtype::u8, packed(tensor_type::u4x16_align8)),
@@ -149,13 +151,13 @@ TEST(tensor_map, has_boxes_whose_rows_fit_the_swizzle) {
   };
   EXPECT_EQ(with_swizzle(tensor_swizzle::bytes_32, 16), "");
   EXPECT_EQ(with_swizzle(tensor_swizzle::bytes_32, 32),
-            "box[0] is 32, 64 bytes; expected at most 32 bytes, as swizzle says");
+            "box[0] is 32, 64 bytes; expected at most 32 bytes, because of swizzle");
   EXPECT_EQ(with_swizzle(tensor_swizzle::bytes_64, 40),
-            "box[0] is 40, 80 bytes; expected at most 64 bytes, as swizzle says");
+            "box[0] is 40, 80 bytes; expected at most 64 bytes, because of swizzle");
   for (const auto s : {tensor_swizzle::bytes_128, tensor_swizzle::bytes_128_atoms_32,
                        tensor_swizzle::bytes_128_atoms_32_flip_8, tensor_swizzle::bytes_128_atoms_64}) {
     EXPECT_EQ(with_swizzle(s, 64), "");
-    EXPECT_EQ(with_swizzle(s, 72), "box[0] is 72, 144 bytes; expected at most 128 bytes, as swizzle says");
+    EXPECT_EQ(with_swizzle(s, 72), "box[0] is 72, 144 bytes; expected at most 128 bytes, because of swizzle");
   }
   EXPECT_EQ(with_swizzle(tensor_swizzle::none, 256), "");
   tiles grouped = interleaved(tensor_interleave::bytes_32);
@@ -164,7 +166,7 @@ TEST(tensor_map, has_boxes_whose_rows_fit_the_swizzle) {
   grouped = interleaved(tensor_interleave::bytes_16);
   grouped.swizzle = tensor_swizzle::bytes_32;
   grouped.box[0] = 64;
-  EXPECT_EQ(complaint(grouped), "") << "interleaved, any swizzle does";
+  EXPECT_EQ(complaint(grouped), "") << "interleaved tensors allow any swizzle";
 }
 
 TEST(tensor_map, packed_numbers_allow_only_their_swizzles) {
@@ -182,7 +184,7 @@ TEST(tensor_map, packed_numbers_allow_only_their_swizzles) {
   EXPECT_FALSE(refused(tensor_type::u6x16_align16, bytes_128_atoms_64));
   tiles t = interleaved(tensor_interleave::bytes_16);
   t.type = tensor_type::u6x16_align16;
-  EXPECT_EQ(complaint(t, dtype::u8), "type is u6x16_align16, but it is interleaved; expected interleave none");
+  EXPECT_EQ(complaint(t, dtype::u8), "type is u6x16_align16, and interleave is not none; expected interleave none");
 }
 
 TEST(tensor_map, fills_with_nan_only_if_its_type_has_nan) {
@@ -197,7 +199,7 @@ TEST(tensor_map, fills_with_nan_only_if_its_type_has_nan) {
             "");
 }
 
-TEST(tensor_map, has_a_type_as_large_as_the_buffers_elements) {
+TEST(tensor_map, is_refused_if_its_type_differs_in_size_from_the_buffers_elements) {
   const auto with_type = [](tensor_type type, dtype element) {
     return complaint({.sizes = {128, 64}, .box = {16, 8}, .type = type}, element);
   };
@@ -207,8 +209,9 @@ TEST(tensor_map, has_a_type_as_large_as_the_buffers_elements) {
             "type is tf32, but the buffer's elements are f64; expected elements of 4 bytes");
   EXPECT_EQ(with_type(tensor_type::u4x16_align8, dtype::f16),
             "type is u4x16_align8, but the buffer's elements are f16; expected elements of 1 byte");
-  EXPECT_EQ(with_type(tensor_type::of_the_elements, dtype::c128),
-            "buffer is of c128; expected elements that the accelerator has a type for, or type to name one");
+  EXPECT_EQ(
+      with_type(tensor_type::of_the_elements, dtype::c128),
+      "buffer has elements of type c128; expected a type that the accelerator supports, or field type set to one");
 }
 
 TEST(tensor_map, is_refused_for_values_that_no_enumeration_has) {
@@ -230,7 +233,7 @@ TEST(tensor_map, must_lie_within_its_buffer) {
   const std::uint64_t whole = 128 * 64 * 2;
   EXPECT_EQ(complaint(matrix(), dtype::f16, address, whole), "");
   EXPECT_EQ(complaint(matrix(), dtype::f16, address, whole - 1),
-            "buffer holds 16383 bytes; expected the 16384 that sizes and strides span");
+            "buffer holds 16383 bytes; expected the 16384 bytes that sizes and strides span");
   tiles t = matrix();
   t.strides = {272};
   const std::uint64_t padded = 63 * 272 + 256;  // the last row needs no padding

@@ -11,8 +11,8 @@
 
 namespace troupe::kernel {
 
-/// An argument of a typed kernel. Numbers must have the parameter's type, or one that it holds without loss, such as
-/// `int` for `double`.
+/// An argument of a typed kernel. A number must have the parameter's type, or a type whose values the parameter can
+/// hold without loss, such as `int` for `double`.
 template <class P>
 class given {
  public:
@@ -36,7 +36,7 @@ class given<P> {
   template <class A>
     requires(std::is_arithmetic_v<A> && requires(A a) { P{a}; })
   given(A value) : argument_(P{value}) {}
-  /// If the size does not fit the parameter, the launch is refused.
+  /// If the size does not fit in the parameter, the launch is refused.
   given(extent size)
     requires std::integral<P>
       : argument_(std::in_range<P>(size.value()) ? argument(static_cast<P>(size.value())) : argument(size)) {}
@@ -47,13 +47,13 @@ class given<P> {
   argument argument_;
 };
 
-/// A kernel whose parameters are known when the program is compiled: arguments of other types do not compile. The
-/// types of the kernel itself are compared when the launch runs.
+/// A kernel whose parameters are known when the application is compiled: wrong arguments do not compile. The types of
+/// the kernel itself are compared when the launch runs.
 ///   const auto saxpy = program.kernel<void(float, in<float>, inout<float>, int)>("saxpy");
 ///   gpu.tell(saxpy(blocks_for(n, 256), 256)(2.f, x, y, n));
-/// A parameter is `in<T>`, `out<T>` or `inout<T>` for a pointer, `std::optional` of one for a pointer that may be null,
-/// `with<S>` for a struct with addresses of buffers in it, and a number or a struct for anything else that is passed by
-/// value.
+/// In the signature, write `in<T>`, `out<T>` or `inout<T>` for a pointer, `std::optional` of one for a pointer that may
+/// be null, `with<S>` for a struct with addresses of buffers in it, and the type itself for a number or a struct that
+/// is passed by value.
 template <class Launch, class Signature>
 class typed_kernel;
 
@@ -64,12 +64,12 @@ class typed_kernel<Launch, void(P...)> {
   static_assert((!std::is_reference_v<P> && ...), "a kernel takes its parameters by value");
 
  public:
-  /// An empty handle, whose launches are refused.
+  /// Makes an empty handle, whose launches are refused.
   typed_kernel() : function_(program(), std::string()) {}
   explicit typed_kernel(function f) : function_(std::move(f)) {}
 
-  /// The kernel with a grid and a block. Called with the arguments, it returns the request. `Function` refers to the
-  /// typed kernel, or is a copy of one that was a temporary.
+  /// The kernel with a grid and a block. Called with the arguments, it returns the request. `Function` is a reference
+  /// to the typed kernel, or a copy if that was a temporary object.
   template <class Function>
   class sized {
    public:

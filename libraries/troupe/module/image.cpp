@@ -10,8 +10,8 @@ namespace {
 
 std::optional<error> why_refused(std::span<const std::byte> bytes, const load_options& o) {
   std::string wrong;
-  if (bytes.empty()) wrong = "bytes is empty; expected an image";
-  if (o.name.empty()) wrong = "name is empty; expected a name for the image in messages";
+  if (bytes.empty()) wrong = "bytes is empty; expected the bytes of an image";
+  if (o.name.empty()) wrong = "name is empty; expected a name with which messages refer to the image";
   if (wrong.empty()) return std::nullopt;
   return error(error::details{.reaction = reaction::caller_bug,
                               .domain = "module",

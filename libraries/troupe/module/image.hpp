@@ -7,8 +7,8 @@
 
 namespace troupe::module {
 
-/// Precompiled kernels, loaded on a device. A handle, cheap to copy, that may be used at once: requests are ordered
-/// after the loading, and fail with its error if it fails.
+/// Precompiled kernels, loaded on a device. A handle, cheap to copy, that may be used at once: requests that use it run
+/// after the image is loaded, and fail with its error if that fails.
 class image : public kernel::program_of<"module"> {
  public:
   using program_of::program_of;

@@ -13,7 +13,7 @@ using typed_kernel = kernel::typed_kernel<launch, Signature>;
 using write_global = kernel::write_global<"module">;
 using read_global = kernel::read_global<"module">;
 
-// Sent by `load` and by the functions of an image.
+// The requests that `load` and the functions of an image send.
 using load_image = kernel::make_program<"module", "load">;
 using read_summary = kernel::read_summary<"module">;
 using read_attributes = kernel::read_attributes<"module">;

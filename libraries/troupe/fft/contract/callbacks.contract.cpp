@@ -204,7 +204,7 @@ TEST_F(fft_callbacks, invalid_callbacks_are_refused_with_the_reason) {
                        reaction::caller_bug, {"normalization is inverse with a store callback; expected none"}));
   const auto gone = compiled({.source = source}, {.load = "weighted"});
   EXPECT_OK(gone.unload().get());
-  EXPECT_TRUE(is_error(ask(gone), reaction::caller_bug, {"callbacks is of", "which was unloaded"}));
+  EXPECT_TRUE(is_error(ask(gone), reaction::caller_bug, {"callbacks belongs to", "which was unloaded"}));
   EXPECT_OK(gpu.ask(fft::c2c<complex64>{.input = x, .output = y, .n = size}).get()) << "the device still works";
 }
 

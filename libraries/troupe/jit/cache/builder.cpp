@@ -74,9 +74,9 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
     auto& there = flights_[key];
     if (!there) {
       mine = std::make_shared<flight>();
-      mine->outcome = failed_with(error(
-          reaction::retry_later, "jit",
-          "jit.compile: an equal program was being compiled, and its compile ended with an exception; try again"));
+      mine->outcome = failed_with(error(reaction::retry_later, "jit",
+                                        "jit.compile: the compile of an equal program, for which this request waited, "
+                                        "ended with an exception; try again"));
       there = mine;
       break;
     }
@@ -84,7 +84,7 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
     while (!other->over && !how_long.over()) flight_over_.wait_for(guard, glance);
     if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
     if (!other->over) return failed_with(out_of_time(r.full, "an equal program was still being compiled after "));
-    if (other->was_stopped && !how_long.timed_out()) continue;  // that one's deadline was earlier
+    if (other->was_stopped && !how_long.timed_out()) continue;  // the other request had an earlier deadline
     build same = other->outcome;
     same.source = image_source::memory;
     return same;
@@ -94,8 +94,8 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
   std::optional<build> made;
   if (disk != nullptr) made = from_disk(key, note);
   if (!made) made = from_compiler(r, *with, key, how_long, note, was_stopped);
-  // No other thread reads the outcome before the flight is over. It is copied first, so that an exception cannot leave
-  // a partial copy.
+  // No other thread reads the outcome before the flight is over. The result is copied first and then moved, so that an
+  // exception cannot leave a partial copy.
   build same = *made;
   mine->outcome = std::move(same);
   mine->was_stopped = was_stopped;
@@ -149,14 +149,14 @@ build builder::from_compiler(const decoded_recipe& r, const compiler& with, cons
   was_stopped = c.was_stopped;
   build b{.failed = std::move(c.failed), .image = {}, .log = std::move(c.log), .source = image_source::compiled};
   if (!b.failed) b.image = std::make_shared<const std::string>(std::move(c.image));
-  const std::string said = b.log;  // notes about this run are not cached
+  const std::string said = b.log;  // without the notes about this run, which are not cached
   b.log += c.remarks + as_note(note);
   if (b.failed || !c.lasting || key.empty()) return b;
   if (r.full.cache == cache_use::disk && parts_.disk != nullptr) {
     byte_writer value;
     value.text(said);
     value.raw(b.image->data(), b.image->size());
-    // If the folder cannot be used, the log says so already.
+    // If the folder cannot be used, the log already has this note.
     const std::string why_not = parts_.disk->store(key, c.made_from, value.bytes());
     if (why_not != note) b.log += as_note(why_not);
   }

@@ -16,7 +16,7 @@
 
 namespace troupe::jit {
 
-/// An image and its origin.
+/// An image and its origin, or the reason why there is none.
 struct build {
   std::optional<error> failed;
   std::shared_ptr<const std::string> image;
@@ -24,24 +24,25 @@ struct build {
   kernel::image_source source = kernel::image_source::unknown;
 };
 
-/// Makes images from recipes: takes them from memory, from disk, or from the compiler. The compiler runs once if
-/// several threads request the same image at the same time. Whole keys are compared. Thread-safe.
+/// Makes images from recipes: takes them from memory, from disk, or from the compiler. If several threads request the
+/// same image at the same time, the compiler runs once. Keys are compared in full, not by a hash. Thread-safe.
 class builder {
  public:
   using compile_function = std::function<compiled(const recipe&, const compiler&, const compile_deadline&)>;
   struct parts {
-    /// Finds the compiler for a recipe. Also refuses recipes that the engine does not support.
+    /// Finds the compiler for a recipe, and refuses recipes that the engine does not support.
     std::function<result<compiler>(const recipe&, plan::disk_cache* cache)> find;
     compile_function compile;
     /// Identifies this exact build of the engine and its target.
     std::string engine = {};
     plan::disk_cache* disk = nullptr;                      ///< null: no disk cache
-    std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< for images, logs and keys in memory
-    bool may_compile = true;                               ///< otherwise only what was made before is found
+    std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< limit for images, logs and keys in memory
+    bool may_compile = true;                               ///< false: only images that were made before are found
   };
   explicit builder(parts p) : parts_(std::move(p)) {}
 
-  /// `cancelled` is called, from several threads, to ask whether the program is no longer wanted.
+  /// Makes or finds the image of a recipe. Several threads call `cancelled`, to ask whether the program is still
+  /// wanted.
   build make(const decoded_recipe& r, std::function<bool()> cancelled = {});
   /// Returns an image that was made before, from memory or disk. Fails with `unsupported` if there is none.
   build find(const decoded_recipe& r);

@@ -104,7 +104,7 @@ TEST_F(jit_builder, compiles_again_if_a_file_that_the_compiler_read_has_changed)
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
 }
 
-TEST_F(jit_builder, does_not_keep_images_that_may_differ_next_time) {
+TEST_F(jit_builder, does_not_cache_images_that_may_differ_next_time) {
   compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = false};
   };
@@ -202,7 +202,7 @@ TEST_F(jit_builder, compiles_again_for_a_waiter_whose_timeout_is_longer_than_the
   std::thread hasty([&] { EXPECT_TRUE(make(b, {.source = "a", .timeout = time_span::of_seconds(1)}).failed); });
   while (!first_runs) std::this_thread::yield();
   std::thread patient([&] {
-    second_waits = true;  // this may be set after the first has ended; the second then compiles at once
+    second_waits = true;  // may be set after the first request has ended; the second request then compiles at once
     EXPECT_FALSE(make(b, {.source = "a"}).failed);
   });
   hasty.join();
@@ -231,7 +231,7 @@ TEST_F(jit_builder, compiles_for_waiters_if_the_first_request_is_cancelled) {
   std::thread first([&] { EXPECT_TRUE(make(b, {.source = "a"}, [&] { return second_waits.load(); }).failed); });
   while (!first_runs) std::this_thread::yield();
   std::thread second([&] {
-    second_waits = true;  // this may be set after the first has ended; the second then compiles at once
+    second_waits = true;  // may be set after the first request has ended; the second request then compiles at once
     EXPECT_FALSE(make(b, {.source = "a"}).failed);
   });
   first.join();
@@ -239,7 +239,7 @@ TEST_F(jit_builder, compiles_for_waiters_if_the_first_request_is_cancelled) {
   EXPECT_EQ(compiles_, 2);
 }
 
-TEST_F(jit_builder, lets_a_waiter_be_cancelled) {
+TEST_F(jit_builder, a_request_that_waits_for_an_equal_compile_can_be_cancelled) {
   std::atomic<bool> first_runs{false}, let_go{false};
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     first_runs = true;
@@ -257,7 +257,7 @@ TEST_F(jit_builder, lets_a_waiter_be_cancelled) {
   first.join();
 }
 
-TEST_F(jit_builder, does_not_keep_remarks_about_a_single_run) {
+TEST_F(jit_builder, does_not_cache_remarks_about_a_single_run) {
   compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{
         .failed = {}, .image = "i", .log = "warning\n", .remarks = "once\n", .made_from = {}, .lasting = true};
@@ -280,7 +280,7 @@ TEST_F(jit_builder, releases_waiters_and_serves_later_requests_if_the_compiler_t
   std::thread first([&] { EXPECT_THROW((void)make(b, r), std::bad_alloc); });
   while (!first_runs) std::this_thread::yield();
   std::thread second([&] {
-    second_waits = true;  // this may be set after the first has ended; the second then compiles
+    second_waits = true;  // may be set after the first request has ended; the second request then compiles
     const build made = make(b, r);
     if (made.failed) {
       EXPECT_EQ(made.failed->reaction(), reaction::retry_later);

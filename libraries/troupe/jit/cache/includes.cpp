@@ -39,7 +39,7 @@ std::string with_joined_lines(std::string_view text) {
   return out.append(text);
 }
 
-// Given the text before a "__has_include" without a parenthesis: returns true if the directive only tests whether
+// Given the text before a "__has_include" that no parenthesis follows: returns true if the directive only tests whether
 // __has_include is defined. In any other directive, it may become part of a macro.
 bool only_tests_definition(std::string_view before) {
   const std::string_view line = before.substr(before.rfind('\n') + 1);

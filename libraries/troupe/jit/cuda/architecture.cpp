@@ -48,8 +48,8 @@ result<target> target_for(const std::string& asked, capability gpu, const std::v
                     ", which the installed NVRTC does not know: compiled to PTX for ", nearest, "\n")};
 }
 
-// PTX runs on newer GPUs too, machine code on those with a higher minor number, "f" code on the same, "a" code on no
-// other.
+// PTX runs on newer GPUs too; machine code on GPUs with the same major and at least the same minor number; "f" code on
+// the same family; "a" code on this GPU's capability only.
 bool runs_on(std::string_view architecture, capability gpu) {
   const bool ptx = architecture.starts_with("compute_");
   architecture.remove_prefix(architecture.find('_') + 1);

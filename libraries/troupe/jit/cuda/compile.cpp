@@ -50,8 +50,8 @@ bool is_lost_between_compiler_and_linker(std::string_view option) {
          option == "--extra-device-vectorization";
 }
 
-// Refuses every option that would be ignored, or that would make cached results wrong: neither NVRTC nor nvJitLink
-// reports options that it ignores.
+// Refuses every option that would be ignored, or that would make cached results wrong. Neither NVRTC nor nvJitLink
+// reports the options that it ignores.
 result<void> check_options(const recipe& r, const target& to) {
   for (std::size_t i = 0; i < r.options.size(); ++i) {
     const std::string& o = r.options[i];
@@ -71,7 +71,7 @@ result<void> check_options(const recipe& r, const target& to) {
   return {};
 }
 
-// One compile, and its messages so far.
+// One compile, and its messages up to now.
 class job {
  public:
   job(const nvrtc& with, const std::string& architecture, const recipe& r, const compile_deadline& how_long)
@@ -126,7 +126,7 @@ class job {
         continue;
       }
       const std::string_view image(reinterpret_cast<const char*>(u.image.data()), u.image.size());
-      add_names(kernel::names_in(image));  // as named by the recipe from which it was compiled
+      add_names(kernel::names_in(image));  // the names that a unit's own recipe has appended
       order.parts.push_back({u.name, kernel::without_names(image)});
     }
     if (how_long_.over()) {  // the linker cannot be interrupted
@@ -137,8 +137,8 @@ class job {
     return translated{std::move(image), std::move(names)};
   }
 
-  // Records the inputs, unless one was written after the compiler began: it would be unknown which content the compiler
-  // saw.
+  // Records the inputs, unless one was written after the compiler began: then it is unknown whether the compiler read
+  // the old or the new content.
   void note_inputs(std::int64_t begin) {
     if (mentions_time(recipe_)) return;
     read_files read = files_nvrtc_may_read(recipe_);

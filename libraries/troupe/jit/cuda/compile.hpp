@@ -11,7 +11,7 @@ namespace troupe::jit {
 /// Returns the compiler for a recipe and a GPU. Refuses recipes that NVRTC does not support.
 result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu);
 
-/// Compiles for the compiler's architecture. The image ends with the names in the source.
+/// Compiles for the compiler's architecture. The names of the source's kernels and globals are appended to the image.
 compiled compile(const nvrtc& with, const compiler& c, const recipe& r, const compile_deadline& how_long);
 
 }  // namespace troupe::jit

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiling recipes with NVRTC. The tests need no GPU.
+// Tests of compiling recipes with NVRTC. They need no GPU.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-TEST(nvrtc_image, ends_with_the_names_in_the_source) {
+TEST(nvrtc_image, ends_with_the_names_of_the_sources_kernels_and_globals) {
   const compiled c =
       compile_for({.source = "namespace ns { __constant__ float c[4];\n"
                              "template <class T, int N> __global__ void reduce(const T* in, T* out, int n)"
@@ -61,8 +61,8 @@ TEST(nvrtc_image, is_ptx_if_the_recipe_asks_for_ptx) {
   EXPECT_NE(c.image.find(".target sm_90"), std::string::npos);
 }
 
-// The effect of each field is visible in the PTX.
-TEST(nvrtc_compile, honours_every_field) {
+// Checks each field by its effect on the PTX.
+TEST(nvrtc_compile, every_field_of_the_recipe_affects_the_code) {
   const recipe base{
       .source =
           "#include \"mine.h\"\n__global__ void k(float* y, float a, float b) { y[0] = a * b + y[0] / b + MINE; }",
@@ -83,7 +83,7 @@ TEST(nvrtc_compile, honours_every_field) {
   EXPECT_FALSE(has(ptx(r), "fma.rn.f32"));
   r.fast_math = true;
   EXPECT_TRUE(has(ptx(r), "div.approx.ftz.f32"));
-  EXPECT_FALSE(has(ptx(r), "fma.rn")) << "the field, and not what fast_math implies";
+  EXPECT_FALSE(has(ptx(r), "fma.rn")) << "the field wins over what fast_math implies";
   r = base;
   r.flush_to_zero = true;
   EXPECT_TRUE(has(ptx(r), "fma.rn.ftz.f32"));
@@ -168,7 +168,7 @@ TEST(nvrtc_compile, reports_missing_kernels_and_globals_of_the_recipe) {
                  function = compile_for({.source = source, .name = name, .kernels = {"k", "f"}}),
                  global = compile_for({.source = source, .name = name, .globals = {"params"}});
   const std::string expected_kernel =
-      "; expected a __global__ function of the source, as spelt in C++; for a template, an instance: "
+      "; expected a __global__ function of the source, as spelled in C++; for a template, an instance: "
       "\"scale<float>\"";
   EXPECT_EQ(why(kernel),
             "jit.compile: mine.cu does not compile: mine.cu: error: kernels has \"other\": identifier \"other\" is "
@@ -180,7 +180,7 @@ TEST(nvrtc_compile, reports_missing_kernels_and_globals_of_the_recipe) {
                 expected_kernel);
   EXPECT_EQ(why(global),
             "jit.compile: mine.cu does not compile: mine.cu: error: globals has \"params\": identifier \"params\" is "
-            "undefined; expected a __device__ or __constant__ variable of the source, as spelt in C++");
+            "undefined; expected a __device__ or __constant__ variable of the source, as spelled in C++");
   for (const compiled* c : {&kernel, &function, &global}) {
     EXPECT_EQ(c->failed->reaction(), reaction::caller_bug);
     EXPECT_EQ(c->log.find("__nv_name_map"), std::string::npos) << c->log;
@@ -200,7 +200,7 @@ TEST(nvrtc_compile, compiles_unannotated_functions_and_variables_for_the_gpu) {
   EXPECT_FALSE(c.failed) << why(c) << c.log;
 }
 
-TEST(nvrtc_compile, provides_what_nvcc_includes_by_default_unless_the_source_defines_it) {
+TEST(nvrtc_compile, declares_what_nvcc_includes_by_default_unless_the_source_does) {
   for (const char* use :
        {"x[0] = INFINITY;", "x[0] = M_PI * sqrt(3);", "uint n = 3; x[0] = n;", "int64_t n = 3; x[0] = n;",
         "x[0] = std::pow(2, 3);", "x[0] = INT_MAX;", "x[0] = pow(x[1], 2.0);", "uint8_t b = 3; x[0] = b;"}) {
@@ -284,7 +284,7 @@ TEST(nvrtc_compile, refuses_fields_that_it_does_not_support) {
             "\"compute_90\", PTX, and the driver has no such option: leave it out");
 }
 
-// NVRTC would obey most of these options, but the cache and the linker would not know.
+// NVRTC would obey most of these options, but the keys of the cache and the linker would not take them into account.
 TEST(nvrtc_compile, gets_no_option_that_names_a_file_or_duplicates_a_field) {
   const fs::path folder = fs::temp_directory_path() / ("troupe-nvrtc-options-" + std::to_string(::getpid()));
   fs::create_directories(folder);
@@ -310,7 +310,7 @@ TEST(nvrtc_compile, gets_no_option_that_names_a_file_or_duplicates_a_field) {
     EXPECT_TRUE(why(c).starts_with(before + option.substr(0, 8))) << why(c);
     EXPECT_TRUE(why(c).ends_with(after + instead)) << why(c);
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2) << "nothing was written";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2) << "NVRTC has written no file";
   fs::remove_all(folder);
 }
 
@@ -324,7 +324,7 @@ TEST(nvrtc_compile, is_stopped_at_the_deadline) {
       << why(c);
 }
 
-TEST(worked_hopper_kernel, keeps_its_sums_in_registers_and_does_not_serialise_its_products) {
+TEST(worked_hopper_kernel, keeps_its_sums_in_registers_and_does_not_serialize_its_products) {
   const char* const source =
 #include "examples/hopper_gemm.cu"
       ;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of jit: runs NVRTC, and the resulting kernels on the streams of the lanes.
+// The CUDA engine of jit: compiles with NVRTC, and runs the kernels on the streams of the lanes.
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/load.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
@@ -44,7 +44,7 @@ class gpu_jit : public engine_with<gpu_programs> {
 }  // namespace
 }  // namespace troupe::jit
 
-// Requests that wait for the GPU run on a helper thread: unloading waits for all earlier launches.
+// Requests that wait for the GPU run on a helper thread. Unloading is one: it waits for all earlier launches.
 using namespace troupe::jit;
 TROUPE_ENGINE(gpu_jit, "jit", "cuda",
               troupe::marked<troupe::anywhere,

@@ -22,7 +22,7 @@ std::optional<std::string> without_host_code(const recipe& r, const source_text&
   program.names.insert(program.names.end(), source.globals.begin(), source.globals.end());
   program.others.insert(program.others.end(), files.begin(), files.end());
   for (const auto& [name, text] : r.headers) program.others.push_back(text);
-  // A unit may use names that another one defines.
+  // A unit may use names that another unit defines, so the others are searched too.
   const auto add_source = [&](const std::string& text) {
     if (&text != &source.text) program.others.push_back(text);
   };

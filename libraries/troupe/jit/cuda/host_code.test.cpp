@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Sources that contain host code, as nvcc compiles them. The tests need no GPU.
+// Tests of sources that also contain host code, as files for nvcc do. They need no GPU.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ std::string why(const compiled& c) { return c.failed ? c.failed->text() : ""; }
 
 bool has(const std::string& text, const char* what) { return text.find(what) != text.npos; }
 
-// Returns the PTX, or the error's text.
+// Returns the PTX of a recipe, or the error's text.
 std::string ptx(recipe r) {
   r.architecture = "compute_80";
   const compiled c = compile_for(std::move(r));
@@ -111,7 +111,7 @@ TEST(host_code, is_refused_with_its_line_if_device_code_needs_it) {
                              launcher,
                    .name = "mine.cu"});
   EXPECT_TRUE(has(why(calls), "mine.cu(7): error: identifier \"cudaGetLastError\" is undefined")) << why(calls);
-  // The macro builds the name, so the translator does not see it; the message is that of the whole source.
+  // The macro builds the name, so host code that is needed seems not to be; the error must be that of the whole source.
   const compiled glued = compile_for({.source = std::string("float of_2(float x) { return x; }\n#define OF(n) of_##n\n"
                                                             "__global__ void k(float* x) { *x = OF(2)(1); }\n") +
                                                 launcher,

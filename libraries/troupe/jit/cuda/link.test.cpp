@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Programs of several parts, built by NVRTC and nvJitLink. The tests need no GPU.
+// Tests of programs with several parts, built by NVRTC and nvJitLink. They need no GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ TEST(link_time_optimization, inlines_functions_of_other_sources) {
   ASSERT_FALSE(c.failed) << why(c) << c.log;
   EXPECT_EQ(kernel::inspect_image(c.image).is, container::ptx);
   EXPECT_FALSE(has(c.image, "call")) << c.image;
-  EXPECT_TRUE(has(c.image, "fma.rn.f32")) << "of both sources' code";
+  EXPECT_TRUE(has(c.image, "fma.rn.f32")) << "made from code of both sources";
 }
 
 TEST(link_time_optimization, works_for_a_single_source) {
@@ -95,8 +95,8 @@ TEST(link_time_optimization, works_for_a_single_source) {
   EXPECT_EQ(kernel::inspect_image(c.image).is, container::machine_code);
 }
 
-// The linker generates the code, so it must know the options too.
-TEST(link_time_optimization, honours_the_recipes_fields_that_affect_code_generation) {
+// The linker generates the code, so the fields must reach it too.
+TEST(link_time_optimization, obeys_the_recipes_fields_that_affect_code_generation) {
   recipe base = of_two(true);
   base.source =
       "extern __device__ float scaled(float);\n"
@@ -168,7 +168,7 @@ TEST(jit_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin) {
     }
 }
 
-// Builds a fatbin as the toolkit's `fatbinary` does for one uncompressed image.
+// Builds a fatbin of one uncompressed image, as the toolkit's `fatbinary` does.
 std::string fatbin_of(std::string_view cubin) {
   const auto put = [](std::string& to, auto value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); };
   const std::string padded = std::string(cubin) + std::string((8 - cubin.size() % 8) % 8, '\0');
@@ -191,7 +191,7 @@ std::string fatbin_of(std::string_view cubin) {
   return out + padded;
 }
 
-TEST(jit_unit, may_be_a_fatbin_whose_names_are_checked_if_it_is_not_compressed) {
+TEST(jit_unit, may_be_a_fatbin_whose_names_are_checked_unless_it_is_compressed) {
   const compiled code = callee_for("");
   const std::string fatbin = fatbin_of(kernel::without_names(code.image));
   ASSERT_EQ(kernel::inspect_image(fatbin).is, container::fat);
@@ -204,7 +204,7 @@ TEST(jit_unit, may_be_a_fatbin_whose_names_are_checked_if_it_is_not_compressed) 
   for (std::size_t n = 0; n < 200; ++n) strong_symbols(fatbin_of(fatbin.substr(0, n)));
 }
 
-TEST(jit_unit, a_unit_for_another_gpu_is_refused) {
+TEST(jit_unit, is_refused_if_it_was_compiled_for_another_gpu) {
   recipe r = of_two(false);
   r.units = {{.name = "callee", .image = bytes_of(callee_for("sm_80").image)}};
   const std::string text = why(made_from(r));
@@ -273,7 +273,7 @@ TEST(jit_link, ptx_needs_link_time_optimisation) {
   EXPECT_TRUE(has(why(c), "set it true")) << why(c);
 }
 
-TEST(jit_link, has_a_key_that_covers_every_part_and_the_linker) {
+TEST(jit_link, has_a_key_that_depends_on_every_part_and_on_the_linker) {
   const auto key = [](const recipe& r) {
     const std::string bytes = encode(r);
     return compiler_for(installed(), r, 90)->identity + std::string(decode(bytes)->what);

@@ -49,7 +49,7 @@ error no_library(const std::string& why) {
                      "both");
 }
 
-// nvJitLink is in the folder of NVRTC, as both belong to one toolkit.
+// nvJitLink is searched for in the folder of NVRTC, because both belong to one toolkit.
 std::string beside_nvrtc(const std::string& file) {
   Dl_info library{};
   if (::dladdr(reinterpret_cast<const void*>(&::nvrtcVersion), &library) == 0 || library.dli_fname == nullptr)
@@ -61,7 +61,7 @@ std::string beside_nvrtc(const std::string& file) {
 
 bool is_archive(std::string_view bytes) noexcept { return bytes.starts_with("!<arch>\n"); }
 
-// Returns the type of a part for nvJitLink. The error says what is expected.
+// Returns the type that nvJitLink has for a part. The error says which types are expected.
 result<nvJitLinkInputType> type_of(const linker::part& p, bool lto) {
   if (is_archive(p.bytes)) return NVJITLINK_INPUT_LIBRARY;
   const kernel::image_format format = kernel::inspect_image(p.bytes);
@@ -89,8 +89,8 @@ result<void> check_names(const std::vector<linker::part>& parts) {
   return {};
 }
 
-// Returns the first line that reports an error. Lines that only name a place in the linker count if there are no
-// others.
+// Returns the first line that reports an error. Lines that only name a place in the linker's code are returned if there
+// are no others.
 std::string first_complaint(std::string_view errors) {
   std::string_view line = errors.substr(0, errors.find('\n'));
   for (std::string_view left = errors; !left.empty();
@@ -111,7 +111,7 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
   if (loaded_ != nullptr) return loaded_;
   const std::string file = "libnvJitLink.so." + nvrtc_version_.substr(0, nvrtc_version_.find('.'));
   library_functions library({file, beside_nvrtc(file)});
-  const auto made = std::make_shared<calls>();  // of the library, which stays loaded
+  const auto made = std::make_shared<calls>();  // nvJitLink's functions; the library stays loaded
   calls& all = *made;
   library.find(all.create, "nvJitLinkCreate");
   library.find(all.destroy, "nvJitLinkDestroy");
@@ -169,7 +169,7 @@ result<std::string> linker::link(const order& o, const std::string& name, std::s
       if (handle != nullptr) (void)call.destroy(&handle);
     }
   } linking{call};
-  // An unknown option also yields a handle, whose log names the option.
+  // If an option is unknown, nvJitLink returns a handle, too, whose log names the option.
   nvJitLinkResult r = call.create(&linking.handle, static_cast<std::uint32_t>(options.size()), options.data());
   const part* guilty = nullptr;
   for (std::size_t i = 0; i < o.parts.size() && r == NVJITLINK_SUCCESS; ++i) {
@@ -203,7 +203,7 @@ result<std::string> linker::link(const order& o, const std::string& name, std::s
     return failure(ours ? reaction::unsupported : reaction::caller_bug,
                    name + " does not link: " + (guilty != nullptr ? guilty->name + ": " : "") +
                        (complaint.empty() ? cat("nvJitLink ended with code ", static_cast<int>(r)) : complaint) +
-                       (code ? "; expected relocatable machine code for the architecture of the whole" : ""),
+                       (code ? "; expected relocatable machine code for the architecture of the whole program" : ""),
                    r);
   }
   std::size_t bytes = 0;
@@ -212,7 +212,7 @@ result<std::string> linker::link(const order& o, const std::string& name, std::s
   if (r == NVJITLINK_SUCCESS && bytes != 0)
     r = o.ptx ? call.ptx(linking.handle, image.data()) : call.cubin(linking.handle, image.data());
   if (r != NVJITLINK_SUCCESS || bytes == 0)
-    return failure(reaction::fatal, name + ": nvJitLink succeeded but returned no code", r);
+    return failure(reaction::fatal, name + ": nvJitLink reported success but returned no code", r);
   if (o.ptx) image.resize(image.find_last_not_of('\0') + 1);
   return image;
 }

@@ -11,8 +11,8 @@
 
 namespace troupe::jit {
 
-/// nvJitLink, which needs no GPU. Loaded when the first program is linked, because programs that are not linked do not
-/// need it. Thread-safe.
+/// nvJitLink, the linker of CUDA's toolkit, which needs no GPU. Loaded when the first program is linked, because
+/// programs of one source do not need it. Thread-safe.
 class linker {
  public:
   /// `nvrtc_version` is, for example, "13.0". A library of another major version is not used.
@@ -32,10 +32,10 @@ class linker {
   struct order {
     std::vector<part> parts;
     std::vector<std::string> options;  ///< "-arch=sm_90a" …
-    bool lto = false, ptx = false;     ///< optimise all parts as one; return PTX, which requires `lto`
+    bool lto = false, ptx = false;     ///< optimize all parts as one; return PTX, which requires `lto`
   };
-  /// Returns machine code or PTX. `log` receives the linker's messages. An error's text begins with `name` and has the
-  /// linker's first complaint.
+  /// Returns machine code or PTX. `log` receives the linker's messages. An error's text begins with `name` and contains
+  /// the first error that the linker reports.
   result<std::string> link(const order& o, const std::string& name, std::string& log);
 
  private:

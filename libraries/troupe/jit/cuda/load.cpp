@@ -13,7 +13,7 @@ error refusal(const recipe& r, const std::string& text) {
   return error(reaction::caller_bug, "jit", "jit.compile: " + r.name + ": " + text);
 }
 
-// Returns the options that apply to the driver's compile of PTX, which follows NVRTC's.
+// Returns the options that the driver applies when it compiles the PTX that NVRTC has made.
 kernel::ptx_options ptx_options_of(const recipe& r) {
   return {.optimisation = static_cast<std::uint32_t>(r.optimisation),
           .max_registers = static_cast<std::uint32_t>(r.max_registers),

@@ -12,8 +12,8 @@ namespace troupe::jit {
 
 using gpu_program = kernel::loaded_program<kernel::gpu_image>;
 
-/// Loads the image made from a recipe onto the GPU. A program that this GPU cannot run, because it is a unit or
-/// compiled for another GPU, has only its image.
+/// Loads the image made from a recipe onto the GPU. If this GPU cannot run the program, because it is a unit or was
+/// compiled for another GPU, the result has the image's bytes but no kernels.
 result<std::shared_ptr<const gpu_program>> load(const recipe& r, std::shared_ptr<const std::string> image,
                                                 const kernel::gpu_limits& limits);
 

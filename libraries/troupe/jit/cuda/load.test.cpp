@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Loading of programs, on a driver that records its calls and has one kernel in every image.
+// Tests of loading programs, on a driver that records its calls and has one kernel in every image.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -50,7 +50,7 @@ TEST(jit_program, compiled_for_this_gpu_by_name_runs_and_has_its_kernels_and_glo
   EXPECT_EQ(missing.error().text(), "jit.compile: mine.cu: other is not a kernel; expected a __global__ function");
 }
 
-// Returns the call that loads an image with these options.
+// Returns the recorded call that loads an image with these options.
 std::string loading(const std::map<CUjit_option, int>& options) {
   std::string list;
   for (const auto& [option, value] : options)
@@ -89,7 +89,7 @@ TEST(jit_program, machine_code_is_loaded_unchanged) {
   EXPECT_EQ(driver.calls().at(0), loading({}));
 }
 
-TEST(jit_program, a_program_of_templates_only_has_no_kernels_although_the_driver_refuses_it) {
+TEST(jit_program, made_of_templates_only_loads_without_kernels) {
   const recipe r{.source = "template <class T> __global__ void k(T* x) { *x = 1; }", .name = "mine.cu"};
   const auto nothing_to_run = machine_code_of(r), something = machine_code_of({.source = "__global__ void k() {}"});
   driver.fail("cuModuleLoadDataEx", CUDA_ERROR_INVALID_VALUE);

@@ -30,7 +30,7 @@ std::string_view behind(std::string_view text, std::string_view mark) {
   return at == text.npos ? std::string_view() : text.substr(at + mark.size());
 }
 
-// Returns a remedy, which NVRTC's messages lack.
+// Returns a remedy for the user, which NVRTC's messages lack, or an empty text.
 std::string remedy_for(std::string_view error) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> known{{
       {"device-side kernel launch could not be processed",
@@ -47,8 +47,8 @@ std::string remedy_for(std::string_view error) {
   return {};
 }
 
-// NVRTC reports errors in the names of kernels and globals as errors in a file of this name, after those of the source,
-// and quotes the names as they were passed.
+// NVRTC reports errors in the names of kernels and globals after errors in the source, as errors in a file of this
+// name, and quotes the names as they were passed to it.
 constexpr std::string_view in_name_map = "__nv_name_map(", quoted = "#pragma nv_mangled_name ",
                            summed_up_in = "Input name expression was: ";
 
@@ -71,12 +71,12 @@ class reader {
   }
 
  private:
-  // Handles one message: the lines up to an empty one, including quoted source lines.
+  // Handles one message: the lines up to an empty line, including quoted source lines.
   void take(std::size_t begin, std::size_t end) {
     const std::string_view first = lines_[begin];
     if (first.starts_with(in_name_map)) return take_name(begin, end);
     const bool is_sum = first.find(" detected in the compilation of ") != first.npos;
-    if (is_sum && named_) return;  // its count includes messages that are not shown
+    if (is_sum && named_) return;  // the count includes messages that are not shown
     for (std::size_t i = begin; i < end; ++i) out_.log.append(lines_[i]).append("\n");
     if (is_sum || first.find("error: ") == first.npos) return;
     std::string error = std::string(first) + remedy_for(first) + place_of_use(begin, end);
@@ -109,8 +109,8 @@ class reader {
     if (global) name.remove_prefix(1);
     const std::string message = source_.name + ": error: " + (global ? "globals" : "kernels") + " has \"" +
                                 std::string(name) + "\": " + std::string(what) + "; expected " +
-                                (global ? "a __device__ or __constant__ variable of the source, as spelt in C++"
-                                        : "a __global__ function of the source, as spelt in C++; for a template, an "
+                                (global ? "a __device__ or __constant__ variable of the source, as spelled in C++"
+                                        : "a __global__ function of the source, as spelled in C++; for a template, an "
                                           "instance: \"scale<float>\"");
     out_.log += message + "\n\n";
     if (in_recipe_.empty()) in_recipe_ = message;

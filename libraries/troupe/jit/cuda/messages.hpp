@@ -9,15 +9,15 @@
 
 namespace troupe::jit {
 
-/// NVRTC's messages about a source, with the names that the user knows.
+/// NVRTC's messages about a source, with the names of files and kernels that the user knows.
 struct messages {
   std::string log;
   std::string first_error;       ///< with a remedy if one is known; empty if there is no error
   std::set<std::string> errors;  ///< all error texts
 };
 
-/// Rewrites NVRTC's messages. `pretended` is the folder that NVRTC was told the source is in. `headers` is the folder
-/// of our own headers, of which users do not know.
+/// Rewrites NVRTC's messages. `pretended` is the folder in which NVRTC was told that the source is. `headers` is the
+/// folder of our own headers, which users do not know.
 messages messages_for_user(const source_text& source, std::string_view said, std::string_view pretended,
                            std::string_view headers);
 

@@ -45,16 +45,16 @@ TEST(nvrtc_messages, quote_the_recipes_names_as_the_recipe_spells_them) {
   EXPECT_EQ(m.first_error,
             "mine.cu: error: globals has \"params\": identifier \"params\" is undefined; expected a __device__ or "
             "__constant__ "
-            "variable of the source, as spelt in C++");
+            "variable of the source, as spelled in C++");
   EXPECT_EQ(
       m.log,
       m.first_error +
           "\n\nmine.cu: error: kernels has \"sum<float>\": Name expression cannot form address of a non-__global__ "
-          "function; expected a __global__ function of the source, as spelt in C++; for a template, an instance: "
+          "function; expected a __global__ function of the source, as spelled in C++; for a template, an instance: "
           "\"scale<float>\"\n\n");
 }
 
-// After a missing brace, NVRTC does not find these names either.
+// If a brace is missing, NVRTC does not find these names either, but the missing brace is the error to report.
 TEST(nvrtc_messages, begin_with_errors_in_the_source) {
   const messages m =
       of("__nv_name_map(2): error: identifier \"k\" is undefined\n  #pragma nv_mangled_name k\n                        "

@@ -23,7 +23,7 @@ error call_failed(const char* call, nvrtcResult r) {
                               .text = "jit.compile: " + std::string(call) + ": " + ::nvrtcGetErrorString(r)});
 }
 
-// Identifies a file by its size and time.
+// Adds a file's size and time, which identify its content.
 void identify(byte_writer& to, const std::string& path) {
   const auto s = plan::stamp_without_content(path);
   to.text(path);
@@ -31,12 +31,12 @@ void identify(byte_writer& to, const std::string& path) {
   to.value(s ? s->changed_ns : 0);
 }
 
-// Returns the folder of the shared object or program that contains this code: an engine, or a test.
+// Returns the folder of the shared object or program that contains this code: an engine or a test.
 std::filesystem::path own_folder() {
   return std::filesystem::path(file_of_code(reinterpret_cast<const void*>(&own_folder))).parent_path();
 }
 
-// The headers are beside the folder of engines, or, for a program in bin, further down.
+// Finds our headers: they are beside the folder of engines, or, for a program in bin, further down.
 result<std::string> find_headers() {
   const std::filesystem::path above = own_folder().parent_path();
   const std::filesystem::path places[] = {above / "nvrtc", above / TROUPE_RUNTIME_SUBDIR / "nvrtc"};
@@ -44,11 +44,11 @@ result<std::string> find_headers() {
   for (const std::filesystem::path& p : places)
     if (std::filesystem::is_directory(p, unknown)) return p.string();
   return error(reaction::unsupported, "jit",
-               "jit: the headers of C and C++ for GPUs are not in " + places[0].string() +
-                   ", where they are installed with the engines; install all of Troupe");
+               "jit: Troupe's headers of C and C++ for GPUs are not in " + places[0].string() +
+                   ", where they are installed with the engines: install Troupe again");
 }
 
-// Identifies a folder by all of its files.
+// Adds the sizes and times of all files in a folder.
 void identify_folder(byte_writer& to, const std::string& folder) {
   std::vector<std::string> files;
   std::error_code unknown;

@@ -10,7 +10,7 @@
 namespace troupe::jit {
 namespace {
 
-// Included in keys, because another build of the engine may compile differently.
+// Part of every key, because another build of the engine may compile differently.
 std::string engine_identity() {
   Dl_info self{};
   byte_writer identity;

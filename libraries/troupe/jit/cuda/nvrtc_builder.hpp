@@ -11,7 +11,7 @@ namespace troupe::jit {
 /// Builds programs with NVRTC, for a GPU engine.
 class nvrtc_builder {
  public:
-  /// Unless it `may_compile`, it finds only what was compiled before: see engine_context.
+  /// Makes a builder. If `may_compile` is false, it finds only programs that were compiled before: see engine_context.
   nvrtc_builder(nvrtc with, capability gpu, bool may_compile = true);
   nvrtc_builder(const nvrtc_builder&) = delete;
   nvrtc_builder& operator=(const nvrtc_builder&) = delete;

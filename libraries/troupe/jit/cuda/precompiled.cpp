@@ -70,14 +70,14 @@ void precompiled::forget(std::size_t all_but) {
   }
 }
 
-// Growing discards the old heap and everything in it.
+// Discards the old heap and everything in it, and makes a larger one.
 std::string precompiled::grow(std::size_t bytes) {
   const std::string needed = cat("they need ", bytes, " bytes");
   if (bytes > most_heap_bytes) return cat(needed, ", more than ", most_heap_bytes);
   if (const nvrtcResult r = ::nvrtcSetPCHHeapSize(bytes + bytes / 4); r != NVRTC_SUCCESS)
     return needed + ": nvrtcSetPCHHeapSize: " + ::nvrtcGetErrorString(r);
   forget(0);
-  return needed + ", for which there is room now";
+  return needed + ", and the heap has been enlarged for the next program";
 }
 
 std::string precompiled::turn::ended(nvrtcProgram program, std::string& log) const {

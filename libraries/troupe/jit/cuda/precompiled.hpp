@@ -18,7 +18,7 @@ namespace troupe::jit {
 
 /// Precompiled headers, which only the process that made them can use. NVRTC identifies them by the text of the
 /// #include lines and does not notice that a header has changed. Here, the key therefore includes everything that the
-/// headers may be made from, and each key has its own folder for NVRTC's files. Thread-safe.
+/// headers are made from, and each key has its own folder for NVRTC's files. Thread-safe.
 class precompiled {
   // Replaces std::timed_mutex, because the thread sanitizer of g++ 12 does not see timed locks.
   class timed_lock {
@@ -33,11 +33,12 @@ class precompiled {
   };
 
  public:
-  /// Grants one compile at a time, because all compiles share one heap.
+  /// Grants one compile at a time the use of precompiled headers, because all compiles share one heap.
   class turn {
    public:
     const std::string& folder() const noexcept { return folder_; }
-    /// Call after the compile, with its log: replaces NVRTC's messages about precompiled headers, and returns ours.
+    /// Call after the compile, with its log: removes NVRTC's messages about precompiled headers, and returns a note of
+    /// ours.
     std::string ended(nvrtcProgram program, std::string& log) const;
 
    private:
@@ -52,7 +53,7 @@ class precompiled {
   result<std::optional<turn>> begin(std::string key, const compile_deadline& how_long);
 
  private:
-  // Each occupies tens of megabytes on disk.
+  // Each set of precompiled headers takes tens of megabytes on disk.
   static constexpr std::size_t most_kept = 8;
   struct kept {
     std::string key, folder;

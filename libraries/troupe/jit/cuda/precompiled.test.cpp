@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Precompiled headers of NVRTC. The tests need no GPU.
+// Tests of NVRTC's precompiled headers. They need no GPU.
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 #include <unistd.h>
@@ -46,10 +46,10 @@ TEST(precompiled_headers, are_used_by_the_next_program_that_begins_with_them_wit
   EXPECT_EQ(two.remarks, used);
   EXPECT_EQ(one.image, without(first));
   EXPECT_EQ(two.image, without(second));
-  EXPECT_EQ(two.log, "") << "NVRTC's own words on the matter are not for people";
+  EXPECT_EQ(two.log, "") << "NVRTC's own messages about precompiled headers are removed";
 }
 
-// NVRTC alone would reuse the old ones, because it compares only the #include lines.
+// NVRTC alone would reuse the old headers, because it compares only the #include lines.
 TEST(precompiled_headers, are_made_again_if_a_header_in_memory_or_on_disk_has_changed) {
   made_from(with_headers("21", "a"));
   const compiled memory = made_from(with_headers("22", "a"));
@@ -64,7 +64,7 @@ TEST(precompiled_headers, are_made_again_if_a_header_in_memory_or_on_disk_has_ch
            .precompiled_headers = true};
   const auto write = [&](const char* text) {
     std::ofstream(folder / "disk.h") << text;
-    // Make the file look old enough to trust its time.
+    // Make the file so old that its time is trusted.
     std::filesystem::last_write_time(folder / "disk.h",
                                      std::filesystem::file_time_type::clock::now() - std::chrono::seconds(10));
   };
@@ -98,7 +98,7 @@ TEST(precompiled_headers, get_a_larger_heap_if_the_first_was_too_small) {
   ASSERT_EQ(::nvrtcSetPCHHeapSize(1 << 20), NVRTC_SUCCESS);
   const compiled first = made_from(with_headers("41", "a"));
   EXPECT_NE(first.remarks.find("not made: they need "), std::string::npos) << first.remarks;
-  EXPECT_NE(first.remarks.find(", for which there is room now"), std::string::npos) << first.remarks;
+  EXPECT_NE(first.remarks.find(", and the heap has been enlarged"), std::string::npos) << first.remarks;
   EXPECT_EQ(made_from(with_headers("41", "a")).remarks, made);
   EXPECT_EQ(made_from(with_headers("41", "a")).remarks, used);
 }
@@ -122,7 +122,7 @@ TEST(precompiled_headers, are_evicted_if_least_recently_used) {
   EXPECT_FALSE(std::filesystem::exists(oldest));
   const auto again = kept.begin("8", compile_deadline());
   EXPECT_TRUE((*again)->folder().ends_with("/9"));
-  EXPECT_FALSE(*kept.begin("7", compile_deadline(now_ns() + 50'000'000))) << "one at a time";
+  EXPECT_FALSE(*kept.begin("7", compile_deadline(now_ns() + 50'000'000))) << "one compile at a time may use them";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace troupe::jit {
 struct source_text {
   const std::string& name;
   const std::string& text;
-  const std::vector<std::string>&kernels, &globals;  ///< whose names in the image are needed
+  const std::vector<std::string>&kernels, &globals;  ///< names whose spelling in the image is needed
 };
 
 }  // namespace troupe::jit

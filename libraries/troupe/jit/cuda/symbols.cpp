@@ -18,7 +18,7 @@ bool read(std::string_view bytes, std::uint64_t at, T& out) noexcept {
   return true;
 }
 
-// Returns the section's bytes; inspect_image has checked that they exist.
+// Returns the section's bytes. Precondition: inspect_image has checked that they exist.
 std::string_view section(std::string_view bytes, const Elf64_Shdr& s) noexcept {
   return s.sh_offset > bytes.size() ? std::string_view() : bytes.substr(s.sh_offset, s.sh_size);
 }
@@ -51,7 +51,8 @@ bool in_name(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
 }
 
-// Returns the name after ".visible", which directives, an alignment and a bracketed return parameter may precede.
+// Returns the name that is declared after ".visible". Directives, an alignment and a bracketed return parameter may
+// precede it.
 std::string_view declared_name(std::string_view text) {
   while (true) {
     const std::size_t first = text.find_first_not_of(blanks);
@@ -101,7 +102,7 @@ std::vector<std::string> symbols_of_ptx(std::string_view all) {
 struct fat_entry {
   std::uint16_t kind, version;
   std::uint32_t header_bytes;
-  std::uint64_t bytes;  // of the image
+  std::uint64_t bytes;  // size of the image
 };
 constexpr std::uint64_t fat_header_bytes = 16;
 

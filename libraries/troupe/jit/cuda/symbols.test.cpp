@@ -12,8 +12,8 @@ namespace {
 
 using names = std::vector<std::string>;
 
-// Functions for other parts, a kernel and a variable. Functions that are static, weak (templates) or defined elsewhere
-// do not count.
+// A source with functions for other parts, a kernel and a variable. Functions that are static, weak (templates) or
+// defined elsewhere must not be listed.
 constexpr const char* source =
     "extern __device__ int elsewhere(int);\n"
     "static __device__ int mine;\n"

@@ -21,7 +21,7 @@ extern "C" nvrtcResult nvrtcSetFlowCallback(nvrtcProgram, int (*)(void*, void*),
 namespace troupe::jit {
 namespace {
 
-// A folder that does not exist, so that the source's includes are not searched in the worker's current folder.
+// A folder that does not exist, so that NVRTC does not search the worker's current folder for the source's includes.
 constexpr std::string_view nowhere = "/troupe-source/";
 
 struct program_traits {
@@ -49,11 +49,11 @@ class translation {
 
   result<translated> run() {
     auto attempted = attempt(source_.text, false);
-    // Sources rely on what nvcc includes before them. It is added only if NVRTC refuses the source: otherwise it would
-    // cost time, and its names would conflict with the source's.
+    // Sources may rely on what nvcc includes before them. These headers are added only if NVRTC refuses the source:
+    // they take time, and their names may conflict with the source's.
     if (attempted && is_refused(*attempted)) attempted = attempt(source_.text, true);
-    // Finally try without the host code, much of which NVRTC refuses. This is not the first attempt, because names
-    // alone decide what is left out, and device code may call host code that compiles.
+    // The last attempt leaves out the host code, much of which NVRTC refuses. It is not the first attempt, because
+    // names alone decide what is left out, and device code may call host code that compiles.
     if (attempted && is_refused(*attempted)) {
       const std::optional<std::string> rest = without_host_code(recipe_, source_);
       if (rest) attempted = better(*std::move(attempted), attempt(*rest, true));
@@ -97,10 +97,10 @@ class translation {
     if (recipe_.max_registers != 0) all.push_back(cat("--maxrregcount=", recipe_.max_registers));
     if (recipe_.optimisation != 3) all.push_back(cat("--ptxas-options=-O", recipe_.optimisation));
     if (recipe_.debug_information) all.emplace_back("--generate-line-info");
-    // Host functions stand beside kernels, and functions for both may have no annotation: NVRTC would otherwise refuse
-    // these.
+    // Compiles functions without annotations for the GPU: NVRTC would otherwise refuse host functions beside kernels,
+    // and functions for both that have no annotation.
     all.emplace_back("--device-as-default-execution-space");
-    all.emplace_back("--define-macro=__extension__=");  // as in headers for GCC, whose compiler nvcc calls
+    all.emplace_back("--define-macro=__extension__=");  // used in headers for GCC, which is nvcc's host compiler
     all.push_back("--define-macro=CUDA_VERSION=" + with_.cuda_version);
     for (const auto& [name, value] : recipe_.definitions) all.push_back("--define-macro=" + name + "=" + value);
     for (const std::string& folder : recipe_.include_paths) all.push_back("--include-path=" + folder);
@@ -116,7 +116,7 @@ class translation {
     return all;
   }
 
-  // Returns a key for everything that the headers depend on. Returns an empty key, with a remark, if that is unknown.
+  // Returns a key for everything that the headers depend on, or, if that is unknown, an empty key and a remark.
   std::string key_of_headers(const std::vector<std::string>& given, std::string& remarks) {
     const auto unknown = [&](const std::string& why) {
       remarks += "note: precompiled headers: not used: " + why + "\n";
@@ -131,7 +131,7 @@ class translation {
     const read_files read = files_nvrtc_may_read(alone);
     if (!read.why_unknown.empty()) return unknown(read.why_unknown);
     for (const plan::stamp& s : read.made_from)
-      if (s.changed_ns > begin - clock_step_ns) return unknown(s.path + " was written a moment ago");
+      if (s.changed_ns > begin - clock_step_ns) return unknown(s.path + " was written just before the compile began");
     byte_writer key;
     key.texts(given);
     for (const auto& [name, text] : recipe_.headers) {
@@ -142,7 +142,7 @@ class translation {
     return std::move(key).bytes();
   }
 
-  // Returns nothing if the compile does without precompiled headers.
+  // Returns nothing if the program is compiled without precompiled headers.
   result<std::optional<precompiled::turn>> turn_for_headers(std::vector<std::string>& given, std::string& remarks) {
     if (!recipe_.precompiled_headers) return std::optional<precompiled::turn>();
     std::string key = key_of_headers(given, remarks);
@@ -172,8 +172,8 @@ class translation {
 
   static bool is_refused(const outcome& o) { return o.code == NVRTC_ERROR_COMPILATION && !lacks_a_file(o.said.log); }
 
-  // Chooses the outcome to report. An error in the source itself occurs in both; any other error of the second attempt
-  // is due to what was left out.
+  // Chooses which outcome to report. An error in the source itself occurs in both outcomes; any other error of the
+  // second attempt is due to the code that was left out.
   static result<outcome> better(outcome whole, result<outcome> without_host_code) {
     if (!without_host_code || without_host_code->code == NVRTC_SUCCESS) return without_host_code;
     const std::string& first = without_host_code->said.first_error;
@@ -191,7 +191,7 @@ class translation {
     const auto ask = [](void* payload, void*) -> int {
       auto& u = *static_cast<question*>(payload);
       if (u.how_long.over()) u.over = true;
-      return u.over ? 1 : 0;  // once cancelled, always cancelled
+      return u.over ? 1 : 0;  // once a compile was stopped, it stays so
     };
     if (nvrtcSetFlowCallback != nullptr) (void)::nvrtcSetFlowCallback(program_.get(), ask, &until);
     out.code = ::nvrtcCompileProgram(program_.get(), static_cast<int>(pointers.size()), pointers.data());
@@ -231,8 +231,9 @@ class translation {
     return failure(
         reaction::caller_bug,
         source_.name + " does not compile: " + what +
-            (lacks_a_file(what) ? "; looked for in recipe::headers, recipe::include_paths and CUDA's own headers in " +
-                                      with_.include_folder + ", which TROUPE_CUDA_INCLUDE can name"
+            (lacks_a_file(what) ? "; it was searched for in recipe::headers, recipe::include_paths and the folder of "
+                                  "CUDA's own headers, " +
+                                      with_.include_folder + " (set TROUPE_CUDA_INCLUDE to use another folder)"
                                 : ""),
         r);
   }
@@ -276,7 +277,7 @@ result<translated> translate(const nvrtc& with, const recipe& r, const source_te
   return translation(with, r, source, to, what, how_long, said).run();
 }
 
-// NVRTC finds a header in memory by its name, whatever the current folder is.
+// NVRTC finds a header in memory by its name alone, whatever the current folder is.
 read_files files_nvrtc_may_read(const recipe& r) {
   std::error_code unknown_place;
   return files_a_compile_may_read(r, std::filesystem::current_path(unknown_place).string());

@@ -11,7 +11,7 @@
 
 namespace troupe::jit {
 
-/// The desired output for a source: a program, or a part of one.
+/// The desired output for a source: a whole program, or a part of one.
 enum class code : std::uint8_t { machine_code, ptx, relocatable_code, relocatable_ptx, lto_ir };
 
 struct translated {
@@ -25,7 +25,7 @@ result<translated> translate(const nvrtc& with, const recipe& r, const source_te
 
 read_files files_nvrtc_may_read(const recipe& r);
 
-/// A file whose time is less than this before the clock's may have been written meanwhile.
+/// If a file's time is less than this before the compile began, the file may have been written during the compile.
 constexpr std::int64_t clock_step_ns = 10'000'000;
 std::int64_t wall_clock_ns() noexcept;
 

@@ -24,16 +24,16 @@ namespace {
 
 constexpr std::int64_t grace_ns = 5'000'000'000, a_day = 86400;
 
-// Variables that change how a compiler works, such as CPATH, are not part of any key, so they are not passed on.
+// Variables that change how a compiler works, such as CPATH, are not passed on, because they are not part of any key.
 std::vector<std::string> environment_for(const std::string& folder) {
   std::vector<std::string> out{"LC_ALL=C", "TMPDIR=" + folder};
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
     if (const char* value = ::secure_getenv(name)) out.push_back(std::string(name) + "=" + value);
-  if (launcher_pid() != 0) out.emplace_back("CCACHE_DISABLE=1");  // it is confined too, and cannot reach its folder
+  if (launcher_pid() != 0) out.emplace_back("CCACHE_DISABLE=1");  // ccache is confined too, and cannot reach its folder
   return out;
 }
 
-// Reads the available messages; returns false at their end.
+// Reads the messages that are available now. Returns false at their end.
 bool read_messages(int fd, std::size_t most, command_outcome& out) {
   std::array<char, 16 << 10> part;
   const ssize_t n = ::read(fd, part.data(), part.size());
@@ -54,7 +54,7 @@ bool wait_readable(int fd, const compile_deadline& how_long) {
   }
 }
 
-// The compiler guard, started by this process, or by its launcher if this process is confined.
+// The compiler guard. It is started by this process, or by this process's launcher if the process is confined.
 class guarded_program {
  public:
   static result<guarded_program> start(launch_options options) {

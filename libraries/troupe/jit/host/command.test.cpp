@@ -85,7 +85,7 @@ TEST_F(compiler_command, has_its_messages_truncated_and_made_printable) {
 }
 
 TEST_F(compiler_command, is_killed_at_its_deadline_with_all_children_even_if_they_ignore_signals) {
-  // A separate shell, because $$ in ( ) is the outer shell's.
+  // The child is a separate shell, because $$ in ( ) is the process id of the outer shell.
   command c = shell("trap '' TERM HUP; sh -c 'trap \"\" TERM; echo $$ > child; sleep 1000; :' & sleep 1000; wait");
   c.how_long = now_ns() + second / 2;
   const std::int64_t begin = now_ns();
@@ -104,14 +104,14 @@ TEST_F(compiler_command, is_killed_when_it_is_cancelled) {
   EXPECT_TRUE(c.how_long.cancelled());
 }
 
-TEST_F(compiler_command, leaves_no_child_that_outlives_it) {
+TEST_F(compiler_command, has_its_remaining_children_killed_when_it_exits) {
   EXPECT_EQ(run(shell("sleep 1000 & echo $! > child")).exit_code, 0);
   const int pid = std::stoi(in_folder("child"));
   EXPECT_TRUE(eventually([&] { return !exists(pid); }));
 }
 
-TEST_F(compiler_command, kills_children_that_left_its_session_and_does_not_wait_for_them) {
-  // A daemon that keeps the messages' pipe open, and a child of it.
+TEST_F(compiler_command, has_its_children_killed_even_if_they_left_its_session) {
+  // A daemon that keeps the messages' pipe open, and a child of the daemon.
   const std::string daemon =
       "setsid sh -c 'setsid sleep 1000 & echo $! > grandchild; echo $$ > child.new; mv child.new child; sleep 1000; :' "
       "& "
@@ -134,7 +134,7 @@ TEST_F(compiler_command, kills_children_that_left_its_session_and_does_not_wait_
   expect_gone();
 }
 
-TEST_F(compiler_command, is_limited_in_memory_and_file_size) {
+TEST_F(compiler_command, fails_if_it_exceeds_the_limits_of_memory_or_file_size) {
   command c = shell("head -c 300000000 /dev/zero | tail -c 300000000 | wc -c");
   c.memory_bytes = 64 << 20;
   EXPECT_EQ(run(c).messages.find("300000000"), std::string::npos);

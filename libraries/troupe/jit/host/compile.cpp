@@ -24,13 +24,14 @@
 namespace troupe::jit {
 namespace {
 
-// Names relative to `place`, a folder for the user's files within the private folder; our files lie beside it.
+// Names relative to `place`, a folder for the user's files within the private folder. Our own files are beside that
+// folder.
 constexpr const char *place = "in", *preprocessed = "../preprocessed", *dependencies = "../dependencies",
                      *features = "../features.h", *definitions = "../definitions.h", *translated = "../translated.ii",
                      *image = "../image.so";
 
-// The translator runs in the worker, without the limits that a compiler's process has. It needs up to a hundred bytes
-// of memory for each byte of text. Typical programs, with the standard library, are a few MiB.
+// The translator runs in the worker, without the limits of a compiler's process, and needs up to a hundred bytes of
+// memory for each byte of text. Typical programs, including the standard library, have a few MiB of text.
 constexpr std::uint64_t most_preprocessed_bytes = std::uint64_t{16} << 20, most_image_bytes = std::uint64_t{1} << 30;
 
 std::int64_t wall_clock_ns() noexcept {
@@ -44,7 +45,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
-// The compiler finds headers in memory as "./name". Removes the "./" where a message names a file, but not in quoted
+// Removes the "./" with which the compiler names headers in memory, where a message names a file, but not in quoted
 // source lines.
 void name_headers(std::string& text) {
   for (std::size_t at = text.find("./"); at != std::string::npos; at = text.find("./", at)) {
@@ -71,7 +72,7 @@ cuda_on_host::compiler_settings settings_of(const installation& at, const recipe
   return s;
 }
 
-// One compile: its folder, and the messages so far.
+// One compile: its folder, and its messages up to now.
 class job {
  public:
   job(const installation& at, const compiler& with, const recipe& r, const compile_deadline& how_long)
@@ -99,7 +100,7 @@ class job {
     const std::string in = folder_->path() + "/" + place;
     bool written = plan::write_file(in, recipe_.name, recipe_.source);
     for (const auto& [name, text] : recipe_.headers) written = written && plan::write_file(in, name, text);
-    // In a file instead of on the command line, where the macros would also apply to our own headers, which come first.
+    // Written to a file: on the command line, the macros would also apply to our own headers, which come first.
     std::string macros;
     for (const auto& [name, value] : recipe_.definitions)
       macros.append("#define ").append(name).append(" ").append(value).append("\n");
@@ -149,13 +150,13 @@ class job {
     std::error_code unknown;
     const auto bytes = std::filesystem::file_size(folder_->path() + "/" + place + "/" + preprocessed, unknown);
     if (out_.was_stopped || unknown || bytes <= most_preprocessed_bytes) return fine;
-    out_.log.clear();  // the preprocessor's message that its output was too large
+    out_.log.clear();  // removes the preprocessor's message that its output is too large
     return stop(failure(reaction::caller_bug,
                         cat(recipe_.name, " is more than ", most_preprocessed_bytes,
                             " bytes after preprocessing; include less, or look for macros that expand without end")));
   }
 
-  // Returns false after the deadline. For the steps in this process, which no time-out kills.
+  // Returns false after the deadline. For the steps in this process, because nothing kills them.
   bool in_time() {
     if (!how_long_.over()) return true;
     out_.was_stopped = true;
@@ -178,7 +179,7 @@ class job {
                                         }});
     for (const cuda_on_host::finding& f : t.findings) out_.log += to_string(f) + "\n";
     for (const cuda_on_host::finding& f : t.left_out)
-      out_.log += cat(f.file, ":", f.line, ": note: the kernel around this needs a GPU: ", f.text, "\n");
+      out_.log += cat(f.file, ":", f.line, ": note: the kernel that contains this needs a GPU: ", f.text, "\n");
     if (!t.findings.empty())
       return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
     if (!in_time()) return false;
@@ -188,15 +189,15 @@ class job {
 
   bool build() {
     std::vector<std::string> arguments = cuda_on_host::compiler_arguments(settings_, translated, image);
-    // Sanitizer runtimes are linked to programs only, not to shared objects.
+    // Sanitizer runtimes are linked to programs, not to shared objects.
     for (const std::string& option : recipe_.options)
       if (option.starts_with("-fsanitize")) arguments.push_back("-Wl,-z,undefs");
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
     return step(std::move(arguments), "", most_image_bytes);
   }
 
-  // Records the inputs, unless one was written after the compiler began: it would be unknown which content the compiler
-  // saw.
+  // Records the inputs, unless one was written after the compiler began: then it is unknown whether the compiler read
+  // the old or the new content.
   void note_inputs(std::int64_t begin) {
     constexpr std::int64_t clock_step_ns = 10'000'000;
     const auto rule = plan::read_file(folder_->path() + "/" + place + "/" + dependencies);
@@ -212,7 +213,8 @@ class job {
       if (s->is == plan::stamp::kind::file && mentions_time(plan::read_file(path).value_or(""))) return;
       out_.made_from.push_back(std::move(*s));
     }
-    // The compiler's list lacks files that were only tested for, and places that were searched in vain.
+    // Adds what the compiler's list lacks: files whose existence was tested, and places that were searched without
+    // success.
     for (plan::stamp& s : files_a_compile_may_read(recipe_).made_from) {
       if (s.changed_ns > begin - clock_step_ns) return;
       out_.made_from.push_back(std::move(s));
@@ -226,7 +228,7 @@ class job {
   const cuda_on_host::compiler_settings settings_;
   const compile_deadline& how_long_;
   std::optional<plan::private_folder> folder_;
-  std::string features_;  // that the code requires of the processor
+  std::string features_;  // processor features that the code requires
   compiled out_;
 };
 

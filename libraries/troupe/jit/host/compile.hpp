@@ -12,7 +12,7 @@ namespace troupe::jit {
 /// The paths of the engine's files.
 struct installation {
   std::string compiler_guard;  ///< path of troupe-keeper
-  std::string cuda_folder;     ///< headers that replace CUDA's
+  std::string cuda_folder;     ///< folder of the headers that replace CUDA's
 };
 
 /// Preprocesses, translates and compiles a recipe.

@@ -31,7 +31,7 @@ std::string in_path(const std::string& name) {
   return {};
 }
 
-// Returns true if the mode of the file permits reading it, but the worker's confinement does not.
+// Returns true if the file's mode permits reading it, but the worker's confinement does not.
 bool is_hidden(const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0) return false;
   const file_descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -111,8 +111,8 @@ result<known_compilers::known> known_compilers::ask(const std::string& compiler_
     if (where.was_stopped)
       return unsupported("the compiler " + path + " does not report the programs it runs: it does not finish" + remedy);
     std::string program = first_line(where.messages);
-    if (!program.starts_with('/')) program = in_path(program);  // searched as the compiler searches for it
-    // Without the content: if the file was touched, asking the compiler again costs less than comparing the content.
+    if (!program.starts_with('/')) program = in_path(program);  // searched for in PATH, as the compiler does
+    // The content is not compared: if the file was touched, running the compiler again takes less time than comparing.
     if (auto file = plan::stamp_without_content(program);
         where.exit_code == 0 && file && file->is == plan::stamp::kind::file)
       out.programs.push_back(std::move(*file));
@@ -164,7 +164,7 @@ const std::string& processor_identity() {
   static const std::string identity = [] {
     std::ifstream info("/proc/cpuinfo");
     std::string line, out;
-    while (std::getline(info, line) && !line.empty())  // those of the first processor
+    while (std::getline(info, line) && !line.empty())  // the lines about the first processor
       for (const char* what : {"vendor_id", "cpu family", "model", "stepping", "flags", "Features"})
         if (line.starts_with(what)) out += line + "\n";
     return out;

@@ -15,16 +15,16 @@ namespace troupe::jit {
 /// Refuses recipes that the host engine does not support.
 result<void> check_for_host(const recipe& r);
 
-/// Returns the path of the recipe's compiler, else of TROUPE_CXX, else of the first of c++, g++ and clang++ in PATH.
-/// The `unsupported` error names the package to install. Does not run the compiler.
+/// Returns the path of the recipe's compiler; if it names none, of TROUPE_CXX; if that is not set, of the first of c++,
+/// g++ and clang++ in PATH. The `unsupported` error names the package to install. Does not run the compiler.
 result<std::string> find_compiler(const recipe& r);
 
-/// Identifies compilers. A path may lead to a wrapper, such as ccache. A compiler is therefore asked for its version
-/// and for the programs that do its work, and its identity changes when any of them changes. Thread-safe.
+/// Identifies compilers. A path may lead to a wrapper, such as ccache, so a compiler is asked for its version and for
+/// the programs that do its work; its identity changes when any of these changes. Thread-safe.
 class known_compilers {
  public:
-  /// Asks the compiler, unless the answer for these very files is known, here or in `cache`, which may be null. A
-  /// compiler that does not answer in time is refused.
+  /// Runs the compiler to ask for its version and programs, unless the answer for the unchanged files is known here or
+  /// in `cache`, which may be null. A compiler that does not answer in time is refused.
   result<compiler> identify(const std::string& compiler_guard, const std::string& path, plan::disk_cache* cache,
                             time_span timeout = time_span::of_seconds(10));
 

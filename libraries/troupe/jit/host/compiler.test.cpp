@@ -24,7 +24,7 @@ class host_compiler : public testing::Test {
     ::setenv("PATH", path_before_.c_str(), 1);
     ::unsetenv("TROUPE_CXX");
   }
-  // Writes a program that prints `text`, counts its runs, and delegates its work to other programs.
+  // Writes a fake compiler that prints `text`, counts its runs, and names other programs that do its work.
   std::string program(const std::string& name, const std::string& text) {
     const std::string path = folder_.path() + "/" + name;
     std::ofstream(path) << "#!/bin/sh\ncase $1 in\n"
@@ -50,7 +50,7 @@ class host_compiler : public testing::Test {
   known_compilers compilers_;
 };
 
-TEST_F(host_compiler, is_taken_from_the_recipe_else_from_the_environment_else_from_the_path) {
+TEST_F(host_compiler, is_the_recipes_or_else_troupe_cxx_or_else_the_first_in_path) {
   const auto none = find_compiler({});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().reaction(), reaction::unsupported);
@@ -74,7 +74,7 @@ TEST_F(host_compiler, is_taken_from_the_recipe_else_from_the_environment_else_fr
             std::string::npos);
 }
 
-TEST_F(host_compiler, refuses_options_that_make_no_sense_for_a_processor) {
+TEST_F(host_compiler, refuses_recipe_fields_that_apply_only_to_gpus) {
   EXPECT_TRUE(check_for_host({.source = "a"}));
   const auto registers = check_for_host({.source = "a", .max_registers = 32});
   ASSERT_FALSE(registers);
@@ -92,7 +92,8 @@ TEST_F(host_compiler, refuses_options_that_make_no_sense_for_a_processor) {
   EXPECT_NE(refusal({.source = "a", .relocatable = true}).find("relocatable is true"), std::string::npos);
   EXPECT_NE(refusal({.source = "a", .precompiled_headers = true}).find("precompiled_headers is true"),
             std::string::npos);
-  EXPECT_TRUE(check_for_host({.source = "a", .link_time_optimisation = true})) << "of one source, that is what it does";
+  EXPECT_TRUE(check_for_host({.source = "a", .link_time_optimisation = true}))
+      << "a single source is always optimized as a whole";
   const auto architecture = check_for_host({.source = "a", .architecture = "sm_90a"});
   ASSERT_FALSE(architecture);
   EXPECT_EQ(architecture.error().reaction(), reaction::unsupported);
@@ -128,7 +129,7 @@ TEST_F(host_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged)
   EXPECT_EQ(times_asked(), 2 * once);
 }
 
-TEST_F(host_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes) {
+TEST_F(host_compiler, gets_a_new_identity_if_a_program_that_its_wrapper_runs_changes) {
   const std::string path = program("c++", "c++ 1");
   write("cc1plus", "the compiler");
   write("ld", "the linker");  // found in PATH
@@ -161,7 +162,7 @@ TEST(compiler_dependencies, are_read_from_the_rules_that_compilers_write) {
   EXPECT_TRUE(files_in_rule("no rule").empty());
 }
 
-TEST(compiler_dependencies, include_folders_and_places_that_precede_the_files_found) {
+TEST(compiler_dependencies, include_places_that_are_searched_before_the_files_found) {
   EXPECT_EQ(paths_to_watch("x: a.cu own.h /two/sub/b.h /one/c.h /usr/d.h\n", {"/one", "/two"}),
             (std::vector<std::string>{"/one", "/one/c.h", "/one/sub/b.h", "/two", "/two/sub/b.h", "/usr/d.h"}));
 }

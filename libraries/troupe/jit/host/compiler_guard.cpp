@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs one program for a worker, in a folder of its own, and makes sure that neither outlives the worker or its
-// deadline. The kernel notifies a process when its parent dies, but not when its parent's parent does, and a compiler
-// starts further processes. Started by `run_command`, never by hand. Arguments: the parent's process id, limits of
-// memory in bytes, CPU time in seconds and file size in bytes, the folder, the working directory in it, the file for
-// standard output (empty: it goes to the messages), the program, and its arguments.
+// Runs one program for a worker, in a folder of its own, and makes sure that neither the program nor the folder
+// outlives the worker or the deadline. The kernel notifies a process when its parent dies, but not when its parent's
+// parent does, and a compiler starts further processes. Started by `run_command`, never by hand. Arguments: the
+// parent's process id, the limits of memory in bytes, CPU time in seconds and file size in bytes, the folder, the
+// working directory in it, the file for standard output (empty: it goes to the messages), the program, and its
+// arguments.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -32,7 +33,7 @@ constexpr int could_not_run = 127, was_told_to_stop = 126;
 void limit(__rlimit_resource what, unsigned long long most) {
   const rlimit both{.rlim_cur = most, .rlim_max = most};
   rlimit now{};
-  if (::getrlimit(what, &now) == 0 && now.rlim_max < most) return;  // a lower limit is already in force
+  if (::getrlimit(what, &now) == 0 && now.rlim_max < most) return;  // a lower limit is already set
   (void)::setrlimit(what, &both);
 }
 
@@ -65,11 +66,11 @@ int await(pid_t child, const sigset_t& signals) {
   }
 }
 
-// When a process ends, its children become ours, even if they left the group or the session: so continue until no child
-// is left.
+// When a process ends, its children become children of this process, even if they left the group or the session.
+// Continues until no child is left.
 void kill_descendants(pid_t child) {
   (void)::kill(-child, SIGKILL);
-  (void)::kill(child, SIGKILL);  // in case it has not reached the line that makes the group
+  (void)::kill(child, SIGKILL);  // in case it has not made its group yet
   const std::string children = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
   do {
     std::ifstream list(children);

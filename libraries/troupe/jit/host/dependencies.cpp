@@ -25,7 +25,7 @@ std::vector<std::string> files_in_rule(std::string_view rule) {
       word += '$', ++i;
     } else if (c == ' ' || c == '\n' || c == '\t') {
       end_word();
-      if (c == '\n') break;  // only the first rule: those after it are for the headers
+      if (c == '\n') break;  // the first rule only; the others are for the headers
     } else {
       word += c;
     }

@@ -17,7 +17,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 
 std::string_view undefined_symbol(std::string_view messages) {
   if (const auto of_bfd = between(messages, "undefined reference to `", "'\n"); !of_bfd.empty()) return of_bfd;
-  return between(messages, "undefined symbol: ", "\n");  // of lld
+  return between(messages, "undefined symbol: ", "\n");  // lld's message
 }
 
 std::string not_defined(std::string_view symbol) {

@@ -23,12 +23,12 @@ TEST(compiler_diagnosis, blames_a_broken_compiler_and_says_how_to_use_another) {
                 "Please submit a full bug report\n",
                 1, "g++ 12"),
       "k.cu:9:3: internal compiler error: in tsubst_copy, at cp/pt.cc:16905" + remedy);
-  // Another process killed it.
+  // Another process has killed the compiler.
   EXPECT_EQ(diagnosis("c++: fatal error: Killed signal terminated program cc1plus\n", 1, "g++ 12"),
             "c++: fatal error: Killed signal terminated program cc1plus");
 }
 
-TEST(compiler_diagnosis, names_undefined_symbols_as_spelt_in_the_source) {
+TEST(compiler_diagnosis, names_undefined_symbols_as_spelled_in_the_source) {
   const std::string then =
       " is declared and used, but not defined: define it in the source or in a header that it includes, because the "
       "host "

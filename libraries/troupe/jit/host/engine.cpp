@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of jit: runs the system's compiler, and the resulting kernels on the worker's threads.
+// The host engine of jit: compiles with the system's compiler, and runs the kernels on the worker's threads.
 #include <troupe/jit/engine.hpp>
 #include <troupe/jit/host/host_builder.hpp>
 

@@ -13,14 +13,14 @@ namespace {
 
 std::filesystem::path engine_file() { return file_of_code(reinterpret_cast<const void*>(&engine_file)); }
 
-// The engine's files are in the parent of its folder.
+// The engine's files are in the parent folder of its own folder.
 installation find_installation() {
   const std::filesystem::path folder = engine_file().parent_path().parent_path();
   return {.compiler_guard = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
 }
 
-// Included in keys, because another build of the engine may translate differently, and code is compiled for this
-// processor.
+// Part of every key, because another build of the engine may translate differently, and because code is compiled for
+// this processor.
 std::string engine_identity() {
   std::error_code failed;
   const std::filesystem::path file = engine_file();

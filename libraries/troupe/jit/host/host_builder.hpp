@@ -14,7 +14,7 @@ namespace troupe::jit {
 /// that contains this code.
 class host_builder {
  public:
-  /// Unless it `may_compile`, it finds only what was compiled before: see engine_context.
+  /// Makes a builder. If `may_compile` is false, it finds only programs that were compiled before: see engine_context.
   explicit host_builder(bool may_compile);
   host_builder(const host_builder&) = delete;
   host_builder& operator=(const host_builder&) = delete;

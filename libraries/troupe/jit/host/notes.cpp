@@ -14,8 +14,8 @@ std::string why_none(const error& e) {
 std::string compiler_text(const installation& at) {
   const auto path = find_compiler({});
   if (!path) return why_none(path.error());
-  // Ask the compiler itself, because a compiler that the cache knows may no longer run. If it hangs, the engine must
-  // not seem to hang.
+  // Runs the compiler itself, because one that the cache knows may no longer work. The time is limited, so that `troupe
+  // doctor` does not hang if the compiler does.
   const auto found = known_compilers().identify(at.compiler_guard, *path, nullptr, time_span::of_seconds(3));
   if (!found) return why_none(found.error());
   return found->path + ", " + found->version;

@@ -7,8 +7,8 @@
 
 namespace troupe::jit {
 
-/// Returns, for `troupe doctor`, a line "key: value" for each fact: the compiler of a recipe that names none, where the
-/// cache is, and how full.
+/// Returns lines "key: value" for `troupe doctor`: the compiler of recipes that name none, where the cache is, and how
+/// full it is.
 std::string notes_of(const installation& at, const plan::disk_cache& cache);
 
 }  // namespace troupe::jit

@@ -9,7 +9,7 @@
 namespace troupe::jit {
 namespace {
 
-// Each list is a text of words, each followed by a space.
+// Each list is a text: words that are each followed by a space.
 
 template <class F>
 bool any_word(std::string_view list, F&& f) {
@@ -33,14 +33,14 @@ constexpr std::string_view  // Options of NVRTC that the host's compilers reject
         "--device-float128 --display-error-number --no-display-error-number --diag-error= "
         "--diag-suppress= --diag-warn= --brief-diagnostics= --split-compile= --minimal "
         "--no-cache ";
-// Options that may make the compiler or the linker read files, but run none. Each is followed by its value.
+// Options that may make the compiler or the linker read files, but run none of them. Each is followed by its value.
 constexpr std::string_view reads_files =
     "-I -L -l -isystem -iquote -idirafter -include -fsanitize= -fno-sanitize= -fsanitize-recover= -fsanitize-trap= "
     "-fsanitize-ignorelist= -flto= -stdlib= --stdlib= --sysroot= ";
 constexpr std::string_view reads_files_alone =
     "-flto -fopenmp -fopenmp-simd -fuse-ld=bfd -fuse-ld=gold -fuse-ld=lld -fuse-ld=mold -static-libgcc "
     "-static-libstdc++ -nostdlib -nodefaultlibs -rdynamic -s ";
-// After "-Wl,". Others make the linker write files, or load plug-ins.
+// Allowed words after "-Wl,". Others make the linker write files or load plug-ins.
 constexpr std::string_view for_linker =
     "--as-needed --no-as-needed --push-state --pop-state --whole-archive --no-whole-archive --start-group --end-group "
     "--gc-sections --no-gc-sections --no-undefined --undefined-version --exclude-libs= --icf= --hash-style= --build-id "
@@ -48,7 +48,7 @@ constexpr std::string_view for_linker =
     "-Bsymbolic-functions --export-dynamic -O1 -O2 -s -S -rpath= --rpath= -rpath-link= --rpath-link= ";
 constexpr std::string_view for_linker_with_value = "-rpath --rpath -rpath-link --rpath-link -z --exclude-libs ";
 
-// Short names of NVRTC's options, for users who know these, where adding a dash does not give the long name.
+// Short names of NVRTC's options and what to use instead, where adding a dash does not give the long name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_for_nvrtc{
     {{"-std", "use recipe::standard"},
      {"-ftz", "use recipe::flush_to_zero"},
@@ -66,7 +66,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_fo
      {"-D", "use recipe::definitions"},
      {"-U", "write #undef into the source"}}};
 
-constexpr std::string_view harmless = "-D -U -m -W -std= --param= ",  // prefixes of options
+constexpr std::string_view harmless = "-D -U -m -W -std= --param= ",  // prefixes of options that read no files
     harmless_alone =
         "-w -pedantic -pedantic-errors -ansi -pthread -pipe -O -O0 -O1 -O2 -O3 -Os -Oz -Og -Ofast "
         "-g -g0 -g1 -g2 -g3 -gz -gline-tables-only -gno-column-info -gcolumn-info ";
@@ -87,10 +87,10 @@ constexpr std::string_view harmless_after_f =
     "trapv tree- unroll- unsafe-math unsigned-char unswitch- unwind-tables variable- vect version-loops visibility web "
     "wrapv zero- ";
 
-// Returns true if the parts of "-Wl,A,B" are options of the linker that read no options and write no files.
+// Returns true if the parts of "-Wl,A,B" are options of the linker that read no options from files and write no files.
 bool are_for_linker(std::string_view parts) {
   while (!parts.empty()) {
-    parts.remove_prefix(1);  // the comma
+    parts.remove_prefix(1);  // skips the comma
     const std::string_view part = parts.substr(0, parts.find(','));
     parts.remove_prefix(part.size());
     const std::size_t equals = part.find('=');
@@ -104,8 +104,8 @@ bool are_for_linker(std::string_view parts) {
   return true;
 }
 
-// Returns true if the option is one of these words with a value. With another dash it would be another option, as
-// -include-pch is.
+// Returns true if the option is a word of the list followed by a value, and not a longer option, as -include-pch is of
+// -include.
 bool has_value(std::string_view option, std::string_view list) {
   return any_word(list, [&](std::string_view word) {
     return option.size() > word.size() && option.starts_with(word) && option[word.size()] != '-';
@@ -123,7 +123,7 @@ bool is_allowed_option(std::string_view option) {
 
 bool is_allowed_for_nvrtc(std::string_view option) {
   if (!is_any(option.substr(0, std::min(option.find('='), option.size() - 1) + 1), long_for_nvrtc)) return false;
-  // Without a dash, ptxas takes an option for a file to read.
+  // ptxas takes an argument without a dash for a file to read.
   constexpr std::string_view passed_on = "--ptxas-options=";
   if (!option.starts_with(passed_on)) return true;
   option.remove_prefix(passed_on.size());
@@ -134,7 +134,7 @@ std::string alternative_to(std::string_view option) {
   if (option.starts_with("--ptxas-options="))
     return "pass options to ptxas directly, each with a dash, and not in a file";
   if (is_allowed_for_nvrtc("-" + std::string(option))) return "write -" + std::string(option);
-  // Options of one letter may be followed directly by their value.
+  // Options of one letter may be followed by their value directly.
   const std::string_view name = option.substr(0, begins_with_any(option, "-I -D -U ") ? 2 : option.find('='));
   for (const auto& [short_name, instead] : short_for_nvrtc)
     if (name == short_name) return std::string(instead);
@@ -142,9 +142,9 @@ std::string alternative_to(std::string_view option) {
 }
 
 bool reads_no_files(std::string_view option) {
-  // Options of LLVM can load code.
+  // These options of LLVM can load code.
   if (begins_with_any(option, "-mllvm -mmlir -main-file ")) return false;
-  // -Wl, -Wp, and -Wa, pass options on.
+  // -Wl, -Wp, and -Wa, pass options to other programs.
   if (option.starts_with("-W") && option.find(',') != std::string_view::npos) return false;
   if (is_any(option, harmless_alone) || begins_with_any(option, "-gdwarf -ggdb ")) return true;
   if (!option.starts_with("-f")) return has_value(option, harmless);

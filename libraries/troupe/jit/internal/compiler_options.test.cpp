@@ -94,7 +94,7 @@ TEST(compiler_options, options_that_nvrtc_must_not_get_are_refused_with_an_alter
   EXPECT_EQ(alternative_to("-use-pch=/x"), "docs/jit.md lists those that can be given");
 }
 
-TEST(compiler_options, are_known_to_read_no_files_only_if_they_are_listed_as_harmless) {
+TEST(compiler_options, options_count_as_reading_files_unless_they_are_listed_as_harmless) {
   for (const char* option : {"-Wall", "-Wno-unused", "-DX=1", "-UX", "-O2", "-g", "-mavx2", "-march=x86-64-v3",
                              "-std=gnu++20", "-fno-inline", "-fno-math-errno", "-ftemplate-depth=9", "-funroll-loops",
                              "-fconstexpr-ops-limit=9", "-w", "-pthread", "--param=max-unroll-times=4"})

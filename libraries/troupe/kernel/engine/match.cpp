@@ -26,7 +26,7 @@ std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) 
   return cat("a struct of ", bytes, " bytes", alignment == 0 ? "" : cat(", aligned to ", alignment));
 }
 
-// "inout(f32[100])", "f32[100]", "i32"
+// Returns an argument as text: "inout(f32[100])", "f32[100]", "i32".
 std::string text_of(const arguments::decoded& a) {
   if (a.is == kind::value) return type_text(a.type, a.bytes, a.alignment);
   if (a.is == kind::map) return "a tensor map";
@@ -37,7 +37,7 @@ std::string text_of(const arguments::decoded& a) {
   return cat(a.is == kind::write ? "out(" : a.is == kind::read_write ? "inout(" : "in(", elements, ")");
 }
 
-// Respells a type for people: "float *" of the compiler becomes `float*`.
+// Rewrites the compiler's spelling of a type: "float *" becomes `float*`.
 std::string spelling(const parameter_attributes& p) {
   if (p.passing == passing::unknown) return cat(p.bytes, " bytes of unknown type");
   std::string s = p.type;
@@ -56,8 +56,8 @@ bool takes_any_element(const parameter_attributes& p) noexcept {
   return p.bytes == 0 || p.element == dtype::u8 || p.element == dtype::i8;
 }
 
-// Returns what is wrong with passing `a` for `p`, worded to follow "but parameter 1 of saxpy is `float*`", or an empty
-// text.
+// Returns what is wrong with passing `a` for `p`, worded to follow "but parameter 1 of saxpy is `float*`". Returns an
+// empty text if nothing is wrong.
 std::string mismatch(const arguments::decoded& a, const parameter_attributes& p) {
   if (a.is == kind::map) {
     const bool by_value = p.passing == passing::value || p.passing == passing::unknown;
@@ -106,7 +106,7 @@ std::optional<std::size_t> first_map_in(const arguments& given) {
 
 void argument_frame::make_room(const std::vector<parameter_attributes>& parameters) {
   std::size_t bytes = 0;
-  // A parameter that may be a tensor map is aligned like one.
+  // Tensor maps have this alignment, so a parameter that may be a tensor map is aligned like one.
   const auto alignment = [](const parameter_attributes& p) {
     return size_of(p) == tensor_descriptor_bytes ? tensor_descriptor_alignment : alignment_of(p);
   };
@@ -148,7 +148,7 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
       wrong = make_map(*a.map, address, values_ + at);
       if (!wrong.empty()) wrong.insert(0, cat("argument ", i, " "));
     } else {
-      std::memcpy(values_ + at, a.content, size_of(p));  // for a buffer, this is its address
+      std::memcpy(values_ + at, a.content, size_of(p));  // for a buffer, its address
     }
     addresses_[i++] = values_ + at;
     at += size_of(p);

@@ -11,18 +11,19 @@
 
 namespace troupe::kernel {
 
-/// The arguments of one launch in the form that a kernel takes: the address of each value.
+/// The arguments of one launch in the form that a kernel takes: an array with the address of each value.
 class argument_frame {
  public:
   argument_frame() noexcept {}
   argument_frame(const argument_frame&) = delete;
   argument_frame& operator=(const argument_frame&) = delete;
 
-  /// Makes the descriptor of a tensor at an address. On failure, returns the reason, worded to follow "argument 2 ".
+  /// Writes the descriptor of the tensor at `address`. Returns an empty text, or why that failed, worded to follow
+  /// "argument 2 ".
   using map_maker = std::string (*)(const tensor_layout& map, std::uint64_t address, void* descriptor);
 
   /// Compares the arguments with the kernel's parameters in number, kind, type and access, and lays them out. An error
-  /// names the argument that does not match and says what to pass. `request` begins its text.
+  /// names the argument that does not match and says what to pass. Its text begins with `request`.
   result<void> fill(const arguments& given, const std::string& kernel,
                     const std::vector<parameter_attributes>& parameters, std::string_view request,
                     map_maker make_map = nullptr);
@@ -41,7 +42,7 @@ class argument_frame {
   std::vector<std::byte> large_;
 };
 
-/// Returns the index of the first tensor map among the arguments of a launch, if there is one.
+/// Returns the index of the first tensor map among the arguments of a launch, or nothing.
 std::optional<std::size_t> first_map_in(const arguments& given);
 
 }  // namespace troupe::kernel

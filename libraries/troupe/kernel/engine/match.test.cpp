@@ -10,7 +10,8 @@ struct pair_of_floats {
   float a, b;
 };
 
-// Returns what a kernel k with these parameters reports about the arguments, encoded as a worker sees them.
+// Returns the error for arguments of a kernel k with these parameters, or an empty text. The arguments are encoded as a
+// worker receives them.
 std::string answer(const std::vector<parameter_attributes>& parameters, const arguments& given,
                    argument_frame::map_maker make_map = nullptr, void* descriptor = nullptr) {
   std::vector<std::byte> bytes(given.encoded_bytes());
@@ -51,7 +52,7 @@ const parameter_attributes pointer{"float *", passing::pointer, dtype::f32, 4, 4
     const_pointer{"float const *", passing::const_pointer, dtype::f32, 4, 4},
     number{"int", passing::value, dtype::i32, 4, 4};
 
-TEST(matched_arguments, read_arguments_fit_a_pointer_to_const_and_any_pointer_if_the_caller_says_so) {
+TEST(matched_arguments, plain_buffers_fit_only_pointers_to_const_and_in_fits_any_pointer) {
   const in<float> x(0x1000, 4);
   const buffer<float> plain;
   EXPECT_EQ(answer({const_pointer}, {x}), "");
@@ -73,7 +74,7 @@ TEST(matched_arguments, null_fits_any_pointer_and_nothing_else) {
             "jit.launch: argument 0 is a null pointer, but parameter 0 of k is `int`, a value; pass it by value");
 }
 
-// Replaces the driver.
+// Stands for the driver's descriptor.
 struct alignas(64) descriptor {
   std::uint64_t address, sizes[15];
 };
@@ -89,7 +90,7 @@ TEST(matched_arguments, tensor_maps_become_descriptors_passed_by_value) {
   const parameter_attributes p{"CUtensorMap_st", passing::value, dtype{}, 128, 0};
   const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}});
   descriptor d{};
-  // Also at an odd offset and in a large frame: the driver requires alignment.
+  // The frame must align descriptors at an odd offset and in a large frame, too, because the driver requires alignment.
   EXPECT_EQ(answer({of_size(1), p}, {true, map}, &write_descriptor, &d), "");
   EXPECT_EQ(d.address, 0x1000u);
   EXPECT_EQ(d.sizes[0], 64u);

@@ -12,7 +12,7 @@
 
 namespace troupe::kernel {
 
-/// Builds a program with `build(summary, log)`, which records where the image came from and how large it is.
+/// Builds a program with `build(summary, log)`, which also records the origin and the size of the image in `summary`.
 template <class Programs, class Build>
 typename Programs::made built(Build&& build) {
   const std::int64_t begin = now_ns();
@@ -46,8 +46,8 @@ class program_engine {
     return programs_.make(root_at(r.root.data()));
   }
   result<void> run(const launch& r, call& c) { return programs_.run(r.kernel.of().root(), order_of(r), c); }
-  /// Returns a number that is the same for the same kernel, grid and block, or 0 if the launch has attributes and must
-  /// run alone. Launches with other numbers may run as one graph.
+  /// Returns a number that is equal for launches of the same kernel, grid and block. Returns 0 if the launch has
+  /// attributes and must run alone. Launches with different numbers may run as one graph.
   static std::uint64_t sequence_of(const launch& r)
     requires(puts_launches_together<Programs>)
   {
@@ -96,7 +96,8 @@ class program_engine {
     return {};
   }
 
-  // After a restart, the first request that uses a program builds it, outside the lanes' critical path.
+  // After a restart, the first request that uses a program builds it, outside of the lanes, which are not blocked
+  // meanwhile.
   bool ready(const launch& r) { return programs_.is_known(r.kernel.of().root()); }
   bool ready(const write_global& r) { return programs_.is_known(r.global.of().root()); }
   bool ready(const read_global& r) { return programs_.is_known(r.global.of().root()); }

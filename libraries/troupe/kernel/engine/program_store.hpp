@@ -23,9 +23,9 @@ namespace troupe::kernel {
 
 /// A program that is ready to run in this worker. Thread-safe.
 ///
-/// `Image` is what the engine loads. It has `kernels()` and `globals()`, whose members have a `name`, and
-/// `find_kernel(name)` and `find_global(name)`, which return null if there is none. A global has an `address` and
-/// `bytes`.
+/// `Image` is what the engine loads. It has `kernels()` and `globals()`, lists whose elements have a `name`, and
+/// `find_kernel(name)` and `find_global(name)`, which return null if there is no such element. A global has an
+/// `address` and `bytes`.
 template <class Image>
 class loaded_program {
  public:
@@ -37,9 +37,10 @@ class loaded_program {
 
   const std::string& name() const noexcept { return name_; }
   const Image& image() const noexcept { return image_; }
-  const std::string& bytes() const noexcept { return *bytes_; }  ///< of the image
+  const std::string& bytes() const noexcept { return *bytes_; }  ///< the image's bytes
 
-  /// Returns a kernel, without a search if its name was looked up before. The error lists the kernels that exist.
+  /// Returns a kernel. Searches for it only if its name was not looked up before. The error lists the kernels that
+  /// exist.
   result<kernel_type*> kernel(std::string_view name, std::string_view request) const {
     {
       const std::shared_lock guard(lock_);
@@ -83,7 +84,7 @@ struct launch_order {
   int shared_carveout = -1;
 };
 
-/// A query about blocks of a kernel.
+/// A question how many blocks of a kernel run at the same time.
 struct occupancy_question {
   const char* request;
   std::string_view kernel;
@@ -92,13 +93,13 @@ struct occupancy_question {
   const dimensions& cluster;
 };
 
-/// The programs of a worker. An unknown program is built from its recipe, so a replacement worker needs no preparation.
-/// Thread-safe.
+/// The programs of a worker. A program that this worker does not know is built from its recipe, so a replacement worker
+/// needs no preparation. Thread-safe.
 template <class Image>
 class program_store {
  public:
   using program_ref = std::shared_ptr<const loaded_program<Image>>;
-  /// A program, or the reason why it could not be built, and a report on the build.
+  /// A program, or the reason why it could not be built, and a report about the build.
   struct made {
     result<program_ref> program;
     build_summary summary;
@@ -115,11 +116,11 @@ class program_store {
     typename loaded_program<Image>::kernel_type* kernel;
   };
 
-  /// `make` builds a program from its root.
+  /// Makes a store. `make` builds a program from its root.
   explicit program_store(maker make) : make_(std::move(make)) {}
 
-  /// Finds or builds a program. Refuses one that was unloaded, because a late request, from whichever thread, must not
-  /// bring it back.
+  /// Finds or builds a program. Refuses a program that was unloaded, because a late request, on whatever thread, must
+  /// not build it again.
   result<program_ref> find(const program_root& root, std::string_view request) {
     {
       const std::shared_lock guard(lock_);
@@ -141,21 +142,21 @@ class program_store {
     last.note(root, name, found, stamp);
     return found;
   }
-  /// Returns true if `find` returns without building the program, which can take as long as a compiler runs.
+  /// Returns true if `find` returns without building the program, which may take as long as a compile.
   bool is_known(const program_root& root) {
     if (last_launch().is_of(root, stamp_)) [[likely]]
       return true;
     const std::shared_lock guard(lock_);
     return known_.contains(root.id) || was_unloaded(root);
   }
-  /// Builds a program and writes the report, because the application asks for both.
+  /// Builds a program and writes the report, which the application has requested.
   result<void> make(const program_root& root) {
     made m = make_(root);
     write_state(root, m.summary, m.log);
     const auto kept = keep(root, std::move(m), true);
     return kept ? result<void>() : kept.error();
   }
-  /// Returns the report on the build. Writes it, with the log, if this worker has not written it before.
+  /// Returns the report about the build. Writes it, with the log, unless this worker has written it before.
   result<build_summary> summary(const program_root& root, std::string_view request) {
     TROUPE_TRY(find(root, request));
     const std::scoped_lock guard(lock_);
@@ -171,7 +172,7 @@ class program_store {
   /// Unloads a program from this worker. The application makes sure that no other worker builds it again.
   void unload(const program_root& root) {
     constexpr std::size_t most_remembered = 1024;
-    typename decltype(known_)::node_type last;  // its destructor runs without the lock
+    typename decltype(known_)::node_type last;  // destroyed after the lock is released
     const std::scoped_lock guard(lock_);
     stamp_.store(new_stamp(), std::memory_order_release);
     unloaded_.push_back(root.id);
@@ -179,7 +180,7 @@ class program_store {
     last = known_.extract(root.id);
   }
 
-  /// Returns the address of `bytes` bytes of a global variable.
+  /// Returns the address of `bytes` bytes of a global variable, from `offset` on.
   result<placed_global> place(const global& variable, extent offset, std::uint64_t bytes, std::string_view request) {
     auto program = TROUPE_TRY(find(variable.of().root(), request));
     const auto found = TROUPE_TRY(program->global(variable.name(), request));
@@ -188,7 +189,7 @@ class program_store {
       return not_in_global(request, found->name, all, first, bytes);
     return placed_global{std::move(program), static_cast<std::byte*>(found->address) + first};
   }
-  /// Calls `attributes_of(kernel)` of the engine.
+  /// Calls the engine's `attributes_of(kernel)`.
   result<described> attributes(const program_root& root, std::string_view name, std::string_view request) {
     const auto program = TROUPE_TRY(find(root, request));
     const auto found = TROUPE_TRY(program->kernel(name, request));
@@ -196,8 +197,8 @@ class program_store {
   }
 
  private:
-  // The last launch of this thread, from any store. Most launches repeat the one before and find their kernel here
-  // without a lock. It must have no destructor, which would run after the engine is gone.
+  // The last launch of this thread, in any store. Most launches repeat the previous one and find their kernel here
+  // without a lock. The class must have no destructor, which would run after the engine is gone.
   class recent {
    public:
     bool is_of(const program_root& root, const std::atomic<std::uint64_t>& stamp) const noexcept {
@@ -222,7 +223,7 @@ class program_store {
     static thread_local recent last;
     return last;
   }
-  // Unique among all stores that this process has had.
+  // Returns a number that is unique among all stores that this process has had.
   static std::uint64_t new_stamp() noexcept {
     static std::atomic<std::uint64_t> last{0};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -232,15 +233,15 @@ class program_store {
     result<program_ref> program;
     build_summary summary;
     std::string log;
-    bool is_reported = false;  // to the application
+    bool is_reported = false;  // whether the build was reported to the application
   };
-  // A failure is kept as well; otherwise each waiting launch would run the compiler again, and fail again.
+  // Keeps a failure, too; otherwise each waiting launch would run the compiler again, and fail again.
   result<program_ref> keep(const program_root& root, made&& m, bool is_reported) {
     if (!m.program && m.program.error().reaction() == reaction::retry_later) return m.program;
     const std::scoped_lock guard(lock_);
     if (const auto at = known_.find(root.id); at != known_.end() && at->second.program) {
       if (!m.program) return m.program;
-      // Several threads may have built the program at the same time: keep one.
+      // If several threads have built the program at the same time, keeps one result.
       at->second.is_reported |= is_reported;
       return at->second.program;
     }
@@ -257,7 +258,8 @@ class program_store {
   std::atomic<std::uint64_t> stamp_{new_stamp()};  // changes whenever a program is unloaded
   std::shared_mutex lock_;
   std::unordered_map<std::uint64_t, entry> known_;
-  std::deque<std::uint64_t> unloaded_;  // the most recent ones, which the application may not have noted yet
+  // the most recently unloaded programs, which the application may not have marked yet
+  std::deque<std::uint64_t> unloaded_;
 };
 
 /// Returns the recipe's bytes.

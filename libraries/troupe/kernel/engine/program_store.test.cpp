@@ -10,7 +10,7 @@
 namespace troupe::kernel {
 namespace {
 
-// The state and the log of a program, as laid out in memory.
+// The state and the log of a program, in the layout that workers write.
 struct program_memory {
   build_summary summary;
   char padding[program_root::state_bytes - sizeof(build_summary)];
@@ -40,9 +40,10 @@ TEST_F(program_store, builds_programs_on_first_use_unless_they_were_unloaded) {
   EXPECT_EQ(made_, 1);
   all.unload(root_);
   const char* refusal = "jit.image: the program was unloaded; compile or load it again";
-  EXPECT_EQ(all.find(root_, "jit.image").error().text(), refusal) << "before the application has noted it";
+  EXPECT_EQ(all.find(root_, "jit.image").error().text(), refusal)
+      << "before the application has marked the program as unloaded";
   root_.unloaded = 1;
-  host_programs next(make_);  // of the worker that replaces this one
+  host_programs next(make_);  // the store of the worker that replaces this one
   EXPECT_EQ(next.find(root_, "jit.image").error().text(), refusal);
   EXPECT_EQ(next.attributes(root_, "k", "jit.image").error().text(), refusal);
   EXPECT_EQ(next.summary(root_, "jit.image").error().text(), refusal);
@@ -68,12 +69,12 @@ TEST_F(program_store, reports_a_build_only_if_asked) {
   EXPECT_EQ(std::memcmp(memory_.log, "the log", 7), 0);
 }
 
-TEST_F(program_store, repeats_a_failed_build_only_if_that_may_help) {
+TEST_F(program_store, repeats_a_failed_build_only_if_it_may_then_succeed) {
   host_programs all(make_);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
   EXPECT_EQ(made_, 1);
   EXPECT_TRUE(all.is_known(root_)) << "the program is refused at once";
-  EXPECT_FALSE(all.make(root_)) << "because the application asks for it";
+  EXPECT_FALSE(all.make(root_)) << "because the application has requested a build";
   EXPECT_EQ(made_, 2);
   program_root other = root_;
   other.id = 8;
@@ -88,7 +89,7 @@ TEST_F(program_store, repeats_a_failed_build_only_if_that_may_help) {
   EXPECT_FALSE(patient.is_known(root_));
 }
 
-// An image with two kernels that have nothing but names.
+// An image with two kernels that have names and nothing else.
 struct named {
   std::string name;
 };
@@ -130,7 +131,7 @@ TEST_F(program_store, finds_the_right_kernel_whatever_was_launched_before) {
   }
 }
 
-TEST_F(program_store, uses_a_program_once_a_later_build_succeeds) {
+TEST_F(program_store, uses_a_program_after_a_later_build_has_succeeded) {
   bool works = false;
   store_of_two all([&](const program_root& root) -> store_of_two::made {
     if (works) return two(root);

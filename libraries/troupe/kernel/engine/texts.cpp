@@ -15,7 +15,8 @@ error caller_bug(std::string_view request, const std::string& text) {
 }  // namespace
 
 error no_kernel(std::string_view request, const std::string& program, std::string_view name, const std::string& those) {
-  // For such programs, `program` is "mine.cu, which is relocatable,": that is the reason.
+  // If the GPU cannot run the program, `program` ends with a comma: "mine.cu, which is relocatable,". That is then the
+  // reason.
   const bool may_be_template = name.find('<') != name.npos || (those == "none" && !program.ends_with(','));
   return caller_bug(request, program + " has no kernel \"" + std::string(name) + "\"; its kernels: " + those +
                                  (may_be_template ? ". Name templates when you compile it" : ""));
@@ -28,7 +29,7 @@ error no_global(std::string_view request, const std::string& program, std::strin
 
 error not_in_global(std::string_view request, const std::string& global, std::uint64_t has, std::uint64_t offset,
                     std::uint64_t bytes) {
-  return caller_bug(request, cat(bytes, " bytes at offset ", offset, " do not lie in global ", global, ", which has ",
+  return caller_bug(request, cat(bytes, " bytes at offset ", offset, " are not within global ", global, ", which has ",
                                  has, " bytes; use a slice of the buffer, or another offset"));
 }
 

@@ -5,7 +5,7 @@
 namespace troupe::whole {
 namespace {
 
-// The kernels of images/kernels.cpp, for a GPU.
+// Returns a recipe with the kernels of images/kernels.cpp, for a GPU.
 jit::recipe kernels_for_a_gpu() {
   return {.source = R"(
 struct affine { float scale, offset; double extra; };
@@ -64,7 +64,8 @@ struct load {
                              .get();
     ASSERT_OK(summary);
     EXPECT_EQ(summary->kernels, 7u);
-    EXPECT_EQ(summary->globals, engine_under_test() == "host" ? 2u : 0u);  // a driver finds them by name
+    // a GPU's driver finds globals by name, but does not list them
+    EXPECT_EQ(summary->globals, engine_under_test() == "host" ? 2u : 0u);
   }
 };
 

@@ -14,9 +14,9 @@ result<gpu_programs::program_ref> load(const recipe& r, const kernel::gpu_limits
   const load_options& o = r.options;
   if (o.flush_to_zero)
     return error(reaction::unsupported, "module",
-                 "module.load: flush_to_zero is true, but on a GPU that was decided when image '" + o.name +
+                 "module.load: flush_to_zero is true, but on a GPU this was decided when image '" + o.name +
                      "' was compiled: leave it false");
-  // A copy, because the driver requires text to end with a zero.
+  // A copy, because the driver requires a zero after the text of PTX.
   const std::string bytes(reinterpret_cast<const char*>(r.bytes.data()), r.bytes.size());
   auto image = TROUPE_TRY(kernel::gpu_image::load(bytes, o.name, limits));
   return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(o.name, std::move(image), nullptr);
@@ -41,7 +41,7 @@ class gpu_module : public engine_with<gpu_programs> {
 }  // namespace
 }  // namespace troupe::module
 
-// Requests that wait for the GPU run on a helper thread: unloading waits for all earlier launches.
+// Requests that wait for the GPU run on a helper thread. Unloading is one: it waits for all earlier launches.
 using namespace troupe::module;
 TROUPE_ENGINE(
     gpu_module, "module", "cuda",

@@ -12,7 +12,7 @@ using kernel::host_programs;
 
 result<host_programs::program_ref> load(const recipe& r) {
   auto image = TROUPE_TRY(cuda_on_host::loaded_image::load(r.bytes, r.options.name));
-  // The bytes stay in the application's memory: no request reads them here.
+  // Leaves the bytes in the application's memory: no request of module reads them here.
   return std::make_shared<const kernel::loaded_program<kernel::host_image>>(
       r.options.name, kernel::host_image(std::move(image), r.options.flush_to_zero), nullptr);
 }

@@ -9,7 +9,7 @@
 
 namespace troupe::module {
 
-/// The recipe of an image: everything that a worker needs to load it.
+/// The recipe of an image: what a worker needs to load it.
 struct recipe {
   load_options options;
   std::span<const std::byte> bytes;
@@ -23,7 +23,7 @@ inline std::string encode(const recipe& r) {
   return std::move(to).bytes();
 }
 
-/// Returns nothing if the bytes are not a valid recipe. The image refers into `bytes`.
+/// Returns nothing if the bytes are not a valid recipe. The image in the result refers to `bytes`.
 inline std::optional<recipe> decode(std::string_view bytes) {
   byte_reader from(bytes);
   recipe r;

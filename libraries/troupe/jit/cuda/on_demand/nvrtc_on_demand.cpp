@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Defines the functions of NVRTC, which load the library when they are first needed. Some engines also work without
-// NVRTC, so they must load where it is not installed: linked with these functions, they do not depend on libnvrtc.
+// Defines NVRTC's functions, which load the library on first use. Some engines also work without NVRTC and must load
+// where it is not installed: linked with these functions, they do not depend on libnvrtc.
 #include <nvrtc.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace troupe::jit {
 namespace {
 
-// Used by one thread at a time: the thread that opens the engine, then the thread that compiles.
+// Used by one thread at a time: first by the thread that opens the engine, then by the thread that compiles.
 library_functions& library() {
   static library_functions one({TROUPE_NVRTC});
   return one;
@@ -31,7 +31,7 @@ result<void> load_nvrtc(std::string_view domain) {
   if (missing.empty()) return {};
   return error(reaction::unsupported, std::string(domain),
                "NVRTC cannot be loaded: " + missing +
-                   "; install the CUDA toolkit's libnvrtc where the linker finds it (" +
+                   "; install the CUDA toolkit's libnvrtc in a folder that the dynamic linker searches (" +
                    "ldconfig or LD_LIBRARY_PATH)");
 }
 

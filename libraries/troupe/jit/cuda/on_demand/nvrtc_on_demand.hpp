@@ -8,7 +8,7 @@
 namespace troupe::jit {
 
 /// Loads NVRTC, once. Fails with the reason if it cannot be loaded. `domain` is the library that needs it. This source
-/// also defines all functions of NVRTC that jit's builder calls; they call those of the loaded library.
+/// also defines all functions of NVRTC that jit's builder calls; they forward to the loaded library.
 result<void> load_nvrtc(std::string_view domain);
 
 }  // namespace troupe::jit

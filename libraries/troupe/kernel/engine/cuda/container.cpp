@@ -15,7 +15,7 @@ constexpr std::uint32_t fat_magic = 0xba55ed50, lto_magic = 0x7f4e43ed;
 struct fat_header {
   std::uint32_t magic;
   std::uint16_t version, header_bytes;
-  std::uint64_t bytes;  // bytes after this header
+  std::uint64_t bytes;  // size of the entry after this header
 };
 
 template <class T>

@@ -9,7 +9,7 @@
 namespace troupe::kernel {
 namespace {
 
-// A header, one section header, and a section of four bytes.
+// Returns a cubin of a header, one section header, and a section of four bytes.
 std::string cubin(Elf64_Half machine = EM_CUDA, Elf64_Xword flags = SHF_ALLOC | SHF_EXECINSTR) {
   Elf64_Ehdr h{};
   std::memcpy(h.e_ident, ELFMAG, SELFMAG);
@@ -27,7 +27,7 @@ std::string cubin(Elf64_Half machine = EM_CUDA, Elf64_Xword flags = SHF_ALLOC | 
          std::string(reinterpret_cast<const char*>(&s), sizeof s) + "code";
 }
 
-TEST(gpu_image_format, is_recognised_by_its_first_bytes) {
+TEST(gpu_image_format, is_recognized_by_its_first_bytes) {
   EXPECT_EQ(inspect_image(cubin()).is, container::machine_code);
   EXPECT_EQ(inspect_image(cubin()).wrong, "");
   EXPECT_EQ(inspect_image(cubin() + "\n// behind it\n").wrong, "");
@@ -49,7 +49,7 @@ TEST(gpu_image_format, is_refused_if_it_has_an_unknown_format_or_machine) {
   EXPECT_NE(inspect_image(cubin(EM_X86_64)).wrong.find("another machine (62)"), std::string::npos);
 }
 
-TEST(gpu_image_format, has_code_if_it_has_a_code_section_or_a_function_or_cannot_be_inspected) {
+TEST(gpu_image_format, counts_as_having_code_unless_inspection_shows_none) {
   EXPECT_TRUE(may_have_code(cubin()));
   EXPECT_FALSE(may_have_code(cubin(EM_CUDA, SHF_ALLOC)));
   EXPECT_TRUE(may_have_code(".version 8.0\n.visible .entry k() {}\n"));

@@ -77,7 +77,7 @@ parameter_attributes parameter_of(std::string_view text) {
   if (text.ends_with(restricted)) text.remove_suffix(restricted.size());
   parameter_attributes p{std::string(text), passing::value, type_of(text), bytes_of(type_of(text)),
                          bytes_of(type_of(text))};
-  // For "double const (*) [30]", a pointer to arrays, only the constness is known.
+  // Of a pointer to arrays, such as "double const (*) [30]", only the constness is known.
   for (const std::string_view to_arrays : {" (*) [", " (&) ["}) {
     const std::size_t at = text.find(to_arrays);
     if (at == std::string_view::npos || !text.ends_with(']')) continue;
@@ -89,7 +89,7 @@ parameter_attributes parameter_of(std::string_view text) {
   text.remove_suffix(1);
   const bool reads_only = text.ends_with(constant);
   if (reads_only) text.remove_suffix(constant.size());
-  // Nothing more is known about a pointer to pointers or to functions.
+  // Of a pointer to pointers or to functions, nothing more is known.
   p.passing = reads_only ? passing::const_pointer : passing::pointer;
   p.element = type_of(text);
   p.bytes = p.alignment = bytes_of(p.element);
@@ -112,7 +112,8 @@ std::optional<demangled_kernel> demangle_kernel(const std::string& mangled) {
   }
   demangled_kernel out;
   std::string_view name = std::string_view(*text).substr(0, begin);
-  if (name.starts_with("void ")) name.remove_prefix(5);  // the return type, which mangled names of templates include
+  // the return type, which is part of the mangled names of templates
+  if (name.starts_with("void ")) name.remove_prefix(5);
   out.name = name;
   for (const std::string& part : split(std::string_view(*text).substr(begin + 1, text->size() - begin - 2)))
     out.parameters.push_back(parameter_of(part));
@@ -124,7 +125,7 @@ std::string mangle_variable(std::string_view name) {
   std::string out = "_ZN";
   while (!name.empty()) {
     const std::size_t end = std::min(name.find("::"), name.size());
-    if (end != 0) out += cat(end, name.substr(0, end));  // empty before a leading ::
+    if (end != 0) out += cat(end, name.substr(0, end));  // the name before a leading :: is empty
     name.remove_prefix(std::min(end + 2, name.size()));
   }
   return out + "E";

@@ -9,14 +9,14 @@
 
 namespace troupe::kernel {
 
-/// The parameters of a kernel that its mangled name reveals.
+/// What the mangled name of a kernel says: its name and its parameters.
 struct demangled_kernel {
   std::string name;  ///< "ns::reduce<float, 256>"
   std::vector<parameter_attributes> parameters;
 };
 
-/// Returns nothing if the name is not the mangled name of a function, for example if the function is `extern "C"`. The
-/// size is 0 for parameters of class type and for what pointers to such types point to.
+/// Returns nothing if this is not the mangled name of a function, for example because the function is `extern "C"`. The
+/// sizes of classes, and of classes that a parameter points to, are unknown and returned as 0.
 std::optional<demangled_kernel> demangle_kernel(const std::string& mangled);
 
 /// Mangles the name of a variable in nested namespaces: "ns::x" becomes "_ZN2ns1xE".

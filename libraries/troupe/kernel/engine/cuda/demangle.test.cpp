@@ -6,7 +6,7 @@
 namespace troupe::kernel {
 namespace {
 
-// "saxpy(float value f32, const float* const_pointer f32)"
+// Returns a demangled kernel as text: "saxpy(float value f32, const float* const_pointer f32)".
 std::string demangled(const std::string& mangled) {
   const auto k = demangle_kernel(mangled);
   if (!k) return "none";
@@ -47,7 +47,7 @@ TEST(mangled_kernel, is_distinguished_from_names_that_are_not_mangled) {
   EXPECT_EQ(demangled("_ZN2ns1xE"), "none");
 }
 
-TEST(mangled_variable, is_found_by_its_name_in_c_plus_plus) {
+TEST(mangled_variable, is_mangled_as_the_compiler_mangles_it) {
   EXPECT_EQ(mangle_variable("ns::inner::x"), "_ZN2ns5inner1xE");
   EXPECT_EQ(mangle_variable("::ns::x"), "_ZN2ns1xE");
   EXPECT_EQ(mangle_variable("x"), "x");

@@ -42,9 +42,9 @@ class jit_options {
     names_[count_] = name;
     values_[count_++] = value;
   }
-  // The driver takes a number in place of the pointer.
+  // The driver takes integer options in place of pointers.
   void add(CUjit_option name, std::uintptr_t value) noexcept { add(name, reinterpret_cast<void*>(value)); }
-  // The driver's levels go up to 4, its default, which corresponds to the compilers' 3.
+  // The driver's optimization levels go up to 4, its default, which corresponds to level 3 of the compilers.
   void add(const ptx_options& how) noexcept {
     if (how.optimisation < 3) add(CU_JIT_OPTIMIZATION_LEVEL, std::uintptr_t{how.optimisation});
     if (how.max_registers != 0) add(CU_JIT_MAX_REGISTERS, std::uintptr_t{how.max_registers});
@@ -64,7 +64,7 @@ class jit_options {
   unsigned count_ = 0;
 };
 
-// Returns the sizes that the driver reports, with the types of the mangled name where both agree.
+// Returns the parameters' sizes as the driver reports them, with the types from the mangled name where both agree.
 std::vector<parameter_attributes> parameters_of(CUfunction f, const std::string& mangled) {
   std::vector<std::uint64_t> sizes;
   for (std::size_t offset = 0, bytes = 0; ::cuFuncGetParamInfo(f, sizes.size(), &offset, &bytes) == CUDA_SUCCESS;)
@@ -113,7 +113,8 @@ result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& n
   if (format.is == container::ptx) options.add(how);
   CUmodule loaded = nullptr;
   if (const CUresult r = options.load(&loaded, bytes.c_str()); r != CUDA_SUCCESS) {
-    // Drivers refuse an image without code, such as that of a source whose kernels are templates which no recipe names.
+    // Drivers refuse an image without code, such as that of a source with template kernels of which the recipe names
+    // none.
     if (r == CUDA_ERROR_INVALID_VALUE && !may_have_code(bytes)) return none();
     return cannot_load(r, name, log.data());
   }
@@ -140,7 +141,7 @@ result<void> gpu_image::read_kernels(const std::string& bytes, const std::string
   const image_names named = names_in(bytes);
   for (const CUfunction f : all) {
     const char* given = nullptr;
-    // Load now, because the first launch would otherwise wait for all running work.
+    // Loads the function now; otherwise its first launch would wait for all running work.
     CUresult r = ::cuFuncLoad(f);
     if (r == CUDA_SUCCESS) r = ::cuFuncGetName(&given, f);
     const auto attribute = [&](CUfunction_attribute a) {
@@ -155,11 +156,11 @@ result<void> gpu_image::read_kernels(const std::string& bytes, const std::string
                   .constant_bytes = attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
                   .execution = "on the GPU"},
                  f};
-    // Set once for all launches; each launch then chooses how much it uses.
+    // Allows all of the shared memory once; each launch then chooses how much it uses.
     if (r == CUDA_SUCCESS && k.static_shared_bytes < limits.shared_bytes)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                static_cast<int>(limits.shared_bytes - k.static_shared_bytes));
-    // Allows all cluster sizes: that of a launch is checked before the launch is sent.
+    // Allows all cluster sizes; the size in a launch is checked before the launch is sent.
     if (r == CUDA_SUCCESS && limits.major >= 9)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     if (r != CUDA_SUCCESS) return cannot_load(r, name, given != nullptr ? std::string("kernel ") + given : "");

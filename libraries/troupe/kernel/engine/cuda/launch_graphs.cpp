@@ -34,8 +34,8 @@ std::uint64_t hash_of(std::span<const launch_shape> launches) noexcept {
   return hash;
 }
 
-// Arguments of zeros for making a graph, which the driver requires although they are replaced before each launch. No
-// parameter has more bytes.
+// Zeros, as arguments for making a graph: the driver requires arguments, although they are replaced before each launch.
+// Each is as large as the largest parameter.
 struct no_arguments {
   alignas(128) std::byte zeros[32768]{};
   void* addresses[launch_graphs::most_parameters];
@@ -82,16 +82,16 @@ launch_graphs::graph* launch_graphs::find(std::span<const launch_shape> launches
   return next_of(at->second);
 }
 
-// Returns true if the sequence has occurred so often that a graph is worth its cost: 25 us, and 2 us for each launch.
-// It saves 2.6 us for each launch.
+// Returns true if the sequence has occurred so often that making a graph pays. A graph takes 25 us, and 2 us for each
+// launch, and saves 2.6 us for each launch.
 bool launch_graphs::is_worth_a_graph(std::uint64_t hash, std::size_t launches) noexcept {
   sighting& s = seen_[hash % seen_.size()];
   if (s.hash != hash) s = {.hash = hash};
   return ++s.times >= 2 + 16 / launches;
 }
 
-// Makes room for a sequence by dropping the least recently used one; returns false if that was used recently. Otherwise
-// graphs would be made again and again if more sequences repeat than are cached.
+// Drops the least recently used sequence to make room for another; returns false if it was used recently. Otherwise, if
+// more sequences repeat than are cached, their graphs would be made again and again.
 bool launch_graphs::make_room() {
   constexpr std::uint64_t long_ago = 4 * most_kept;
   if (known_.size() < most_kept) return true;
@@ -108,7 +108,7 @@ launch_graphs::graph* launch_graphs::next_of(sequence& s) {
       s.graphs.push_back(std::move(*more));
       return &s.graphs.back();
     }
-    s.wanted = s.graphs.size();  // a failed attempt is not repeated
+    s.wanted = s.graphs.size();  // so that a failed attempt is not repeated
   }
   return s.graphs.empty() ? nullptr : &s.graphs[s.next++ % s.graphs.size()];
 }

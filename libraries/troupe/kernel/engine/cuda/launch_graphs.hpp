@@ -14,9 +14,10 @@
 
 namespace troupe::kernel {
 
-/// A launch without its arguments. Equal launches can use the same graph.
+/// A launch without the values of its arguments. Launches with equal shapes can use the same graph.
 struct launch_shape {
-  std::uint64_t program = 0;  ///< program_root::id, because the driver may reuse the address of a function
+  /// program_root::id; the function alone is not enough, because the driver may reuse its address
+  std::uint64_t program = 0;
   CUfunction function = nullptr;
   std::array<unsigned, 3> grid{}, block{};
   unsigned shared_bytes = 0;
@@ -25,14 +26,14 @@ struct launch_shape {
 
 /// A cache of graphs for sequences of launches that repeat with other arguments. The driver takes 3.3 us for a launch,
 /// but 0.7 us for a kernel of a graph. Making a graph takes about as long as the launches, so a graph is made only for
-/// a sequence that has occurred a few times. For one stream, and for one thread at a time.
+/// a sequence that has occurred a few times. Each cache belongs to one stream, and is used by one thread at a time.
 class launch_graphs {
  public:
-  static constexpr std::size_t most_kept = 64;  ///< limit of cached sequences
-  /// Graphs of one sequence, used in turn: the driver can change the arguments of a graph while it runs, but runs a
-  /// graph only once at a time.
+  static constexpr std::size_t most_kept = 64;  ///< most sequences in the cache
+  /// The number of graphs of one sequence, which are used in turn: the driver can change the arguments of a graph while
+  /// the graph runs, but does not run a graph twice at the same time.
   static constexpr std::size_t copies = 4;
-  static constexpr std::size_t most_parameters = 256;  ///< limit of a kernel's parameters
+  static constexpr std::size_t most_parameters = 256;  ///< most parameters of a kernel
 
   /// A graph with one kernel for each launch of a sequence.
   class graph {
@@ -51,8 +52,8 @@ class launch_graphs {
     std::span<const launch_shape> of_;
   };
 
-  /// Returns a graph of these launches, whose arguments must all be set. Returns null if they must be launched one by
-  /// one: they have not occurred often enough, or the driver cannot make a graph of them.
+  /// Returns a graph of these launches; the caller must set the arguments of all its kernels. Returns null if they must
+  /// be launched one by one, because they have not occurred often enough or the driver cannot make a graph of them.
   graph* find(std::span<const launch_shape> launches);
   /// Returns the number of cached sequences.
   std::size_t kept() const noexcept { return known_.size(); }
@@ -62,7 +63,7 @@ class launch_graphs {
     std::vector<launch_shape> launches;
     std::vector<graph> graphs;
     std::size_t next = 0, wanted = copies;
-    std::uint64_t used = 0;  // value of `now_` at the last use
+    std::uint64_t used = 0;  // value of `now_` when the sequence was last used
   };
   struct sighting {
     std::uint64_t hash = 0, times = 0;

@@ -30,7 +30,8 @@ class repeated_launches : public testing::Test {
   static std::vector<launch_shape> notes(std::size_t count, unsigned blocks = 1) {
     return std::vector<launch_shape>(count, of(0, blocks));
   }
-  // Runs the launches with arguments from `first` on. Returns the numbers that the kernels noted; none without a graph.
+  // Runs the launches with arguments that count up from `first`. Returns the numbers that the kernels recorded, or
+  // nothing if there is no graph.
   std::vector<int> run(const std::vector<launch_shape>& all, int first = 0) {
     noted_.clear();
     launch_graphs::graph* const graph = graphs_.find(all);
@@ -52,7 +53,7 @@ class repeated_launches : public testing::Test {
   launch_graphs graphs_;
 };
 
-TEST_F(repeated_launches, graphs_are_made_after_fewer_repetitions_for_longer_sequences) {
+TEST_F(repeated_launches, become_a_graph_after_fewer_repetitions_if_they_are_longer) {
   EXPECT_EQ(times_until_found(notes(32)), 2);
   EXPECT_EQ(times_until_found(notes(16)), 3);
   EXPECT_EQ(times_until_found(notes(8)), 4);
@@ -78,7 +79,7 @@ TEST_F(repeated_launches, keep_their_arguments_until_they_have_run) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(noted_[static_cast<std::size_t>(i) * 32], 100 * i);
 }
 
-TEST_F(repeated_launches, a_graph_is_not_used_for_another_grid_block_program_or_shared_memory) {
+TEST_F(repeated_launches, do_not_use_a_graph_made_for_another_grid_block_program_or_shared_memory) {
   times_until_found(notes(32));
   EXPECT_EQ(graphs_.find(notes(32, 2)), nullptr) << "another grid";
   std::vector<launch_shape> other = notes(32);
@@ -89,11 +90,12 @@ TEST_F(repeated_launches, a_graph_is_not_used_for_another_grid_block_program_or_
   EXPECT_EQ(graphs_.find(other), nullptr);
   other = notes(32);
   other[0].program = 99;
-  EXPECT_EQ(graphs_.find(other), nullptr) << "a kernel that was loaded later may have the function of one before it";
+  EXPECT_EQ(graphs_.find(other), nullptr)
+      << "the driver may reuse a function's address for a kernel that is loaded later";
   EXPECT_NE(graphs_.find(notes(32)), nullptr);
 }
 
-TEST_F(repeated_launches, are_replaced_by_others_only_if_they_are_no_longer_used) {
+TEST_F(repeated_launches, are_dropped_from_the_cache_only_if_they_were_not_used_recently) {
   for (unsigned blocks = 1; blocks <= launch_graphs::most_kept; ++blocks)
     EXPECT_EQ(times_until_found(notes(32, blocks)), 2) << blocks;
   EXPECT_EQ(graphs_.kept(), launch_graphs::most_kept);
@@ -106,14 +108,14 @@ TEST_F(repeated_launches, are_replaced_by_others_only_if_they_are_no_longer_used
   EXPECT_EQ(graphs_.find(notes(32, 1)), nullptr) << "it was replaced";
 }
 
-TEST_F(repeated_launches, a_graph_that_the_driver_refuses_is_not_tried_again) {
+TEST_F(repeated_launches, do_not_try_a_graph_again_that_the_driver_has_refused) {
   driver().fail("cuGraphInstantiateWithParams", CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(times_until_found(notes(32)), 100);
   EXPECT_EQ(driver().count("cuGraphInstantiateWithParams"), 1u);
-  EXPECT_EQ(times_until_found(notes(32, 70000)), 100) << "and where a launch is impossible";
+  EXPECT_EQ(times_until_found(notes(32, 70000)), 100) << "the grid is too large for a launch";
 }
 
-TEST_F(repeated_launches, fewer_copies_are_made_if_memory_is_short) {
+TEST_F(repeated_launches, use_fewer_copies_of_a_graph_if_memory_is_short) {
   times_until_found(notes(32));
   driver().fail("cuGraphInstantiateWithParams", CUDA_ERROR_OUT_OF_MEMORY);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(run(notes(32), i).front(), i);

@@ -10,7 +10,7 @@ constexpr std::string_view head = "\n// troupe: names\n", kernel_line = "// kern
 
 }  // namespace
 
-// The image's name comes first, because it has no spaces.
+// Each line has the name in the image first, because it contains no spaces.
 std::string with_names(std::string image, const image_names& names) {
   image += head;
   for (const auto& [source, own] : names.kernels) image.append(kernel_line).append(own + " " + source + "\n");

@@ -16,7 +16,7 @@ CUstream stream_of(const call& c) noexcept { return static_cast<CUstream>(c.stre
 
 extent blocks_of(const dimensions& d) noexcept { return d.x * d.y * d.z; }
 
-// A launch configuration and its attributes, to which it points.
+// A launch configuration together with its attributes, to which it has a pointer.
 class launch_config {
  public:
   launch_config(const dimensions& grid, const dimensions& block, std::size_t shared_bytes, CUstream stream) noexcept {
@@ -64,7 +64,7 @@ error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
                                           ", which takes ", k.registers, " registers of each thread)")});
 }
 
-// The values of our enumerations equal CUDA's.
+// The values of Troupe's enumerations equal those of CUDA's.
 std::string make_map(const tensor_layout& m, std::uint64_t address, void* descriptor) {
   static_assert(sizeof(CUtensorMap) == tensor_descriptor_bytes && alignof(CUtensorMap) <= tensor_descriptor_alignment);
   static_assert(static_cast<int>(tensor_type::u6x16_align16) == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
@@ -105,7 +105,7 @@ result<void> gpu_programs::check_maps(const launch_order& l) const {
   return {};
 }
 
-// All blocks must fit on the GPU at the same time; otherwise those that run would wait for the others indefinitely.
+// Checks that all blocks fit on the GPU at the same time; otherwise those that run would wait for the others forever.
 result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_order& l,
                                              const CUlaunchConfig& how) const {
   if (!limits_.cooperative)
@@ -241,7 +241,7 @@ result<void> gpu_programs::copy(void* to, const void* from, std::uint64_t bytes,
   return cuda::done(::cuMemcpyAsync(pointer(to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
 }
 
-// When the call returns, a copy from memory that is not pinned may still be in progress.
+// When the call returns, a copy from memory that is not pinned may still be in progress, so wait for it.
 result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request, call& c) {
   TROUPE_TRY(copy(to, what.data(), what.size(), request, c));
   return cuda::done(::cuStreamSynchronize(stream_of(c)), "cuStreamSynchronize");

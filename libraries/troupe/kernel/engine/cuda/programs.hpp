@@ -11,7 +11,7 @@
 
 namespace troupe::kernel {
 
-/// The programs of a worker on a GPU. Work is enqueued on the stream of the request's lane.
+/// The programs of a worker on a GPU. A launch is enqueued on the stream of its request's lane.
 class gpu_programs : public program_store<gpu_image> {
  public:
   static constexpr bool puts_together = true;
@@ -20,7 +20,7 @@ class gpu_programs : public program_store<gpu_image> {
 
   result<void> run(const program_root& root, const launch_order& l, call& c);
   /// Runs `count` launches, in order, as one graph. `each(i, f)` calls `f(root, order)` for launch i. Returns false if
-  /// they must run one by one; then nothing has been enqueued, and a launch that is wrong fails when it runs alone.
+  /// the launches must run one by one; then nothing was enqueued, and a wrong launch fails when it runs alone.
   template <class Each>
   bool run_sequence(std::size_t count, const Each& each, call& c) {
     lane_runs* const lane = begin_sequence(c.lane, count);
@@ -38,17 +38,18 @@ class gpu_programs : public program_store<gpu_image> {
   result<occupancy> occupancy_of(const program_root& root, const occupancy_question& q);
 
   static result<void> copy(void* to, const void* from, std::uint64_t bytes, std::string_view request, call& c);
-  /// Copies from the worker's memory to a request's memory and waits for the GPU. For helper threads.
+  /// Copies from the worker's memory to a request's memory and waits for the GPU. Call it on helper threads only.
   static result<void> put(std::byte* to, std::string_view what, std::string_view request, call& c);
 
  private:
-  /// The state of one lane, whose operations run one at a time.
+  /// The graphs of one lane, whose operations run one at a time.
   struct lane_runs {
     launch_graphs graphs;
     std::vector<launch_shape> shapes;
     std::vector<const gpu_kernel*> kernels;
-    // Sequences without a graph since the last one with a graph, and sequences not looked up since. The longer launches
-    // do not repeat, the more sequences are skipped, because a search that finds nothing costs time.
+    // `in_vain`: sequences without a graph since the last sequence with one; `skipped`: sequences since the last that
+    // was looked up. The longer launches do not repeat, the more sequences are skipped, because a search without a
+    // result takes time.
     std::uint32_t in_vain = 0, skipped = 0;
   };
   lane_runs* begin_sequence(std::uint32_t lane, std::size_t count);
@@ -62,7 +63,7 @@ class gpu_programs : public program_store<gpu_image> {
   result<void> check_cluster(const dimensions& cluster, std::string_view request) const;
 
   gpu_limits limits_;
-  std::vector<std::unique_ptr<lane_runs>> lanes_;  // made when they are first used
+  std::vector<std::unique_ptr<lane_runs>> lanes_;  // each is made when its lane is first used
 };
 
 }  // namespace troupe::kernel

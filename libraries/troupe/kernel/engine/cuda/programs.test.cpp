@@ -39,7 +39,7 @@ class program_launches : public testing::Test {
     for (int i = 0; i < count; ++i) out.push_back({i % 2 == 0 ? "note" : "less", first + i});
     return out;
   }
-  // Calls `f` with the launch as a worker receives it.
+  // Calls `f` with the launch, as a worker receives it.
   template <class F>
   auto with(const launched& l, F&& f) {
     const std::vector<argument> list{argument(l.argument)};
@@ -108,7 +108,7 @@ TEST_F(program_launches, become_one_launch_of_a_graph_when_they_repeat) {
   EXPECT_EQ(driver().count("cuGraphLaunch"), 9u);
 }
 
-TEST_F(program_launches, run_one_by_one_if_one_is_wrong_so_that_only_that_one_fails) {
+TEST_F(program_launches, run_one_by_one_if_one_is_wrong_so_that_only_it_fails) {
   for (int i = 0; i < 3; ++i) run(in_turns(32, i));
   std::vector<launched> all = in_turns(32, 0);
   all[5].threads = 2000;
@@ -137,7 +137,7 @@ TEST_F(program_launches, run_one_by_one_if_the_driver_refuses_their_graph) {
   }
 }
 
-TEST_F(program_launches, launches_of_an_unloaded_program_are_refused_even_if_a_graph_has_them) {
+TEST_F(program_launches, are_refused_after_their_program_was_unloaded_even_if_a_graph_has_them) {
   for (int i = 0; i < 3; ++i) run(in_turns(32, i));
   programs_.unload(root_);
   EXPECT_FALSE(run(in_turns(32, 0)));
@@ -145,14 +145,14 @@ TEST_F(program_launches, launches_of_an_unloaded_program_are_refused_even_if_a_g
   EXPECT_EQ(errors_.size(), 32u);
 }
 
-TEST_F(program_launches, each_lane_has_its_own_graphs) {
+TEST_F(program_launches, use_graphs_of_their_own_lane_only) {
   EXPECT_FALSE(put_together(in_turns(32, 0), 1));
   EXPECT_FALSE(put_together(in_turns(32, 0), 2)) << "one graph must not run on two streams at a time";
   EXPECT_TRUE(put_together(in_turns(32, 0), 1));
 }
 
-// Each lookup of launches that do not repeat costs time.
-TEST_F(program_launches, launches_that_do_not_repeat_are_looked_up_less_and_less_often) {
+// Each lookup of launches that do not repeat takes time.
+TEST_F(program_launches, are_looked_up_less_and_less_often_while_they_do_not_repeat) {
   const auto different = [](int i) {
     std::vector<launched> out = in_turns(32, 0);
     for (int bit = 0; bit < 20; ++bit) out[static_cast<std::size_t>(bit)].threads = (i >> bit & 1) != 0 ? 64 : 32;
@@ -161,7 +161,7 @@ TEST_F(program_launches, launches_that_do_not_repeat_are_looked_up_less_and_less
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(put_together(different(i)));
   int looked = 0;
   for (int i = 0; i < 160; ++i) looked += put_together(in_turns(32, 0));
-  EXPECT_GT(looked, 100) << "once they come again, they are found";
+  EXPECT_GT(looked, 100) << "launches that repeat again are found";
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ result<void> host_programs::run(const program_root& root, const launch_order& l,
                           frame.addresses(), {.flush_to_zero = found.image->flush_to_zero, .request = l.request});
 }
 
-// A thread runs one block at a time, whatever its size; the best block is the largest that the kernel allows.
+// A thread runs one block at a time, of any size, so the best block is the largest that the kernel allows.
 result<occupancy> host_programs::occupancy_of(const program_root& root, const occupancy_question& q) {
   TROUPE_TRY(check_cluster(q.cluster, q.request));
   auto program = TROUPE_TRY(find(root, q.request));

@@ -9,7 +9,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// Found by program_store through argument-dependent lookup.
+/// Returns the attributes of a kernel. program_store finds this through argument-dependent lookup.
 kernel::attributes attributes_of(const loaded_kernel& k);
 
 }  // namespace troupe::cuda_on_host
