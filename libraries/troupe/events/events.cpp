@@ -8,8 +8,8 @@
 namespace troupe::events {
 namespace {
 
-// A placeholder for something that only the worker has. If its memory cannot be allocated, requests that use it are
-// refused with the reason.
+// Allocates memory that stands for an object in the worker. If the allocation fails, requests that use it are refused
+// with the reason.
 host_buffer<std::byte> placeholder(const device& gpu, extent bytes) {
   auto out = gpu.alloc_host<std::byte>(bytes, {.alignment = 64});
   if (out.data() != nullptr) out.memory().owner->at_fault.store(fate::lost, std::memory_order_relaxed);
@@ -23,8 +23,8 @@ struct event::state {
       : gpu(on), options(o), memory(placeholder(on, sizeof(event_memory))) {
     if (memory.data() != nullptr) std::construct_at(words());
   }
-  // Fire and forget: if the device has stopped or its mailbox is full, the worker keeps the event until the worker ends
-  // or another event gets this memory.
+  // The reply is not awaited: if the device has stopped or its mailbox is full, the worker keeps the event until the
+  // worker ends or another event gets this memory.
   ~state() {
     if (known) (void)gpu.tell(forget{.event = out<std::byte>(memory.memory())});
   }
@@ -35,7 +35,8 @@ struct event::state {
     known = true;
     return out<std::byte>(memory.memory());
   }
-  // Called before any other thread has the event. It is a tell: if it is refused, the event is stale with the reason.
+  // Called before any other thread has the event. Sent with tell: if it is refused, the event becomes stale, with the
+  // reason as the cause.
   void open(const event_handle& from) {
     opened_from = from;
     opening = placeholder(gpu, 1);
@@ -44,8 +45,8 @@ struct event::state {
   std::optional<in<std::byte>> opened() const {
     return opened_from ? std::optional(in<std::byte>(opening.memory())) : std::nullopt;
   }
-  // Numbers rise in the order in which the device receives the recordings, whichever process sends them: query()
-  // compares with the last one.
+  // Numbers rise in the order in which the device receives the recordings, whichever process sends them, because
+  // query() compares the event's number with the last one.
   template <class Record>
   pending<void> send(Record recording) {
     const std::scoped_lock guard(order);
@@ -54,7 +55,7 @@ struct event::state {
     if (answer.ready()) {
       const result<void> known_already = answer.take();
       answer = make_ready(known_already);
-      if (!known_already) return answer;  // refused: the previous recording is still the last
+      if (!known_already) return answer;  // the recording was refused, so the previous one is still the last
     }
     last = recording.number;
     return answer;
@@ -64,7 +65,8 @@ struct event::state {
     const std::uint64_t number = last.load();
     return all != nullptr && number != 0 && (all->*said).load(std::memory_order_acquire) >= number;
   }
-  // If an event of another process is not open in this worker, recording it again does not help.
+  // Explains a failure that recording the event again does not mend: an event of another process that is not open in
+  // this worker.
   pending<void> explained(pending<void> answer) const {
     if (!opened_from) return answer;
     return std::move(answer).then([opening = opening](const result<void>& r) -> result<void> {
@@ -78,12 +80,12 @@ struct event::state {
   const device gpu;
   const event_options options;
   const host_buffer<std::byte> memory;
-  host_buffer<std::byte> opening;  // placeholder for the event of another process that is open in the worker
+  host_buffer<std::byte> opening;  // stands for the event of another process that is open in the worker
   std::optional<event_handle> opened_from;
   std::mutex order;
   std::uint64_t numbered = 0;
   std::atomic<std::uint64_t> last{0};  // number of the last recording that was sent
-  std::atomic<bool> known{false};      // true if a worker may know the event
+  std::atomic<bool> known{false};      // whether a worker may know the event
 };
 
 event::event(const device& gpu, const event_options& options) : state_(std::make_shared<state>(gpu, options)) {}
@@ -121,7 +123,8 @@ pending<void> event::reached() const { return state_->explained(state_->gpu.ask(
 pending<event_handle> event::handle() const {
   if (state_->opened_from) return make_ready<event_handle>(*state_->opened_from);
   state_->known = true;
-  // The continuation keeps the event alive until then: the device does not order `forget` after this request.
+  // The continuation keeps the event alive until the reply arrives: the device does not order `forget` after this
+  // request.
   return state_->gpu.ask(share{.event = state_->read(), .inter_process = state_->options.inter_process})
       .then([keep = state_](const result<event_handle>& answer) { return answer; });
 }

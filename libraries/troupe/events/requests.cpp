@@ -10,7 +10,7 @@ void check_event(checker& c, const Operand& event) {
   c.elements(event, sizeof(event_memory));
 }
 
-// Numbers tell a recording from earlier ones.
+// Checks a recording's number, which distinguishes it from earlier recordings.
 void check_recording(checker& c, const out<std::byte>& event, const std::uint64_t& number) {
   check_event(c, event);
   c.require(number != 0, number, "is 0", "1 for the first recording, 2 for the next");

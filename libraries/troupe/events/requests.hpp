@@ -8,19 +8,19 @@
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request_list.hpp>
 
-/// The requests behind `event`, whose functions users call.
+/// The requests that the functions of `event` send.
 namespace troupe::events {
 
-/// The memory of an event, which both sides see and the worker writes. All 0 in a new event.
+/// The memory of an event, which the application reads and the worker writes. All 0 in a new event.
 struct event_memory {
-  /// Number of the recording that was reached last; 0: none.
+  /// Number of the last recording whose point was reached; 0: none.
   std::atomic<std::uint64_t> recorded;
-  /// Number of the recording that was last passed to the driver; 0: none.
+  /// Number of the last recording that was passed to the driver; 0: none.
   std::atomic<std::uint64_t> enqueued;
-  /// 1 once a worker has made this event. Otherwise an entry that the worker has for this address belongs to an earlier
+  /// 1 if a worker has made this event. If it is 0, an entry that the worker has for this address belongs to an earlier
   /// event.
   std::atomic<std::uint64_t> made;
-  /// When the recording was reached, by the host's clock; on the host engine only.
+  /// Time at which the point was reached, by the host's clock. Host engine only.
   std::uint64_t at_ns;
 
   static event_memory& at(const std::byte* operand) noexcept {
@@ -28,19 +28,20 @@ struct event_memory {
   }
 };
 
-/// The reason why most of these requests cannot be part of a graph.
+/// Why most of these requests cannot be part of a graph.
 inline constexpr std::string_view between_requests = "an event is a point between requests; record it before or after";
 
 /// A handle for another process: a cudaIpcEventHandle_t.
 using event_handle = std::array<std::byte, 64>;
 
-/// Marks a point: after the requests that wrote `after` are complete, and before later ones write it.   cuEventRecord
+/// Marks a point: the requests that wrote `after` are complete, and later requests that write it run after the point.
+/// cuEventRecord
 struct record {
   out<std::byte> event;
   list<in<std::byte>> after;
   std::uint64_t number;
   bool inter_process;
-  std::optional<in<std::byte>> opened = {};  ///< of an event of another process: what `open` wrote
+  std::optional<in<std::byte>> opened = {};  ///< for an event of another process: what `open` has written
   static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.record", event, after, number, inter_process, opened)
@@ -68,7 +69,7 @@ struct hold_back {
   void check(checker& c) const;
 };
 
-/// Completes when the event is reached.
+/// Completes when the event's point has been reached.
 struct reach {
   in<std::byte> event;
   static constexpr std::string_view not_recorded = between_requests;
@@ -85,8 +86,8 @@ struct elapsed_time {
   void check(checker& c) const;
 };
 
-/// Returns the handle for another process, and makes the event if it does not exist. It does not matter whether the
-/// event was recorded or whether recordings failed, so this request is not ordered with them.   cuIpcGetEventHandle
+/// Returns the handle for another process, and makes the event if it does not exist. The result does not depend on
+/// recordings, so this request is not ordered with them.   cuIpcGetEventHandle
 struct share {
   in<std::byte> event;
   bool inter_process;
@@ -97,8 +98,8 @@ struct share {
 /// Opens an event of another process.   cuIpcOpenEventHandle
 struct open {
   out<std::byte> event;
-  /// Placeholder for the event that is open in this worker; no other request writes it. A recording reads it, so it is
-  /// refused if no event is open; otherwise it would record an event of this process alone.
+  /// Stands for the event that is open in this worker; no other request writes it. A recording reads it, and is
+  /// therefore refused if no event is open; otherwise it would record an event that only this process knows.
   out<std::byte> opened;
   event_handle handle;
   static constexpr std::string_view not_recorded = between_requests;
@@ -107,7 +108,7 @@ struct open {
   void check(checker& c) const;
 };
 
-/// Sent by the last handle.   cuEventDestroy
+/// Frees the event in the worker. Sent when the last handle is destroyed.   cuEventDestroy
 struct forget {
   out<std::byte> event;
   static constexpr std::string_view not_recorded = between_requests;

@@ -9,8 +9,8 @@
 /// Faults that damage memory. The worker survives them unless it needs the memory that they overwrite.
 namespace troupe::faults {
 
-/// Writes over memory that it does not declare, as a kernel with a wrong address does: the write is not ordered, and
-/// nothing is marked stale. Succeeds if the worker survives it.
+/// Writes to memory that it does not declare, as a kernel with a wrong address does: the device does not order the
+/// write, and marks nothing as stale. Succeeds if the worker survives it.
 struct wild_write {
   std::uint64_t address;  ///< address in the worker; see `over`
   extent bytes;
@@ -27,8 +27,8 @@ struct wild_write {
   }
 };
 
-/// Overwrites all memory that the worker shares with the application, except buffers, with random words, and goes on as
-/// if nothing had happened. Replies of requests that run at that moment are random too.
+/// Overwrites all memory that the worker shares with the application, except for buffers, with random words, and
+/// continues. Replies of requests that run at that moment are random, too.
 struct garbage {
   std::uint64_t seed;
   optional_memory through = {};

@@ -11,20 +11,20 @@
 namespace troupe::faults {
 namespace {
 
-constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which some C libraries do not define
+constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which some C libraries lack
 
 bool is_worker_of(const device& d, int pid) {
   const device_statistics now = d.statistics();
   return pid == now.worker_pid || std::count(now.standby_pids.begin(), now.standby_pids.end(), pid) > 0;
 }
 
-// By the time a pid is used it may belong to another process. If it names a worker after the pidfd was opened, it also
-// did when the pidfd was opened.
+// A pid may belong to another process by the time it is used. If it is a worker's after the pidfd was opened, it was
+// the worker's when the pidfd was opened, too.
 bool hit(const device& d, int pid, int signal) {
   const file_descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!handle) return false;
   if (!is_worker_of(d, pid)) return false;
-  // Children of other processes and processes that have ended are not this device's workers.
+  // Skips children of other processes and processes that have ended: they are not this device's workers.
   siginfo_t ended{};
   if (::waitid(by_pidfd, static_cast<id_t>(handle.get()), &ended, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
   if (ended.si_pid != 0) return false;

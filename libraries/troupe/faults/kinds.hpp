@@ -11,13 +11,13 @@
 
 namespace troupe::faults {
 
-/// The faults that a storm can inject. The kinds of `requests.hpp` and `corruption.hpp` are sent as requests, so they
-/// need the engine of `faults`: from `segmentation_fault` on.
+/// The faults that a storm can inject. Those from `segmentation_fault` on are sent as requests (see requests.hpp and
+/// corruption.hpp), so they need the engine of `faults`.
 enum class kind : std::uint8_t {
   kill_worker,
   kill_standby,
   kill_all,       ///< the worker and all standbys, at once
-  kill_promoted,  ///< the worker, and its successor during the promotion
+  kill_promoted,  ///< the worker, and then its successor while it is being promoted
   stop_worker,    ///< SIGSTOP; the worker continues after `storm_options::pause`, unless it is ended before
   stop_standby,
   segmentation_fault,
@@ -38,7 +38,7 @@ TROUPE_ENUM(kind, kill_worker, kill_standby, kill_all, kill_promoted, stop_worke
             exhaust_memory, garbage, failed_assertion, shared_memory_overflow)
 inline constexpr std::size_t kind_count = 18;
 
-/// Returns all kinds, in this order.
+/// Returns all kinds, in the order of the enumeration.
 std::span<const kind> all_kinds() noexcept;
 /// Returns the kind with that name, or nothing.
 std::optional<kind> kind_of(std::string_view name) noexcept;

@@ -7,10 +7,11 @@
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request_list.hpp>
 
-/// A library actor that breaks things, for tests: in the worker, each request does what its name says, as a broken
-/// kernel or vendor library would. With isolation::thread, it does so in the application.
+/// A library actor that fails on purpose, for tests. Each request does in the worker what its name says, as a faulty
+/// kernel or vendor library would. With isolation::thread, that happens in the application's process.
 ///
-/// Each has a field `through`, see `optional_memory`. `number` lets a caller make otherwise identical requests differ.
+/// Each request has a field `through`: see `optional_memory`. `number` lets a caller make requests differ that are
+/// otherwise equal.
 namespace troupe::faults {
 
 /// Writes to an unmapped address: SIGSEGV.
@@ -49,7 +50,7 @@ struct illegal_instruction {
   void check(checker&) const {}
 };
 
-/// Divides by zero with traps on: SIGFPE.
+/// Divides by zero with traps enabled: SIGFPE.
 struct floating_point_trap {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -68,7 +69,7 @@ struct exit {
   void check(checker& c) const;
 };
 
-/// Calls itself until the stack is used up: SIGSEGV.
+/// Calls itself until the stack overflows: SIGSEGV.
 struct stack_overflow {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -77,7 +78,7 @@ struct stack_overflow {
   void check(checker&) const {}
 };
 
-/// Fails an assertion, on a GPU in a kernel: SIGABRT.
+/// Fails an assertion, in a kernel if the engine is a GPU's: SIGABRT.
 struct failed_assertion {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -95,18 +96,18 @@ struct shared_memory_overflow {
   void check(checker&) const {}
 };
 
-/// Computes without end, or for `milliseconds` and then succeeds.
+/// Computes without end, or for `milliseconds`, after which it succeeds.
 struct hang {
   optional_memory through = {};
-  extent milliseconds = 0;  ///< 0: without end
+  extent milliseconds = 0;  ///< 0: no end
   std::uint64_t number = 0;
   using reply = void;
   TROUPE_REQUEST("faults.hang", through, milliseconds, number)
   void check(checker& c) const;
 };
 
-/// Allocates and uses memory until an allocation fails or it has `most_bytes`; then aborts, like a program that
-/// needs the memory. See device_options::worker_memory_limit.
+/// Allocates and uses memory until an allocation fails or it has `most_bytes`; then aborts, like a program that cannot
+/// continue without the memory. See device_options::worker_memory_limit.
 struct exhaust_memory {
   optional_memory through = {};
   extent most_bytes = 256 << 20;

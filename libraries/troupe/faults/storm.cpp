@@ -14,19 +14,19 @@ namespace {
 
 bool needs_a_standby(kind k) noexcept { return k == kind::kill_standby || k == kind::stop_standby; }
 
-// Whether the serving worker can survive the fault.
+// Returns true if the worker that serves can survive the fault.
 bool can_survive(kind k) noexcept {
   return needs_a_standby(k) || k == kind::stop_worker || k == kind::hang || k == kind::garbage;
 }
 
-// 0: without end.
+// Returns how long `hang` runs; 0: without end.
 std::int64_t hang_milliseconds(const storm_options& o) noexcept {
   if (!o.run_timeout.unlimited() || o.pause.unlimited()) return 0;
   return std::max<std::int64_t>(o.pause.nanoseconds / 1'000'000, 1);
 }
 
-constexpr std::int64_t look_ns = 100'000;               // the time between two checks of a condition
-constexpr std::int64_t garbage_shows_ns = 500'000'000;  // after that, garbage has hit nothing that matters
+constexpr std::int64_t look_ns = 100'000;               // time between two checks of a condition
+constexpr std::int64_t garbage_shows_ns = 500'000'000;  // time within which `garbage` has its effect, if it has any
 
 }  // namespace
 
@@ -73,7 +73,7 @@ std::uint64_t storm::hits() const {
       std::count_if(record_.begin(), record_.end(), [](const injection& i) { return i.hit; }));
 }
 
-// Returns false if the storm ends first.
+// Sleeps until a moment. Returns false if the storm ends before.
 bool storm::sleep_until(std::int64_t moment_ns) {
   while (true) {
     const std::int64_t next = std::min(moment_ns, resume_at_ns_);
@@ -87,7 +87,7 @@ bool storm::sleep_until(std::int64_t moment_ns) {
   }
 }
 
-// Continues the stopped processes once their pause is over.
+// Continues the stopped processes when their pause is over.
 void storm::resume_stopped() {
   if (now_ns() < resume_at_ns_) return;
   resume_at_ns_ = INT64_MAX;
@@ -144,7 +144,7 @@ bool storm::hit_processes(kind k) {
   }
 }
 
-// Kills the second worker at a random moment of its promotion.
+// Kills the worker, and its successor at a random moment of its promotion.
 bool storm::kill_promoted() {
   std::uniform_int_distribution<std::int64_t> later_ns(0, 2'000'000);
   const std::int64_t again = later_ns(random_);
@@ -199,7 +199,7 @@ bool storm::send(kind k) {
   return !refused();
 }
 
-// Returns true if the last request is known not to have ended a worker, because it never ran.
+// Returns true if the last request certainly did not end a worker, because it never ran.
 bool storm::refused() {
   if (!answer_.valid() || !answer_.ready()) return false;
   const result<void> told = std::exchange(answer_, {}).get();
@@ -219,12 +219,12 @@ void storm::await_recovery(injection& what) {
     note_events(what);
     if (!has_answered(what)) continue;
     what.answers_ns = now_ns() - began_ns_;
-    note_events(what);  // what came while it was asked
+    note_events(what);  // events that arrived meanwhile
     return;
   }
 }
 
-// A fault may have taken several workers: the time is that of the first fault, and of the last change.
+// A fault may end several workers: `seen_ns` is the time of the first loss, `serving_ns` that of the last successor.
 void storm::note_events(injection& what) {
   const auto ns_of = [this](std::chrono::system_clock::time_point t) {
     const auto ago = std::chrono::system_clock::now() - t;
@@ -236,7 +236,7 @@ void storm::note_events(injection& what) {
   }
 }
 
-// An answer of the next worker to whichever request, or to one sent for this.
+// Returns true if the next worker has answered a request: any of the device's, or a ping that is sent for this.
 bool storm::has_answered(const injection& what) {
   if (what.serving_ns != 0)
     for (const lane_statistics& l : device_.statistics().lanes)

@@ -8,8 +8,8 @@
 
 namespace troupe::faults {
 
-/// The memory that a fault passes through: it is ordered as if it read and wrote that memory, which it leaves alone. So
-/// a fault can be placed anywhere in a computation: after the request that computes `x` and before those that read it.
+/// Memory with which a fault is ordered: as if the fault read and wrote it, although it does not touch it. A fault can
+/// thus be placed anywhere in a computation: after the request that computes `x`, and before the requests that read it.
 using optional_memory = std::optional<inout<std::byte>>;
 
 }  // namespace troupe::faults

@@ -19,7 +19,7 @@ std::string why_refused(const jit::recipe& r, const callback_names& names) {
       return cat(name == &names.load ? "load is " : "store is ", troupe::detail::text(*name),
                  "; expected the name of a function, such as hann or ns::hann<256>");
   const auto given = [](const std::string& field) {
-    return field + " is given; expected a recipe without it, since the functions become part of a transform";
+    return field + " is given; expected a recipe without it, because the functions become part of a transform";
   };
   if (!r.kernels.empty()) return given("kernels");
   if (!r.globals.empty()) return given("globals");

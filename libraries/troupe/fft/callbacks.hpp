@@ -11,15 +11,15 @@
 
 namespace troupe::fft {
 
-/// Names of the functions that a transform calls: one of them, or both.
+/// Names of the functions that a transform calls: at least one of them.
 struct callback_names {
   text load = {};   ///< returns the element at `input[at]`
   text store = {};  ///< stores `value`, usually to `output[at]`
 };
 
-/// Functions of CUDA C++ through which a transform reads or writes its elements. A handle, cheap to copy. It can be
-/// used at once: transforms wait for the compiler, and fail with its error if compiling fails. `In` and `Out` are the
-/// elements of the transform's input and output.
+/// Functions of CUDA C++ through which a transform reads or writes its elements. A handle, cheap to copy, that may be
+/// used at once: transforms wait for the compiler, and fail with its error if it fails. `In` and `Out` are the types of
+/// the elements of the transform's input and output.
 template <class In, class Out>
 class callbacks : public kernel::program {
  public:
@@ -27,13 +27,13 @@ class callbacks : public kernel::program {
   explicit callbacks(kernel::program p, bool stores = false) noexcept
       : kernel::program(std::move(p)), stores_(stores) {}
 
-  /// Completes when the functions are compiled, or fails with the reason; its text ends with the compiler's messages.
+  /// Completes when the functions are compiled, or fails with an error whose text ends with the compiler's messages.
   pending<void> ready() const;
-  /// Frees what the functions hold in the worker, after all earlier requests that use them. The last handle does this
-  /// too.
+  /// Frees what the worker holds for the functions, after all earlier requests that use them. Called automatically when
+  /// the last handle is destroyed.
   pending<void> unload() const;
 
-  /// Returns true if there is a store function. For the application.
+  /// Returns true if there is a store function. For use in the application.
   bool stores() const noexcept { return stores_; }
 
  private:
@@ -74,7 +74,7 @@ pending<void> callbacks<In, Out>::unload() const {
   return detail::unload(*this);
 }
 
-// Sent by `compile_callbacks` and the functions of `callbacks`.   cufftXtSetJITCallback
+// The requests that `compile_callbacks` and the functions of `callbacks` send.   cufftXtSetJITCallback
 using compile_callbacks_recipe = kernel::make_program<"fft", "compile_callbacks">;
 using read_summary = kernel::read_summary<"fft">;
 using unload = kernel::unload<"fft">;

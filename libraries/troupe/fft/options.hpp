@@ -10,18 +10,18 @@
 #include <troupe/base/enumeration.hpp>
 #include <troupe/request/extent.hpp>
 
-/// Choices in requests of fft, and the layouts of their elements.
+/// Options of requests of fft, and the layouts of their elements.
 namespace troupe::fft {
 
 /// The sign in the exponent: exp(-2 pi i j k / n) or exp(+2 pi i j k / n).   CUFFT_FORWARD, CUFFT_INVERSE
 enum class direction : std::uint8_t { forward = 0, inverse = 1 };
 TROUPE_ENUM(direction, forward, inverse)
 
-/// The divisor of the results of a transform of N points.
+/// The number by which the results of a transform of N points are divided.
 enum class normalization : std::uint8_t {
   none = 0,         ///< 1, as in cuFFT and FFTW: a forward and an inverse transform together multiply by N
   inverse = 1,      ///< N for the inverse transform, as NumPy's "backward" and MATLAB
-  orthonormal = 2,  ///< the root of N for both
+  orthonormal = 2,  ///< the square root of N for both transforms
   forward = 3,      ///< N for the forward transform
 };
 TROUPE_ENUM(normalization, none, inverse, orthonormal, forward)
@@ -54,7 +54,7 @@ class shape {
     out.sizes_[rank() == 0 ? 0 : rank() - 1] = n.value();
     return out;
   }
-  /// Returns the shape without extents: that of the transform itself.
+  /// Returns the shape without extents, which stands for the extents of the transform itself.
   static constexpr shape tight() noexcept { return shape(); }
 
   friend constexpr bool operator==(const shape&, const shape&) noexcept = default;
@@ -67,13 +67,13 @@ class shape {
 
 std::string to_string(const shape& s);
 
-/// Layout of one side of a transform: element {i, j, k} of transform b lies at
+/// The layout of one side of a transform. Element {i, j, k} of transform b is at
 ///   b * distance + ((i * embed[1] + j) * embed[2] + k) * stride
-/// counted in elements of that side. By default elements are adjacent, and transforms follow each other without gaps.
+/// counted in elements of that side. By default, elements are adjacent, and transforms follow each other without gaps.
 ///   .embed = {8, 10}                      a part of 8 rows of 10
 ///   .stride = channels, .distance = 1     interleaved channels, each a transform of the batch
 struct layout {
-  /// Extents of the array that the transform is a part of; the first one only determines the distance.
+  /// Extents of the array of which the transform is a part. The first one only determines the default distance.
   shape embed = shape::tight();
   extent stride = 1;        ///< elements of memory from one element to the next
   extent distance = tight;  ///< elements of memory from one transform of the batch to the next
@@ -82,10 +82,11 @@ struct layout {
 
 std::string to_string(const layout& l);
 
-/// Returns how many complex elements store the transform of `n` real ones: the others are their conjugates.
+/// Returns how many complex elements are stored of the transform of `n` real elements: the others are conjugates of
+/// these.
 constexpr extent half_of(extent n) noexcept { return extent(n.value() / 2 + 1); }
 constexpr shape half_of(const shape& n) noexcept { return n.with_last(half_of(n.last())); }
-/// Returns the extents in memory that the real side needs for a transform in place.
+/// Returns the extents in memory that the real side of a transform in place needs.
 constexpr shape padded(const shape& n) noexcept { return n.with_last(half_of(n.last()) * 2); }
 
 }  // namespace troupe::fft

@@ -8,7 +8,7 @@
 namespace troupe::fft {
 namespace {
 
-// Returns true if the steps nest: each is longer than the reach of all smaller ones together.
+// Returns true if the steps nest: each is larger than the range of positions that all smaller steps together reach.
 bool steps_nest(const placement& p) {
   std::array<std::pair<extent, extent>, shape::most + 1> steps{{{p.distance, p.batch}, {0, 1}, {0, 1}, {0, 1}}};
   for (std::size_t i = 0; i < p.n.rank(); ++i) steps[i + 1] = {p.stride[i], p.n[i]};

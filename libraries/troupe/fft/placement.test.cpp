@@ -46,8 +46,8 @@ TEST(fft_placement, beyond_64_bits_is_detected) {
   EXPECT_TRUE(placement_of({}, {std::int64_t{1} << 40, std::int64_t{1} << 40}, 1).reach.overflowed());
 }
 
-// A separated placement has no two elements at one position, and a dense one has no gaps.
-TEST(fft_placement, is_classified_as_by_counting_positions) {
+// Compares with counting how many elements each position has.
+TEST(fft_placement, is_called_dense_or_separated_as_counting_its_positions_shows) {
   std::mt19937 random(1);
   const auto between = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   int separated = 0, shared = 0;
@@ -74,7 +74,7 @@ TEST(fft_placement, is_classified_as_by_counting_positions) {
   EXPECT_GT(shared, 100);
 }
 
-TEST(fft_placement, is_in_place_if_rows_coincide) {
+TEST(fft_placement, allows_a_transform_in_place_only_if_rows_begin_at_the_same_addresses) {
   const shape n{6, 10};
   const placement complex = placement_of({}, half_of(n), 2);
   EXPECT_TRUE(in_place(placement_of({.embed = padded(n)}, n, 2), complex, 2));

@@ -10,7 +10,7 @@
 namespace troupe::fft {
 namespace {
 
-// Texts are made only for refusals: this is on the hot path.
+// Checks extents and batch. Makes texts only for errors, because this is on the hot path.
 bool has_extents(checker& check, const shape& n, const extent& batch) {
   bool right = n.rank() > 0;
   for (std::size_t i = 0; i < n.rank(); ++i) right &= n[i] >= 1;
@@ -20,7 +20,7 @@ bool has_extents(checker& check, const shape& n, const extent& batch) {
   return right && batch >= 1;
 }
 
-// Names the field. Returns false for an impossible layout, which must not be used further.
+// Checks a layout, naming the field. Returns false if it is impossible, and must not be used further.
 bool fits(checker& check, const layout& l, const shape& n) {
   bool embeds = true;
   if (l.embed != shape::tight()) {
@@ -75,7 +75,8 @@ sides geometry(checker& check, const R& r, const shape& in_n, const shape& out_n
   return out;
 }
 
-// A load function may read any element of the input, and a store function may leave out elements of the output.
+// Checks the fields of callbacks. A load function may read any element of the input, and a store function may leave
+// elements of the output unchanged.
 template <class R>
 void memory(checker& check, const R& r, const sides& s) {
   touch(check, r.input, s.input);
@@ -96,7 +97,8 @@ void memory(checker& check, const R& r, const sides& s) {
   if (r.store_data) check.elements(*r.store_data, r.store_data->size());
 }
 
-// Checks a real transform in place. A real side without padding for the complex one is the most common mistake.
+// Checks a real transform in place. The most common mistake is a real side without the padding that the complex side
+// needs.
 template <class R, class Real>
 void real_in_place(checker& check, const R& r, const placement& real, const placement& complex,
                    const Real& real_layout) {

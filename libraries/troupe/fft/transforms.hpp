@@ -15,10 +15,10 @@
 /// Discrete Fourier transforms of any length, in 1 to 3 dimensions, alone or in batches.
 ///
 /// A worker makes a plan for the first request of a transform and keeps it: requests that differ only in their memory
-/// share one. `prepare` makes it ahead of time.
+/// share one plan. `prepare` makes it ahead of time.
 namespace troupe::fft {
 
-/// half and bfloat16 are computed in float and rounded once, at the end; on GPUs as the vendor's library does.
+/// half and bfloat16 are computed in float, and each result is rounded once; on GPUs, as cuFFT does.
 template <class T>
 inline constexpr bool is_real =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
@@ -28,9 +28,9 @@ inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>> && is_real<rea
 using real_types = types<float, double, half, bfloat16>;
 using complex_types = types<complex64, complex128, complex_half, complex_bfloat16>;
 
-/// output[k] = sum over j of input[j] * exp(-+ 2 pi i j k / n), along each axis. In place if output is input in the
-/// same layout. Transforms of the input may overlap each other (a sliding window has a distance below n); those of the
-/// output must not.   cufftExecC2C, cufftExecZ2Z, cufftXtExec
+/// output[k] = sum over j of input[j] * exp(-+ 2 pi i j k / n), along each axis. It works in place if output is input,
+/// in the same layout. Transforms of the input may overlap each other (a sliding window has a distance below n); those
+/// of the output must not.   cufftExecC2C, cufftExecZ2Z, cufftXtExec
 template <class T>
 struct c2c {
   static_assert(is_complex<T>, "fft::c2c has complex64, complex128, complex_half and complex_bfloat16");
@@ -50,10 +50,9 @@ struct c2c {
   void check(checker&) const;
 };
 
-/// The forward transform of real elements. The output has the first n / 2 + 1 elements along the last axis; the
-/// others are conjugates of these. In place if output is the same memory, and the input's rows are padded:
-/// `.input_layout =
-/// {.embed = padded(n)}`.   cufftExecR2C, cufftExecD2Z, cufftXtExec
+/// The forward transform of real elements. The output has the first n / 2 + 1 elements along the last axis; the others
+/// are conjugates of these. It works in place if output is the same memory, and the input's rows are padded:
+/// `.input_layout = {.embed = padded(n)}`.   cufftExecR2C, cufftExecD2Z, cufftXtExec
 template <class T>
 struct r2c {
   static_assert(is_real<T>, "fft::r2c has float, double, troupe::half and troupe::bfloat16");
@@ -73,8 +72,9 @@ struct r2c {
 };
 
 /// The inverse transform to real elements: its input has the n / 2 + 1 elements along the last axis that `r2c`
-/// produces. Imaginary parts that a real signal cannot have (of element 0, and of n / 2 if n is even) do not count. In
-/// place like `r2c`, with the padding in `output_layout`.   cufftExecC2R, cufftExecZ2D, cufftXtExec
+/// produces. Imaginary parts that the transform of a real signal cannot have (of element 0, and of n / 2 if n is even)
+/// have no effect. It works in place as `r2c` does, with the padding in `output_layout`.   cufftExecC2R, cufftExecZ2D,
+/// cufftXtExec
 template <class T>
 struct c2r {
   static_assert(is_real<T>, "fft::c2r has float, double, troupe::half and troupe::bfloat16");
@@ -97,11 +97,11 @@ struct c2r {
 
 /// The reply of `prepare`.
 struct plan_info {
-  std::uint64_t work_bytes;  ///< scratch memory of a running transform; one area serves all plans of a lane
+  std::uint64_t work_bytes;  ///< scratch memory of a running transform; a lane uses one area for all plans
 };
 
-/// Makes a plan ahead of time: for complex elements that of `c2c`, for real ones that of `r2c`, or of `c2r` if the
-/// direction is inverse. The fields have the same meaning as there.   cufftXtMakePlanMany
+/// Makes a plan ahead of time. Complex elements: the plan of `c2c`; real elements: the plan of `r2c`, or of `c2r` if
+/// the direction is inverse. The fields have the same meaning as in these requests.   cufftXtMakePlanMany
 ///   gpu.tell(fft::prepare<complex64>{.n = {512, 512}, .batch = 64});
 template <class T>
 struct prepare {

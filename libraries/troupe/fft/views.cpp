@@ -21,7 +21,7 @@ tensor_shape half_of(tensor_shape s) noexcept {
   return s;
 }
 
-// Returns the number of axes of a transform.
+// Returns the number of axes that are transformed.
 template <class R>
 std::int64_t dimensions_of(const R& r) noexcept {
   return r.dimensions == 0 ? static_cast<std::int64_t>(r.input.shape().rank) : r.dimensions.value();
@@ -31,13 +31,13 @@ bool has_dimensions(const R& r) noexcept {
   const std::int64_t d = dimensions_of(r);
   return d >= 1 && d <= static_cast<std::int64_t>(std::min<std::uint64_t>(r.input.shape().rank, shape::most));
 }
-// Returns the order of axes for both sides of a request that has_dimensions.
+// Returns the order of axes for both sides of a request whose dimensions are valid.
 template <class R>
 index_order order_of(const R& r) noexcept {
   constexpr bool is_complex_to_complex = requires { r.direction; };
   return index_order(r.input.shape(), static_cast<std::size_t>(dimensions_of(r)), !is_complex_to_complex);
 }
-// Returns both sides of a request. They have one element if the request is refused.
+// Returns the layouts of both sides of a request. If the request is refused, they have one element.
 template <class R>
 std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
   const laid_out one{.n = 1, .batch = 1, .where = {}};
@@ -46,7 +46,8 @@ std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
   return {lay_out(r.input.shape(), order).value_or(one), lay_out(r.output.shape(), order).value_or(one)};
 }
 
-// Texts are made only for refusals: this is on the hot path. `input_size` and `output_size` are what both should be.
+// Checks the sides of a request. Makes texts only for errors, because this is on the hot path. `input_size` and
+// `output_size` say what the extents should be.
 template <class R>
 bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const tensor_shape& output_size,
                std::string_view why) {
@@ -87,7 +88,7 @@ std::optional<placement> side(checker& check, const V& view, const index_order& 
   return placement_of(located->where, located->n, located->batch);
 }
 
-// `real` and `complex` are the two sides.
+// Checks a transform in place, whose sides are `real` and `complex`.
 template <class R, class V>
 void real_in_place(checker& check, const R& r, const V& view, const placement& real, const placement& complex) {
   if (r.input.range().address != r.output.range().address) return;

@@ -9,19 +9,19 @@
 #include <troupe/request/ready_request.hpp>
 #include <troupe/request/view_operand.hpp>
 
-/// Transforms of tensors, which have extents and strides. The last `dimensions` axes are transformed,
-/// 1 to 3 of them; the others number the transforms of a batch. Each is sent as the request on plain buffers, c2c, r2c
-/// or c2r: callbacks, and input that overlaps itself, need these.
+/// Transforms of tensors, which have extents and strides. The last `dimensions` axes are transformed, 1 to 3 of them;
+/// the other axes number the transforms of a batch. Each request is sent as c2c, r2c or c2r, the requests on plain
+/// buffers, which also support callbacks and overlapping input.
 ///   fft::transform(gpu, spectra, signals, {.dimensions = 1});
 namespace troupe::fft {
 
-/// See c2c. In place if output is input, in the same strides.
+/// A transform of complex elements: see c2c. In place if output is input, with the same strides.
 template <class T>
 struct complex_transform {
   static_assert(is_complex<T>, "fft::complex_transform has complex64, complex128, complex_half and complex_bfloat16");
   in_tensor<T> input;
   out_tensor<T> output;
-  extent dimensions = 0;  ///< 0: all
+  extent dimensions = 0;  ///< number of axes to transform; 0: all
   fft::direction direction = fft::direction::forward;
   fft::normalization normalization = fft::normalization::none;
   TROUPE_REQUEST("fft.complex_transform", input, output, dimensions, direction, normalization)
@@ -35,7 +35,7 @@ struct real_transform {
   static_assert(is_real<T>, "fft::real_transform has float, double, troupe::half and troupe::bfloat16");
   in_tensor<T> input;
   out_tensor<basic_complex<T>> output;
-  extent dimensions = 0;  ///< 0: all
+  extent dimensions = 0;  ///< number of axes to transform; 0: all
   fft::normalization normalization = fft::normalization::none;
   TROUPE_REQUEST("fft.real_transform", input, output, dimensions, normalization)
   void check(checker&) const;
@@ -49,7 +49,7 @@ struct real_inverse {
   static_assert(is_real<T>, "fft::real_inverse has float, double, troupe::half and troupe::bfloat16");
   in_tensor<basic_complex<T>> input;
   out_tensor<T> output;
-  extent dimensions = 0;  ///< 0: all
+  extent dimensions = 0;  ///< number of axes to transform; 0: all
   fft::normalization normalization = fft::normalization::none;
   bool consumes_input = false;  ///< true if the input may be overwritten: see c2r
   TROUPE_REQUEST("fft.real_inverse", input, output, dimensions, normalization, consumes_input)
@@ -62,7 +62,7 @@ using all_views = joined_requests<requests_for<complex_types, complex_transform>
 
 /// Options of a complex `transform`.
 struct complex_options {
-  extent dimensions = 0;  ///< 0: all
+  extent dimensions = 0;  ///< number of axes to transform; 0: all
   fft::direction direction = fft::direction::forward;
   fft::normalization normalization = fft::normalization::none;
 };
@@ -81,7 +81,7 @@ accepted transform(const Device& gpu, const tensor<T>& output, const tensor<T>& 
 
 /// Options of a real `transform`.
 struct real_options {
-  extent dimensions = 0;  ///< 0: all
+  extent dimensions = 0;  ///< number of axes to transform; 0: all
   fft::normalization normalization = fft::normalization::none;
 };
 /// The forward transform of real elements.

@@ -45,17 +45,17 @@ TEST(fft_tensor_layouts, gaps_make_a_tensor_part_of_a_larger_array) {
   expect_laid_out(shaped({5, 1}, {6, 9}), 2, {1, 5}, 1, {.stride = 6});
 }
 
-TEST(fft_tensor_layouts, may_have_their_indexes_in_any_order) {
+TEST(fft_tensor_layouts, may_have_their_axes_in_any_order) {
   expect_laid_out(shaped({8, 4}, {1, 8}), 2, {4, 8}, 1, {});
   expect_laid_out(shaped({2, 3, 5}, {5, 10, 1}), 1, 5, 6, {});
 }
 
-TEST(fft_tensor_layouts, strides_that_no_layout_has_are_refused) {
+TEST(fft_tensor_layouts, do_not_exist_for_some_strides) {
   const auto taken = [](const tensor_shape& s, std::size_t dimensions) {
     return lay_out(s, index_order(s, dimensions, false)).has_value();
   };
-  EXPECT_FALSE(taken(shaped({4, 3}, {7, 2}), 2));          // 7 is no multiple of 2
-  EXPECT_FALSE(taken(shaped({3, 2, 8}, {100, 8, 1}), 1));  // a batch in two steps
+  EXPECT_FALSE(taken(shaped({4, 3}, {7, 2}), 2));          // 7 is not a multiple of 2
+  EXPECT_FALSE(taken(shaped({3, 2, 8}, {100, 8, 1}), 1));  // a batch of two axes with unrelated strides
   EXPECT_TRUE(taken(shaped({3, 2, 8}, {16, 8, 1}), 1));
   EXPECT_FALSE(taken(shaped({4, 3}, {0, 0}), 2));
 }
@@ -112,7 +112,7 @@ TEST_F(fft_tensor_refusals, name_sizes_dimensions_and_strides) {
   expect_refused(also_wrong, "input is 4 x 8; expected 4 x 5 (as output, with n / 2 + 1 elements along the last axis)");
 }
 
-TEST_F(fft_tensor_refusals, leave_transforms_in_place_if_the_strides_agree) {
+TEST_F(fft_tensor_refusals, allow_transforms_in_place_only_if_the_strides_agree) {
   const tensor_shape square = shaped({4, 8}, {8, 1}), wider = shaped({4, 8}, {9, 1});
   expect_refused(complex_transform<C>{.input = at<in_tensor<C>>(0, square), .output = at<out_tensor<C>>(0, square)},
                  "");

@@ -16,7 +16,7 @@ struct touch {
   void check(checker&) const {}
 };
 
-/// A step with given accesses, all in one block.
+/// A step with given accesses, all of them to one block.
 class touching final : public step {
  public:
   touching(block_ref owner, std::initializer_list<memory_access> all) {
@@ -74,9 +74,10 @@ TEST_F(graph_accesses, read_what_a_node_reads_before_another_node_replaces_it) {
   EXPECT_EQ(uses({request({{0, 10, w}}), request({{0, 10, r}, {20, 30, w}})}), "0-10 w, 20-30 w, ");
   EXPECT_EQ(uses({request({{0, 10, r}, {20, 30, w}}), request({{0, 10, w}})}), "0-10 rw, 20-30 w, ");
   EXPECT_EQ(uses({request({{0, 10, rw}}), request({{0, 10, w}})}), "0-10 rw, ");
-  EXPECT_EQ(uses({request({{0, 4, w}}), request({{0, 10, r}})}), "0-4 w, 4-10 r, ") << "only part of it is replaced";
+  EXPECT_EQ(uses({request({{0, 4, w}}), request({{0, 10, r}})}), "0-4 w, 4-10 r, ")
+      << "only a part of the memory is replaced";
   EXPECT_EQ(uses({request({{2, 4, r}, {6, 8, r}}), request({{0, 10, w}})}), "0-2 w, 2-4 rw, 4-6 w, 6-8 rw, 8-10 w, ");
-  EXPECT_EQ(uses({request({{0, 10, w}, {5, 15, r}})}), "0-5 w, 5-10 rw, 10-15 r, ") << "both by one node";
+  EXPECT_EQ(uses({request({{0, 10, w}, {5, 15, r}})}), "0-5 w, 5-10 rw, 10-15 r, ") << "one node does both";
 }
 
 TEST_F(graph_accesses, merge_accesses_to_adjacent_memory) {
@@ -105,7 +106,7 @@ TEST_F(graph_accesses, do_not_read_what_a_body_replaces_before_it_reads) {
   EXPECT_EQ(uses({loop({request({{0, 10, w}}), request({{0, 10, r}, {20, 30, rw}})})}), "0-10 cw, 20-30 rw, 90-94 r, ");
   EXPECT_EQ(uses({loop({request({{0, 10, r}}), request({{0, 10, w}})})}), "0-10 rw, 90-94 r, ");
   EXPECT_EQ(uses({loop({request({{0, 5, w}}), request({{0, 10, r}})})}), "0-5 cw, 5-10 r, 90-94 r, ")
-      << "only part of it is replaced";
+      << "only a part of the memory is replaced";
   EXPECT_EQ(uses({loop({request({{0, 10, w}})}), request({{0, 10, r}})}), "0-10 rw, 90-94 r, ")
       << "the loop may not run";
   EXPECT_EQ(uses({request({{0, 10, w}}), loop({request({{0, 10, w}})}), request({{0, 10, r}})}), "0-10 w, 90-94 r, ");
@@ -118,7 +119,7 @@ TEST_F(graph_accesses, do_not_read_what_a_body_replaces_before_it_reads) {
 
   EXPECT_EQ(uses({either({request({{0, 10, w}})}, {request({{0, 10, w}})}), request({{0, 10, r}})}),
             "0-10 w, 90-94 r, ")
-      << "one of both runs";
+      << "only one of the two bodies runs";
   EXPECT_EQ(uses({either({request({{0, 10, w}}), request({{0, 10, r}})}, {})}), "0-10 cw, 90-94 r, ");
   EXPECT_EQ(uses({either({request({{0, 10, w}})}, {request({{0, 10, r}})})}), "0-10 rw, 90-94 r, ");
   EXPECT_EQ(uses({either({}, {request({{0, 10, r}})})}), "0-10 r, 90-94 r, ");
@@ -156,8 +157,8 @@ TEST_F(graph_accesses, make_each_node_wait_for_exactly_the_nodes_it_needs) {
             (needs{{}, {0}, {1}}));
 }
 
-// The edges must order every pair of conflicting nodes, directly or through others; no edge may join two nodes that do
-// not conflict.
+// The edges must order every pair of conflicting nodes, directly or through other nodes. No edge may connect two nodes
+// that do not conflict.
 TEST_F(graph_accesses, order_nodes_as_a_comparison_of_all_pairs_does) {
   std::uint64_t seed = 12345;
   const auto random = [&seed](std::uint64_t below) {
@@ -242,7 +243,7 @@ TEST_F(graph_recipe, reads_back_as_it_was_written) {
   EXPECT_EQ(nodes[4].flag, 90u);
   const auto needs = view.dependencies(nodes[4]);
   EXPECT_EQ(std::vector<std::uint32_t>(needs.begin(), needs.end()), (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_EQ(view.dependencies(nodes[3]).front(), 2u) << "indices into the whole list";
+  EXPECT_EQ(view.dependencies(nodes[3]).front(), 2u) << "dependencies are indices into the list of all nodes";
   const std::byte* const payload = view.payload(nodes[3]);
   EXPECT_EQ(payload[8], std::byte{7});
   std::uint64_t blob;
@@ -251,7 +252,7 @@ TEST_F(graph_recipe, reads_back_as_it_was_written) {
   EXPECT_EQ(blob % 16, 0u);
 }
 
-TEST_F(graph_recipe, detects_damage) {
+TEST_F(graph_recipe, is_rejected_if_any_of_its_offsets_or_indices_is_invalid) {
   auto* const head = reinterpret_cast<recipe_head*>(bytes_.data());
   auto* const nodes = reinterpret_cast<recipe_node*>(head + 1);
   const auto refused = [&](auto& field, auto value) {

@@ -12,7 +12,7 @@
 
 namespace troupe::graph {
 
-/// Moves accesses from one buffer to another: a range within `from` moves to the same offset in `to`.
+/// Moves accesses from one buffer to another: a range within `from` becomes the range at the same offset in `to`.
 struct rebinding {
   memory_range from, to;
 
@@ -39,7 +39,7 @@ inline bool move_field(memory_range& to, const memory_range& range, const rebind
   return true;
 }
 
-/// Moves the operands of one field. Returns true if any moved; `wrong` says why one cannot move.
+/// Moves the operands of one field. Returns true if any has moved. Sets `wrong` to the reason if one cannot be moved.
 template <class T, access_mode M>
 bool rebind_field(operand<T, M>& f, const rebinding& r, std::string& wrong) {
   memory_range to;
@@ -76,7 +76,7 @@ bool rebind_field(scalar<T>& f, const rebinding& r, std::string& wrong) {
   if (moves) f = scalar<T>(std::move(to));
   return moves;
 }
-/// Fields with operands of several types.
+/// Moves the operands of a field that has operands of several types.
 template <class F>
   requires requires(F& f) { f.visit_memory([](memory_range&) {}); }
 bool rebind_field(F& f, const rebinding& r, std::string& wrong) {

@@ -102,8 +102,8 @@ core::core(const device& gpu, std::string name, std::uint32_t branches, std::uin
 }
 
 core::~core() {
-  // Fire and forget: if the device has stopped or its mailbox is full, the worker keeps the graph until the worker
-  // ends.
+  // The reply is not awaited: if the device has stopped or its mailbox is full, the worker keeps the graph until the
+  // worker ends.
   if (launched_) (void)gpu_.tell(unload{.root = out<std::byte>(root_)}, {.waits_for_room = false});
 }
 
@@ -182,7 +182,8 @@ std::size_t graph::size() const { return core_ ? core_->size() : 0; }
 std::string graph::dot() const { return to_dot(name(), core_ ? core_->copy() : tree_body()); }
 const device& graph::gpu() const noexcept { return core_->gpu(); }
 error graph::empty() {
-  return wrong_use("is empty (default-constructed, or moved from); expected a graph that recorder::finish returned");
+  return wrong_use(
+      "the graph is empty (default-constructed, or moved from); expected a graph that recorder::finish returned");
 }
 
 result<void> graph::replace(const node& n, std::shared_ptr<const step> with) const {
@@ -190,8 +191,9 @@ result<void> graph::replace(const node& n, std::shared_ptr<const step> with) con
   return core_->change([&](tree_body& all) -> result<void> {
     tree_node* const at = find(all, n.number());
     if (at == nullptr || at->kind != node_kind::request || at->what->info().opcode != with->info().opcode)
-      return wrong_use("set: " + (at == nullptr ? "there is no such node" : name_of(*at, {}) + " is something else") +
-                       "; expected one that was recorded as " + std::string(with->info().label));
+      return wrong_use(
+          "set: " + (at == nullptr ? "there is no such node" : name_of(*at, {}) + " is a node of another kind") +
+          "; expected one that was recorded as " + std::string(with->info().label));
     at->what = std::move(with);
     return {};
   });
@@ -206,8 +208,9 @@ result<void> graph::set(const node& n, const graph& child) const {
   return core_->change([&](tree_body& all) -> result<void> {
     tree_node* const at = find(all, n.number());
     if (at == nullptr || at->kind != node_kind::child)
-      return wrong_use("set: " + (at == nullptr ? "there is no such node" : name_of(*at, {}) + " is something else") +
-                       "; expected a child graph");
+      return wrong_use(
+          "set: " + (at == nullptr ? "there is no such node" : name_of(*at, {}) + " is a node of another kind") +
+          "; expected a child graph");
     at->body = std::move(body);
     at->branches = child.core_->branches();
     if (!at->own_label) at->label = child.name();
@@ -219,12 +222,12 @@ result<void> graph::rebind(const rebinding& r) const {
   if (!*this) return empty();
   if (!r.from.owner || !r.to.owner) return wrong_use("rebind: a buffer is empty (never allocated, or moved from)");
   if (r.from.bytes != r.to.bytes)
-    return wrong_use(
-        cat("rebind: the new buffer has ", r.to.bytes, " bytes; expected ", r.from.bytes, ", as the old one has"));
+    return wrong_use(cat("rebind: the new buffer has ", r.to.bytes, " bytes; expected ", r.from.bytes,
+                         ", the size of the old buffer"));
   return core_->change([&](tree_body& all) -> result<void> {
     replacements moved;
     TROUPE_TRY(rebind_all(all, {}, gpu(), r, moved));
-    if (moved.empty()) return wrong_use("rebind: no node uses the old buffer");
+    if (moved.empty()) return wrong_use("rebind: no node uses the old buffer; expected a buffer that the graph uses");
     for (auto& [node, with] : moved) node->what = std::move(with);
     return {};
   });
@@ -263,10 +266,10 @@ std::optional<error> snapshot::wrong() const {
 
 }  // namespace troupe::graph
 
-// Data that the worker has written is copied once, and then checked.
+// The worker writes this memory, so it is copied once, and the copy is checked.
 void troupe::encoded_field<troupe::graph::snapshot>::add_name(const std::byte* at, const encoded_request& r,
                                                               std::string& to) {
-  std::uint64_t raw[2];  // as field_codec<snapshot> writes them
+  std::uint64_t raw[2];  // in the layout that field_codec<snapshot> writes
   std::memcpy(raw, at, sizeof raw);
   const std::span<const std::byte> bytes = r.memory.at(raw[1]);
   if (bytes.size() < sizeof(graph::recipe_head)) return;

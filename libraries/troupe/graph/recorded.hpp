@@ -11,14 +11,14 @@ namespace troupe::graph {
 class core;
 struct version;
 
-/// Names a node of a graph, for later changes. Cheap to copy.
+/// Identifies a node of a graph, for later changes. Cheap to copy.
 class node {
  public:
   node(std::uint64_t graph, std::uint32_t number) noexcept : graph_(graph), number_(number) {}
   explicit node(class error why) : error_(std::move(why)) {}
 
-  /// Returns false if the node could not be recorded. Then the whole graph cannot be launched; the error of the first
-  /// such node says why.
+  /// Returns false if the node could not be recorded. Its graph then cannot be launched; the error of the first such
+  /// node says why.
   explicit operator bool() const noexcept { return !error_; }
   /// Precondition: the node could not be recorded.
   const class error& error() const noexcept { return *error_; }
@@ -32,23 +32,23 @@ class node {
   std::optional<class error> error_;
 };
 
-/// Recorded requests of a device that run as one: see `recorder` and `launch`. A handle, cheap to copy, valid through
-/// every restart of the device. It keeps the buffers and programs that its requests use; after the last handle is gone,
-/// they are released once the launches have completed.
+/// Recorded requests of a device that run as one: see `recorder` and `launch`. A handle, cheap to copy, that stays
+/// valid when the device restarts. The graph keeps the buffers and programs that its requests use. After the last
+/// handle is destroyed, they are released once the launches have completed.
 ///
-/// A graph can be changed: earlier launches still do what it was at their time. All functions are thread-safe.
+/// A graph can be changed; launches that were sent before run the graph as it was. All functions are thread-safe.
 class graph {
  public:
-  /// Creates an empty handle, which every use refuses.
+  /// Makes an empty handle. Every use of it is refused.
   graph() noexcept = default;
   explicit graph(std::shared_ptr<core> c) noexcept : core_(std::move(c)) {}
 
   explicit operator bool() const noexcept { return core_ != nullptr; }
   const std::string& name() const noexcept;
-  /// Returns the number of nodes, those in bodies and child graphs included.
+  /// Returns the number of nodes, including those in bodies and child graphs.
   std::size_t size() const;
 
-  /// Replaces a recorded request with another one of the same type: other numbers, other buffers.
+  /// Replaces a recorded request with another one of the same type, with other values or other buffers.
   template <any_request R>
   result<void> set(const node& n, const R& r) const {
     if (!*this) return empty();
@@ -59,8 +59,8 @@ class graph {
   /// Replaces a child graph with the current state of another one.
   result<void> set(const node& n, const graph& child) const;
 
-  /// Replaces the buffer `from`, and slices of it, with `to`, which must have the same size: in all nodes, child graphs
-  /// included. If one cannot be replaced, nothing changes.
+  /// Replaces the buffer `from`, and slices of it, with `to`, which must have the same size, in all nodes, including
+  /// those of child graphs. If one of them cannot be replaced, nothing changes.
   template <class T>
   result<void> rebind(const buffer<T>& from, const std::type_identity_t<buffer<T>>& to) const {
     return rebind(rebinding{from.memory(), to.memory()});
@@ -70,7 +70,7 @@ class graph {
     return rebind(rebinding{from.memory(), to.memory()});
   }
 
-  /// Returns the graph as text for Graphviz: which node needs which, and which contains which.
+  /// Returns the graph as text for Graphviz, with the dependencies of its nodes and the nodes inside others.
   std::string dot() const;
 
   const std::shared_ptr<core>& shared() const noexcept { return core_; }
@@ -84,31 +84,34 @@ class graph {
   std::shared_ptr<core> core_;
 };
 
-/// A graph at one moment. A launch makes one of its graph.
+/// A graph as it is at one moment: a field of a launch.
 class snapshot {
  public:
   snapshot(const graph& g);
-  /// Makes the worker's snapshot.
+  /// Makes the snapshot in the worker.
   snapshot(std::uint64_t root, std::uint64_t recipe) noexcept : root_(root), recipe_(recipe) {}
 
-  /// A stretch of memory that a launch reads or writes, and the first node that writes it, or else reads it.
+  /// A range of memory that a launch reads or writes, and the first node that writes it; if none writes it, the first
+  /// that reads it.
   struct use {
     memory_range where;
     access_mode mode;
     std::string node;
   };
-  /// Used by the application. Empty for an empty graph, and if `wrong` returns an error.
+  /// Returns all accesses of the launch. For the application. Empty for an empty graph, and if `wrong` returns an
+  /// error.
   const std::vector<use>& uses() const noexcept;
   /// Returns why the graph cannot be launched, or nothing.
   std::optional<error> wrong() const;
-  /// Returns why it cannot be launched now: a node reads stale memory that no node before it has replaced.
+  /// Returns why the graph cannot be launched now: a node reads stale memory that no earlier node has replaced.
+  /// Otherwise returns nothing.
   std::optional<error> stale_input() const;
 
   std::uint64_t root() const noexcept;
   std::uint64_t recipe() const noexcept;
 
  private:
-  placed<std::shared_ptr<core>> of_;  // keeps the graph from being unloaded before this is sent
+  placed<std::shared_ptr<core>> of_;  // keeps the graph from being unloaded before the launch is sent
   placed<std::shared_ptr<const version>> version_;
   placed<std::optional<error>> why_;
   std::uint64_t root_ = 0, recipe_ = 0;
@@ -118,7 +121,7 @@ class snapshot {
 
 namespace troupe {
 
-/// The operands of a snapshot are all memory that its nodes touch.
+/// The operands of a snapshot are all of the memory that its nodes access.
 template <>
 struct operands_in<graph::snapshot> {
   static constexpr bool any = true;
@@ -149,7 +152,7 @@ struct field_codec<graph::snapshot> {
   }
 };
 
-/// The name of a launch has that of its graph, and of the node that the worker died of.
+/// The name of a launch includes the name of its graph; if the worker has died, also that of the node that was running.
 template <>
 struct encoded_field<graph::snapshot> {
   static void add_name(const std::byte* at, const encoded_request& r, std::string& to);

@@ -15,13 +15,13 @@ struct recorder::recording {
   tree_body all;
   std::optional<error> wrong;  // the first error
   bool finished = false;
-  const recorder* records;  // the recorder in use: that of the open body, or of the whole graph
+  const recorder* records;  // the recorder in use: that of the body being recorded, or of the whole graph
 
   node refuse(const error& why) {
     if (!wrong && !finished) wrong = why;
     return node(why);
   }
-  // Refuses what would have been the next node.
+  // Refuses a node, which gets no number.
   node refuse_node(const error& why, const std::string& label) {
     error::details d = why.all();
     d.text += cat(" (node ", next, label.empty() ? "" : " \"" + label + "\"", " of graph \"", how.name, "\")");
@@ -29,7 +29,7 @@ struct recorder::recording {
   }
 };
 
-/// Restores the recorder in use after a body; the function that records it may throw.
+/// Restores the recorder in use after a body was recorded, even if the function that records it throws.
 struct recorder::turn {
   recording& of;
   const recorder* before;
@@ -49,7 +49,7 @@ std::optional<error> recorder::out_of_turn() const {
   if (all_->records == this) return std::nullopt;
   return detail::refusal(
       "graph",
-      "this recorder is not the one of the body being recorded; use the one passed to the function of "
+      "this recorder does not record the current body; use the recorder that is passed to the function of "
       "if_ or while_");
 }
 

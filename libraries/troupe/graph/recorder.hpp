@@ -10,13 +10,13 @@ namespace troupe::graph {
 /// Options of a recording.
 struct options {
   text name = "graph";
-  /// Number of independent nodes that can run at the same time, on a GPU. 1: all run in the order of recording. A child
-  /// graph has its own number.
+  /// Most independent nodes that can run at the same time, on a GPU. 1: all nodes run in the order of recording. A
+  /// child graph has its own limit.
   std::uint32_t branches = 4;
 };
 
-/// Records requests instead of sending them. Each is checked as `device::ask` checks it, except for stale and sealed
-/// buffers, which each launch checks. Not thread-safe.
+/// Records requests instead of sending them. Each request is checked as `device::ask` checks it, except for stale and
+/// sealed buffers, which are checked at each launch. Not thread-safe.
 ///   graph::recorder rec(gpu);
 ///   rec.add(blas::gemm<float>{...});
 ///   rec.add(blas::axpy<float>{...});
@@ -27,7 +27,7 @@ class recorder {
   recorder(const recorder&) = delete;
   ~recorder();
 
-  /// Adds a request that uses device memory only; errors and `graph::dot` show `label`.
+  /// Adds a request that uses device memory only. `label` appears in errors and in `graph::dot`.
   template <any_request R>
   node add(const R& r, std::string label = {}) {
     return add(recorded_step<R>::make(gpu(), r), std::move(label));
@@ -51,9 +51,9 @@ class recorder {
     return add(r, std::move(label));
   }
 
-  /// Runs what `then` records if the first element of `flag` is not 0 when the launch reaches this node, else what
-  /// `otherwise` records. The device decides, without the application. Until these functions return, only the recorder
-  /// passed to them can be used.
+  /// Runs what `then` records if the first element of `flag` is not 0 when the launch reaches this node, and otherwise
+  /// what `otherwise` records. The device decides, without the application. Until these functions return, only the
+  /// recorder that is passed to them can be used.
   template <class Then>
   node if_(const buffer<std::uint32_t>& flag, Then&& then) {
     return conditional(flag, false, recorded_by(then), nullptr);
@@ -63,7 +63,7 @@ class recorder {
     const body_recorder other = recorded_by(otherwise);
     return conditional(flag, false, recorded_by(then), &other);
   }
-  /// Runs what `body` records again and again, while the first element of `flag` is not 0.
+  /// Repeats what `body` records while the first element of `flag` is not 0.
   template <class Body>
   node while_(const buffer<std::uint32_t>& flag, Body&& body) {
     return conditional(flag, true, recorded_by(body), nullptr);

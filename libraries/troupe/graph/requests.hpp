@@ -7,10 +7,10 @@
 
 namespace troupe::graph {
 
-/// Runs the recorded requests, as if one after the other. A request like any other: it reads and writes what they do,
-/// waits for what they need, and fails as a whole with the error of the node that failed. Memory that a
-/// node replaces before another reads it may be stale before; if it is replaced only in the body of an `if_` or
-/// `while_`, it stays stale.   cuGraphLaunch
+/// Runs the recorded requests as if one after the other. It is a request like any other: it reads and writes what they
+/// read and write, waits for what they need, and fails as a whole with the error of the node that failed. Memory that a
+/// node replaces before another one reads it may be stale before. Memory that is replaced only in the body of an `if_`
+/// or `while_` stays stale.   cuGraphLaunch
 struct launch {
   snapshot graph;
   using reply = void;
@@ -19,7 +19,7 @@ struct launch {
   void check(checker& c) const;
 };
 
-/// Sent after the last handle is gone; ordered after launches.   cuGraphExecDestroy
+/// Frees the graph in the worker. Sent when the last handle is destroyed; runs after all launches.   cuGraphExecDestroy
 struct unload {
   out<std::byte> root;
   using reply = void;

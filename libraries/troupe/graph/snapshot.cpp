@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a snapshot that engines also need, apart from those that use devices.
+// The functions of a snapshot that engines use as well. They are in a source of their own, because the others need
+// devices.
 #include <troupe/graph/internal/core.hpp>
 
 namespace troupe::graph {

@@ -12,7 +12,7 @@
 
 namespace troupe::graph {
 
-/// One recorded request of any type. Immutable; it holds its buffers and programs.
+/// One recorded request of any type. Immutable. It keeps its buffers and programs alive.
 class step {
  public:
   step() = default;
@@ -23,7 +23,7 @@ class step {
   virtual std::size_t blob_bytes() const noexcept = 0;
   virtual void encode(std::byte* payload, blob_cursor blob) const noexcept = 0;
   virtual std::string describe() const = 0;
-  /// Returns "x, f32[100]@200000000000" for the operand that shares bytes with this memory.
+  /// Returns the operand that shares bytes with this memory, as text: "x, f32[100]@200000000000".
   virtual std::string operand_at(const memory_range& r) const = 0;
   /// Returns the step with moved operands, or null if none of them moves.
   virtual result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const = 0;
@@ -36,7 +36,7 @@ class step {
  protected:
   std::vector<checked_access> accesses_;
   std::vector<std::shared_ptr<kernel::program_core>> programs_;
-  std::string about_;  // " scale (scale.cu)"
+  std::string about_;  // follows the label, such as " scale (scale.cu)"
 };
 
 namespace detail {
@@ -47,7 +47,8 @@ error refusal(std::string_view request, const std::string& text, reaction how = 
 template <class R>
 std::string why_not_recorded(const R& r) {
   if constexpr (requires { R::not_recorded; }) return std::string(R::not_recorded);
-  if constexpr (!std::is_void_v<typename R::reply> && !requires { R::reply_informs; }) {  // a graph drops information
+  // A graph ignores replies that only inform.
+  if constexpr (!std::is_void_v<typename R::reply> && !requires { R::reply_informs; }) {
     if constexpr (requires { r.result.has_value(); }) {
       if (!r.result.has_value()) return "it returns a value, but a graph has no reply; set .result to a buffer";
     } else {
@@ -72,7 +73,7 @@ void collect_program(const F& f, std::vector<std::shared_ptr<kernel::program_cor
   }
 }
 
-/// Returns "f32[100]@200000000000" for an operand of this field.
+/// Returns an operand of this field as text: "f32[100]@200000000000".
 template <class F>
 std::string operand_text(const F& field, const void* place, const memory_range& r, std::uint64_t element_bytes) {
   if constexpr (requires { typename F::element_type; })
@@ -84,7 +85,7 @@ std::string operand_text(const F& field, const void* place, const memory_range& 
   return troupe::detail::text("bytes", r, r.bytes);
 }
 
-/// A request, and what is sent of it. Texts name the fields of `checked()`.
+/// A request, and the request that is sent for it. Texts name the fields of `checked()`.
 template <any_request R>
 struct recorded_form {
   R made;

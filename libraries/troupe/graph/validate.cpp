@@ -11,7 +11,7 @@ void launch::check(checker& c) const {
   c.may_overlap_freely();
 }
 
-// Sent by the last handle of a graph.
+// Checks what the last handle of a graph sends.
 void unload::check(checker& c) const { c.elements(root, sizeof(graph_root)); }
 
 }  // namespace troupe::graph

@@ -108,7 +108,7 @@ struct forget {
 }  // namespace
 
 using event_requests = testing::Types<record, record_all, on_an_event<events::reach>, hold_back, elapsed, forget>;
-// tests/gpu_sharing tests what two processes share.
+// Events that processes share are tested in tests/gpu_sharing.
 static_assert(covers<event_requests, events::requests_here>);
 INSTANTIATE_TYPED_TEST_SUITE_P(events, library_actor, event_requests);
 

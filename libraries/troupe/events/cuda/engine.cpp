@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of events: events of the driver, on the streams of the lanes.
+// The CUDA engine of events: events of the driver, recorded in the streams of the lanes.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -33,7 +33,7 @@ class cuda_events {
   result<void> run(const record& r, call& c) {
     return record_on(static_cast<CUstream>(c.stream), r.event.data(), r.number, r.inter_process, name_of<record>());
   }
-  // Runs on a helper thread, after everything it waits for: the GPU reaches what is enqueued now at once.
+  // Runs on a helper thread, after everything for which it waits, so the GPU reaches at once what is enqueued now.
   result<void> run(const record_all& r, call&) {
     const std::string_view request = name_of<record_all>();
     TROUPE_TRY(record_on(own_.get(), r.event.data(), r.number, r.inter_process, request));
@@ -45,15 +45,15 @@ class cuda_events {
   result<void> run(const reach& r, call& c) {
     return wait_on(static_cast<CUstream>(c.stream), r.event.data(), name_of<reach>());
   }
-  // Runs on a helper thread, after both recordings.
+  // Runs on a helper thread, after both events were recorded.
   result<std::int64_t> run(const elapsed_time& r, call&) {
     const std::string_view request = name_of<elapsed_time>();
     const auto from = TROUPE_TRY(find(r.from.data(), request, "from"));
     const auto to = TROUPE_TRY(find(r.to.data(), request, "to"));
     if (from.inter_process || to.inter_process)
-      return error(reaction::caller_bug, "events",
-                   begin_of(request) +
-                       "events made for other processes have no time; record a second event without inter_process");
+      return error(
+          reaction::caller_bug, "events",
+          begin_of(request) + "events with inter_process have no time; record a second event without inter_process");
     float ms = 0;
     TROUPE_TRY(done(::cuEventElapsedTime(&ms, from.event, to.event), request, "cuEventElapsedTime"));
     return static_cast<std::int64_t>(static_cast<double>(ms) * 1e6);
@@ -61,8 +61,9 @@ class cuda_events {
   result<event_handle> run(const share& r, call&) {
     const std::string_view request = name_of<share>();
     if (!r.inter_process)
-      return error(reaction::caller_bug, "events",
-                   begin_of(request) + "the event was not made for other processes; make it with inter_process");
+      return error(
+          reaction::caller_bug, "events",
+          begin_of(request) + "the event was made without inter_process; make it with inter_process to share it");
     const auto e = TROUPE_TRY(find_or_make(r.event.data(), r.inter_process, request));
     CUipcEventHandle handle;
     TROUPE_TRY(done(::cuIpcGetEventHandle(&handle, e->event.get()), request, "cuIpcGetEventHandle"));
@@ -77,7 +78,7 @@ class cuda_events {
     TROUPE_TRY(done(::cuIpcOpenEventHandle(&e, handle), name_of<open>(), "cuIpcOpenEventHandle"));
     const std::scoped_lock guard(lock_);
     put(r.event.data(),
-        {.event = cuda::event(e), .inter_process = true, .recorded = true});  // perhaps, by another process
+        {.event = cuda::event(e), .inter_process = true, .recorded = true});  // by another process, perhaps
     return {};
   }
   result<void> run(const forget& r, call&) {
@@ -90,15 +91,15 @@ class cuda_events {
   struct entry {
     cuda::event event;
     bool inter_process;
-    bool recorded;  // only recordings write it; requests that read it are ordered before or after them
+    bool recorded;  // only recordings write it; the device orders requests that read it before or after them
   };
   struct found {
     CUevent event;
     bool inter_process;
   };
-  // The caller holds the lock. An event is identified by its memory, which has the same address in every worker; what
-  // an earlier worker knew is stale. If an event could not be forgotten, its entry is still here when another event
-  // gets its memory.
+  // Returns the event with this memory. Precondition: the caller holds the lock. An event is identified by its memory,
+  // which has the same address in every worker; an event that was made in an earlier worker is stale. If an event could
+  // not be forgotten, its entry is still here when another event gets its memory.
   entry* known(const std::byte* memory) {
     const auto at = all_.find(memory);
     return at != all_.end() && event_memory::at(memory).made.load() != 0 ? &at->second : nullptr;
@@ -113,7 +114,7 @@ class cuda_events {
       return found{e->event.get(), e->inter_process};
     return error(reaction::caller_bug, "events", begin_of(request) + which + " was never recorded; record it first");
   }
-  // The entry stays in place until the event is forgotten.
+  // The entry keeps its address until the event is forgotten.
   result<entry*> find_or_make(const std::byte* memory, bool inter_process, std::string_view request) {
     const std::scoped_lock guard(lock_);
     if (entry* const e = known(memory); e != nullptr && e->inter_process == inter_process) return e;

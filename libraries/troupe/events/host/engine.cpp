@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of events: it uses the worker's clock.
+// The host engine of events, which uses the worker's clock.
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/events/requests.hpp>

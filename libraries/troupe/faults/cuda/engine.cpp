@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The same faults on a GPU: those of a broken kernel run there, the others in the worker's process.
+// The CUDA engine of faults: faults of kernels occur on the GPU, the others in the worker's process.
 #include <cuda.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 namespace troupe::faults {
 namespace {
 
-// Written by hand, so that nothing needs compiling; each runs in one thread.
+// Kernels in PTX, so that no compiler is needed. Each runs in one thread.
 constexpr const char* kernels = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -75,7 +75,7 @@ LOOP:
 }
 )";
 
-// In a module of its own, because the driver adds the code that prints the text.
+// A module of its own, because the driver adds the code that prints the assertion's text.
 constexpr const char* assertion = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -107,11 +107,11 @@ struct cuda_engine {
   }
 
   result<void> run(const segmentation_fault&, call& c) { return launch("wild_pointer", c); }
-  // A failed assertion in a library does not reach the GPU.
+  // Aborts the process: a failed assertion in a library does not reach the GPU.
   result<void> run(const faults::abort&, call&) { std::abort(); }
   result<void> run(const abort_in_helper&, call&) { std::abort(); }
   result<void> run(const illegal_instruction&, call& c) { return launch("no_instruction", c); }
-  // A GPU's arithmetic never traps. The closest fault is a load from a misaligned address.
+  // A GPU's arithmetic never traps. The most similar fault is a load from a misaligned address.
   result<void> run(const floating_point_trap&, call& c) {
     std::uint64_t at = reinterpret_cast<std::uint64_t>(c.reply);
     void* arguments[] = {&at};
@@ -136,7 +136,8 @@ struct cuda_engine {
   result<void> run(const garbage& r, call&) { return overwrite_shared_memory(r); }
 
  private:
-  // Loads all code now. A broken program was mostly launched before, so its loading is not part of a fault.
+  // Loads all code now: a faulty kernel of a program has usually been launched before, so loading it is not part of the
+  // fault.
   static result<void> load(const char* text, cuda::code_module& into) {
     CUmodule made = nullptr;
     TROUPE_TRY(done(::cuModuleLoadData(&made, text), "cuModuleLoadData"));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#undef NDEBUG  // one of the faults is an assertion
+#undef NDEBUG  // because failed_assertion must fail in release builds, too
 #include <fenv.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace troupe::faults {
 namespace {
 
-// The compiler must not see that the recursion has no end.
+// Recurses through a volatile depth, so that the compiler does not see that the recursion has no end.
 std::size_t descend(const volatile std::size_t& depth) {
   volatile std::byte frame[4096];
   frame[depth % sizeof frame] = std::byte{1};
@@ -29,7 +29,7 @@ struct host_engine {
   static result<std::unique_ptr<host_engine>> make(const engine_context&) { return std::make_unique<host_engine>(); }
 
   result<void> run(const segmentation_fault&, call&) {
-    // A page of our own without access: an address that is certain to fault.
+    // A page without access, whose address certainly faults.
     void* page = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     *static_cast<volatile int*>(page == MAP_FAILED ? nullptr : page) = 1;
     return {};
@@ -51,10 +51,10 @@ struct host_engine {
     const volatile double zero = 0;
     const volatile double quotient = 1 / zero;
     (void)quotient;
-    std::raise(SIGFPE);  // for processors without such traps
+    std::raise(SIGFPE);  // if this processor has no such traps
     return {};
   }
-  // Not std::exit: while other threads run its outcome is unpredictable; this is the usual one.
+  // Calls _exit instead of std::exit, whose effect is unpredictable while other threads run.
   result<void> run(const faults::exit& r, call&) { ::_exit(static_cast<int>(r.code.value())); }
   result<void> run(const stack_overflow&, call&) {
     const volatile std::size_t first = 0;
@@ -67,7 +67,7 @@ struct host_engine {
     return {};
   }
   result<void> run(const shared_memory_overflow&, call&) {
-    // A page without access follows.
+    // A page without access follows the memory.
     constexpr std::size_t bytes = 48 << 10, behind = 4096;
     void* shared = ::mmap(nullptr, bytes + behind, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED || ::mprotect(shared, bytes, PROT_READ | PROT_WRITE) != 0)

@@ -13,7 +13,7 @@
 #include <troupe/base/result.hpp>
 #include <troupe/faults/requests.hpp>
 
-/// Faults of the worker's process, the same on every backend.
+/// Faults of the worker's process, which are the same on every engine.
 namespace troupe::faults {
 
 [[noreturn]] inline void exhaust(const exhaust_memory& r) {
@@ -22,7 +22,7 @@ namespace troupe::faults {
     void* more = std::malloc(piece);
     if (more == nullptr) break;
     std::memset(more, 0x5a, piece);
-    asm volatile("" : : "g"(more) : "memory");  // so that the compiler does not remove the writes
+    asm volatile("" : : "g"(more) : "memory");  // keeps the compiler from removing the writes
   }
   static constexpr char words[] = "faults.exhaust_memory: out of memory\n";
   (void)!::write(STDERR_FILENO, words, sizeof words - 1);

@@ -11,7 +11,7 @@
 namespace troupe::whole {
 namespace {
 
-// The signal 0, 1, 2 ... and the bins of its transform.
+// Has the signal 0, 1, 2 ... and memory for the bins of its transform.
 class fft_callbacks : public testing::Test {
  protected:
   static constexpr std::size_t size = 16;
@@ -84,11 +84,11 @@ TEST_F(fft_callbacks, load_and_store_the_elements_of_a_transform) {
   r.callbacks = last;
   EXPECT_OK(gpu.ask(r).get());
   expect(definition(plain), 3);
-  // Other data with the same functions.
+  // Use other data with the same functions.
   gpu.upload(factor, std::vector<float>{5.0f});
   EXPECT_OK(gpu.ask(r).get());
   expect(definition(plain), 5);
-  // A new worker makes them again.
+  // The next worker must compile the functions again.
   kill_and_wait(gpu);
   gpu.upload(x, gpu.download(signal(gpu)).get().value());
   gpu.upload(y, std::vector<complex64>(size));
@@ -99,9 +99,9 @@ TEST_F(fft_callbacks, load_and_store_the_elements_of_a_transform) {
   expect(definition(weighted), 2);
 }
 
-// On a GPU a long transform consists of several kernels: one loads, another stores. The transform of an impulse is 1
-// everywhere.
-TEST_F(fft_callbacks, work_in_transforms_of_several_kernels) {
+// On a GPU, a long transform consists of several kernels, of which one loads and another stores. The transform of an
+// impulse is 1 everywhere.
+TEST_F(fft_callbacks, work_in_transforms_that_consist_of_several_kernels) {
   runtime rt;
   const device gpu = rt.open_device(options());
   const auto both =
@@ -123,10 +123,10 @@ TEST_F(fft_callbacks, work_in_transforms_of_several_kernels) {
   for (std::size_t k = 0; k < n; ++k) ASSERT_EQ((*got)[k], complex64(6, 0)) << k;
 }
 
-TEST_F(fft_callbacks, see_positions_in_strided_batches) {
+TEST_F(fft_callbacks, receive_the_positions_of_elements_in_strided_batches) {
   runtime rt;
   const device gpu = rt.open_device(options());
-  // Two interleaved channels; the callback writes each bin's position, which shows the layout.
+  // Two interleaved channels. The callback writes each bin's position, which shows the layout.
   const text place =
       "__device__ void place(float2* output, unsigned long long at, float2, void*) { output[at] = make_float2(at, 1); "
       "}";
@@ -148,8 +148,8 @@ TEST_F(fft_callbacks, see_positions_in_strided_batches) {
   }
 }
 
-// Rows with the padding of an in-place transform, but separate from their input: the callback is not called for the
-// padding.
+// Rows have the padding of an in-place transform, but the output is separate from the input: the callback is not called
+// for the padding.
 TEST_F(fft_callbacks, store_nothing_in_the_padding_of_rows) {
   runtime rt;
   const device gpu = rt.open_device(options());
@@ -208,7 +208,7 @@ TEST_F(fft_callbacks, invalid_callbacks_are_refused_with_the_reason) {
   EXPECT_OK(gpu.ask(fft::c2c<complex64>{.input = x, .output = y, .n = size}).get()) << "the device still works";
 }
 
-// A forward and an inverse transform in a graph reproduce the input.
+// A graph with a forward and an inverse transform reproduces its input.
 TEST_F(fft_callbacks, are_optional_for_transforms_in_graphs) {
   runtime rt;
   const device gpu = rt.open_device(options());

@@ -33,7 +33,7 @@ void expect_all_near(const device& gpu, const Operand& operand, const std::vecto
   }
 }
 
-// The transform of an impulse at index 1: one turn of the unit circle.
+// The transform of an impulse at index 1 is exp(-2 pi i k / n): once around the unit circle.
 template <class T>
 std::vector<basic_complex<T>> one_turn(std::size_t count) {
   std::vector<basic_complex<T>> out;
@@ -101,7 +101,7 @@ struct prepare : with_n<fft::prepare<T>> {
   }
 };
 
-// The same transforms, of tensors.
+// The same transforms, as requests on tensors.
 template <class T>
 struct complex_transform {
   using C = basic_complex<T>;
@@ -163,8 +163,8 @@ using view_cases = testing::Types<complex_transform<float>, complex_transform<do
 static_assert(covers<view_cases, fft::all_views>);
 INSTANTIATE_TYPED_TEST_SUITE_P(fft_views, library_actor, view_cases);
 
-// The rows of a matrix, and then its columns, of which each is a slice of a larger one.
-TEST(fft_tensors, take_parts_and_permutations) {
+// Transforms the rows of a matrix, and then its columns, each of which is a slice of a larger matrix.
+TEST(fft_tensors, can_be_slices_and_permutations_of_other_tensors) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({}));
   std::vector<complex64> ones(6 * 8, complex64(1, 0));
@@ -180,7 +180,7 @@ TEST(fft_tensors, take_parts_and_permutations) {
     }
 }
 
-TEST(fft_tensors, choose_the_transform_by_the_elements) {
+TEST(fft_tensors, have_the_kind_of_transform_chosen_by_their_element_types) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({}));
   const tensor<float> signal(gpu.upload(std::vector<float>{1, 0, 0, 0}), {4}), back(gpu.alloc<float>(4), {4});
@@ -196,8 +196,9 @@ TEST(fft_tensors, choose_the_transform_by_the_elements) {
   EXPECT_FALSE(fft::transform(gpu, spectrum, signal, {}, {.timeout = time_span{}})) << "call options are honoured";
 }
 
-// Transforms that wait at the same time can share a call of the library, whether they are adjacent in memory or not.
-TEST(fft_groups, produces_the_right_result_for_each) {
+// Transforms that wait at the same time can share a call of the vendor's library, whether they are adjacent in memory
+// or not.
+TEST(fft_groups, transforms_that_share_a_call_each_get_their_own_result) {
   constexpr std::int64_t n = 8, count = 300;
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 100}));
@@ -220,7 +221,7 @@ TEST(fft_groups, produces_the_right_result_for_each) {
         ASSERT_EQ((*got)[static_cast<std::size_t>(i * step % count * n + k)], complex64(static_cast<float>(i), 0))
             << step << ", " << i << ", " << k;
   }
-  // In place.
+  // Transforms in place.
   for (std::int64_t i = 0; i < count; ++i)
     gpu.tell(
         fft::c2c<complex64>{.input = x.slice(i * n, n),

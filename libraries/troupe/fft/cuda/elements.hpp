@@ -10,14 +10,14 @@
 #include <troupe/fft/placement.hpp>
 #include <type_traits>
 
-/// The types in which cuFFT computes the elements of a transform.
+/// The types in which cuFFT computes a transform.
 namespace troupe::fft {
 
 template <class T>
 inline constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
 template <class T>
 inline constexpr bool is_complex_element = !std::is_same_v<T, real_of<T>>;
-// The type that elements are computed as.
+// The type in which transforms of elements T are computed.
 template <class T>
 using wide = std::conditional_t<!is_narrow<T>, T, std::conditional_t<is_complex_element<T>, complex64, float>>;
 

@@ -16,7 +16,7 @@ namespace {
 
 using cuda::kernel;
 
-constexpr std::int64_t most_grouped = 8192;  // elements of a transform that may share a call
+constexpr std::int64_t most_grouped = 8192;  // largest number of elements of a transform that may share a call
 
 }  // namespace
 
@@ -69,7 +69,8 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
   const double factor = factor_of(r.normalization, forward, r.n);
 
   const gpu_callbacks::ref code = TROUPE_TRY(callbacks_of(r, c));
-  // True if cuFFT writes to scratch memory first. A store callback chooses its own addresses.
+  // True if cuFFT writes to scratch memory, which a kernel of ours then copies. Not with a store callback, which
+  // chooses its own addresses.
   const bool callback_stores = code != nullptr && code->image().stores();
   const bool scratch_first =
       is_narrow<Out> || (!is_complex_element<Out> && !over && !callback_stores && writes_between_rows(to));
@@ -98,7 +99,8 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
     TROUPE_TRY(launch(cuda::kernel<"gather", In>, elements(in), 1, stream,
                       kernel_arguments::gathering{r.input.data(), in_side->as<void>(), in_kernel(in)}));
   } else if (!over && !consumes_input) {
-    // cuFFT may use the input of a transform to real elements as a work area. Callbacks may read all of it.
+    // Copies the input, because cuFFT may use the input of a transform to real elements as a work area. Copies all of
+    // it if there are callbacks, which may read all of it.
     const std::uint64_t bytes =
         (code != nullptr ? r.input.size() : static_cast<std::uint64_t>(in.reach.value())) * sizeof(In);
     TROUPE_TRY(allocate(in_side, bytes));
@@ -144,9 +146,9 @@ std::uint64_t cufft::group_key(const R& r, std::uint64_t direction) noexcept {
   return h == 0 ? 1 : h;
 }
 
-// Members that are adjacent on both sides already form a batch: they take as few calls as their number has powers of
-// two, so that few plans exist. Other members are collected into a batch of a power of two; the unused rest of the
-// batch is transformed in vain.
+// Members that are adjacent in memory on both sides form a batch already. It is transformed in one call for each power
+// of two in their number, so that few plans exist. Other members are collected into a batch whose size is a power of
+// two; transforming the unused rest of that batch has no effect.
 template <class In, class Out, class R>
 result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape& in_n, const shape& out_n,
                                     bool forward, call& c) {
@@ -160,7 +162,7 @@ result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape
                out_each = static_cast<std::uint64_t>(out_n.count().value());
     const auto from = reinterpret_cast<const In**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
     const auto to = reinterpret_cast<Out**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
-    // cuFFT may use the input of a transform to real elements as a work area.
+    // For real elements, members are collected: cuFFT may use the input as a work area.
     bool side_by_side = is_complex_element<Out>;
     for (unsigned i = 0; i < members; ++i) {
       const R member = all[i];
@@ -169,14 +171,15 @@ result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape
       side_by_side &= from[i] == from[0] + i * in_each && to[i] == to[0] + i * out_each;
     }
     const double factor = factor_of(r.normalization, forward, r.n);
-    // If a call fails, each member is transformed alone. A transform in place must not run twice, not even in part.
+    // If a call fails, each member is transformed alone, so transforms in place are collected, too: they must not run
+    // twice, not even partly.
     side_by_side &= static_cast<const void*>(from[0]) != to[0];
     const layout tight{};
     const auto find = [&](std::int64_t batch) {
       return plans_.find(key_of(r.n, tight, in_n, type_of<In>(), tight, out_n, type_of<Out>(), batch), nullptr);
     };
     if (side_by_side) {
-      std::array<std::shared_ptr<plan>, 32> plans;  // one for each bit of `members`, the largest first
+      std::array<std::shared_ptr<plan>, 32> plans;  // one for each bit of `members`, from the highest
       std::size_t calls = 0;
       std::uint64_t work_bytes = 0;
       for (unsigned rest = members; rest != 0; rest -= std::bit_floor(rest)) {
@@ -233,7 +236,7 @@ result<plan_info> cufft::run(const prepare<T>& r, call&) {
       TROUPE_TRY(find(r.n, half_of(r.n), to, element, complex_element));
     } else {
       TROUPE_TRY(find(half_of(r.n), r.n, to, complex_element, element));
-      // A transform in place uses the first plan, one with separate output the second.
+      // A transform in place uses the first plan, and one with separate output uses the second.
       if (to != tight && writes_between_rows(placement_of(to, r.n, r.batch)))
         TROUPE_TRY(find(half_of(r.n), r.n, tight, complex_element, element));
     }
@@ -243,7 +246,7 @@ result<plan_info> cufft::run(const prepare<T>& r, call&) {
 
 }  // namespace troupe::fft
 
-// Making a plan can take as long as compiling.
+// Runs on a helper thread, because making a plan can take as long as compiling.
 using namespace troupe::fft;
 TROUPE_ENGINE_OF_PARTS(
     cufft, "fft", "cuda", (troupe::operations_of<cufft, all_transforms>()),

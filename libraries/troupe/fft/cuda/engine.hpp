@@ -17,8 +17,8 @@ namespace troupe::fft {
 
 result<cuda::kernel_set> load_kernels();
 
-/// The CUDA engine of fft: cuFFT with cached plans, and kernels of our own for factors, narrow elements, and small
-/// transforms that share a call. Narrow elements are computed in float.
+/// The CUDA engine of fft: cuFFT with cached plans, and our own kernels for normalization, half types, and small
+/// transforms that share a call. Half types are computed in float.
 class cufft {
  public:
   static constexpr bool recordable = true;
@@ -58,7 +58,7 @@ class cufft {
   }
   bool ready(const read_summary& r) { return callbacks_.is_known(kernel::root_at(r.root)); }
 
-  /// Small transforms that differ only in their memory share a call.
+  /// Returns equal keys for small transforms that differ only in their memory, which may share a call.
   template <class T>
   static std::uint64_t group_of(const c2c<T>& r) noexcept {
     return group_key(r, static_cast<std::uint64_t>(r.direction));

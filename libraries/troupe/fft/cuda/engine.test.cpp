@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests the calls that transforms in a group make, on a driver and a cuFFT that only record their calls.
+// Tests which calls transforms in a group make, on a driver and a cuFFT that only record their calls.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ class fft_groups : public ::testing::Test {
   static operand<complex64, M> place(std::vector<complex64>& memory, std::size_t i) {
     return {reinterpret_cast<std::uintptr_t>(memory.data() + i * n), n};
   }
-  // Runs `count` transforms that are adjacent in memory, and notes the calls that enqueue work.
+  // Runs `count` transforms that are adjacent in memory, and returns the calls that enqueue work.
   result<void> run(std::size_t count, bool in_place, normalization how) {
     std::array<std::array<std::byte, payload_bytes<transform>>, most> payloads;
     std::vector<const void*> all;
@@ -84,14 +84,14 @@ class fft_groups : public ::testing::Test {
   strings enqueued;
 };
 
-TEST_F(fft_groups, adjacent_transforms_take_a_call_for_each_power_of_two) {
+TEST_F(fft_groups, adjacent_transforms_take_a_call_for_each_power_of_two_in_their_number) {
   ASSERT_TRUE(run(7, false, normalization::none));
   ASSERT_EQ(enqueued.size(), 3u);
   for (const std::string& one : enqueued) EXPECT_TRUE(one.starts_with("cufftXtExec")) << one;
 }
 
-// If a call fails, each is transformed alone. What was transformed in place would be transformed again.
-TEST_F(fft_groups, write_members_in_place_by_the_last_launch_only) {
+// If a call fails, each member is transformed alone, so a member must not have been transformed in place before.
+TEST_F(fft_groups, results_in_place_are_written_by_the_last_launch_only) {
   for (const auto how : {normalization::none, normalization::forward})
     for (const std::size_t count : {std::size_t{4}, std::size_t{7}}) {
       driver.reset();
@@ -103,7 +103,7 @@ TEST_F(fft_groups, write_members_in_place_by_the_last_launch_only) {
     }
 }
 
-TEST_F(fft_groups, a_failed_group_has_enqueued_nothing) {
+TEST_F(fft_groups, a_group_whose_plan_fails_enqueues_nothing) {
   driver.fail("cufftXtExec", CUFFT_EXEC_FAILED, 1);
   EXPECT_FALSE(run(7, true, normalization::none));
   ASSERT_EQ(enqueued.size(), 2u);

@@ -14,7 +14,7 @@
 
 namespace troupe::fft {
 
-/// Callbacks as cuFFT takes them: link-time code that becomes part of the plans that use it.
+/// Callbacks in the form that cuFFT takes: link-time code that becomes part of the plans that use it.
 class link_time_code {
  public:
   struct symbol {
@@ -29,10 +29,11 @@ class link_time_code {
   bool loads() const noexcept { return loads_; }
   bool stores() const noexcept { return stores_; }
   std::string_view code() const noexcept { return code_; }
-  /// If there are both functions: code whose `forwarding_function` calls the store function of `code`.
+  /// Returns code whose `forwarding_function` calls the store function of `code`; empty unless there are both
+  /// functions.
   std::string_view forwarder() const noexcept { return forwarding_code_; }
 
-  // The members that every program needs; this program has no kernels and globals.
+  // Required of every program; this one has no kernels and globals.
   const std::vector<symbol>& kernels() const noexcept { return none_; }
   const std::vector<symbol>& globals() const noexcept { return none_; }
   const symbol* find_kernel(std::string_view) const noexcept { return nullptr; }
@@ -41,14 +42,14 @@ class link_time_code {
  private:
   bool loads_ = false, stores_ = false;
   std::shared_ptr<const std::string> image_, forwarder_;
-  std::string_view code_, forwarding_code_;  // within the images
+  std::string_view code_, forwarding_code_;  // parts of the images
   std::vector<symbol> none_;
 };
 
 /// The callbacks of a worker, compiled by NVRTC on first use. Thread-safe.
 class gpu_callbacks {
  public:
-  /// If NVRTC is not available, making callbacks fails with the reason, and everything else works.
+  /// Makes the callbacks of a worker. If NVRTC is not available, only compiling callbacks fails.
   explicit gpu_callbacks(jit::capability gpu, bool may_compile = true);
 
   result<void> make(const kernel::program_root& root) { return programs_.make(root); }

@@ -11,7 +11,7 @@
 namespace troupe::fft {
 namespace {
 
-// A program's memory as the application writes it, with space for the worker's messages.
+// A program's memory as the application writes it, with space for what the worker writes.
 struct program_memory {
   alignas(64) std::array<std::byte, kernel::program_root::state_bytes + 4096> said{};
   std::vector<std::uint64_t> all;
@@ -68,7 +68,7 @@ TEST(gpu_callbacks, become_link_time_code_for_every_element_type) {
   }
 }
 
-TEST(gpu_callbacks, can_be_one_of_the_two) {
+TEST(gpu_callbacks, can_be_a_load_or_a_store_function_alone) {
   gpu_callbacks all(90);
   program_memory only(1, store_of("float2"), {.store = "ns::put<0>"}, dtype::f32, dtype::c64);
   ASSERT_TRUE(all.make(only.root()));
@@ -85,7 +85,7 @@ TEST(gpu_callbacks, a_wrong_signature_is_refused_with_the_compilers_messages) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().reaction(), reaction::caller_bug);
   EXPECT_NE(done.error().text().find("the functions around the callbacks"), std::string::npos) << done.error().text();
-  // A transform that uses them gets the same error, and the compiler does not run again.
+  // A transform that uses the callbacks gets the same error, and the compiler does not run again.
   EXPECT_TRUE(all.is_known(wrong.root()));
   EXPECT_EQ(all.find(wrong.root(), "test").error().text(), done.error().text());
 }

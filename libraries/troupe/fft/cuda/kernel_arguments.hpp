@@ -7,20 +7,21 @@
 /// Arguments of the kernels in kernels.cu. Compiled by the host compiler and nvcc.
 namespace troupe::fft::kernel_arguments {
 
-/// Maps the dense index i, batch first, to an element's position: the sum of its coordinates times `step`.
+/// Maps the index i of an element, counted densely with the batch first, to its position: the sum of coordinates times
+/// `step`.
 struct places {
   std::uint64_t n[4], step[4];
   std::uint64_t count;  ///< number of elements
   std::int32_t dense;   ///< 1: the position of i is i
 };
 
-/// Computes side[i] = elements[position(i)], converted.
+/// Computes side[i] = elements[position(i)], converted to float.
 struct gathering {
   const void* elements;
   void* side;
   places where;
 };
-/// Computes elements[position(i)] = side[i] * factor, converted.
+/// Computes elements[position(i)] = side[i] * factor, converted from float.
 struct scattering {
   const void* side;
   void* elements;
@@ -33,7 +34,8 @@ struct scaling {
   places where;
   double factor;
 };
-/// A group of equal requests: member m has `each` elements without gaps at members[m], and at side + m * each.
+/// Copies between the members of a group and a batch. Member m has `each` contiguous elements at members[m], and in the
+/// batch at side + m * each.
 struct members_to_side {
   const void* const* members;
   void* side;

@@ -3,7 +3,7 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/fft/cuda/engine.hpp>
 
-// The fatbin made of kernels.cu.
+// The fatbin that kernels.cu is compiled to.
 TROUPE_EMBEDDED(troupe_fft_kernels, TROUPE_KERNELS);
 
 namespace troupe::fft {

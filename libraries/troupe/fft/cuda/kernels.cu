@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for what cuFFT lacks: factors, narrow elements of any length, and requests that share a call. Memory
+// Kernels for what cuFFT lacks: normalization, half types of any length, and requests that share a call. Memory
 // bandwidth limits all of them.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -65,7 +65,7 @@ __device__ void scale(const scaling& a) {
     x = times(x, a.factor);
   }
 }
-// One row of blocks for each member.
+// Uses one row of blocks for each member.
 template <class T>
 __device__ void collect(const members_to_side& a) {
   const T* const from = static_cast<const T*>(a.members[blockIdx.y]);

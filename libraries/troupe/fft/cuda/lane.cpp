@@ -7,7 +7,7 @@
 namespace troupe::fft {
 
 result<std::unique_ptr<lane>> lane::make() {
-  constexpr std::size_t no_workspace = 256;  // the work area grows to what plans need
+  constexpr std::size_t no_workspace = 256;  // bytes of the first work area, which grows to what plans need
   return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("fft", no_workspace))));
 }
 

@@ -15,13 +15,13 @@ class lane {
   static result<std::unique_ptr<lane>> make();
   ~lane();
   lane(const lane&) = delete;
-  /// Must be called before any other use.
+  /// Call before any other function.
   result<void> use(const call& c);
 
   cuda::lane_memory& memory() noexcept { return memory_; }
   CUstream stream() const noexcept { return memory_.stream(); }
-  /// Returns a work area of at least `bytes` for the call that is enqueued next: the lane's own, or that of the graph
-  /// being recorded.
+  /// Returns a work area of at least `bytes` bytes for the call that is enqueued next: the lane's own area, or one of
+  /// the graph that is being recorded.
   result<void*> work(const call& c, std::uint64_t bytes);
 
  private:
@@ -29,7 +29,7 @@ class lane {
   void free_area() noexcept;
 
   cuda::lane_memory memory_;
-  CUdeviceptr area_ = 0;  // freed in the order of `stream_`
+  CUdeviceptr area_ = 0;  // freed in the stream order of `stream_`
   std::uint64_t bytes_ = 0;
   CUstream stream_ = nullptr;
 };

@@ -5,13 +5,13 @@
 #include <troupe/fft/cuda/kernel_arguments.hpp>
 #include <troupe/fft/placement.hpp>
 
-/// Positions of a transform's elements in memory, for our own kernels and for cuFFT.
+/// Converts positions of a transform's elements for our own kernels and for cuFFT.
 namespace troupe::fft {
 
 kernel_arguments::places in_kernel(const placement& p);
 
-/// Returns true if cuFFT would write between the rows of `to`: it takes real rows of 2 * (n / 2 + 1) elements for the
-/// rows of an in-place transform, and also writes their padding.
+/// Returns true if cuFFT would write between the rows of `to`. It takes real rows that are 2 * (n / 2 + 1) elements
+/// apart for rows of an in-place transform, and then also writes their padding.
 bool writes_between_rows(const placement& to);
 
 }  // namespace troupe::fft

@@ -85,16 +85,17 @@ result<std::shared_ptr<plan>> plan::make_once(const plan_key& k, const link_time
         .code = made,
         .text =
             "cufftXtMakePlanMany returned CUFFT_NOT_SUPPORTED: cuFFT cannot link callbacks into transforms of these "
-            "lengths; those with a large prime factor cannot have any. Pad the transform, or use no callbacks"});
+            "lengths, such as those with a large prime factor. Pad the transform, or use no callbacks"});
   TROUPE_TRY(done(made, "cufftXtMakePlanMany"));
   TROUPE_TRY(cuda::await_default_stream("fft"));
   out->work_bytes_ = bytes;
   return out;
 }
 
-// The code that cuFFT links into one kernel must not define a name twice. So a kernel that both loads and stores takes
-// the second function from a forwarder to the first one's image. If different kernels load and store, each takes the
-// image itself, because a forwarder needs the image in the same kernel. Only trying shows which of them a plan has.
+// cuFFT links a plan's callbacks into its kernels, and a kernel must not contain a name twice. So if one kernel both
+// loads and stores, it takes the second function from a forwarder to the first function's image. If different kernels
+// load and store, each takes the image itself, because a forwarder needs the image in the same kernel. Only trying
+// shows which of the two a plan needs.
 result<std::shared_ptr<plan>> plan::make(const plan_key& k, const link_time_code* code) {
   const bool both = code != nullptr && code->loads() && code->stores();
   if (both) {

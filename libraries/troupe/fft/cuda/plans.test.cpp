@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Plans, on a driver and a cuFFT that only record their calls.
+// Tests plans, on a driver and a cuFFT that only record their calls.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class cufft_plans : public ::testing::Test {
   cuda::testing::fake_driver& driver = cuda::testing::driver();
 };
 
-TEST_F(cufft_plans, pass_the_whole_layout_to_cufft) {
+TEST_F(cufft_plans, pass_extents_strides_embeds_and_distances_to_cufft) {
   plans all;
   const shape n{4, 6};
   const auto made = all.find(
@@ -38,8 +38,8 @@ TEST_F(cufft_plans, pass_the_whole_layout_to_cufft) {
   EXPECT_EQ((*made)->work_bytes(), 4u * 7 * 8);
 }
 
-// A plan whose tables have not arrived on the device gives a kernel a null pointer.
-TEST_F(cufft_plans, are_not_used_before_what_cufft_copies_has_arrived) {
+// A kernel would read a null pointer from a plan whose tables have not arrived on the device.
+TEST_F(cufft_plans, are_used_only_after_cufft_has_copied_their_tables) {
   plans all;
   driver.fail("cuStreamSynchronize of the default stream", CUDA_ERROR_LAUNCH_FAILED, 1);
   const auto made = all.find(key(8), nullptr);
@@ -48,7 +48,7 @@ TEST_F(cufft_plans, are_not_used_before_what_cufft_copies_has_arrived) {
   EXPECT_EQ(driver.count("cufftDestroy"), 1u);
 }
 
-TEST_F(cufft_plans, are_made_once_and_differ_by_every_number) {
+TEST_F(cufft_plans, are_made_once_for_each_combination_of_extents_strides_and_types) {
   plans all;
   const plan_key same = key({8, 8}, 2);
   const auto first = all.find(same, nullptr);
@@ -74,12 +74,12 @@ TEST_F(cufft_plans, beyond_the_limit_are_destroyed_once_the_gpu_has_finished) {
   EXPECT_EQ(driver.count("cuCtxSynchronize"), 5u);
   driver.reset();
   EXPECT_TRUE(all.find(key(6), nullptr));
-  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 0u) << "the oldest remaining plan";
+  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 0u) << "the least recently used plan that remains";
   EXPECT_TRUE(all.find(key(1), nullptr));
   EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
 }
 
-TEST_F(cufft_plans, a_plan_that_cannot_be_made_leaves_nothing_behind) {
+TEST_F(cufft_plans, that_cannot_be_made_leave_no_memory_and_no_handle) {
   plans all;
   std::int64_t n = 8;
   for (const auto& [call, status, how] :
@@ -97,13 +97,13 @@ TEST_F(cufft_plans, a_plan_that_cannot_be_made_leaves_nothing_behind) {
     EXPECT_NE(made.error().text().find(call), std::string::npos) << made.error().text();
     EXPECT_EQ(driver.count("cufftDestroy"), call == std::string_view("cufftCreate") ? 0u : 1u);
     EXPECT_EQ(all.count().plans, 0u);
-    // A transform that cuFFT does not support is not tried again; other failures are.
+    // A transform that cuFFT does not support is not tried again; other failures are tried again.
     EXPECT_EQ(all.find(key(n), nullptr).has_value(), how != reaction::unsupported);
     all.forget(0);
   }
 }
 
-TEST_F(cufft_plans, a_status_is_trusted_only_with_a_context_and_free_memory) {
+TEST_F(cufft_plans, fail_with_the_state_of_context_and_memory_before_cuffts_status) {
   plans all;
   const auto answer_to = [&](cufftResult status) {
     driver.fail("cufftXtMakePlanMany", status, 1);
@@ -125,8 +125,8 @@ TEST_F(cufft_plans, a_status_is_trusted_only_with_a_context_and_free_memory) {
   }
 }
 
-// Links as cuFFT does: two functions of one image in one kernel, or in two.
-TEST_F(cufft_plans, both_callbacks_are_linked_into_one_kernel_or_two) {
+// The fake links as cuFFT does: two functions of one image in one kernel, or in two kernels.
+TEST_F(cufft_plans, link_both_callbacks_whether_one_kernel_has_them_or_two) {
   const auto image = std::make_shared<const std::string>("image"),
              beside = std::make_shared<const std::string>("other");
   const link_time_code code({.loads = true, .stores = true, .in = dtype::c64, .out = dtype::c64, .encoded = {}}, image,

@@ -61,9 +61,10 @@ error failed(const char* call, cufftResult status, CUstream stream, bool& plan_i
     case CUFFT_INVALID_SIZE:
     case CUFFT_NOT_IMPLEMENTED:
     case CUFFT_NOT_SUPPORTED:
-      return refused(reaction::unsupported,
-                     ": cuFFT cannot do this with these sizes and layouts on this GPU. Elements that lie side "
-                     "by side, or a smaller batch, may work");
+      return refused(
+          reaction::unsupported,
+          ": cuFFT does not support these sizes and layouts on this GPU. Contiguous elements or a smaller batch "
+          "may work");
     case CUFFT_MISSING_DEPENDENCY:
       return refused(reaction::unsupported, ": callbacks need libnvJitLink of the same CUDA version");
     case CUFFT_NVRTC_FAILURE:
@@ -72,7 +73,7 @@ error failed(const char* call, cufftResult status, CUstream stream, bool& plan_i
     case CUFFT_INVALID_TYPE:
     case CUFFT_INVALID_VALUE:
     case CUFFT_UNALIGNED_DATA:
-      return refused(reaction::fatal, ", which our own checks should have refused");
+      return refused(reaction::fatal, "; Troupe's own checks should have refused this request: please report it");
     default:
       return cuda::library_failed_on(stream, "fft", text, code, plan_is_broken);
   }

@@ -10,11 +10,11 @@
 /// cuFFT's statuses as errors.
 namespace troupe::fft {
 
-/// Returns the error of a failed `call`, with the reaction for the caller. Sets `plan_is_broken` if the library must be
-/// reopened.
+/// Makes the error of a failed `call`, with the reaction for the caller. Sets `plan_is_broken` if the plan must be made
+/// again.
 error failed(const char* call, cufftResult status, CUstream stream, bool& plan_is_broken);
 
-/// The same for calls outside requests, where the library cannot be reopened.
+/// Checks the status of a call that is made outside of requests, where no plan can be made again.
 inline result<void> done(cufftResult status, const char* call, CUstream stream = nullptr) {
   if (status == CUFFT_SUCCESS) [[likely]]
     return {};

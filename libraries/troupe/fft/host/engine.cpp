@@ -23,8 +23,8 @@ result<const transforms*> load_own_transforms() {
   return load_transforms(engine.parent_path().parent_path() / "fft");
 }
 
-// Dimensions of one element are left out, since a transform over them changes nothing. The last one stays, because a
-// real side has a different extent there.
+// Leaves out axes with one element, because a transform over them changes nothing. Keeps the last axis, because a real
+// side has a different extent there.
 array array_of(const void* data, const placement& p, const shape& n) {
   array out{.data = const_cast<void*>(data), .rank = 0, .size = {}, .step = {}};
   const auto add = [&out](extent size, extent step) {
@@ -39,7 +39,7 @@ array array_of(const void* data, const placement& p, const shape& n) {
 
 template <class T>
 constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
-// The type that elements are computed as.
+// The type in which transforms of elements T are computed.
 template <class T>
 struct wide {
   using type = T;
@@ -55,7 +55,7 @@ struct wide<T> {
   using type = complex64;
 };
 
-// With fewer elements one thread finishes before another has started.
+// With fewer elements, one thread finishes before another one has started.
 constexpr std::int64_t worth_threads = 1 << 15;
 
 }  // namespace
@@ -89,7 +89,7 @@ result<void> host_fft::done(outcome o, const char* why, std::string_view request
   if (o == outcome::out_of_memory)
     return error(reaction::retry_later, "fft",
                  cat(request, ": out of memory for ", scratch >> 20,
-                     " MiB and more of scratch; transform a smaller batch at a time, or in place"));
+                     " MiB of scratch memory; transform a smaller batch at a time, or in place"));
   return error(reaction::fatal, "fft", cat(request, ": ducc0: ", why));
 }
 
@@ -157,7 +157,8 @@ result<void> host_fft::run(const c2r<T>& r, call&) {
                                         placement_of(r.output_layout, r.n, r.batch), false, r.consumes_input);
 }
 
-// ducc0 makes its plans while it runs; scratch memory is only needed for the copy of narrow elements.
+// Returns the scratch memory for the copies of half types; ducc0 makes its plans while it runs, so nothing else is
+// known.
 template <class T>
 result<plan_info> host_fft::run(const prepare<T>& r, call&) {
   plan_info out{};

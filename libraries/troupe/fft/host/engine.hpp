@@ -12,8 +12,8 @@
 
 namespace troupe::fft {
 
-/// The host engine of fft: ducc0, compiled for this processor's family. Narrow elements are computed in float, and
-/// callbacks run as kernels before and after a transform.
+/// The host engine of fft: ducc0, compiled for this processor's family. Half types are computed in float, and callbacks
+/// run as kernels before and after a transform.
 class host_fft {
  public:
   static result<std::unique_ptr<host_fft>> make(const engine_context&);
@@ -39,7 +39,7 @@ class host_fft {
     callbacks_.unload(kernel::root_at(r.root.data()));
     return {};
   }
-  // After a restart the first request that needs callbacks makes them, but not where all lanes would wait.
+  // After a restart, the first request that needs callbacks compiles them, but on a thread for which no lane waits.
   template <class R>
     requires requires(const R& r) { r.callbacks; }
   bool ready(const R& r) {

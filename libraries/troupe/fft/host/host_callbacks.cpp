@@ -10,7 +10,7 @@ namespace {
 
 using kernel::host_programs;
 
-// The layout that the kernels use.
+// A layout, as the kernels of callbacks take it.
 struct places_of_kernel {
   std::uint64_t n[4], step[4];
 };

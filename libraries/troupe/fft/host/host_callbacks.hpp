@@ -9,7 +9,7 @@
 
 namespace troupe::fft {
 
-/// Callbacks on the host: kernels that gather the elements of a layout before a transform and scatter them afterwards.
+/// Callbacks on the host: kernels that gather the elements of a layout before a transform, and scatter them after it.
 /// Thread-safe.
 class host_callbacks {
  public:
@@ -24,10 +24,10 @@ class host_callbacks {
 
   static bool loads(const kernel::program_root& root) noexcept;
   static bool stores(const kernel::program_root& root) noexcept;
-  /// Writes the elements of `places` in `input`, as the callback returns them, densely to `into`.
+  /// Writes what the load function returns for the elements of `places` in `input`, without gaps, to `into`.
   result<void> load(const kernel::program_root& root, const void* input, void* into, const placement& places,
                     const void* data, std::string_view request);
-  /// Calls the callback for the dense elements at `from`, each with its position in `output`.
+  /// Calls the store function for each of the contiguous elements at `from`, with its position in `output`.
   result<void> store(const kernel::program_root& root, const void* from, void* output, const placement& places,
                      void* data, std::string_view request);
 

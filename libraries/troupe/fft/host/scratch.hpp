@@ -11,7 +11,7 @@
 
 namespace troupe::fft {
 
-/// Returns uninitialized memory, or nothing if there is not enough.
+/// Returns uninitialized memory, or nothing if memory is short.
 template <class T>
 class scratch {
  public:
@@ -28,7 +28,7 @@ class scratch {
   std::unique_ptr<T, free_it> data_;
 };
 
-/// Calls f(position) for each element, in the order of a dense layout.
+/// Calls f(position) for each element, in the order of a layout without gaps.
 template <class F>
 void for_each_place(const placement& p, F&& f) {
   const std::size_t skip = shape::most - p.n.rank();

@@ -20,7 +20,7 @@ const char* cuda_type_name(dtype t) noexcept {
   }
 }
 
-// Calls the user's function, which must have exactly this type.
+// Returns a call of the user's function, which must have exactly this type.
 std::string load_call(const std::string& load, const std::string& in) {
   return cat("static_cast<", in, " (*)(const ", in, "*, unsigned long long, const void*)>(", load, ")");
 }
@@ -28,7 +28,7 @@ std::string store_call(const std::string& store, const std::string& out) {
   return cat("static_cast<void (*)(", out, "*, unsigned long long, ", out, ", void*)>(", store, ")");
 }
 
-// Maps the dense index i to the position in the layout. The batch is the first axis.
+// Maps the dense index i to the position of element i in the layout. The batch is the first axis.
 constexpr const char* host_places = R"(
 #ifdef __TROUPE_HOST__
 struct troupe_fft_places {

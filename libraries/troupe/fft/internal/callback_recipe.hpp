@@ -10,24 +10,24 @@
 
 namespace troupe::fft {
 
-/// Callbacks as a worker gets them. The source ends with our functions around the user's.
+/// Callbacks as a worker receives them. The source ends with functions of ours that call those of the user.
 struct callback_recipe {
   bool loads, stores;
   dtype in, out;
-  std::string_view encoded;  ///< a jit::recipe
+  std::string_view encoded;  ///< a jit::recipe, encoded
 };
 
 std::string encode(const callback_recipe& r);
-/// Returns nothing if the bytes are not a recipe. The view refers to `bytes`.
+/// Returns nothing if the bytes are not a valid recipe. The result refers to `bytes`.
 std::optional<callback_recipe> decode_callbacks(std::string_view bytes);
 
-/// Returns the source that is appended to the user's. On a GPU two functions as cuFFT calls them; on the host engine
-/// two kernels that gather the elements of a layout into a dense array, and scatter them:
+/// Returns the source that is appended to the user's. On a GPU, these are two functions that cuFFT calls; on the host
+/// engine, two kernels that gather the elements of a layout into a contiguous array, and scatter them from there:
 ///   troupe_fft_load(input, into, sizes and steps, data)    troupe_fft_store(from, output, sizes and steps, data)
 std::string wrapper(const std::string& load, const std::string& store, dtype in, dtype out);
 inline constexpr const char *load_function = "troupe_fft_load", *store_function = "troupe_fft_store";
 
-/// Returns the source of a separate image with a function that calls `store_function` of another image.
+/// Returns the source of a separate image, with a function that calls `store_function` of another image.
 std::string forwarder(dtype out);
 inline constexpr const char* forwarding_function = "troupe_fft_store_beside";
 

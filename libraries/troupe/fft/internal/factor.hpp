@@ -7,7 +7,7 @@
 
 namespace troupe::fft {
 
-/// Returns the factor for the results of a transform of this size.
+/// Returns the factor by which the results of a transform with these extents are multiplied.
 inline double factor_of(normalization n, bool forward, const shape& size) {
   const auto count = static_cast<double>(size.count().value());
   switch (n) {

@@ -14,8 +14,8 @@ shape shape_of(const tensor_shape& s, std::span<const std::size_t> axes) noexcep
   return {n(0), n(1), n(2)};
 }
 
-// The strides of a transform as those of an array that it is a part of. Returns the stride from one array to the
-// next, or nothing if a stride is no multiple of the next one.
+// Sets the layout of a transform from its strides, as a part of an array. Returns the stride from one array to the
+// next, or nothing if a stride is not a multiple of the next one.
 std::optional<extent> embed(const tensor_shape& s, std::span<const std::size_t> axes, laid_out& out) noexcept {
   std::array<extent, shape::most> sizes{1, 1, 1};
   const auto stride = [&](std::size_t i) { return extent(s.strides[axes[i]]); };
@@ -23,7 +23,7 @@ std::optional<extent> embed(const tensor_shape& s, std::span<const std::size_t> 
   out.where.stride = out.n[last] > 1 ? stride(last) : extent(1);
   extent step = out.where.stride;
   for (std::size_t i = last + 1; i-- > 0;) {
-    std::size_t outer = i;  // the stride of a single element does not count
+    std::size_t outer = i;  // the stride of an axis with a single element has no effect
     while (outer > 0 && out.n[outer - 1] == 1) --outer;
     if (outer > 0 && stride(outer - 1) % step != 0) return std::nullopt;
     sizes[i] = outer > 0 ? stride(outer - 1) / step : out.n[i];

@@ -7,7 +7,7 @@
 #include <span>
 #include <troupe/fft/views.hpp>
 
-/// The layouts of tensors as those of buffers.
+/// Converts the strides of tensors to layouts in buffers.
 namespace troupe::fft {
 
 /// One side of a transform.
@@ -17,11 +17,11 @@ struct laid_out {
   layout where;
 };
 
-/// The order of the axes of two tensors: those of the batch first, then those of the transform, each group by its
-/// strides, so that both tensors may be stored in any order. The last axis of a real side keeps its position.
+/// The order of the axes of both tensors: first the axes of the batch, then those of the transform, each group sorted
+/// by stride, so that tensors may be stored in any order. The last axis of a real side keeps its position.
 class index_order {
  public:
-  /// Precondition: 1 <= dimensions <= 3, and dimensions <= the rank.
+  /// Precondition: `dimensions` is 1 to 3, and at most the tensor's rank.
   index_order(const tensor_shape& s, std::size_t dimensions, bool keeps_last) noexcept;
 
   std::size_t dimensions() const noexcept { return dimensions_; }
@@ -32,7 +32,7 @@ class index_order {
   std::size_t rank_, dimensions_;
 };
 
-/// Returns nothing if one stride and one distance cannot reach the elements.
+/// Returns nothing if no layout, with its one stride and one distance, describes the positions of the elements.
 std::optional<laid_out> lay_out(const tensor_shape& s, const index_order& order) noexcept;
 
 }  // namespace troupe::fft

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Transforms, compared with their definition in long double.
+// Tests of transforms, compared with their definition in long double.
 #include <troupe/fft/testing/numerics.hpp>
 
 namespace troupe::fft {
@@ -13,7 +13,7 @@ class real_transforms : public fft_numerics {};
 TYPED_TEST_SUITE(complex_transforms, complex_elements, element_names);
 TYPED_TEST_SUITE(real_transforms, real_elements, element_names);
 
-TYPED_TEST(complex_transforms, agree_with_the_definition_in_every_shape_and_layout) {
+TYPED_TEST(complex_transforms, agree_with_the_definition_in_random_shapes_and_layouts) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const shape n = this->any_shape();
@@ -41,7 +41,7 @@ TYPED_TEST(complex_transforms, agree_with_the_definition_in_every_shape_and_layo
   }
 }
 
-TYPED_TEST(real_transforms, forward_agree_with_the_definition_in_every_shape_and_layout) {
+TYPED_TEST(real_transforms, forward_agree_with_the_definition_in_random_shapes_and_layouts) {
   using T = TypeParam;
   using C = basic_complex<T>;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
@@ -75,8 +75,8 @@ TYPED_TEST(real_transforms, inverse_reproduce_the_signal_and_keep_their_input) {
     const layout from = this->any_layout(half_of(n), batch), to = this->any_layout(n, batch);
     side<C> input(placement_of(from, half_of(n), batch));
     side<T> output(placement_of(to, n, batch));
-    // The half spectrum of a real signal, rounded to the elements; and the inverse of the full spectrum, with its
-    // conjugates.
+    // Computes the stored half of the spectrum of a real signal, rounded to the element type; and the expected inverse,
+    // from the full spectrum with its conjugates.
     std::vector<wide_complex> signal;
     for (std::int64_t k = 0; k < n.count().value() * batch; ++k) signal.push_back({this->random.value(), 0});
     const auto spectrum = stored_half(transformed(signal, n, batch, true), n);
@@ -98,7 +98,7 @@ TYPED_TEST(real_transforms, inverse_reproduce_the_signal_and_keep_their_input) {
     this->run(r);
     const wide_real count = static_cast<wide_real>(n.count().value()), factor = factor_of(r.normalization, false, n);
     for (auto& s : signal) s.re *= count * factor;
-    // The spectrum was also rounded: to elements, or to float by `made`.
+    // The spectrum was rounded, too: to the element type, or to float by `made`.
     using rounded = std::conditional_t<std::is_same_v<T, double>, complex64, C>;
     this->template expect_close<T>(output.values(), signal,
                                    tolerance<rounded>(spectrum, n.count().value(), factor) * 2);
@@ -109,8 +109,8 @@ TYPED_TEST(real_transforms, inverse_reproduce_the_signal_and_keep_their_input) {
   }
 }
 
-// Rows with the padding of an in-place transform, but separate from their input: the padding does not change. cuFFT
-// itself writes to it.
+// Rows have the padding of an in-place transform, but the output is separate from the input, so the padding must not
+// change. cuFFT itself would write to it.
 TYPED_TEST(real_transforms, separate_output_leaves_the_padding_of_rows_unchanged) {
   using T = TypeParam;
   using C = basic_complex<T>;
@@ -183,7 +183,7 @@ TYPED_TEST(real_transforms, work_in_place_with_padded_rows) {
   }
 }
 
-// Overlapping windows of a sliding signal.
+// The transforms are of overlapping windows of one signal.
 TYPED_TEST(real_transforms, accept_overlapping_windows) {
   using T = TypeParam;
   using C = basic_complex<T>;
@@ -201,7 +201,7 @@ TYPED_TEST(real_transforms, accept_overlapping_windows) {
 
 TYPED_TEST(complex_transforms, the_transform_of_an_impulse_is_flat_at_any_length) {
   using T = TypeParam;
-  // Primes, including some that need Bluestein's algorithm, powers, and large lengths.
+  // Lengths: primes, some of which need Bluestein's algorithm, powers, and large numbers.
   for (const std::int64_t n :
        {1, 2, 3, 5, 7, 11, 13, 17, 97, 127, 1009, 4096, 6561, 15625, 65537, 131072, 200003, 1 << 18}) {
     side<T> input(placement_of({}, n, 1)), output(placement_of({}, n, 1));
@@ -216,8 +216,8 @@ TYPED_TEST(complex_transforms, the_transform_of_an_impulse_is_flat_at_any_length
   }
 }
 
-// A transform preserves the sum of squares, and its inverse reproduces the input: for lengths at which the definition
-// is too slow.
+// Checks lengths for which the definition takes too long: a transform preserves the sum of squares, and its inverse
+// reproduces the input.
 TEST_F(fft_numerics, large_transforms_preserve_energy_and_can_be_inverted) {
   for (const shape& n : {shape(1 << 20), shape(1000003), shape(1024, 768), shape(96, 100, 128)}) {
     side<complex128> input(placement_of({}, n, 1)), output(placement_of({}, n, 1));

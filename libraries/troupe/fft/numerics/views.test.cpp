@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of tensors, compared with their definition in long double.
+// Tests of transforms of tensors, compared with their definition in long double.
 #include <troupe/fft/testing/numerics.hpp>
 
 namespace troupe::fft {
@@ -13,7 +13,7 @@ class real_tensors : public fft_numerics {};
 TYPED_TEST_SUITE(complex_tensors, complex_elements, element_names);
 TYPED_TEST_SUITE(real_tensors, real_elements, element_names);
 
-// A batch in front, and gaps.
+// Returns the tensor shape of a placement, with an axis for the batch in front.
 tensor_shape stored_as(const placement& p) {
   tensor_shape s{.rank = p.n.rank() + 1};
   s.extents[0] = p.batch.value();
@@ -24,7 +24,7 @@ tensor_shape stored_as(const placement& p) {
   }
   return s;
 }
-// The first two axes of each transform in the other order.
+// Exchanges the first two axes of the transform.
 tensor_shape transposed(tensor_shape s) {
   std::swap(s.extents[1], s.extents[2]);
   std::swap(s.strides[1], s.strides[2]);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-/// For tests of transforms on engines: memory with a layout, and the definition in long double.
+/// For tests of transforms: memory with a layout, and the definition in long double.
 namespace troupe::fft {
 
 using namespace numerics;
@@ -41,7 +41,7 @@ T made(double re, double im) {
     return T(static_cast<float>(re));
 }
 
-/// Memory filled with NaN, in which a placement has elements.
+/// Memory that is filled with NaN, except for the elements of a placement.
 template <class T>
 class side {
  public:
@@ -76,7 +76,7 @@ class side {
     return {reinterpret_cast<std::uintptr_t>(data()), static_cast<std::uint64_t>(places_.reach.value())};
   }
   bool untouched() const { return std::memcmp(memory_.data(), before_.data(), memory_.size() * sizeof(T)) == 0; }
-  /// Returns true if only elements were written.
+  /// Returns true if nothing but elements was written.
   bool untouched_outside() {
     std::vector<T> now = memory_;
     each([&](auto, auto, auto, auto, std::size_t at) { now[margin + at] = before_[margin + at]; });
@@ -93,7 +93,8 @@ class side {
   std::vector<T> memory_, before_;
 };
 
-/// Computes the definition, one axis after the other. `values` has the elements of all transforms densely.
+/// Computes transforms by the definition, one axis after the other. `values` contains the elements of all transforms
+/// without gaps.
 inline std::vector<wide_complex> transformed(std::vector<wide_complex> values, const shape& n, std::int64_t batch,
                                              bool forward) {
   std::int64_t inner = 1;
@@ -132,7 +133,8 @@ inline wide_real factor_of(normalization how, bool forward, const shape& n) {
   return divides ? 1 / count : 1;
 }
 
-/// The rounding error is proportional to the root of the sum of squares, and to the number of levels.
+/// Returns true if the error is small: it is proportional to the root of the sum of squares and to the number of
+/// levels.
 template <class T>
 wide_real tolerance(const std::vector<wide_complex>& input, std::int64_t count, wide_real factor) {
   using part = real_of<T>;
@@ -145,7 +147,7 @@ wide_real tolerance(const std::vector<wide_complex>& input, std::int64_t count, 
          static_cast<wide_real>(static_cast<double>(std::numeric_limits<part>::min()));
 }
 
-/// Returns the stored half of a full transform.
+/// Returns the half of a full transform that is stored.
 inline std::vector<wide_complex> stored_half(const std::vector<wide_complex>& all, const shape& n) {
   std::vector<wide_complex> out;
   const auto last = static_cast<std::size_t>(n.last().value());
@@ -166,7 +168,7 @@ class fft_numerics : public engine_suite {
                         << ", " << want[i].im << ") within " << bound;
     }
   }
-  /// Compares what a transform of `before` has written with its definition.
+  /// Compares what a transform of `before` has written with the definition.
   template <class In, class Out>
   void expect_transformed(side<Out>& output, const std::vector<wide_complex>& before, const shape& n,
                           std::int64_t batch, bool forward, normalization how) {
@@ -177,7 +179,7 @@ class fft_numerics : public engine_suite {
     expect_close<Out>(output.values(), want, tolerance<Out>(before, n.count().value(), factor));
     EXPECT_TRUE(output.untouched_outside());
   }
-  /// Returns a random length, a power of two in a quarter of the cases.
+  /// Returns a random length, in a quarter of the cases a power of two.
   extent any_length(std::int64_t most) {
     return random.between(0, 3) == 0 ? random.one_of<std::int64_t>({2, 4, 8, 16, 32}) : random.between(1, most);
   }
@@ -191,7 +193,7 @@ class fft_numerics : public engine_suite {
         return {any_length(8), any_length(8), any_length(9)};
     }
   }
-  /// Returns a random layout for these extents: dense, interleaved, or possibly with gaps.
+  /// Returns a random layout for these extents: without gaps, interleaved, or with possible gaps.
   layout any_layout(const shape& n, std::int64_t batch) {
     layout out;
     switch (random.between(0, 3)) {

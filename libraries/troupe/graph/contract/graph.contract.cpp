@@ -11,7 +11,7 @@ namespace {
 
 struct launch {
   using request = graph::launch;
-  // 300 sevens, of which 100 become 0, 1, 2, …
+  // 300 elements of 7, of which a graph sets 100 to 0, 1, 2, …
   static request good(const device& gpu) {
     const auto x = uploaded(gpu, counting(100)), y = gpu.alloc<float>(300);
     graph::recorder rec(gpu);

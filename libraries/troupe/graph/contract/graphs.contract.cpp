@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What graphs promise beyond the contract. On a GPU as on the host: TROUPE_TEST_ENGINE=cuda.
+// Tests of graphs beyond the contract suite. They run on a GPU with TROUPE_TEST_ENGINE=cuda.
 #include <troupe/device/sealing.hpp>
 
 #include <tests/contract/graph_programs.hpp>
@@ -92,10 +92,10 @@ TEST_F(a_graph, uses_another_buffer_and_its_slices_after_rebind) {
   EXPECT_EQ(content(y.slice(0, 32)), counting(32, 1032));
   EXPECT_OK(g.rebind(f, other));
   launch(g);
-  EXPECT_EQ(content(to), times(counting(64, 1000), 2)) << "the flag differs, too";
+  EXPECT_EQ(content(to), times(counting(64, 1000), 2)) << "the replaced flag is used, too";
   set_flag(other, 1);
   launch(g);
-  EXPECT_EQ(content(to), times(counting(64, 1000), 4)) << "and the flag is honoured";
+  EXPECT_EQ(content(to), times(counting(64, 1000), 4)) << "the flag that was set is used";
 }
 
 TEST_F(a_graph, evaluates_the_flag_at_each_launch_after_its_body_changed) {
@@ -120,7 +120,7 @@ TEST_F(a_graph, evaluates_the_flag_at_each_launch_after_its_body_changed) {
   }
 }
 
-TEST_F(a_graph, repeats_a_changed_body_by_another_flag) {
+TEST_F(a_graph, repeats_a_changed_body_while_its_new_flag_is_set) {
   const auto x = uploaded<float>(gpu_, {0}), y = uploaded<float>(gpu_, {0});
   const auto f = flag(3), other = flag(0);
   std::optional<graph::node> counts;
@@ -156,7 +156,7 @@ TEST_F(a_graph, is_unchanged_by_a_refused_change) {
       is_error(error_of(g.rebind(x.slice(0, 8), y.slice(0, 8))), reaction::caller_bug, {"source lies only partly"}));
   EXPECT_TRUE(is_error(error_of(g.rebind(x, buffer<float>())), reaction::caller_bug, {"empty"}));
   EXPECT_TRUE(is_error(error_of(g.set(fills, k_.scale(2, x))), reaction::caller_bug,
-                       {"node 0 (memory.fill) is something else", "jit.launch"}));
+                       {"node 0 (memory.fill) is a node of another kind", "jit.launch"}));
   EXPECT_TRUE(is_error(error_of(g.set(copies, g)), reaction::caller_bug, {"expected a child graph"}));
   EXPECT_TRUE(is_error(error_of(g.set(foreign, k_.scale(2, x))), reaction::caller_bug, {"to another one"}));
   EXPECT_TRUE(is_error(
@@ -240,7 +240,7 @@ TEST_F(a_graph, repeats_a_body_until_the_device_clears_the_flag) {
   launch(g);
   EXPECT_EQ(content(x)[0], 10);
   launch(g);
-  EXPECT_EQ(content(x)[0], 10) << "the flag is 0";
+  EXPECT_EQ(content(x)[0], 10) << "the flag is 0, so the body does not run again";
   set_flag(f, 3);
   launch(g);
   EXPECT_EQ(content(x)[0], 13);
@@ -328,7 +328,7 @@ TEST_F(a_graph, needs_no_content_that_a_conditional_body_only_replaces) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(a_graph, is_refused_by_node_if_it_would_write_a_sealed_buffer) {
+TEST_F(a_graph, that_would_write_a_sealed_buffer_is_refused_naming_the_node) {
   const auto x = gpu_.alloc<float>(64, {.sealable = true});
   gpu_.upload(x, counting(64));
   graph::recorder rec(gpu_);
@@ -364,7 +364,7 @@ TEST_F(a_graph, refuses_to_record_requests_that_involve_the_application) {
   refused(graph::launch{.graph = other.finish()}, "graph.launch", "recorder::add(graph)");
   const graph::graph g = rec.finish();
   EXPECT_TRUE(is_error(error_of(gpu_.ask(graph::launch{.graph = g})), reaction::unsupported, {"memory.upload"}))
-      << "the first of them";
+      << "the error is that of the first refused node";
 }
 
 TEST_F(a_graph, refuses_invalid_requests_as_ask_does) {
@@ -387,12 +387,12 @@ TEST_F(a_graph, refuses_invalid_requests_as_ask_does) {
   EXPECT_TRUE(is_error(nothing.fill(x, 1).error(), reaction::caller_bug, {"finish() was called"}));
 }
 
-TEST_F(a_graph, refuses_recorders_other_than_that_of_the_current_body) {
+TEST_F(a_graph, can_be_recorded_only_by_the_recorder_of_the_current_body) {
   const auto x = numbers(), y = numbers();
   const auto f = flag(1);
   const auto refused = [](const auto& why) {
     return is_error(why, reaction::caller_bug,
-                    {"this recorder is not the one of the body being recorded", "the one passed"});
+                    {"this recorder does not record the current body", "the recorder that is passed"});
   };
   const auto recorded = [&](auto&& wrongly) {
     graph::recorder rec(gpu_);
@@ -400,7 +400,7 @@ TEST_F(a_graph, refuses_recorders_other_than_that_of_the_current_body) {
       body.fill(f, 0);
       wrongly(rec, body);
     });
-    EXPECT_TRUE(rec.fill(x, 1)) << "requests after the body are not blamed";
+    EXPECT_TRUE(rec.fill(x, 1)) << "requests after the body are accepted";
     return error_of(gpu_.ask(graph::launch{.graph = rec.finish()}));
   };
   EXPECT_TRUE(refused(recorded([&](auto& rec, auto&) { EXPECT_TRUE(refused(rec.fill(x, 1).error())); })));
@@ -433,7 +433,7 @@ TEST_F(a_graph, is_refused_after_its_program_is_unloaded_until_its_node_is_repla
   EXPECT_EQ(content(x), times(counting(64, 1), 3));
 }
 
-TEST_F(a_graph, names_the_failed_node_and_leaves_its_outputs_stale) {
+TEST_F(a_graph, fails_with_the_name_of_the_failed_node_and_leaves_its_outputs_stale) {
   const auto x = numbers(1), y = numbers();
   graph::recorder inner(gpu_, {.name = "inner"});
   inner.add(k_.scale(2, x));
@@ -450,7 +450,7 @@ TEST_F(a_graph, names_the_failed_node_and_leaves_its_outputs_stale) {
   EXPECT_TRUE(is_error(error_of(gpu_.download(y)), reaction::caller_bug, {"node 1.1"}));
 }
 
-TEST_F(a_graph, names_the_node_whose_library_is_missing) {
+TEST_F(a_graph, fails_with_the_name_of_the_node_whose_library_is_missing) {
   graph::recorder rec(gpu_);
   rec.fill(numbers(), 1);
   rec.add(nowhere::thing{});
@@ -487,7 +487,7 @@ TEST_F(a_graph, is_one_small_request_even_with_thousands_of_nodes) {
   EXPECT_EQ(l.graph.uses().size(), 5u) << "x, y, the program, and the graph twice";
   for (int i = 0; i < 3; ++i) EXPECT_OK(gpu_.ask(l).get());
   EXPECT_EQ(content(x), counting(64, 1));
-  EXPECT_EQ(content(y), times(counting(64, 1), 2)) << "y = (y + 2 x) / 2, which comes to 2 x";
+  EXPECT_EQ(content(y), times(counting(64, 1), 2)) << "y = (y + 2 x) / 2 converges to 2 x";
 }
 
 }  // namespace

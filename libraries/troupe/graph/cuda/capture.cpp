@@ -7,7 +7,7 @@
 #include <troupe/graph/cuda/capture.hpp>
 #include <troupe/graph/internal/tree.hpp>
 
-// The fatbin made of capture.cu.
+// The fatbin that capture.cu is compiled to.
 TROUPE_EMBEDDED(troupe_graph_kernels, TROUPE_KERNELS);
 
 namespace troupe::graph {
@@ -16,8 +16,8 @@ namespace {
 using cuda::done;
 
 error unsupported(const std::string& text) { return error(reaction::unsupported, "graph", text); }
-// Returns true if the context itself is lost. After a failed recording an engine may wrongly conclude that from the
-// errors of the stream.
+// Returns true if the context itself is lost. After a failed recording, an engine may wrongly conclude that from the
+// errors of its stream.
 bool is_lost(const error& why) {
   return why.reaction() == reaction::context_lost && cuda::is_sticky(static_cast<CUresult>(why.code()));
 }
@@ -89,10 +89,10 @@ result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t en
     std::uint32_t last;  // last node of the branch
     std::uint64_t used = 0;
   };
-  // There are never more branches than nodes, whatever the application allows.
+  // More branches than nodes are of no use, whatever the application allows.
   const std::uint32_t most = std::min(branches, end - i);
   std::vector<branch> all(std::max<std::uint32_t>(most, 1), branch{UINT32_MAX});
-  std::unordered_map<std::uint32_t, ends> known;  // the last driver nodes of each node of this body
+  std::unordered_map<std::uint32_t, ends> known;  // for each node of this body, its last driver nodes
   std::uint64_t turn = 0;
   while (i < end) {
     const recipe_node& n = recipe_.nodes()[i];
@@ -136,8 +136,8 @@ result<capture::ends> capture::node(level& in, std::uint32_t i, std::uint32_t br
   return damaged();
 }
 
-// The mode is relaxed: an operation may load a kernel or allocate, as it does outside a graph; neither becomes part of
-// the recording.
+// The capture mode is relaxed, because an operation may load a kernel or allocate memory, as it does outside of a
+// graph. Neither becomes part of the recording.
 result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& after) {
   const recipe_node& n = recipe_.nodes()[i];
   if (auto ok = done(::cuStreamBeginCaptureToGraph(stream_, in.graph, after.data(), nullptr, after.size(),
@@ -159,13 +159,13 @@ result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& a
   CUgraph same = nullptr;
   const CUresult ended = ::cuStreamEndCapture(stream_, &same);
   if (!enqueued && is_lost(enqueued.error())) return enqueued.error();
-  // Checked before the operation's own result: if the recording was invalidated, the operation's failure is only a
-  // consequence, as is an engine's conclusion that its library is broken.
+  // This is checked before the operation's own result: if the recording was invalidated, the operation's failure is
+  // only a consequence, and so is an engine's conclusion that its library is broken.
   if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED && !cuda::is_sticky(ended)) {
     call_.library_is_broken = false;
     return of_node(recipe_, n,
-                   unsupported("it does something that cannot be part of a graph (" + cuda::text_of(ended) +
-                               "); ask it before or after the graph"));
+                   unsupported("its engine made a call that cannot be part of a graph (" + cuda::text_of(ended) +
+                               "); send it before or after the graph"));
   }
   if (!enqueued) return enqueued.error();
   if (auto ok = done(asked, "cuStreamGetCaptureInfo"); !ok) return of_node(recipe_, n, ok.error());
@@ -199,9 +199,10 @@ result<capture::ends> capture::conditional(level& in, std::uint32_t i, std::uint
   const auto refused = [&](const error& why) {
     const bool cannot = why.reaction() == reaction::fatal || why.reaction() == reaction::unsupported;
     if (!cannot) return of_node(recipe_, n, why);
-    return of_node(recipe_, n,
-                   unsupported("this driver or GPU cannot evaluate conditions within a graph, which needs CUDA 12.8: " +
-                               why.text() + "; send the parts from the application instead"));
+    return of_node(
+        recipe_, n,
+        unsupported("this driver or GPU cannot evaluate conditions within a graph, which needs CUDA 12.8: " +
+                    why.text() + "; let the application decide, and send the bodies as graphs of their own"));
   };
   CUgraphConditionalHandle handle = 0;
   if (auto ok = done(::cuGraphConditionalHandleCreate(&handle, in.graph, decides_.context(), 0, 0),

@@ -28,13 +28,13 @@ class condition_kernel {
 struct captured_graph {
   cuda::graph graph;
   recorded_constants constants;
-  /// The recipe node that a driver node ends, for error texts.
+  /// For each driver node that is the last one of a recipe's node: that node's index, for error texts.
   std::unordered_map<CUgraphNode, std::uint32_t> last_of;
 };
 
 /// Records the nodes of a recipe: each request enqueues its work on a stream that is being captured. Independent nodes
-/// go to parallel branches, at most as many as their graph allows. They work in `scratch`, which must outlive the
-/// recorded graph.
+/// are placed on parallel branches, of which there are at most as many as their graph allows. Operations use `scratch`,
+/// which must outlive the recorded graph.
 class capture {
  public:
   capture(const recipe_view& recipe, const operation_list& what, condition_kernel& decides, CUstream stream, call& c,
@@ -43,12 +43,12 @@ class capture {
   result<void> run();
 
  private:
-  using ends = std::vector<CUgraphNode>;  // the nodes that a successor must wait for
+  using ends = std::vector<CUgraphNode>;  // driver nodes for which a successor must wait
   /// One CUgraph: that of the launch, or the body of a conditional node.
   struct level {
     CUgraph graph;
     recorded_scratch& scratch;
-    ends last_user;  // the last nodes that use the scratch memory
+    ends last_user;  // driver nodes of the last operation that uses the scratch memory
   };
   struct operation_memory;
 
@@ -65,7 +65,7 @@ class capture {
   call& call_;
   all_scratch& scratch_;
   captured_graph& into_;
-  void* reply_ = nullptr;  // destination of all replies
+  void* reply_ = nullptr;  // memory to which all replies are written
 };
 
 }  // namespace troupe::graph

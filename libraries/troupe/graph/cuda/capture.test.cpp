@@ -25,7 +25,7 @@ class graph_capture : public recorded_steps {
     condition_kernel decides(nullptr);
     call c{};
     const auto done = capture(recipe, what, decides, nullptr, c, works_in_, *made_).run();
-    EXPECT_EQ(driver.capture.into, nullptr) << "it still records";
+    EXPECT_EQ(driver.capture.into, nullptr) << "the stream is still being captured";
     EXPECT_EQ(driver.capture.mode, CU_STREAM_CAPTURE_MODE_RELAXED);
     library_is_broken_ = c.library_is_broken;
     return done;
@@ -73,7 +73,8 @@ TEST_F(graph_capture, orders_conflicts_limits_branches_and_never_shares_scratch_
     ASSERT_TRUE(record(all, branches));
     std::vector<fake_node*> at;
     for (std::uint32_t i = 0; i < 10; ++i) at.push_back(step(top(), first + i));
-    std::vector<unsigned> unordered(10);  // a bit for each node that is ordered neither before nor after
+    // for each node, a bit for every node that is ordered neither before nor after it
+    std::vector<unsigned> unordered(10);
     for (std::size_t i = 0; i < 10; ++i)
       for (std::size_t k = 0; k < i; ++k) {
         const memory_access &a = touched[k][0], &b = touched[i][0];
@@ -99,11 +100,12 @@ TEST_F(graph_capture, has_no_more_branches_than_nodes) {
   for (const fake_node& n : top().nodes) EXPECT_TRUE(n.before.empty()) << n.what;
 }
 
-TEST_F(graph_capture, orders_the_nodes_of_a_child_between_its_neighbours) {
+TEST_F(graph_capture, orders_the_nodes_of_a_child_between_its_neighbors) {
   ASSERT_TRUE(
       record({request({{0, 10, w}}), with_body(node_kind::child, {request({{0, 4, rw}}), request({{20, 30, w}})}),
               request({{0, 30, r}})}));
-  // In the order of recording the numbers are 0; 1 and 2 inside 3; 4. Arguments may be evaluated in any order.
+  // The nodes are numbered in the order of recording: 0; 1 and 2 inside 3; 4. The order in which arguments are
+  // evaluated has no effect.
   std::vector<fake_node*> at;
   for (fake_node& n : top().nodes) at.push_back(&n);
   ASSERT_EQ(at.size(), 4u);
@@ -168,8 +170,9 @@ TEST_F(graph_capture, a_failed_capture_names_the_failed_node) {
   const auto invalid = record({with_body(node_kind::if_, {request({{0, 1, w}}, kind::cannot_be_recorded)})});
   ASSERT_FALSE(invalid);
   EXPECT_EQ(invalid.error().reaction(), reaction::unsupported);
-  EXPECT_EQ(invalid.error().text().find("node 1 (testing.numbered): it does something that cannot be part of a graph"),
-            0u)
+  EXPECT_EQ(
+      invalid.error().text().find("node 1 (testing.numbered): its engine made a call that cannot be part of a graph"),
+      0u)
       << invalid.error().text();
   EXPECT_TRUE(record({request({{0, 1, w}})})) << "the failed recording leaves nothing behind";
 }
@@ -178,8 +181,9 @@ TEST_F(graph_capture, an_invalidated_capture_is_unsupported_whatever_the_engine_
   const auto spoiled = record({request({{0, 1, w}}, kind::fails_while_invalid)});
   ASSERT_FALSE(spoiled);
   EXPECT_EQ(spoiled.error().reaction(), reaction::unsupported);
-  EXPECT_EQ(spoiled.error().text().find("node 0 (testing.numbered): it does something that cannot be part of a graph"),
-            0u)
+  EXPECT_EQ(
+      spoiled.error().text().find("node 0 (testing.numbered): its engine made a call that cannot be part of a graph"),
+      0u)
       << spoiled.error().text();
   EXPECT_FALSE(library_is_broken());
   const auto lost = record({request({{0, 1, w}}, kind::loses_the_context)});
@@ -188,7 +192,7 @@ TEST_F(graph_capture, an_invalidated_capture_is_unsupported_whatever_the_engine_
   EXPECT_EQ(lost.error().text(), "node 1 (testing.numbered): the stream is broken");
 }
 
-TEST(recording_memory, is_reused_by_the_next_operation_but_never_shared) {
+TEST(recording_memory, is_given_to_one_operation_at_a_time_and_reused_by_the_next_recording) {
   recorded_constants constants;
   all_scratch all;
   recorded_scratch& s = all.next();
@@ -205,7 +209,7 @@ TEST(recording_memory, is_reused_by_the_next_operation_but_never_shared) {
       now.emplace_back(at, bytes);
     }
     if (round > 0) {
-      EXPECT_EQ(now, taken) << "it reuses the same memory";
+      EXPECT_EQ(now, taken) << "the next recording reuses the same memory";
     }
     taken = std::move(now);
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of graph: graphs of the driver, made of the work that the engines of the requests enqueue.
+// The CUDA engine of graph: graphs of the driver, made of the work that the requests' engines enqueue.
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
@@ -30,7 +30,7 @@ class cuda_graphs {
     const std::uint64_t openings = among_.openings(among_.set);
     if (!known->is(recipe, openings)) [[unlikely]] {
       const bool may_update = known->version != 0 && known->openings == openings;
-      known->version = 0;  // unknown until the change has succeeded
+      known->version = 0;  // no version, until the change has succeeded
       TROUPE_TRY(change(known->made, recipe, may_update, c, gone));
       known->version = recipe.head().version;
       known->openings = openings;
@@ -52,8 +52,8 @@ class cuda_graphs {
         decides_(static_cast<CUcontext>(context.native_context)),
         recorders_(context.lanes) {}
 
-  // A lane is used by one thread at a time, so its own place in the list needs no lock. The lane's own stream cannot be
-  // captured, because other threads query it.
+  // Returns the stream for recordings on a lane. A lane is used by one thread at a time, so its element of the list
+  // needs no lock. The lane's own stream cannot be captured, because other threads query it.
   result<CUstream> recorder_of(const call& c) {
     if (c.lane >= recorders_.size())
       return error(reaction::fatal, "graph", cat("lane ", c.lane, " is not a lane of this worker"));
@@ -76,7 +76,7 @@ class cuda_graphs {
   const troupe_engine_neighbours among_;
   std::string version_;
   condition_kernel decides_;
-  std::vector<cuda::stream> recorders_;  // by lane
+  std::vector<cuda::stream> recorders_;  // indexed by lane
   known_graphs<executable> known_;
 };
 

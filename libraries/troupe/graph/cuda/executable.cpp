@@ -24,9 +24,9 @@ result<cuda::executable_graph> instantiate(const recipe_view& recipe, const capt
 
 }  // namespace
 
-// An update works in the existing scratch, so that memory does not grow with each change: the driver runs the launches
-// of one executable graph one after the other. Launches of another executable graph can run in parallel, so it has
-// scratch of its own.
+// An update uses the existing scratch, so that memory does not grow with each change: the driver runs the launches of
+// one executable graph one after the other. Launches of another executable graph can run in parallel, so a new
+// executable graph gets scratch of its own.
 result<void> executable::change(const recipe_view& recipe, const operation_list& what, condition_kernel& decides,
                                 CUstream recorder, call& c, bool may_update, std::vector<retired_parts>& gone) {
   collect(gone);

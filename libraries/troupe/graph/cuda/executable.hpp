@@ -16,12 +16,12 @@ struct retired_parts {
   std::vector<cuda::event> after;
 };
 
-/// A graph that can be launched, and changed while the GPU runs earlier launches. Not thread-safe.
+/// A graph that can be launched, and that can be changed while the GPU runs earlier launches. Not thread-safe.
 class executable {
  public:
-  /// Makes later launches do what `recipe` says. With `may_update` it changes the parameters of the existing graph
-  /// where that is possible. After a failure it must be changed without `may_update` before the next launch. `gone`
-  /// receives the parts that the GPU no longer needs.
+  /// Makes later launches do what `recipe` says. If `may_update`, changes the parameters of the existing graph where
+  /// possible. After a failure, call this without `may_update` before the next launch. `gone` receives the parts that
+  /// the GPU no longer uses.
   result<void> change(const recipe_view& recipe, const operation_list& what, condition_kernel& decides,
                       CUstream recorder, call& c, bool may_update, std::vector<retired_parts>& gone);
   result<void> launch(CUstream on);
@@ -36,9 +36,10 @@ class executable {
   cuda::executable_graph graph_;
   recorded_constants constants_;
   all_scratch scratch_;
-  std::vector<CUstream> launched_on_;  // since the last change
+  std::vector<CUstream> launched_on_;  // streams of launches since the last change
   std::vector<retired_parts> old_;
-  std::vector<recorded_constants> spare_;  // from old_, because allocating and freeing pinned memory is slow
+  // kept from old_ for reuse, because allocating and freeing pinned memory is slow
+  std::vector<recorded_constants> spare_;
 };
 
 }  // namespace troupe::graph

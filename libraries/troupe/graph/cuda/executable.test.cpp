@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests the resources of a graph while it is changed and launched.
+// Tests which resources a graph keeps while it is changed and launched.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class executable_graph : public recorded_steps {
     driver.hold_back();
   }
   ~executable_graph() override { driver.go_on(); }
-  // A request that works in scratch, and a condition whose body does.
+  // Changes the graph to a request that uses scratch, and a condition whose body uses scratch.
   result<void> change(bool may_update = true) {
     tree_body then, all;
     then.push_back(request({{0, 10, w}}, kind::needs_scratch));
@@ -67,7 +67,7 @@ TEST_F(executable_graph, keeps_the_constants_of_launches_in_flight_and_reuses_th
   EXPECT_EQ(driver.pinned_pieces(), 3u);
 }
 
-TEST_F(executable_graph, frees_scratch_that_a_change_does_not_need_after_the_launches_in_flight) {
+TEST_F(executable_graph, frees_scratch_that_is_no_longer_needed_after_the_launches_in_flight) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::size_t pieces = driver.device_pieces();
@@ -95,10 +95,10 @@ TEST_F(executable_graph, a_graph_that_cannot_be_updated_is_replaced_by_one_with_
   driver.go_on();
   ASSERT_TRUE(change(false));
   EXPECT_EQ(driver.count("cuGraphInstantiateWithParams"), 3u);
-  EXPECT_EQ(driver.device_pieces(), 2 * pieces) << "nothing of the first graph remains";
+  EXPECT_EQ(driver.device_pieces(), 2 * pieces) << "all memory of the first graph has been freed";
 }
 
-TEST_F(executable_graph, is_not_changed_if_the_end_of_its_launches_cannot_be_recorded) {
+TEST_F(executable_graph, is_not_changed_if_no_event_can_be_recorded_after_its_launches) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::size_t pieces = driver.device_pieces(), pinned = driver.pinned_pieces();

@@ -13,14 +13,15 @@
 
 namespace troupe::graph {
 
-/// Memory in pieces that keep their addresses, which can be handed out again from the start. `Kind` allocates the
+/// Memory in pieces that keep their addresses. After `begin`, the same memory is returned again. `Kind` allocates the
 /// pieces.
 template <class Kind>
 class reused_memory {
  public:
-  /// Makes all pieces free again.
+  /// Marks all pieces as free again.
   void begin() noexcept { taken_ = 0, used_ = 0; }
-  /// Returns memory from the current piece, else from the next piece that is large enough, else from a new one.
+  /// Returns memory from the current piece; if it does not fit, from the next piece that is large enough; if there is
+  /// none, from a new piece.
   result<void*> take(std::uint64_t bytes) {
     bytes = (std::max<std::uint64_t>(bytes, 1) + Kind::align - 1) / Kind::align * Kind::align;
     if (taken_ > 0 && bytes <= pieces_[taken_ - 1].bytes - used_) {
@@ -39,7 +40,8 @@ class reused_memory {
     return at(pieces_[taken_++], 0);
   }
 
-  /// Marks all pieces as unwanted; `take` marks those that it uses, and `take_unwanted` hands over the rest.
+  /// Marks all pieces as unwanted. `take` clears the mark of the pieces that it uses, and `take_unwanted` returns the
+  /// rest.
   void mark_unwanted() noexcept {
     begin();
     for (piece& p : pieces_) p.wanted = false;
@@ -63,7 +65,7 @@ class reused_memory {
 
   std::vector<piece> pieces_;
   std::size_t taken_ = 0;   // number of pieces in use
-  std::uint64_t used_ = 0;  // bytes used of the last of them
+  std::uint64_t used_ = 0;  // bytes used of the last piece in use
 };
 
 struct device_pieces {
@@ -77,15 +79,15 @@ struct pinned_pieces {
   static result<handle> make(std::uint64_t bytes);
 };
 
-/// Host memory that the GPU reads and writes: what operations store there lives as long as the recording.
+/// Host memory that the GPU reads and writes: what operations store there is valid as long as the recording.
 using recorded_constants = reused_memory<pinned_pieces>;
-/// Device memory that operations use one after the other; each can use all of it.
+/// Device memory that operations use one after the other; each operation can use all of it.
 using recorded_scratch = reused_memory<device_pieces>;
 
-/// The scratch memories of a graph, in the order of recording: its own, and one for each body of a condition.
+/// The scratch memories of a graph, in the order of recording: one for the graph, and one for each body of a condition.
 class all_scratch {
  public:
-  /// Begins another recording of the graph, which gets the same memories again.
+  /// Begins another recording of the graph, which gets the same memories in the same order.
   void begin() noexcept {
     next_ = 0;
     for (const auto& one : all_) one->mark_unwanted();
@@ -94,7 +96,7 @@ class all_scratch {
     if (next_ == all_.size()) all_.push_back(std::make_unique<recorded_scratch>());
     return *all_[next_++];
   }
-  /// Hands over the pieces that the recording did not use.
+  /// Returns the pieces that the recording did not use.
   std::vector<cuda::device_memory> take_unwanted() {
     std::vector<cuda::device_memory> out;
     for (const auto& one : all_) one->take_unwanted(out);

@@ -10,15 +10,15 @@
 
 namespace troupe::graph {
 
-/// The graphs of a worker, made from their recipes on first use: so a worker that replaces another needs no messages.
-/// `Made` is what a version of a graph becomes. Thread-safe.
+/// The graphs of a worker, made from their recipes on first use, so a worker that replaces another one needs no
+/// messages. `Made` is what an engine makes of a version of a graph. Thread-safe.
 template <class Made>
 class known_graphs {
  public:
-  /// One graph. The thread that makes it holds its lock.
+  /// One graph. A thread holds the lock while it makes or uses the graph.
   struct entry {
     std::mutex lock;
-    std::uint64_t version = 0, openings = 0;  ///< of `made`; 0: none
+    std::uint64_t version = 0, openings = 0;  ///< version of `made`, and of the loaded libraries; 0: none
     Made made;
     bool is(const recipe_view& r, std::uint64_t openings_now) const noexcept {
       return version == r.head().version && openings == openings_now;
@@ -32,7 +32,7 @@ class known_graphs {
     if (!e) e = std::make_shared<entry>();
     return e;
   }
-  /// Returns true if `made` is current. Also returns false while another thread holds the lock.
+  /// Returns true if `made` is up to date. Returns false while another thread holds the lock.
   bool is_made(std::uint64_t root, const recipe_view& r, std::uint64_t openings_now) {
     std::shared_ptr<entry> e;
     {

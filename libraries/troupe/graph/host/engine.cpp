@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of graph: it runs the requests one after the other, with the engines of their libraries.
+// The host engine of graph, which runs the requests one after the other, with the engines of their libraries.
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/try.hpp>
@@ -31,7 +31,8 @@ class host_graphs {
     return {};
   }
 
-  // A graph that takes long must not delay requests of other lanes.
+  // Returns false, so that a launch runs on a helper thread and does not delay requests of other lanes, if it may take
+  // long.
   bool ready(const launch& r) {
     constexpr std::uint32_t few = 16;
     const recipe_view recipe(r.graph.recipe());
@@ -66,7 +67,7 @@ class host_graphs {
     std::memcpy(c.reply, &here, sizeof here);
   }
 
-  // Runs the nodes [i, end) of the list, and those inside them.
+  // Runs nodes i to end - 1 of the list, and the nodes inside them.
   static result<void> run(const recipe_view& recipe, const operation_list& what, std::uint32_t i, std::uint32_t end,
                           call& c) {
     alignas(64) std::byte reply[max_reply_bytes];

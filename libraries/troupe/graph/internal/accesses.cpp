@@ -7,7 +7,7 @@
 namespace troupe::graph {
 namespace {
 
-// Combines two accesses in order: the first decides whether the earlier content matters.
+// Combines two accesses in order. The first one decides whether the earlier content is read.
 access_mode then(access_mode first, access_mode second) noexcept {
   switch (first) {
     case access_mode::write:
@@ -21,7 +21,7 @@ access_mode then(access_mode first, access_mode second) noexcept {
   return access_mode::read_write;
 }
 
-// Combines the accesses of two bodies of which one runs. A body that has none leaves the memory as it is.
+// Combines the accesses of two bodies, one of which runs. A body without an access leaves the memory unchanged.
 access_mode either(std::optional<access_mode> one, std::optional<access_mode> other) noexcept {
   const auto is = [&](auto&& holds) { return (one && holds(*one)) || (other && holds(*other)); };
   const bool needed = is(reads), written = is([](access_mode m) { return m != access_mode::read; });
@@ -63,9 +63,9 @@ void collect_names(const tree_body& all, const std::string& prefix, node_names& 
   }
 }
 
-// Last writer of a stretch of memory, and its readers since.
+// The last writer of a range of memory, and the nodes that have read it since.
 struct users {
-  std::uint32_t writer;  // `none` if there is no writer
+  std::uint32_t writer;  // `none` if no node has written it
   std::vector<std::uint32_t> readers;
 };
 constexpr std::uint32_t none = UINT32_MAX;
@@ -88,7 +88,7 @@ void access_summary::add(const node_access& one) {
 }
 
 void access_summary::add(const std::vector<node_access>& of_one) {
-  // Reads come first: a request may have read the memory that it replaces through another operand.
+  // Reads are added first: a request may read, through one operand, the memory that it replaces through another.
   for (const node_access& a : of_one)
     if (reads(a.mode)) add(a);
   for (const node_access& a : of_one)
@@ -135,7 +135,7 @@ std::vector<node_access> accesses_of(const tree_node& n) {
     return inside.accesses();
   }
   if (n.kind != node_kind::request) out = either_of(n.body, n.otherwise);
-  for (const checked_access& a : n.what->accesses())  // of a condition: its flag
+  for (const checked_access& a : n.what->accesses())  // for a condition, the access to its flag
     out.push_back({a.where, a.mode, reads(a.mode) ? &n : nullptr, a.mode == access_mode::read ? nullptr : &n});
   return out;
 }

@@ -17,10 +17,10 @@ struct version {
     std::shared_ptr<kernel::program_core> program;
     std::string node;
   };
-  std::vector<program_use> programs;  ///< each once
+  std::vector<program_use> programs;  ///< without duplicates
 };
 
-/// The state that all handles to a graph share, in the application.
+/// The state that all handles of a graph share, in the application.
 class core {
  public:
   core(const device& gpu, std::string name, std::uint32_t branches, std::uint64_t id, tree_body all,
@@ -39,9 +39,9 @@ class core {
   tree_body copy() const;
   std::size_t size() const;
   result<std::shared_ptr<const version>> now();
-  /// Returns the error of a launch that reads this stale memory, with the node that does.
+  /// Returns the error of a launch that reads this stale memory. It names the node that reads.
   error stale_input(const memory_range& where, const error& cause) const;
-  /// If `change` fails, the graph stays as it is.
+  /// Changes the graph. If `change` fails, the graph stays as it is.
   result<void> change(const std::function<result<void>(tree_body&)>& change);
 
  private:
@@ -56,8 +56,8 @@ class core {
   mutable std::mutex lock_;
   tree_body all_;
   std::uint64_t changes_ = 0;
-  std::shared_ptr<const version> now_;  // null after a change
-  bool launched_ = false;               // true if a worker may know the graph
+  std::shared_ptr<const version> now_;  // made when the next launch needs it; null after a change
+  bool launched_ = false;               // whether a worker may know the graph
 };
 
 /// Returns an id that is unique among the graphs of this process.

@@ -16,7 +16,8 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// A body is a box; names of nodes inside it begin with its name. An edge between boxes joins a point in each.
+// Writes a body as a box. The names of nodes inside it begin with its name. An edge between boxes connects an invisible
+// point in each.
 void write(const tree_body& all, const std::string& prefix, const std::string& ids, const std::string& indent,
            std::string& out) {
   const auto id_of = [&](const tree_node& n) { return cat(ids, n.number); };

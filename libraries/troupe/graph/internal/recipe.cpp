@@ -4,7 +4,7 @@
 
 namespace troupe::graph {
 
-// See "What a worker reads is checked once more" in docs/design.md.
+// docs/design.md explains why workers check recipes: "What a worker reads is checked once more".
 bool recipe_view::sound() const noexcept {
   const std::uint64_t all = head_->bytes;
   const auto lies_inside = [all](std::uint64_t at, std::uint64_t bytes) { return at <= all && bytes <= all - at; };

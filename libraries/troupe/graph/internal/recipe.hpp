@@ -7,27 +7,28 @@
 #include <string_view>
 #include <troupe/request/codec.hpp>
 
-/// A graph, stored in memory that the application and all workers map at the same address, read-only in workers. So any
-/// worker can make the graph, also one that replaces another.
+/// A graph, stored in memory that the application and all workers map at the same address; workers cannot write it. Any
+/// worker can make the graph from it, including one that replaces another.
 namespace troupe::graph {
 
 enum class node_kind : std::uint8_t;
 
-/// Identifies a graph for its whole life.
+/// Identifies a graph, whatever its version.
 struct graph_root {
   std::uint64_t id;  ///< never reused
   std::uint64_t reserved[7];
 };
 
-/// The head of one version of a graph. The nodes follow, each before the nodes inside it; then the data that they refer
-/// to.
+/// The head of one version of a graph. The nodes follow, each before the nodes inside it, and then the data to which
+/// they refer.
 struct recipe_head {
-  std::uint64_t version;  ///< rises with each change
-  std::uint64_t bytes;    ///< of the whole recipe
+  std::uint64_t version;  ///< increases with each change
+  std::uint64_t bytes;    ///< size of the whole recipe
   std::uint32_t node_count, dependency_count;
   std::uint32_t branches;
   std::uint32_t name_bytes;
-  /// Offset from the head, like all `_at` fields, of the dependencies: std::uint32_t, indices into the list of nodes.
+  /// Offset from the head, like all `_at` fields, of the dependencies: indices into the list of nodes, as
+  /// std::uint32_t.
   std::uint64_t dependencies_at;
   std::uint64_t name_at;  ///< the graph's name, for texts
 };
@@ -39,15 +40,17 @@ struct recipe_node {
   std::uint64_t name_at;  ///< for error texts
   std::uint32_t name_bytes;
   std::uint32_t library;
-  /// Indices: begin of the second body, and end of the node. The first body follows the node itself.
+  /// Indices into the list of nodes: the begin of the second body, and the end of the node. The first body follows the
+  /// node.
   std::uint32_t otherwise, end;
-  std::uint32_t first_dependency, dependency_count;  ///< nodes of the same body to wait for
-  std::uint32_t branches;                            ///< how many a child may have
+  std::uint32_t first_dependency, dependency_count;  ///< nodes of the same body for which this node waits
+  std::uint32_t branches;                            ///< most parallel branches, for a child graph
   node_kind kind;
   std::uint8_t reserved[3];
 };
 
-/// The position of a launch, in its reply: the host engine writes it before each node, in case that node is the last.
+/// The node that a launch has reached, in its reply. The host engine writes it before each node, in case the node ends
+/// the worker.
 struct launch_position {
   std::uint64_t ticket;  ///< ticket of the launch
   std::uint64_t node;    ///< index into the list of nodes
@@ -58,7 +61,7 @@ class recipe_view {
  public:
   explicit recipe_view(std::uint64_t address) noexcept
       : head_(reinterpret_cast<const recipe_head*>(static_cast<std::uintptr_t>(address))) {}
-  /// Returns true if the recipe is consistent. Must be called once before anything but the head is read.
+  /// Returns true if the recipe is consistent. Call it once before reading anything but the head.
   bool sound() const noexcept;
 
   const recipe_head& head() const noexcept { return *head_; }

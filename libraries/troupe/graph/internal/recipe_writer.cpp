@@ -30,7 +30,7 @@ recipe_writer::recipe_writer(const tree_body& all, const std::string& name, std:
     if (e.what == nullptr) continue;
     e.node.payload_bytes = e.what->info().payload_bytes;
     e.node.payload_at = take(e.node.payload_bytes);
-    take(e.what->blob_bytes());  // stored directly after it
+    take(e.what->blob_bytes());  // the blob follows the fixed part directly
   }
   head_.bytes = end;
 }

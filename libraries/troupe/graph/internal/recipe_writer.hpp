@@ -7,12 +7,13 @@
 
 namespace troupe::graph {
 
-/// Writes the recipe of a tree. The size is known before memory is allocated.
+/// Writes the recipe of a tree. The size is computed before memory is allocated.
 class recipe_writer {
  public:
   recipe_writer(const tree_body& all, const std::string& name, std::uint64_t version, std::uint32_t branches);
   std::uint64_t bytes() const noexcept { return head_.bytes; }
-  /// Writes to memory of that size, which the worker sees at `address`; both are aligned to 16.
+  /// Writes the recipe to memory of that size, which the worker maps at `address`. Both addresses are aligned to 16
+  /// bytes.
   void write(std::byte* to, std::uint64_t address) const;
 
  private:

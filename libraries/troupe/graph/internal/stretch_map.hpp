@@ -10,8 +10,8 @@
 
 namespace troupe::graph {
 
-/// Maps bytes of memory to values. It stores stretches of bytes with one value, and splits them where values begin to
-/// differ.
+/// Maps bytes of memory to values. Stores ranges of bytes with equal values, and splits a range when a part of it gets
+/// another value.
 template <class T>
 class stretch_map {
  public:
@@ -20,7 +20,7 @@ class stretch_map {
     T value;
   };
 
-  /// Calls f(value) for each stretch of [begin, end), in order; bytes without a value get `fresh` first.
+  /// Calls f(value) for each range within [begin, end), in order. Bytes without a value get `fresh` before.
   template <class F>
   void visit(std::uint64_t begin, std::uint64_t end, const T& fresh, F&& f) {
     if (begin >= end) return;
@@ -37,7 +37,7 @@ class stretch_map {
       ++at;
     }
   }
-  /// The stretches, by their first byte.
+  /// Returns the ranges, by their first byte.
   const std::map<std::uint64_t, stretch>& all() const noexcept { return all_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// ducc0 includes a file of this name to use threads that are not its own: here those of the engine's crew.
+// ducc0 includes a file of this name if it must use other threads than its own: here, the engine's crew of threads.
 #pragma once
 
 #include <algorithm>

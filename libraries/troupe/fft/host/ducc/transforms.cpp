@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// ducc0 on the threads of a crew. Compiled once for each family of processors, which TROUPE_FFT_FAMILY names.
+// Runs ducc0 on the threads of a crew. Compiled once for each family of processors; TROUPE_FFT_FAMILY is its name.
 #include <ducc0/fft/fft.h>
 #include <ducc0/fft/fftnd_impl.h>
 #include <algorithm>
@@ -37,7 +37,7 @@ crew_pool& the_pool() {
 
 }  // namespace
 
-// All callers share one pool.
+// All callers share one pool, so there is nothing to set.
 thread_pool* set_active_pool(thread_pool*) { return &the_pool(); }
 thread_pool* get_active_pool() { return &the_pool(); }
 std::size_t available_hardware_threads() { return the_pool().nthreads(); }
@@ -82,7 +82,7 @@ outcome guarded(char* why, std::size_t bytes, F&& f) noexcept {
   } catch (const std::exception& e) {
     std::snprintf(why, bytes, "%s", e.what());
   } catch (...) {
-    std::snprintf(why, bytes, "ducc0 threw something that is not a std::exception");
+    std::snprintf(why, bytes, "ducc0 has thrown an exception that is not a std::exception");
   }
   return outcome::failed;
 }

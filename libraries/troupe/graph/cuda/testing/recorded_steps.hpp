@@ -34,7 +34,7 @@ enum class kind : std::uint8_t {
   loses_the_context
 };
 
-/// A step that enqueues its number.
+/// A step that enqueues a call with its number.
 class touching final : public step {
  public:
   touching(std::uint64_t number, std::vector<memory_access> all) : number_(number) {
@@ -53,7 +53,7 @@ class touching final : public step {
   std::uint64_t number_;
 };
 
-/// Writes recipes of such steps, which enqueue "step(NUMBER)".
+/// A fixture that writes recipes of such steps, which enqueue "step(NUMBER)".
 class recorded_steps : public testing::Test {
  protected:
   static constexpr access_mode r = access_mode::read, w = access_mode::write, rw = access_mode::read_write;
@@ -89,7 +89,7 @@ class recorded_steps : public testing::Test {
   }
 
   std::uint64_t scratch_bytes_ = 1000;
-  std::vector<void*> scratch_;  ///< every scratch address handed out
+  std::vector<void*> scratch_;  ///< every scratch address that `c.scratch` has returned
 
  private:
   static bool run(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
