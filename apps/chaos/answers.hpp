@@ -15,7 +15,7 @@ namespace chaos {
 struct answer_counts {
   std::uint64_t asked = 0;
   std::uint64_t right = 0;  ///< correct answers
-  /// `context_lost`, or `retry_later` from the next worker: errors that a fault explains
+  /// errors that a fault explains: `context_lost`, or `retry_later` from the next worker
   std::uint64_t failed = 0;
   std::uint64_t wrong = 0;       ///< incorrect answers
   std::uint64_t unexpected = 0;  ///< errors that no fault explains
@@ -28,12 +28,12 @@ struct answer_counts {
 /// Collects answers and checks them. Thread-safe.
 class answers {
  public:
-  /// An answer that takes longer than `time_limit` is lost. If the device `may_stop`, errors that say so count as
-  /// explained by a fault.
+  /// Makes a collector. An answer that takes longer than `time_limit` counts as lost. If the device `may_stop`, errors
+  /// that say so count as explained by a fault.
   explicit answers(std::chrono::seconds time_limit, bool may_stop = false) noexcept
       : time_limit_(time_limit), may_stop_(may_stop) {}
 
-  /// Counts a request, and how often it is answered.
+  /// Counts a request, and how many times it is answered.
   template <class T>
   troupe::pending<T> watch(troupe::pending<T> p) {
     asked_.fetch_add(1, std::memory_order_relaxed);
@@ -43,8 +43,8 @@ class answers {
     });
   }
 
-  /// Waits for the answer. `fault_of(value)`, or `fault_of()` for an answer without a value, returns what is wrong with
-  /// it; an empty text if it is right.
+  /// Waits for the answer. `fault_of(value)`, or `fault_of()` if the answer has no value, returns what is wrong with
+  /// it, or an empty text.
   template <class T, class F>
   void check(troupe::pending<T>& p, F&& fault_of) {
     const auto answer = p.get_for(time_limit_);
@@ -58,7 +58,7 @@ class answers {
 
   answer_counts counts() const noexcept;
   std::uint64_t right() const noexcept { return right_.load(std::memory_order_relaxed); }
-  /// Returns the first complaint; empty if there is none.
+  /// Returns the first complaint, or an empty text.
   std::string first_complaint() const;
 
  private:

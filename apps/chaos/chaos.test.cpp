@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The checks of chaos detect what they are meant to detect.
+// Tests that the checks of chaos detect what they must detect.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ answer_counts counts_of(result<int> answer, bool may_stop = false) {
   return a.counts();
 }
 
-TEST(answers, are_checked_one_by_one) {
+TEST(answers, are_counted_as_right_failed_wrong_or_unexpected) {
   EXPECT_EQ(counts_of(1).right, 1u);
   EXPECT_EQ(counts_of(2).wrong, 1u);
   EXPECT_EQ(counts_of(error(reaction::context_lost, "test", "a fault")).failed, 1u);
@@ -56,7 +56,7 @@ TEST(answers, accept_only_errors_that_a_fault_explains) {
 }
 
 TEST(leaks, counts_processes_threads_and_descriptors) {
-  std::thread([] {}).join();  // as in run()
+  std::thread([] {}).join();  // starts the thread sanitizer's own thread, as run() does
   const resources before = resources::now();
   EXPECT_EQ(resources::now().beyond(before), "");
   const int fd = ::open("/dev/null", O_RDONLY);
@@ -64,7 +64,7 @@ TEST(leaks, counts_processes_threads_and_descriptors) {
   if (child == 0) ::_exit(0);
   std::atomic<bool> over{false};
   std::thread thread([&] { over.wait(false); });
-  // A child that has ended counts until it is waited for.
+  // A child that has ended counts until it is reaped.
   EXPECT_EQ(resources::now().beyond(before), "1 process, 1 thread, 1 descriptor");
   over.store(true);
   over.notify_all();
@@ -99,7 +99,7 @@ report some_report() {
   return r;
 }
 
-TEST(chaos_report, is_good_only_if_every_part_is) {
+TEST(chaos_report, is_good_only_if_each_of_its_checks_passed) {
   EXPECT_TRUE(some_report().good());
   report r = some_report();
   r.leaks = "1 process";
@@ -112,7 +112,7 @@ TEST(chaos_report, is_good_only_if_every_part_is) {
   EXPECT_FALSE(r.good());
   r = some_report();
   r.answered.right = 0;
-  EXPECT_FALSE(r.good()) << "nothing was shown";
+  EXPECT_FALSE(r.good()) << "no answer was checked";
   r = some_report();
   r.is_training = true;
   EXPECT_FALSE(r.good()) << "no training was completed";

@@ -22,21 +22,23 @@ const apps::grammar& arguments_of_chaos() {
     std::string text = "only these kinds; all by default: ";
     for (const faults::kind k : faults::all_kinds()) text.append(to_string(k)).append(", ");
     text.replace(text.size() - 2, 2,
-                 ". With all of them, clients also write over sealed memory, which must not change");
+                 ". With all kinds, clients also try to overwrite sealed memory, which must not change");
     return text;
   }();
   static const apps::option options[] = {
-      {"--device", "D", "host, or a GPU, as cuda:0, whose kernels fault as kernels on GPUs do; host by default"},
-      {"--seconds", "N", "seconds to run: {}, or unlimited with --faults", {0.5, longest_s, 10}},
-      {"--faults", "N", "or until this many faults have hit: {}", {1, 1'000'000, 1'000'000}},
-      {"--seed", "S", "seed of the order of faults and questions; by default a new one, which is printed"},
+      {"--device", "D", "host, or a GPU, such as cuda:0, on which faults of kernels occur; host by default"},
+      {"--seconds", "N", "run time in seconds: {}; unlimited with --faults", {0.5, longest_s, 10}},
+      {"--faults", "N", "run until this many faults have hit: {}", {1, 1'000'000, 1'000'000}},
+      {"--seed", "S", "seed that determines the order of faults and requests; by default a new one, which is printed"},
       {"--kinds", "A,B", kinds},
-      {"--rate", "N", "faults per second at most: {}. Each waits for the recovery from the last", {0.1, 10'000, 100}},
+      {"--rate",
+       "N",
+       "most faults per second: {}. Each fault waits until the device has recovered from the last",
+       {0.1, 10'000, 100}},
       {"--at-once", "", "does not wait for recovery: faults may arrive faster than workers recover"},
-      {"--clients", "N", "clients that ask continuously: {}", {1, 64, 4}},
-      {"--train", "", "trains a network meanwhile: each training must end with the same bits as one without faults"},
-      {"--refit", "",
-       "replaces weights of products and measures plans meanwhile: no product may have a mixture of weights"},
+      {"--clients", "N", "clients that send requests continuously: {}", {1, 64, 4}},
+      {"--train", "", "also trains a network: each training must end with the same bits as a training without faults"},
+      {"--refit", "", "also replaces weights of products and measures plans: no product may mix old and new weights"},
       {"--standbys", "N", "standby workers, ready to take over: {}", {0, 8, 1}},
       {"--json", "", "prints only one JSON document, at the end"}};
   static const apps::grammar all{
@@ -81,7 +83,7 @@ result<std::vector<faults::kind>> kinds_in(std::string_view list) {
     const auto k = faults::kind_of(name);
     if (!k) {
       const std::string_view near = apps::nearest(name, names);
-      return misused("no kind of fault \"" + std::string(name) + "\"; " +
+      return misused("there is no kind of fault \"" + std::string(name) + "\"; " +
                      (near.empty() ? "--help lists them" : "did you mean " + std::string(near) + "?"));
     }
     out.push_back(*k);
@@ -147,8 +149,9 @@ int run(arguments a) {
   } else {
     bar.clear();
     std::printf("\n%s  %s %s\n", chaos::table(*r, t).c_str(), (r->good() ? t.good_mark() : t.bad_mark()).c_str(),
-                r->good() ? "every question had its answer, none was wrong, and nothing is left over"
-                          : "FAILED: every question had its answer, none was wrong, and nothing is left over");
+                r->good()
+                    ? "every request was answered, no answer was wrong, and nothing is left over"
+                    : "FAILED: every request must be answered, no answer may be wrong, and nothing may be left over");
   }
   return r->good() ? 0 : 1;
 }

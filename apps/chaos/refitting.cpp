@@ -13,10 +13,10 @@ using namespace troupe;
 namespace {
 
 constexpr std::int64_t terms = 192, columns = 136;
-// All sums of products are whole numbers that a float has.
+// Weights are so small that float represents all sums of products exactly.
 constexpr int largest_weight = 128;
 
-// A matrix of one number.
+// Returns a matrix whose elements all have this value.
 matrix<bfloat16> all(const device& gpu, int value) {
   const std::vector<bfloat16> numbers(terms * columns, bfloat16(static_cast<float>(value)));
   return {gpu.upload(numbers), terms, columns};
@@ -27,7 +27,7 @@ matrix<bfloat16> all(const device& gpu, int value) {
 refitter::refitter(const device& gpu, answers& to, std::uint64_t seed) : gpu_(gpu), answers_(to), seed_(seed) {
   if (auto made = cutlass::weights::make(gpu, terms, columns, {.type = dtype::bf16})) weights_ = std::move(*made);
   if (weights_ && weights_->refit(gpu, all(gpu, 1)).get()) newest_ = begun_ = 1;
-  // A compiler needs longer than a worker lives later.
+  // Compiles the kernels now, because a compile takes longer than a worker will live between two faults.
   for (const std::int64_t rows : {16, 64, 128, 256}) measure_for(rows);
   plans_ = 0;
 }

@@ -10,18 +10,19 @@
 
 namespace chaos {
 
-/// The counts of a refitter's work.
+/// Counts of what a refitter has done.
 struct refit_counts {
-  std::uint64_t refits = 0;    ///< complete and in force
-  std::uint64_t products = 0;  ///< with weights of one refit, compared
-  std::uint64_t plans = 0;     ///< measured
+  std::uint64_t refits = 0;    ///< complete replacements of the weights
+  std::uint64_t products = 0;  ///< products with the weights of one refit, whose results were compared
+  std::uint64_t plans = 0;     ///< plans that were measured
 };
 
 /// Replaces the weights of matrix products while other threads multiply with them and measure plans for them. Each
-/// product must have the weights of one refit, which was in force when it was sent or came into force meanwhile.
+/// product must use the weights of a single refit: one that was in force when the product was sent, or that came into
+/// force later.
 class refitter {
  public:
-  /// Makes the first refit, and compiles what plans are measured with, before there are faults.
+  /// Makes the first refit, and compiles the kernels with which plans are measured, before there are faults.
   refitter(const troupe::device& gpu, answers& to, std::uint64_t seed);
   /// Calls stop().
   ~refitter();
@@ -43,7 +44,7 @@ class refitter {
   answers& answers_;
   const std::uint64_t seed_;
   std::optional<troupe::cutlass::weights> weights_;
-  /// The number that all weights of the newest refit have, and of the newest that was begun.
+  /// The value of all weights: of the newest complete refit, and of the newest refit that has begun.
   std::atomic<int> newest_{0}, begun_{0};
   std::atomic<bool> over_{false};
   std::atomic<std::uint64_t> refits_{0}, products_{0}, plans_{0};

@@ -24,7 +24,7 @@ int entries_of(const char* folder) {
   return n;
 }
 
-// Counts the processes that name this one as their parent.
+// Counts the processes whose parent is this process.
 int children() {
   int n = 0;
   std::error_code gone;
@@ -34,7 +34,7 @@ int children() {
     std::ifstream file(at->path() / "stat");
     std::string line;
     std::getline(file, line);
-    // The program's name, in brackets, may contain any character.
+    // The program's name, which is in brackets, may contain any character.
     const auto bracket = line.rfind(')');
     if (bracket == std::string::npos || line.size() < bracket + 4) continue;
     if (std::strtol(line.c_str() + bracket + 4, nullptr, 10) == ::getpid()) ++n;

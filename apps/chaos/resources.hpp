@@ -17,15 +17,15 @@ struct resources {
   int memory_files = 0;  ///< mappings of memory files
 
   static resources now();
-  /// Describes what exceeds `before`: "2 processes, 1 descriptor". Empty if nothing does.
+  /// Describes by how much this exceeds `before`: "2 processes, 1 descriptor". Empty if it does not.
   std::string beyond(const resources& before) const;
-  /// Does the same for what stays: waits briefly for threads that are about to end.
+  /// Does the same for resources that stay: waits briefly for threads that are about to end.
   static std::string left_beyond(const resources& before);
 };
 
-/// A private folder for temporary files and caches: while it exists, TMPDIR and TROUPE_CACHE name it for the workers of
-/// this process. The destructor removes it and restores the variables. Only one may exist at a time, and no other
-/// thread may read the environment meanwhile.
+/// A private folder for temporary files and caches. While it exists, TMPDIR and TROUPE_CACHE point to it, for the
+/// workers of this process. The destructor removes it and restores the variables. Only one may exist at a time, and no
+/// other thread may read the environment while it is made or destroyed.
 class private_folder {
  public:
   private_folder();
@@ -34,7 +34,7 @@ class private_folder {
 
   const std::string& path() const noexcept { return path_; }
   std::string cache() const { return path_ + "/cache"; }
-  /// Returns the temporary files that still exist; none once everything has ended.
+  /// Returns the temporary files that still exist. There must be none after everything has ended.
   std::vector<std::string> temporary_files() const;
 
  private:

@@ -17,10 +17,11 @@ namespace {
 
 constexpr auto time_limit = std::chrono::seconds(60);
 constexpr auto moment = std::chrono::milliseconds(100);
-// A stopped or endless worker is detected within a fraction of the pause.
+// The heartbeat is shorter, so that a worker that is stopped or does not end is detected within a fraction of the
+// pause.
 constexpr auto pause = std::chrono::milliseconds(2000), heartbeat = std::chrono::milliseconds(300),
                longest_run = std::chrono::milliseconds(200);
-// While a GPU's driver handles a fault in one process, calls of the others block.
+// While a GPU's driver handles a fault in one process, driver calls of other processes block.
 constexpr auto heartbeat_beside_a_driver = std::chrono::milliseconds(1000);
 
 bool has(const std::vector<faults::kind>& kinds, faults::kind k) {
@@ -48,7 +49,7 @@ void sum_up(report& r, const std::vector<faults::injection>& record) {
   for (kind_report& k : r.by_kind) k.sort();
 }
 
-// The last fault may have lost a request that was sent after it.
+// Waits until the device serves: the last fault may have lost a request that was sent after it.
 result<void> serves(const device& gpu) {
   result<std::uint64_t> pong = gpu.ping().get();
   for (int i = 0; i < 100 && !pong && pong.error().reaction() == reaction::context_lost; ++i) pong = gpu.ping().get();
@@ -58,7 +59,7 @@ result<void> serves(const device& gpu) {
 result<void> storm_over(const device& gpu, const settings& s, report& r,
                         const std::function<void(const standing&)>& watch) {
   answers checked_answers(time_limit);
-  // Replies by value are in memory that `garbage` overwrites.
+  // Replies by value are stored in memory that `garbage` overwrites.
   workload clients(gpu,
                    {.clients = s.clients,
                     .seed = s.seed,
@@ -95,7 +96,7 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
   return serves(gpu);
 }
 
-// The compiler folder of a killed worker stays until the next one is made.
+// Compiles once more: the temporary folder of a killed worker's compiler stays until the next one is made.
 void compile_once_more(const settings& s) {
   runtime rt;
   const device gpu = rt.open_device(options_for(s));
@@ -130,7 +131,8 @@ kind_report report::all() const {
 }
 
 result<report> run(const settings& s, const private_folder& folder, const std::function<void(const standing&)>& watch) {
-  std::thread([] {}).join();  // the first thread makes the thread sanitizer start one of its own, which stays
+  // the first thread makes the thread sanitizer start a thread of its own, which must not count as a leak
+  std::thread([] {}).join();
   const resources before = resources::now();
   report r{.seed = s.seed};
   {
@@ -142,7 +144,7 @@ result<report> run(const settings& s, const private_folder& folder, const std::f
     if (!still) r.close = still.error().to_string();
     auto closed = gpu.close().get_for(time_limit);
     if (!closed)
-      r.close = "the device never closed";
+      r.close = "the device did not close in time";
     else if (!*closed && r.close.empty())
       r.close = closed->error().to_string();
   }

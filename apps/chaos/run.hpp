@@ -11,16 +11,17 @@
 namespace chaos {
 
 struct settings {
-  double seconds = 10;                ///< how long faults are injected
-  std::uint64_t faults = UINT64_MAX;  ///< or how many
+  double seconds = 10;                ///< how long faults are injected, in seconds
+  std::uint64_t faults = UINT64_MAX;  ///< the run also ends after this number of faults
   std::uint64_t seed = 1;
   std::vector<troupe::faults::kind> kinds = {};  ///< empty for all
-  double per_second = 100;                       ///< an upper limit: each fault waits for the recovery from the last
+  /// most faults per second; each fault waits until the device has recovered from the last one
+  double per_second = 100;
   bool one_at_a_time = true;
   int clients = 4;
-  bool training = false;               ///< a network is trained meanwhile: see `trainer`
-  bool refitting = false;              ///< weights of products are replaced meanwhile: see `refitter`
-  troupe::device_options device = {};  ///< limits are set by `run`
+  bool training = false;               ///< also train a network: see `trainer`
+  bool refitting = false;              ///< also replace the weights of products: see `refitter`
+  troupe::device_options device = {};  ///< `run` sets the limits in it
 };
 
 /// The state of a run, for its `watch` function.
@@ -29,13 +30,13 @@ struct standing {
   std::uint64_t injected, right, bad;
 };
 
-/// The outcome of the faults of one kind.
+/// The results of the faults of one kind.
 struct kind_report {
   std::uint64_t injected = 0;        ///< faults that hit something
-  std::uint64_t missed = 0;          ///< faults that had nothing to hit: no standby, or no worker yet
+  std::uint64_t missed = 0;          ///< faults that had no target: no standby, or no worker yet
   std::vector<double> recoveries_s;  ///< sorted; from the fault to the first answer of the next worker
-  std::vector<double> notices_s;     ///< sorted; from the fault until the device noticed it
-  std::vector<double> changes_s;     ///< sorted; from the notice until the next worker began to serve
+  std::vector<double> notices_s;     ///< sorted; from the fault until the device detected it
+  std::vector<double> changes_s;     ///< sorted; from the detection until the next worker began to serve
 
   double recovery_s(double share) const noexcept { return at(recoveries_s, share); }
   static double at(const std::vector<double>& sorted, double share) noexcept;
@@ -47,19 +48,19 @@ struct kind_report {
 struct report {
   double seconds = 0;
   std::uint64_t seed = 0;
-  std::string device;  ///< "host:0", "cuda:0"
+  std::string device;  ///< such as "host:0" or "cuda:0"
   std::string libraries;
   answer_counts answered;
   std::array<kind_report, troupe::faults::kind_count> by_kind;
   training_counts trained = {};
   refit_counts refitted = {};
-  std::uint64_t restarts = 0;  ///< workers lost while they served
+  std::uint64_t restarts = 0;  ///< workers that were lost while they served
   std::string complaint;       ///< the first wrong, lost or unexpected answer
-  std::string leaks;           ///< what is left after everything has ended
+  std::string leaks;           ///< resources that are left after everything has ended
   std::string close;           ///< why closing failed
 
-  bool is_training = false;   ///< a training was asked for: at least one must be completed
-  bool is_refitting = false;  ///< refits were asked for: there must be one, a product and a measured plan
+  bool is_training = false;   ///< a training was requested, so at least one must be completed
+  bool is_refitting = false;  ///< refits were requested, so there must be one refit, one product and one measured plan
   bool good() const noexcept {
     return answered.good() && leaks.empty() && close.empty() && answered.right > 0 &&
            (!is_training || trained.trainings > 0) &&
@@ -68,8 +69,8 @@ struct report {
   kind_report all() const;
 };
 
-/// Injects faults into a device of its own that clients use, and checks everything. Calls `watch` ten times a second.
-/// Fails if the device does not start.
+/// Injects faults into a device that clients use, and checks all results. The device is made for this run. Calls
+/// `watch` ten times a second. Fails if the device does not start.
 troupe::result<report> run(const settings& s, const private_folder& folder,
                            const std::function<void(const standing&)>& watch = {});
 

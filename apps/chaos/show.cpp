@@ -80,7 +80,7 @@ std::string table(const report& r, const terminal& t) {
   out += "\n";
   say("Operations of " + r.libraries + " on " + r.device + "; " + grouped(r.restarts) +
       " workers lost while they served, in " + time_text(t, r.seconds) +
-      ". Recovery: from the fault to the first answer of the next worker; median times until the "
+      ". Recovery: from the fault to the first answer of the next worker; the other times are medians until the "
       "fault was noticed, and from then on until the next worker served. Lost data: answered context_lost, as "
       "expected.");
   if (const training_counts& c = r.trained; r.is_training)

@@ -7,7 +7,7 @@
 
 namespace chaos {
 
-/// Shows one line of progress: redrawn on a terminal, printed every second elsewhere.
+/// Shows one line of progress: redrawn on a terminal, otherwise printed every second.
 class progress {
  public:
   explicit progress(const troupe::apps::terminal& t) noexcept : t_(t) {}
@@ -19,7 +19,7 @@ class progress {
   double next_s_ = 1;
 };
 
-/// Formats the faults by kind with their recoveries, then the answers, then what is wrong.
+/// Formats a table of the faults by kind, with recovery times; then a table of the answers, and the complaints.
 std::string table(const report& r, const troupe::apps::terminal& t);
 
 /// Formats the whole report as JSON.

@@ -17,7 +17,7 @@ using dnn::value;
 namespace {
 
 constexpr std::int64_t images = 16, size = 8, filters = 8, kinds = 4, steps = 40, between_saves = 2;
-// Positions in the memory that training changes. Momentum has the layout of the weights.
+// Indices in the memory that training changes. Momentum has the same layout as the weights.
 constexpr std::int64_t of_filters = 0, of_scale = of_filters + filters * 9, of_offset = of_scale + filters,
                        of_last = of_offset + filters, weights = of_last + filters * kinds, of_mean = 2 * weights,
                        of_variance = of_mean + filters, of_losses = of_variance + filters, all = of_losses + steps;
@@ -33,7 +33,7 @@ std::vector<float> untrained() {
   return out;
 }
 
-// Stripes of four widths with noise, always the same for a step; and which width each image has.
+// Images of stripes with noise, always the same for a step, and the class of each image: one of four widths of stripes.
 struct samples {
   std::vector<float> pixels, kinds_of;
 };
@@ -52,7 +52,7 @@ samples draw(std::int64_t step) {
 
 }  // namespace
 
-// The memory of one training, and its steps.
+// The memory of one training, and functions for its steps.
 class trainer::course {
  public:
   course(const device& gpu, answers& to)
@@ -64,7 +64,7 @@ class trainer::course {
         kinds_(gpu.alloc<float>(images * kinds)),
         saved_{gpu.alloc<float>(all, {.sealable = true}), gpu.alloc<float>(all, {.sealable = true})} {}
 
-  // Returns all that was changed; nothing if the device has stopped.
+  // Returns all values that training has changed, or nothing if the device has stopped.
   std::vector<float> train(training_counts& counts) {
     int newest = -1;
     for (std::int64_t done = 0; done < steps || newest < 0;) {
@@ -175,7 +175,7 @@ void trainer::run() {
     answers_.check(answer, [&](bool same) {
       if (same) return std::string();
       const auto at = std::mismatch(is.begin(), is.end(), expected_.begin(), expected_.end()).first - is.begin();
-      return cat("a training: number ", at, " of ", is.size(), " differs from that without faults");
+      return cat("a training: value ", at, " of ", is.size(), " differs from that of the training without faults");
     });
     const std::scoped_lock guard(lock_);
     counts_.trainings += here.trainings, counts_.steps += here.steps;

@@ -8,17 +8,17 @@
 
 namespace chaos {
 
-/// The counts of a trainer's work.
+/// Counts of what a trainer has done.
 struct training_counts {
-  std::uint64_t trainings = 0;     ///< completed and compared
-  std::uint64_t steps = 0;         ///< of completed trainings
+  std::uint64_t trainings = 0;     ///< trainings that were completed and compared
+  std::uint64_t steps = 0;         ///< steps of these trainings
   std::uint64_t sent_again = 0;    ///< steps that a fault interrupted, in all trainings
-  std::uint64_t workers_lost = 0;  ///< between the start and the end of a training
+  std::uint64_t workers_lost = 0;  ///< workers that were lost during a training
 };
 
-/// Trains a small network (a convolution, a normalisation over the batch, attention) from the same start, over and
-/// over. What it has learned is saved in sealed buffers, from which it continues after a fault. Each training must have
-/// the same losses and weights, bit by bit, as the first one, which the constructor completes before there are faults.
+/// Trains a small network (a convolution, a batch normalization, attention) from the same start again and again. Its
+/// state is saved in sealed buffers, from which the training continues after a fault. Each training must have exactly
+/// the same losses and weights as the first one, which the constructor completes before there are faults.
 class trainer {
  public:
   trainer(const troupe::device& gpu, answers& to);
@@ -28,7 +28,7 @@ class trainer {
 
   /// Starts to train on a thread of its own.
   void start();
-  /// Waits until the training that is under way is complete.
+  /// Waits until the current training is complete.
   void stop();
   training_counts counts() const;
 

@@ -22,9 +22,9 @@ namespace {
 
 using numbers = std::vector<float>;
 
-// Returns where two lists differ; empty if they do not. All numbers are small and whole, so nothing is rounded.
+// Returns where two lists differ, or an empty text. All values are small and whole, so nothing is rounded.
 std::string difference(std::span<const float> is, std::span<const float> should, const char* what) {
-  if (is.size() != should.size()) return cat(what, ": ", is.size(), " numbers, not ", should.size());
+  if (is.size() != should.size()) return cat(what, ": ", is.size(), " elements, not ", should.size());
   const auto [a, b] = std::mismatch(is.begin(), is.end(), should.begin());
   if (a == is.end()) return {};
   return cat(what, ": element ", a - is.begin(), " of ", is.size(), " is ", std::to_string(*a), ", not ",
@@ -78,7 +78,7 @@ class client {
     return out;
   }
 
-  // Checks the answer once everything is queued.
+  // Checks the answer after all of the round's computations have been queued.
   template <class T, class F>
   void look_later(pending<T> p, F fault_of) {
     auto answer = std::make_shared<pending<T>>(answers_.watch(std::move(p)));
@@ -105,7 +105,7 @@ class client {
     expect(y, data, "a large copy");
   }
 
-  // Copies a block into the middle of a matrix that is filled with one number.
+  // Copies a block into the middle of a matrix whose other elements are all equal.
   void ask_for_a_matrix() {
     const std::size_t rows = between(2, 60), columns = between(2, 60), height = between(1, rows),
                       width = between(1, columns);
@@ -129,13 +129,13 @@ class client {
     std::copy(data.begin(), data.end(), from.data());
     const auto x = gpu_.alloc<float>(data.size());
     gpu_.upload(x, from);
-    // `from` and `to` must live until the answer.
+    // `from` and `to` must live until the answer has arrived.
     look_later(gpu_.download(x, to), [data, from, to] {
       return difference(std::span<const float>(to.data(), data.size()), data, "shared memory");
     });
   }
 
-  // Written once, and read until a fault loses it.
+  // Uses data that is written once, and read until a fault loses it.
   void ask_for_kept_data() {
     if (kept_data_.empty() || !kept_.readable()) {
       kept_data_ = some(kept_size);
@@ -144,7 +144,7 @@ class client {
     expect(kept_, kept_data_, "kept data");
   }
 
-  // No fault loses sealed memory, so it never has to be written again.
+  // Uses sealed data, which is never written again, because no fault loses sealed memory.
   void ask_for_sealed_data() {
     if (!seal()) return;
     if (wild_writes_ && between(0, 99) == 0) {
@@ -156,7 +156,7 @@ class client {
       return sealed_.readable() ? difference(is, sealed_data_, "sealed data") : "sealed data is stale";
     });
   }
-  // Tries until it succeeds once: a fault may lose the data before.
+  // Tries until it succeeds: a fault may lose the data before they are sealed.
   bool seal() {
     if (is_sealed_) return true;
     sealed_data_ = some(kept_size);
@@ -171,7 +171,9 @@ class client {
 
   void ask_for_a_number() {
     const std::uint64_t n = random_();
-    look_later(gpu_.ping(n), [n](std::uint64_t is) { return is == n ? std::string() : "a ping: wrong number"; });
+    look_later(gpu_.ping(n), [n](std::uint64_t is) {
+      return is == n ? std::string() : "a ping: the reply differs from what was sent";
+    });
   }
 
   void ask_for_a_product() {
@@ -188,7 +190,7 @@ class client {
     expect(z, should, "a product");
   }
 
-  // Sends many requests, each of which depends on the one before.
+  // Sends many requests, each of which depends on the previous one.
   void ask_for_a_long_sum() {
     numbers should = some(between(1, 1000));
     const numbers step = some(should.size());
@@ -203,7 +205,7 @@ class client {
   }
 
   // Transforms impulses: every element of the result equals the first input, and nothing is rounded if the length is a
-  // power of 2. The worker makes, keeps and loses plans of many lengths.
+  // power of 2. The lengths differ, so the worker makes, keeps and drops many plans.
   void ask_for_a_transform() {
     const std::size_t n = std::size_t{1} << between(0, 11), batch = between(1, 5);
     numbers data(2 * n * batch, 0.f), should;

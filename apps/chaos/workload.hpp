@@ -14,25 +14,24 @@ namespace chaos {
 struct load {
   int clients = 4;
   std::uint64_t seed = 1;
-  /// Some requests reply by value instead of through memory. Must be false if shared memory is overwritten: see
+  /// Sends requests that reply by value instead of through memory. Must be false if shared memory is overwritten: see
   /// docs/faults.md.
   bool numbers = true;
-  bool blas = true, fft = true, jit = true;  ///< if the device has them
-  /// Occasionally a kernel writes to sealed memory, which must not change.
+  bool blas = true, fft = true, jit = true;  ///< use these libraries if the device has them
+  /// Sends kernels that write to sealed memory from time to time, which must not change.
   bool wild_writes = true;
-  /// A network is trained beside the clients, if the device has dnn: see `trainer`.
+  /// Trains a network at the same time, if the device has dnn: see `trainer`.
   bool training = false;
-  /// Weights of products are replaced, and plans measured, beside the clients, if the device has cutlass: see
-  /// `refitter`.
+  /// Replaces weights of products and measures plans at the same time, if the device has cutlass: see `refitter`.
   bool refitting = false;
 };
 
-/// Clients that continuously send computations with known results and check every answer. Each queues a few
-/// computations as a whole and checks only their ends; some of them use memory written long before.
+/// Clients that continuously send computations with known results and check every answer. In each round, a client
+/// queues a few computations and checks their final results; some of them use memory that was written long before.
 class workload {
  public:
   workload(const troupe::device& gpu, const load& l, answers& to);
-  /// Waits until every request is answered.
+  /// Waits until every request has been answered.
   ~workload();
   workload(const workload&) = delete;
   void stop();

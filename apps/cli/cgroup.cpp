@@ -19,7 +19,7 @@ bool read(const std::string& file, T&... values) {
   return static_cast<bool>((in >> ... >> values));
 }
 
-// Parses "max 100000" or "150000 100000": microseconds of processor time per period.
+// Parses "max 100000" or "150000 100000": microseconds of processor time, and the period in microseconds.
 void read_cpu_max(const std::string& folder, cgroup_limits& limits) {
   std::string quota;
   double period = 0;
@@ -34,14 +34,14 @@ void read_cpu_quota(const std::string& folder, cgroup_limits& limits) {
     narrow(limits.cores, quota / period);
 }
 
-// The file holds a number, or "max". Version 1 writes a number that no machine has instead.
+// The file contains a number, or "max". Instead of "max", version 1 writes a number that is larger than any memory.
 void read_memory(const std::string& file, cgroup_limits& limits) {
   std::uint64_t bytes = 0;
   if (read(file, bytes) && bytes < (std::uint64_t{1} << 60)) narrow(limits.memory_bytes, bytes);
 }
 
-// Calls f(folder) for a group and all its ancestors. In a container, the path may be one of the host's that is not
-// visible: the root of the mount is the container's own group then.
+// Calls f(folder) for a group and all its ancestors. In a container, the path may be the host's and not visible; the
+// root of the mount is then the container's own group.
 template <class F>
 void upwards(const std::string& mount, std::string path, F&& f) {
   for (;;) {
@@ -63,7 +63,7 @@ bool lists(const std::string& controllers, std::string_view name) {
 cgroup_limits read_cgroup_limits(std::string_view membership, const std::string& mount) {
   cgroup_limits limits;
   std::istringstream lines{std::string(membership)};
-  for (std::string line; std::getline(lines, line);) {  // "0::/path" or "4:cpu,cpuacct:/path"
+  for (std::string line; std::getline(lines, line);) {  // "0::/path" (version 2) or "4:cpu,cpuacct:/path" (version 1)
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);

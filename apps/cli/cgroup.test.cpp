@@ -28,7 +28,7 @@ class groups {
   fs::path root_;
 };
 
-TEST(cgroup, uses_the_narrowest_limit_up_to_the_root) {
+TEST(cgroup, uses_the_lowest_limit_of_a_group_and_its_ancestors) {
   groups g;
   g.write("service/cpu.max", "150000 100000");
   g.write("service/memory.max", "1073741824");
@@ -58,7 +58,7 @@ TEST(cgroup, reads_limits_from_the_separate_trees_of_version_1) {
   groups g;
   g.write("cpu/box/cpu.cfs_quota_us", "400000");
   g.write("cpu/box/cpu.cfs_period_us", "100000");
-  g.write("memory/memory.limit_in_bytes", "9223372036854771712");  // how version 1 writes "no limit"
+  g.write("memory/memory.limit_in_bytes", "9223372036854771712");  // what version 1 writes for "no limit"
   g.write("memory/box/memory.limit_in_bytes", "536870912");
   const auto limits = g.limits("4:cpu,cpuacct:/box\n3:memory:/box\n1:name=systemd:/box\n");
   EXPECT_EQ(limits.cores, 4.0);

@@ -10,7 +10,7 @@
 namespace troupe::apps {
 namespace {
 
-// Returns how many letters must be inserted, removed, replaced or swapped with their neighbour.
+// Returns how many letters must be inserted, removed, replaced or exchanged with their neighbor.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -38,7 +38,7 @@ const option* known(std::span<const option> all, std::string_view name) noexcept
 error unknown_option(const grammar& g, std::string_view name) {
   std::vector<std::string_view> names{"--help"};
   for (const option& o : g.options) names.push_back(o.name);
-  std::string text = "no option " + std::string(name);
+  std::string text = "there is no option " + std::string(name);
   if (const std::string_view near = nearest(name, names); !near.empty())
     text += "; did you mean " + std::string(near) + "?";
   else
@@ -62,7 +62,7 @@ bool is_engine(std::string_view name) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   std::string_view best;
-  // At most one slip in three letters: otherwise any two short words would be similar.
+  // Allows one difference for three letters: otherwise any two short words would be similar.
   const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   std::size_t least = std::max<std::size_t>(1, letters / 3) + 1;
   for (const std::string_view k : known) {

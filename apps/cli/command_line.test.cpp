@@ -47,11 +47,11 @@ TEST(command_line, uses_defaults_for_missing_options) {
 }
 
 TEST(command_line, suggests_the_intended_option_for_a_mistyped_one) {
-  expect_refused({"--jsno"}, "no option --jsno; did you mean --json?");
+  expect_refused({"--jsno"}, "there is no option --jsno; did you mean --json?");
   expect_refused({"--second=3"}, "did you mean --seconds?");
   expect_refused({"--hlep"}, "did you mean --help?");
   expect_refused({"--zyx"}, "troupe test --help lists them");
-  expect_refused({"-x"}, "no option -x");
+  expect_refused({"-x"}, "there is no option -x");
 }
 
 TEST(command_line, refuses_missing_and_surplus_values) {
@@ -60,7 +60,7 @@ TEST(command_line, refuses_missing_and_surplus_values) {
   expect_refused({"one", "two"}, "\"two\" is one argument too many");
 }
 
-TEST(command_line, refuses_numbers_out_of_range_and_text_that_is_no_number) {
+TEST(command_line, refuses_numbers_out_of_range_and_values_that_are_not_numbers) {
   for (const char* bad :
        {"--seconds=0", "--seconds=11", "--seconds=three", "--seconds=", "--seconds=3s", "--seconds=nan"}) {
     const auto seconds = parsed({bad})->number("--seconds");
@@ -95,10 +95,10 @@ TEST(command_line, does_not_suggest_a_word_that_shares_half_its_letters) {
   EXPECT_EQ(nearest("nope", known), "");
   EXPECT_EQ(nearest("cpoy", known), "copy");
   EXPECT_EQ(nearest("copying", known), "copy");
-  EXPECT_EQ(nearest("--jail", known), "") << "dashes are no letters";
+  EXPECT_EQ(nearest("--jail", known), "") << "dashes do not count as letters";
 }
 
-TEST(command_line, lists_every_option_of_the_parser_in_its_help) {
+TEST(command_line, lists_every_option_that_it_accepts_in_its_help) {
   EXPECT_EQ(help_text(known), R"(troupe test [library] [option...]
 Tests.
 

@@ -19,7 +19,8 @@ std::string parent(const std::string& path) { return path.substr(0, path.rfind('
 installation installation::of_this_program() {
   constexpr std::string_view below = "/" TROUPE_RUNTIME_SUBDIR;
   installation here;
-  const std::string folder = parent(path_of_this_program());  // of the command line, or of a program behind it
+  // the folder of the command line, or of the program that it runs
+  const std::string folder = parent(path_of_this_program());
   here.folder = folder.ends_with(below) ? folder.substr(0, folder.size() - below.size()) : parent(folder);
   here.programs = here.folder + std::string(below);
   const char* const elsewhere = ::secure_getenv("TROUPE_RUNTIME");
@@ -45,7 +46,7 @@ std::vector<engine_file> engine_files(const std::vector<std::string>& folders) {
       if (!name.ends_with(".so")) continue;
       const std::size_t end = name.size() - 3, dot = name.rfind('.', end - 1);
       if (dot == name.npos || dot == 0 || dot + 1 == end) continue;
-      if (name.substr(0, dot) == "platform") continue;  // a backend's platform, which its engines need
+      if (name.substr(0, dot) == "platform") continue;  // a platform plug-in, which the engines of its backend need
       all.push_back(
           {name.substr(0, dot), name.substr(dot + 1, end - dot - 1), folder + "/" + name, !seen.insert(name).second});
     }

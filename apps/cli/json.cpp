@@ -7,7 +7,7 @@
 namespace troupe::apps {
 namespace {
 
-// Returns the length in bytes of the character that begins here; 0 if the bytes are not UTF-8.
+// Returns the length in bytes of the character at the beginning; 0 if the bytes are not UTF-8.
 std::size_t character_bytes(std::string_view s) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char first = byte(0);
@@ -19,7 +19,7 @@ std::size_t character_bytes(std::string_view s) noexcept {
   if (n == 0 || n > s.size()) return 0;
   for (std::size_t i = 1; i < n; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
-  // Rejects overlong encodings, surrogates, and code points beyond the last.
+  // Rejects overlong encodings, surrogates, and values beyond the last code point.
   const bool wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
                      (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
   return wrong ? 0 : n;

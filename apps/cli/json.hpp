@@ -10,7 +10,7 @@
 
 namespace troupe::apps {
 
-/// Writes one JSON document, whose parts the caller passes in order.
+/// Writes one JSON document. The caller writes its parts in their order.
 class json_writer {
  public:
   enum class layout {
@@ -51,8 +51,8 @@ class json_writer {
 
   layout how_;
   std::string out_;
-  std::vector<bool> filled_;  // per open bracket: whether it contains something
-  bool named_ = false;        // a key was written, but its value was not
+  std::vector<bool> filled_;  // for each open bracket: whether it contains a value
+  bool named_ = false;        // whether a key was written whose value was not
 };
 
 }  // namespace troupe::apps

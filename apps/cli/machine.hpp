@@ -10,15 +10,15 @@
 
 namespace troupe::apps {
 
-/// The properties of the machine that matter to Troupe.
+/// The properties of this machine that affect Troupe.
 struct machine_report {
   std::string processor;
   int cores = 0;          ///< of the machine
-  int allowed_cores = 0;  ///< those this process may run on
+  int allowed_cores = 0;  ///< cores on which this process may run
   cgroup_limits limits;
-  std::vector<std::string> vectors;  ///< vector extensions, as /proc/cpuinfo names them
+  std::vector<std::string> vectors;  ///< vector extensions, with their names in /proc/cpuinfo
   std::uint64_t memory_bytes = 0, available_bytes = 0;
-  std::optional<std::uint64_t> locked_memory_bytes;  ///< empty for no limit
+  std::optional<std::uint64_t> locked_memory_bytes;  ///< empty if there is no limit
   std::uint64_t open_files = 0, most_open_files = 0;
   std::string kernel;
   bool kernel_is_new_enough = false;
@@ -28,7 +28,7 @@ struct machine_report {
 
 machine_report look_at_machine();
 
-/// Returns the oldest kernel version that has everything workers need.
+/// The oldest kernel version that has everything that workers need.
 inline constexpr int oldest_kernel_major = 5, oldest_kernel_minor = 4;
 
 }  // namespace troupe::apps

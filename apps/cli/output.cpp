@@ -11,7 +11,7 @@ int finish(std::FILE* out, int code) {
   const bool lost_before = std::ferror(out) != 0;
   bool flushed = std::fflush(out) == 0;
   if (flushed && !lost_before) return code;
-  // An earlier failed write leaves no reason behind: writing one more line break fails for the same reason.
+  // After an earlier failed write, the reason is unknown. Writing one more line break fails for the same reason.
   if (flushed) flushed = std::fputc('\n', out) != EOF && std::fflush(out) == 0;
   std::fprintf(stderr, "troupe: the output could not be written%s%s\n", flushed ? "" : ": ",
                flushed ? "" : std::strerror(errno));

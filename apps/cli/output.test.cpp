@@ -9,8 +9,8 @@
 namespace troupe::apps {
 namespace {
 
-// Returns what `finish` returns and prints for a file with this many bytes written. `early`: the bytes were flushed
-// before without checking.
+// Returns the result and the message of `finish` for a file to which this many bytes were written. `early`: the bytes
+// were flushed before, without a check.
 int finished(const char* file, std::size_t bytes, int code, std::string& said, bool early = false) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file, "w"), &std::fclose);
   testing::internal::CaptureStderr();
@@ -21,7 +21,7 @@ int finished(const char* file, std::size_t bytes, int code, std::string& said, b
   return got;
 }
 
-TEST(output, turns_success_into_failure_if_it_is_lost) {
+TEST(output, changes_exit_code_0_to_1_if_output_is_lost) {
   std::string said;
   for (const std::size_t bytes : {10u, 1'000'000u})  // fewer than the buffer holds, and more
     for (const bool early : {false, true}) {
@@ -31,7 +31,7 @@ TEST(output, turns_success_into_failure_if_it_is_lost) {
   EXPECT_EQ(finished("/dev/full", 10, 2, said), 2);
 }
 
-TEST(output, keeps_the_exit_code_if_it_is_written) {
+TEST(output, keeps_the_exit_code_if_all_output_is_written) {
   std::string said;
   for (const int code : {0, 1, 2}) EXPECT_EQ(finished("/dev/null", 10, code, said), code);
   EXPECT_EQ(finished("/dev/full", 0, 0, said), 0) << "nothing was written, so nothing is lost";

@@ -15,9 +15,9 @@ namespace troupe::apps {
 #ifdef __x86_64__
 namespace {
 
-// One round has 12 independent instructions: as many as are in flight on a processor that issues two or three per cycle
-// with a latency of four cycles. It is written as assembly so that no compiler changes what is measured. Registers
-// start from 1, because denormal numbers would be slower.
+// Each round has 12 independent instructions, which is how many are in flight on a processor that issues two or three
+// per cycle with a latency of four cycles. They are written as assembly, so that compilers do not change what is
+// measured. Registers start from 1, because subnormal numbers would be slower.
 #define TROUPE_TWELVE(ONE) \
   ONE("0") ONE("1") ONE("2") ONE("3") ONE("4") ONE("5") ONE("6") ONE("7") ONE("8") ONE("9") ONE("10") ONE("11")
 #define TROUPE_SIX(ONE, OTHER) \
@@ -90,11 +90,11 @@ way widest() {
 
 }  // namespace
 
-// Time is divided into windows, and the best one counts: in that one, nothing else used these cores. The windows count
-// all threads together, because two threads that share a core alternate on its units.
+// Divides time into windows and returns the rate of the best one, in which nothing else used these cores. A window
+// counts all threads together, because two threads that share a core alternate on its units.
 arithmetic_peak measure_peak(int threads, time_span time) {
   constexpr std::int64_t window_ns = 1'000'000;
-  constexpr std::int64_t rounds = 2000;  // about 10 us, so that reading the clock costs nothing in comparison
+  constexpr std::int64_t rounds = 2000;  // about 10 us, compared with which reading the clock takes no time
   const way w = widest();
   const auto windows = static_cast<std::size_t>(std::max<std::int64_t>(time.nanoseconds / window_ns, 3));
   std::vector<std::vector<std::int64_t>> done(static_cast<std::size_t>(std::max(threads, 1)),
@@ -122,7 +122,7 @@ arithmetic_peak measure_peak(int threads, time_span time) {
   run(done[0]);
   for (std::thread& t : others) t.join();
   std::int64_t best = 0;
-  for (std::size_t at = 1; at < windows; ++at) {  // threads are still starting in the first
+  for (std::size_t at = 1; at < windows; ++at) {  // not the first window, in which threads are still starting
     std::int64_t all = 0;
     for (const auto& thread : done) all += thread[at];
     best = std::max(best, all);

@@ -7,15 +7,16 @@
 
 namespace troupe::apps {
 
-/// Measures how fast this processor multiplies and adds numbers of double precision, the upper bound for every matrix
-/// product: by a loop of only such instructions on registers, the widest that the processor has, on several threads at
-/// once.
+/// How fast this processor multiplies and adds numbers of double precision, which is an upper bound for every matrix
+/// product. It is measured with a loop of such instructions on registers, the widest that the processor has, on several
+/// threads at once.
 struct arithmetic_peak {
-  double flops = 0;              ///< per second, of all threads together; 0 if this kind of processor is unknown
+  /// operations per second of all threads together; 0 if this kind of processor is unknown
+  double flops = 0;
   std::string_view instruction;  ///< "AVX-512 FMA"
 };
 
-/// Takes about the given time; the best millisecond of it counts.
+/// Measures for about the given time, and returns the rate of the best millisecond.
 arithmetic_peak measure_peak(int threads, time_span time);
 
 }  // namespace troupe::apps

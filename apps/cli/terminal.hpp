@@ -9,18 +9,18 @@
 
 namespace troupe::apps {
 
-/// Decides what may be written to a stream: colours, symbols and lines that are redrawn are for a person at a terminal.
-/// All other output (a pipe, a file, TERM=dumb) is plain ASCII, and so is output with NO_COLOR set.
+/// Decides what is written to a stream: colors, symbols and redrawn lines only if it is a terminal. Other output (to a
+/// pipe or a file, or with TERM=dumb) is plain ASCII, and so is output with NO_COLOR set.
 class terminal {
  public:
   struct abilities {
     bool live = false;  ///< lines may be redrawn
     bool colour = false;
-    bool symbols = false;  ///< beyond ASCII
+    bool symbols = false;  ///< characters other than ASCII may be used
     int columns = 100;
   };
 
-  terminal() noexcept = default;  // a plain one
+  terminal() noexcept = default;  // writes plain ASCII
   explicit terminal(abilities can) noexcept : can_(can) {}
   /// Returns what the stream and the environment allow.
   static terminal of(std::FILE* stream) noexcept;
@@ -32,7 +32,7 @@ class terminal {
   std::string warning(std::string_view text) const { return styled("33", text); }
   std::string bad(std::string_view text) const { return styled("31", text); }
 
-  /// Marks for the beginning of a line; all equally wide.
+  /// Marks for the beginning of a line, all of the same width.
   std::string good_mark() const { return good(can_.symbols ? "✓ " : "ok"); }
   std::string warning_mark() const { return warning("! "); }
   std::string bad_mark() const { return bad(can_.symbols ? "✗ " : "X "); }
@@ -45,15 +45,15 @@ class terminal {
   abilities can_;
 };
 
-/// "23.0 GiB"
+/// Returns a text such as "23.0 GiB".
 std::string bytes_text(double bytes);
-/// "12,345,678".
+/// Returns a text such as "12,345,678".
 std::string grouped(std::uint64_t n);
-/// "12.3 ms", "870 us": three significant digits.
+/// Returns a text with three significant digits: "12.3 ms", "870 us".
 std::string time_text(const terminal& t, double seconds);
-/// Puts blanks before the UTF-8 text until it is `columns` characters wide.
+/// Returns the UTF-8 text with blanks before it, so that it is at least `columns` characters wide.
 std::string padded(std::string text, std::size_t columns);
-/// Breaks text at blanks into lines of at most `columns` characters.
+/// Returns the text, broken at blanks into lines of at most `columns` characters.
 std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent);
 
 }  // namespace troupe::apps

@@ -33,7 +33,7 @@ void batcher::handle(answered a) {
   send_batches();
 }
 
-// They have waited longest, so they go first.
+// Queues the questions of a lost batch before all others, because they have waited longest.
 void batcher::ask_again(std::vector<question> batch) {
   counts_.repeated.fetch_add(1);
   waiting_.insert(waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
@@ -53,7 +53,7 @@ void batcher::send_batches() {
     ++under_way_;
     counts_.batches.fetch_add(1);
     counts_.questions.fetch_add(batch.size());
-    // The answer arrives as a message, so the actor is free meanwhile.
+    // The answer arrives as a message, so the actor can do other work meanwhile.
     self_.pipe(std::move(answer), [batch = std::move(batch)](result<std::vector<float>> classes) mutable {
       return answered{std::move(batch), std::move(classes)};
     });
@@ -67,7 +67,7 @@ void batcher::terminate(exit_reason) {
 pending<classes> ask(const actor_ref<batcher>& service, const std::vector<float>& features) {
   question q{&features, {}};
   auto answer = q.reply.get_pending();
-  // A full mailbox means that the service is overloaded; the question is still here then.
+  // If the service is overloaded, its mailbox is full, and the question has not been moved.
   if (const accepted taken = service.tell(std::move(q)); !taken) q.reply.set(taken.error());
   return answer;
 }

@@ -11,31 +11,31 @@ namespace demo {
 
 using classes = std::array<float, shape::classes>;
 
-/// A client's question: features, which must live until the answer, and the promise to answer.
+/// A client's question: features, which must live until the answer, and the promise for the answer.
 struct question {
   const std::vector<float>* features;
   troupe::promise<classes> reply;
 };
 
-/// Figures that any thread may read while the service runs.
+/// Counts that any thread may read while the service runs.
 struct batch_counts {
   std::atomic<std::uint64_t> batches{0}, questions{0};
-  std::atomic<std::uint64_t> repeated{0};  ///< batches lost to a fault
+  std::atomic<std::uint64_t> repeated{0};  ///< batches that a fault lost and that were sent again
 };
 
-/// The actor in front of the network. A question that arrives while the device is busy waits for the next batch, which
-/// takes all that wait: a single client is answered at once, and many cost the device hardly more. It needs no timer
-/// and no lock. If the device loses a batch to a fault, the batch is sent again: the clients only notice that it took
-/// longer.
+/// The actor that serves questions with the network. A question that arrives while the device is busy waits for the
+/// next batch, which takes all waiting questions: a single client is answered at once, and many clients take the device
+/// hardly more time. It needs no timer and no lock. If a fault loses a batch, the batch is sent again; the clients only
+/// notice that the answer took longer.
 class batcher {
  public:
   static constexpr std::size_t largest_batch = 64;
-  static constexpr int batches_under_way = 2;  ///< one is computed while the next is sent
+  static constexpr int batches_under_way = 2;  ///< while one is being computed, the next one is sent
 
   batcher(troupe::actor_context<batcher>& self, std::shared_ptr<network> net, batch_counts& counts)
       : self_(self), net_(std::move(net)), counts_(counts) {}
 
-  /// The device has answered a batch.
+  /// The message that the device has answered a batch.
   struct answered {
     std::vector<question> batch;
     troupe::result<std::vector<float>> classes;
@@ -55,7 +55,7 @@ class batcher {
   int under_way_ = 0;
 };
 
-/// Asks the service. Thread-safe.
+/// Sends a question to the service. Thread-safe.
 troupe::pending<classes> ask(const troupe::actor_ref<batcher>& service, const std::vector<float>& features);
 
 }  // namespace demo

@@ -44,7 +44,7 @@ std::vector<event> breaker::join() {
   return events_;
 }
 
-// Returns the faults that none of ours explains, each until a worker served again.
+// Returns the faults that the demo has not caused, each until a worker served again.
 std::vector<event> breaker::by_others() {
   std::vector<event> out;
   const auto now = std::chrono::system_clock::now();

@@ -6,15 +6,15 @@
 
 namespace demo {
 
-/// Breaks the device's worker while clients are served, each time in another way, at moments that divide the run
-/// evenly.
+/// Breaks the device's worker while clients are served, each time in another way, at times that divide the run evenly.
 class breaker {
  public:
   breaker(const troupe::device& gpu, const load& l, std::int64_t started_ns);
   ~breaker();
   breaker(const breaker&) = delete;
 
-  /// Waits for the last fault. Returns each fault until the device answered again, including faults that others caused.
+  /// Waits for the last fault. Returns all faults, including those that others have caused, each with the time until
+  /// the device answered again.
   std::vector<event> join();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using namespace troupe;
 
-TEST(breaker, separates_its_own_faults_from_others) {
+TEST(breaker, distinguishes_its_own_faults_from_those_of_others) {
   runtime rt;
   const device gpu = rt.open_device({.libraries = {"faults"}, .restarts = 100});
   ASSERT_TRUE(gpu.started().get());

@@ -22,7 +22,7 @@ clients::clients(actor_ref<batcher> service, const std::vector<sample>& samples,
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.6g", l.open_loop_per_s);
   entry(kind::open_loop).name = std::string("open loop, ") + rate + " per s";
-  // Distant questions, so that clients seldom ask the same one at the same time.
+  // Clients begin at questions that are far apart, so that they seldom ask the same one at the same time.
   std::uint64_t first = 0;
   for (int i = 0; i < l.coroutines; ++i) coroutines_.push_back(start(pool_, run(this, first += 1'000'003)));
   for (int i = 0; i < l.blocking; ++i) threads_.emplace_back([this, n = first += 1'000'003] { block(n); });
@@ -36,7 +36,7 @@ void clients::join() {
     if (t.joinable()) t.join();
   for (pending<void>& c : coroutines_)
     if (c.valid()) (void)c.get();
-  // Every question is answered exactly once, so this loop ends.
+  // Ends, because every question is answered exactly once.
   const auto& unanswered = entry(kind::open_loop).under_way;
   for (std::uint64_t n = unanswered.load(); n != 0; n = unanswered.load()) unanswered.wait(n);
 }

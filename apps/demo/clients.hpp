@@ -15,19 +15,19 @@ struct load {
   double seconds = 10;
   int blocking = 8, coroutines = 24;
   double open_loop_per_s = 1000;
-  int faults = 0;  ///< injected while they ask
+  int faults = 0;  ///< number of faults that are injected while they ask
 };
 
 /// Many clients of one service, each of which checks its answers. They ask for `seconds`:
-/// - blocking: one thread each, which waits for its answer and asks again;
+/// - blocking: each has a thread, which waits for its answer and asks again;
 /// - coroutines: the same, but all of them share one thread;
-/// - open loop: one thread sends at random moments, a fixed number per second whether answers arrive or not, and is
-/// called back.
-///   Its latencies count from the moment at which a question was due, so a service that stalls cannot hide that.
+/// - open loop: one thread asks at random times, a fixed number of questions per second whether answers arrive or not,
+///   and receives answers through callbacks. Its latencies count from the time at which a question was due, so that a
+///   service that stalls cannot hide that.
 class clients {
  public:
   clients(troupe::actor_ref<batcher> service, const std::vector<sample>& samples, const load& l);
-  /// Waits for all of them.
+  /// Waits for all clients.
   ~clients();
   clients(const clients&) = delete;
 
@@ -35,9 +35,9 @@ class clients {
   std::uint64_t under_way() const noexcept;
   std::int64_t started_ns() const noexcept { return started_ns_; }
   std::int64_t last_answer_ns() const noexcept { return last_answer_ns_.load(); }
-  /// Waits until they have stopped and every question has its answer.
+  /// Waits until the clients have stopped and every question has its answer.
   void join();
-  /// The first error that a client received.
+  /// Returns the first error that a client received.
   std::string first_failure() const;
 
  private:
@@ -55,7 +55,7 @@ class clients {
   std::atomic<std::int64_t> last_answer_ns_{0};
   std::array<tally, kinds.size()> tallies_;
   mutable std::mutex lock_;
-  std::string first_failure_;  // under the lock
+  std::string first_failure_;  // guarded by the lock
   troupe::thread_pool pool_{1};
   std::vector<troupe::pending<void>> coroutines_;
   std::vector<std::thread> threads_;

@@ -24,7 +24,7 @@ act show_an_error_travelling(const device& gpu) {
   gpu.fill(y, 2);
   gpu.tell(blas::gemm<float>{.a = x, .b = y, .c = xy, .m = n, .n = n, .k = 2 * n});  // the mistake: x and y are n by n
   gpu.tell(blas::gemm<float>{.a = xy, .b = y, .c = end, .m = n, .n = n, .k = n});
-  const auto answer = gpu.download(end).get();  // the only look
+  const auto answer = gpu.download(end).get();  // the only place where errors are checked
   if (answer) {
     a.lines.emplace_back("the download returned values although their inputs were refused");
     return a;
@@ -40,8 +40,8 @@ act show_an_error_travelling(const device& gpu) {
 
 namespace {
 
-// Returns a size of products that take at least a millisecond each, so that many are outstanding when the worker is
-// killed. A GPU continues for as long as the system needs to clean up after a dead process.
+// Returns an extent for which a product takes at least a millisecond, so that many products are outstanding when the
+// worker is killed. A GPU continues until the system has cleaned up after a dead process.
 std::int64_t size_of_slow_products(const device& gpu) {
   constexpr std::int64_t largest = 8192, at_least_ns = 1'000'000;
   std::int64_t n = 384;
@@ -50,7 +50,7 @@ std::int64_t size_of_slow_products(const device& gpu) {
     gpu.fill(x, 1);
     gpu.fill(y, 1);
     const blas::gemm<float> product{.a = x, .b = y, .c = z, .m = n, .n = n, .k = n};
-    if (!gpu.ask(product).get()) break;  // the first is slower; an error shows again below
+    if (!gpu.ask(product).get()) break;  // the first product is slower; an error is reported again below
     const std::int64_t began = now_ns();
     if (!gpu.ask(product).get() || now_ns() - began >= at_least_ns) break;
   }

@@ -15,10 +15,10 @@ struct act {
   std::vector<std::string> lines;
 };
 
-/// Queues a computation with a mistake and checks only its end, where that mistake must be reported.
+/// Queues a computation with a mistake, and checks that the error arrives with the computation's result.
 act show_an_error_travelling(const troupe::device& gpu);
 
-/// Kills the device's worker with work outstanding: every request must still be answered.
+/// Kills the device's worker while work is outstanding, and checks that every request is answered.
 act show_a_worker_dying(const troupe::device& gpu);
 
 }  // namespace demo

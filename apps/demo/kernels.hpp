@@ -4,10 +4,10 @@
 
 namespace demo {
 
-/// The kernels after the matrix product of each layer: CUDA C++, compiled while the service starts. Matrices are
+/// The kernels that follow the matrix product of each layer: CUDA C++, compiled while the service starts. Matrices are
 /// column-major; each column belongs to one question.
 inline constexpr const char* kernels = R"(
-// y = gelu(y + bias): a thread for each number.
+// y = gelu(y + bias), with a thread for each element.
 __global__ void bias_gelu(float* y, const float* bias, int rows, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
@@ -15,8 +15,8 @@ __global__ void bias_gelu(float* y, const float* bias, int rows, int count) {
   y[i] = 0.5f * x * (1.0f + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
 }
 
-// Turns the scores of a question into shares that sum to 1: a block for each column, a thread for each of its rows, which
-// find the largest score and the sum together, in shared memory.
+// Turns the scores of each question into probabilities, by softmax. A block processes a column, and a thread a row of
+// it; the threads find the largest score and the sum together, in shared memory.
 constexpr int classes = CLASSES;
 
 __global__ void bias_softmax(float* y, const float* bias) {

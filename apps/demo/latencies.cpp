@@ -23,7 +23,7 @@ double latency_counts::seconds_at(double share) const noexcept {
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     seen += counts_[i];
-    // The middle of the last bucket may exceed the largest time measured.
+    // The result is limited, because the middle of the last bucket may exceed the longest time.
     if (seen >= rank) return std::min(latencies::ns_of(i), static_cast<double>(most_ns_)) / 1e9;
   }
   return longest_seconds();

@@ -10,8 +10,8 @@
 
 namespace demo {
 
-/// A histogram of answer times. Many threads add to it while others read. Times are resolved to one part in 64: buckets
-/// of equal width for each power of two.
+/// A histogram of answer times. Many threads add to it while others read. The error of a time is at most one part in
+/// 64: the buckets between two powers of two have equal widths.
 class latencies {
  public:
   static constexpr std::size_t buckets = 128 + 57 * 64;
@@ -28,7 +28,7 @@ class latencies {
     const int shift = std::bit_width(ns) - 7;
     return 64 * static_cast<std::size_t>(shift) + (ns >> shift);
   }
-  /// Returns the middle of a bucket.
+  /// Returns the time in the middle of a bucket.
   static constexpr double ns_of(std::size_t bucket) noexcept {
     if (bucket < 128) return static_cast<double>(bucket);
     const std::size_t shift = bucket / 64 - 1;
@@ -42,16 +42,16 @@ class latencies {
   std::atomic<std::int64_t> most_{0};
 };
 
-/// The content of `latencies` at one moment; sums and differences of such.
+/// The content of `latencies` at one moment, or the sum or difference of such contents.
 class latency_counts {
  public:
   latency_counts() : counts_(latencies::buckets) {}
   explicit latency_counts(const latencies& of);
 
   std::uint64_t total() const noexcept;
-  /// Returns the time within which this share of the answers arrived, from 0 to 1; 0 if there were none.
+  /// Returns the time within which this share (from 0 to 1) of the answers arrived; 0 if there were none.
   double seconds_at(double share) const noexcept;
-  /// The longest time; a difference has that of its minuend.
+  /// Returns the longest time. In a difference, it is that of the later content.
   double longest_seconds() const noexcept { return static_cast<double>(most_ns_) / 1e9; }
 
   latency_counts& operator+=(const latency_counts& o) noexcept;

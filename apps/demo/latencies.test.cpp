@@ -48,7 +48,7 @@ TEST(latencies, map_every_time_to_a_bucket_in_ascending_order) {
   EXPECT_LT(latencies::bucket_of(UINT64_MAX), latencies::buckets);
 }
 
-TEST(latencies, subtract_to_the_times_added_in_between) {
+TEST(latencies, have_differences_that_contain_the_times_added_in_between) {
   latencies all;
   all.add(1000);
   const latency_counts before(all);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs a small service under load, then breaks it.
+// Runs a small service under load, and breaks it meanwhile.
 #include <algorithm>
 #include <apps/cli/command_line.hpp>
 #include <apps/cli/installation.hpp>
@@ -23,15 +23,21 @@ using apps::terminal;
 
 constexpr apps::option options[] = {
     {"--device", "D",
-     "where the service computes: host, or a GPU, as cuda:0; by default a GPU if there is one, otherwise host"},
+     "where the service computes: host, or a GPU, such as cuda:0; by default a GPU if there is one, otherwise host"},
     {"--seconds", "N", "how long clients ask: {}", {0.5, 600, 10}},
     {"--clients",
      "N",
      "clients that wait for each answer before they ask again: {}. A quarter are blocking threads, the others "
      "coroutines",
      {1, 1000, 32}},
-    {"--rate", "N", "additional questions per second, in an open loop: {}", {0, 100'000, 1000}},
-    {"--faults", "N", "how often the worker is broken meanwhile, each time in another way: {}", {0, 1000, 4}},
+    {"--rate",
+     "N",
+     "questions per second from an additional client that does not wait for answers: {}",
+     {0, 100'000, 1000}},
+    {"--faults",
+     "N",
+     "number of times that the worker is broken meanwhile, each time in another way: {}",
+     {0, 1000, 4}},
     {"--plot", "FILE", "file for the picture: troupe-demo.svg by default, none with --json"},
     {"--json", "", "prints only one JSON document, at the end"}};
 
@@ -58,7 +64,7 @@ Exit code: 0 all answers were right and all faults were handled; 1 otherwise, or
 struct settings {
   demo::load load;
   apps::named_device device;
-  std::string plot;  // empty for none
+  std::string plot;  // empty: no picture
   bool json = false, help = false;
 };
 
@@ -124,7 +130,7 @@ std::string whole_path(const std::string& file) {
   return ::realpath(file.c_str(), path) == nullptr ? file : path;
 }
 
-// Text for a person; nothing if the output is JSON.
+// Writes text for a person, or nothing if the output is JSON.
 class speaker {
  public:
   explicit speaker(bool silent) noexcept : t_(terminal::of(stdout)), silent_(silent) {}
@@ -174,7 +180,7 @@ int run(const settings& s) {
                                      .ordinal = s.device.ordinal,
                                      .mailbox_capacity = 4096,
                                      .libraries = {"blas", "jit", "faults"},
-                                     .restarts = 10'000,  // they are intended
+                                     .restarts = 10'000,  // because the demo ends workers on purpose
                                      .runtime_folder = apps::installation::of_this_program().option});
   if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error(), gpu.statistics()), 1;
   const device_statistics opened = gpu.statistics();

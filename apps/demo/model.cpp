@@ -33,7 +33,8 @@ model::model(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (std::size_t i = 0; i + 1 < shape::widths.size(); ++i) {
     const std::int64_t inputs = shape::widths[i], outputs = shape::widths[i + 1];
-    // Scaled so that numbers keep their size from layer to layer, and each of them matters.
+    // The weights are scaled so that values keep their magnitude from layer to layer, and each weight affects the
+    // result.
     const double largest = std::sqrt(6.0 / static_cast<double>(inputs));
     layers_.push_back(
         {inputs, outputs, random_numbers(inputs * outputs, largest, random), random_numbers(outputs, 0.5, random)});
@@ -56,7 +57,7 @@ std::vector<double> model::answer_to(const std::vector<float>& features) const {
 }
 
 bool sample::answered_by(const float* classes) const noexcept {
-  // After three layers, single precision errs by about 1e-6 of a share.
+  // After three layers, single precision has an error of about 1e-6 in a share.
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (!(std::abs(double{classes[i]} - expected[i]) < 1e-4 * expected[i] + 1e-7)) return false;
   return true;

@@ -8,22 +8,22 @@
 
 namespace demo {
 
-/// The model that the service computes: `features` numbers pass through dense layers and yield shares of `classes`,
-/// which sum to 1. The number of classes is a power of two.
+/// The extents of the model that the service computes: `features` values pass through dense layers and yield a
+/// probability for each of `classes`, which sum to 1. The number of classes is a power of two.
 struct shape {
   static constexpr std::int64_t features = 256, hidden = 512, classes = 32;
   static constexpr std::array<std::int64_t, 4> widths = {features, hidden, hidden, classes};
   static constexpr double flops_of_one = 2.0 * (features * hidden + hidden * hidden + hidden * classes);
 };
 
-/// One dense layer: activation(weights * inputs + bias), where the activation is gelu, and softmax in the last layer.
-/// Weights are column-major, `outputs` by `inputs`.
+/// One dense layer: activation(weights * inputs + bias). The activation is softmax in the last layer, and gelu in all
+/// others. Weights are column-major, `outputs` by `inputs`.
 struct layer {
   std::int64_t inputs, outputs;
   std::vector<float> weights, bias;
 };
 
-/// The weights of the network, and its results by plain loops in double precision: the reference for every answer.
+/// The weights of the network, and its results by plain loops in double precision, with which every answer is compared.
 class model {
  public:
   explicit model(std::uint64_t seed);
@@ -41,8 +41,8 @@ struct sample {
 
   bool answered_by(const float* classes) const noexcept;
 };
-/// Enough questions that clients seldom ask the same one. They are computed once, so that checking an answer costs
-/// little.
+/// Returns so many questions that clients seldom ask the same one. Their answers are computed once, so that checking an
+/// answer takes little time.
 std::vector<sample> make_samples(const model& m, std::size_t count, std::uint64_t seed);
 
 }  // namespace demo

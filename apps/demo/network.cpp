@@ -26,7 +26,7 @@ network::network(const device& gpu, const model& m)
 
 void network::keep(const buffer<float>& where, const std::vector<float>& values) const {
   gpu_.upload(where, values);
-  (void)seal(gpu_, where);  // without a seal, a fault costs another upload
+  (void)seal(gpu_, where);  // if sealing fails, a fault may make another upload necessary
 }
 
 void network::renew() {
@@ -52,7 +52,7 @@ pending<std::vector<float>> network::answer(const std::vector<float>& features, 
                             .block = 256,
                             .arguments = {inout(y), l.bias, static_cast<int>(l.outputs), static_cast<int>(count)}});
     }
-    x = y;  // the device keeps memory alive that it still uses
+    x = y;  // frees the old x; the device keeps memory that it still uses
   }
   return gpu_.download(x);
 }

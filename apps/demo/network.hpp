@@ -8,23 +8,23 @@
 
 namespace demo {
 
-/// The network on a device. Its weights are uploaded and its kernels compiled once for all requests. Both survive
-/// workers: the weights are sealed, and programs are rebuilt where they are missing.
+/// The network on a device. Its weights are uploaded and its kernels compiled once. Both survive the loss of a worker:
+/// the weights are sealed, and the next worker builds the program again.
 class network {
  public:
-  /// The model must outlive the network.
+  /// Precondition: the model outlives the network.
   network(const troupe::device& gpu, const model& m);
 
-  /// Answers once the kernels are compiled, with how long that took and where they came from; or fails with the
-  /// compiler's message.
+  /// Completes when the kernels are compiled, with how long that took and where they came from, or fails with the
+  /// compiler's messages.
   troupe::pending<troupe::kernel::build_summary> compiled() const { return program_.summary(); }
 
-  /// Uploads weights again that a fault lost before they were sealed. Queued like everything else; does nothing if all
-  /// are present.
+  /// Uploads weights again that a fault lost before they were sealed. The upload is queued like every request. Does
+  /// nothing if no weights are lost.
   void renew();
 
-  /// Queues everything that turns a batch of features, one column per question, into as many columns of classes. Awaits
-  /// nothing: an error on the way arrives with the answer.
+  /// Queues all requests that compute a batch: features, one column per question, to as many columns of classes. Does
+  /// not wait for any of them: an error on the way arrives with the answer.
   troupe::pending<std::vector<float>> answer(const std::vector<float>& features, std::int64_t questions) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace demo {
 namespace {
 
-// The colours of Okabe and Ito, which nearly everyone can distinguish, and paler ones of them on dark backgrounds.
+// The colors of Okabe and Ito, which nearly everyone can distinguish, and paler versions for dark backgrounds.
 constexpr const char* style = R"(
 svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;background:#fff}
 .ground{fill:#fff}
@@ -62,7 +62,7 @@ std::string time_text(double s) {
 
 std::string digit(std::size_t i) { return std::to_string(i); }
 
-// A panel with a heading above it; its scales map numbers to places inside.
+// A panel with a heading above it. Its scales map values to coordinates.
 struct panel {
   double top, bottom;
   scale x, y;
@@ -86,7 +86,7 @@ void time_axis(svg& out, const panel& p, double seconds) {
   out.line({left, p.bottom}, {right, p.bottom}, "axis");
 }
 
-// Draws the keys side by side, aligned to the right edge.
+// Draws the keys of the legend from left to right, aligned to the right edge.
 struct key {
   std::string name, classes;
   bool filled;
@@ -104,7 +104,8 @@ void legend(svg& out, double y, const std::vector<key>& keys) {
   }
 }
 
-// Returns the first of a few rows in which a text from `begin` to `end` overlaps no other; none if all are taken.
+// Finds, among a few rows, the first one in which a text from `begin` to `end` overlaps no other; none if all are
+// taken.
 class text_rows {
  public:
   std::optional<double> place(double begin, double end) {
@@ -143,18 +144,19 @@ void throughput(svg& out, double top, double bottom, const run_record& run) {
     for (const double v : m.answers_per_s) all += v;
     most = std::max(most, all);
   }
-  most *= run.events.empty() ? 1.08 : 1.3;  // room for the labels of events
+  most *= run.events.empty() ? 1.08 : 1.3;  // leaves room for the labels of events
   const std::vector<double> steps = round_steps(most, 5);
   const double high = std::max(most, steps.back());
   const panel p{top, bottom, {0, run.seconds, left, right}, {0, high, bottom, top}};
   out.text(left, top - 14, "heading", "Answers per second");
   grid(out, p, steps, &count_text);
-  // The kinds are stacked: the upper edge is their sum.
+  // The areas of the kinds of clients are stacked, so the upper edge is their sum.
   std::vector<point> lower;
   std::vector<double> sums(run.moments.size(), 0);
   const auto edge = [&] {
     std::vector<point> points;
-    if (!sums.empty()) points.push_back({left, p.y(sums.front())});  // a moment covers the time since the one before
+    // an interval begins at the end of the previous one
+    if (!sums.empty()) points.push_back({left, p.y(sums.front())});
     for (std::size_t i = 0; i < run.moments.size(); ++i) points.push_back({p.x(run.moments[i].at_s), p.y(sums[i])});
     return points;
   };
@@ -200,7 +202,7 @@ void latency_over_time(svg& out, double top, double bottom, const run_record& ru
   time_axis(out, p, run.seconds);
 }
 
-// Returns the rareness of a latency: 0 for half of the answers, then one step for each nine.
+// Returns the position of a share on the axis: 0.3 for half of the answers, then one unit for each nine of 0.9, 0.99 ….
 double rareness(double share) { return -std::log10(1 - share); }
 
 void latency_by_share(svg& out, double top, double bottom, const run_record& run) {
@@ -230,7 +232,7 @@ void latency_by_share(svg& out, double top, double bottom, const run_record& run
     const latency_counts& right_ones = run.by_kind[k].right;
     const std::uint64_t n = right_ones.total();
     if (n == 0) continue;
-    // As far as the number of answers resolves; then up to the slowest one.
+    // Draws the line as far as the number of answers has a meaning, and then to the slowest answer.
     const double last = std::min(rarest, std::log10(static_cast<double>(n)));
     std::vector<point> points;
     for (double r = 0; r <= last; r += 0.01)

@@ -8,7 +8,7 @@
 namespace demo {
 namespace {
 
-// A run with all kinds of clients, one of which has a name that must be escaped.
+// Returns a run with all kinds of clients; one of its names must be escaped.
 run_record small_run() {
   run_record run{.seconds = 2, .machine = "a <machine>", .service = "cats & dogs"};
   for (std::size_t k = 0; k < kinds.size(); ++k) {
@@ -26,7 +26,7 @@ std::size_t count(const std::string& text, std::string_view part) {
   return n;
 }
 
-TEST(plot, is_a_self_contained_picture) {
+TEST(plot, is_an_svg_picture_that_refers_to_no_other_file) {
   const std::string picture = plot(small_run());
   EXPECT_TRUE(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_TRUE(picture.ends_with("</svg>\n"));
@@ -37,10 +37,10 @@ TEST(plot, is_a_self_contained_picture) {
   EXPECT_NE(picture.find("prefers-color-scheme:dark"), picture.npos);
   EXPECT_NE(picture.find("a &lt;machine&gt;"), picture.npos);
   EXPECT_NE(picture.find("cats &amp; dogs"), picture.npos);
-  EXPECT_NE(picture.find("1.5 k answers per second"), picture.npos) << "those that came in the 2 seconds";
+  EXPECT_NE(picture.find("1.5 k answers per second"), picture.npos) << "only answers within the 2 seconds count";
 }
 
-TEST(plot, draws_a_line_and_a_key_for_each_kind_with_answers) {
+TEST(plot, draws_an_area_and_a_key_for_each_kind_of_clients_with_answers) {
   run_record run = small_run();
   EXPECT_EQ(count(plot(run), "area k"), 3u);
   run.by_kind[2].right = {};
@@ -63,7 +63,7 @@ TEST(plot, writes_no_text_over_other_text) {
   for (int i = 0; i < 5; ++i) run.events.push_back({0.5 + 0.01 * i, 0.55 + 0.01 * i, "worker killed"});
   const std::string picture = plot(run);
   EXPECT_EQ(count(picture, "class=\"event\""), 10u);
-  EXPECT_EQ(count(picture, "worker killed"), 3u) << "one below the other, and no more than there is room for";
+  EXPECT_EQ(count(picture, "worker killed"), 3u) << "one below the other, and only as many as there is room for";
   const std::size_t first = picture.find("class=\"eventtext\""),
                     second = picture.find("class=\"eventtext\"", first + 1);
   const auto height = [&](std::size_t text) {
@@ -80,10 +80,10 @@ TEST(scale, maps_numbers_between_its_ends) {
   EXPECT_DOUBLE_EQ(up(0), 100);
   EXPECT_DOUBLE_EQ(up(2.5), 75);
   EXPECT_DOUBLE_EQ(decades(10), 25);
-  EXPECT_DOUBLE_EQ(decades(0), 0) << "a number without a logarithm is at the edge";
+  EXPECT_DOUBLE_EQ(decades(0), 0) << "a value without a logarithm is mapped to the edge";
 }
 
-TEST(scale, steps_by_round_numbers_up_to_the_highest) {
+TEST(scale, labels_round_numbers_up_to_the_highest) {
   EXPECT_EQ(round_steps(10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(round_steps(23, 5), (std::vector<double>{0, 5, 10, 15, 20}));
   EXPECT_EQ(powers_of_ten(0.9, 11), (std::vector<double>{1, 2, 5, 10}));

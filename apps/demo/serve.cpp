@@ -16,11 +16,11 @@ using namespace troupe;
 namespace {
 
 constexpr std::int64_t moment_ns = 100'000'000;
-constexpr std::size_t different_questions = 509;  // a prime, so that a client with any stride meets all of them
+constexpr std::size_t different_questions = 509;  // a prime, so that a client with any stride asks all of them
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Turns the running counts of clients into moments.
+// Turns the counts that clients update into intervals.
 class observer {
  public:
   observer(const device& gpu, const clients& crowd, run_record& run) : gpu_(gpu), crowd_(crowd), run_(run) {}
@@ -87,7 +87,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<network> net, const 
   batch_counts counts;
   stage actors({.threads = 1});
   const auto service = actors.spawn<batcher>({.mailbox = 65536, .name = "batcher"}, std::move(net), counts);
-  // No client's latency includes one-time costs.
+  // Asks some questions first, so that no client's latency includes one-time costs.
   for (int i = 0; i < 20; ++i) TROUPE_TRY(ask(service, samples[0].features).get());
 
   run_record run{.seconds = l.seconds, .machine = machine_text(gpu.statistics())};
@@ -100,12 +100,12 @@ result<run_record> serve(const device& gpu, std::shared_ptr<network> net, const 
     std::this_thread::sleep_for(std::chrono::nanoseconds(next - now_ns()));
     eye.look(watch, true);
   }
-  // If the service was overloaded, the rest is answered now: the output shows that.
+  // If the service was overloaded, the remaining questions are answered now, and the output shows how many.
   const auto wait = [] { std::this_thread::sleep_for(std::chrono::nanoseconds(moment_ns)); };
   for (wait(); crowd.under_way() > 0; wait()) eye.look(watch, false);
   crowd.join();
   run.events = faults.join();
-  actors.close();  // a client called back may still be leaving its callback
+  actors.close();  // the callback of a client may still be running
   for (const kind k : kinds) {
     const tally& t = crowd.of(k);
     run.by_kind[static_cast<std::size_t>(k)] = {t.name, latency_counts(t.right), t.in_time.load(), t.wrong.load(),

@@ -22,7 +22,7 @@ double all_per_s(const moment& m) {
   return sum;
 }
 
-// Draws the rates of the last moments as small bars.
+// Draws the rates of the last intervals as small bars.
 std::string bars(const std::vector<moment>& moments, std::size_t count) {
   static constexpr const char* heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const std::size_t first = moments.size() > count ? moments.size() - count : 0;
@@ -34,7 +34,7 @@ std::string bars(const std::vector<moment>& moments, std::size_t count) {
   return out + std::string(count - (moments.size() - first), ' ');
 }
 
-// Shows what was injected, and how long the effect lasted.
+// Returns which faults were injected, and how long the effect of each lasted.
 std::string faults_text(const run_record& run, const terminal& t) {
   std::string out = troupe::cat("\n  ", run.events.size(), run.events.size() == 1 ? " fault" : " faults",
                                 " meanwhile, with the time until the device answered again:\n");
@@ -114,7 +114,7 @@ std::string table(const run_record& run, const terminal& t) {
                 bytes_text(static_cast<double>(run.most_memory_bytes)).c_str());
   out.append("\n").append(text);
   if (!run.events.empty()) out += faults_text(run, t);
-  // Questions that are outstanding when clients stop are answered soon, unless there is a queue.
+  // Questions that are outstanding when clients stop are answered soon, unless the service was overloaded.
   if (run.last_answer_s > run.seconds + 0.1)
     out += "  " +
            wrapped(grouped(all.right.total() - all.in_time) + " of the answers came late, the last " +

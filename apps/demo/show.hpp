@@ -8,7 +8,7 @@
 
 namespace demo {
 
-/// Shows a run in progress: one line, redrawn on a terminal, printed every second elsewhere.
+/// Shows a run in progress, as one line: redrawn on a terminal, otherwise printed every second.
 class progress {
  public:
   explicit progress(const troupe::apps::terminal& t) noexcept : t_(t) {}
@@ -20,10 +20,10 @@ class progress {
   double next_s_ = 1;
 };
 
-/// Formats the table of clients and their cost.
+/// Formats the table of clients, and what the service has used.
 std::string table(const run_record& run, const troupe::apps::terminal& t);
 
-/// Formats everything as JSON. `plot` is the path of the picture; empty for none.
+/// Formats all results as JSON. `plot` is the path of the picture; empty: there is none.
 std::string json(const run_record& run, const std::vector<act>& acts, const std::string& plot, bool good);
 
 }  // namespace demo

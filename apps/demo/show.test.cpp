@@ -8,7 +8,7 @@
 namespace demo {
 namespace {
 
-// Two seconds, and then as many answers again to questions that were asked in them.
+// Returns a run of two seconds, after which as many answers arrive again, to questions from the two seconds.
 run_record overloaded() {
   run_record run{.seconds = 2, .last_answer_s = 4.25, .batches = 100, .most_memory_bytes = 1 << 20};
   latencies all;
@@ -45,7 +45,7 @@ TEST(show, reports_late_answers) {
   const std::string text = table(run, {});
   EXPECT_NE(text.find("60,000 of the answers came late, the last 2.25 s after the end"), text.npos) << text;
   run.last_answer_s = 2.01;
-  EXPECT_EQ(table(run, {}).find("late"), text.npos) << "who was asking at the end is not";
+  EXPECT_EQ(table(run, {}).find("late"), text.npos) << "answers to questions outstanding at the end are not late";
 }
 
 TEST(show, reports_faults_with_the_time_to_recovery) {

@@ -12,7 +12,7 @@ struct point {
   double x, y;
 };
 
-/// Maps numbers from `low` to `high` to places from `from` to `to` on an axis; linearly, or by powers of ten.
+/// Maps values from `low` to `high` to coordinates from `from` to `to`, linearly or by powers of ten.
 struct scale {
   double low, high, from, to;
   bool logarithmic = false;
@@ -20,12 +20,12 @@ struct scale {
   double operator()(double v) const noexcept;
 };
 
-/// Returns round numbers to label an axis: about `count` of them up to `high`, or 1, 10, 100 … with 2 and 5 between if
-/// those are few.
+/// Returns round numbers to label an axis: about `count` of them up to `high`; for powers of ten, 1, 10, 100 … with 2
+/// and 5 in between if those are few.
 std::vector<double> round_steps(double high, int count);
 std::vector<double> powers_of_ten(double low, double high);
 
-/// Writes a self-contained picture. Colours and fonts come from classes.
+/// Writes a picture that contains all that it needs. Colors and fonts come from classes of its style.
 class svg {
  public:
   svg(double width, double height, std::string_view style, std::string_view title, std::string_view description);

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr option options[] = {
-    {"library", "", "only this library, with all its operations; the exit code is then about it"},
+    {"library", "", "check only this library, and list its operations; the exit code then says whether it can be used"},
     {"--engines", "FOLDER", "search this folder before the installation's own, as device_options::engine_folders does"},
     {"--json", "", "one JSON document, for programs"}};
 
@@ -50,7 +50,7 @@ service_report try_device(const doctor_settings& settings, const installation& h
   runtime rt;
   const std::int64_t opened = now_ns();
   const device gpu = rt.open_device({.engine = "host",
-                                     .compile = false,  // a diagnosis makes no cache
+                                     .compile = false,  // because a diagnosis must not fill the cache
                                      .start_timeout = time_limit,
                                      .close_timeout = time_limit,
                                      .runtime_folder = here.option,
@@ -62,13 +62,13 @@ service_report try_device(const doctor_settings& settings, const installation& h
   if (auto ready = gpu.started().get(); !ready) return fail(ready.error());
   s.ready_s = seconds_since(opened);
   s.memory_bytes = gpu.statistics().memory.total_bytes;
-  // The first round trip finds everything cold; the median of several is what a program sees.
+  // In the first round trip, nothing is cached; the median of several is typical for a program.
   std::vector<double> round_trips;
   for (std::uint64_t i = 0; i < 101; ++i) {
     const std::int64_t asked = now_ns();
     auto answer = gpu.ping(i).get();
     if (!answer) return fail(answer.error());
-    if (*answer != i) return s.why = cat("the worker answered ", *answer, " to ", i), s;
+    if (*answer != i) return s.why = cat("the worker answered ", *answer, " to a ping with ", i), s;
     round_trips.push_back(seconds_since(asked));
   }
   std::nth_element(round_trips.begin(), round_trips.begin() + 50, round_trips.end());
@@ -88,7 +88,7 @@ gpu_report examine_gpus(const installation& here) {
   return g;
 }
 
-// Returns the engine that runtime::open_device chooses, from what is known already.
+// Returns the engine that runtime::open_device chooses, from what the report already contains.
 engine_choice default_engine(const gpu_report& g) {
   return choose_engine(0, {.environment = engine_of_environment(),
                            .has_gpu_engines = g.built,
@@ -139,7 +139,7 @@ std::string reason_of(const doctor_report& r, const std::vector<engine_report>& 
 }  // namespace
 
 std::string install_command(const std::string& package) {
-  // a remedy that is no single package of a distribution
+  // If the text has several words, it is not a package of a distribution.
   if (package.find(' ') != package.npos) return "install " + package;
   if (::access("/usr/bin/apt-get", X_OK) != 0) return "install what Debian calls " + package;
   return (::geteuid() == 0 ? "apt-get install " : "sudo apt-get install ") + package;
@@ -151,7 +151,7 @@ std::string optional_engine::text() const {
 }
 
 std::vector<optional_engine> left_out(const std::vector<engine_report>& engines) {
-  // The optional engines, as the libraries declare them: see troupe_add_library_actor.
+  // The optional engines, as the libraries declare them in their CMakeLists.txt: see troupe_add_library_actor.
   static constexpr optional_engine optional[] = {
 #include "optional_engines.inc"
   };

@@ -16,28 +16,28 @@
 
 namespace troupe::apps {
 
-/// The result of opening a host device, sending it a request, and closing it.
+/// The result of opening a host device, sending requests to it, and closing it.
 struct service_report {
   bool serves = false;
   std::string why;  ///< why the device does not serve
   double ready_s = 0, round_trip_s = 0, close_s = 0;
-  std::uint64_t memory_bytes = 0;  ///< how much memory the device may allocate
+  std::uint64_t memory_bytes = 0;  ///< memory that the device may allocate
 };
 
-/// An engine of this version that is built only if the vendor's headers are installed.
+/// An engine of this version of Troupe that is built only if a vendor's headers are installed.
 struct optional_engine {
   const char *library, *name, *package;
-  /// Returns the name of what was missing, and how to get it.
+  /// Returns what was missing when Troupe was built, and how to install it.
   std::string text() const;
 };
-/// Returns the engines that this installation was built without; none if it has no engines at all, which has another
-/// reason.
+/// Returns the engines that were left out when this installation was built. Returns none if it has no engines at all,
+/// because that has another reason.
 std::vector<optional_engine> left_out(const std::vector<engine_report>& engines);
 
 struct doctor_report {
   installation here;
-  std::string library;  ///< the only one to check; empty for all
-  engine_choice opens;  ///< what open_device() opens
+  std::string library;  ///< the only library to check; empty: all
+  engine_choice opens;  ///< the engine of the device that open_device() opens
   service_report service;
   machine_report machine;
   confinement_support confinement;
@@ -51,7 +51,7 @@ struct doctor_report {
 
 struct doctor_settings {
   std::string library;
-  std::vector<std::string> engine_folders;  ///< searched before those of the installation
+  std::vector<std::string> engine_folders;  ///< folders that are searched before those of the installation
 };
 
 doctor_report examine(const doctor_settings& settings);
@@ -59,10 +59,10 @@ doctor_report examine(const doctor_settings& settings);
 std::string doctor_text(const doctor_report& r, const terminal& t);
 std::string doctor_json(const doctor_report& r);
 
-/// Returns the command that installs a package here, or what to do if there is none.
+/// Returns the command that installs a package on this system, or a description of what to do.
 std::string install_command(const std::string& package);
 
-/// `troupe doctor`; the arguments are those after the command. Returns the exit code.
+/// Runs `troupe doctor`. `arguments` are those after the command. Returns the exit code.
 int doctor_command(std::span<const char* const> arguments);
 
 }  // namespace troupe::apps

@@ -29,10 +29,10 @@ TEST(doctor, treats_only_optional_engines_as_left_out) {
   EXPECT_TRUE(is_left_out({engine("memory"), engine("jit"), engine("module")}, "blas.host"));
   EXPECT_FALSE(is_left_out({engine("memory"), engine("blas"), engine("jit"), engine("module")}, "blas.host"));
   EXPECT_FALSE(is_left_out({engine("memory")}, "jit.host"))
-      << "it needs no vendor's library: that it lacks is a defect";
+      << "it needs no vendor's library, so its absence is a defect";
 }
 
-TEST(doctor, misses_gpu_engines_only_on_machines_with_a_gpu) {
+TEST(doctor, reports_missing_gpu_engines_only_on_machines_with_a_gpu) {
   engine_report platform = engine("platform");
   platform.file.backend = "cuda";
   EXPECT_TRUE(is_left_out({platform}, "blas.cuda"));
@@ -50,7 +50,7 @@ TEST(doctor, says_how_to_get_engines_that_were_left_out) {
     EXPECT_NE(text.find("libopenblas-pthread-dev"), text.npos) << text;
 }
 
-TEST(doctor, says_how_far_workers_are_confined) {
+TEST(doctor, reports_which_confinement_of_workers_is_possible) {
   doctor_report r;
   r.confinement = {.landlock = 7, .filters = true};
   EXPECT_NE(doctor_text(r, {}).find("(Landlock 7, seccomp)"), std::string::npos) << doctor_text(r, {});
@@ -72,7 +72,7 @@ TEST(doctor, shows_the_notes_of_an_engine) {
   }
 }
 
-// A processor with AVX-512 that OpenBLAS 0.3.21 does not know.
+// Returns a report of a processor with AVX-512, which OpenBLAS 0.3.21 does not know.
 doctor_report with_speed(double flops, std::string kernels, const char* setting) {
   x86_processor p;
   p.vendor = "GenuineIntel";
@@ -87,7 +87,7 @@ doctor_report with_speed(double flops, std::string kernels, const char* setting)
   r.speed.choice = kernel_choice::of(p, setting);
   return r;
 }
-// The report on one line.
+// Returns the report as text, on one line.
 std::string text_of(const doctor_report& r) {
   std::string text = doctor_text(r, {}), line;
   for (const char c : text)

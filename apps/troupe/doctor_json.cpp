@@ -89,7 +89,7 @@ void write(json_writer& out, const engine_report& e) {
   out.end_object();
 }
 
-// Null if not measured, because blas.host is unusable or another library was asked about.
+// Writes null if the speed was not measured, because blas.host is unusable or only another library was checked.
 void write(json_writer& out, const speed_report& s) {
   out.key("speed");
   if (!s.measured && s.why.empty()) {

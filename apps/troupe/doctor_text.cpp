@@ -11,7 +11,7 @@ namespace {
 
 using condition = engine_report::condition;
 
-// Prints lines of "mark label text", with the text in its own column.
+// Prints lines that consist of a mark, a label and a text, in columns.
 class page {
  public:
   explicit page(const terminal& t) : t_(t), columns_(std::clamp(t.can().columns, 60, 100)) {}
@@ -147,7 +147,7 @@ void engine_lines(page& p, const engine_report& e) {
   }
 }
 
-// All for the same reason, which is printed at the end.
+// Lists the engines that need a GPU on one line. The reason, which they share, is printed at the end.
 void waiting_engines(page& p, const std::vector<engine_report>& all) {
   std::string names;
   for (const engine_report& e : all)

@@ -10,22 +10,22 @@ namespace {
 
 using condition = engine_report::condition;
 
-// The loader says "libx.so.1: cannot open shared object file: No such file or directory" if an engine needs a missing
-// library.
+// Returns true if the engine needs a library that is missing: the dynamic linker then says "libx.so.1: cannot open
+// shared object file: No such file or directory".
 bool says_library_missing(const std::string& why, const std::string& path) {
   return why.find("cannot open shared object file: No such file") != why.npos &&
          why.find(path + ": cannot open") == why.npos;
 }
 
-// "undefined symbol: cublasGemmEx", or "version `libcublas.so.13' not found": the library that the engine was built
-// with had it.
+// Returns true if the library lacks something that it had when the engine was built: "undefined symbol: cublasGemmEx",
+// or "version `libcublas.so.13' not found".
 bool says_library_too_old(const std::string& why, const engine_report& r) {
   const std::size_t at = why.find("undefined symbol: ");
   if (at != why.npos) return !r.package.empty() && why.find("troupe", at) == why.npos;
   return why.find(": version `") != why.npos && why.find("' not found (required by") != why.npos;
 }
 
-// The worker adds this for programs that do not know the engine and the package; here both are shown anyway.
+// Removes what the worker adds for programs that know neither the engine nor the package, because doctor shows both.
 std::string in_own_words(std::string why, const engine_report& r) {
   for (const std::string& known :
        {"library " + r.file.library + ": ", std::string("cannot load its engine: "), r.file.path + ": "})
@@ -60,7 +60,7 @@ void read_description(engine_report& r, const worker_answer& answer) {
     if (answer.end.value == 0 && described)
       r.is = condition::serves;
     else if (r.why.empty())
-      r.why = "the worker does not say why";
+      r.why = "the worker gave no reason";
     return;
   }
   r.is = condition::broken;

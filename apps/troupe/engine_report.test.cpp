@@ -48,7 +48,7 @@ TEST(engine_report, distinguishes_an_outdated_vendor_library_from_a_broken_engin
   }
   EXPECT_EQ(read("unloadable /engines/fft.host.so: undefined symbol: _ZN6troupe3fft4planE\nend\n", no).is,
             condition::broken)
-      << "one of our own";
+      << "a symbol of Troupe's own is missing";
 }
 
 TEST(engine_report, distinguishes_a_missing_device_from_a_broken_engine) {
@@ -65,7 +65,7 @@ TEST(engine_report, reports_other_unloadable_files_as_broken) {
   EXPECT_EQ(read("refused fatal the vendor library is not what it says\nend\n", no).is, condition::broken);
 }
 
-TEST(engine_report, accepts_that_an_engine_does_not_suit_the_machine) {
+TEST(engine_report, reports_an_engine_that_refuses_the_machine_as_unsuited) {
   const auto r = read("refused unsupported library fft: expected model 7\nend\n", no);
   EXPECT_EQ(r.is, condition::unsuited);
   EXPECT_EQ(r.why, "expected model 7");

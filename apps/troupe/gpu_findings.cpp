@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Explains why no GPU can be used, from what Linux shows and what the driver says.
+// Explains why no GPU can be used, from what Linux and the driver report.
 #include <algorithm>
 #include <apps/cli/terminal.hpp>
 #include <apps/troupe/gpu_report.hpp>
@@ -12,11 +12,11 @@ namespace {
 
 using enum finding::grade;
 
-// CUresult.
+// Values of CUresult.
 constexpr int stub_library = 34, no_device = 100, system_not_ready = 802, driver_mismatch = 803,
               compat_not_supported = 804, first_of_mps = 805, last_of_mps = 810;
 
-constexpr int oldest_capability = 8;  // the major number; see what cmake/troupe_cuda.cmake compiles for
+constexpr int oldest_capability = 8;  // the major number; cmake/troupe_cuda.cmake says what kernels are compiled for
 
 const std::string newer_driver = std::string("install NVIDIA driver ") + oldest_driver + " or newer";
 const std::string in_the_container =
@@ -108,11 +108,11 @@ void add_gpus(const gpu_report& g, std::vector<finding>& out) {
   }
   if (!g.driver.unheard.empty())
     out.push_back({warning,
-                   "a trap or a failed assertion in a kernel is noticed only after 0.5 to 1 s: " + g.driver.unheard,
+                   "a trap or a failed assertion in a kernel is detected only after 0.5 to 1 s: " + g.driver.unheard,
                    "install libnvidia-ml.so.1, a part of the driver"});
   else if (!g.driver.unnamed.empty())
     out.push_back({good,
-                   "faults of a GPU are noticed within 0.1 s; within 0.01 s where workers may read the kernel's log, "
+                   "faults of a GPU are detected within 0.1 s; within 0.01 s if workers may read the kernel's log, "
                    "which says whose fault it is: " +
                        g.driver.unnamed,
                    ""});

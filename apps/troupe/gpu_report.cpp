@@ -32,7 +32,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return out;
 }
 
-// Returns the rest of the first line with this beginning, without leading blanks.
+// Returns the rest of the first line that begins with `key`, without leading blanks.
 std::string after(const std::string& text, const std::string& key) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)

@@ -13,11 +13,11 @@
 
 namespace troupe::apps {
 
-/// The facts that Linux reports about NVIDIA's GPUs.
+/// The facts about NVIDIA's GPUs that Linux reports.
 struct gpu_machine {
-  std::size_t on_bus = 0;              ///< display and 3D controllers of NVIDIA's among the PCI devices
-  std::string kernel_driver;           ///< what the driver in the kernel calls itself; empty if none is loaded
-  std::vector<std::string> models;     ///< of the GPUs that this driver serves
+  std::size_t on_bus = 0;              ///< NVIDIA's display and 3D controllers on the PCI bus
+  std::string kernel_driver;           ///< name and version of the driver in the kernel; empty if none is loaded
+  std::vector<std::string> models;     ///< models of the GPUs that this driver serves
   std::vector<std::string> nodes;      ///< which of /dev/nvidia0 …, /dev/nvidiactl, /dev/nvidia-uvm, /dev/dxg exist
   std::vector<std::string> forbidden;  ///< the `nodes` that this user may not open
   bool container = false;
@@ -25,13 +25,14 @@ struct gpu_machine {
 
   bool has_node(std::string_view name) const noexcept;
 };
-/// `root` is the folder with the machine's dev, proc and sys.
+/// Reads the facts. `root` is the folder that contains the machine's dev, proc and sys.
 gpu_machine look_at_gpus(const std::filesystem::path& root = "/");
 
-/// The answer of the driver's library: `troupe-worker --describe-driver`.
+/// What the driver's library reports, through `troupe-worker --describe-driver`.
 struct driver_answer : protocol::driver_description {
   static constexpr int nobody = 2, one_process = 3;  ///< compute modes of a GPU
-  std::string died;                                  ///< how the process that asked the driver ended, if not normally
+  /// how the process that asked the driver ended, if it did not exit normally
+  std::string died;
 };
 driver_answer read_driver(const worker_answer& answer);
 
@@ -47,18 +48,18 @@ TROUPE_ENUM(finding::grade, fact, good, warning, bad)
 struct gpu_report {
   gpu_machine machine;
   driver_answer driver;
-  bool built = false;  ///< this installation has engines for GPUs
+  bool built = false;  ///< whether this installation has engines for GPUs
   std::vector<finding> findings;
 
   bool usable() const noexcept;
 };
 
-/// Says if a GPU can be used here, and if not, why, and what to do.
+/// Says whether a GPU can be used here, and if not, why, and what to do.
 std::vector<finding> findings_of(const gpu_report& g);
 
-/// "12.8" of 12080.
+/// Returns "12.8" for 12080.
 std::string cuda_version(int version);
-/// The oldest driver that has everything workers need, in CUDA's numbering; and NVIDIA's name of it.
+/// The oldest driver that has everything that workers need: its CUDA version, and NVIDIA's version number.
 inline constexpr int oldest_cuda = 12080;
 inline constexpr const char* oldest_driver = "570";
 

@@ -21,7 +21,7 @@ const std::string found = "library /lib/libcuda.so.570.26\nversion 12080\n";
 driver_answer driver(const std::string& says, exit_status end = no) {
   return read_driver({.not_asked = {}, .description = says, .complaints = "", .end = end});
 }
-// A machine on which everything is as it should be.
+// Returns a machine without any problem.
 gpu_machine healthy() {
   return {.on_bus = 1,
           .kernel_driver = "NVIDIA UNIX Open Kernel Module 580.82.07",
@@ -91,7 +91,7 @@ TEST(gpu_findings, report_a_driver_library_that_cannot_be_loaded) {
             "driver's own library is found first: check LD_LIBRARY_PATH and ldconfig -p");
 }
 
-TEST(gpu_findings, recognise_the_toolkits_stub_library) {
+TEST(gpu_findings, recognize_the_toolkits_stub_library) {
   const std::string text =
       said({}, driver("library /cuda/stubs/libcuda.so\nrefused 34 CUDA_ERROR_STUB_LIBRARY (x)\nend\n"));
   EXPECT_TRUE(text.starts_with("bad: /cuda/stubs/libcuda.so is the toolkit's stub")) << text;
@@ -122,7 +122,7 @@ TEST(gpu_findings, explain_why_the_driver_shows_no_gpu) {
   m.container = true;
   EXPECT_NE(said(m, d).find("docker run --gpus all"), std::string::npos) << said(m, d);
   EXPECT_NE(said(healthy(), driver(found + "end\n")).find("shows no GPU"), std::string::npos)
-      << "a count of zero is the same";
+      << "a driver that reports no GPUs is treated in the same way";
 }
 
 TEST(gpu_findings, explain_other_failures_of_the_driver_to_start) {
@@ -151,13 +151,13 @@ TEST(gpu_findings, warn_of_compute_modes_that_exclude_standbys_or_all_workers) {
 
 TEST(gpu_findings, warn_if_faults_are_detected_only_when_the_driver_reports_them) {
   const std::string text = said(healthy(), driver(found + "device 9.0 1 0 A\nunheard cannot load NVML\nend\n", well));
-  EXPECT_NE(text.find("noticed only after 0.5 to 1 s: cannot load NVML -> install libnvidia-ml.so.1"),
+  EXPECT_NE(text.find("detected only after 0.5 to 1 s: cannot load NVML -> install libnvidia-ml.so.1"),
             std::string::npos)
       << text;
   EXPECT_EQ(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", well)).find("noticed"), std::string::npos);
 }
 
-TEST(gpu_findings, say_what_the_kernels_log_would_gain) {
+TEST(gpu_findings, say_what_reading_the_kernels_log_would_improve) {
   const std::string text =
       said(healthy(), driver(found + "device 9.0 1 0 A\nunnamed cannot read the kernel's log\nend\n", well));
   EXPECT_NE(text.find("within 0.1 s"), std::string::npos) << text;
@@ -204,7 +204,7 @@ TEST(gpu_machine, is_read_from_the_files_of_linux) {
   write("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
   write("sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n");
   write("sys/bus/pci/devices/0000:02:00.0/vendor", "0x10de\n");
-  write("sys/bus/pci/devices/0000:02:00.0/class", "0x068000\n");  // a bridge
+  write("sys/bus/pci/devices/0000:02:00.0/class", "0x068000\n");  // a bridge, not a GPU
   write("sys/bus/pci/devices/0000:03:00.0/vendor", "0x1002\n");
   write("sys/bus/pci/devices/0000:03:00.0/class", "0x030000\n");
   write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.26\nGCC version:  gcc\n");

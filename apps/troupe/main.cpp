@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The command line. Larger commands are programs beside the worker.
+// The command line. Larger commands are programs in the worker's folder.
 #include <unistd.h>
 #include <algorithm>
 #include <apps/cli/command_line.hpp>
@@ -22,7 +22,7 @@ using arguments = std::span<const char* const>;
 
 struct command {
   std::string_view name, summary;
-  int (*run)(arguments);  ///< null if it is a program of its own
+  int (*run)(arguments);  ///< null if the command is a program of its own
   const char* program = nullptr;
   const char* comes_with = nullptr;
 };
@@ -30,7 +30,7 @@ struct command {
 int help_command(arguments rest);
 
 constexpr command commands[] = {
-    {"doctor", "what Troupe can do here, what is missing, and how to get it", &doctor_command},
+    {"doctor", "what works on this machine, what is missing, and how to install it", &doctor_command},
     {"demo", "a small service under load, with its throughput and latencies", nullptr, "troupe-demo", "TROUPE_DEMO"},
     {"chaos", "break workers in every known way, and check that no answer is wrong", nullptr, "troupe-chaos",
      "TROUPE_DEMO"},
@@ -77,7 +77,7 @@ void print_help_as_json() {
   std::fputs(out.text().c_str(), stdout);
 }
 
-// Replaces this process by the program behind a command.
+// Replaces this process by the program that a command runs.
 int become(const command& c, arguments rest) {
   const std::string path = installation::of_this_program().programs + "/" + c.program;
   std::vector<char*> argv{const_cast<char*>(path.c_str())};
@@ -98,7 +98,7 @@ const command* find(std::string_view name) {
 int unknown_command(std::string_view name) {
   std::vector<std::string_view> names;
   for (const command& c : commands) names.push_back(c.name);
-  std::string text = "troupe: no command \"" + std::string(name) + "\"; ";
+  std::string text = "troupe: there is no command \"" + std::string(name) + "\"; ";
   if (const std::string_view near = nearest(name, names); !near.empty())
     text += "did you mean " + std::string(near) + "?";
   else

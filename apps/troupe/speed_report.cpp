@@ -16,10 +16,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr time_span time_limit = 10s;
-// About a millisecond on one core: some of many fit between two time slices of other programs.
+// A product of this extent takes about a millisecond on one core, so some of many are not interrupted by other
+// programs.
 constexpr std::int64_t n = 384;
 
-// Pins this thread to one core during its lifetime: cores may differ.
+// Pins this thread to one core for its lifetime, because cores may have different speeds.
 class on_core {
  public:
   explicit on_core(int core) noexcept {
@@ -39,7 +40,7 @@ class on_core {
   bool kept_ = false;
 };
 
-// Measures products and the peak alternately, so that both have quiet moments.
+// Measures products and the peak alternately, so that both are measured at times without other load.
 result<void> measure(speed_report& s, const device& on, int core) {
   TROUPE_TRY(on.started().get());
   const buffer<double> a = on.alloc<double>(n * n), b = on.alloc<double>(n * n), c = on.alloc<double>(n * n);

@@ -6,7 +6,7 @@
 
 namespace troupe::apps {
 
-/// `troupe version`; the arguments are those after the command. Returns the exit code.
+/// Runs `troupe version`. `arguments` are those after the command. Returns the exit code.
 int version_command(std::span<const char* const> arguments);
 
 }  // namespace troupe::apps

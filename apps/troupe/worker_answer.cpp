@@ -11,11 +11,11 @@
 namespace troupe::apps {
 namespace {
 
-// A file in memory for the output of a child: unlike a pipe, it needs no reader meanwhile.
+// Makes a file in memory for a child's output. Unlike a pipe, it needs no reader while the child runs.
 file_descriptor scratch_file() { return file_descriptor(::memfd_create("troupe-doctor", MFD_CLOEXEC)); }
 
 std::string content(const file_descriptor& file) {
-  constexpr std::size_t most = 1 << 20;  // a limit for output without end
+  constexpr std::size_t most = 1 << 20;  // limit, in case the output does not end
   std::string out(most, '\0');
   const ssize_t n = ::pread(file.get(), out.data(), most, 0);
   out.resize(n > 0 ? static_cast<std::size_t>(n) : 0);

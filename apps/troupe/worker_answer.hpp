@@ -9,7 +9,7 @@
 
 namespace troupe::apps {
 
-/// The text that a worker program printed about something that it examined, and how it ended.
+/// What a worker program has printed about something that it examined, and how it ended.
 struct worker_answer {
   std::string not_asked;  ///< why the worker program could not be started; empty if it was started
   std::string description, complaints;
@@ -17,12 +17,13 @@ struct worker_answer {
 
   /// Returns true if the worker program ended normally.
   bool well() const noexcept { return end.how == exit_status::ending::exited && end.value <= 1; }
-  /// Returns how it ended abnormally: "hangs", "killed by signal 11 (SIGSEGV)", before `when`; and its last output,
-  /// which says more about a crash than the signal.
+  /// Returns how it ended abnormally, "hangs" or "killed by signal 11 (SIGSEGV)", followed by `when` and its last
+  /// output, which says more about a crash than the signal.
   std::string what_happened(const std::string& when) const;
 };
 
-/// Starts the worker once for each list of arguments, all in parallel: whatever they load cannot harm this process.
+/// Starts the worker once for each list of arguments, all in parallel. Whatever a worker loads cannot harm this
+/// process.
 std::vector<worker_answer> ask_worker(const std::string& worker, const std::vector<std::vector<std::string>>& arguments,
                                       time_span time_limit);
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The worker program. The library launches it with descriptor 3 connected to the application.
+// The worker program. Troupe's library starts it with descriptor 3 connected to the application.
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <cstdio>
@@ -28,7 +28,7 @@ The process that does a device's work. The Troupe library starts it, and talks t
 Exit code: 0 it serves, 1 it does not, 2 usage error. troupe doctor shows all engines at once.
 )";
 
-// Vendor libraries may print to standard output, which must not mix with the description's lines.
+// Sends standard output elsewhere: vendor libraries may print to it, which must not mix with the description's lines.
 template <class F>
 int describe(F&& what) {
   (void)troupe::die_with_parent(::getppid());
@@ -38,15 +38,16 @@ int describe(F&& what) {
 }
 
 int serve() {
-  // A worker ends without flushing, so lines that kernels and engines print must reach a file or pipe one by one.
+  // A worker ends without flushing, so its output is buffered by line: what kernels and engines print must not be lost.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  // Threads of an OpenMP that a vendor's library brings would compute nothing on all cores for milliseconds after each
-  // call, and keep them from the engine's own threads. The process is still single-threaded, so the environment can be
-  // changed.
+  // The threads of an OpenMP that a vendor's library loads would otherwise spin on all cores for milliseconds after
+  // each call, and delay the engine's own threads. The environment can be changed here, because the process is still
+  // single-threaded.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
-  // But between the parts of one call, waking them would cost more than the few microseconds that they wait.
+  // Between the parts of one call, however, threads spin a little: waking them would take longer than the few
+  // microseconds for which they wait.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);
-  ::prctl(PR_SET_NAME, "troupe-worker");  // started by a descriptor, it would have its number for a name
+  ::prctl(PR_SET_NAME, "troupe-worker");  // otherwise it would be named after the descriptor that it is started from
   troupe::name_helpers_of_libraries();
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {

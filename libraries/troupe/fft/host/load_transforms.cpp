@@ -33,7 +33,8 @@ result<const transforms*> load_transforms(const std::filesystem::path& folder) {
     return error(reaction::unsupported, "fft",
                  cat("fft.host: ", ::dlerror(), "; install Troupe again, with all of its run-time files"));
   const auto get = reinterpret_cast<decltype(&troupe_fft_transforms)>(::dlsym(library, transforms_symbol));
-  if (get == nullptr) return error(reaction::fatal, "fft", cat(file, " does not define ", transforms_symbol, "; install Troupe again));
+  if (get == nullptr)
+    return error(reaction::fatal, "fft", cat(file, " does not define ", transforms_symbol, "; install Troupe again"));
   return get();
 }
 
