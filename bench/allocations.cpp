@@ -20,8 +20,8 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// The array forms call these. So do the standard library's nothrow forms, but not a sanitizer's, whose memory must not
-// be freed here.
+// The array forms call these. The standard library's nothrow forms do so, too, but not those of a sanitizer, whose
+// memory must not be freed here.
 void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));

@@ -6,7 +6,7 @@
 
 namespace troupe::bench {
 
-/// Returns how often this thread has called operator new so far. This program replaces operator new to count.
+/// Returns how many times this thread has called operator new, which this program replaces in order to count.
 std::uint64_t allocations_of_this_thread() noexcept;
 
 }  // namespace troupe::bench

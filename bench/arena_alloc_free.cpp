@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Allocations and frees while 10^5 buffers live, of 256 B to 8 KiB, evenly by logarithm. Each has been replaced a few
-// times before, so that there are holes. The same sizes go to malloc and free, with the same number of live blocks.
+// Allocations and frees while 10^5 buffers are live. Their sizes are 256 B to 8 KiB, distributed evenly by logarithm,
+// and each was replaced a few times before, so that there are holes. malloc and free get the same sizes and the same
+// number of live blocks.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
@@ -30,10 +31,10 @@ std::vector<std::uint32_t> random_sizes(std::size_t count, std::mt19937_64& rand
   return sizes;
 }
 
-// Optimisers may remove a malloc whose result is not used.
+// Compilers may remove a malloc whose result is not used.
 void use(const void* p) noexcept { asm volatile("" : : "r"(p) : "memory"); }
 
-// All live blocks, each replaced three times: the state of a long-lived heap.
+// All live blocks, each replaced three times: a heap as it is after a long time.
 template <class Block, class Make>
 std::vector<Block> allocate_live_blocks(Make make, const std::vector<std::uint32_t>& sizes, std::mt19937_64 random) {
   std::vector<Block> all;
@@ -46,7 +47,7 @@ std::vector<Block> allocate_live_blocks(Make make, const std::vector<std::uint32
   return all;
 }
 
-// Nanoseconds for allocating and freeing one more block, and for replacing one at random.
+// The nanoseconds for allocating and freeing one more block, and for replacing a random one.
 template <class Block, class Make>
 double allocate_and_free(Make make, const std::vector<std::uint32_t>& sizes) {
   const std::int64_t start = now_ns();

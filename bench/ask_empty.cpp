@@ -54,8 +54,8 @@ std::string text(const char* where, const found& f) {
   return out;
 }
 
-// Both on one core, where every wake is a context switch, and each on a core of its own, where the core may have to be
-// woken too. The worse ratio counts.
+// Measures with both processes on one core, where every wake is a context switch, and with each on a core of its own,
+// which may have to be woken, too. Returns the worse ratio.
 figures run_blocked(const settings& s) {
   const device_under_test gpu(s, {.wait = wait_policy::efficient});
   ping_pong bare(false);

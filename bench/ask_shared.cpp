@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Round trips on shared cores: polling for an answer must not keep the thread that produces it from its core.
+// Round trips on shared cores: a thread that polls for an answer must not keep the thread that computes it from its
+// core.
 #include <sys/resource.h>
 #include <array>
 #include <atomic>
@@ -18,14 +19,14 @@ namespace {
 
 constexpr int pings_a_round = 300;
 
-// Competing work: a thread that computes on each of the first cores.
+// Other load: a thread that computes on each of the first cores.
 class neighbours {
  public:
   neighbours(int count, int nice) {
     for (int i = 0; i < count; ++i)
       threads_.emplace_back([this, i, nice] {
         placement::join_others(i == 0 ? placement::where::one_core : placement::where::two_cores);
-        ::setpriority(PRIO_PROCESS, 0, nice);  // for this thread
+        ::setpriority(PRIO_PROCESS, 0, nice);  // applies to this thread only
         for (std::uint64_t n = 0; !over_.load(std::memory_order_relaxed); ++n)
           sink_.store(n, std::memory_order_relaxed);
       });
@@ -47,7 +48,7 @@ struct policy_under_test {
   std::unique_ptr<device_under_test> gpu;
   std::vector<double> means = {};
 
-  // Adds the microseconds of each ping of a round.
+  // Adds the microseconds of each ping in a round.
   void round(placement::where w) {
     const placement placed(w, {(*gpu)->statistics().worker_pid.value()});
     for (int i = 0; i < 20; ++i) (*gpu)->ping().get().value();
@@ -62,7 +63,7 @@ struct policy_under_test {
   }
 };
 
-using policies = std::array<policy_under_test, 3>;  // the last one never spins
+using policies = std::array<policy_under_test, 3>;  // the last policy never spins
 
 std::string text(const char* where, const policies& all) {
   std::string out = where;

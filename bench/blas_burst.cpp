@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of small independent products, sent one by one, with and without coalescing on the same kind of device.
-// device.
+// Thousands of small independent products, sent one by one, with and without coalescing, on devices of the same kind.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Large requests of blas through the worker, and the same calls of the same library in this process.
+// Large requests of blas through the worker, compared with the same calls of the same library in this process.
 #include <apps/cli/peak.hpp>
 #include <bench/cpu_time.hpp>
 #include <bench/direct.hpp>
@@ -28,7 +28,7 @@ figures dgemm(const settings& s) {
   return f;
 }
 
-// Compares with the peak of the processor, because both sides of the other measures could be far from it.
+// Compares with the processor's peak, because both sides of the other measures could be far below it.
 figures dgemm_and_peak(const settings& s) {
   constexpr int n = 2048;
   const int threads = usable_cores();

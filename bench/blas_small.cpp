@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine's own kernel for small products, compared with OpenBLAS: both called in this process, alternating on
-// one core, on matrices that stay in the cache. Only shapes that the engine gives to its own kernel are measured.
+// The host engine's own kernel for small products, compared with OpenBLAS. Both are called in this process, alternating
+// on one core, on matrices that stay in the cache. Only products that the engine computes with its own kernel are
+// measured.
 #include <algorithm>
 #include <bench/measures.hpp>
 #include <bench/openblas.hpp>
@@ -27,7 +28,7 @@ struct totals {
   std::string least_of, wrong;
 };
 
-// Measures square products of one kind. Returns the ratio of the rates, or 0 if our kernel does not take them.
+// Measures square products of one kind. Returns the ratio of the rates, or 0 if our kernel does not compute them.
 template <class T>
 double compare(const settings& s, const openblas& bare, int n, bool turn_a, bool turn_b, totals& all) {
   std::mt19937_64 random(static_cast<std::uint64_t>(n));

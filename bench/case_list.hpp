@@ -12,17 +12,18 @@
 
 namespace troupe::bench {
 
-/// Many comparisons of one measure: a line for each group, and the rates of their sum.
+/// Collects the cases of one measure: prints a line for each group of cases, and returns the rates of their sum.
 class case_list {
  public:
-  /// `scale`: the work of a second that is 1 in the measure's unit. `unit`: in which lines say it.
+  /// `scale`: the work per second that is 1 in the measure's unit. `unit`: the text of that unit.
   explicit case_list(double scale, std::string_view unit) : scale_(scale), unit_(unit) {}
 
   void begin_line(const std::string& text) {
     note_ += cat(note_.empty() ? "" : "\n  ", text, ":");
     line_ = text, is_first_ = true;
   }
-  /// `seconds` for `work`, which the sum has `count` times. `wrong`: how the results differ.
+  /// Adds a case: `seconds` for `work`, which counts `count` times in the sum. `wrong`: how the results differ, or
+  /// empty.
   void add(const std::string& name, double work, int count, const pair_of_medians& seconds, const std::string& wrong) {
     const double ratio = seconds.raw / seconds.ours;
     char text[80];
@@ -33,13 +34,13 @@ class case_list {
     if (ratio < least_) least_ = ratio, worst_ = cat(line_, ", ", name);
     if (wrong_.empty() && !wrong.empty()) wrong_ = cat(line_, ", ", name, ": ", wrong);
   }
-  /// A case that cannot be compared, and why not. The goal is not met then.
+  /// Records a case that cannot be compared, and the reason. The goal then is not met.
   void leave_out(const std::string& name, const std::string& why) {
     note_ += cat(is_first_ ? " " : "; ", name, " left out: ", why);
     is_first_ = false;
     ++left_out_;
   }
-  /// Returns the rates of the sum. It is missed if a ratio is less than `each_at_least`.
+  /// Returns the rates of the sum. Its goal is missed if a case has a ratio below `each_at_least`.
   figures total(double each_at_least = 0) const {
     figures f{.note = note_, .objection = wrong_};
     if (left_out_ > 0) f.missed = cat(left_out_, left_out_ == 1 ? " case is" : " cases are", " left out");
@@ -50,7 +51,7 @@ class case_list {
                   least_);
     f.note += text;
     if (least_ < each_at_least) {
-      std::snprintf(text, sizeof text, "each at least %.2f", each_at_least);
+      std::snprintf(text, sizeof text, "every ratio >= %.2f", each_at_least);
       f.missed += cat(f.missed.empty() ? "" : "; ", text, "; the least is at ", worst_);
     }
     return f;

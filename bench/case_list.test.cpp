@@ -7,7 +7,7 @@
 namespace troupe::bench {
 namespace {
 
-TEST(case_list, the_sum_counts_each_case_as_often_as_it_is_there) {
+TEST(case_list, the_sum_counts_each_case_as_many_times_as_it_occurs) {
   case_list all(1e9, "GFLOP/s");
   all.begin_line("a layer");
   all.add("forward", 2e9, 3, {.ours = 2, .raw = 2}, "");
@@ -20,7 +20,7 @@ TEST(case_list, the_sum_counts_each_case_as_often_as_it_is_there) {
   EXPECT_EQ(f.note,
             "a layer: forward 1 GFLOP/s, ratio 1.000; backward 1 GFLOP/s, ratio 0.750\n"
             "  sums 10000.000 ms, raw 9000.000 ms; the least ratio 0.750");
-  EXPECT_EQ(all.total(0.76).missed, "each at least 0.76; the least is at a layer, backward");
+  EXPECT_EQ(all.total(0.76).missed, "every ratio >= 0.76; the least is at a layer, backward");
 }
 
 TEST(case_list, the_first_wrong_result_is_an_objection) {
@@ -32,7 +32,7 @@ TEST(case_list, the_first_wrong_result_is_an_objection) {
   EXPECT_EQ(all.total().objection, "a layer, second: element 2 is wrong");
 }
 
-TEST(case_list, a_case_that_is_left_out_misses_the_goal) {
+TEST(case_list, the_goal_is_missed_if_a_case_is_left_out) {
   case_list all(1, "/s");
   all.begin_line("a layer");
   all.leave_out("forward", "there is no such engine");

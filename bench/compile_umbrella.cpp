@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What including our headers costs: the compiler's processor time, the least of several runs, to exclude disturbances.
+// How long it takes to compile our headers: the compiler's processor time, and of several runs the least, which has the
+// fewest disturbances.
 #include <algorithm>
 #include <bench/measures.hpp>
 #include <bench/run_program.hpp>
@@ -43,16 +44,17 @@ std::string compiler() {
   return set != nullptr && *set != '\0' ? set : "c++";
 }
 
-// Returns the processor seconds of one compilation.
+// Returns the processor seconds of one compile.
 double compile(const fs::path& source, const fs::path& headers) {
   std::vector<std::string> command{compiler(), "-std=c++20", "-O2"};
-  for (const char* root : {"", "runtime", "libraries", "backends"})  // installed headers are in one folder
+  for (const char* root : {"", "runtime", "libraries", "backends"})  // installed headers are all in one folder
     command.push_back("-I" + (headers / root).string());
   command.insert(command.end(), {"-c", source.string(), "-o", source.string() + ".o"});
   return run_program(command).cpu_seconds;
 }
 
-// Returns the headers of this installation, else those of the source tree of this program.
+// Returns the folder of this installation's headers, or, if there is none, of the source tree from which this program
+// was built.
 fs::path headers_for(const settings& s) {
   const fs::path installed = fs::path(s.runtime_folder).parent_path().parent_path() / "include";
   for (const fs::path& folder : {installed, fs::path(TROUPE_SOURCE_DIR)})
@@ -60,8 +62,8 @@ fs::path headers_for(const settings& s) {
   throw bad_result(not_here("no headers of Troupe in " + installed.string() + " or " + TROUPE_SOURCE_DIR));
 }
 
-// Compiles each public header alone, with the project's own script. It fails if a goal is missed, and still reports its
-// figures.
+// Compiles each public header alone, with the project's own script. The script fails if a goal is missed, but still
+// reports its figures.
 void every_header(const fs::path& script, figures& f) {
   std::FILE* out = ::popen(("'" + script.string() + "' --json").c_str(), "r");
   double umbrella = 0, slowest = 0;

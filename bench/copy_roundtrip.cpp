@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies ordinary memory to the device and back to other ordinary memory, all of it touched before; compared with
-// memcpy both ways. Ours may use two cores, one in each process; memcpy uses one.
+// Copies ordinary memory to the device and back to other ordinary memory. All of it was accessed before. Compared with
+// memcpy in both directions: Troupe may use two cores, one in each process; memcpy uses one.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
@@ -48,7 +48,7 @@ figures run(const settings& s) {
       });
   to.assign(to.size(), 0);
   gpu->download(there, std::span(to)).get().value();
-  if (to != from) f.objection = "the downloaded data differ from the uploaded";
+  if (to != from) f.objection = "the downloaded data differ from the uploaded data";
   f.ours = found.ours;
   f.raw = found.raw;
   char note[100];

@@ -6,8 +6,8 @@
 namespace troupe::bench {
 namespace {
 
-// Returns the options of the measured device, with the worker installed beside this program unless the user chose
-// another.
+// Returns the options of the measured device. It uses the worker installed beside this program, unless the user has
+// chosen another one.
 device_options as_asked(const settings& s, device_options options) {
   options.engine = s.engine;
   options.ordinal = s.ordinal;

@@ -7,7 +7,7 @@
 
 namespace troupe::bench {
 
-/// A separate device for one measure, ready to use. Throws `bad_result` if it does not become ready.
+/// A device that is opened for one measure, ready to use. Throws `bad_result` if it does not become ready.
 class device_under_test {
  public:
   explicit device_under_test(const settings& s, device_options options = {});
@@ -19,7 +19,7 @@ class device_under_test {
   device device_;
 };
 
-/// Queues a request `times` times, and waits for the last.
+/// Sends a request `times` times, and waits for the last answer.
 template <class Request>
 void run_queued(const device& gpu, const Request& request, int times) {
   for (int i = 1; i < times; ++i) gpu.tell(request);

@@ -11,9 +11,9 @@
 #include <troupe/base/clock.hpp>
 
 /// Large requests through the worker, compared with the same calls of the same library in this process. Both libraries
-/// have threads that may spin after a call, so each side waits until the other one is quiet. Requests of a fraction of
-/// a millisecond are queued several times and awaited once, as in real computations: the cost of one wait is measured
-/// by ask.empty.
+/// have threads that may spin after a call, so each side waits until the other one is idle. Requests that take less
+/// than a millisecond are sent several times and awaited once, as in real computations: ask.empty measures the cost of
+/// one wait.
 namespace troupe::bench {
 
 template <class T>
@@ -39,8 +39,8 @@ std::string difference(const std::vector<T>& ours, const std::vector<T>& raw, do
   return {};
 }
 
-// Rates per second of `work` (in units of 1e9): `request` sent `times` times with a wait for the last answer, and as
-// many calls of `direct()`.
+// Measures the rates of `work` in units of 1e9 per second: `request` sent `times` times with a wait for the last
+// answer, and as many calls of `direct()`.
 template <class R, class Direct>
 figures against(const settings& s, const device_under_test& gpu, int rounds, int times, double work, const R& request,
                 Direct&& direct) {

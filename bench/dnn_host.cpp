@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compares convolutions of ResNet-50 through the worker with oneDNN, called in this process.
+// Compares convolutions of ResNet-50 through the worker with oneDNN, which is called in this process.
 #include <bench/case_list.hpp>
 #include <bench/direct.hpp>
 #include <bench/element_difference.hpp>
@@ -17,10 +17,10 @@ namespace troupe::bench {
 namespace {
 
 constexpr std::int64_t batch = 8;
-// So that a round takes some ten milliseconds.
+// Operations of a round, so many that a round takes some ten milliseconds.
 constexpr double operations_of_a_round = 3e9;
 
-/// Opens oneDNN for all convolutions that it supports, also those for which the engine prefers its own loops.
+/// Opens oneDNN for all convolutions that it supports, including those for which the engine prefers its own loops.
 std::unique_ptr<dnn::onednn::vendor> open_onednn() {
   constexpr const char* name = "TROUPE_ONEDNN";
   const char* const set = std::getenv(name);
@@ -31,7 +31,7 @@ std::unique_ptr<dnn::onednn::vendor> open_onednn() {
   return std::move(made.value());
 }
 
-/// A graph in memory of this process that oneDNN alone computes.
+/// A graph in memory of this process, which oneDNN alone computes.
 class onednn_graph {
  public:
   onednn_graph(dnn::onednn::vendor& by, std::span<const std::byte> encoded)
@@ -43,7 +43,7 @@ class onednn_graph {
         addresses_.push_back(graph_.memory(graph_.graph().tensors()[t.number].memory).data());
     workspace_.resize(what.workspace + 64);
   }
-  /// Returns true if oneDNN computes the complete graph, without copies before or after.
+  /// Returns true if oneDNN computes the complete graph, without copying operands before or after.
   bool is_complete() const {
     if (vendor_kernels_.size() != 1 || vendor_kernels_[0]->match().nodes.size() != graph_.graph().nodes().size())
       return false;
@@ -66,7 +66,7 @@ class onednn_graph {
   std::vector<std::byte> workspace_;
 };
 
-/// The comparison of all layers, one after the other.
+/// Compares all layers, one after the other.
 class comparison {
  public:
   explicit comparison(const settings& s) : s_(s), onednn_(open_onednn()), gpu_(s, {.libraries = {"dnn"}}) {}

@@ -11,8 +11,8 @@
 
 namespace troupe::bench {
 
-/// Returns how elements of a type differ by more than roundings of numbers as large as they and as the root of their
-/// mean square; "" if they do not.
+/// Returns how elements differ, if they differ by more than rounding errors of values as large as they are or as the
+/// root of their mean square. Otherwise returns "".
 inline std::string element_difference(dtype type, std::span<const std::byte> ours, std::span<const std::byte> raw) {
   if (std::memcmp(ours.data(), raw.data(), ours.size()) == 0) return {};
   const std::size_t size = bytes_of(type), count = ours.size() / size;

@@ -8,7 +8,7 @@
 
 namespace troupe::bench {
 
-/// Sets TROUPE_CACHE to an empty folder, for workers that start meanwhile.
+/// Sets TROUPE_CACHE to an empty folder, for the workers that start during its lifetime.
 class empty_cache {
  public:
   empty_cache() {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Processor time of the application and the worker without requests, right after work; and of a sleeping process.
+// The processor time that the application and the worker use without requests, right after work; compared with a
+// sleeping process.
 #include <unistd.h>
 #include <algorithm>
 #include <bench/cpu_time.hpp>
@@ -29,7 +30,7 @@ figures run(const settings& s) {
   const device_under_test gpu(s);
   const ping_pong asleep(false);
   const int worker = gpu->statistics().worker_pid.value(), us = ::getpid(), other = asleep.peer_pid();
-  await_quiet(us);  // threads of earlier measures
+  await_quiet(us);  // waits for threads of earlier measures
   work(*gpu);
   const std::int64_t worker_before = cpu_ns(worker), us_before = cpu_ns(us), other_before = cpu_ns(other);
   sleep_ns(idle_ns);

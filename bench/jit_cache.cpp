@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A program that another process has compiled before: from the call of compile until it can be launched.
+// A program that another process has compiled before: the time from the call of compile until the program can be
+// launched.
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>
@@ -19,7 +20,7 @@ __global__ void scale(float a, float* x, int n) {
 }
 )";
 
-// Measures in a new worker without earlier requests.
+// Measures in a new worker, which has had no requests.
 double milliseconds_until_ready(const settings& s, kernel::image_source& from) {
   const device_under_test gpu(s, {.libraries = {"jit"}});
   const std::int64_t start = now_ns();
@@ -43,7 +44,7 @@ figures run(const settings& s) {
   }
   ::unsetenv("TROUPE_CACHE");
   figures f{.ours = median(std::move(times)), .raw = cold};
-  if (!hits) f.objection = "it was not taken from the cache";
+  if (!hits) f.objection = "the program was not taken from the cache on disk";
   return f;
 }
 

@@ -9,7 +9,7 @@
 
 namespace troupe::bench {
 
-/// Returns numbers from -1 to 1.
+/// Returns random values from -1 to 1.
 inline std::vector<float> random_floats(std::int64_t n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<float> value(-1, 1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The overhead of a launch: an empty kernel of one block, sent and awaited, compared with calls of the same compiled
-// function in a loop.
+// The overhead of a launch: an empty kernel of one block, sent and awaited, compared with a loop of calls of the same
+// compiled function.
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>

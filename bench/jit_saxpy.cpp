@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A kernel written for a GPU, on the processor, compared with the same loop written for the processor and compiled by
-// g++ -O3 during the measure.
+// A kernel written for a GPU, run on the processor, compared with the same loop written for the processor and compiled
+// by g++ -O3 during the measure.
 #include <dlfcn.h>
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
@@ -36,7 +36,7 @@ extern "C" void saxpy(int n, float a, const float* x, float* y) {
 
 using loop_fn = void(int n, float a, const float* x, float* y);
 
-// Never unloaded, which would gain nothing.
+// Compiles and loads the loop. It is never unloaded.
 loop_fn* compiled_loop() {
   const temporary_folder folder;
   const std::string source = folder.path() / "saxpy.cpp", library = folder.path() / "saxpy.so";
@@ -92,7 +92,7 @@ figures run(const settings& s) {
   };
   figures f;
   {
-    // A worker with one core, like the loop.
+    // The worker has one core, like the loop.
     std::optional<kernel_under_test> kernel;
     {
       const placement while_starting(placement::where::two_cores, {});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What barriers cost: a product by tiles in shared memory, whose kernel is split at its barriers, compared with the
-// same kernel with each thread on its own stack, which is how it runs if a barrier is inside a function.
+// same kernel run with a stack for each thread, as it runs if a barrier is inside a function.
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>

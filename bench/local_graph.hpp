@@ -12,14 +12,14 @@
 
 namespace troupe::bench {
 
-/// Returns the bytes from the first element of a tensor to the last one, inclusive.
+/// Returns the bytes from the first to the last element of a tensor, including both.
 inline std::size_t bytes_of_view(const tensor_shape& s, dtype type) noexcept {
   std::int64_t last = 0;
   for (std::size_t i = 0; i < s.rank; ++i) last += (s.extents[i] - 1) * s.strides[i];
   return static_cast<std::size_t>(last + 1) * bytes_of(type);
 }
 
-/// An encoded graph of dnn, whose tensors are in memory of this process, at multiples of 64 bytes.
+/// An encoded graph of dnn whose tensors are in memory of this process, aligned to 64 bytes.
 class local_graph {
  public:
   explicit local_graph(std::span<const std::byte> encoded) : words_((encoded.size() + 7) / 8) {
@@ -29,7 +29,7 @@ class local_graph {
     memory_.resize(graph_.memory().size());
     for (const dnn::encoded_tensor& t : graph_.tensors())
       if (t.where == dnn::encoded_tensor::place::memory) memory_[t.memory] = block(bytes_of_view(t.shape, t.type));
-    // Replace the device's addresses, which are last in the encoding.
+    // Replaces the device's addresses, which are at the end of the encoding.
     std::byte* at = bytes + encoded.size() - memory_.size() * sizeof(dnn::encoded_memory);
     for (const block& m : memory_) {
       const auto address = reinterpret_cast<std::uint64_t>(m.first.get());
@@ -40,7 +40,7 @@ class local_graph {
   const dnn::encoded_graph& graph() const noexcept { return graph_; }
   std::span<std::byte> memory(std::size_t i) const noexcept { return {memory_[i].first.get(), memory_[i].bytes}; }
 
-  /// Computes the graph by the reference, in double, and writes the results to the tensors in memory.
+  /// Computes the graph with the reference, in double, and writes the results to its tensors.
   void evaluate() const {
     const auto numbers = dnn::evaluate(graph_);
     for (const dnn::encoded_node& n : graph_.nodes())

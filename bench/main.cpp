@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The program behind `troupe bench`.
+// The program that `troupe bench` runs.
 #include <unistd.h>
 #include <algorithm>
 #include <apps/cli/command_line.hpp>
@@ -72,7 +72,8 @@ result<choice> parse(std::span<const char* const> arguments) {
   std::vector<std::string_view> names;
   for (const measure& m : measures(c.how.engine)) {
     names.push_back(
-        m.name.substr(0, m.name.find('.')));  // a prefix of several measures is a more likely typo than one whole name
+        // if names are mistyped, it is more often the prefix of several measures than a whole name
+        m.name.substr(0, m.name.find('.')));
     names.push_back(m.name);
     bool wanted = prefixes.empty();
     for (const std::string_view p : prefixes) wanted |= m.name.starts_with(p);
@@ -113,7 +114,7 @@ result<figures> run(const measure& m, const settings& how) {
 }
 
 int run_all(const choice& c) {
-  // A line that is overwritten, for a reader at a terminal.
+  // Prints a line that is overwritten, for a reader at a terminal.
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   if (c.json)
     std::fprintf(stderr, "on %d cores\n", usable_cores());
@@ -131,7 +132,7 @@ int run_all(const choice& c) {
     if (c.json && !found)
       std::fprintf(stderr, "%s: not run: %s\n", std::string(m->name).c_str(), found.error().text().c_str());
     all.add(*m, found);
-    if (std::fflush(stdout) != 0) return 1;  // the reader is gone
+    if (std::fflush(stdout) != 0) return 1;  // nobody reads the output any longer
   }
   if (!c.json) std::printf("\n%s.\n", all.text().c_str());
   return all.exit_code(c.check);

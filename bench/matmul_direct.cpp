@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of matmul through the worker: against the same call of OpenBLAS in this process, and with an epilogue
-// against without.
+// Products of matmul through the worker: compared with the same call of OpenBLAS in this process, and with an epilogue
+// compared with without one.
 #include <bench/direct.hpp>
 #include <bench/measures.hpp>
 #include <bench/openblas.hpp>
@@ -24,7 +24,7 @@ struct operands {
         b(uploaded(gpu, y)),
         c(gpu->alloc<float>(n * n)),
         bias(uploaded(gpu, random_values<float>(n, 3))) {}
-  // Column by column, as OpenBLAS is called.
+  // Stored column by column, as for the call of OpenBLAS.
   matmul::multiplication product(const epilogue::expression& e) const {
     return {.a = matrix(a, n, n).transposed(),
             .b = matrix(b, n, n).transposed(),

@@ -18,26 +18,26 @@ struct settings {
   int rounds(int usual) const noexcept { return quick ? (usual + 2) / 3 : usual; }
 };
 
-/// The result of a measure, in its unit.
+/// The result of a measure, in the measure's unit.
 struct figures {
   double ours = 0;
-  double raw = 0;              ///< the bare counterpart, measured in the same run
-  std::string note = {};       ///< further information
-  std::string objection = {};  ///< a broken promise: the figures are invalid
-  std::string missed = {};     ///< a second goal that was missed, in words
+  double raw = 0;              ///< figure of the bare counterpart, measured in the same run
+  std::string note = {};       ///< further information for the table
+  std::string objection = {};  ///< why the figures are invalid: a promise was broken; empty if they are valid
+  std::string missed = {};     ///< a second goal that was missed, as text; empty if none was
 
   /// Returns ours / raw, or 0 if there is no counterpart to divide by.
   double ratio() const noexcept { return raw == 0 ? 0 : ours / raw; }
 };
 
-/// When a measure is good enough.
+/// The goal of a measure: a limit for its figures.
 struct goal {
   enum class kind : std::uint8_t {
     ours_at_most,
-    at_most_above_raw,  ///< ours may exceed raw by the limit
+    at_most_above_raw,  ///< ours may exceed raw by at most the limit
     ratio_at_most,
     ratio_at_least,
-    none  ///< the figures are stated
+    none  ///< no goal: the figures are only reported
   };
   kind what;
   double limit = 0;
@@ -54,7 +54,7 @@ struct measure {
   std::string_view ours;  ///< what is measured
   std::string_view raw;   ///< what it is compared with
   bench::goal goal;
-  /// Throws `bad_result` with the reason if it cannot be measured here.
+  /// Runs the measure. Throws `bad_result` with the reason if it cannot be measured here.
   figures (*run)(const settings&);
 };
 

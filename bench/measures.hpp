@@ -5,15 +5,15 @@
 #include <bench/measure.hpp>
 #include <span>
 
-/// The measures, in the order in which they run. Each is in the source of its name; those that compare a library with
-/// bare calls share one.
+/// The measures of the host, in the order in which they run. Each is in the source that has its name; measures that
+/// compare a library with bare calls share a source.
 #define TROUPE_MEASURES_OF_HOST                                                                                  \
   tell_gemm, ask_gemm, arena_alloc_free, ask_empty_blocked, ask_empty_spinning, ask_shared, blas_dgemm_1024,     \
       blas_dgemm_2048, blas_dgemm_peak, blas_small, blas_gemv_4096, blas_axpy_1e6, blas_burst, fft_c2c, fft_ask, \
       matmul_f32, matmul_bias_relu, matmul_bias_gelu, jit_launch, jit_saxpy, jit_tile_gemm, jit_cache_hit,       \
       copy_roundtrip, recover_standby, recover_cold, recover_hang, recover_steady, supervise_cost, idle_cpu,     \
       compile_umbrella, doctor, dnn_conv_host, dnn_train_host
-/// Those of a GPU, in bench/gpu.
+/// The measures of a GPU, in bench/gpu.
 #define TROUPE_MEASURES_OF_GPU                                                                                         \
   gpu_roundtrip, gpu_stream, gpu_stream_mixed, gpu_stream_alone, gpu_graph, gpu_sgemm_2048, gpu_hgemm_8192, gpu_burst, \
       gpu_fft_c2c, gpu_fft_small, gpu_fft_ask, gpu_matmul_bf16, gpu_matmul_fp8, gpu_matmul_f16, gpu_matmul_tf32,       \

@@ -7,18 +7,17 @@
 
 namespace troupe::bench {
 
-/// The library behind blas.host, called in this process, with the same kernels as in a worker: the actor is measured
-/// against it.
+/// The library that blas.host uses, called in this process with the same kernels as in a worker, for comparison.
 class openblas {
  public:
-  /// Throws `bad_result` if the library is missing.
+  /// Loads the library. Throws `bad_result` if it is missing.
   openblas();
 
   /// C = A * B, all n by n.
   void dgemm(int n, const double* a, const double* b, double* c) const noexcept {
     dgemm_(column_major, as_it_is, as_it_is, n, n, n, 1, a, n, b, n, 0, c, n);
   }
-  /// C = op(A) * op(B), all n by n; op transposes if requested.
+  /// C = op(A) * op(B), all n by n; op transposes if `turn_a` or `turn_b` is true.
   void gemm(bool turn_a, bool turn_b, int n, const double* a, const double* b, double* c) const noexcept {
     dgemm_(column_major, op(turn_a), op(turn_b), n, n, n, 1, a, n, b, n, 0, c, n);
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t spin_ns = 200'000;
 
-// One direction: a growing number, and whether a thread sleeps until it changes.
+// One direction: a number that increases, and whether a thread sleeps until it changes.
 struct alignas(128) word {
   std::atomic<std::uint32_t> value{0}, sleeping{0};
 

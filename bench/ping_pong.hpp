@@ -8,13 +8,13 @@
 
 namespace troupe::bench {
 
-/// The least that two processes need to pass a word back and forth: one word of shared memory each way, with futexes to
-/// sleep on. The other process is this program, started again with `peer_argument`.
+/// The least that two processes need to pass a word back and forth: one word of shared memory in each direction, with a
+/// futex on which the receiver sleeps. The other process is this program, started again with `peer_argument`.
 class ping_pong {
  public:
   static constexpr std::string_view peer_argument = "--ping-pong-peer";
 
-  /// Throws `bad_result` if the other process cannot be started.
+  /// Starts the other process. Throws `bad_result` if that fails.
   explicit ping_pong(bool spinning);
   ~ping_pong();
   ping_pong(const ping_pong&) = delete;
@@ -23,7 +23,7 @@ class ping_pong {
   void round_trip() noexcept;
   int peer_pid() const noexcept { return peer_.pid(); }
 
-  /// Runs the other process.
+  /// Runs in the other process.
   static int run_peer();
 
  private:

@@ -10,7 +10,7 @@
 namespace troupe::bench {
 namespace {
 
-// Returns the cores that this program could use when it started.
+// Returns the cores on which this program was allowed to run when it started.
 const cpu_set_t& all_cores() {
   static const cpu_set_t all = [] {
     cpu_set_t s;
@@ -21,7 +21,7 @@ const cpu_set_t& all_cores() {
   return all;
 }
 
-// Returns the n-th of those cores, or the last one.
+// Returns the n-th of these cores, or the last one if there are fewer.
 cpu_set_t core(int n) {
   cpu_set_t one;
   CPU_ZERO(&one);

@@ -6,9 +6,9 @@
 
 namespace troupe::bench {
 
-/// Keeps this thread on the first core that it may use, and other processes on the first or second one, until
-/// destroyed. The cost of a wake depends mostly on where the woken thread runs, so both sides of a comparison must run
-/// in the same places.
+/// Keeps this thread on the first core that it may use, and other processes on the first or second one, for its
+/// lifetime. The cost of waking a thread depends mostly on where it runs, so both sides of a comparison must run on the
+/// same cores.
 class placement {
  public:
   enum class where { one_core, two_cores };
@@ -18,7 +18,7 @@ class placement {
   placement(const placement&) = delete;
   placement& operator=(const placement&) = delete;
 
-  /// Places a thread of this program that acts as the other side.
+  /// Moves the calling thread, which acts as the other side, to the core of the other processes.
   static void join_others(where others) noexcept;
 
  private:

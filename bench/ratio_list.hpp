@@ -12,10 +12,10 @@
 
 namespace troupe::bench {
 
-/// Rates of some cases, which count equally: a line for each, and geometric means.
+/// Collects the rates of cases that have equal weights: prints a line for each, and returns their geometric means.
 class ratio_list {
  public:
-  /// `remark` follows the figures of the case. `wrong`: how the results differ.
+  /// Adds a case. `remark` follows its figures. `wrong`: how the results differ, or empty.
   void add(const std::string& name, const pair_of_medians& rates, const std::string& remark, const std::string& wrong) {
     const double ratio = rates.ours / rates.raw;
     char text[80];
@@ -26,8 +26,8 @@ class ratio_list {
     if (wrong_.empty() && !wrong.empty()) wrong_ = cat(name, ": ", wrong);
   }
   const std::string& lines() const noexcept { return lines_; }
-  /// Returns the geometric means; its note says where the least ratio is. It is missed if that is less than
-  /// `each_at_least`.
+  /// Returns the geometric means, with a note about the case with the least ratio. The goal is missed if that ratio is
+  /// below `each_at_least`.
   figures mean(double each_at_least = 0) const {
     figures f{.objection = wrong_};
     if (count_ == 0) return f;
@@ -36,7 +36,7 @@ class ratio_list {
     std::snprintf(text, sizeof text, "least %.3f at ", least_);
     f.note = text + worst_;
     if (least_ < each_at_least) {
-      std::snprintf(text, sizeof text, "each at least %.2f", each_at_least);
+      std::snprintf(text, sizeof text, "every ratio >= %.2f", each_at_least);
       f.missed = text;
     }
     return f;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long a service is without its worker: from the fault to the first right answer, while clients send requests all
-// the time.
+// How long a service is interrupted if its worker is lost: from the fault to the first correct answer, while clients
+// send requests continuously.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/placement.hpp>
@@ -36,7 +36,7 @@ figures run_cold(const settings& s) {
 
 figures run_hang(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .restarts = no_budget});
-  const load clients(*gpu, 1);  // the request that hangs has a core to itself
+  const load clients(*gpu, 1);  // one client, so that the request that hangs has a core to itself
   std::uint64_t number = 0;
   return figures_of(recoveries(*gpu, 1, s.rounds(30),
                                [&](const device& d) {

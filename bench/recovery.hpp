@@ -9,12 +9,12 @@
 #include <troupe/troupe.hpp>
 #include <vector>
 
-/// Declarations that the measures of recovery share.
+/// What the measures of recovery share.
 namespace troupe::bench {
 
 inline constexpr std::uint32_t no_budget = UINT32_MAX;
 
-/// Clients that send requests with known results all the time, and send them again if a fault took the answer.
+/// Clients that continuously send requests with known results, and send them again if a fault has prevented the answer.
 class load {
  public:
   load(const device& gpu, int clients);
@@ -22,7 +22,7 @@ class load {
   load(const load&) = delete;
   void stop();
   std::uint64_t right() const noexcept { return right_.load(); }
-  /// Returns true after a wrong answer, or an error that no fault excuses.
+  /// Returns true after a wrong answer, or an error that no fault explains.
   bool objectionable() const noexcept { return bad_.load() != 0; }
 
  private:
@@ -33,12 +33,12 @@ class load {
   std::vector<std::thread> threads_;
 };
 
-/// Sends requests until the next worker has given a right answer. Throws `bad_result` if the device stops.
+/// Sends requests until the next worker has returned a correct answer. Throws `bad_result` if the device stops.
 void await_right_answer(const device& gpu, std::uint64_t generation_before);
 /// Waits until `count` standbys are ready. Throws `bad_result` if the device stops.
 void await_standbys(const device& gpu, std::size_t count);
 
-/// Returns the milliseconds from `fault(gpu)` until recovery; waits for `standbys` first.
+/// Returns the milliseconds from `fault(gpu)` until recovery. Waits for `standbys` before.
 template <class F>
 double recovery(const device& gpu, std::size_t standbys, F&& fault) {
   await_standbys(gpu, standbys);
@@ -49,7 +49,7 @@ double recovery(const device& gpu, std::size_t standbys, F&& fault) {
   return static_cast<double>(now_ns() - start) / 1e6;
 }
 
-/// The same, `count` times.
+/// Returns the same for `count` faults, one after the other.
 template <class F>
 std::vector<double> recoveries(const device& gpu, std::size_t standbys, int count, F&& fault) {
   std::vector<double> all;
@@ -58,7 +58,7 @@ std::vector<double> recoveries(const device& gpu, std::size_t standbys, int coun
   return all;
 }
 
-/// Returns the median; `p99_goal` is a second goal in milliseconds, unless it is 0.
+/// Returns the median as figures. `p99_goal` is a second goal in milliseconds; 0: there is none.
 figures figures_of(const std::vector<double>& all, const load& clients, double p99_goal);
 
 }  // namespace troupe::bench

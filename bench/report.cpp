@@ -27,7 +27,7 @@ std::string processor() {
   return "an unnamed processor";
 }
 
-// Returns text such as ", and a GPU of this name". What is not known here is reported by each measure.
+// Returns text such as ", and a GPU of this name". If the GPU is unknown here, each measure reports that.
 std::string gpu(const settings& how) {
   if (how.engine == "host") return {};
   try {

@@ -8,17 +8,18 @@
 
 namespace troupe::bench {
 
-/// Prints the head of the table, with the machine, and the GPU if one is measured.
+/// Prints the head of the table, with the machine, and with the GPU if one is measured.
 void print_head(const settings& how);
 /// Prints one measure's line, and its notes below.
 void print_row(const measure& m, const result<figures>& found);
-/// Returns {"name","ours","raw","unit","ratio","goal","ok","why"} on one line. Values that were not measured are null,
-/// and not ok. `why` says what is wrong, or is null if nothing is, or only the goal was missed.
+/// Returns {"name","ours","raw","unit","ratio","goal","ok","why"} on one line. A measure that did not run has nulls for
+/// its figures, and is not ok. `why` says what is wrong; it is null if nothing is wrong, or if only the goal was
+/// missed.
 std::string json_line(const measure& m, const result<figures>& found);
 /// Returns {"name","unit","ours","raw","goal"} on one line, as --list shows them.
 std::string json_line(const measure& m);
 
-/// The outcome of all measures.
+/// Counts the outcomes of all measures.
 class summary {
  public:
   void add(const measure& m, const result<figures>& found) noexcept;

@@ -47,7 +47,7 @@ TEST(bench_report, the_last_line_counts_unmet_goals) {
   EXPECT_EQ(all.text(), "1 of 5 goals met, 1 not run, 1 invalid");
 }
 
-TEST(bench_report, the_json_output_says_why) {
+TEST(bench_report, the_json_output_says_why_a_measure_is_not_ok) {
   const std::string begin = R"({"name":"twice","ours":3,"raw":2,"unit":"ns","ratio":1.5,"goal":"ratio <= 2","ok":)";
   EXPECT_EQ(json_line(twice, good), begin + "true,\"why\":null}\n");
   EXPECT_EQ(json_line(twice, wrong), begin + "false,\"why\":\"the products are \\\"wrong\\\"\"}\n");
@@ -85,14 +85,14 @@ TEST(bench_report, a_goal_of_zero_is_met_only_by_zero) {
 TEST(bench_report, names_distinguish_measures_of_the_host_and_of_gpus) {
   std::set<std::string_view> names;
   for (const std::string_view engine : {"host", "cuda"})
-    for (const measure& m : measures(engine)) EXPECT_TRUE(names.insert(m.name).second) << m.name << " comes twice";
+    for (const measure& m : measures(engine)) EXPECT_TRUE(names.insert(m.name).second) << m.name << " occurs twice";
   for (const measure& m : measures("host")) EXPECT_FALSE(m.name.starts_with("gpu.")) << m.name;
 }
 
 TEST(bench_raw_side, the_error_names_a_missing_plug_in) {
   try {
     const raw_side raw({.runtime_folder = "/there/is/no/such/folder", .engine = "cuda"});
-    FAIL() << "it was loaded";
+    FAIL() << "the plug-in was loaded";
   } catch (const bad_result& none) {
     EXPECT_EQ(none.error().reaction(), reaction::unsupported);
     EXPECT_NE(none.error().text().find("/there/is/no/such/folder/bench/raw.cuda.so"), std::string::npos)

@@ -16,12 +16,12 @@ std::span<const std::int64_t> extents_of(const tensor<T>& t) {
 }
 std::size_t count_of(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-/// Tensors with the channels last.
+/// Makes a tensor with the channels last.
 template <class T>
 tensor<T> channels_last(const buffer<T>& b, std::int64_t n, std::int64_t c, std::int64_t size) {
   return tensor<T>(b, {n, c, size, size}, {c * size * size, 1, size * c, c});
 }
-/// Numbers in row-major order of the indexes, with the channels last.
+/// Uploads values, given in row-major order of the axes, to a tensor with the channels last.
 template <class T>
 std::vector<T> with_channels_last(const std::vector<float>& from, std::int64_t n, std::int64_t c, std::int64_t size) {
   std::vector<T> out;
@@ -130,7 +130,7 @@ void residual_network::step() {
     const bool is_last = i + 1 == blocks_.size();
     const value dy = is_last ? dnn::read(dseen_) : dnn::read(blocks_[i + 1].first.dx);
     backward(b.second, dy, std::nullopt);
-    // Of what the block is given there are two gradients.
+    // The input of the block has two gradients: one through the convolutions, and one through the shortcut.
     if (b.shortcut) backward(*b.shortcut, dnn::read(*b.second.dshortcut), std::nullopt);
     backward(b.first, dnn::read(b.second.dx), b.shortcut ? b.first.dx : *b.second.dshortcut);
   }
@@ -151,7 +151,7 @@ void residual_network::forward(const layer& l) {
 
 void residual_network::backward(const layer& l, const value& dy, const std::optional<image>& others) {
   const dnn::convolution_options how{.padding = l.padding, .stride = l.stride};
-  // relu's derivative is the same at what it gives.
+  // The derivative of relu at its argument is that at its result.
   const value dsum = l.has_relu ? dy * d_relu(dnn::read(l.y)) : dy, scale = dnn::read(l.scale);
   const dnn::normalized of{dnn::read(l.y), dnn::read(l.mean), dnn::read(l.inverse_deviation)};
   const dnn::normalization_gradients g = normalization_gradient(dsum, dnn::read(l.z), of, scale);
@@ -160,7 +160,7 @@ void residual_network::backward(const layer& l, const value& dy, const std::opti
   if (l.dshortcut) all.push_back(write(dsum, *l.dshortcut));
   tell(dnn::graph(all));
   const value dz = dnn::read(l.dz), weights = dnn::read(l.weights);
-  // The images have no gradient.
+  // The images need no gradient.
   if (l.dx.rank() != 0) {
     const value dx = convolution_data_gradient(dz, dnn::read(l.narrow_weights), extents_of(l.x), how);
     tell({write(others ? dx + dnn::read(*others) : dx, l.dx)});

@@ -11,9 +11,9 @@
 
 namespace troupe::bench {
 
-/// A residual network for small images, after ResNet-20: three stages, of which each has twice the channels of the one
-/// before and, but for the first, half its size; then the mean of each channel, and a product. Activations are bf16,
-/// weights float with a copy in bf16. The same network, of the same numbers, is in bench/torch_train.py.
+/// A residual network for small images, after ResNet-20: three stages, then the mean of each channel, and a product.
+/// Each stage after the first has twice the channels of the previous one, and half its size. Activations are bf16;
+/// weights are float with a copy in bf16. bench/torch_train.py has the same network with the same values.
 class residual_network {
  public:
   struct extents {
@@ -24,7 +24,7 @@ class residual_network {
 
   residual_network(const device& gpu, const extents& e);
 
-  /// Tells all requests of a step: forward, backward, and the next weights.
+  /// Sends all requests of a step with tell: forward, backward, and the update of the weights.
   void step();
   /// Waits, and returns the mean loss of the last step.
   float loss() const { return gpu_.download(loss_.memory()).get().value()[0]; }
@@ -33,11 +33,11 @@ class residual_network {
   using image = tensor<bfloat16>;
   using vector = tensor<float>;  // an element for each channel
 
-  // A convolution, normalised, with what is added and relu.
+  // A convolution with normalization, the addition of a shortcut, and relu.
   struct layer {
-    image x, z, y;  // what it is given, the convolution of it, and what it gives
+    image x, z, y;  // input, result of the convolution, output
     image dx, dz;
-    std::optional<image> shortcut, dshortcut;  // what is added before relu
+    std::optional<image> shortcut, dshortcut;  // the tensor that is added before relu
     bool has_relu;
     std::int64_t padding, stride;
     vector weights, scale, offset, mean, inverse_deviation, running_mean, running_variance;
@@ -52,12 +52,12 @@ class residual_network {
   void add_block(std::int64_t out, std::int64_t stride);
   void tell(dnn::graph g) { gpu_.tell(dnn::computation{.graph = std::move(g)}); }
   void forward(const layer& l);
-  /// `dy`: the gradient of what the layer gives. `others`: of what it is given, from elsewhere.
+  /// `dy`: gradient of the layer's output. `others`: another gradient of its input, which is added.
   void backward(const layer& l, const dnn::value& dy, const std::optional<image>& others);
   void tell_head();
 
   image empty_image(std::int64_t channels, std::int64_t size) const;
-  // Numbers from -limit to limit, the same as in bench/torch_train.py.
+  // Returns values from -limit to limit, the same as in bench/torch_train.py.
   std::vector<float> numbers(std::int64_t count, double limit);
 
   struct block {
@@ -66,11 +66,11 @@ class residual_network {
   };
   const device gpu_;
   const extents e_;
-  std::uint32_t made_ = 0;  // sequences of numbers
+  std::uint32_t made_ = 0;  // number of value lists made so far
   image pixels_;
   std::deque<layer> stem_;
   std::deque<block> blocks_;
-  image last_, dlast_;  // what the newest layer gives, and its gradient
+  image last_, dlast_;  // output of the last layer made, and its gradient
   tensor<float> wanted_, weights_, bias_, dseen_, loss_;
 };
 

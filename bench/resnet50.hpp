@@ -13,13 +13,13 @@ namespace troupe::bench {
 /// A convolution of square images with square filters.
 struct convolution_layer {
   std::int64_t in, out;  ///< channels
-  std::int64_t size;     ///< of the image
+  std::int64_t size;     ///< extent of the image
   std::int64_t filter, stride = 1;
-  int count = 1;  ///< how often the network has it
+  int count = 1;  ///< how many times the network contains this convolution
 
   std::int64_t padding() const noexcept { return filter / 2; }
   std::int64_t result() const noexcept { return (size + 2 * padding() - filter) / stride + 1; }
-  /// Multiplications and additions for one image, the same forward and for each gradient.
+  /// Returns multiplications and additions for one image: as many forward as for each gradient.
   double operations() const noexcept {
     return 2. * static_cast<double>(in * out * filter * filter) * static_cast<double>(result() * result());
   }

@@ -12,7 +12,7 @@ double median(std::vector<double> values);
 /// Returns the smallest value that `share` of all values do not exceed; 0.99 for the 99th percentile.
 double percentile(std::vector<double> values, double share);
 
-/// Returns the median of `count` calls, in microseconds; all values are also appended to `all`.
+/// Returns the median time of `count` calls, in microseconds; appends all times to `all`.
 template <class F>
 double median_of_each(int count, std::vector<double>& all, F&& once) {
   std::vector<double> now;
@@ -29,8 +29,8 @@ struct pair_of_medians {
   double ours, raw;
 };
 
-/// Measures both sides alternately, with a different one first in every other round, after one round that does not
-/// count. Returns the median of each. `begin` is called after that first round, to discard other data collected in it.
+/// Measures both sides alternately; which one is first alternates, too. A first round does not count. Returns the
+/// median of each side. `begin` is called after the first round, to discard other data collected in it.
 template <class Ours, class Raw, class Begin = decltype([] {})>
 pair_of_medians interleaved(int rounds, Ours&& ours, Raw&& raw, Begin&& begin = {}) {
   std::vector<double> a, b;

@@ -9,7 +9,7 @@ namespace troupe::bench {
 
 struct program_times {
   double wall_seconds = 0;
-  double cpu_seconds = 0;  ///< of the program and its children
+  double cpu_seconds = 0;  ///< used by the program and its children
   std::string said = {};   ///< the first line of its output
 };
 

@@ -15,12 +15,12 @@ namespace troupe::bench {
 namespace {
 
 constexpr char let_through = 0, divert = 1;
-// The kernel reads it at every system call of the thread.
+// The kernel reads this at every system call of the thread.
 volatile char gate = let_through;
 volatile long seen = -1;
 
-// Runs for a system call that the kernel diverted: performs it. The gate stays open, also for the return from here,
-// which is a system call too.
+// Handles a system call that the kernel has diverted: performs it. The gate stays open, also for the return from this
+// function, which is a system call, too.
 void diverted(int, siginfo_t*, void* context) {
   gate = let_through;
   auto& r = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;

@@ -4,8 +4,8 @@
 
 namespace troupe::bench {
 
-/// Detects system calls of the calling thread while armed, at no cost while there are none (Linux's syscall user
-/// dispatch). Only one at a time, on one thread.
+/// Detects system calls of the calling thread while armed, without overhead as long as there are none (Linux's syscall
+/// user dispatch). Only one object can be armed at a time, on one thread.
 class system_call_watch {
  public:
   [[nodiscard]] system_call_watch() noexcept;
@@ -16,7 +16,7 @@ class system_call_watch {
   /// Returns true if this kernel and processor support it.
   bool works() const noexcept { return works_; }
   void arm() const noexcept;
-  /// Returns the number of the first system call since `arm`, or -1. The call was performed.
+  /// Returns the number of the first system call since `arm`, or -1 if there was none. The call was performed.
   long disarm() const noexcept;
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a tell for its caller. Bursts to a mailbox that never fills while the worker is awake; only the burst is
-// timed. The bare counterpart passes the same plain struct, without validation or ownership, through a queue for one
-// producer and one consumer, which has emptied it once before the burst and runs on the worker's core.
+// The cost of a tell for its caller. Bursts are sent to a mailbox that never fills while the worker is awake, and only
+// the bursts are timed. The raw side passes the same plain struct, without validation or ownership, through a queue for
+// one producer and one consumer. The consumer has emptied the queue once before the burst, and runs on the worker's
+// core.
 #include <sys/syscall.h>
 #include <array>
 #include <atomic>
@@ -52,7 +53,7 @@ class bare_queue {
   }
 
  private:
-  // Spins, or yields if both threads share a core: then the other runs only when this one yields.
+  // Spins, or yields if both threads share a core, because the other thread then runs only when this one yields.
   static void spin_or_yield() noexcept {
     static const bool alone = usable_cores() > 1;
     if (alone)
@@ -75,7 +76,7 @@ double raw_burst(bare_queue& queue) {
     queue.consume_until(burst + 1);
   });
   queue.push({.a = 1});
-  queue.await_empty();  // so that the consumer is awake, in its place, and polling
+  queue.await_empty();  // so that the consumer is awake, on its core, and polling
   const std::int64_t start = now_ns();
   for (int i = 0; i < burst; ++i)
     queue.push({.a = 1, .b = 2, .c = 3, .m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n, .alpha = 1, .beta = 0});
@@ -84,13 +85,13 @@ double raw_burst(bare_queue& queue) {
   return took;
 }
 
-/// System calls during bursts of tells.
+/// The system calls during bursts of tells.
 struct system_calls {
   bool watched = true;
-  int bursts_without = 0;  ///< bursts without any
+  int bursts_without = 0;  ///< bursts without a system call
   int wakes =
       0;  ///< futex calls in the others: if the caller is off the processor for long enough, the worker falls asleep
-  int others = 0;  ///< anything else, for which there is no reason
+  int others = 0;  ///< other system calls, which have no explanation
 };
 
 template <class Wake, class Tell>
@@ -112,7 +113,7 @@ system_calls watch_bursts(Wake wake, Tell tell) {
   return found;
 }
 
-// Measures the time that a thread takes to send the request and, if `asks`, for the pending that it gets.
+// Measures the time in which a thread sends the request and, if `asks`, makes the pending for its answer.
 figures run_with(const settings& s, bool asks) {
   const device_under_test gpu(s, {.mailbox_capacity = room, .libraries = {"blas"}, .wait = wait_policy::latency});
   const auto a = gpu->alloc<float>(n * n), b = gpu->alloc<float>(n * n), c = gpu->alloc<float>(n * n);
@@ -132,7 +133,7 @@ figures run_with(const settings& s, bool asks) {
       refused += !gpu->tell(request);
   };
   const auto ours = [&] {
-    gpu->ping().get().value();  // the worker is awake from here on: it polls for half a millisecond
+    gpu->ping().get().value();  // wakes the worker, which then polls for half a millisecond
     const std::uint64_t before = allocations_of_this_thread();
     const std::int64_t start = now_ns();
     for (int i = 0; i < burst; ++i) send(i);
@@ -158,7 +159,7 @@ figures run_with(const settings& s, bool asks) {
   if (allocations > (asks ? sent : 0))
     f.objection = cat(asks ? "an ask" : "a tell", " makes ", allocations, " allocations in ", sent);
   if (calls.watched && (calls.bursts_without == 0 || calls.others != 0))
-    f.objection = "it makes system calls although the worker is awake";
+    f.objection = "the caller makes system calls although the worker is awake";
   if (refused != 0) f.objection = cat(refused, " requests were refused or failed");
   if (product[0] != static_cast<float>(n)) f.objection = "the product is wrong";
   return f;

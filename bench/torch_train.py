@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# torch_train.py DEVICE IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/residual_network.hpp, of the same
-# numbers, in PyTorch. Prints one line: images per second, eager and compiled, and the first loss and that after STEPS
-# steps. "compiled 0" if it cannot be compiled. troupe bench runs it for dnn.train, and with the device cpu for
-# dnn.train.host.
+# torch_train.py DEVICE IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/residual_network.hpp in PyTorch,
+# with the same values. Prints one line: images per second, eager and compiled, the first loss, and the loss after STEPS
+# steps. It prints "compiled 0" if the network cannot be compiled. troupe bench runs it for dnn.train, and with the
+# device cpu for dnn.train.host.
 import math
 import os
 import statistics
@@ -50,7 +50,7 @@ def make_model(torch, sequences, width, blocks):
                     channels = outputs
             self.blocks = nn.Sequential(*all_blocks)
             self.head = nn.Linear(channels, KINDS)
-            # Ours is features x kinds.
+            # In Troupe's network, this matrix is features x kinds.
             weights = torch.empty(channels, KINDS)
             fill(torch, weights, math.sqrt(1 / channels), sequences)
             with torch.no_grad():
@@ -66,7 +66,7 @@ def make_model(torch, sequences, width, blocks):
 
 
 class Sequences:
-    """Counts the sequences of numbers, in the order of residual_network."""
+    """Counts the lists of values, in the order of residual_network."""
 
     def __init__(self):
         self.made = 0
@@ -121,7 +121,7 @@ def train(torch, compiled, device, images, size, width, blocks, steps):
 
 def main():
     numbers = [int(word) for word in sys.argv[2:]]
-    # Nothing but the line of results and the reason of a failure is printed: the compiler warns of much.
+    # Prints nothing but the line of results or the reason of a failure: PyTorch's compiler prints many warnings.
     out = os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Allocations and frees of device memory, of 256 B to 1 MiB, evenly by logarithm, the same on both sides.
+// Allocations and frees of device memory. The sizes are 256 B to 1 MiB, distributed evenly by logarithm, and the same
+// on both sides.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/measures.hpp>

@@ -13,8 +13,8 @@
 
 namespace troupe::bench {
 
-/// Tells all requests and waits until all are done, in turns with as many of `raw_one(i)` and `raw_wait()`. The rates
-/// are requests for each microsecond.
+/// Sends all requests with tell and waits until all are done, in turns with as many calls of `raw_one(i)` and a call of
+/// `raw_wait()`. The rates are requests per microsecond.
 template <class R, class One, class Wait>
 figures burst(int rounds, const device& gpu, const std::vector<R>& requests, One&& raw_one, Wait&& raw_wait) {
   const auto count = static_cast<double>(requests.size());

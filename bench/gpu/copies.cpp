@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A gigabyte each way, and a computation whose data move in and out in chunks, which only overlap can hide.
+// Copies of a gigabyte in each direction, and a computation whose data are copied to and from the GPU in chunks, which
+// takes longer unless the copies overlap with the kernels.
 #include <algorithm>
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
@@ -26,8 +27,8 @@ double gigabytes_per_second(double moved, F&& f) {
 
 void count_up(std::span<std::uint32_t> to) { std::iota(to.begin(), to.end(), 0x12345678u); }
 
-// Words throughout the copied memory that differ in each round, to detect copies that were skipped or answered too
-// early. Not part of the measured time.
+// Words throughout the copied memory that are different in each round, so that skipped copies and early answers are
+// detected. Writing and reading them is not part of the measured time.
 class stamped {
  public:
   explicit stamped(std::span<std::uint32_t> from) : from_(from) {}
@@ -35,7 +36,7 @@ class stamped {
     ++round_;
     write(round_);
   }
-  /// Returns the rate of a copy from there.
+  /// Returns the rate of a copy from the GPU.
   template <class F>
   double sent(F&& copy) {
     before();
@@ -60,9 +61,9 @@ class stamped {
   std::uint32_t round_ = 0;
 };
 
-constexpr const char* not_the_same = "the data that came back differ from those that were sent";
+constexpr const char* not_the_same = "the downloaded data differ from the uploaded data";
 
-// The raw side spins too, in cuStreamSynchronize.
+// The raw side spins as well, in cuStreamSynchronize.
 const device_options spinning{.wait = wait_policy::latency};
 
 struct both_ways {
@@ -100,7 +101,7 @@ figures run_in(const settings& s) {
   return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
 }
 
-// Compares downloads of what `from` has to `to` with raw ones to pinned memory.
+// Compares downloads from `from` to `to` with raw copies to pinned memory.
 template <class Download>
 figures compare_downloads(raw_copies& bare, int rounds, std::span<const std::uint32_t> from,
                           std::span<std::uint32_t> to, Download&& download) {
@@ -154,7 +155,7 @@ figures run_pageable_out(const settings& s) {
   return compare_downloads(*bare, s.rounds(9), from, to, [&] { gpu->download(there, std::span(to)).get().value(); });
 }
 
-// Each thread has targets and numbers of its own.
+// Each thread has its own targets and data.
 figures run_small(const settings& s) {
   constexpr int all = 100'000, threads = 4, targets = 64, numbers = 1024;
   const device_under_test gpu(s, {.when_full = when_full::wait, .wait = wait_policy::latency});
@@ -220,7 +221,7 @@ figures run_overlap(const settings& s) {
   }
   const auto kernel = program.kernel("work");
   const double moved = 2. * chunks * elements * sizeof(float);
-  float our_round = 0, raw_round = 0;  // differs in each round, to detect skipped chunks
+  float our_round = 0, raw_round = 0;  // different in each round, so that skipped chunks are detected
   const pair_of_medians found = interleaved(
       s.rounds(15),
       [&] {

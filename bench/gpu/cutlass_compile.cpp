@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long the first product of a kind takes, and what a known one costs.
+// How long the first product of a kind takes, and what a product with a known plan costs.
 #include <bench/empty_cache.hpp>
 #include <bench/gpu/cutlass_pair.hpp>
 #include <bench/measures.hpp>
@@ -10,7 +10,8 @@
 namespace troupe::bench {
 namespace {
 
-// One of the shapes whose kernels -DTROUPE_PREBUILT builds in; on the host engine, which tests use, a small one.
+// One of the products whose kernels -DTROUPE_PREBUILT builds into the engine; on the host engine, which tests use, a
+// small product.
 class product {
  public:
   product(const settings& s, const device& gpu)
@@ -30,7 +31,7 @@ class product {
 
 double ms_since(std::int64_t start) { return static_cast<double>(now_ns() - start) / 1e6; }
 
-/// The figures of a new worker.
+/// What a new worker reports.
 struct found {
   double ms;  ///< from the request to its answer
   cutlass::plan_info info;
@@ -55,7 +56,8 @@ constexpr std::string_view name_of(cutlass::kernel_source k) noexcept {
   constexpr std::string_view names[] = {"nowhere", "the engine", "the disk", "the compiler", "the vendor"};
   return k <= cutlass::kernel_source::vendor ? names[static_cast<std::size_t>(k)] : "an unknown place";
 }
-// The host engine, which tests use, has no kernels.
+// Returns an objection if the kernel has another origin than expected. The host engine, which tests use, has no
+// kernels.
 std::string unexpected(const settings& s, const found& f, cutlass::kernel_source expected) {
   if (f.info.kernel == (s.engine == "host" ? cutlass::kernel_source::none : expected)) return {};
   return cat("the kernel came from ", name_of(f.info.kernel), ", not from ", name_of(expected));
@@ -110,7 +112,7 @@ figures run_prebuilt(const settings& s) {
   return {.ours = median(std::move(ms))};
 }
 
-// Microseconds of a request, from the question to the answer.
+// The microseconds of a request, until its answer arrives.
 figures run_known(const settings& s) {
   const device_under_test gpu(s, {.libraries = {"cutlass", "blas"}, .wait = wait_policy::latency});
   constexpr int n = 128;

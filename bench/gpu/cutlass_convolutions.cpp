@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of ResNet-50 and their gradients by cutlass, and by cuDNN called directly with the fastest engine that
-// it recommends.
+// Convolutions of ResNet-50 and their gradients by cutlass, compared with cuDNN, called directly with the fastest
+// engine that it recommends.
 #include <algorithm>
 #include <bench/element_difference.hpp>
 #include <bench/gpu/cutlass_pair.hpp>
@@ -20,7 +20,7 @@ using cutlass::convolution_result;
 
 constexpr convolution_layer small_layers[] = {{8, 16, 6, 3, 2}, {16, 8, 5, 1}};
 
-// The operands of a layer, in as many copies as the second cache cannot hold.
+// The operands of a layer, in so many copies that the level-2 cache cannot hold them.
 struct layer_operands {
   layer_operands(const device& gpu, const convolution_layer& l, std::int64_t images) : layer(l), n(images) {
     const std::int64_t pixels = n * l.in * l.size * l.size, results = n * l.out * l.result() * l.result(),
@@ -67,9 +67,9 @@ auto request_of(const layer_operands& o, std::size_t copy) {
     return set(cutlass::conv_weight_gradient{.dy = o.y[copy], .x = o.x[copy], .dfilters = o.filters[copy]});
 }
 
-// cuDNN's graphs, each with memory of its own and the numbers of the operands.
+// Returns cuDNN's graphs, each with its own memory, which contains the values of the operands.
 std::vector<std::unique_ptr<raw_graph>> raw_graphs(const dnn_sides& on, const dnn::graph& g, std::size_t copies) {
-  // Its fastest plan is on disk then, where the raw side finds it.
+  // Lets cuDNN's fastest plan be stored on disk, where the raw side finds it.
   constexpr dnn::computation_options how{.repeatability = dnn::repeatability::not_needed,
                                          .choice = dnn::choice::measured};
   on.gpu->ask(dnn::computation{.graph = g, .options = how}).get().value();

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products with epilogues: against cuBLASLt's own where it has them, and otherwise against its product and a kernel.
+// Products with epilogues, compared with cuBLASLt's own epilogues if it has them, and otherwise with its product and a
+// kernel.
 #include <bench/gpu/cutlass_pair.hpp>
 #include <bench/gpu/model_layers.hpp>
 #include <bench/measures.hpp>
@@ -9,19 +10,20 @@
 namespace troupe::bench {
 namespace {
 
-// How much faster one pass must be than a product and another pass.
+// How much faster one fused kernel must be than a product and a second kernel.
 constexpr double than_apart = 1.2;
 
 template <raw_matmul_type Type, raw_matmul_epilogue Epilogue, bool Fast = false>
 figures run(const settings& s) {
-  // The second is one of the model_layers with few terms, where the other pass is a large part of the time.
+  // The second of the large products is one of model_layers with a small k, so that the second kernel takes a large
+  // part of the time.
   constexpr product_extents large[] = {{4096, 4096, 4096}, {8192, 4096, 1024}}, small[] = {{24, 32, 40}};
   const device_under_test gpu(s, for_cutlass());
   ratio_list all;
   int calls = 0;
   for (const product_extents& e :
        s.engine == "host" ? std::span<const product_extents>(small) : std::span<const product_extents>(large)) {
-    constexpr float scale = 0.25f;  // of a narrow result
+    constexpr float scale = 0.25f;  // of a result of 8 bits
     const product_pair both(
         s, *gpu,
         in_copies({.type = Type, .m = e.m, .n = e.n, .k = e.k, .epilogue = Epilogue, .fast = Fast, .scale = scale}));
@@ -34,9 +36,9 @@ figures run(const settings& s) {
   }
   figures f = all.mean();
   f.note += all.lines();
-  // Where cuBLASLt was expected to do it alone, and does not.
+  // cuBLASLt was expected to compute this in one call, but does not.
   if (Epilogue == raw_matmul_epilogue::quantize && calls == 2 && f.ratio() < than_apart)
-    f.missed = "at least 1.2, because cuBLASLt does not fuse it";
+    f.missed = "ratio >= 1.2, because cuBLASLt does not fuse this epilogue";
   return f;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Groups of rows with matrices of their own, as mixtures of experts have them.
+// Groups of rows with a matrix for each group, as in mixtures of experts.
 #include <algorithm>
 #include <bench/gpu/cutlass_pair.hpp>
 #include <bench/measures.hpp>
@@ -18,10 +18,10 @@ struct mixture {
   std::int32_t tokens;
   int n, k;
 };
-// Qwen3-30B-A3B: the first layer of each expert, both halves.
+// Qwen3-30B-A3B: the first layer of each expert, with both halves of its result.
 constexpr mixture published{128, 65'536, 1536, 2048}, small{5, 60, 16, 24};
 
-/// Numbers of rows with a log-normal distribution, that add up to all tokens.
+/// Returns group sizes with a log-normal distribution, whose sum is the number of tokens.
 std::vector<std::int32_t> skewed_sizes(const mixture& of) {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> share;
@@ -34,7 +34,7 @@ std::vector<std::int32_t> skewed_sizes(const mixture& of) {
   return out;
 }
 
-/// The groups of A, and of D, follow each other.
+/// Returns the request, in which the groups of A, and of D, follow each other.
 cutlass::gemm_grouped request_of(const mixture& of, const matrix_copies& a, const matrix_copies& b,
                                  const matrix_copies& d, const buffer<std::int32_t>& sizes) {
   const std::int64_t n = of.n, k = of.k;
@@ -65,7 +65,7 @@ figures run(const settings& s) {
   const pair_of_medians alone =
       seconds_of_each(s.rounds(9), *gpu, one, times, [&](int) { bare->multiply_one_by_one(); }, wait);
   const double operations = 2. * of.tokens * of.n * of.k / 1e12;
-  // The lesser ratio counts.
+  // The smaller ratio counts.
   const pair_of_medians& least = at_once.raw / at_once.ours < alone.raw / alone.ours ? at_once : alone;
   figures f{.ours = operations / least.ours, .raw = operations / least.raw};
   char text[160];

@@ -9,15 +9,15 @@
 #include <troupe/cutlass/cutlass.hpp>
 #include <vector>
 
-/// Declarations that the measures of cutlass share.
+/// What the measures of cutlass share.
 namespace troupe::bench {
 
 inline device_options for_cutlass() { return {.libraries = {"cutlass"}, .wait = wait_policy::latency}; }
 
-/// Returns how many plans are measured for a product whose plan is not the cost model's first.
+/// Returns how many plans are timed to find the fastest one.
 inline std::int32_t measured_plans(const settings& s) noexcept { return s.quick ? 4 : 16; }
 
-/// One for each copy of the operands.
+/// Returns a request for each copy of the operands.
 inline std::vector<cutlass::gemm> gemms_of(const product_pair& p) {
   std::vector<cutlass::gemm> out;
   for (int i = 0; i < p.problem.count; ++i)
@@ -32,25 +32,25 @@ inline std::vector<cutlass::gemm> gemms_of(const product_pair& p) {
   return out;
 }
 
-/// Returns the bytes of the operands of a product. What an epilogue reads or writes beside D is not counted.
+/// Returns the bytes of a product's operands, not counting what an epilogue reads or writes in addition to D.
 inline double bytes_of_operands(const raw_matmul_problem& p) {
   const auto [factor, result] = elements_of(p.type);
   return static_cast<double>(bytes_of(factor)) * (p.m + p.rows_of_b()) * p.k +
          static_cast<double>(bytes_of(result)) * p.m * p.n;
 }
-/// The same problem with as many copies of the operands as the second cache cannot hold.
+/// Returns the problem with so many copies of the operands that the level-2 cache cannot hold them.
 inline raw_matmul_problem in_copies(raw_matmul_problem p) {
   p.count = copies_beyond_cache(bytes_of_operands(p));
   return p;
 }
 
-/// Both sides of a product, compared once its plan is in force.
+/// The rates of both sides of a product, and its plan.
 struct compared_products {
   pair_of_medians rates{};  ///< TFLOP/s
   cutlass::plan_info info{};
   std::string wrong = {};
 };
-/// Puts a plan in force, the fastest of `measured` or the cost model's first, and compares.
+/// Puts a plan in force, the fastest of `measured` timed plans or the first in the cost model's order, and compares.
 inline compared_products compare(const settings& s, const product_pair& p, std::int32_t measured, int rounds) {
   const std::vector<cutlass::gemm> requests = gemms_of(p);
   compared_products out;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of cutlass and of cuBLASLt called directly, of the same random numbers: D = A * B^T, all stored row by row.
-// Operands are used in turn, so that none is in the second cache.
+// Products of cutlass, compared with cuBLASLt called directly, on the same random data: D = A * B^T, all stored row by
+// row. Copies of the operands are used in turn, so that none is in the level-2 cache.
 #include <bench/gpu/cutlass_pair.hpp>
 #include <bench/gpu/model_layers.hpp>
 #include <bench/measures.hpp>
@@ -20,7 +20,7 @@ std::string ratio_text(const pair_of_medians& rates) {
   return text;
 }
 
-// Compares a product with its fastest plan, and with the cost model's first before.
+// Compares a product with its fastest plan, and before that with the first in the cost model's order.
 void add_square(ratio_list& fastest, ratio_list& first, const settings& s, const device& gpu, raw_matmul_problem p) {
   const product_pair both(s, gpu, in_copies(p));
   const compared_products expected = compare(s, both, 0, 7), best = compare(s, both, measured_plans(s), 7);

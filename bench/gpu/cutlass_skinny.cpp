@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products with few rows, which take as long as it takes to read the weights.
+// Products with few rows, whose time is that of reading the weights.
 #include <algorithm>
 #include <bench/case_list.hpp>
 #include <bench/gpu/cutlass_pair.hpp>
@@ -15,10 +15,10 @@ namespace {
 constexpr double goal_of_bandwidth = 0.9;
 
 struct extents_of_weights {
-  std::int64_t n, k, block;  ///< `block`: terms that share a scale
+  std::int64_t n, k, block;  ///< `block`: elements along k that share a scale
 };
 
-/// Weights of a narrow type with scales, in the order of `cutlass::weights`, times activations in bf16.
+/// Weights of a small type with scales, in the layout of `cutlass::weights`, and activations in bf16.
 class narrow_weights {
  public:
   narrow_weights(const device& gpu, dtype type, std::int64_t rows, const extents_of_weights& e)
@@ -32,7 +32,7 @@ class narrow_weights {
     const double of_one =
         static_cast<double>(rows * e.k * 2 + e.n * e.k / terms() + e.n * e.k / e.block * 2 + rows * e.n * 2);
     count = copies_beyond_cache(of_one), bytes = of_one;
-    // The copies have the same numbers: each begins with the first.
+    // All copies have the same values: each repeats `x_` from its beginning.
     a_ = matrix_copies(gpu, dtype::bf16, rows, e.k, 1, x_);
     for (int i = 0; i < count; ++i) {
       b_.emplace_back(gpu, type, e.n, e.k / terms(), 1, y_);
@@ -49,11 +49,11 @@ class narrow_weights {
                      .b_scales = scales_[i].transposed(0)});
     return out;
   }
-  /// Compares some elements with their definition.
+  /// Compares some elements of the result with their definition.
   std::string difference() const {
     const std::vector<std::byte> is = d_.back().download(gpu_, 0, d_.back().bytes_of_one());
     std::mt19937 random(1);
-    // A weight times its scale may be rounded to bf16.
+    // The engine may round a weight times its scale to bf16.
     const double largest = type_ == dtype::i8 ? 127 : 6,
                  constant = 0x1p-7 * largest * std::sqrt(static_cast<double>(e_.k));
     constexpr int samples = 200;
@@ -70,7 +70,7 @@ class narrow_weights {
     return {};
   }
   int count = 0;
-  double bytes = 0;  ///< of one product's operands
+  double bytes = 0;  ///< of the operands of one product
 
  private:
   std::int64_t terms() const noexcept { return type_ == dtype::f4e2m1x2 ? 2 : 1; }
@@ -99,7 +99,7 @@ class narrow_weights {
   std::vector<matrix_copies> b_, scales_, d_;
 };
 
-// Returns the seconds of a product with a measured plan, and those in which a kernel reads as many bytes.
+// Returns the seconds of a product with a measured plan, and the seconds in which a kernel reads as many bytes.
 pair_of_medians against_reads(const settings& s, const device& gpu, std::span<const cutlass::gemm> requests,
                               double bytes, raw_side& raw) {
   gpu.ask(cutlass::prepare{requests.front(), measured_plans(s)}).get().value();

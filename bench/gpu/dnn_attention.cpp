@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Attention and its gradient by dnn and by cuDNN called directly.
+// Attention and its gradient by dnn, compared with cuDNN called directly.
 #include <bench/case_list.hpp>
 #include <bench/gpu/graph_pair.hpp>
 #include <bench/measures.hpp>
@@ -13,11 +13,11 @@ struct shape {
   bool causal;
 
   std::int64_t elements() const noexcept { return batch * heads * tokens * width; }
-  // Forward: two products, of what is seen. Backward there are five.
+  // Counts the operations on the scores that are not masked: forward, two products; backward, five.
   double operations() const noexcept {
     return 4. * static_cast<double>(elements()) * static_cast<double>(tokens) / (causal ? 2 : 1);
   }
-  // The heads of a token are neighbours.
+  // Heads of the same token are adjacent.
   tensor<bfloat16> tensor_of(const buffer<bfloat16>& b) const {
     return tensor<bfloat16>(b, {batch, heads, tokens, width}, {tokens * heads * width, width, heads * width, 1});
   }
@@ -28,7 +28,7 @@ struct shape {
 
 std::vector<shape> shapes(const settings& s) {
   if (s.engine == "host") return {{1, 2, 20, 16, false}, {2, 1, 16, 8, true}};
-  // 32,768 tokens of 2,048 numbers in all.
+  // Each case has 32,768 tokens of 2,048 elements in total.
   constexpr std::int64_t all = 32768, numbers = 2048;
   std::vector<shape> out;
   for (const std::int64_t width : {64, 128})

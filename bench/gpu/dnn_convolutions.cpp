@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of ResNet-50 by dnn and by cuDNN called directly, with the channels last; and fused with what follows.
+// Convolutions of ResNet-50 by dnn, compared with cuDNN called directly, with the channels last; and convolutions fused
+// with the operations after them.
 #include <bench/case_list.hpp>
 #include <bench/gpu/graph_pair.hpp>
 #include <bench/measures.hpp>
@@ -11,7 +12,7 @@ namespace troupe::bench {
 namespace {
 
 constexpr std::int64_t batch = 64;
-// On the host engine, which tests use, something that the reference computes in no time.
+// Layers for the host engine, which tests use: the reference computes them quickly.
 constexpr convolution_layer small_layers[] = {{8, 16, 6, 3, 2, 2}};
 
 std::vector<convolution_layer> layers(const settings& s) {
@@ -22,7 +23,7 @@ std::vector<convolution_layer> layers(const settings& s) {
 }
 std::int64_t images(const settings& s) { return s.engine == "host" ? 2 : batch; }
 
-/// The operands of a layer.
+/// The tensors of a layer.
 template <class T>
 struct operands {
   operands(const device& gpu, const convolution_layer& l, std::int64_t n)
@@ -57,7 +58,7 @@ void compare_layer(const settings& s, const dnn_sides& on, const convolution_lay
     add_case(all, name, l.operations() * static_cast<double>(n), l.count, s, on, {.graph = std::move(g)});
   };
   all.begin_line(cat(to_string(dtype_of<T>), " ", l.text()));
-  // y has random numbers, as a gradient of it, until the last comparison writes to it.
+  // y contains random values, which serve as its gradient, until the last comparison writes to it.
   compare("data gradient",
           {write(convolution_data_gradient(dnn::read(o.y), dnn::read(o.w), {n, l.in, l.size, l.size}, how), dx)});
   compare(
@@ -75,7 +76,7 @@ figures run_resnet50(const settings& s) {
 }
 
 figures run_fused(const settings& s) {
-  // Two of those that end a block, where the residual is added.
+  // Convolutions at the end of a block, where the residual is added, and others.
   constexpr convolution_layer ends[] = {{64, 256, 56, 1}, {256, 1024, 14, 1}, {64, 64, 56, 3}, {256, 256, 14, 3}};
   const bool small = s.engine == "host";
   const dnn_sides on(s);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What is as fast as the GPU's memory: normalisations, and attention while text is generated. Compared with copies
-// within that memory.
+// Operations that are limited by the GPU's memory bandwidth: normalizations, and attention while text is generated.
+// Compared with copies within that memory.
 #include <algorithm>
 #include <bench/case_list.hpp>
 #include <bench/element_difference.hpp>
@@ -18,11 +18,11 @@ namespace {
 
 constexpr double goal_of_bandwidth = 0.85;
 
-/// Returns the seconds of a request, and those in which copies move as many bytes.
+/// Returns the seconds of a request, and the seconds in which copies move as many bytes.
 pair_of_medians against_copies(int rounds, const dnn_sides& on, const dnn::computation& r, double bytes) {
-  // A tenth of a second: a GPU may take a millisecond to turn to another process.
+  // Runs for a tenth of a second: a GPU may take a millisecond to switch to another process.
   const int times = static_cast<int>(std::clamp(0.1 * 3e12 / bytes, 20., 2000.));
-  constexpr std::size_t copied = std::size_t{1} << 30;  // much more than the GPU's caches hold
+  constexpr std::size_t copied = std::size_t{1} << 30;  // much more than the GPU's caches can hold
   const device& gpu = *on.gpu;
   gpu.ask(r).get().value();
   return interleaved(
@@ -35,7 +35,7 @@ pair_of_medians against_copies(int rounds, const dnn_sides& on, const dnn::compu
       [&] { return bytes / on.raw->copy_rate(copied, 150); });
 }
 
-/// Computes a small graph by the reference and compares what it writes: memory of the device that was written before.
+/// Computes a small graph with the reference, and compares the result with memory that the device has written.
 std::string difference_from_reference(const device& gpu, const dnn::graph& g) {
   std::vector<std::byte> encoded(g.encoded_bytes());
   g.encode(encoded.data());
@@ -56,7 +56,7 @@ std::string difference_from_reference(const device& gpu, const dnn::graph& g) {
   return {};
 }
 
-/// Operands of normalisations over rows, and their graphs, of some of the rows.
+/// The operands of normalizations over rows, and graphs that compute some of the rows.
 class rows {
  public:
   rows(const device& gpu, std::int64_t count, std::int64_t width)
@@ -83,7 +83,7 @@ class rows {
     return {write(of.y, part(y_, n)), write(of.inverse_deviation, part(inverse_deviation_, n)),
             write(of.mean, part(mean_, n))};
   }
-  // Sums of gradients are of all rows.
+  // Gradients that are sums over rows are computed over all rows.
   dnn::graph backward(bool rms, std::int64_t n) const {
     const dnn::value x = dnn::read(part(x_, n)), dy = dnn::read(part(dy_, n)), scale = dnn::read(scale_);
     const dnn::normalized of{dnn::read(part(y_, n)), dnn::read(part(mean_, n)), dnn::read(part(inverse_deviation_, n))};
@@ -104,7 +104,7 @@ class rows {
     gpu.fill(b, value);
     return tensor(b, {1, width_});
   }
-  // The last ones.
+  // Returns the last rows of a tensor.
   template <class T>
   tensor<T> part(const tensor<T>& t, std::int64_t n) const {
     return t.slice(0, count_ - n, n);
@@ -132,7 +132,7 @@ figures run_norms(const settings& s) {
   return all.total(goal_of_bandwidth);
 }
 
-/// Attention of one query for each sequence, with the keys in pages in no order.
+/// Attention of one query for each sequence, whose keys are in pages in random order.
 class decoding {
  public:
   struct extents {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The first run of graphs that another process has planned before.
+// The first run of graphs for which another process has already made plans.
 #include <bench/empty_cache.hpp>
 #include <bench/gpu/graph_pair.hpp>
 #include <bench/measures.hpp>
@@ -24,12 +24,12 @@ dnn::computation forward(const device& gpu, const convolution_layer& l) {
 }
 
 struct times {
-  double first_ms = 0;  ///< of the first graph, which opens the vendor's library
+  double first_ms = 0;  ///< of the first graph, whose run also opens the vendor's library
   double ms_for_each = 0;
   std::string wrong = {};
 };
 
-// Runs all layers once in a new worker.
+// Runs each layer once in a new worker.
 times run_all(const settings& s, std::span<const convolution_layer> layers) {
   const device_under_test gpu(s, for_dnn());
   std::vector<dnn::computation> requests;
@@ -50,7 +50,7 @@ times run_all(const settings& s, std::span<const convolution_layer> layers) {
 }
 
 figures run(const settings& s) {
-  // On the host engine, which tests use, small ones.
+  // Small layers for the host engine, which tests use.
   constexpr convolution_layer small[] = {{8, 8, 6, 3}, {8, 16, 6, 1}, {16, 8, 6, 3, 2}};
   const std::span<const convolution_layer> layers =
       s.engine == "host" ? std::span<const convolution_layer>(small) : std::span<const convolution_layer>(resnet50);

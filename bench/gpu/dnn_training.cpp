@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Steps of training a small residual network, and the same network in PyTorch.
+// Steps of training a small residual network, compared with the same network in PyTorch.
 #include <bench/measures.hpp>
 #include <bench/training.hpp>
 #include <troupe/base/cat.hpp>

@@ -28,7 +28,7 @@ dnn_sides::dnn_sides(const settings& s, const device_options& how) : gpu(s, how)
   if (plan::disk_cache::default_folder().empty())
     throw bad_result(
         error(reaction::unsupported, "bench",
-              "both sides have one plan through the disk cache, which is off; set TROUPE_CACHE to a folder"));
+              "both sides share a plan through the disk cache, which is off; set TROUPE_CACHE to a folder"));
 }
 
 graph_pair::graph_pair(const dnn_sides& on, dnn::computation request, raw_calls how)
@@ -53,7 +53,7 @@ pair_of_medians graph_pair::seconds(int rounds) {
     if (const auto accepted = gpu_.tell(request_); !accepted) throw bad_result(accepted.error());
   };
   (void)raw(1);
-  // A tenth of a second a side: a GPU may take a millisecond to turn to another process.
+  // Runs each side for a tenth of a second: a GPU may take a millisecond to switch to another process.
   const int times = static_cast<int>(std::clamp(0.1 / std::max(raw(2), 1e-6), 2., 10'000.));
   return interleaved(
       rounds,
@@ -93,7 +93,7 @@ void add_case(case_list& to, const std::string& name, double work, int count, co
 }
 
 std::vector<float> repeated_numbers(std::int64_t count, std::uint64_t seed) {
-  // No power of 2, so that parts of an operand differ.
+  // Not a power of 2, so that parts of an operand differ from each other.
   constexpr std::int64_t most = (1 << 20) + 8 * 37;
   return random_floats(std::min(count, most), seed);
 }

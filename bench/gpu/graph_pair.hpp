@@ -16,7 +16,7 @@ namespace troupe::bench {
 inline device_options for_dnn() { return {.libraries = {"dnn"}, .wait = wait_policy::latency}; }
 
 /// The measured device with the engine of dnn, and cuDNN called directly. Throws `bad_result` if there is no disk
-/// cache, through which both have one plan.
+/// cache, through which both sides share plans.
 struct dnn_sides {
   explicit dnn_sides(const settings& s, const device_options& how = for_dnn());
 
@@ -25,19 +25,19 @@ struct dnn_sides {
   const std::unique_ptr<raw_dnn> raw;
 };
 
-/// The calls with which the raw side computes a graph.
+/// How many calls the raw side uses to compute a graph.
 enum class raw_calls : std::uint8_t { one, three };
 
-/// A request of dnn, and cuDNN called directly for the same graph, of the same numbers.
+/// A request of dnn, and cuDNN called directly for the same graph and with the same data.
 class graph_pair {
  public:
   /// Computes the request once, so that cuDNN's plan for it is on disk, where the raw side finds it. Throws
-  /// `bad_result` if cuDNN does not compute the graph alone.
+  /// `bad_result` if cuDNN does not compute the whole graph.
   graph_pair(const dnn_sides& on, dnn::computation request, raw_calls how = raw_calls::one);
 
-  /// The seconds of one run.
+  /// Returns the seconds of one run on each side.
   pair_of_medians seconds(int rounds);
-  /// Returns how the results differ, "" if they do not.
+  /// Returns how the results differ, or "".
   std::string difference() const;
 
  private:
@@ -46,22 +46,23 @@ class graph_pair {
   std::unique_ptr<raw_graph> raw_;
 };
 
-/// A buffer with random numbers from -1 to 1, which repeat.
+/// Returns a buffer with random values from -1 to 1, which repeat.
 template <class T>
 buffer<T> random_buffer(const device& gpu, std::int64_t count, std::uint64_t seed);
 extern template buffer<half> random_buffer<half>(const device&, std::int64_t, std::uint64_t);
 extern template buffer<bfloat16> random_buffer<bfloat16>(const device&, std::int64_t, std::uint64_t);
 
-/// The numbers that it repeats.
+/// Returns the values that such a buffer repeats.
 std::vector<float> repeated_numbers(std::int64_t count, std::uint64_t seed);
 
-/// Images or filters with the channels last.
+/// Returns a tensor of images or filters with the channels last.
 template <class T>
 tensor<T> channels_last(const buffer<T>& b, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
   return tensor<T>(b, {n, c, h, w}, {c * h * w, 1, w * c, c});
 }
 
-/// Compares both sides, and adds the case to the list. `work` is that of one run, which the sum has `count` times.
+/// Compares both sides, and adds the case to the list. `work` is the work of one run, which counts `count` times in the
+/// sum.
 void add_case(case_list& to, const std::string& name, double work, int count, const settings& s, const dnn_sides& on,
               const dnn::computation& request, raw_calls how = raw_calls::one);
 

@@ -15,8 +15,8 @@ inline jit::program compiled(const device& gpu, const char* source) {
 
 inline constexpr const char* empty_kernel = "__global__ void nothing() {}";
 
-/// Numbers that depend on their position and a seed; written and compared on the device, so that gigabytes need not be
-/// copied.
+/// Kernels that write, and compare, values that depend on their position and a seed. They run on the device, so that
+/// gigabytes need not be copied.
 inline constexpr const char* pattern_kernels = R"(
 __device__ unsigned pattern(long long i, unsigned seed) { return (unsigned)i * 2654435761u ^ (unsigned)(i >> 32) ^ seed; }
 
@@ -33,7 +33,7 @@ __global__ void count_wrong(const unsigned* p, long long n, unsigned seed, unsig
 }
 )";
 
-/// Both kernels on one device.
+/// Both of these kernels on one device.
 class pattern {
  public:
   explicit pattern(const device& gpu) : gpu_(gpu), program_(compiled(gpu, pattern_kernels)) {}
@@ -43,7 +43,7 @@ class pattern {
     gpu_.tell(jit::launch{
         .kernel = program_.kernel("write_pattern"), .grid = blocks(n), .block = 256, .arguments = {out(to), n, seed}});
   }
-  /// Returns how many numbers differ from what `write` wrote.
+  /// Returns how many words differ from those that `write` has written.
   pending<std::vector<std::uint64_t>> wrong_in(const buffer<std::uint32_t>& in, std::uint32_t seed) const {
     const auto wrong = gpu_.alloc<std::uint64_t>(1);
     gpu_.fill(wrong, 0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The overhead of reaching a GPU: an empty kernel, one by one and in a long stream, with the same machine code on both
-// sides.
+// The overhead of launches on a GPU: an empty kernel, launched one at a time and in a long sequence, with the same
+// machine code on both sides.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
 #include <bench/gpu/raw_side.hpp>
@@ -21,7 +21,7 @@ double microseconds_since(std::int64_t start) { return static_cast<double>(now_n
 std::string put_together(const device& gpu) {
   std::uint64_t together = 0, all = 0;
   for (const lane_statistics& l : gpu.statistics().lanes) together += l.together, all += l.completed;
-  return cat(all == 0 ? 0 : together * 100 / all, " % of all requests were put together with others");
+  return cat(all == 0 ? 0 : together * 100 / all, " % of all requests shared a call with others");
 }
 
 figures run_roundtrip(const settings& s) {
@@ -55,7 +55,8 @@ figures run_roundtrip(const settings& s) {
 }
 
 figures run_stream_with(const settings& s, bool coalesce) {
-  // They all fit the mailbox, so no call waits for room, and their time is the caller's cost alone.
+  // All of these launches fit the mailbox, so no call waits for room, and the time of a call is its cost for the
+  // caller.
   constexpr int launches = 100'000, without_waiting = 60'000;
   constexpr double most_ns = 150;
   raw_side raw(s);
@@ -96,7 +97,7 @@ figures run_stream_with(const settings& s, bool coalesce) {
   std::snprintf(text, sizeof text, "a tell costs its caller %.0f ns, for the first %d, which fit the mailbox; %s",
                 caller, without_waiting, put_together(*gpu).c_str());
   f.note = text;
-  if (caller > most_ns) f.missed = "a tell's cost for its caller <= 150 ns";
+  if (caller > most_ns) f.missed = "the cost of a tell for its caller <= 150 ns";
   if (refused != 0) f.objection = cat(refused, " launches were refused");
   if (gpu->statistics().failed != failed_before) f.objection = "launches failed";
   return f;
@@ -105,7 +106,7 @@ figures run_stream_with(const settings& s, bool coalesce) {
 figures run_stream(const settings& s) { return run_stream_with(s, true); }
 figures run_stream_alone(const settings& s) { return run_stream_with(s, false); }
 
-// A sequence that comes again and again, with other arguments each time, as the layers of a model do.
+// A sequence of launches that repeats with other arguments each time, as the layers of a model do.
 figures run_mixed(const settings& s) {
   constexpr int launches = 64, repeats = 1000;
   raw_side raw(s);
@@ -150,8 +151,8 @@ figures run_mixed(const settings& s) {
       for (int i = 0; i < launches; ++i) step::of(i).apply(right, argument(r, i));
   figures f{.ours = found.ours, .raw = found.raw, .note = put_together(*gpu)};
   if (refused != 0) f.objection = cat(refused, " launches were refused");
-  if (gpu->download(numbers).get().value() != right) f.objection = "the numbers are wrong";
-  if (bare->numbers() != right) f.objection = "the numbers of the raw side are wrong";
+  if (gpu->download(numbers).get().value() != right) f.objection = "the results are wrong";
+  if (bare->numbers() != right) f.objection = "the results of the raw side are wrong";
   return f;
 }
 

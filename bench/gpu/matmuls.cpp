@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of matmul and of cuBLASLt called directly, of the same random numbers: D = A * B^T, all stored row by row.
+// Products of matmul, compared with cuBLASLt called directly, on the same random data: D = A * B^T, all stored row by
+// row.
 #include <algorithm>
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/bursts.hpp>
@@ -24,7 +25,7 @@ matmul::multiplication request_of(const product_pair& p, int which = 0) {
                                                                            : matmul::precision::exact}};
 }
 
-// TFLOP/s of `times` products.
+// Returns the TFLOP/s of `times` products on each side.
 pair_of_medians rates(const product_pair& p, int rounds, int times) {
   const matmul::multiplication r = request_of(p);
   const pair_of_medians seconds = seconds_of_each(
@@ -32,7 +33,7 @@ pair_of_medians rates(const product_pair& p, int rounds, int times) {
   return {p.operations() / seconds.ours / 1e12, p.operations() / seconds.raw / 1e12};
 }
 
-// Says so if the sides use different algorithms.
+// Returns a remark if the sides use different algorithms, otherwise "".
 std::string algorithms(const product_pair& p) {
   const auto words = p.gpu.alloc<std::uint64_t>(matmul::choice::size);
   auto prepared = matmul::prepare{request_of(p)};
@@ -80,7 +81,7 @@ figures run_bias_gelu(const settings& s) {
   const product_pair both(s, *gpu, p);
   const pair_of_medians found = rates(both, s.rounds(11), times);
   figures f{.ours = found.ours, .raw = found.raw, .objection = both.difference()};
-  // The same function, in a way that cuBLASLt does not compute together with the product.
+  // The same function, written so that cuBLASLt does not fuse it with the product.
   matmul::multiplication apart = request_of(both);
   const auto bias = gpu->alloc<float>(n);
   gpu->fill(bias, 0.5f);
@@ -90,7 +91,7 @@ figures run_bias_gelu(const settings& s) {
     const std::int64_t start = now_ns();
     for (int t = 1; t < times; ++t) gpu->tell(apart);
     const auto done = gpu->ask(apart).get().value();
-    if (done.fused) f.objection = "the second pass is none";
+    if (done.fused) f.objection = "the product was fused, although it must have a second pass";
     rates.push_back(2. * n * n * n * times / static_cast<double>(now_ns() - start) / 1e3);
   }
   char text[60];
@@ -158,7 +159,7 @@ figures run_warm(const settings& s) {
     return ms_since(start);
   };
   {
-    // Stores the plan. Only the first product of this process is a first one for the raw side.
+    // Stores the plan. For the raw side, only the first product of this process needs a search.
     const device_under_test gpu(s, usual());
     const product_pair both(s, *gpu, p);
     const std::int64_t start = now_ns();

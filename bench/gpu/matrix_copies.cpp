@@ -11,7 +11,7 @@
 namespace troupe::bench {
 namespace {
 
-constexpr std::int64_t random_count = 1 << 20;  // larger operands repeat these numbers
+constexpr std::int64_t random_count = 1 << 20;  // larger operands repeat this many values
 
 }  // namespace
 
@@ -39,12 +39,12 @@ matrix_copies::matrix_copies(const device& gpu, dtype type, std::int64_t rows, s
   distance_ = (bytes_ + alignment - 1) / alignment * alignment;
   memory_ = gpu.alloc<std::byte>(distance_ * static_cast<std::size_t>(count));
   if (repeated.empty()) {
-    gpu.fill(memory_, std::byte{0xff}).get().value();  // not a number, so that what is not written is seen
+    gpu.fill(memory_, std::byte{0xff}).get().value();  // NaN, so that elements that are not written are detected
     return;
   }
-  // They go on where the matrix before ended, as those of the raw side.
+  // The values continue where those of the previous matrix have ended, as on the raw side.
   const std::size_t all = bytes_ * static_cast<std::size_t>(count), line = distance_ == bytes_ ? all : bytes_;
-  constexpr std::size_t most = std::size_t{64} << 20;  // of an upload
+  constexpr std::size_t most = std::size_t{64} << 20;  // bytes of one upload
   std::vector<std::byte> tile;
   do tile.insert(tile.end(), repeated.begin(), repeated.end());
   while (tile.size() + repeated.size() <= std::min(all, most));

@@ -11,15 +11,15 @@
 
 namespace troupe::bench {
 
-/// Returns random elements: numbers from -1 to 1, or from the least to the largest of i8 and f4e2m1x2. Operands with
-/// more of them repeat these.
+/// Returns random elements: values from -1 to 1, or all values of i8 and f4e2m1x2. An operand with more elements
+/// repeats these.
 std::vector<std::byte> random_elements(dtype type, std::int64_t count, std::uint64_t seed);
 
-/// Matrices in the memory of a device, stored row by row: one for each of some products.
+/// Matrices in the memory of a device, stored row by row: one for each of several products.
 class matrix_copies {
  public:
   matrix_copies() = default;
-  /// `repeated`: their elements; none: they are only written.
+  /// Makes the matrices. `repeated` are the values that their elements repeat; empty if a product writes them.
   matrix_copies(const device& gpu, dtype type, std::int64_t rows, std::int64_t columns, int count,
                 std::span<const std::byte> repeated = {});
 
@@ -45,7 +45,7 @@ class matrix_copies {
   buffer<std::byte> memory_;
 };
 
-/// Returns how elements differ, "" if they do not: by more than a share of the number and a constant.
+/// Returns how elements differ, or "". The allowed difference is a share of the value and a constant.
 std::string difference_of(dtype type, std::span<const std::byte> ours, std::span<const std::byte> theirs, double share,
                           double constant);
 

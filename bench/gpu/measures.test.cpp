@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The measures of a GPU, on the host engine and with a stand-in for the raw side: their figures are meaningless, but
+// Runs the measures of a GPU on the host engine, with a stand-in for the raw side. Their figures are meaningless, but
 // they must detect wrong results.
 #include <gtest/gtest.h>
 
@@ -24,11 +24,11 @@ class measures_of_a_gpu : public testing::Test {
     ::unsetenv("TROUPE_RUNTIME");
     ::unsetenv("RAW_STAND_IN");
   }
-  // The stand-in is where the plug-in is in an installation.
+  // The folder with the stand-in, which an installation has for the plug-in.
   const settings quick{.quick = true, .runtime_folder = TROUPE_STAND_IN_FOLDER};
 };
 
-TEST_F(measures_of_a_gpu, time_both_sides) {
+TEST_F(measures_of_a_gpu, have_a_figure_for_troupe_and_one_for_the_raw_side) {
   for (const measure* m : {&gpu_roundtrip, &gpu_graph, &gpu_alloc}) {
     const figures f = m->run(quick);
     EXPECT_GT(f.ours, f.raw) << m->name;
@@ -37,13 +37,13 @@ TEST_F(measures_of_a_gpu, time_both_sides) {
   }
 }
 
-TEST_F(measures_of_a_gpu, report_wrong_numbers_of_a_sequence) {
+TEST_F(measures_of_a_gpu, report_a_sequence_of_launches_with_a_wrong_result) {
   EXPECT_EQ(gpu_stream_mixed.run(quick).objection, "");
   ::setenv("RAW_STAND_IN", "wrong", 1);
-  EXPECT_EQ(gpu_stream_mixed.run(quick).objection, "the numbers of the raw side are wrong");
+  EXPECT_EQ(gpu_stream_mixed.run(quick).objection, "the results of the raw side are wrong");
 }
 
-TEST_F(measures_of_a_gpu, time_small_uploads) {
+TEST_F(measures_of_a_gpu, have_a_figure_for_small_uploads) {
   const figures f = gpu_small.run(quick);
   EXPECT_GT(f.ours, 0);
   EXPECT_EQ(f.objection, "");
@@ -90,11 +90,11 @@ TEST_F(measures_of_a_gpu, report_a_single_wrong_element_of_a_graph) {
   }
 }
 
-TEST_F(measures_of_a_gpu, compare_what_memory_limits_with_the_definition) {
+TEST_F(measures_of_a_gpu, compare_operations_limited_by_memory_with_their_definition) {
   for (const measure* m : {&dnn_norms, &dnn_attention_decode}) {
     const figures f = m->run(quick);
     EXPECT_EQ(f.objection, "") << m->name;
-    EXPECT_DOUBLE_EQ(f.raw, 1000) << m->name;  // GB/s of the stand-in
+    EXPECT_DOUBLE_EQ(f.raw, 1000) << m->name;  // the GB/s that the stand-in reports
     EXPECT_GT(f.ours, 0) << m->name;
   }
 }
@@ -113,8 +113,8 @@ TEST_F(measures_of_a_gpu, train_a_network_that_learns_its_images) {
   EXPECT_FALSE(dnn_train.goal.met(f)) << "without PyTorch there is nothing to compare with";
 }
 
-// The losses are those of the same network in double, by a program in numpy with gradients written by hand.
-TEST_F(measures_of_a_gpu, train_a_network_as_it_is_defined) {
+// The expected losses are those of the same network in double, by a numpy program with gradients written by hand.
+TEST_F(measures_of_a_gpu, train_a_network_with_the_losses_of_its_definition) {
   const device_under_test gpu(quick, {.libraries = {"dnn"}});
   residual_network network(*gpu, {.images = 4, .size = 8, .width = 8, .blocks = 2});
   for (const float expected : {2.197f, 1.441f, 0.777f, 0.425f}) {
@@ -123,7 +123,7 @@ TEST_F(measures_of_a_gpu, train_a_network_as_it_is_defined) {
   }
 }
 
-TEST_F(measures_of_a_gpu, need_the_disk_cache_for_one_plan_on_both_sides) {
+TEST_F(measures_of_a_gpu, do_not_run_without_the_disk_cache_that_shares_plans) {
   ::setenv("TROUPE_CACHE", "off", 1);
   EXPECT_THROW(dnn_conv_fused.run(quick), bad_result);
 }
@@ -158,7 +158,7 @@ TEST_F(measures_of_a_gpu, compare_fused_products_with_their_definition) {
   EXPECT_NE(cutlass_fused_swiglu.run(quick).note.find("; raw: a call and a kernel; "), std::string::npos);
 }
 
-TEST_F(measures_of_a_gpu, compare_what_an_epilogue_writes_beside_its_result) {
+TEST_F(measures_of_a_gpu, report_a_wrong_element_of_what_an_epilogue_writes_in_addition) {
   for (const measure* m : {&cutlass_fused_gelu, &cutlass_fused_rows, &cutlass_fused_amax}) {
     ::setenv("RAW_STAND_IN", "second", 1);
     const figures f = m->run(quick);
@@ -191,7 +191,7 @@ TEST_F(measures_of_a_gpu, state_ratios_of_each_size_and_of_the_cost_model_alone)
   EXPECT_NE(note.find("\n  48: "), note.npos) << note;
 }
 
-TEST_F(measures_of_a_gpu, start_new_workers_for_the_first_product_of_a_kind) {
+TEST_F(measures_of_a_gpu, measure_the_first_product_of_a_kind_in_new_workers) {
   for (const measure* m : {&cutlass_compile_cold, &cutlass_compile_second}) {
     const figures f = m->run(quick);
     EXPECT_EQ(f.objection, "") << m->name;

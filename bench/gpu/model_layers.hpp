@@ -22,7 +22,7 @@ inline constexpr product_extents model_layers[] = {
     {8192, 1024, 1024},  {8192, 4096, 1024},  {8192, 1024, 4096},  {2048, 15360, 5120}, {2048, 5120, 20480}};
 static_assert(std::size(model_layers) == 30);
 
-/// Returns these layers, or two small ones for the host engine, which tests use.
+/// Returns these layers; for the host engine, which tests use, two small ones.
 inline std::span<const product_extents> layers_for(const settings& s) {
   static constexpr product_extents small[] = {{32, 48, 64}, {1, 24, 40}};
   if (s.engine == "host") return small;

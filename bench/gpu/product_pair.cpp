@@ -11,7 +11,7 @@ namespace {
 using epilogue::expression;
 using kind = raw_matmul_epilogue;
 
-// The elements of the bias, or of C.
+// Returns the number of elements of the bias, or of C.
 std::int64_t third_elements(const raw_matmul_problem& p) {
   return p.epilogue == kind::sum_rows ? std::int64_t{p.m} * p.n * p.count : p.n;
 }
@@ -77,14 +77,14 @@ std::string product_pair::difference(int which) const {
   double share = 0, constant = 0;  // sums of integers are exact
   if (factor == dtype::f64)
     share = 0x1p-48, constant = 0x1p-50 * root;
-  else if (factor == dtype::f32)  // factors are rounded to 10 bits, or cut
+  else if (factor == dtype::f32)  // factors are rounded or truncated to 10 bits
     share = 0x1p-9, constant = 0x1p-9 * root;
   else if (factor == dtype::bf16 || factor == dtype::f16)
     share = 0x1p-7, constant = 0x1p-13 * root;
-  else if (factor == dtype::f8e4m3)  // 13 bits of 32 terms are added to, in f32 after 128 terms or not at all
+  else if (factor == dtype::f8e4m3)  // sums of 32 products have 13 bits; f32 after 128 products or never
     share = 0x1p-7, constant = (problem.fast ? 0x1p-13 * k / 32 : 0x1p-10) * root;
   if (problem.epilogue == kind::swiglu) {
-    // The raw side rounds both halves first, whose product has their errors times the other half.
+    // The raw side rounds both halves before it multiplies them, so the error of each is multiplied by the other half.
     share = 0x1p-5, constant *= 4 * root;
   }
   if (result == dtype::f8e4m3) share = 0x1p-3, constant = constant * scale + 0x1p-9;
@@ -96,7 +96,7 @@ std::string product_pair::difference(int which) const {
   };
   if (auto wrong = compared(d_, false, share, constant); !wrong.empty()) return "the products differ: " + wrong;
   if (second_.bytes_of_one() == 0) return {};
-  // The raw side sums rounded numbers, each as large as `root`.
+  // The raw side sums rounded values, each as large as `root`.
   const bool sums = problem.epilogue == kind::sum_rows;
   auto wrong = compared(second_, true, share, sums ? 0x1p-7 * root * std::sqrt(problem.n) : constant);
   return wrong.empty() ? wrong : "what the epilogues write differs: " + wrong;

@@ -8,7 +8,7 @@
 
 namespace troupe::bench {
 
-/// Both sides of a comparison of products, with the same numbers: D = A * B^T.
+/// Both sides of a comparison of products, with the same data: D = A * B^T.
 class product_pair {
  public:
   product_pair(const settings& s, const device& on, const raw_matmul_problem& p);
@@ -16,10 +16,10 @@ class product_pair {
   in_any a(int which) const { return a_.matrix(which); }
   in_any b(int which) const { return b_.transposed(which); }
   out_any d(int which) const { return d_.matrix<out_any>(which); }
-  /// The epilogue that the raw side computes.
+  /// Returns the epilogue that the raw side computes.
   epilogue::expression epilogue(int which) const;
   double operations() const noexcept { return 2. * problem.m * problem.rows_of_b() * problem.k; }
-  /// Returns how the results of a product that both sides computed differ; "" if they do not.
+  /// Returns how the results of a product that both sides have computed differ, or "".
   std::string difference(int which = 0) const;
 
   const device gpu;
@@ -31,7 +31,7 @@ class product_pair {
   matrix_copies a_, b_, d_, third_, second_, scale_;
 
  public:
-  std::unique_ptr<raw_matmuls> bare;  // after the raw side, which it belongs to
+  std::unique_ptr<raw_matmuls> bare;  // declared after raw_side, which it needs
 };
 
 }  // namespace troupe::bench

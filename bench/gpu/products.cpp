@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by the library actor and by cuBLAS alone, of the same random numbers: large ones queued a few at a
-// time, as in real computations, and a burst of small ones.
+// Matrix products by the library actor blas, compared with cuBLAS alone, on the same random data: large ones, of which
+// a few are queued at a time, as in real computations; and a burst of small ones.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/bursts.hpp>
 #include <bench/gpu/raw_side.hpp>
@@ -32,7 +32,7 @@ buffer<T> uploaded(const device& gpu, const std::vector<T>& values) {
   return b;
 }
 
-// Both sum in f32, in any order; a result in f16 is rounded once.
+// Compares results. Both sides sum in f32, in any order; a result in f16 is rounded once.
 template <class T>
 std::string difference(const std::vector<T>& ours, const std::vector<T>& raw, std::int64_t n) {
   const double rounding = sizeof(T) == 4 ? 0x1p-23 : 0x1p-10;
@@ -49,7 +49,7 @@ figures run_large(const settings& s) {
   constexpr double flops = 2. * n * n * n * times;
   constexpr raw_number type = sizeof(T) == 4 ? raw_number::f32 : raw_number::f16;
   raw_side raw(s);
-  // Both sides spin: cuStreamSynchronize does.
+  // Spins, because cuStreamSynchronize spins on the raw side.
   const device_under_test gpu(s, {.libraries = {"blas"}, .wait = wait_policy::latency});
   const auto x = random_numbers<T>(std::int64_t{n} * n, 1), y = random_numbers<T>(std::int64_t{n} * n, 2);
   const auto bare = raw->products(type, n, 1, std::as_bytes(std::span(x)), std::as_bytes(std::span(y)));
@@ -59,7 +59,7 @@ figures run_large(const settings& s) {
   const pair_of_medians found = interleaved(
       s.rounds(11),
       [&] {
-        gpu->fill(c.slice(0, n), T{}).get().value();  // each round computes them again
+        gpu->fill(c.slice(0, n), T{}).get().value();  // so that each round must compute them again
         const std::int64_t start = now_ns();
         run_queued(*gpu, request, times);
         return rate(start);

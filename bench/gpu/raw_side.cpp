@@ -17,8 +17,8 @@ raw_gpu_maker* maker_for(const settings& s) {
   if (!std::filesystem::exists(file))
     throw bad_result(
         error(reaction::unsupported, "bench",
-              "there is no " + file + " to compare with; it is part of a build that found the toolkit of " + s.engine));
-  // Never unloaded: the vendor's libraries have threads.
+              "there is no " + file + " to compare with; it is part of builds that found the toolkit of " + s.engine));
+  // The plug-in is never unloaded: the vendor's libraries have threads.
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw bad_result(error(reaction::unsupported, "bench",
@@ -45,7 +45,7 @@ int raw_side::fault(std::string_view engine, std::string_view ordinal) {
     std::_Exit(1);
   }
   std::fflush(stdout);
-  std::_Exit(0);  // nothing can be cleaned up any more
+  std::_Exit(0);  // after a fault, nothing can be cleaned up
 }
 
 double raw_side::milliseconds_to_fault(const settings& s) {

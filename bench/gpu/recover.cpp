@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long a service is without its GPU worker: from the launch of a broken kernel to the first right answer, while
-// clients send requests all the time. The driver takes time to report a fault; a process without Troupe measures how
-// long.
+// How long a service is interrupted if its GPU worker is lost: from the launch of a faulty kernel to the first correct
+// answer, while clients send requests continuously. A part of that is the driver's time to report a fault, which is
+// measured in a process without Troupe.
 #include <atomic>
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/raw_side.hpp>
@@ -22,14 +22,13 @@ using std::chrono::milliseconds;
 
 const std::vector<std::string> libraries{"blas", "jit", "faults"};
 
-// An illegal address. Each request has another number, so that none is quarantined.
+// Accesses an illegal address. Each request has another number, so that none is quarantined.
 struct wild_pointer {
   std::uint64_t number = 0;
   void operator()(const device& gpu) { gpu.tell(faults::segmentation_fault{.number = ++number}); }
 };
 
-// Returns the milliseconds since the last fault was reported to the application, or a negative number if there was
-// none.
+// Returns the milliseconds since the last fault was reported to the application, or a negative number if none was.
 double milliseconds_since_told(device_watch& events) {
   const auto now = std::chrono::system_clock::now();
   double since = -1;
@@ -40,7 +39,7 @@ double milliseconds_since_told(device_watch& events) {
 
 figures run_standby(const settings& s) {
   constexpr double most_since_told_ms = 10;
-  const double floor_once = raw_side::milliseconds_to_fault(s);  // fails early if it cannot be measured
+  const double floor_once = raw_side::milliseconds_to_fault(s);  // throws now if it cannot be measured
   const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
   const load clients(*gpu, 2);
   await_right_answer(*gpu, 0);
@@ -63,7 +62,7 @@ figures run_standby(const settings& s) {
                 "%.0f ms",
                 reported, longest, floor_once);
   f.note = text;
-  // The kernel's log may report it while the GPU still serves no process, long before the driver reports it.
+  // The kernel's log may report a fault while the GPU serves no process yet, long before the driver reports it.
   if (reported > most_since_told_ms && found.ours > found.raw)
     f.missed = "from the report to the first right answer <= 10 ms, or before raw has detected the fault";
   for (const double t : since_told)
@@ -89,7 +88,7 @@ figures run_hang(const settings& s) {
   return figures_of(recoveries(*gpu, 1, s.rounds(21), hang), clients, 0);
 }
 
-// Asks a device for answers all the time, and notes the longest that there was none.
+// Asks a device for answers continuously, and records the longest time without an answer.
 class pulse {
  public:
   explicit pulse(const device& gpu) : gpu_(gpu), thread_([this] { run(); }) {}
@@ -98,7 +97,7 @@ class pulse {
     thread_.join();
   }
   pulse(const pulse&) = delete;
-  /// Returns the longest gap in milliseconds since the last call.
+  /// Returns the longest time without an answer since the last call, in milliseconds.
   double longest() { return static_cast<double>(longest_ns_.exchange(0)) / 1e6; }
   bool failed() const noexcept { return failed_.load(); }
 
@@ -124,7 +123,7 @@ class pulse {
   std::thread thread_;
 };
 
-// Beside another program on the same GPU, which stands still as long as the GPU itself does.
+// Measures with another program on the same GPU. It stops for as long as the GPU itself does.
 template <class Fault, int LongestMs = 0>
 figures run_broken(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
@@ -138,7 +137,7 @@ figures run_broken(const settings& s) {
   for (int i = -1; i < count; ++i) {
     (void)beside.longest();
     const double ms = recovery(*gpu, 1, [&](const device& d) { d.tell(Fault{.number = ++number}); });
-    std::this_thread::sleep_for(milliseconds(2));  // until the other program has an answer, too
+    std::this_thread::sleep_for(milliseconds(2));  // so that the other program has an answer, too
     const double stall = beside.longest();
     if (i < 0) continue;
     all.push_back(ms);

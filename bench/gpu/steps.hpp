@@ -7,15 +7,15 @@
 
 namespace troupe::bench {
 
-/// A sequence of small kernels of eight kinds, with grids of one to three blocks, whose result shows that each of them
-/// ran in its turn and with its own argument.
+/// A sequence of small kernels of eight kinds, with grids of one to three blocks. Its result shows that each kernel ran
+/// in its turn and with its own argument.
 struct step {
   static constexpr int kinds = 8, threads = 32, most_blocks = 3, numbers = threads * most_blocks;
   int kind, blocks;
 
   static constexpr step of(int i) noexcept { return {(i * 5 + i / 8) % kinds, 1 + i % most_blocks}; }
   static constexpr std::uint32_t factor(int kind) noexcept { return 2u * static_cast<std::uint32_t>(kind) + 3; }
-  /// Does what the kernel does.
+  /// Computes what the kernel does.
   void apply(std::vector<std::uint32_t>& to, std::uint32_t by) const noexcept {
     for (int i = 0; i < blocks * threads; ++i) {
       std::uint32_t& x = to[static_cast<std::size_t>(i)];

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What faults of all kinds leave intact: sealed memory, and other users of the GPU.
+// What faults of all kinds leave intact: sealed memory, and other processes that use the GPU.
 #include <algorithm>
 #include <atomic>
 #include <bench/device_under_test.hpp>
@@ -29,7 +29,8 @@ device_options fault_tolerant() {
           .heartbeat_timeout = milliseconds(500)};
 }
 
-// Injects every kind in turn until `count` faults have hit, waiting for an answer after each. Returns how many of each.
+// Injects faults of every kind in turn until `count` faults have hit, and waits for an answer after each. Returns the
+// number of faults by kind.
 std::map<std::string, int> faults_of_all_kinds(const device& gpu, int count, const std::function<void()>& after_each) {
   std::map<std::string, int> by_kind;
   const auto kinds = faults::all_kinds();
@@ -58,7 +59,7 @@ std::string text_of(const std::map<std::string, int>& by_kind) {
   return text;
 }
 
-// Asks the same question of the next worker if a fault ended the first.
+// Repeats the query with the next worker if a fault has ended the first one.
 std::uint64_t count_wrong(const pattern& numbers, const buffer<std::uint32_t>& in, std::uint32_t seed) {
   while (true) {
     const auto wrong = numbers.wrong_in(in, seed).get();
@@ -83,7 +84,7 @@ figures run_sealed(const settings& s) {
   if (f.ours != 0) throw bad_result(error(reaction::fatal, "bench", "the pattern was not written"));
 
   const auto by_kind = faults_of_all_kinds(*gpu, faults, compare_all);
-  // Kernels that aim at the sealed memory itself.
+  // Counts kernels that write to the sealed memory itself.
   int refused = 0, wild = 0;
   for (std::uint32_t i = 0; i < 4; ++i) {
     await_standbys(*gpu, 1);
@@ -100,8 +101,8 @@ figures run_sealed(const settings& s) {
   return f;
 }
 
-// Writes and compares all the time, on a device without faults, beside kernels that take longer than an alarm of the
-// GPU leaves a worker time to show that it is innocent.
+// Writes and compares continuously, on a device without faults. Its kernels take longer than the time in which a worker
+// must prove, after an alarm of the GPU, that it has not caused the fault.
 class bystander {
  public:
   explicit bystander(const device& gpu) : gpu_(gpu), numbers_(gpu), thread_([this] { run(); }) {}
@@ -111,7 +112,7 @@ class bystander {
     over_.store(true);
     if (thread_.joinable()) thread_.join();
   }
-  // After it has stopped.
+  // Precondition: it has stopped.
   std::uint64_t right() const noexcept { return right_; }
   std::uint64_t errors() const noexcept { return errors_; }
   std::uint64_t wrong() const noexcept { return wrong_; }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms by the library actor and by cuFFT alone, of the same numbers: large ones queued a few at a time,
-// many small ones, and a single very small one.
+// Fourier transforms by the library actor fft, compared with cuFFT alone, on the same data: large ones, of which a few
+// are queued at a time; many small ones; and a single very small one.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/bursts.hpp>
 #include <bench/gpu/raw_side.hpp>
@@ -40,7 +40,7 @@ buffer<complex64> filled(const device& gpu, const elements& one, std::int64_t co
   return b;
 }
 
-// Results are about as large as the root of `n`.
+// Compares results, which are about as large as the root of `n`.
 std::string difference(const elements& ours, const elements& raw, std::int64_t n) {
   const double allowed = 1e-5 * std::sqrt(static_cast<double>(n));
   for (std::size_t i = 0; i < ours.size(); ++i)
@@ -82,7 +82,7 @@ void compare(const settings& s, raw_side& raw, const device& gpu, const char* na
         bare->synchronize();
         return rate(start);
       });
-  // An error anywhere in a transform shows in all of its results.
+  // Compares a part only, because an error anywhere in a transform affects all of its results.
   const std::int64_t compared = std::min<std::int64_t>(points, 1 << 18);
   for (int i = 0; i < batch && all.wrong.empty(); i += std::max(1, batch / 4)) {
     elements theirs(static_cast<std::size_t>(compared));
@@ -110,7 +110,7 @@ figures run_large(const settings& s) {
   figures f{.ours = std::exp(all.logarithm_of_ours / all.count), .raw = std::exp(all.logarithm_of_raw / all.count)};
   f.note = all.note;
   f.objection = all.wrong;
-  if (all.least < 0.99) f.missed = "each at least 0.99 of cuFFT";
+  if (all.least < 0.99) f.missed = "every ratio to cuFFT >= 0.99";
   return f;
 }
 

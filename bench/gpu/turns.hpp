@@ -9,18 +9,18 @@
 #include <span>
 #include <troupe/device/device.hpp>
 
-/// Requests in turns with raw calls, each with operands of its own.
+/// Requests in turns with raw calls, each with its own operands.
 namespace troupe::bench {
 
-/// Runs `times` of some requests, one after another, and waits for the last.
+/// Sends `times` requests, from a list that repeats, and waits for the last one.
 template <class R>
 void run_in_turn(const device& gpu, std::span<const R> requests, int times) {
   for (int i = 0; i < times - 1; ++i) gpu.tell(requests[static_cast<std::size_t>(i) % requests.size()]);
   gpu.ask(requests[static_cast<std::size_t>(times - 1) % requests.size()]).get().value();
 }
 
-/// Returns the seconds of one request and of one `raw(i)`, which `wait()` waits for. Requests are used in turn, `times`
-/// of them in a turn of each side.
+/// Returns the seconds of one request and of one call of `raw(i)`, for which `wait()` waits. Each side runs `times` of
+/// them in its turn; the requests are used in order and repeat.
 template <class R, class Raw, class Wait>
 pair_of_medians seconds_of_each(int rounds, const device& gpu, std::span<const R> requests, int times, Raw&& raw,
                                 Wait&& wait) {
@@ -41,8 +41,8 @@ pair_of_medians seconds_of_each(int rounds, const device& gpu, std::span<const R
       });
 }
 
-/// Returns how many requests take a tenth of a second: a GPU may take a millisecond to turn to another process. On the
-/// host engine, which tests use, few are enough.
+/// Returns how many requests take a tenth of a second: a GPU may take a millisecond to switch to another process. On
+/// the host engine, which tests use, a few are enough.
 template <class R>
 int times_of_turn(const settings& s, const device& gpu, std::span<const R> requests) {
   if (s.engine == "host") return static_cast<int>(requests.size());
@@ -58,9 +58,9 @@ int times_of_turn(const settings& s, const device& gpu, std::span<const R> reque
   }
 }
 
-/// Returns how many copies of operands, each with these bytes, a second cache cannot hold.
+/// Returns how many copies of operands with this number of bytes a level-2 cache cannot hold.
 inline int copies_beyond_cache(double bytes) {
-  constexpr double of_all = 256 << 20;  // several times as much as the largest second cache of the chips measured here
+  constexpr double of_all = 256 << 20;  // several times the largest level-2 cache of the GPUs measured here
   return static_cast<int>(std::clamp(std::ceil(of_all / bytes), 2., 64.));
 }
 

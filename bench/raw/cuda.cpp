@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The driver API, called by hand. Each stream, handle and block is made once and used warm.
+// Calls of the driver API without Troupe. Each stream, handle and block of memory is made once and reused.
 #include <algorithm>
 #include <bench/raw/cuda_calls.hpp>
 #include <bench/raw/cuda_libraries.hpp>
@@ -168,12 +168,12 @@ class gpu final : public raw_gpu {
   explicit gpu(int ordinal) {
     must(::cuInit(0), "cuInit");
     must(::cuDeviceGet(&device_, ordinal), "cuDeviceGet");
-    // Never released: otherwise libraries would set up their state of the context again for each measure.
+    // The context is never released; otherwise, libraries would initialize their state in it again for each measure.
     CUcontext c = nullptr;
     must(::cuDevicePrimaryCtxRetain(&c, device_), "cuDevicePrimaryCtxRetain");
     must(::cuCtxSetCurrent(c), "cuCtxSetCurrent");
     stream_ = make_stream();
-    // Otherwise the pool releases all memory whenever the stream is idle.
+    // Sets the pool to keep its memory; otherwise it releases all of it whenever the stream is idle.
     CUmemoryPool pool = nullptr;
     must(::cuDeviceGetDefaultMemPool(&pool, device_), "cuDeviceGetDefaultMemPool");
     std::uint64_t keeps_all = UINT64_MAX;

@@ -12,7 +12,7 @@
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cuda/handles.hpp>
 
-/// Calls of the driver that several measures share. They throw `bad_result` if the driver fails.
+/// Driver calls that several measures share. They throw `bad_result` if the driver fails.
 namespace troupe::bench {
 
 inline void must(CUresult r, const char* call) {
@@ -36,7 +36,7 @@ inline device_memory make_memory(std::size_t bytes) {
   must(::cuMemAlloc(&p, bytes), "cuMemAlloc");
   return device_memory(p);
 }
-/// Returns memory that repeats some bytes.
+/// Returns memory that repeats the given bytes.
 inline device_memory make_repeated(std::span<const std::byte> one, std::size_t bytes) {
   device_memory out = make_memory(bytes);
   for (std::size_t at = 0; at < bytes; at += one.size())
@@ -65,7 +65,7 @@ inline CUfunction only_kernel_of(const code_module& m) {
   return f;
 }
 
-/// A word of this process's memory that the GPU writes after the work on a stream.
+/// A word of this process's memory that the GPU writes after the work in a stream.
 class completion_word {
  public:
   completion_word()

@@ -15,7 +15,7 @@
 
 namespace troupe::bench {
 
-// Not in the unnamed namespace, where it would hide the overload for the driver.
+// Not in the unnamed namespace, where it would hide the overload for driver calls.
 static void must(cudnnStatus_t s, const char* call) {
   if (s != CUDNN_STATUS_SUCCESS) throw bad_result(dnn::cudnn::failed(std::string("raw ") + call, s));
 }
@@ -68,7 +68,7 @@ class called_graph : public raw_graph {
     more_.push_back(make_memory(std::max<std::size_t>(bytes, 1)));
     return pointer(more_.back());
   }
-  // The pack refers to constants in `v`, which must outlive this object.
+  // The variant pack refers to constants in `v`, which must outlive this object.
   void add_call(const variant_pack& v, const execution_plan& plan, std::span<void* const> addresses) {
     calls_.push_back({&plan.plan, v.with(plan, addresses, more_memory(v.workspace_of(plan)))});
     must(calls_.back().pack.status(), "cudnnBackendFinalize of a variant pack");
@@ -96,16 +96,16 @@ class one_call final : public called_graph {
     const auto how = repeatable ? dnn::repeatability::always : dnn::repeatability::not_needed;
     vendor_kernels_ = by.find(analysis, {.repeatability = how}).vendor_kernels;
     if (vendor_kernels_.size() != 1 || vendor_kernels_[0]->match().nodes.size() != graph().nodes().size())
-      unfit("it does not compute the graph in one call");
+      unfit("cuDNN does not compute the graph in one call");
     std::vector<void*> addresses;
     for (const auto* list : {&vendor_kernels_[0]->match().inputs, &vendor_kernels_[0]->match().outputs})
       for (const dnn::fusion_match::tensor& t : *list) {
         const encoded_tensor& is = tensor(t.number);
         if (is.where != encoded_tensor::place::memory || is.type != t.type || !dnn::same_layout(is.shape, t.shape))
-          unfit("it needs a copy of an operand");
+          unfit("cuDNN needs a copy of an operand");
         addresses.push_back(address(t.number));
       }
-    // All kernels of this vendor are of this type.
+    // All kernels of this vendor have this type.
     const auto& planned = static_cast<const cudnn_kernel&>(*vendor_kernels_[0]);
     add_call(planned.pack(), planned.plan(), addresses);
   }
@@ -119,7 +119,7 @@ class fused_in_three final : public called_graph {
   fused_in_three(std::span<const std::byte> encoded, cudnnHandle_t on, CUstream in) : called_graph(encoded, on, in) {
     const auto nodes = graph().nodes();
     if (nodes.size() != 5 || nodes[0].what != dnn::op::convolution || nodes[4].what != dnn::op::write)
-      unfit("the graph is no convolution with bias, residual and relu");
+      unfit("the graph is not a convolution with bias, residual and relu");
     const std::uint16_t x = nodes[0].inputs[0], w = nodes[0].inputs[1], to = nodes[4].outputs[0],
                         bias = dnn::other_input(nodes[1], nodes[0].outputs[0]),
                         residual = dnn::other_input(nodes[2], nodes[1].outputs[0]);

@@ -42,7 +42,7 @@ class groups final : public raw_groups {
     ns_.assign(count, n), ks_.assign(count, k), ones_.assign(count, 1);
     transposed_.assign(count, CUBLAS_OP_T), plain_.assign(count, CUBLAS_OP_N);
     alphas_.assign(count, 1.f), betas_.assign(count, 0.f);
-    // The lists of matrices are in memory of the GPU, those of extents in that of the process.
+    // The lists of matrices are in memory of the GPU, and the lists of extents in memory of the process.
     for (auto* list : {&as, &bs, &ds}) {
       lists_.push_back(make_memory(count * sizeof(CUdeviceptr)));
       must(::cuMemcpyHtoD(lists_.back().get(), list->data(), count * sizeof(CUdeviceptr)), "cuMemcpyHtoD");
@@ -52,7 +52,7 @@ class groups final : public raw_groups {
     handle_.reset(h);
     must(::cublasSetStream(h, stream_.get()), "cublasSetStream");
   }
-  // Column by column: D_g^T = B_g * A_g^T.
+  // In column-major terms: D_g^T = B_g * A_g^T.
   void multiply_at_once() override {
     const auto list = [&](std::size_t i) { return reinterpret_cast<void**>(lists_[i].get()); };
     must(::cublasGemmGroupedBatchedEx(handle_.get(), transposed_.data(), plain_.data(), ns_.data(), rows_.data(),

@@ -12,7 +12,7 @@ namespace troupe::bench {
 namespace {
 
 constexpr unsigned block = 256;
-constexpr int numbers = 8;  // that a thread takes at a time
+constexpr int numbers = 8;  // elements that a thread loads at a time
 
 template <class... A>
 void launch(CUfunction f, unsigned blocks, const stream& on, A... arguments) {
@@ -22,7 +22,7 @@ void launch(CUfunction f, unsigned blocks, const stream& on, A... arguments) {
 
 class reads final : public raw_reads {
  public:
-  // Numbers that differ: some GPUs compress what does not.
+  // Fills the memory with values that differ, because some GPUs compress equal values.
   reads(std::size_t bytes, int count) : bytes_(bytes), stream_(make_stream()) {
     std::vector<std::uint32_t> one(std::size_t{1} << 20);
     std::uint32_t x = 1;

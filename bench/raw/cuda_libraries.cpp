@@ -10,7 +10,7 @@
 
 namespace troupe::bench {
 
-// Not in the unnamed namespace, where they would hide the overload for the driver.
+// Not in the unnamed namespace, where these would hide the overload for driver calls.
 static void must(cublasStatus_t s, const char* call) {
   if (s != CUBLAS_STATUS_SUCCESS)
     throw bad_result(error(reaction::fatal, "bench", std::string("raw ") + call + ": " + ::cublasGetStatusString(s)));

@@ -4,7 +4,7 @@
 
 #include <bench/raw/raw.hpp>
 
-/// cuBLAS, cuBLASLt, cuFFT and cuDNN, called by hand.
+/// cuBLAS, cuBLASLt, cuFFT and cuDNN, called without Troupe.
 namespace troupe::bench {
 
 std::unique_ptr<raw_products> make_products(raw_number type, int n, int count, std::span<const std::byte> a,

@@ -6,7 +6,7 @@
 
 #include <bench/raw/cuda_calls.hpp>
 
-/// One kind of product of cuBLASLt.
+/// Products of cuBLASLt of one kind.
 namespace troupe::bench {
 
 inline void must(cublasStatus_t s, const char* call) {
@@ -26,15 +26,15 @@ inline lt_handle make_lt() {
   return lt_handle(h);
 }
 
-/// The types of a product's elements.
+/// The element types of a product.
 struct lt_types {
   cudaDataType factor, c, d;
   cublasComputeType_t compute;
   cudaDataType scale;
 };
 
-/// D = A * B^T of m x k and n x k numbers, all stored row by row; column by column, this is D^T = B * A^T. Set what the
-/// description needs, then search.
+/// D = A * B^T, where A is m x k and B is n x k, all stored row by row. In column-major terms, this is D^T = B * A^T.
+/// Set what the description needs, then call `search`.
 class lt_product {
  public:
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
@@ -55,7 +55,7 @@ class lt_product {
   void set(cublasLtMatmulDescAttributes_t which, const V& value) {
     must(::cublasLtMatmulDescSetAttribute(&product_, which, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
   }
-  /// Takes the heuristic's first algorithm. Returns false if it has none.
+  /// Takes the first algorithm that the heuristic returns. Returns false if there is none.
   bool search(const lt_handle& library) {
     cublasLtMatmulPreferenceOpaque_t preference;
     must(::cublasLtMatmulPreferenceInit(&preference), "cublasLtMatmulPreferenceInit");

@@ -31,7 +31,7 @@ lt_types types_of(raw_matmul_type t) {
   return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
 }
 
-/// Memory with the same number of bytes for each of some products.
+/// Memory with the same number of bytes for each of several products.
 struct operand {
   std::size_t bytes = 0;
   device_memory memory{};
@@ -79,7 +79,7 @@ class matmuls final : public raw_matmuls {
         return;
     }
   }
-  // The first product opens the library, and searches.
+  // The first product also opens the library and searches for an algorithm.
   void multiply(int which) override {
     if (!product_) open_library();
     const bool adds = problem_.epilogue == kind::sum_rows, two = kernels_.has_value();
@@ -87,7 +87,7 @@ class matmuls final : public raw_matmuls {
       product_->set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, second_.of(which));
     if (problem_.epilogue == kind::quantize && !two)
       product_->set(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, second_.of(which));
-    // A C that is passed without being added is never read.
+    // If C is passed but not added, it is never read.
     const CUdeviceptr d = two && !adds ? between_.of(0) : d_.of(which),
                       c = adds                                          ? third_.of(which)
                           : problem_.epilogue == kind::quantize && !two ? between_.of(0)
@@ -117,7 +117,7 @@ class matmuls final : public raw_matmuls {
   void open_library() {
     library_ = make_lt();
     if (search(problem_.type, true)) return;
-    // Without fusion: the product in bf16 first.
+    // Without fusion: computes the product in bf16, for a second kernel.
     if (problem_.epilogue == kind::quantize && search(raw_matmul_type::fp8, false)) return;
     throw bad_result(error(reaction::unsupported, "bench", "cuBLASLt has no algorithm for this product"));
   }
@@ -148,7 +148,7 @@ class matmuls final : public raw_matmuls {
   stream stream_;
   device_memory workspace_, scale_;
   operand a_, b_, d_, third_, second_;
-  operand between_;  // what a kernel reads; or C, which is not read
+  operand between_;  // the input of a second kernel; or C, which is not read
   lt_handle library_;
   std::optional<lt_product> product_;
   std::optional<plain_kernels> kernels_;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a user writes who has no fused products: simple passes over memory, 16 bytes at a time.
+// The kernels that a user would write without fused products: simple passes over memory, 16 bytes at a time.
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 
 namespace {
 
-constexpr int numbers = 8;  // of bf16, that a thread takes at a time
+constexpr int numbers = 8;  // elements of bf16 that a thread loads at a time
 struct alignas(16) pack {
   __nv_bfloat16 at[numbers];
 };
@@ -16,7 +16,7 @@ __device__ long long step() { return (long long)gridDim.x * blockDim.x; }
 
 }  // namespace
 
-// Reads all, and writes if a number has a value that none has: otherwise the compiler would leave the loads out.
+// Reads all words, and writes if one has a value that none has: otherwise the compiler would omit the loads.
 extern "C" __global__ void read_all(const uint4* from, long long count, unsigned never, unsigned* to) {
   unsigned seen = 0;
   long long i = first();
@@ -47,7 +47,7 @@ extern "C" __global__ void gate(const pack* product, pack* d, long long rows, lo
   }
 }
 
-// The sum of each row, a block for each.
+// Computes the sum of each row, with one block for each.
 extern "C" __global__ void sum_rows(const pack* d, float* sums, long long n) {
   __shared__ float of_warps[32];
   const pack* const row = d + blockIdx.x * (n / numbers);
@@ -64,7 +64,7 @@ extern "C" __global__ void sum_rows(const pack* d, float* sums, long long n) {
   sums[blockIdx.x] = sum;
 }
 
-// D = scale * X in e4m3, and the largest magnitude of X. Magnitudes are ordered as their bits are.
+// D = scale * X in e4m3, and the largest magnitude of X. Magnitudes have the same order as their bits.
 extern "C" __global__ void quantize(const pack* x, __nv_fp8_e4m3* d, long long count, float scale, unsigned* largest) {
   unsigned mine = 0;
   for (long long i = first(); i < count / numbers; i += step()) {

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-/// The vendor's own calls on one GPU, made in this process: Troupe is measured against them. They are in a plug-in,
-/// libexec/troupe/bench/raw.cuda.so, so that the program itself does not link CUDA. Not thread-safe; functions throw
-/// `bad_result` if a call fails.
+/// Direct calls of a vendor's driver and libraries on one GPU, made in this process, with which Troupe is compared.
+/// They are in a plug-in, libexec/troupe/bench/raw.cuda.so, so that the program itself does not link CUDA. Not
+/// thread-safe. All functions throw `bad_result` if a call fails.
 namespace troupe::bench {
 
-/// A kernel, from an image that has no other.
+/// A kernel, from an image that has only one.
 class raw_kernel {
  public:
   virtual ~raw_kernel() = default;
@@ -35,7 +35,7 @@ class raw_kernel {
   virtual void launch_recorded() = 0;
 };
 
-/// The kernels of bench/gpu/steps.hpp, on numbers that are 0 at first.   cuLaunchKernel
+/// The kernels of bench/gpu/steps.hpp, on values that are 0 at first.   cuLaunchKernel
 class raw_steps {
  public:
   virtual ~raw_steps() = default;
@@ -54,7 +54,7 @@ class raw_products {
 };
 enum class raw_number : std::uint8_t { f32, f16 };  ///< f16 is summed in f32
 
-/// Forward transforms of complex64, of one plan: a call runs one batch, and each call has its own part of the memory.
+/// Forward transforms of complex64 with one plan. Each call runs one batch, on its own part of the memory.
 /// cufftExecC2C
 class raw_transforms {
  public:
@@ -63,7 +63,7 @@ class raw_transforms {
   /// Waits for earlier transforms: see raw_kernel.
   virtual void poll_until_done() = 0;
   virtual void synchronize() = 0;
-  /// Copies the results, starting at element `first`.
+  /// Copies results to the host, from element `first` on.
   virtual void download(std::size_t first, std::span<std::byte> elements) = 0;
 };
 
@@ -71,15 +71,15 @@ class raw_transforms {
 class raw_copies {
  public:
   virtual ~raw_copies() = default;
-  /// From and to memory that the driver has pinned.   cuMemHostAlloc, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync
+  /// Copies from and to memory that the driver has pinned.   cuMemHostAlloc, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync
   virtual void in() = 0;
   virtual void out() = 0;
-  /// From ordinary memory.   cuMemcpyHtoD
+  /// Copies from ordinary memory.   cuMemcpyHtoD
   virtual void in_from(const void* pageable) = 0;
 };
 
-/// Chunks that are uploaded, processed by a kernel (const float* x, float* y, int n) and downloaded, each step on its
-/// own stream after an event of the previous one.
+/// Chunks that are uploaded, processed by a kernel (const float* x, float* y, int n) and downloaded. Each of these
+/// steps runs in its own stream, after an event of the previous one.
 class raw_pipeline {
  public:
   virtual ~raw_pipeline() = default;
@@ -93,20 +93,21 @@ class raw_gpu {
   virtual ~raw_gpu() = default;
   /// Returns text such as "NVIDIA H200, driver for CUDA 13.0".
   virtual std::string description() const = 0;
-  /// `image` is a `jit::program::image`.
+  /// Loads the kernel of an image, which `jit::program::image` has returned.
   virtual std::unique_ptr<raw_kernel> kernel(std::span<const std::byte> image) = 0;
   virtual std::unique_ptr<raw_steps> steps(std::span<const std::byte> image) = 0;
   virtual std::unique_ptr<raw_products> products(raw_number type, int n, int count, std::span<const std::byte> a,
                                                  std::span<const std::byte> b) = 0;
-  /// Each operand repeats its numbers. `third` has those of the bias, n of them, or of C, if there is one.
+  /// Makes products. The values of each operand repeat. `third` has those of the bias, n of them, or of C, if there is
+  /// one.
   virtual std::unique_ptr<raw_matmuls> matmuls(const raw_matmul_problem& p, std::span<const std::byte> a,
                                                std::span<const std::byte> b, std::span<const std::byte> third) = 0;
-  /// Each operand repeats its numbers.
+  /// Makes groups. The values of each operand repeat.
   virtual std::unique_ptr<raw_groups> groups(std::span<const std::int32_t> sizes, int n, int k,
                                              std::span<const std::byte> a, std::span<const std::byte> b) = 0;
-  /// `count` blocks of a multiple of 16 bytes.
+  /// Makes `count` blocks, whose size is a multiple of 16 bytes.
   virtual std::unique_ptr<raw_reads> reads(std::size_t bytes, int count) = 0;
-  /// `n` has 1 to 3 extents. The input repeats `one`.
+  /// Makes transforms. `n` has 1 to 3 extents. The input repeats `one`.
   virtual std::unique_ptr<raw_transforms> transforms(std::span<const int> n, int batch, int count,
                                                      std::span<const std::byte> one) = 0;
   virtual std::unique_ptr<raw_copies> copies(std::size_t bytes) = 0;
@@ -116,7 +117,7 @@ class raw_gpu {
   /// Allocates and frees once.   cuMemAllocAsync, cuMemFreeAsync
   virtual void alloc_and_free(std::size_t bytes) = 0;
   /// Returns the nanoseconds from the launch of a kernel with a wild pointer until the driver reports the fault.
-  /// Afterwards nothing in this process works any more.   cuStreamQuery
+  /// Afterwards, nothing in this process works.   cuStreamQuery
   virtual std::int64_t fault() = 0;
 };
 

@@ -7,16 +7,16 @@
 #include <memory>
 #include <span>
 
-/// cuDNN called directly, for the same graphs as the library actor dnn.
+/// cuDNN called directly, for the same graphs as those of the library actor dnn.
 namespace troupe::bench {
 
-/// A graph with memory of its own. All descriptors are made once, before the first run.
+/// A graph with its own memory. All descriptors are made once, before the first run.
 class raw_graph {
  public:
   virtual ~raw_graph() = default;
   virtual void run() = 0;  ///< cudnnBackendExecute
   virtual void synchronize() = 0;
-  /// `memory` counts the operands of the graph.
+  /// `memory` is the number of an operand of the graph.
   virtual void upload(std::size_t memory, std::span<const std::byte> elements) = 0;
   virtual void download(std::size_t memory, std::span<std::byte> elements) = 0;
 };
@@ -24,11 +24,12 @@ class raw_graph {
 class raw_dnn {
  public:
   virtual ~raw_dnn() = default;
-  /// Makes a graph that cuDNN computes in one call, with no copy before or after. `encoded` is that of `dnn::graph`.
-  /// The plan is that of the CUDA engine: found in the disk cache if the engine has stored it there.
+  /// Makes a graph that cuDNN computes in one call, with no copy before or after. `encoded` is an encoded `dnn::graph`.
+  /// The plan is that of the CUDA engine, if the engine has stored it in the disk cache.
   virtual std::unique_ptr<raw_graph> graph(std::span<const std::byte> encoded, bool repeatable) = 0;
-  /// Makes relu(convolution + bias + residual) of three calls: the convolution; the sum with the bias; that with the
-  /// residual, and relu. Each has the first engine that cuDNN recommends, and writes to memory.
+  /// Makes relu(convolution + bias + residual) from three calls: the convolution; the addition of the bias; the
+  /// addition of the residual, and relu. Each uses the first engine that cuDNN recommends, and writes its result to
+  /// memory.
   virtual std::unique_ptr<raw_graph> three_calls(std::span<const std::byte> encoded) = 0;
   /// Copies within the GPU's memory. Returns the bytes that are read and written per second.   cuMemcpyDtoDAsync
   virtual double copy_rate(std::size_t bytes, int times) = 0;

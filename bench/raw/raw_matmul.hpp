@@ -10,42 +10,42 @@
 #include <string_view>
 #include <troupe/base/dtype.hpp>
 
-/// cuBLASLt and cuBLAS called directly, for the same products as the library actors matmul and cutlass.
+/// cuBLASLt and cuBLAS called directly, for the same products as those of the library actors matmul and cutlass.
 namespace troupe::bench {
 
-/// Products of cuBLASLt, with its heuristic's first algorithm, each with its own matrices: D = A * B^T of m x k and
-/// n x k numbers that are stored row by row, as is D, m x n.   cublasLtMatmul
+/// Products of cuBLASLt, with the first algorithm of its heuristic, each with its own matrices: D = A * B^T, where A is
+/// m x k and B is n x k; all are stored row by row.   cublasLtMatmul
 class raw_matmuls {
  public:
   virtual ~raw_matmuls() = default;
-  /// Returns the words of the algorithm. After the first product.
+  /// Returns the words that describe the algorithm. Precondition: a product was computed.
   virtual std::array<std::uint64_t, 8> algorithm() const = 0;
-  /// Returns how many calls and kernels compute a product. After the first product.
+  /// Returns how many calls and kernels compute a product. Precondition: a product was computed.
   virtual int calls() const = 0;
   virtual void multiply(int which) = 0;
   /// Waits for earlier products: see raw_kernel.
   virtual void poll_until_done() = 0;
   virtual void synchronize() = 0;
   virtual void download(int which, std::span<std::byte> d) = 0;
-  /// Downloads the tensor that the epilogue writes beside D.
+  /// Downloads the tensor that the epilogue writes in addition to D.
   virtual void download_second(int which, std::span<std::byte> to) = 0;
 };
 
 enum class raw_matmul_type : std::uint8_t {
   bf16,
   f16,
-  tf32,  ///< of float
+  tf32,  ///< elements are float
   f64,
   fp8,         ///< e4m3, with a result in bf16
   fp8_to_fp8,  ///< e4m3, with a result in e4m3
-  s8           ///< with a result in 32 bits
+  s8           ///< the result has 32 bits
 };
 enum class raw_matmul_epilogue : std::uint8_t {
   none,
   bias_relu,
   bias_gelu,
-  bias_gelu_aux,  ///< second: what gelu is computed of, in D's type
-  swiglu,         ///< B has 2n rows; D = silu(left) * right. A product of 2n columns, then a kernel
+  bias_gelu_aux,  ///< second: the argument of gelu, in D's type
+  swiglu,         ///< B has 2n rows; D = silu(left) * right. A product with 2n columns, then a kernel
   sum_rows,       ///< D = A * B^T + C; second: the sum of each row, in f32. A product that adds C, then a kernel
   quantize        ///< D = scale * A * B^T; second: the largest magnitude before the scale. One call, or a product and a
                   ///< kernel
@@ -55,8 +55,8 @@ struct raw_matmul_problem {
   int m, n, k;
   int count = 1;
   raw_matmul_epilogue epilogue = raw_matmul_epilogue::none;
-  bool fast = false;  ///< sums of 8-bit floats are not promoted on the way
-  float scale = 1;    ///< of `quantize`
+  bool fast = false;  ///< sums of 8-bit floats are not promoted to f32 at intervals
+  float scale = 1;    ///< factor of `quantize`
 
   constexpr int rows_of_b() const noexcept { return epilogue == raw_matmul_epilogue::swiglu ? 2 * n : n; }
 };
@@ -83,7 +83,7 @@ constexpr raw_matmul_elements elements_of(raw_matmul_type t) noexcept {
   return {dtype::i8, dtype::i32};
 }
 
-/// Groups of rows, each with a matrix of its own: D_g = A_g * B_g^T in bf16. The groups of A and D follow each other.
+/// Groups of rows, each with its own matrix: D_g = A_g * B_g^T in bf16. The groups of A and D follow each other.
 class raw_groups {
  public:
   virtual ~raw_groups() = default;

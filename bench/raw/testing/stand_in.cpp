@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Replaces the raw calls where there is no GPU, so that the measures themselves can be tested. It does nothing as fast
-// as possible, but knows the results of the products. RAW_STAND_IN=wrong makes one of them wrong,
-// RAW_STAND_IN=second one of what epilogues write beside.
+// Replaces the raw calls where there is no GPU, so that the measures themselves can be tested. It computes nothing when
+// it is called, but returns the results of products. RAW_STAND_IN=wrong makes one element of them wrong,
+// RAW_STAND_IN=second one element of what epilogues write in addition.
 #include <algorithm>
 #include <bench/raw/raw.hpp>
 #include <bench/raw/testing/stand_in_dnn.hpp>
@@ -72,7 +72,7 @@ class plain_products final : public raw_products {
   std::vector<float> a_, b_;
 };
 
-// Transforms of impulses at the first element, whose transform is constant.
+// Transforms of impulses at the first element, which are constant.
 class transforms_of_impulses final : public raw_transforms {
  public:
   explicit transforms_of_impulses(std::span<const std::byte> one)

@@ -19,7 +19,7 @@ class graph_by_reference final : public raw_graph {
     graph_.evaluate();
     const auto is = graph_.memory(memory);
     std::copy_n(is.begin(), elements.size(), elements.begin());
-    // The exponent's high bits, in the last byte of every type.
+    // Changes the high bits of the exponent, which are in the last byte of every type.
     if (is_wrong_) elements[elements.size() - 1] ^= std::byte{0x20};
   }
 

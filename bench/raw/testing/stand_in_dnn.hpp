@@ -6,7 +6,7 @@
 
 namespace troupe::bench {
 
-/// Computes graphs by the reference in double. `is_wrong`: the last element of each operand is changed.
+/// Computes graphs with the reference in double. If `is_wrong`, the last element of each operand is changed.
 std::unique_ptr<raw_dnn> make_dnn_stand_in(bool is_wrong);
 
 }  // namespace troupe::bench

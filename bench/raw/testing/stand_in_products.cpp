@@ -13,7 +13,7 @@ namespace {
 
 using kind = raw_matmul_epilogue;
 
-/// Numbers that repeat.
+/// A list of values that repeat.
 class numbers {
  public:
   numbers(std::span<const std::byte> of, dtype type) : type_(type), bytes_(of.begin(), of.end()) {}
@@ -38,7 +38,7 @@ double gelu_by_tanh(double x) {
 void put(std::span<std::byte> to, std::int64_t i, dtype t, double value) {
   epilogue::put_number(to.data() + static_cast<std::size_t>(i) * bytes_of(t), t, value);
 }
-// One that every comparison must find.
+// Makes one element so wrong that every comparison must detect it.
 void spoil(std::span<std::byte> result, dtype t) {
   const auto last = static_cast<std::int64_t>(result.size() / bytes_of(t)) - 1;
   const double is = epilogue::number_at(result.data() + static_cast<std::size_t>(last) * bytes_of(t), t);

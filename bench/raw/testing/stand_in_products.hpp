@@ -6,11 +6,11 @@
 
 namespace troupe::bench {
 
-/// The results that have one wrong element.
+/// Which results have one wrong element.
 struct wrong_results {
   bool first, second;
 };
-/// Compute products by their definition in double, when a result is downloaded.
+/// Make products that are computed by their definition in double when a result is downloaded.
 std::unique_ptr<raw_matmuls> make_matmuls_stand_in(const raw_matmul_problem& p, std::span<const std::byte> a,
                                                    std::span<const std::byte> b, std::span<const std::byte> third,
                                                    const wrong_results& wrong);
