@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Real workers die in every known way while clients use them and check every answer. TROUPE_SEED repeats a run, and
-// TROUPE_CHAOS_SECONDS sets how long each of them lasts.
+// TROUPE_CHAOS_SECONDS sets how long each run lasts.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -30,11 +30,11 @@ double seconds_or(double otherwise) {
 
 class storms : public testing::Test {
  protected:
-  // The first thread of a program makes the thread sanitizer start one of its own, which must not count as left over.
+  // The first thread of a program makes the thread sanitizer start a thread of its own, which must not count as a leak.
   static void SetUpTestSuite() {
     std::thread([] {}).join();
   }
-  // Expects that a run finds no fault with the device.
+  // Expects that a run reports no fault of the device.
   report expect_good(settings s) {
     s.seed = seed_or(s.seed);
     s.seconds = seconds_or(s.seconds);
@@ -49,7 +49,7 @@ class storms : public testing::Test {
   private_folder folder;
 };
 
-TEST_F(storms, break_no_answer_with_all_kinds_of_faults) {
+TEST_F(storms, of_all_kinds_of_faults_cause_no_wrong_or_lost_answer) {
   const report r = expect_good({.seconds = 12, .seed = 20260101});
   std::size_t kinds = 0;
   for (const kind_report& k : r.by_kind) kinds += k.injected > 0;
@@ -57,31 +57,33 @@ TEST_F(storms, break_no_answer_with_all_kinds_of_faults) {
   std::printf("%s", table(r, apps::terminal()).c_str());
 }
 
-TEST_F(storms, change_no_bit_of_a_training) {
+TEST_F(storms, change_no_bit_of_the_results_of_a_training) {
   const report r =
       expect_good({.seconds = 60, .faults = 100, .seed = 12, .per_second = 25, .clients = 1, .training = true});
   EXPECT_GE(r.all().injected, 100u);
   EXPECT_GE(r.trained.trainings, 1u);
-  EXPECT_GE(r.trained.workers_lost, 10u) << "too few faults came while it trained";
+  EXPECT_GE(r.trained.workers_lost, 10u) << "too few faults occurred during the training";
   EXPECT_GT(r.trained.sent_again, 0u);
   std::printf("%s", table(r, apps::terminal()).c_str());
 }
 
-TEST_F(storms, break_no_answer_even_if_faster_than_recovery) {
+TEST_F(storms, faster_than_recovery_cause_no_wrong_or_lost_answer) {
   expect_good({.seconds = 4, .seed = 2, .per_second = 500, .one_at_a_time = false});
 }
 
-TEST_F(storms, break_no_answer_without_a_standby) { expect_good({.seconds = 4, .seed = 3, .device = {.standbys = 0}}); }
+TEST_F(storms, without_a_standby_cause_no_wrong_or_lost_answer) {
+  expect_good({.seconds = 4, .seed = 3, .device = {.standbys = 0}});
+}
 
-TEST_F(storms, break_no_answer_with_many_standbys) {
+TEST_F(storms, with_many_standbys_cause_no_wrong_or_lost_answer) {
   expect_good({.seconds = 3, .seed = 4, .device = {.standbys = 3}});
 }
 
-TEST_F(storms, break_no_answer_with_salvage_of_untouched_memory) {
+TEST_F(storms, with_salvage_of_untouched_memory_cause_no_wrong_or_lost_answer) {
   expect_good({.seconds = 4, .seed = 5, .device = {.salvage = salvage::untouched}});
 }
 
-TEST_F(storms, break_no_answer_with_a_small_mailbox) {
+TEST_F(storms, with_a_small_mailbox_cause_no_wrong_or_lost_answer) {
   expect_good({.seconds = 3, .seed = 6, .clients = 8, .device = {.mailbox_capacity = 8}});
 }
 
@@ -90,7 +92,7 @@ struct clients_of {
   clients_of(const device& gpu, std::uint64_t seed, bool may_stop = false)
       : checked_answers(60s, may_stop),
         clients(gpu, {.clients = 3, .seed = seed, .wild_writes = false}, checked_answers) {}
-  // Waits until they have received more answers.
+  // Waits until the clients have received more answers.
   void let_them_be_served() const {
     const std::uint64_t before = checked_answers.right();
     while (checked_answers.right() < before + 20) std::this_thread::yield();
@@ -99,7 +101,7 @@ struct clients_of {
     clients.stop();
     const answer_counts c = checked_answers.counts();
     EXPECT_TRUE(c.good()) << checked_answers.first_complaint();
-    EXPECT_EQ(c.asked, c.right + c.failed) << "every question has one answer";
+    EXPECT_EQ(c.asked, c.right + c.failed) << "every request has exactly one answer";
     EXPECT_GT(c.right, 0u);
   }
   answers checked_answers;
@@ -136,7 +138,7 @@ TEST_F(storms, do_not_keep_a_device_from_closing) {
                                 .one_at_a_time = false});
       them.let_them_be_served();
       auto closed = round == 0 ? gpu.close_now() : gpu.close();
-      EXPECT_TRUE(closed.get_for(60s)) << "it never closed";
+      EXPECT_TRUE(closed.get_for(60s)) << "the device did not close within 60 s";
       EXPECT_EQ(gpu.statistics().depth, 0u);
       storm.stop();
       them.expect_good();
@@ -178,7 +180,7 @@ class own_runtime {
   std::string path_, program_;
 };
 
-TEST_F(storms, deleting_the_worker_program_matters_only_to_devices_that_have_not_started_one) {
+TEST_F(storms, after_the_worker_program_is_deleted_only_new_devices_fail) {
   const own_runtime own(folder.path() + "/runtime");
   const resources before = resources::now();
   own.remove();
@@ -208,7 +210,7 @@ TEST_F(storms, deleting_the_worker_program_matters_only_to_devices_that_have_not
   EXPECT_EQ(resources::left_beyond(before), "");
 }
 
-// A file system without free space; if none can be mounted, a folder that cannot be created.
+// A file system without free space, or, if none can be mounted, a folder that cannot be created.
 class full_disk {
  public:
   explicit full_disk(const std::string& folder) : path_(folder) {
@@ -234,7 +236,7 @@ class full_disk {
   bool mounted_;
 };
 
-TEST_F(storms, break_no_answer_on_a_machine_with_a_full_disk) {
+TEST_F(storms, on_a_machine_with_a_full_disk_cause_no_wrong_or_lost_answer) {
   const full_disk disk(folder.cache());
   expect_good({.seconds = 3,
                .seed = 11,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Faults that users inject into their own services have the documented effects.
+// Tests that the faults that users inject into their own services have the documented effects.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -29,7 +29,7 @@ class fault_injection : public testing::Test {
     EXPECT_TRUE(gpu.started().get());  // a fault before that stops the device
     return gpu;
   }
-  // Waits until a worker serves and this many others are ready.
+  // Waits until a worker serves and `count` standbys are ready.
   static device_statistics await_standbys(const device& gpu, std::size_t count) {
     EXPECT_TRUE(gpu.ping().get());
     while (gpu.statistics().standby_pids.size() < count) std::this_thread::yield();
@@ -37,7 +37,7 @@ class fault_injection : public testing::Test {
   }
   static void expect_serving(const device& gpu) {
     const auto pong = gpu.ping(7).get();
-    EXPECT_TRUE(pong && *pong == 7) << (pong ? "another number" : pong.error().to_string());
+    EXPECT_TRUE(pong && *pong == 7) << (pong ? "the reply is not 7" : pong.error().to_string());
   }
   runtime rt;
 };
@@ -120,7 +120,7 @@ TEST_F(fault_injection, an_unlimited_hang_lasts_until_the_worker_is_killed) {
 TEST_F(fault_injection, exhausting_memory_fails_at_the_limit) {
   if (sanitized) GTEST_SKIP() << "a sanitizer's worker does not start with a limit on its addresses";
   const device gpu = open({.worker_memory_limit = std::uint64_t{1} << 30});
-  // Without the limit, this would exhaust the machine's memory.
+  // Without the limit, this request would exhaust the machine's memory.
   const auto outcome = gpu.ask(faults::exhaust_memory{.most_bytes = std::int64_t{1} << 50}).get();
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().reaction(), reaction::context_lost) << outcome.error().to_string();
@@ -147,7 +147,7 @@ TEST_F(fault_injection, garbage_in_shared_memory_is_detected_and_no_answer_is_lo
     auto answer = gpu.ask(faults::garbage{.seed = seed});
     const auto outcome = answer.get_for(20s);
     ASSERT_TRUE(outcome) << "no answer, seed " << seed;
-    // The worker is detected by then, or by its next answer.
+    // The worker's failure was detected already, or the next answer shows it.
     std::optional<result<std::uint64_t>> pong;
     for (int i = 0; i < 1000 && gpu.statistics().generation == before; ++i) pong = gpu.ping(seed).get_for(20s);
     EXPECT_GT(gpu.statistics().generation, before) << "seed " << seed;
@@ -225,7 +225,7 @@ TEST_F(fault_injection, a_stopped_worker_answers_after_it_is_continued) {
   EXPECT_EQ(pong.get().value(), 5u);
 }
 
-TEST_F(fault_injection, a_device_whose_worker_is_a_thread_is_not_hit) {
+TEST_F(fault_injection, the_injector_does_not_hit_a_worker_that_is_a_thread) {
   const device gpu = open();
   EXPECT_TRUE(gpu.ping().get());
   EXPECT_TRUE(gpu.close().get());
@@ -244,7 +244,7 @@ std::vector<faults::kind> kinds_of(const std::vector<faults::injection>& all) {
   return out;
 }
 
-TEST_F(fault_injection, a_storm_repeats_its_order_for_a_seed_and_keeps_a_record) {
+TEST_F(fault_injection, a_storm_repeats_its_order_of_faults_for_a_seed_and_records_them) {
   using enum faults::kind;
   const auto run = [this](std::uint64_t seed) {
     const device gpu = open();
@@ -258,7 +258,7 @@ TEST_F(fault_injection, a_storm_repeats_its_order_for_a_seed_and_keeps_a_record)
       EXPECT_TRUE(i.hit) << to_string(i.kind);
       EXPECT_TRUE(i.recovered()) << to_string(i.kind);
       EXPECT_GT(i.recovery_ns(), 0);
-      EXPECT_GE(i.at_ns, last) << "one at a time";
+      EXPECT_GE(i.at_ns, last) << "faults occur one at a time";
       last = i.answers_ns;
     }
     EXPECT_EQ(gpu.statistics().generation, 13u);
@@ -307,7 +307,7 @@ TEST_F(fault_injection, a_worker_that_a_storm_stops_or_hangs_is_replaced_by_a_de
     EXPECT_LT(i.recovery_ns(), 10'000'000'000) << to_string(i.kind);
   }
   EXPECT_EQ(gpu.statistics().generation, 7u);
-  EXPECT_EQ(gpu.statistics().quarantined, 0u) << "each request differs";
+  EXPECT_EQ(gpu.statistics().quarantined, 0u) << "each request has another number";
 }
 
 TEST_F(fault_injection, a_storm_of_all_kinds_at_once_leaves_a_serving_device) {

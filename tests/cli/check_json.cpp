@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Exits with 0 if standard input is exactly one JSON document (RFC 8259).
+// Exits with 0 if standard input contains exactly one JSON document (RFC 8259).
 #include <cctype>
 #include <cstdio>
 #include <iostream>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An engine whose vendor library prints a lot and then kills the process while it is opened.
+// An engine whose vendor library prints a lot and then kills the process while the engine is opened.
 #include <csignal>
 #include <cstdio>
 

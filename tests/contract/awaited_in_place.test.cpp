@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Every request, recipe and options struct is written in place inside co_await, as users do. g++ 12 copies the members
-// of such a temporary byte for byte and destroys both copies: members that are not designed for that are freed twice,
-// which the address sanitizer and usually malloc detect; a reference released twice shows in the count of its block.
+// Awaits every request, recipe and options struct as a temporary inside co_await, as users do. g++ 12 copies the
+// members of such a temporary byte by byte and destroys both copies. Members that are not designed for that are freed
+// twice, which the address sanitizer and usually malloc detect; a reference that is released twice shows in the count
+// of its block.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -37,8 +38,8 @@ namespace {
 
 const char* const long_text = "a text that is too long to lie in the string itself";
 
-// One instance of each request of the libraries that come with Troupe. `every_request_of_an_engine_is_in_the_list`
-// finds what is missing.
+// One instance of each request of the libraries that come with Troupe. The test
+// `every_request_of_an_engine_is_in_the_list` detects missing ones.
 using dense_algebra = request_list<
     blas::axpy<float>, blas::axpby<float>, blas::scal<float>, blas::copy<float>, blas::swap<float>, blas::dot<float>,
     blas::dotu<complex64>, blas::dotc<complex64>, blas::nrm2<float>, blas::asum<float>, blas::iamax<float>,
@@ -88,7 +89,7 @@ struct large_struct {
   double values[9] = {};
 };
 
-// Returns a value for a field of any type that owns as much as possible.
+// Returns a value, for a field of any type, that owns as much as possible.
 struct bench {
   device gpu;
   buffer<complex128> memory = gpu.alloc<complex128>(256);
@@ -184,7 +185,7 @@ std::uint32_t handles_of(const buffer<complex128>& b) {
 class awaited_in_place : public testing::Test {
  protected:
   runtime rt;
-  // Without a standby, which opens descriptors whenever it is started.
+  // Opened without a standby, because that opens descriptors whenever it is started.
   device gpu = rt.open_device({.standbys = 0, .run_timeout = 20s});
 };
 
@@ -198,7 +199,7 @@ TEST_F(awaited_in_place, a_request_releases_its_operands_once) {
   EXPECT_EQ(handles_of(with.memory), 1u);
 }
 
-// Requests that would end the worker or wait for others are awaited on a device that refuses everything.
+// Requests that would end the worker or wait for others are awaited on a device that refuses all requests.
 TEST_F(awaited_in_place, a_refused_request_releases_its_operands_once) {
   bench with{gpu};
   EXPECT_OK(gpu.close().get());
@@ -217,7 +218,7 @@ TEST_F(awaited_in_place, every_request_of_an_engine_is_in_the_list) {
   note_names(known, compiled_products{});
   note_names(known, programs{});
   note_names(known, parts_of_longer_work{});
-  known.emplace("graph.launch");  // holds a snapshot of a graph: below
+  known.emplace("graph.launch");  // contains a snapshot of a graph: see below
   int found = 0;
   for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TROUPE_RUNTIME_DIR) / "engines")) {
     const std::string name = file.path().filename();
@@ -247,8 +248,8 @@ task<result<void>> batches(device gpu, buffer<float> a, buffer<float> c) {
   co_return {};
 }
 
-// `c` has fewer elements than `a`: the first request is refused, so the ones after it do not run.
-TEST_F(awaited_in_place, lists_arrive_from_braces_and_vectors) {
+// `c` has fewer elements than `a`, so the first request is refused, and the following ones do not run.
+TEST_F(awaited_in_place, lists_in_braces_and_vectors_arrive_complete) {
   const auto a = gpu.alloc<float>(4), c = gpu.alloc<float>(4);
   const auto wrong = sync_wait(batches(gpu, a, c));
   ASSERT_FALSE(wrong);
@@ -281,7 +282,7 @@ task<result<std::string>> compiled_in_place(device gpu) {
   co_return units ? "no error at all" : units.error().to_string();
 }
 
-TEST_F(awaited_in_place, a_recipe_arrives_whole) {
+TEST_F(awaited_in_place, all_fields_of_a_recipe_arrive) {
   const auto text = sync_wait(compiled_in_place(gpu));
   ASSERT_TRUE(text) << text.error().to_string();
   EXPECT_NE(text->find("a_unit_with_a_long_name.cu"), std::string::npos) << *text;
@@ -305,7 +306,7 @@ std::vector<std::string> unsafe_members(const std::string& header) {
   return out;
 }
 
-// Returns the headers as cmake/troupe_install_headers.cmake prints them.
+// Returns the headers that cmake/troupe_install_headers.cmake prints.
 std::vector<std::string> installed_headers() {
   std::vector<std::string> out;
   std::FILE* const from = ::popen("cmake -P " TROUPE_TEST_SOURCES "/cmake/troupe_install_headers.cmake", "r");
@@ -322,7 +323,7 @@ TEST(public_structs, have_no_member_that_gpp_12_destroys_twice) {
       1u);
   std::size_t headers = 0;
   for (const std::string& path : installed_headers()) {
-    if (path.find("/worker/") != path.npos) continue;  // for engines, which await nothing
+    if (path.find("/worker/") != path.npos) continue;  // headers for engines, which await nothing
     ++headers;
     std::ifstream in(path);
     for (const std::string& unsafe : unsafe_members({std::istreambuf_iterator<char>(in), {}}))
@@ -339,7 +340,7 @@ task<result<std::string>> loaded_in_place(device gpu) {
   co_return plainly.error().to_string() + "; " + named.error().to_string();
 }
 
-TEST_F(awaited_in_place, options_of_an_image_arrive_whole) {
+TEST_F(awaited_in_place, all_options_of_an_image_arrive) {
   const auto text = sync_wait(loaded_in_place(gpu));
   ASSERT_TRUE(text) << text.error().to_string();
   EXPECT_NE(text->find("an image with a long name of its own"), std::string::npos) << *text;
@@ -360,7 +361,7 @@ task<result<std::string>> opened_in_place(runtime& rt, const std::string& folder
   co_return there.name() + "; " + started.error().to_string();
 }
 
-TEST_F(awaited_in_place, options_of_a_device_arrive_whole) {
+TEST_F(awaited_in_place, all_options_of_a_device_arrive) {
   const auto text = sync_wait(opened_in_place(rt, testing::TempDir()));
   ASSERT_TRUE(text) << text.error().to_string();
   EXPECT_NE(text->find("a name that does not fit in place; "), std::string::npos) << *text;
@@ -373,7 +374,7 @@ task<result<std::vector<float>>> with_quotas(device gpu, memory_quota quota, buf
   co_return co_await gpu.download(gpu.alloc<float>(16, {.zeroed = true, .quota = quota}), {.run_timeout = 10s});
 }
 
-TEST_F(awaited_in_place, a_quota_is_counted_once) {
+TEST_F(awaited_in_place, a_quota_is_released_once) {
   buffer<float> kept;
   {
     const memory_quota quota(1 << 20);
@@ -400,7 +401,7 @@ TEST_F(awaited_in_place, a_descriptor_is_closed_once) {
   const auto values = sync_wait(imported(gpu, std::move(shared->descriptor).take()));
   EXPECT_FALSE(shared->descriptor);
   EXPECT_OK(values);
-  // Whatever now has this descriptor number, it was closed at most once.
+  // Whatever has this descriptor number now, the descriptor was closed at most once.
   const file_descriptor again(::dup(0));
   EXPECT_LE(again.get(), number);
   EXPECT_OK(gpu.ping(1).get());
@@ -437,7 +438,7 @@ task<result<std::size_t>> stormed(device gpu) {
       gpu, {.kinds = {faults::kind::kill_standby, faults::kind::kill_worker, faults::kind::kill_all}, .most = 0}));
 }
 
-TEST_F(awaited_in_place, options_of_a_storm_survive) { EXPECT_EQ(sync_wait(stormed(gpu)).value(), 0u); }
+TEST_F(awaited_in_place, options_of_a_storm_are_released_once) { EXPECT_EQ(sync_wait(stormed(gpu)).value(), 0u); }
 
 struct named_child {
   result<int> handle(int x) { return x; }
@@ -457,7 +458,7 @@ task<result<std::string>> supervised_in_place(stage& on) {
   co_return gone ? std::string("no error at all") : gone.error().to_string();
 }
 
-TEST_F(awaited_in_place, messages_of_supervisors_arrive_whole) {
+TEST_F(awaited_in_place, all_fields_of_messages_to_supervisors_arrive) {
   stage on;
   const auto text = sync_wait(supervised_in_place(on));
   ASSERT_TRUE(text) << text.error().to_string();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Time-outs, cancelling, closing.
+// Tests of time-outs, cancelling and closing.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -38,10 +38,10 @@ TEST_P(cancelling, a_time_out_does_not_stop_a_started_request) {
   auto running = gpu.ask(hold{.gate = gate}, {.timeout = 50ms});
   while (std::atomic_ref(gate[entered]).load() == 0 && !running.ready()) std::this_thread::yield();
   auto watch = gpu.ask(increment{.x = x, .n = 10}, {.timeout = 60ms});
-  (void)watch.get();  // the time of the first request is over by now
+  (void)watch.get();  // by now, the first request has exceeded its time
   std::atomic_ref(gate[open]).store(1);
   const auto answer = running.get();
-  // It has started in time on all but the slowest machines; then it runs to its end.
+  // On all but the slowest machines, it has started in time; it then runs to its end.
   if (!answer) {
     EXPECT_TRUE(is_error(answer.error(), reaction::retry_later, {"time-out"}));
   }
@@ -144,7 +144,7 @@ TEST_P(cancelling, a_queued_transfer_can_be_cancelled) {
   auto down = gpu.download(big);
   down.cancel();
   EXPECT_TRUE(is_error(error_of(down.get()), reaction::retry_later, {"memory.stream_out", "cancelled"}));
-  // The upload blocks its caller until the caller cancels.
+  // The upload blocks its caller until the caller cancels it.
   EXPECT_TRUE(is_error(error_of(gpu.upload(big, data, {.timeout = 10ms})), reaction::retry_later,
                        {"memory.stream_in", "time-out"}));
   std::atomic_ref(gate[open]).store(1);
@@ -189,7 +189,7 @@ TEST(closing, orderly_answers_everything_queued_before_and_refuses_everything_af
     EXPECT_FALSE(x.readable());
     EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"closed"}));
     EXPECT_OK(gpu.close().get()) << "again";
-    EXPECT_OK(gpu.close_now().get()) << "and again";
+    EXPECT_OK(gpu.close_now().get()) << "closing again succeeds";
     if (where == isolation::process) {
       EXPECT_EQ(::kill(gpu.statistics().worker_pid.value(), 0), -1) << "the worker has ended by then";
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Neighbours in the mailbox that share a call of the library: which of them do, and that results do not depend on it.
-// The engine returns to each how many shared its call.
+// Tests which neighboring requests in the mailbox share a call of the library, and that results do not depend on it.
+// The engine returns to each request how many shared its call.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -34,7 +34,7 @@ TEST_P(coalescing, joins_neighbouring_requests_of_one_kind_in_a_call) {
   std::vector<buffer<float>> x;
   for (int i = 0; i < 10; ++i) x.push_back(zero(gpu));
   ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);  // runs on the pump, so all the others are in the mailbox when it continues
+  blockade b(gpu);  // runs on the pump, so all other requests are in the mailbox when the pump continues
   ASSERT_TRUE(b.entered());
   std::vector<pending<std::uint32_t>> answers;
   for (int i = 0; i < 10; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = 1, .by = float(i)}));
@@ -153,7 +153,7 @@ TEST_P(coalescing, leaves_cancelled_requests_and_those_with_lost_inputs_out_of_t
   EXPECT_EQ(answers[5].get().value(), 3u);
 }
 
-// Uploads to another lane are between them, each awaited only by its neighbour.
+// Between them are uploads to another lane, for each of which only the neighboring request waits.
 TEST_P(coalescing, joins_requests_around_work_on_other_lanes_and_waits_for_it) {
   const device gpu = open({.wait = wait_policy::efficient});
   constexpr int n = 40;

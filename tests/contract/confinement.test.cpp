@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What devices do under each confinement. What a confined process cannot do is tested beside confinement.cpp.
+// Tests what devices do under each confinement. Tests beside confinement.cpp check what a confined process cannot do.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ class confined_device : public testing::TestWithParam<enum confinement> {
 TEST_P(confined_device, compiles_computes_and_recovers) {
   const device gpu = open({.restarts = 5});
   for (int i = 0; i < 3; ++i) {
-    // Not from the cache: each source is a new one.
+    // Each source is new, so it is not in the cache.
     const std::string value = std::to_string(::getpid() % 1000 + 1000 * i + static_cast<int>(GetParam()) * 10'000);
     EXPECT_EQ(value_of(gpu, {}, value), std::stof(value));
     const auto pid = gpu.statistics().worker_pid;
@@ -58,7 +58,7 @@ TEST_P(confined_device, compiles_computes_and_recovers) {
   EXPECT_EQ(*got, counting(1000));
 }
 
-// A kernel on the host is native code, as that of an attacker who has taken over a worker.
+// A kernel on the host is native code. This one does what an attacker who has taken over a worker may try.
 constexpr const char* attack = R"(
 extern "C" int fork(); extern "C" int kill(int, int); extern "C" int getppid(); extern "C" void _exit(int);
 extern "C" int socket(int, int, int); extern "C" int open(const char*, int, ...);
@@ -91,7 +91,7 @@ TEST_P(confined_device, keeps_kernels_on_the_host_from_other_processes_and_the_n
   EXPECT_FALSE(!off && here.landlock != 0 && (*got)[3]) << "the application's memory";
 }
 
-// Sets a flag of this program's standard output, and looks for it in what the kernel says of the worker's.
+// Sets a flag of this program's standard output, and checks that the worker's standard output does not have it.
 TEST_P(confined_device, has_a_worker_in_its_own_session_with_its_own_output) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Code that runs when an answer arrives may block, lock, send requests and destroy anything.
+// Tests that code that runs when an answer arrives may block, lock, send requests and destroy anything.
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -51,7 +51,7 @@ TEST_P(continuations, may_get_earlier_downloads_after_a_sync) {
   }
 }
 
-// A thread that waits for its own answer may hold a lock that a continuation needs.
+// A thread that waits for its own answer may hold a lock that a continuation of another answer needs.
 TEST_P(continuations, never_run_on_a_thread_that_waits_for_an_answer_of_its_own) {
   const device gpu = rt.open_device(options());
   std::mutex lock;
@@ -120,7 +120,7 @@ TEST_P(continuations, leave_reference_counts_of_temporary_requests_unchanged) {
   EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(4, 4.0f));
 }
 
-// Like a supervisor that replaces a device which its runtime has closed.
+// A supervisor that replaces a device whose runtime is closing does this.
 TEST_P(continuations, cannot_open_devices_in_a_closing_runtime) {
   auto own = std::make_unique<runtime>();
   runtime& closing = *own;
@@ -151,8 +151,8 @@ TEST(continuations_at_death, may_end_the_runtime) {
   }
 }
 
-// A supervisor that replaces devices opens one after another in the same runtime.
-TEST(stopped_devices, leave_nothing_behind_in_their_runtime) {
+// A supervisor that replaces devices opens one after the other in the same runtime.
+TEST(stopped_devices, leave_no_memory_and_no_threads_in_their_runtime) {
   const auto descriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };

@@ -7,7 +7,7 @@
 
 #include "harness.hpp"
 
-/// The contract that every request of every library actor fulfils. A new request joins with a struct:
+/// The contract that every request of every library actor fulfills. A new request joins with a struct:
 ///
 ///   struct axpy {
 ///     using request = blas::axpy<float>;
@@ -24,7 +24,7 @@
 ///   INSTANTIATE_TYPED_TEST_SUITE_P(blas, library_actor, cases);
 namespace troupe::whole {
 
-/// True if each request of a library's list has a case, in one of its types:
+/// True if each request in a library's list has a case, with at least one of its types:
 ///   static_assert(covers<blas_level3_requests, blas::all_level3>);
 template <class Cases, class List>
 inline constexpr bool covers = false;
@@ -33,13 +33,13 @@ inline constexpr bool has_case = ((Cases::request::request_name == R::request_na
 template <class... Cases, class... R>
 inline constexpr bool covers<testing::Types<Cases...>, request_list<R...>> = (has_case<R, Cases...> && ...);
 
-/// Returns all combinations of worker options. On a GPU each takes a third of a second, so there are fewer.
+/// Returns all combinations of options for workers. On a GPU, each takes a third of a second, so there are fewer.
 inline std::vector<device_options> every_kind_of_device() {
   if (engine_under_test() != "host")
     return {with_test_engines(), with_test_engines({.lanes = lane_policy::pooled, .wait = wait_policy::latency}),
             with_test_engines({.isolation = isolation::thread})};
-  // Some cases keep a buffer of each device. Under the thread sanitizer the addresses for all of a large machine's
-  // memory, which is the default, do not suffice for them.
+  // Some cases keep a buffer of each device. Under the thread sanitizer, there are not enough addresses for devices
+  // that may use all of a large machine's memory, which is the default.
   constexpr std::uint64_t limit = 2ull << 30;
   std::vector<device_options> out;
   for (auto where : {isolation::process, isolation::thread})
@@ -64,7 +64,7 @@ std::vector<T> content(const device& gpu, const operand<T, M>& operand) {
   return gpu.download(buffer<T>(operand.range())).get().value();
 }
 
-/// Calls `f(place, range, mode)` for each operand of a request, including those in lists and numbers in memory.
+/// Calls `f(place, range, mode)` for each operand of a request, including those in lists and factors in memory.
 template <class R, class F>
 void for_each_operand(const R& r, F&& f) {
   R::visit_fields(r, [&](std::string_view, const auto&... field) {
@@ -84,7 +84,7 @@ std::size_t operand_count(const R& r) {
   return n;
 }
 
-/// Returns which operands the request reads, given its other fields: inouts usually are, unless they are replaced.
+/// Returns which operands the request reads, given its other fields: an inout operand is not read if it is replaced.
 template <class R>
 std::vector<std::size_t> inputs_of(const R& r) {
   const block* any = nullptr;
@@ -175,7 +175,7 @@ TYPED_TEST_P(library_actor, refuses_empty_and_moved_from_buffers_by_field) {
     for_each_operand(r, [&](const void* place, const memory_range& range, access_mode) {
       if (at++ != i) return;
       name = field_name<request>(&r, place);
-      emptied = const_cast<memory_range*>(&range);  // of our own request
+      emptied = const_cast<memory_range*>(&range);  // points into our own request
     });
     const memory_range before = std::exchange(*emptied, {});
     if (operand_count(r) == count) {  // a number without memory is given by value

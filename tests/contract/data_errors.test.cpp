@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Errors travel with the data.
+// Tests that errors are passed on with the data.
 #include <troupe/device/sealing.hpp>
 
 #include "harness.hpp"
@@ -109,7 +109,7 @@ TEST_P(data_errors, slices_are_stale_exactly_where_the_failure_was) {
   EXPECT_FALSE(x.readable());
   EXPECT_EQ(gpu.download(x.slice(50)).get().value(), counting(50, 50));
   EXPECT_NE(error_text(gpu.download(x.slice(49, 1)).get()), "");
-  // Half of it is overwritten: that half is valid.
+  // Half of the buffer is overwritten, so that half is valid.
   gpu.upload(x.slice(30, 10), counting(10));
   EXPECT_EQ(gpu.download(x.slice(0, 40)).get().value().back(), 9.0f);
   EXPECT_NE(error_text(gpu.download(x.slice(0, 41)).get()), "");
@@ -131,7 +131,7 @@ TEST_P(data_errors, queued_requests_fail_only_for_the_poisoned_slices) {
   EXPECT_TRUE(is_error(error_of(across.get()), reaction::unsupported, {"here"}));
 }
 
-TEST_P(data_errors, a_refused_request_spoils_its_outputs_and_not_its_inputs) {
+TEST_P(data_errors, a_refused_request_makes_its_outputs_stale_but_not_its_inputs) {
   const auto x = zeros(), y = zeros();
   EXPECT_FALSE(gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 11}));
   EXPECT_TRUE(x.readable());
@@ -150,11 +150,11 @@ TEST_P(data_errors, reallocated_memory_is_not_stale) {
       EXPECT_OK(gpu.sync().get());
       EXPECT_FALSE(x.readable());
     }
-    (void)gpu.statistics();  // drives, so the block is free again
+    (void)gpu.statistics();  // processes answers, so that the block is freed
     const auto again = gpu.alloc<float>(10);
     EXPECT_EQ(again.memory().address, address) << "the test needs the same memory again";
     EXPECT_TRUE(again.readable());
-    // Reading memory that was never written is allowed; the caller is responsible.
+    // Reading memory that was never written is allowed; its content is undefined.
     EXPECT_OK(gpu.download(again).get());
     EXPECT_OK(gpu.ask(increment{.x = again, .n = 10}).get());
   }
@@ -195,7 +195,7 @@ TEST_P(data_errors, the_earliest_of_several_failures_is_reported) {
   auto end = gpu.ask(testing_actor::copy{.source = x, .target = z, .n = 10});
   b.lift();
   EXPECT_TRUE(is_error(error_of(end.get()), reaction::unsupported, {"third"}))
-      << "it replaced what the first had made stale";
+      << "the request replaced what the first one had made stale";
 }
 
 TEST_P(data_errors, a_failure_known_only_from_a_reply_spreads_to_requests_that_have_run) {
@@ -216,7 +216,7 @@ TEST_P(data_errors, a_failure_known_only_from_a_reply_spreads_to_requests_that_h
   EXPECT_EQ(unrelated.get().value(), false);
   EXPECT_OK(anew.get());
   EXPECT_FALSE(x.readable());
-  EXPECT_TRUE(y.readable()) << "it was overwritten";
+  EXPECT_TRUE(y.readable()) << "the buffer was overwritten";
   EXPECT_FALSE(z.readable());
   EXPECT_EQ(gpu.download(y).get().value().front(), 1.0f);
   EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::caller_bug, {"found too late", "memory.download"}));
@@ -257,7 +257,7 @@ TEST_P(data_errors, no_thread_reads_results_of_a_request_whose_reply_says_that_i
   EXPECT_GT(failed, 0);
 }
 
-TEST_P(data_errors, what_was_sealed_and_proves_to_be_stale_can_be_written_again) {
+TEST_P(data_errors, a_buffer_that_proves_to_be_stale_after_it_was_sealed_can_be_written) {
   const auto x = gpu.alloc<float>(10, {.sealable = true});
   gpu.fill(x, 0.0f);
   for (int round = 0; round < 3; ++round) {
@@ -272,7 +272,7 @@ TEST_P(data_errors, what_was_sealed_and_proves_to_be_stale_can_be_written_again)
   }
 }
 
-TEST_P(data_errors, thousands_of_failures_are_all_reported_and_numbered_right) {
+TEST_P(data_errors, thousands_of_failures_are_each_reported_for_the_right_request) {
   tally answers;
   const auto x = zeros(), fine = zeros();
   for (int i = 0; i < 3000; ++i) {
@@ -280,7 +280,7 @@ TEST_P(data_errors, thousands_of_failures_are_all_reported_and_numbered_right) {
     if (!p.ready())
       answers.watch(std::move(p));
     else if (error_of(p.get()).reaction() == reaction::retry_later)
-      --i;  // full: try again
+      --i;  // the mailbox is full: try again
   }
   EXPECT_OK(gpu.ask(increment{.x = fine, .n = 10}).get());
   answers.await_all();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory shared with code outside the device by DLPack.
+// Tests of memory that is shared with code outside of the device through DLPack.
 #include <troupe/device/sealing.hpp>
 #include <troupe/device/sharing.hpp>
 #include "interop_fixture.hpp"

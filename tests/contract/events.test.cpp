@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Points in the work of a device, and the time between them.
+// Tests of points in the work of a device, and of the time between them.
 #include <barrier>
 #include <optional>
 #include <thread>
@@ -73,7 +73,7 @@ TEST(events, wait_again_after_being_recorded_again) {
   ASSERT_TRUE(first.entered());
   pending<void> again = e.record();
   EXPECT_FALSE(e.query());
-  EXPECT_FALSE(e.enqueued()) << "the earlier recording differs";
+  EXPECT_FALSE(e.enqueued()) << "the earlier recording does not count";
   first.lift();
   EXPECT_OK(again.get());
   EXPECT_TRUE(e.query());
@@ -166,7 +166,7 @@ TEST(events, explain_why_the_host_engine_cannot_share_them) {
   const error not_shared = error_of(e.handle());
   EXPECT_TRUE(is_error(not_shared, reaction::unsupported, {"events.share"}));
   EXPECT_EQ(not_shared.to_string().find("events.record_all"), std::string::npos)
-      << "the outcome of a recording does not matter: " << not_shared.to_string();
+      << "a recording that failed has no effect on this: " << not_shared.to_string();
   const events::event plain(gpu);
   ASSERT_OK(plain.record().get());
   EXPECT_TRUE(is_error(error_of(plain.handle()), reaction::unsupported, {"events.share"}));

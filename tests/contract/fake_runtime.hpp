@@ -10,7 +10,7 @@
 
 namespace troupe::whole {
 
-/// A folder for a fake worker, removed at the end.
+/// A folder with a fake worker, which is removed at the end.
 class fake_runtime {
  public:
   fake_runtime() {
@@ -22,7 +22,7 @@ class fake_runtime {
 
   std::string folder() const { return path_; }
   std::string program() const { return path_ + "/troupe-worker"; }
-  /// Says what the worker does instead of serving: see tests/engines/fake_worker.cpp.
+  /// Sets what the fake worker does instead of serving: see tests/engines/fake_worker.cpp.
   void behave(const std::string& mode) const {
     std::filesystem::create_symlink(path_of("TROUPE_FAKE_WORKER", TROUPE_FAKE_WORKER), program());
     std::ofstream(path_ + "/mode") << mode << "\n";

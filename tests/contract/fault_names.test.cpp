@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What errors and the black box say of the request that failed: its kernel, program, label, node and operand.
+// Tests what errors and the black box say about the request that failed: its kernel, program, label, node and operand.
 #include <troupe/device/sealing.hpp>
 #include <troupe/graph/graph.hpp>
 
@@ -75,7 +75,8 @@ TEST_F(fault_names, have_the_label_of_the_call) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(fail{.how = reaction::caller_bug, .code = 1, .text = "no"}, {.label = "odd"})),
                        reaction::caller_bug, {"] testing.fail \"odd\" #"}));
   const error none = error_of(gpu.ask(crash{.how = ending::exit}));
-  EXPECT_TRUE(is_error(none, reaction::context_lost, {"] testing.crash #"})) << "the slot had a label before";
+  EXPECT_TRUE(is_error(none, reaction::context_lost, {"] testing.crash #"}))
+      << "the slot's previous request had a label";
 }
 
 TEST_F(fault_names, stand_in_the_chain_of_requests_that_an_error_has_reached) {

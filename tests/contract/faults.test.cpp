@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Workers that die. Every request gets exactly one answer, and the device reports what happened.
+// Tests of workers that die. Every request gets exactly one answer, and the device reports what happened.
 #include <troupe/async/thread_pool.hpp>
 
 #include "harness.hpp"
@@ -13,7 +13,7 @@ using namespace testing_actor;
 class faults : public testing::Test {
  protected:
   runtime rt;
-  // No request that takes memory runs on the pump, so the worker keeps reading requests behind a blockade.
+  // Requests that take memory do not run on the pump, so the worker continues to read requests behind a blockade.
   device gpu =
       rt.open_device(with_test_engines({.mailbox_capacity = 4096, .lanes = lane_policy::pooled, .inline_bytes = 0}));
 
@@ -23,18 +23,18 @@ class faults : public testing::Test {
     EXPECT_EQ(gpu.state(), device_state::stopped);
     EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::stopped, {text, "open another"}));
     EXPECT_EQ(gpu.statistics().depth, 0u);
-    EXPECT_EQ(::kill(gpu.statistics().worker_pid.value(), 0), -1) << "not reaped";
+    EXPECT_EQ(::kill(gpu.statistics().worker_pid.value(), 0), -1) << "the worker was not reaped";
   }
 
-  // Sends 1000 requests of all kinds behind a blockade, then calls `happens`; each must be answered once, with an
-  // error.
+  // Sends 1000 requests of all kinds behind a blockade, then calls `happens`. Each request must be answered once, with
+  // an error.
   template <class F>
   void with_a_thousand_queued(F&& happens, const char* text) {
     tally answers;
     blockade b(gpu);
     ASSERT_TRUE(b.entered());
     const auto x = gpu.alloc<float>(100);
-    // They use the blockade's memory, so they certainly wait for it.
+    // The requests use the blockade's memory, so they certainly wait for it.
     const buffer<std::uint32_t> gate(b.gate().memory());
     for (int i = 0; i < 500; ++i) answers.watch(gpu.fill(gate, 0u));
     for (int i = 0; i < 500; ++i) answers.watch(gpu.download(gate));
@@ -88,7 +88,7 @@ TEST_F(faults, a_large_upload_ends_when_the_worker_dies) {
   const std::size_t n = 16 << 20;
   const auto x = gpu.alloc<float>(n);
   const std::vector<float> data(n);
-  // The upload waits for this request, with its staging block full.
+  // The upload waits for this request, while its staging block is full.
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto holding = gpu.ask(hold_slowly{.gate = gate, .result = x.slice(0, 1)});
   std::thread killer([&] {
@@ -141,7 +141,7 @@ TEST_F(faults, coroutines_resume_with_the_error_of_the_death) {
   };
   thread_pool pool(1);
   auto answer = start(pool, wait_for(gpu));
-  while (gpu.statistics().depth < 2) std::this_thread::yield();  // it has been sent
+  while (gpu.statistics().depth < 2) std::this_thread::yield();  // the request has been sent
   kill_worker(gpu);
   EXPECT_TRUE(is_error(error_of(answer.get()), reaction::context_lost, {"SIGKILL"}));
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What devices promise about faults and run limits. On a GPU as on the host: TROUPE_TEST_ENGINE=cuda.
+// Tests of what devices promise about faults and run limits. They run on a GPU with TROUPE_TEST_ENGINE=cuda.
 #include <unistd.h>
 
 #include <filesystem>
@@ -25,8 +25,8 @@ class faults_and_limits : public testing::Test {
   runtime rt;
 };
 
-// All launches are enqueued at once on a GPU, and the download waits there for the last of them. Other programs' faults
-// may stop the GPU for longer than the limit, which does not count.
+// On a GPU, all launches are enqueued at once, and the download waits there for the last of them. Faults of other
+// programs may stop the GPU for longer than the limit; that time does not count.
 TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
   constexpr int launches = 100;
   const device gpu = open();
@@ -44,7 +44,8 @@ TEST_F(faults_and_limits, a_time_limit_applies_to_each_request_alone) {
   ASSERT_OK(got);
   EXPECT_EQ((*got)[0], launches);
   EXPECT_EQ(gpu.statistics().faults, 0u);
-  EXPECT_GT(std::chrono::steady_clock::now() - begun, 1s) << "together they must take longer, or this tests nothing";
+  EXPECT_GT(std::chrono::steady_clock::now() - begun, 1s)
+      << "together, the launches must take longer than the limit of one";
 }
 
 TEST_F(faults_and_limits, the_state_of_a_gpu_is_written_to_the_record_folder) {
@@ -69,7 +70,7 @@ TEST_F(faults_and_limits, the_state_of_a_gpu_is_written_to_the_record_folder) {
               "ELF");
     EXPECT_LT(std::filesystem::file_size(core), std::uintmax_t{64} << 20);
     EXPECT_EQ(gpu.ping(4).get().value(), 4u);
-    // A fault outside the GPU leaves no such file.
+    // A fault outside of the GPU leaves no such file.
     EXPECT_TRUE(is_error(error_of(gpu.ask(faults::abort{})), reaction::context_lost, {"SIGABRT"}));
     EXPECT_EQ(gpu.last_fault()->gpu_core, "");
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Programs that fork while devices are open.
+// Tests of programs that fork while devices are open.
 #include <array>
 #include <optional>
 #include <tests/support/in_child.hpp>
@@ -22,7 +22,7 @@ using namespace testing_actor;
 
 const fail unsupported{.how = reaction::unsupported, .code = 1, .text = "on purpose"};
 
-// The observations of a child: each line says what went differently than it should.
+// What a child observes: each line says what was not as expected.
 class notes {
  public:
   void expect(bool right, const std::string& what) {
@@ -72,7 +72,7 @@ class forked : public testing::TestWithParam<isolation> {
     return *got == data ? testing::AssertionSuccess() : testing::AssertionFailure() << "wrong data";
   }
 
-  runtime* rt = new runtime;  // a child deletes it as exit() would
+  runtime* rt = new runtime;  // a child deletes it, as exit() would
   device gpu = open();
   void TearDown() override { delete rt; }
 };
@@ -169,7 +169,7 @@ TEST_P(forked, answers_that_only_the_parent_gets_do_not_block_a_child) {
   EXPECT_EQ(data.get().value(), counting(1000));
 }
 
-// The names of kernels are in memory that a child does not have.
+// The names of kernels are in memory that a child does not map.
 TEST_P(forked, a_child_may_destroy_programs_and_graphs_whose_launches_it_is_refused) {
   const jit::recipe adds_one{.source = "__global__ void add(int* x) { *x += 1; }"};
   std::optional program(jit::compile(gpu, adds_one));
@@ -195,8 +195,8 @@ TEST_P(forked, a_child_may_destroy_programs_and_graphs_whose_launches_it_is_refu
   EXPECT_EQ(gpu.download(x).get().value(), std::vector<int>{3});
 }
 
-// Does what exit() does in a child whose runtime, devices and buffers are static, or at the end of main().
-TEST_P(forked, a_child_that_destroys_everything_takes_no_failure_from_its_parent) {
+// Does in a child what exit() or the end of main() does if runtime, devices and buffers are static.
+TEST_P(forked, a_child_that_destroys_everything_leaves_its_parents_failures_intact) {
   for (int round = 0; round < 10; ++round) {
     std::vector<pending<void>> answers;
     std::optional<buffer<float>> x = gpu.alloc<float>(1000);

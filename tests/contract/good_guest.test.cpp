@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Devices in programs that limit, signal, or treat their process in ways of their own.
+// Tests of devices in programs that set limits, use signals, or treat their process in other unusual ways.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -34,7 +34,7 @@ TEST(good_guest, the_system_kills_the_worker_first_if_memory_is_short) {
   ASSERT_OK(gpu.started().get());
   ASSERT_OK(in_thread.started().get());
   EXPECT_EQ(score_of(std::to_string(gpu.statistics().worker_pid.value())), 1000);
-  EXPECT_EQ(score_of("self"), own) << "a worker that is a thread must not change its program";
+  EXPECT_EQ(score_of("self"), own) << "a worker that is a thread must not change the score of its program";
 }
 
 class size_limit {
@@ -62,16 +62,17 @@ TEST(good_guest, memory_beyond_the_limit_on_file_sizes_is_refused_and_less_is_no
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   ASSERT_OK(gpu.started().get());
-  const size_limit some(16 << 20);  // segments are larger if nothing limits them
+  const size_limit some(16 << 20);  // without a limit, segments are larger than this
   const std::size_t large = 32 << 20, small = 4096;
   EXPECT_TRUE(is_error(error_of(gpu.download(gpu.upload(counting(large)))), reaction::retry_later, {"LimitFSIZE="}));
   EXPECT_NE(gpu.alloc_host<float>(small).data(), nullptr);
-  if (engine_under_test() == "cuda") return;  // its memory is no file
+  if (engine_under_test() == "cuda") return;  // GPU memory is not a file
   EXPECT_TRUE(is_error(error_of(gpu.fill(gpu.alloc<float>(large), 1.0f)), reaction::retry_later, {"LimitFSIZE="}));
   EXPECT_OK(gpu.fill(gpu.alloc<float>(small), 1.0f).get());
 }
 
-// A program that reads a signal from a signalfd blocks it in all of its threads; the library's must not take it.
+// A program that reads a signal from a signalfd blocks it on all of its threads; the library's threads must not receive
+// it.
 TEST(good_guest, signals_that_the_program_waits_for_reach_it) {
   runtime rt;
   std::vector<device> all;
@@ -84,7 +85,7 @@ TEST(good_guest, signals_that_the_program_waits_for_reach_it) {
   ::sigaddset(&expected, SIGUSR1);
   ::pthread_sigmask(SIG_BLOCK, &expected, &before);
   const file_descriptor from(::signalfd(-1, &expected, SFD_CLOEXEC | SFD_NONBLOCK));
-  EXPECT_EQ(::kill(::getpid(), SIGUSR1), 0);  // ends the process if a thread has it unblocked
+  EXPECT_EQ(::kill(::getpid(), SIGUSR1), 0);  // ends the process if a thread has not blocked it
   signalfd_siginfo got{};
   EXPECT_EQ(::read(from.get(), &got, sizeof got), static_cast<ssize_t>(sizeof got));
   EXPECT_EQ(got.ssi_signo, static_cast<std::uint32_t>(SIGUSR1));
@@ -130,7 +131,7 @@ TEST(good_guest, devices_recover_in_programs_that_ignore_the_ends_of_children_or
               "");
 }
 
-// A daemon that closes all descriptors from 3 on, though not at the right time, and opens files of its own.
+// Imitates a daemon that closes all descriptors from 3 on too late, and opens files of its own.
 TEST(good_guest, a_device_whose_descriptors_the_program_closed_stops_with_the_reason_and_uses_no_time) {
   EXPECT_EQ(in_child([](int report) {
               std::string wrong;
@@ -143,7 +144,8 @@ TEST(good_guest, a_device_whose_descriptors_the_program_closed_stops_with_the_re
               blockade b(all[0]);
               expect(b.entered(), "it does not run");
               auto never = all[0].ping();
-              // As closefrom() does. One by one, workers would end in between, whose descriptors the library closes.
+              // Calls close_range, as closefrom() does. If descriptors were closed one by one, workers would end in
+              // between, whose descriptors the library would close.
               ::close_range(3, static_cast<unsigned>(report - 1), 0);
               ::close_range(static_cast<unsigned>(report + 1), UINT_MAX, 0);
               std::vector<int> own;

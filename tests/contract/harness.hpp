@@ -9,11 +9,11 @@
 #include <tests/engines/requests.hpp>
 #include <tests/support/devices.hpp>
 
-/// Helpers for tests of whole devices that use the test engines.
+/// Helpers for tests of whole devices with the test engines.
 namespace troupe::whole {
 
-/// Returns the path of something that the build made for the tests; the environment variable `name` overrides it on
-/// another machine.
+/// Returns the path of a file that the build has made for the tests. The environment variable `name` replaces it, for
+/// tests on another machine.
 inline const char* path_of(const char* name, const char* built) {
   const char* const set = std::getenv(name);
   return set != nullptr && *set != '\0' ? set : built;
@@ -24,11 +24,11 @@ inline const char* test_engine_folder() { return path_of("TROUPE_TEST_ENGINE_FOL
 inline device_options with_test_engines(device_options o = {}) {
   o.engine = engine_under_test();
   o.engine_folders.push_back(test_engine_folder());
-  if (o.restarts == 3) o.restarts = 0;  // most tests observe one worker from its start to its end
+  if (o.restarts == 3) o.restarts = 0;  // most tests observe a single worker, from its start to its end
   return o;
 }
 
-/// Returns the error of an answer; a fatal error that says so if it is a success.
+/// Returns the error of an answer. If the answer is a success, returns a fatal error that says so.
 template <class T>
 error error_of(const result<T>& r) {
   return r ? error(reaction::fatal, "test", "no error at all") : r.error();
@@ -38,7 +38,7 @@ error error_of(pending<T> p) {
   return error_of(p.get());
 }
 
-/// Returns the error::code that corresponds to a text with these words for a person; 0 if there is none.
+/// Returns the error::code that corresponds to these words in an error's text, or 0 if there is none.
 inline int code_named_by(std::initializer_list<const char*> words) {
   const auto has = [words](std::initializer_list<std::string_view> any) {
     return std::any_of(words.begin(), words.end(),
@@ -70,11 +70,11 @@ class blockade {
   ~blockade() { lift(); }
   blockade(const blockade&) = delete;
 
-  /// Blocks until the worker runs it. Returns false if that will never happen.
+  /// Blocks until the worker runs the request. Returns false if that will never happen.
   bool entered() const {
     while (word(testing_actor::entered).load() == 0) {
       if (answer_.ready()) return false;
-      (void)gpu_.statistics();  // drives
+      (void)gpu_.statistics();  // processes answers
       std::this_thread::yield();
     }
     return true;
@@ -91,8 +91,8 @@ class blockade {
   pending<void> answer_;
 };
 
-/// Holds up what is sent while it lives, so that it waits together. On a GPU, where a worker cannot be held up, a test
-/// must send so much that it lags behind.
+/// Delays requests that are sent during its lifetime, so that they wait together. On a GPU, whose worker cannot be
+/// delayed, a test must send so many requests that the worker lags behind.
 class hold_up {
  public:
   explicit hold_up(const device& gpu) {
@@ -108,7 +108,7 @@ class hold_up {
   std::optional<blockade> blockade_;
 };
 
-/// Counts answers by kind. Must outlive the pendings that it watches.
+/// Counts answers by kind. It must outlive the pendings that it watches.
 class tally {
  public:
   template <class T>
@@ -124,7 +124,7 @@ class tally {
       answered_.notify_all();
     });
   }
-  /// Blocks until everything watched so far is answered, each exactly once.
+  /// Blocks until everything watched so far has been answered, each exactly once.
   void await_all() const {
     int now = answered_.load();
     while (now < expected_.load()) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A worker that writes arbitrary data into the memory it shares with the application. The application must answer
-// everything exactly once, with typed errors, and must neither crash nor hang.
+// Tests with a worker that writes arbitrary data to the memory that it shares with the application. The application
+// must answer every request exactly once, with typed errors, and must neither crash nor hang.
 #include <random>
 
 #include "hostile_fixture.hpp"
@@ -47,7 +47,7 @@ TEST_F(hostile, a_lane_log_with_an_unknown_request_is_detected) {
 TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        // A single false value is not detectable; the second is impossible.
+        // A single false value cannot be detected, but the second one is impossible.
         const auto [ticket, slot] = *waiting(c).begin();
         c.log(5, 1).store(protocol::log_word(ticket, slot));
         c.log(5, 2).store(protocol::log_word(ticket, slot));
@@ -132,7 +132,7 @@ TEST_F(hostile, a_report_ring_full_of_garbage_is_detected) {
       "report ring");
 }
 
-// Sent data belongs to the application, so it outlives the worker.
+// Requests that were sent are in the application's own memory, so they outlive the worker.
 TEST_F(hostile, a_worker_cannot_write_to_the_commands) {
   EXPECT_OK(gpu.sync().get());
   const std::string process = "/proc/" + std::to_string(gpu.statistics().worker_pid.value());
@@ -207,7 +207,7 @@ TEST_F(hostile, a_pump_is_woken_even_if_its_wake_word_was_overwritten) {
   const channel_of_worker channel(watched, capacity);
   ASSERT_TRUE(channel.found());
   std::atomic<std::uint32_t>& word = channel->page().pump_sleeps;
-  do {  // on its way to sleep it would see that, and announce its sleep once more
+  do {  // if it is about to sleep, it sees the change and announces its sleep again
     while (word.exchange(0) == 0) std::this_thread::yield();
     std::this_thread::sleep_for(100ms);
   } while (word.load() != 0);
@@ -218,7 +218,7 @@ TEST_F(hostile, a_pump_is_woken_even_if_its_wake_word_was_overwritten) {
   EXPECT_EQ(watched.statistics().faults, 0u);
 }
 
-// Returns the states of all slots while the requests that `ask` sends wait behind one that blocks the worker.
+// Overwrites the states of all slots while requests wait behind one that blocks the worker.
 TEST_F(hostile, an_invalid_slot_state_does_not_prevent_cancellation) {
   for (const bool by_time_out : {true, false}) {
     const device lied_to = rt.open_device(with_test_engines({.mailbox_capacity = capacity}));
@@ -243,7 +243,7 @@ TEST_F(hostile, an_overwritten_slot_state_does_not_lift_the_time_limit) {
     auto endless = lied_to.ask(spin{.gate = lied_to.alloc_host<std::uint32_t>(2, {.zeroed = true})});
     const channel_of_worker channel(lied_to, capacity);
     ASSERT_TRUE(channel.found());
-    std::this_thread::sleep_for(600ms);  // it has been seen running
+    std::this_thread::sleep_for(600ms);  // the watchdog has observed that it is running
     for (std::uint32_t slot = 0; slot < capacity; ++slot) channel->slot(slot).store(wrong);
     const auto got = endless.get_for(20s);
     if (!got) kill_worker(lied_to);
@@ -265,7 +265,7 @@ TEST_F(hostile, a_request_that_hides_its_start_still_has_a_time_limit) {
   for (std::uint32_t slot = 0; slot < capacity; ++slot)
     last = std::max(last, protocol::ticket_of(channel->slot(slot).load()));
   auto endless = lied_to.ask(spin{.gate = gate}, {.run_timeout = 2s});
-  const auto forget = [&] {  // before any thread has looked
+  const auto forget = [&] {  // before any thread of the application has read the state
     for (std::uint32_t slot = 0; slot < capacity; ++slot)
       if (std::uint64_t word = channel->slot(slot).load();
           protocol::ticket_of(word) > last && protocol::phase_of(word) == protocol::phase::started)
@@ -278,7 +278,7 @@ TEST_F(hostile, a_request_that_hides_its_start_still_has_a_time_limit) {
   if (!got) kill_worker(lied_to);
   ASSERT_TRUE(got) << "nothing ends it";
   EXPECT_TRUE(is_error(error_of(*got), reaction::context_lost, {"testing.spin", "run_timeout of 2000 ms"}));
-  EXPECT_EQ(lied_to.statistics().generation, 3u) << "the next worker has run it again";
+  EXPECT_EQ(lied_to.statistics().generation, 3u) << "the next worker has run the request again";
   EXPECT_EQ(behind.get().value_or(0), 5u);
 }
 
@@ -289,7 +289,7 @@ TEST_F(hostile, a_download_reported_done_before_its_data_is_an_error) {
   ASSERT_TRUE(channel.found());
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto holding = gpu.ask(hold_slowly{.gate = gate, .result = big.slice(0, 1)});
-  auto down = gpu.download(big);  // waits behind it
+  auto down = gpu.download(big);  // waits behind the request that runs
   const auto [ticket, slot] = *waiting(*channel).rbegin();
   channel->log(9, 1).store(protocol::log_word(ticket, slot));
   channel->page().lanes[9].done.store(1);
@@ -300,7 +300,7 @@ TEST_F(hostile, a_download_reported_done_before_its_data_is_an_error) {
 
 TEST(hostile_survivor, a_dishonest_worker_is_not_trusted_about_unstarted_requests) {
   for (const bool by_counter : {true, false}) {
-    SCOPED_TRACE(by_counter ? "a counter that cannot be" : "words that cannot be");
+    SCOPED_TRACE(by_counter ? "an impossible counter" : "impossible words");
     constexpr std::uint32_t capacity = 64;
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .restarts = 5}));
@@ -311,7 +311,7 @@ TEST(hostile_survivor, a_dishonest_worker_is_not_trusted_about_unstarted_request
     const channel_of_worker channel(gpu, capacity);
     ASSERT_TRUE(channel.found());
     auto behind = gpu.ask(increment{.x = x, .n = 1000});
-    // It runs, and no state says so any longer.
+    // The request is running, and no word says so any longer.
     for (std::uint32_t slot = 0; slot < capacity; ++slot) channel->slot(slot).store(by_counter ? 0 : UINT64_MAX);
     if (by_counter) {
       channel->page().lanes[3].done.store(1'000'000);
@@ -323,7 +323,7 @@ TEST(hostile_survivor, a_dishonest_worker_is_not_trusted_about_unstarted_request
       kill_worker(gpu);
     }
     const auto held = b.answer().get_for(10s);
-    ASSERT_TRUE(held) << "it runs again";
+    ASSERT_TRUE(held) << "the request runs again";
     EXPECT_TRUE(is_error(error_of(*held), reaction::context_lost, {"testing.hold"}));
     EXPECT_TRUE(is_error(error_of(std::move(behind)), reaction::context_lost, {"testing.increment"}));
     EXPECT_EQ(gpu.ping(3).get().value(), 3u);
@@ -331,7 +331,8 @@ TEST(hostile_survivor, a_dishonest_worker_is_not_trusted_about_unstarted_request
   }
 }
 
-// Random damage to everything except the request ring, which only the application can write, with work in flight.
+// Damages everything at random except the request ring, which only the application can write, while requests are in
+// flight.
 TEST(hostile_storm, random_damage_leaves_one_answer_for_each_request) {
   const std::uint64_t first_seed = seed_or(20260101);
   for (std::uint64_t round = 0; round < 12; ++round) {

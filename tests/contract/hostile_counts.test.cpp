@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Single words that a stray write changes: a request that has failed must not be answered as a success because of one,
-// and nothing may wait for ever.
+// Tests of stray writes that change single words: a request that has failed must not be answered as a success because
+// of one, and nothing may wait forever.
 #include <csignal>
 #include <thread>
 #include <troupe/device/peers.hpp>
@@ -12,7 +12,7 @@
 namespace troupe::whole::hostile_tests {
 namespace {
 
-// The application then reads a report whose first word was overwritten with zeros.
+// The application reads a report whose first word was overwritten with zeros.
 TEST_F(hostile, a_report_that_is_counted_and_missing_is_detected) {
   with_damage(
       [](const protocol::view& c) {
@@ -81,7 +81,7 @@ TEST_F(hostile, a_word_that_is_no_count_of_operations_is_detected) {
   }
 }
 
-// Later requests wait for it, whether it is answered or not.
+// Later requests wait for the request, whether it was answered or not.
 TEST_F(hostile, a_request_that_is_reported_and_never_counted_has_its_time_limit) {
   const device lied_to = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .restarts = 5}));
   blockade b(lied_to);
@@ -106,7 +106,7 @@ TEST_F(hostile, a_request_that_is_reported_and_never_counted_has_its_time_limit)
   EXPECT_TRUE(is_error(error_of(*got), reaction::context_lost, {"did not count it as done", "500 ms"}));
 }
 
-// Returns the counts of the copy between devices that is under way: the first words that are counts.
+// Returns the counts of the copy between devices that is in progress.
 staging_header* counts_of_copy() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -119,7 +119,7 @@ staging_header* counts_of_copy() {
   return nullptr;
 }
 
-// Neither device has a turn if the counts say that all has been copied.
+// If the counts say that everything has been copied, neither device continues.
 TEST_F(hostile, a_copy_between_devices_has_a_time_limit_whatever_its_counts_say) {
   const auto open = [this] {
     device_options o = with_test_engines({.restarts = 5, .heartbeat_timeout = time_span::for_ever()});
@@ -132,7 +132,7 @@ TEST_F(hostile, a_copy_between_devices_has_a_time_limit_whatever_its_counts_say)
   EXPECT_OK(to.fill(target, 0.0f).get());
   blockade b(to);
   ASSERT_TRUE(b.entered());
-  to.tell(increment{.x = target, .n = 1000});  // so that the source's half waits
+  to.tell(increment{.x = target, .n = 1000});  // so that the source's half of the copy waits
   auto copied = copy_between(to, target, from, source, {.run_timeout = 500ms});
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   const auto in_time = [deadline] { return std::chrono::steady_clock::now() < deadline; };

@@ -21,11 +21,11 @@ namespace troupe::whole::hostile_tests {
 
 using namespace testing_actor;
 
-// The channel of a worker, mapped as the worker itself could write it.
+// The channel of a worker, mapped writable as the worker could map it.
 class channel_of_worker {
  public:
   channel_of_worker(const device& gpu, std::uint32_t capacity) {
-    (void)gpu.started().get();  // the process is known only from then on
+    (void)gpu.started().get();  // the process is known only after this
     const std::string folder = "/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/fd";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       std::error_code gone;
@@ -53,7 +53,7 @@ class hostile : public testing::Test {
   device gpu = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .close_timeout = 100ms}));
   buffer<float> x = gpu.alloc<float>(1000);
 
-  // Queues a hundred requests, none of which progresses by itself, then lets `damage` change the shared memory.
+  // Queues a hundred requests, none of which progresses by itself, and lets `damage` change the shared memory.
   void with_damage(const std::function<void(const protocol::view&)>& damage, const char* what, int undetected = 0) {
     EXPECT_OK(gpu.upload(x, counting(1000)).get());
     const channel_of_worker channel(gpu, capacity);
@@ -75,14 +75,14 @@ class hostile : public testing::Test {
     EXPECT_EQ(gpu.statistics().depth, 0u);
   }
 
-  // Wakes the application's sleepers, as a worker does.
+  // Wakes the application's sleeping threads, as a worker does.
   static void announce(const protocol::view& channel) {
     channel.page().epoch.fetch_add(1);
     futex_wake(channel.page().epoch, futex_scope::shared);
     channel.page().idle_epoch.fetch_add(1);
     futex_wake(channel.page().idle_epoch, futex_scope::shared);
   }
-  // Returns the requests that are sent and not started, by ticket, from this program's own memory of the commands.
+  // Returns the requests that were sent but have not started, by ticket, from this program's own memory of requests.
   static std::map<std::uint64_t, std::uint32_t> waiting(const protocol::view& channel) {
     std::map<std::uint64_t, std::uint32_t> out;
     std::ifstream maps("/proc/self/maps");
@@ -97,7 +97,7 @@ class hostile : public testing::Test {
     }
     return out;
   }
-  // Publishes a report and counts it. `extra` bytes of zeros follow the header.
+  // Publishes a report and counts it. `extra` zero bytes follow the header.
   static constexpr std::size_t three_empty_texts = 6;
   static void report(const protocol::view& channel, const protocol::report_header& head,
                      std::size_t extra = three_empty_texts, ring_writer* with = nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory shared with code outside the device by descriptor and by address.
+// Tests of memory that is shared with code outside of the device by descriptor and by address.
 #include <troupe/device/sealing.hpp>
 #include <troupe/device/sharing.hpp>
 #include "interop_fixture.hpp"
@@ -139,7 +139,7 @@ TEST(sharing, keeps_imported_memory_after_a_restart) {
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
 }
 
-// Otherwise no later worker could map it for writing, and none would start.
+// Otherwise, no later worker could map the memory for writing, and none would start.
 TEST(sharing, prevents_file_seals_that_would_lock_out_later_workers) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
@@ -153,8 +153,8 @@ TEST(sharing, prevents_file_seals_that_would_lock_out_later_workers) {
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
 }
 
-// Standbys have the same mailbox, and would run requests that have already run.
-// Many more than its socket can hold while it starts.
+// Many more files than the socket of a starting worker can hold. Standbys have the same mailbox, and would run requests
+// that have already run.
 TEST(sharing, announces_any_number_of_memory_files_to_a_worker) {
   for (const isolation how : {isolation::process, isolation::thread})
     for (const std::uint32_t standbys : {0u, 1u}) {
@@ -182,15 +182,16 @@ TEST(sharing, announces_every_memory_change_to_a_slow_worker) {
   const device gpu = rt.open_device(with_test_engines());
   ASSERT_OK(gpu.sync().get());
   const int worker = gpu.statistics().worker_pid.value();
-  const auto while_it_stands_still = [&](auto&& work) {  // for a moment, in which its socket is full
-    ASSERT_EQ(::kill(worker, SIGSTOP), 0);
-    std::thread goes_on([worker] {
-      std::this_thread::sleep_for(300ms);
-      ::kill(worker, SIGCONT);
-    });
-    work();
-    goes_on.join();
-  };
+  const auto while_it_stands_still =
+      [&](auto&& work) {  // the worker is stopped for a moment, in which its socket is full
+        ASSERT_EQ(::kill(worker, SIGSTOP), 0);
+        std::thread goes_on([worker] {
+          std::this_thread::sleep_for(300ms);
+          ::kill(worker, SIGCONT);
+        });
+        work();
+        goes_on.join();
+      };
   const auto seen = [worker] {
     std::ifstream maps("/proc/" + std::to_string(worker) + "/maps");
     int n = 0;
@@ -264,13 +265,13 @@ TEST(sharing, imports_memory_that_another_device_exports) {
   EXPECT_EQ(one.download(x).get().value(), counting(10, 1));
 }
 
-// A worker that tried would end, and lose everything that it holds.
+// If a worker tried the import, it would end, and lose everything that it holds.
 TEST(sharing, refuses_imports_with_the_reason_and_no_harm) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto why = [&](shared_memory m) {
     const auto cause = import_memory<float>(gpu, std::move(m)).cause();
-    return cause ? *cause : error(reaction::fatal, "test", "it was taken");
+    return cause ? *cause : error(reaction::fatal, "test", "the import succeeded");
   };
   EXPECT_TRUE(is_error(why({.bytes = 4, .allocation_bytes = 8192}), reaction::caller_bug,
                        {"no descriptor", "isolation::thread", "upload", "memfd_create"}));

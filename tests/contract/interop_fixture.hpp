@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory shared with code outside the device: by descriptor, by address, by DLPack.
+// Tests of memory that is shared with code outside of the device: by descriptor, by address, by DLPack.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace troupe::whole::interop_tests {
 
 using namespace testing_actor;
 
-// The view of another program.
+// Maps exported memory, as another program would.
 class opened {
  public:
   explicit opened(const shared_memory& m) : bytes_(m.allocation_bytes), offset_(m.offset_bytes) {

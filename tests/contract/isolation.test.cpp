@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The trouble of one device stays its own: another device of the same runtime goes on, and so does the application.
+// Tests that problems of one device do not affect others: another device of the same runtime continues, and so does the
+// application.
 #include <unistd.h>
 
 #include <chrono>
@@ -27,7 +28,7 @@ std::uint64_t resident_bytes() {
 
 class isolation_of_devices : public testing::Test {
  protected:
-  // A device with a worker that does `mode`, beside the other one.
+  // Opens a device with a worker that does `mode`, in addition to the other device.
   device open(const char* mode, device_options o = {}) {
     fake_.behave(mode);
     o.engine = "host";
@@ -36,7 +37,7 @@ class isolation_of_devices : public testing::Test {
     o.runtime_folder = fake_.folder();
     return rt_.open_device(o);
   }
-  // Kills the worker of the other device, and returns how long it takes until the device serves again.
+  // Kills the worker of the other device, and returns how long it takes until that device serves again.
   std::chrono::milliseconds recovery() {
     const auto faults = other_.statistics().faults;
     kill_worker(other_);
@@ -55,7 +56,7 @@ class isolation_of_devices : public testing::Test {
   device other_ = rt_.open_device({.engine = "host", .name = "other", .restarts = 1000});
 };
 
-// 10 s, in which nothing of this runtime would go on.
+// The close takes 10 s, during which this runtime must continue to work.
 TEST_F(isolation_of_devices, a_descriptor_that_takes_long_to_close_delays_no_other_device) {
   ASSERT_OK(other_.started().get());
   const device hostile = open("ready and lingers", {.restarts = 0});
@@ -95,8 +96,8 @@ TEST_F(isolation_of_devices, an_invalid_answer_about_memory_ends_the_worker) {
   EXPECT_LT(clock::now() - began, 10s) << "no thread waits for the start_timeout";
 }
 
-// Not a fault of anybody: the device waits until it has what it needs.
-TEST(a_passing_lack_of_descriptors, stops_no_device) {
+// A shortage of descriptors is not a fault: the device waits until it passes.
+TEST(a_temporary_shortage_of_descriptors, stops_no_device) {
   runtime rt;
   const device gpu = rt.open_device({.engine = "host", .standbys = 0, .restarts = 1});
   ASSERT_OK(gpu.started().get());
@@ -105,7 +106,7 @@ TEST(a_passing_lack_of_descriptors, stops_no_device) {
     const testing_device::descriptor_limit full(next > 12 ? next - 12 : next);
     kill_worker(gpu);
     while (gpu.statistics().faults == 0) std::this_thread::yield();
-    std::this_thread::sleep_for(1s);  // in which four launches fail
+    std::this_thread::sleep_for(1s);  // during this time, four launches fail
     EXPECT_EQ(gpu.state(), device_state::recovering);
   }
   EXPECT_OK(gpu.ping(1).get());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What jit promises beyond the contract: how sources are compiled, with this machine's compiler.
+// Tests of jit beyond the contract: how sources are compiled, with this machine's compiler.
 #include "jit_fixture.hpp"
 
 namespace troupe::whole::jit_tests {
@@ -14,7 +14,7 @@ TEST_F(a_program, is_compiled_in_the_background_and_usable_at_once) {
   ASSERT_OK(got);
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ((*got)[i], 4.0f * static_cast<float>(i));
   EXPECT_OK(p.ready().get());
-  EXPECT_OK(p.ready().get());  // any number of times
+  EXPECT_OK(p.ready().get());  // may be called any number of times
 }
 
 TEST_F(a_program, has_typed_kernels) {
@@ -65,7 +65,7 @@ __global__ void copy(shape s, const float* bias, float* spare) {
   };
   gpu_.tell(copy(x, nullptr));
   EXPECT_EQ(gpu_.download(y).get().value()[7], 7);
-  // The same as a typed kernel, with a list of buffers that is made when the program runs.
+  // The same as a typed kernel; its list of buffers is made at run time.
   using typed = jit::typed_kernel<void(kernel::with<shape>, std::optional<in<float>>, std::optional<inout<float>>)>;
   const typed k(p.kernel("copy"));
   std::vector<kernel::held_buffer> held{in<float>(x)};
@@ -75,13 +75,13 @@ __global__ void copy(shape s, const float* bias, float* spare) {
   EXPECT_EQ(gpu_.download(y).get().value()[7], 14);
   gpu_.tell(copy(x, x));
   EXPECT_EQ(gpu_.download(y).get().value()[7], 14);
-  // The launch is ordered after what writes the buffer, and fails with it.
+  // The launch runs after the request that writes the buffer, and fails if that fails.
   EXPECT_TRUE(
       is_error(error_of(gpu_.ask(copy(x.slice(0, 11), nullptr))), reaction::caller_bug, {"slice", "10 elements"}));
   EXPECT_FALSE(y.readable());
 }
 
-TEST_F(a_program, reads_through_a_pointer_that_it_could_write_on_the_callers_word) {
+TEST_F(a_program, may_read_through_a_pointer_to_non_const_if_the_caller_passes_in) {
   const auto p = jit::compile(gpu_, {.source = "__global__ void k(float* out, float* x) { out[0] = x[3]; }\n"});
   const auto x = gpu_.upload(counting(10)), y = gpu_.alloc<float>(1);
   gpu_.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {out<float>(y), in<float>(x)}});
@@ -104,7 +104,7 @@ TEST_F(a_program, has_the_kernels_and_templates_that_its_recipe_names) {
       reaction::caller_bug, {"has no kernel \"other\"", "a::add<float, 4>", "a::add<double, 5>"}));
 }
 
-TEST_F(a_program, honours_every_field_of_its_recipe) {
+TEST_F(a_program, obeys_every_field_of_its_recipe) {
   EXPECT_EQ(value_of("N + LONG", {.definitions = {{"N", "4"}, {"LONG", "(1 + 2) * 3"}}}), 13);
   EXPECT_EQ(value_of("FLAG", {.definitions = {{"FLAG", "1"}}}), 1);
   EXPECT_EQ(value_of("one() + two()", {.source = "#include \"one.h\"\n#include <sub/two.h>\n",
@@ -130,7 +130,7 @@ TEST_F(a_program, resolves_include_paths_from_the_applications_folder) {
   const jit::recipe r{.source = "#include <value.h>\n", .include_paths = {"one/", (room / "two").string() + "/"}};
   EXPECT_EQ(value_of("VALUE", r), 2);
   EXPECT_EQ(value_of("VALUE", r), 2);
-  std::ofstream(room / "one" / "value.h") << "#define VALUE 1\n";  // now the first match
+  std::ofstream(room / "one" / "value.h") << "#define VALUE 1\n";  // this is now the first match
   EXPECT_EQ(value_of("VALUE", r), 1);
   std::ofstream(room / "one" / "value.h") << "#define VALUE 10\n";
   EXPECT_EQ(value_of("VALUE", r), 10);
@@ -202,7 +202,7 @@ TEST_F(a_program, locates_compile_errors_in_the_users_own_files) {
   ASSERT_OK(log);
   EXPECT_NE(log->find("out[0] = missing + 1./2;"), std::string::npos) << *log;
   EXPECT_NE(log->find("In file included from folder/broken.cu:1"), std::string::npos) << *log;
-  // All uses of it fail with that error.
+  // All uses of the program fail with that error.
   auto out = gpu_.alloc<float>(1, {.zeroed = true});
   EXPECT_TRUE(is_error(
       error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
@@ -301,7 +301,7 @@ TEST_F(a_program, is_stopped_if_it_includes_an_endless_file) {
                        .ready());
   };
   EXPECT_NE(text(pipe.string()).find("the compiler had not ended after 1 s and was killed"), std::string::npos);
-  (void)text("/dev/zero");  // g++ runs out of time or memory, clang finds it empty
+  (void)text("/dev/zero");  // g++ runs out of time or memory; clang treats the file as empty
   expect_serving();
   fs::remove(pipe);
 }
@@ -334,7 +334,7 @@ TEST_F(a_program, keeps_warnings_and_the_requested_length_of_the_log) {
   EXPECT_NE(cut->find("raise log_bytes to see more"), std::string::npos) << *cut;
 }
 
-TEST_F(a_program, is_refused_by_field_if_a_field_cannot_be_honoured) {
+TEST_F(a_program, is_refused_naming_the_field_if_a_field_is_invalid_or_unsupported) {
   const auto text = [&](jit::recipe r) {
     if (r.source.empty()) r.source = "__global__ void k() {}";
     const auto p = jit::compile(gpu_, r);
@@ -351,7 +351,7 @@ TEST_F(a_program, is_refused_by_field_if_a_field_cannot_be_honoured) {
       "jit.compile: kernels[1] is \"\"; expected a name as spelled in C++, such as scale or ns::reduce<float, 256>");
   EXPECT_EQ(text({.headers = {{"/etc/passwd", ""}}}),
             "jit.compile: headers has \"/etc/passwd\"; expected a relative file name without .., as #include names it, "
-            "other than the source's");
+            "other than the source's name");
   EXPECT_EQ(text({.include_paths = {""}}), "jit.compile: include_paths[0] is \"\"; expected a folder");
   EXPECT_EQ(text({.definitions = {{"1", "2"}}}),
             "jit.compile: definitions has \"1\" = \"2\"; expected the name of a macro, and a value on one line");

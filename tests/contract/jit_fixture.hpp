@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What jit promises beyond the contract: how sources are compiled, with this machine's compiler.
+// Tests of jit beyond the contract: how sources are compiled, with this machine's compiler.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

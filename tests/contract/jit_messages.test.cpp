@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// jit's messages about a source on the host engine use the author's lines, columns and names.
+// Tests that jit's messages about a source on the host engine use the lines, columns and names that its author wrote.
 #include <algorithm>
 
 #include "jit_source.hpp"
@@ -38,7 +38,7 @@ TEST_F(a_message_of_jit, names_an_error_once_in_the_columns_of_the_source) {
   }
 }
 
-TEST_F(a_message_of_jit, says_which_names_given_to_the_recipe_are_not_there) {
+TEST_F(a_message_of_jit, says_which_names_in_the_recipe_do_not_exist) {
   const std::string source =
       "__device__ float factor;\n__device__ float half_of(float x) { return x / 2; }\n"
       "__global__ void k(float* out) { out[0] = half_of(factor); }\n";
@@ -104,7 +104,8 @@ TEST_F(a_message_of_jit, names_kernels_that_need_a_gpu_while_the_others_run) {
   EXPECT_EQ(output_of(p), 3);
   const auto log = p.log().get();
   ASSERT_OK(log);
-  EXPECT_NE(log->find("k.cu:3: note: the kernel around this needs a GPU: PTX (asm) runs on GPUs only"), log->npos)
+  EXPECT_NE(log->find("k.cu:3: note: the kernel that contains this needs a GPU: PTX (asm) runs on GPUs only"),
+            log->npos)
       << *log;
   auto out = gpu_.alloc<float>(1, {.zeroed = true});
   EXPECT_TRUE(is_error(

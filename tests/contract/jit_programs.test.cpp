@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What jit promises beyond the contract: compiled programs, with this machine's compiler.
+// Tests of jit beyond the contract: compiled programs, with this machine's compiler.
 #include "jit_fixture.hpp"
 
 namespace troupe::whole::jit_tests {
@@ -80,13 +80,13 @@ TEST_F(a_program, checks_tensor_maps_and_refuses_valid_ones_on_the_host) {
   EXPECT_TRUE(
       is_error(answer({.sizes = {32, 32}, .box = {300, 8}}), reaction::caller_bug,
                {"jit.launch k (program.cu): arguments[1] is a tensor map whose box[0] is 300; expected 1 to 256"}));
-  EXPECT_TRUE(is_error(
-      answer({.sizes = {32, 33}, .box = {32, 8}}), reaction::caller_bug,
-      {"jit.launch k (program.cu): arguments[1] is a tensor map whose buffer holds 4096 bytes; expected the 4224 that "
-       "sizes and strides span"}));
+  EXPECT_TRUE(is_error(answer({.sizes = {32, 33}, .box = {32, 8}}), reaction::caller_bug,
+                       {"jit.launch k (program.cu): arguments[1] is a tensor map whose buffer holds 4096 bytes; "
+                        "expected the 4224 bytes that "
+                        "sizes and strides span"}));
   EXPECT_TRUE(is_error(answer({.sizes = {32, 32}, .box = {32, 8}}), reaction::unsupported,
                        {"argument 1 is a tensor map, but the host engine has no tensor memory accelerator"}));
-  EXPECT_FALSE(y.readable()) << "its output";
+  EXPECT_FALSE(y.readable()) << "the output of the refused launch is stale";
 }
 
 TEST_F(a_program, is_not_launched_with_a_tensor_map_of_a_lost_or_foreign_buffer) {
@@ -103,7 +103,8 @@ TEST_F(a_program, is_not_launched_with_a_tensor_map_of_a_lost_or_foreign_buffer)
   kill_worker(gpu_);
   (void)gpu_.ping(0).get();
   while (lost.readable()) (void)gpu_.ping(0).get();
-  EXPECT_EQ(ask(lost).find("tensor memory accelerator"), std::string::npos) << "it is refused before it is queued";
+  EXPECT_EQ(ask(lost).find("tensor memory accelerator"), std::string::npos)
+      << "the launch is refused before it is queued";
 }
 
 TEST_F(a_program, describes_its_kernels) {
@@ -145,7 +146,7 @@ TEST_F(a_program, is_loaded_from_disk_in_the_next_process) {
   EXPECT_EQ(next.download(out).get().value()[0], 5);
 }
 
-TEST_F(a_program, is_found_but_not_compiled_on_a_device_that_forbids_it) {
+TEST_F(a_program, is_found_but_not_compiled_on_a_device_that_forbids_compiling) {
   const jit::recipe r{.source = kernel_that_writes("5") + "// " + unique(), .name = "five.cu"};
   runtime rt;
   device_options forbids = with_test_engines();
@@ -228,7 +229,7 @@ TEST_F(a_program, is_unloaded_once_after_earlier_requests_and_refuses_later_ones
   EXPECT_TRUE(is_error(error_of(p.image()), reaction::caller_bug, {"jit.image", "was unloaded"}));
 }
 
-// Returns true if the worker maps the image: it is a memory file with the program's name.
+// Returns true if the worker maps the image, which is a memory file with the program's name.
 bool is_in_worker(const device& gpu, const std::string& name) {
   std::ifstream maps("/proc/" + std::to_string(gpu.statistics().worker_pid.value()) + "/maps");
   const std::string all{std::istreambuf_iterator<char>(maps), {}};
@@ -252,7 +253,7 @@ TEST_F(a_program, stays_unloaded_while_its_image_and_attributes_are_read) {
     if (!bytes) {
       EXPECT_TRUE(is_error(bytes.error(), reaction::caller_bug, {"jit.image", "unloaded"}));
     }
-    EXPECT_OK(attributes.get());  // it was sent first
+    EXPECT_OK(attributes.get());  // succeeds, because it was sent first
     EXPECT_OK(gone.get());
     EXPECT_OK(gpu_.sync().get());
     EXPECT_FALSE(is_in_worker(gpu_, name)) << i;

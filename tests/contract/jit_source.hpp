@@ -26,7 +26,7 @@ inline std::string unique() {
   return std::to_string(::getpid()) + "." + std::to_string(now_ns()) + "." + std::to_string(++count);
 }
 
-/// Compiled programs are cached in the build folder, not in the home of the user who runs the tests.
+/// Caches compiled programs in the build folder instead of the user's home.
 inline const bool cache_is_ours = ::setenv("TROUPE_CACHE", path_of("TROUPE_TEST_CACHE", TROUPE_TEST_CACHE), 1) == 0;
 
 }  // namespace troupe::whole

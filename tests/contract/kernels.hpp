@@ -13,7 +13,7 @@
 /// Helpers for tests of jit and module.
 namespace troupe::whole {
 
-/// tests/contract/images/kernels.cpp
+/// Returns the image built from tests/contract/images/kernels.cpp.
 inline std::vector<std::byte> test_image() {
   std::ifstream file(path_of("TROUPE_TEST_IMAGE", TROUPE_TEST_IMAGE), std::ios::binary);
   const std::vector<char> all{std::istreambuf_iterator<char>(file), {}};
@@ -34,7 +34,7 @@ buffer<T> uploaded(const device& gpu, const std::vector<T>& data) {
   return b;
 }
 
-/// Keeps a program loaded, for requests that name its parts without a handle.
+/// Keeps a program loaded, for requests that refer to its parts without a handle.
 template <class Program>
 Program kept(Program p) {
   static std::mutex lock;

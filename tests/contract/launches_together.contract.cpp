@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Launches that come again and again, which a GPU's engine puts together: they do what they do one by one.
+// Tests of repeated launches that the engine of a GPU runs as one graph: they have the same effect as one by one.
 #include "harness.hpp"
 #include "jit_source.hpp"
 #include "with_standbys.hpp"
@@ -25,7 +25,7 @@ constexpr const char* versioned = R"(
 constexpr std::size_t width = 32;
 using words = std::vector<std::uint32_t>;
 
-// A device with a program, and what it computes in.
+// A device with a program, and the memory in which it computes.
 struct launcher {
   explicit launcher(isolation how, device_options o = {}) : gpu(rt.open_device(options_of(how, std::move(o)))) {
     EXPECT_OK(program.ready().get());
@@ -38,14 +38,14 @@ struct launcher {
   jit::launch scaled(const buffer<std::uint32_t>& to, std::uint32_t by) const {
     return {.kernel = program.kernel("scaled"), .grid = 1, .block = width, .arguments = {inout(to), by}};
   }
-  // The launch that is the n-th of a sequence: each needs the result of the one before it.
+  // Returns launch n of a sequence, in which each launch needs the result of the previous one.
   jit::launch launch(std::uint32_t n) const {
     if (n % 5 == 4) return {.kernel = program.kernel("added"), .grid = 1, .block = width, .arguments = {inout(x), y}};
     const buffer<std::uint32_t>& to = n % 3 == 2 ? y : x;
     if (n % 2 == 0) return scaled(to, n);
     return {.kernel = program.kernel("moved"), .grid = 1, .block = width, .arguments = {inout(to), n}};
   }
-  // Sends it, and does what it does.
+  // Sends the launch, and computes its expected effect.
   void tell(std::uint32_t n, const call_options& o = {}) {
     gpu.tell(launch(n), o);
     apply(n);
@@ -82,17 +82,19 @@ INSTANTIATE_TEST_SUITE_P(each, launches_together, testing::Values(isolation::pro
 
 TEST_P(launches_together, compute_the_same_numbers_as_one_by_one) {
   launcher l(GetParam());
-  const std::uint32_t launches = engine_under_test() == "cuda" ? 900 : 90;  // until a worker of a GPU lags behind
+  // so many that a worker of a GPU lags behind
+  const std::uint32_t launches = engine_under_test() == "cuda" ? 900 : 90;
   for (std::uint32_t again = 0; again < 20; ++again) {
     hold_up b(l.gpu);
-    for (std::uint32_t n = 0; n < launches; ++n) l.tell(n + again * 30 * 90);  // the same kernels with other arguments
+    for (std::uint32_t n = 0; n < launches; ++n)
+      l.tell(n + again * 30 * 90);  // repeats the same kernels with other arguments
     b.lift();
     l.expect_right();
   }
   if (engine_under_test() == "cuda")
     EXPECT_GE(l.put_together(), 300u);
   else
-    EXPECT_EQ(l.put_together(), 0u) << "a launch costs the host nothing that could be saved";
+    EXPECT_EQ(l.put_together(), 0u) << "on the host, no launches are combined";
 }
 
 TEST_P(launches_together, return_their_own_errors) {
@@ -130,7 +132,7 @@ TEST_P(launches_together, can_be_cancelled_one_by_one) {
   }
 }
 
-TEST_P(launches_together, are_one_by_one_where_each_has_a_time_limit_or_the_device_says_so) {
+TEST_P(launches_together, run_one_by_one_if_each_has_a_time_limit_or_the_device_forbids_combining) {
   for (const bool coalesce : {true, false}) {
     launcher l(GetParam(), {.coalesce = coalesce});
     for (int again = 0; again < 4; ++again) {
@@ -144,7 +146,7 @@ TEST_P(launches_together, are_one_by_one_where_each_has_a_time_limit_or_the_devi
   }
 }
 
-TEST_P(launches_together, are_those_of_the_new_programs_after_a_new_compile) {
+TEST_P(launches_together, use_the_kernels_of_the_new_program_after_a_new_compile) {
   launcher l(GetParam());
   for (std::uint32_t version = 1; version < 6; ++version) {
     const auto p =
@@ -163,9 +165,9 @@ TEST_P(launches_together, are_those_of_the_new_programs_after_a_new_compile) {
   }
 }
 
-// A launch that a fault overtakes may be done without a report, and its input replaced.
-TEST_P(launches_together, are_not_run_again_on_what_a_later_one_wrote) {
-  if (GetParam() == isolation::thread) return;  // its process would end
+// A launch after which a fault occurs may be done without a report, and its input may have been replaced.
+TEST_P(launches_together, are_not_repeated_on_data_that_a_later_launch_has_written) {
+  if (GetParam() == isolation::thread) return;  // the test would end its own process
   launcher l(GetParam(), {.restarts = 10, .quarantine_after = 0, .salvage = salvage::untouched});
   for (int again = 0; again < 4; ++again) {
     ASSERT_OK(l.gpu.fill(l.x, 1).get());
@@ -208,7 +210,7 @@ TEST_P(launches_together_on_standbys, are_right_on_every_worker) {
     EXPECT_EQ(gpu.download(x).get().value(), words(width, expected));
     for (std::uint32_t n = 0; n < 200; ++n)
       gpu.tell(jit::launch{.kernel = p.kernel("scaled"), .grid = 1, .block = width, .arguments = {inout(x), n}});
-    kill_and_wait(gpu);  // in the middle of them
+    kill_and_wait(gpu);  // while the launches are running
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Destroying things in any order.
+// Tests that objects can be destroyed in any order.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -87,7 +87,7 @@ TEST_P(lifetimes, handles_that_outlive_the_runtime_report_a_closed_device) {
   EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"closed"}));
   EXPECT_FALSE(x.slice(0, 5).readable());
   ASSERT_NE(h.data(), nullptr);
-  h[99] = 1.0f;  // still valid
+  h[99] = 1.0f;  // the memory is still valid
 }
 
 TEST_P(lifetimes, a_dropped_pending_is_answered_and_its_memory_kept_until_then) {
@@ -98,7 +98,8 @@ TEST_P(lifetimes, a_dropped_pending_is_answered_and_its_memory_kept_until_then) 
   {
     const auto x = gpu.alloc<float>(100'000);
     gpu.fill(x, 4.0f);
-    gpu.ask(testing_actor::copy{.source = x, .target = y, .n = 100'000});  // dropped; x too, before it has run
+    gpu.ask(testing_actor::copy{
+        .source = x, .target = y, .n = 100'000});  // the pending is dropped, and x, too, before the request has run
     gpu.download(x);
   }
   EXPECT_EQ(gpu.download(y).get().value(), std::vector<float>(100'000, 4.0f));
@@ -171,18 +172,18 @@ TEST_P(lifetimes, no_threads_outlive_the_runtime_and_its_handles) {
   };
   auto before = threads();
   for (int i = 0; i < 10; ++i) {
-    if (i == 1) before = threads();  // a sanitizer may have started one of its own
+    if (i == 1) before = threads();  // a sanitizer may have started a thread of its own
     std::optional<device> kept;
     {
       runtime rt;
       kept = rt.open_device(options());
       EXPECT_OK(kept->sync().get());
     }
-    if (i > 0) {  // the system lists a thread for a moment after it was joined
+    if (i > 0) {  // the system may list a thread for a moment after it was joined
       for (int tries = 0; threads() > before && tries < 1000; ++tries) std::this_thread::sleep_for(1ms);
       EXPECT_LE(threads(), before);
     }
-    EXPECT_OK(kept->close().get());  // no thread is left to do it, and none is needed
+    EXPECT_OK(kept->close().get());  // needs no thread, because none is left
     EXPECT_EQ(kept->state(), device_state::stopped);
     (void)kept->statistics();
   }
@@ -247,7 +248,7 @@ TEST_P(lifetimes, runtimes_may_be_made_and_destroyed_by_several_threads) {
   for (auto& t : threads) t.join();
 }
 
-// Worker threads share the addresses of this process; each has some of them for a moment.
+// Worker threads share the addresses of this process. For a moment, each uses some of them.
 TEST(addresses, suffice_for_many_devices_with_worker_threads) {
   for (int round = 0; round < 3; ++round) {
     runtime rt;
@@ -275,14 +276,14 @@ TEST_P(lifetimes, a_device_closes_with_its_last_handle) {
   auto events = gpu->watch();
   gpu.reset();
   EXPECT_TRUE(copy->ready());
-  EXPECT_EQ(rt.devices().size(), 1u) << "which makes and drops another handle";
+  EXPECT_EQ(rt.devices().size(), 1u) << "devices() makes and drops another handle";
   EXPECT_OK(copy->ping().get());
   copy->tell(nap{.microseconds = 1000});
   copy->download(x, h);
   copy.reset();
   EXPECT_OK(stopped.get());
   EXPECT_EQ(rt.devices().size(), 0u);
-  EXPECT_EQ(std::vector<float>(h.begin(), h.end()), counting(100)) << "what was sent is served";
+  EXPECT_EQ(std::vector<float>(h.begin(), h.end()), counting(100)) << "requests that were sent before are served";
   EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"was closed because its last handle is gone"}));
   EXPECT_EQ(x.slice(3, 4).size(), 4);
   if (pid) {

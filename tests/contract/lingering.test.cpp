@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is freed without a further call.
+// Tests that memory is freed without a further call.
 #include <thread>
 
 #include "harness.hpp"
@@ -18,7 +18,7 @@ class lingering : public testing::TestWithParam<isolation> {
 INSTANTIATE_TEST_SUITE_P(each, lingering, testing::Values(isolation::process, isolation::thread),
                          [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
 
-// The request ends on a lane's thread long after the pump has gone to sleep, and nothing calls the device again.
+// The request ends on a lane's thread, long after the pump has gone to sleep, and nothing calls the device again.
 TEST_P(lingering, frees_the_memory_of_a_tell_without_another_call) {
   ASSERT_OK(gpu.started().get());
   const memory_quota ours(1 << 20);
@@ -30,7 +30,7 @@ TEST_P(lingering, frees_the_memory_of_a_tell_without_another_call) {
   }
   const auto word = [&gate](std::size_t i) { return std::atomic_ref(gate.data()[i]); };
   while (word(entered).load() == 0) std::this_thread::yield();
-  std::this_thread::sleep_for(20ms);  // the pump sleeps by now; without this the test would pass too easily
+  std::this_thread::sleep_for(20ms);  // so that the pump is asleep; otherwise the test would pass too easily
   EXPECT_NE(ours.used(), 0u);
   word(open).store(1);
   const auto deadline = std::chrono::steady_clock::now() + 10s;

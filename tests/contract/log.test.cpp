@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a runtime writes to its log sink.
+// Tests of what a runtime writes to its log sink.
 #include <unistd.h>
 #include <algorithm>
 #include <filesystem>
@@ -66,7 +66,7 @@ TEST_F(logging, reports_a_fault_record_that_cannot_be_written) {
   EXPECT_TRUE(says(log_level::warning, "could not write the fault record to " + folder));
 }
 
-TEST_F(logging, writes_what_engines_say_but_not_without_end) {
+TEST_F(logging, writes_remarks_of_engines_up_to_a_limit) {
   {
     runtime rt({.log = sink()});
     const device gpu = rt.open_device(with_test_engines({.name = "logged"}));
@@ -86,8 +86,8 @@ TEST_F(logging, writes_what_engines_say_but_not_without_end) {
   for (const line& l : lines_) EXPECT_EQ(l.text.find_first_of("\n\x1b"), l.text.npos);
 }
 
-// Otherwise a slow disk would hold up the thread that serves all devices.
-TEST_F(logging, has_fault_records_written_by_the_thread_that_it_blocks) {
+// Otherwise, a slow disk would delay the thread that serves all devices.
+TEST_F(logging, has_fault_records_written_by_a_thread_that_serves_no_device) {
   const std::string folder = std::filesystem::temp_directory_path() / ("troupe-box-" + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
   const auto files = [&] {
@@ -129,11 +129,11 @@ TEST_F(logging, counts_the_messages_that_it_drops_if_the_sink_is_slow) {
   }
   const auto kept = std::count_if(lines_.begin(), lines_.end(),
                                   [](const line& l) { return l.text.find("opened again") != l.text.npos; });
-  EXPECT_EQ(kept, 499) << "one of 500 is for the start";
+  EXPECT_EQ(kept, 499) << "one of the 500 messages is about the start";
   EXPECT_TRUE(says(log_level::info, " messages were dropped: the log sink is too slow)"));
 }
 
-// A sink that blocks delays the continuations of its device, but neither its answers nor the next worker.
+// A sink that blocks delays the continuations of its device, but neither its answers nor its next worker.
 TEST_F(logging, lets_a_sink_use_the_device) {
   std::atomic<int> answered{0};
   std::atomic<const device*> asked{nullptr};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Managed memory, on the engine under test.
+// Tests of managed memory, on the engine under test.
 #include <fstream>
 #include <troupe/device/managed.hpp>
 #include <troupe/device/peers.hpp>

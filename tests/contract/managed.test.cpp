@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What happens to managed memory, and to requests that use it, when workers are replaced.
+// Tests of what happens to managed memory, and to requests that use it, when workers are replaced.
 #include <fstream>
 #include <troupe/device/managed.hpp>
 
@@ -28,7 +28,7 @@ TEST_P(lost_managed_memory, is_not_used_by_requests_of_the_next_worker) {
   kill_worker(gpu);
   for (auto* p : {&only_writes, &behind, &retried}) {
     const auto got = p->get();
-    if (got) continue;  // it had finished before
+    if (got) continue;  // the request had finished before
     EXPECT_TRUE(got.error().reaction() == reaction::context_lost) << got.error().to_string();
   }
   EXPECT_FALSE(x.readable());

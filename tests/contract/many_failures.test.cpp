@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// As many requests as a mailbox can hold fail at once: the time for that must grow linearly with their number, not
-// quadratically.
+// Tests with as many requests as a mailbox can hold, all of which fail at once: the time must grow linearly with their
+// number, not quadratically.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -18,7 +18,8 @@ class full_mailbox : public testing::Test {
     o.restarts = 3;
     return rt.open_device(o);
   }
-  // Generous: it takes less than a second. When each failure examined every other request, it took a minute.
+  // The limit is generous: it takes less than a second. When each failure examined every other request, it took a
+  // minute.
   template <class Happen>
   void all_are_answered_soon_after(Happen&& happens) {
     const auto begin = std::chrono::steady_clock::now();

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int n = 1000;
 
-// Buffers with known content: uploads are in order, so the helper need not wait for them.
+// Returns a buffer with known content. Need not wait for the upload, because requests are ordered.
 buffer<std::byte> filled(const device& gpu, std::size_t bytes) {
   auto b = gpu.alloc<std::byte>(bytes);
   std::vector<std::byte> data(bytes);
@@ -97,7 +97,7 @@ struct take_back {
   static request bad(const device& gpu) { return {.target = filled(gpu, n), .bytes = -1}; }
   static constexpr const char* bad_field = "bytes is -1";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    EXPECT_EQ(content(gpu, r.target)[10], static_cast<std::byte>(71)) << "nothing is written";
+    EXPECT_EQ(content(gpu, r.target)[10], static_cast<std::byte>(71)) << "a copy of 0 bytes writes nothing";
   }
 };
 

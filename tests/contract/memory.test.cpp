@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device: limits, quotas, exact statistics, growth and trimming, with a real worker.
+// Tests of the memory of a device, with a real worker: limits, quotas, exact statistics, growth and trimming.
 #include <array>
 #include <random>
 
@@ -94,7 +94,7 @@ TEST(memory, the_limit_holds_to_the_granule_and_freed_memory_is_reused) {
     all.pop_back();
     EXPECT_TRUE(gpu.alloc<std::byte>(each).readable());
     all.clear();
-    EXPECT_TRUE(gpu.alloc<std::byte>(limit).readable()) << "all of it at once";
+    EXPECT_TRUE(gpu.alloc<std::byte>(limit).readable()) << "all of the memory in one buffer";
     EXPECT_TRUE(is_error(*gpu.alloc<std::byte>(limit + 1).cause(), reaction::caller_bug,
                          {std::to_string(limit).c_str(), "device_options::memory_limit"}));
   }
@@ -104,7 +104,7 @@ TEST(memory, memory_held_by_requests_is_free_when_they_are_done) {
   runtime rt;
   const device gpu = rt.open_device({.memory_limit = 8 * mib});
   for (int i = 0; i < 200; ++i) {
-    const auto x = gpu.alloc<std::byte>(6 * mib);  // only one fits
+    const auto x = gpu.alloc<std::byte>(6 * mib);  // only one such buffer fits
     if (x.readable())
       gpu.fill(x, std::byte{1});
     else
@@ -114,7 +114,7 @@ TEST(memory, memory_held_by_requests_is_free_when_they_are_done) {
   EXPECT_TRUE(gpu.alloc<std::byte>(8 * mib).readable());
 }
 
-TEST(memory, a_request_that_finds_no_staging_memory_is_refused_and_spoils_its_output) {
+TEST(memory, a_request_that_finds_no_staging_memory_is_refused_and_its_output_stale) {
   constexpr std::uint64_t free_bytes = 64 << 10;
   struct {
     std::uint64_t held_bytes;
@@ -133,7 +133,7 @@ TEST(memory, a_request_that_finds_no_staging_memory_is_refused_and_spoils_its_ou
     EXPECT_OK(gpu.fill(x, 1.0f).get());
     EXPECT_TRUE(is_error(error_of(gpu.download(x)), how, {"memory.stream_out", word}));
     EXPECT_TRUE(x.readable());
-    EXPECT_EQ(gpu.download(x.slice(0, 10)).get().value(), std::vector<float>(10, 1.0f)) << "a small one fits";
+    EXPECT_EQ(gpu.download(x.slice(0, 10)).get().value(), std::vector<float>(10, 1.0f)) << "a small download fits";
   }
 }
 
@@ -159,7 +159,7 @@ TEST(memory, quotas_are_shared_enforced_and_returned) {
   EXPECT_EQ(small.used(), 0u);
 }
 
-TEST(memory, truth_values_arrive_as_they_were_sent) {
+TEST(memory, bools_arrive_as_they_were_sent) {
   runtime rt;
   const device gpu = rt.open_device();
   std::vector<bool> packed(70'000);
@@ -305,7 +305,7 @@ TEST(memory, buffers_of_many_allocating_threads_never_overlap) {
     });
   }
   for (auto& t : threads) t.join();
-  // A download may be answered just before its request is retired, which keeps its memory alive.
+  // A download may be answered just before its request is retired, and the request keeps its memory alive until then.
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (gpu.statistics().memory.live_buffers != 0 && std::chrono::steady_clock::now() < deadline)
     std::this_thread::yield();

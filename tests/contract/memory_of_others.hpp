@@ -13,8 +13,7 @@
 
 namespace troupe::whole {
 
-/// Returns memory as another program would make it for `import_memory`. The rest after `content` is 0, and takes no
-/// space.
+/// Returns memory as another program would make it for `import_memory`. The memory after `content` is 0, and sparse.
 inline file_descriptor memory_of_others(std::uint64_t bytes, std::span<const float> content = {},
                                         int seals = F_SEAL_SHRINK | F_SEAL_GROW) {
   file_descriptor fd(::memfd_create("theirs", MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What module promises beyond the contract, with the image of images/kernels.cpp.
+// Tests of module beyond the contract, with the image of images/kernels.cpp.
 #include "kernels.hpp"
 
 namespace troupe::whole {
@@ -12,7 +12,7 @@ class a_module : public testing::Test {
     return {.kernel = image_.kernel("saxpy"), .grid = 1, .block = 32, .arguments = std::move(arguments)};
   }
   module::launch plain(const char* name) const { return {.kernel = image_.kernel(name), .grid = 1, .block = 1}; }
-  // Expects that the worker serves as before.
+  // Expects that the worker still serves.
   void expect_serving() const {
     auto y = gpu_.alloc<float>(32, {.zeroed = true});
     gpu_.tell(saxpy({3.0f, uploaded(gpu_, counting(32)), inout(y), 32}));
@@ -75,7 +75,7 @@ TEST_F(a_module, requires_as_many_arguments_as_the_kernel_has_parameters) {
 
 TEST_F(a_module, refuses_each_argument_of_the_wrong_access_kind_or_type) {
   const auto d = gpu_.alloc<double>(10);
-  // Refused launches make their outputs stale, so each has its own.
+  // A refused launch makes its outputs stale, so each launch has its own output.
   const auto y = [&] { return inout(gpu_.alloc<float>(100, {.zeroed = true})); };
   const auto text = [&](const kernel::arguments& a) { return text_of(gpu_.ask(saxpy(a))); };
   EXPECT_EQ(
@@ -175,7 +175,7 @@ TEST_F(a_module, refuses_gpu_features_on_the_host_engine_with_the_reason) {
                        {"module.occupancy", "cluster is {2, 1, 1}"}));
 }
 
-// A dependent launch never begins before the previous one has ended.
+// A dependent launch must not begin before the previous one has ended.
 TEST_F(a_module, runs_a_dependent_launch_in_order) {
   for (int i = 0; i < 100; ++i) {
     module::launch l = saxpy({1.0f, x_, inout(y_), 10});

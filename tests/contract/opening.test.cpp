@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Devices that cannot start, or start with something missing.
+// Tests of devices that cannot start, or that start with something missing.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The device must report the reason in every way there is to ask, and never crash or hang.
+// Expects that the device reports the reason in every way in which it can be queried, and never crashes or hangs.
 void expect_never_serves(const device& gpu, reaction how, std::initializer_list<const char*> words) {
   tally early;
   early.watch(gpu.ping(1));
@@ -108,7 +108,7 @@ TEST(opening, a_silent_worker_is_abandoned_after_the_start_timeout) {
     expect_never_serves(gpu, reaction::stopped, {"did not become ready in time"});
     const int worker = gpu.statistics().worker_pid.value();
     ASSERT_GT(worker, 0);
-    const auto limit = std::chrono::steady_clock::now() + 5s;  // it was killed, but may not have ended yet
+    const auto limit = std::chrono::steady_clock::now() + 5s;  // the worker was killed, but may not have ended yet
     while (::kill(worker, 0) == 0 && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(1ms);
     EXPECT_EQ(::kill(worker, 0), -1) << "the worker outlives its device";
   }
@@ -149,7 +149,7 @@ TEST(opening, a_worker_that_is_ready_and_exits_stops_the_device) {
   EXPECT_TRUE(is_error(error_of(gpu.ping(1)), reaction::stopped, {"exited"}));
 }
 
-TEST(opening, a_standby_is_not_made_to_load_engines_that_do_not_exist) {
+TEST(opening, a_standby_is_not_told_to_load_engines_that_do_not_exist) {
   const fake_runtime folder;
   folder.behave("ready and boastful");
   fs::create_directory(folder.folder() + "/engines");
@@ -178,7 +178,7 @@ TEST(opening, a_worker_that_never_serves_is_ended_by_close_now) {
   for (int i = 0; i < 100; ++i) answers.watch(gpu.ping(1));
   const auto closed = gpu.close_now().get();
   answers.await_all();
-  EXPECT_EQ(answers.failed(reaction::stopped), 100);  // cancelled: none had started
+  EXPECT_EQ(answers.failed(reaction::stopped), 100);  // cancelled, because none had started
   EXPECT_EQ(gpu.state(), device_state::stopped);
   EXPECT_EQ(gpu.statistics().depth, 0u);
 }
@@ -301,7 +301,7 @@ TEST(opening, readiness_and_the_end_can_be_awaited_before_and_after) {
   EXPECT_OK(gpu.close().get());
   EXPECT_OK(end.get());
   EXPECT_OK(gpu.stopped().get());
-  EXPECT_OK(gpu.started().get()) << "it was ready once";
+  EXPECT_OK(gpu.started().get()) << "the device was ready before";
   EXPECT_EQ(gpu.state(), device_state::stopped);
 }
 
@@ -330,7 +330,7 @@ TEST(opening, open_ready_returns_a_device_that_serves_or_the_reason_why_it_never
   EXPECT_TRUE(is_error(error_of(rt.open_ready({.engine = "nonesuch"})), reaction::unsupported, {"nonesuch"}));
 }
 
-#if !TROUPE_ADDRESS_SANITIZER && !TROUPE_THREAD_SANITIZER  // these need all addresses
+#if !TROUPE_ADDRESS_SANITIZER && !TROUPE_THREAD_SANITIZER  // which need all addresses
 
 // Limits the address space of this process, and of the workers that it starts.
 class address_limit {
@@ -397,7 +397,7 @@ TEST(opening, the_runtime_folder_defaults_to_the_environment) {
   ::unsetenv("TROUPE_RUNTIME");
 }
 
-// Must agree with the system's figures if the test runs on the host.
+// The values must agree with the system's if the test runs on the host.
 TEST(opening, a_device_describes_its_hardware) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
@@ -421,7 +421,8 @@ TEST(opening, a_device_describes_its_hardware) {
   }
 }
 
-// Other programs allocate and free all the time, so it is compared several times. On a GPU: see tests/gpu_sharing.
+// Other programs allocate and free continuously, so the value is compared several times. For GPUs, see
+// tests/gpu_sharing.
 TEST(opening, the_free_memory_of_the_host_is_current) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
@@ -441,7 +442,7 @@ TEST(opening, the_free_memory_of_the_host_is_current) {
     reported = gpu.statistics().hardware.free_bytes;
     after = available();
     agreed = reported + slack >= std::min(before, after) && reported <= std::max(before, after) + slack;
-    std::this_thread::sleep_for(11ms);  // longer than a figure counts as current
+    std::this_thread::sleep_for(11ms);  // longer than a value counts as current
   }
   EXPECT_TRUE(agreed) << reported << " between " << before << " and " << after;
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests with lists of operands of any length, and with numbers in memory.
+// Tests of requests with lists of operands of any length, and with factors in memory.
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(each, operand_lists, testing::Values(isolation::process
 TEST_P(operand_lists, arrive_complete_at_any_length) {
   for (const std::size_t n : {0u, 1u, 11u, 12u, 13u, 100u, 5000u}) {
     SCOPED_TRACE(n);
-    // Returns every third element of a buffer, from back to front, so that no two are adjacent.
+    // Every third element of a buffer, from the last to the first, so that no two are adjacent.
     std::vector<in<float>> parts;
     const auto all = filled(std::vector<float>(3 * n + 1, 2.f));
     for (std::size_t i = n; i-- > 0;) parts.emplace_back(all.slice(3 * i, 1));
@@ -69,7 +69,7 @@ TEST_P(operand_lists, keep_slices_alive_and_ordered_like_any_operand) {
   EXPECT_EQ(first(target), sum);
   EXPECT_EQ(later.get().value(), counting(n));
   EXPECT_OK(gpu.sync().get());
-  EXPECT_EQ(gpu.statistics().memory.used_bytes, 256u) << "only the target";
+  EXPECT_EQ(gpu.statistics().memory.used_bytes, 256u) << "only the target is still allocated";
 }
 
 TEST_P(operand_lists, name_the_refused_element) {
@@ -79,7 +79,7 @@ TEST_P(operand_lists, name_the_refused_element) {
   parts[17] = in<float>(buffer<float>());
   EXPECT_TRUE(is_error(error_of(gpu.ask(sum_of{.parts = parts, .target = target})), reaction::caller_bug,
                        {"testing.sum_of: parts[17] is an empty buffer"}));
-  target = filled({1});  // afresh, because a refused request makes its outputs stale
+  target = filled({1});  // a new buffer, because a refused request makes its outputs stale
   parts[17] = in<float>(target);
   EXPECT_TRUE(is_error(error_of(gpu.ask(sum_of{.parts = parts, .target = target})), reaction::caller_bug,
                        {"target overlaps parts[17]"}));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies from one device to another: read by the target's worker, or through host memory.
+// Tests of copies between devices: read by the target's worker, or through host memory.
 #include <troupe/device/peers.hpp>
 #include <troupe/device/sealing.hpp>
 #include "peers_fixture.hpp"
@@ -141,7 +141,7 @@ TEST_P(copies_between_devices, are_refused_whole_if_a_mailbox_is_full) {
   ASSERT_TRUE(b.entered());
   auto second = here.sync();
   EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from)), reaction::retry_later, {"mailbox", "full"}));
-  EXPECT_OK(there.fill(from, 1.f).get());  // no request holds it
+  EXPECT_OK(there.fill(from, 1.f).get());  // no request uses it any longer
   EXPECT_TRUE(is_error(*to.cause(), reaction::retry_later, {"full"}));
   b.lift();
   EXPECT_OK(second.get());
@@ -175,7 +175,8 @@ TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_becomes_stale
 TEST_P(copies_between_devices, fail_when_the_source_dies_and_the_target_continues) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
-  ASSERT_OK(there.sync().get());  // unstarted requests run on the next worker, and nothing would be lost
+  ASSERT_OK(
+      there.sync().get());  // otherwise, requests that have not started run on the next worker, and nothing is lost
   blockade b(there);
   ASSERT_TRUE(b.entered());
   there.tell(increment{.x = from, .n = 10});
@@ -201,10 +202,10 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_while_the_target_is_bus
   auto copied = copy_between(here, to, there, from);
   EXPECT_OK(there.ping().get());
   replace_worker(there);
-  there.fill(from, 9.f);  // by the next worker, before the copy begins
+  there.fill(from, 9.f);  // runs on the next worker, before the copy begins
   b.lift();
   const auto got = copied.get();
-  if (got) {  // the source's half had ended before it died, so the data arrived
+  if (got) {  // the source's half of the copy had ended before the worker died, so the data arrived
     EXPECT_EQ(GetParam(), path::staged);
     EXPECT_EQ(here.download(to).get().value(), std::vector<float>(10, 0.f));
   } else {
@@ -214,7 +215,8 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_while_the_target_is_bus
   EXPECT_EQ(here.statistics().faults, 0u);
 }
 
-// Repeats until it dies after its half has begun: before that, the half is kept for the next worker.
+// Repeats until the target dies after its half of the copy has begun: before that, the half is kept for the next
+// worker.
 TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_continues) {
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10), to = here.alloc<float>(10, {.zeroed = true});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies from one device to another: read by the target's worker, or through host memory.
+// Tests of copies between devices that fail: read by the target's worker, or through host memory.
 #include <troupe/device/peers.hpp>
 #include <troupe/device/sealing.hpp>
 #include <troupe/device/sharing.hpp>
@@ -111,7 +111,7 @@ TEST_P(copies_between_devices, end_when_either_device_closes) {
   }
 }
 
-TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_stale_with_it) {
+TEST_P(copies_between_devices, are_refused_with_a_reason_that_becomes_the_cause_of_the_stale_target) {
   const device here = open(), there = open();
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
   EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from, {.retries = 1})), reaction::unsupported,
@@ -135,7 +135,7 @@ TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_
   EXPECT_OK(there.fill(from, 1.f).get());
 }
 
-// A device with a worker thread shares its addresses with the whole program, and has few.
+// A device with a worker thread shares the addresses of the whole program, and has few of its own.
 TEST_P(copies_between_devices, are_staged_if_the_sources_memory_exceeds_the_addresses) {
   constexpr std::uint64_t bytes = std::uint64_t{100} << 30;
   const device here = open({.isolation = isolation::thread, .memory_limit = 64 << 20}),

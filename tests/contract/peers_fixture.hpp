@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Copies from one device to another: read by the target's worker, or through host memory.
+// Tests of copies between devices: read by the target's worker, or through host memory.
 #include "harness.hpp"
 #include "memory_of_others.hpp"
 
@@ -20,7 +20,7 @@ class copies_between_devices : public testing::TestWithParam<path> {
     o.peer_access = GetParam() == path::direct;
     return rt.open_device(o);
   }
-  // Returns the statistics about `from`.
+  // Returns the statistics of `gpu` about `from`.
   static peer_statistics seen(const device& gpu, const device& from) {
     for (const peer_statistics& p : gpu.statistics().peers)
       if (p.from == from.name()) return p;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Which of several requests goes first.
+// Tests of which of several requests runs first.
 #include <troupe/memory/requests.hpp>
 
 #include "harness.hpp"
@@ -10,13 +10,13 @@ namespace {
 
 using namespace testing_actor;
 
-// No request runs on the pump, where it would delay the ones behind it.
+// Returns options with which no request runs on the pump, where it would delay the requests behind it.
 device_options on_lanes(device_options o = {}) {
   o.inline_bytes = 0;
   return with_test_engines(std::move(o));
 }
 
-// Fails instead of hanging.
+// Waits for an answer, and fails after 20 s instead of hanging.
 template <class T>
 result<T> soon(pending<T> p) {
   if (auto got = p.get_for(20s)) return *got;
@@ -31,7 +31,7 @@ TEST(priorities, let_high_requests_overtake_waiting_ones_of_the_same_library) {
     ASSERT_TRUE(first.entered());
     const pending<std::uint64_t> waits = gpu.ask(testing_actor::count{});
     EXPECT_OK(soon(gpu.ask(testing_actor::count{}, {.priority = priority::high})));
-    EXPECT_FALSE(waits.ready()) << "it had to wait for unfinished work";
+    EXPECT_FALSE(waits.ready()) << "the request had to wait for unfinished work";
     first.lift();
     EXPECT_OK(first.answer().get());
   }

@@ -7,7 +7,7 @@
 
 #include "contract.hpp"
 
-/// The common tests of the libraries for products. A library joins with a struct:
+/// The tests that the libraries for products share. A library joins with a struct:
 ///
 ///   struct of_matmul {
 ///     using request = matmul::multiplication;

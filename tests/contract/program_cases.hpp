@@ -7,9 +7,9 @@
 #include "contract.hpp"
 #include "kernels.hpp"
 
-/// Contract cases of the requests that jit and module have in common. A Library has `name`, `program(gpu)`, which makes
-/// a program with the kernel `saxpy` and the global `float table[16] = {1, 2, 3}`, and `kernel_name`, any of its
-/// kernels.
+/// Contract cases of the requests that jit and module share. A Library has `name`; `program(gpu)`, which makes a
+/// program with the kernel `saxpy` and the global `float table[16] = {1, 2, 3}`; and `kernel_name`, the name of any of
+/// its kernels.
 namespace troupe::whole::program_cases {
 
 template <class Library>
@@ -98,7 +98,7 @@ struct unload {
   static void expect_right(const device&, const request&, const result<void>&) {}
 };
 
-/// Returns a request of the summary whose state has `bytes` bytes.
+/// Returns a request for the summary of a program whose state has `bytes` bytes.
 template <class Library>
 auto read_summary(const device& gpu, extent bytes) {
   const auto core = kept(Library::program(gpu)).core();

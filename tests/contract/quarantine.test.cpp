@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests that kill the worker: which are refused afterwards, for how long, and what still works.
+// Tests of requests that kill the worker: which are refused afterwards, for how long, and what still works.
 #include <troupe/device/sealing.hpp>
 #include <troupe/device/sharing.hpp>
 #include "harness.hpp"
@@ -42,7 +42,7 @@ class quarantine : public testing::Test {
     }
   }
 
-  static constexpr int many = 20'000;  // elements: an upload of them goes through several chunks
+  static constexpr int many = 20'000;  // number of elements, for which an upload needs several chunks
   runtime rt;
   const std::vector<float> good{1, 2, 3, 4}, bad{-1, 2, 3, 4}, worse{-1, 2, 3, 5};
 };
@@ -79,13 +79,13 @@ TEST_F(quarantine, refuses_a_deadly_request_the_third_time) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(of(serve(gpu, data)), reaction::caller_bug) << (large ? "large" : "small");
     EXPECT_EQ(gpu.last_fault()->deaths_alike, 2u);
     data.back() += 1;
-    EXPECT_EQ(of(serve(gpu, data)), reaction::context_lost) << "other data, which kill as well";
+    EXPECT_EQ(of(serve(gpu, data)), reaction::context_lost) << "other data that also kill the worker";
     data.front() = 1;
     EXPECT_OK(serve(gpu, data));
   }
 }
 
-TEST_F(quarantine, recognises_data_computed_in_the_same_way) {
+TEST_F(quarantine, recognizes_data_computed_in_the_same_way) {
   const device gpu = open();
   const auto compute = [&](float from, int steps) {
     const auto a = gpu.alloc<float>(4), x = gpu.alloc<float>(4), y = gpu.alloc<float>(1);
@@ -104,7 +104,7 @@ TEST_F(quarantine, recognises_data_computed_in_the_same_way) {
   EXPECT_EQ(of(compute(-5, 4)), reaction::context_lost);
 }
 
-TEST_F(quarantine, recognises_data_that_was_not_written_since) {
+TEST_F(quarantine, recognizes_data_that_was_not_written_since) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(4, {.sealable = true}), others = gpu.alloc<float>(4, {.sealable = true});
   gpu.upload(x, bad);
@@ -123,7 +123,7 @@ TEST_F(quarantine, recognises_data_that_was_not_written_since) {
   EXPECT_OK(sum_of_sealed(others));
 }
 
-TEST_F(quarantine, recognises_data_that_the_application_wrote) {
+TEST_F(quarantine, recognizes_data_that_the_application_wrote) {
   const device gpu = open();
   const auto serve_from_host = [&](const std::vector<float>& data) {
     const auto x = gpu.alloc_host<float>(4);
@@ -139,7 +139,7 @@ TEST_F(quarantine, recognises_data_that_the_application_wrote) {
   EXPECT_EQ(of(serve_from_host(worse)), reaction::caller_bug);
 }
 
-TEST_F(quarantine, never_recognises_memory_that_others_may_write) {
+TEST_F(quarantine, never_recognizes_memory_that_others_may_write) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(4);
   const auto shared = export_memory(gpu, x);
@@ -186,7 +186,7 @@ TEST_F(quarantine, ends_by_itself) {
   EXPECT_TRUE(is_error(*ended.cause, reaction::retry_later, {"testing.fragile", "fewer than 2"}));
   EXPECT_GE(ended.when - begun.fault->when, 300ms);
   EXPECT_EQ(gpu.statistics().quarantined, 0u);
-  EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost) << "it can be tried again";
+  EXPECT_EQ(of(serve(gpu, bad)), reaction::context_lost) << "the request can be tried again";
 }
 
 TEST_F(quarantine, is_lifted_by_reset_without_side_effects) {
@@ -214,7 +214,7 @@ TEST_F(quarantine, can_be_switched_off_or_made_stricter) {
   EXPECT_EQ(error_of(at_once.ask(crash{.how = ending::abort})).reaction(), reaction::context_lost);
 }
 
-// Requests sent while the first worker dies are neither lost nor mistaken for others.
+// Requests that are sent while the first worker dies are neither lost nor mistaken for others.
 TEST_F(quarantine, serves_many_threads_while_one_sends_deadly_requests) {
   const device gpu = open({.when_full = when_full::wait, .restarts = 1000});
   std::atomic<bool> over{false};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Workers die, and the device continues.
+// Tests that a device continues after its worker has died.
 #include "with_standbys.hpp"
 
 namespace troupe::whole {
@@ -51,7 +51,7 @@ TEST_P(recovery, started_requests_fail_and_others_are_kept_if_their_inputs_survi
   EXPECT_EQ(result.get().value(), std::vector<float>(10, 8.f));
 }
 
-// Both use the blockade's memory, so neither starts before the worker dies.
+// Both requests use the blockade's memory, so neither starts before the worker dies.
 TEST_P(recovery, a_request_that_reads_a_cancelled_output_does_not_run) {
   const device gpu = open();
   blockade b(gpu);
@@ -116,7 +116,7 @@ TEST_P(recovery, too_many_faults_stop_a_device_until_it_is_reset) {
   EXPECT_EQ(gpu.ping(5).get().value(), 5u);
 }
 
-// It runs on a thread of the device.
+// The continuation runs on a thread of the device.
 TEST_P(recovery, a_continuation_may_wait_until_a_device_is_reset) {
   const device gpu = open();
   auto again = gpu.stopped().then([gpu](result<void>) { return gpu.reset().get(); });
@@ -163,7 +163,8 @@ TEST_P(recovery, each_request_is_answered_once_while_workers_die) {
   EXPECT_GT(answers.fine(), 0);
 }
 
-// The loop of docs/when-things-fail.md: what is lost to a fault says so, wherever the fault comes between.
+// The loop of docs/when-things-fail.md: everything that a fault ends fails with context_lost, whenever the fault
+// occurs.
 TEST_P(recovery, everything_that_a_fault_ends_is_context_lost) {
   const device gpu =
       rt.open_device(with_test_engines({.standbys = GetParam(), .restarts = 100'000, .quarantine_after = 0}));

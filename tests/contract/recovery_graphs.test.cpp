@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Graphs are recipes, like programs: a handle stays usable whatever happens to workers.
+// Tests that graphs survive the loss of workers: a handle stays usable, because workers make the graph from its recipe.
 #include <troupe/device/sealing.hpp>
 #include "graph_programs.hpp"
 #include "with_standbys.hpp"
@@ -38,7 +38,7 @@ TEST_P(recovery_graphs, a_graph_runs_on_every_worker) {
   EXPECT_EQ(gpu.download(y).get().value(), times(counting(64, 1), 12));
 }
 
-// The loop writes y before it reads it, and nothing else reads y.
+// The loop writes y before it reads it, and no other node reads y.
 TEST_P(recovery_graphs, a_loop_with_temporaries_runs_again_once_its_inputs_are_sent_again) {
   const device gpu = open();
   const graph_kernels k(gpu);
@@ -114,7 +114,7 @@ TEST_P(recovery_graphs, a_graph_survives_the_restart_of_a_library_that_broke_in_
                        {"node 0 (testing.break_once): the handle is broken"}));
   EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), opened + 1);
   gpu.fill(x, 5);
-  gpu.fill(breaks, 0);  // both are stale
+  gpu.fill(breaks, 0);  // both buffers are stale
   EXPECT_OK(gpu.ask(graph::launch{.graph = g}).get());
   EXPECT_EQ(gpu.download(x).get().value()[0], 6);
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Programs are recipes: a handle keeps naming its kernels whatever happens to workers.
+// Tests that programs survive the loss of workers: a handle stays usable, because workers build the program from its
+// recipe.
 #include <filesystem>
 
 #include "jit_source.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Attacks an application by hostile workers: see README.md beside it. Each strategy has a process of its own, so that a
-// crash or a hang of the application is a result.
+// Attacks an application with hostile workers: see README.md beside it. Each strategy runs in a process of its own, so
+// that a crash or a hang of the application is a result.
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -44,14 +44,14 @@ struct choice {
   bool in_this_process = false, lists = false;
 };
 
-// A trial of which only a time was exceeded is repeated, because another program may have had the processor then. What
-// takes too long because of an attack does so each time.
+// A trial that exceeded only a time limit is repeated, because another program may have used the processor. If an
+// attack causes the delay, it does so each time.
 constexpr int most_tries = 3, was_late = 3;
 
 int run_here(const strategy& s, const choice& c) {
-  ::mallopt(M_ARENA_MAX, 2);  // so that new threads do not look like memory that is lost
+  ::mallopt(M_ARENA_MAX, 2);  // so that the arenas of new threads do not look like leaked memory
   own_output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  int ends[2];  // a pipe that is never read
+  int ends[2];  // a pipe that nobody reads
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0 || ::dup2(ends[1], STDERR_FILENO) < 0)
     return std::perror("pipe"), 2;
   const outcome o = try_strategy(s, c.seconds, c.seed);
@@ -63,7 +63,7 @@ int run_here(const strategy& s, const choice& c) {
   return !o.broken.empty() ? 1 : !o.late.empty() ? was_late : 0;
 }
 
-// Returns the status of the child, also if it is stopped or hangs.
+// Returns the status of the child, even if it is stopped or hangs.
 int wait_for(pid_t child, double seconds, std::string& ended) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   int status = 0;
@@ -82,7 +82,7 @@ int wait_for(pid_t child, double seconds, std::string& ended) {
   return 1;
 }
 
-// The folder for temporary files of all trials, which may be killed before they remove them.
+// The folder for temporary files of all trials. Trials may be killed before they remove their files.
 class scratch_folder {
  public:
   scratch_folder() : name_((std::filesystem::temp_directory_path() / "troupe-adversary-XXXXXX").string()) {

@@ -94,10 +94,10 @@ bool honest_client::compute(std::uint64_t number) {
   return true;
 }
 
-// Several at once, so that some of their reports are unread for a moment.
+// Sends several such requests at once, so that some of their reports stay unread for a moment.
 void honest_client::fail(std::uint64_t number) {
   std::vector<pending<void>> answers;
-  gpu_.tell(testing_actor::nap{.microseconds = 2000});  // so that a request runs most of the time
+  gpu_.tell(testing_actor::nap{.microseconds = 2000});  // so that a request is running most of the time
   for (int i = 0; i < 6; ++i)
     answers.push_back(gpu_.ask(testing_actor::fail{
         .how = reaction::unsupported, .code = static_cast<std::int64_t>(number), .text = "this request must fail"}));

@@ -16,12 +16,12 @@ namespace adversary {
 /// The results that honest clients of one device have received.
 struct client_counts {
   std::atomic<std::uint64_t> right{0}, lost{0};  ///< chains with the right result; chains with a typed error
-  std::atomic<std::uint64_t> wrong_data{0};      ///< success, and the data is wrong
-  std::atomic<std::uint64_t> wrong_success{0};   ///< success of a request that cannot succeed
-  std::atomic<std::uint64_t> stopped{0};         ///< the device had stopped
-  std::atomic<std::int64_t> longest_ns{0};       ///< the longest part of a chain
+  std::atomic<std::uint64_t> wrong_data{0};      ///< requests that succeeded with wrong data
+  std::atomic<std::uint64_t> wrong_success{0};   ///< requests that succeeded although they cannot
+  std::atomic<std::uint64_t> stopped{0};         ///< requests after which the device had stopped
+  std::atomic<std::int64_t> longest_ns{0};       ///< the longest time of a part of a chain
 
-  /// Remembers the first text, for the report.
+  /// Stores the text for the report, if it is the first.
   void remember(const std::string& text);
   std::string first_error();
 
@@ -30,14 +30,14 @@ struct client_counts {
   std::string first_;
 };
 
-/// One chain of requests: an upload, a fill, a product by blas, a kernel, a download; and requests that must fail.
+/// Sends chains of requests: an upload, a fill, a product by blas, a kernel, a download; and requests that must fail.
 class honest_client {
  public:
-  /// If `asks_for_memory`, chains also use memory that only a worker can make.
+  /// If `asks_for_memory`, chains also use memory that only a worker can allocate.
   honest_client(troupe::device gpu, client_counts& counts, bool asks_for_memory);
   /// Runs one chain. Returns true if everything was right.
   bool step(std::uint64_t number);
-  /// Returns the time since the part of a chain that runs now began.
+  /// Returns how long the current part of the chain has been running.
   std::int64_t waiting_ns() const;
 
  private:
@@ -59,7 +59,7 @@ class client_threads {
  public:
   client_threads(const troupe::device& gpu, client_counts& counts, int threads, bool asks_for_memory);
   ~client_threads();
-  /// Returns how long the slowest of them has waited.
+  /// Returns how long the client that waits longest has been waiting.
   std::int64_t waiting_ns() const;
 
  private:

@@ -17,7 +17,7 @@ class stage {
 
   stage_page& page() const noexcept { return *page_; }
   const std::string& path() const noexcept { return path_; }
-  /// Lets this worker attack, or all, or none.
+  /// Lets this worker attack, or all workers, or none.
   void set_attacker(std::int32_t who) noexcept;
 
  private:
@@ -25,7 +25,7 @@ class stage {
   stage_page* page_ = nullptr;
 };
 
-/// Devices opened while this exists have hostile workers.
+/// While an object exists, opened devices have hostile workers.
 class hostile_environment {
  public:
   hostile_environment(const stage& where, const char* strategy);

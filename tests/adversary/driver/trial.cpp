@@ -41,7 +41,7 @@ device_options options(const char* name) {
   return o;
 }
 
-// Kills the other device's worker again and again, and measures how long the device takes to serve again.
+// Kills the other device's worker repeatedly, and measures how long the device takes to serve again.
 class recovery_meter {
  public:
   recovery_meter(const device& gpu, std::chrono::milliseconds interval)
@@ -57,7 +57,8 @@ class recovery_meter {
     end_.store(true);
     if (thread_.joinable()) thread_.join();
   }
-  // Returns the longest time of 99 % of a long run. In a short one, other programs may cause the slowest tenth.
+  // Returns the time that 99 % of the recoveries of a long run do not exceed. In a short run, other programs may cause
+  // the slowest tenth.
   double most_ms() const {
     std::vector<double> sorted = times_ms_;
     std::sort(sorted.begin(), sorted.end());
@@ -72,7 +73,7 @@ class recovery_meter {
     if (!pid || ::kill(*pid, SIGKILL) != 0) return;
     const std::int64_t killed = now_ns();
     do {
-      // Waits until the worker that was killed no longer answers.
+      // Waits until the killed worker no longer answers.
       while (gpu.statistics().worker_pid == pid && now_ns() - killed < 20'000'000'000) std::this_thread::yield();
     } while (!gpu.ping().get() && now_ns() - killed < 20'000'000'000);
     times_ms_.push_back(ms(now_ns() - killed));
@@ -83,7 +84,7 @@ class recovery_meter {
   std::thread thread_;
 };
 
-// A log that must not be forged or flooded.
+// Checks that the log is neither forged nor flooded.
 struct log_checks {
   std::atomic<std::uint64_t> lines{0}, forged{0};
 
@@ -135,7 +136,7 @@ class trial {
   void expect_service();
   void end();
   bool is_hanging(const client_threads& clients) const { return ms(clients.waiting_ns()) > longest_wait_ms() + 10'000; }
-  // Requests ahead of one in the mailbox may take as long as its own answer after its limit.
+  // Requests before this one in the mailbox may delay it by as much as their answers may come late.
   double longest_wait_ms() const {
     return 1000.0 * run_limit.count() + (strategy_.delays_start ? 1000.0 * start_limit.count() : 0) +
            2 * promises::answer_after_limit_ms * slowness_;
@@ -159,13 +160,13 @@ class trial {
 void trial::control() {
   (void)other_.started().get();
   (void)hostile_.started().get();
-  {  // compiles, and takes memory that stays
+  {  // compiles, and allocates memory that stays allocated
     client_counts unused;
     for (const device& gpu : {other_, hostile_}) {
       honest_client first(gpu, unused, strategy_.group == std::string_view("memory"));
       for (std::uint64_t i = 0; i < 5; ++i) first.step(i);
     }
-    if (unused.right < 10) broke("nothing works before the attack: " + unused.first_error());
+    if (unused.right < 10) broke("requests fail before the attack: " + unused.first_error());
   }
   recovery_meter recoveries(other_, 120ms);
   const client_threads a(other_, other_counts_, 2, false), b(hostile_, hostile_counts_, 2, false);
@@ -173,7 +174,7 @@ void trial::control() {
   const std::int64_t end_ns = now_ns() + static_cast<std::int64_t>(std::clamp(seconds_ / 2, 0.3, 5.0) * 1e9);
   while (now_ns() < end_ns) {
     std::this_thread::sleep_for(2ms);
-    bytes_before_ = std::max(bytes_before_, private_bytes());  // what the clients themselves need
+    bytes_before_ = std::max(bytes_before_, private_bytes());  // memory of the clients themselves
   }
   usual_cores_ = mark.cores_since();
   recoveries.stop();
@@ -188,7 +189,7 @@ void trial::give_up() {
   ::_exit(1);
 }
 
-// Lets the worker that serves attack, until it is replaced or the time is over. Returns true if it was replaced.
+// Lets the worker that serves attack, until it is replaced or the time has passed. Returns true if it was replaced.
 bool trial::attack_once(const client_threads& clients, std::int64_t end_ns) {
   const std::uint64_t generation = hostile_.statistics().generation;
   const std::uint32_t before = stage_.page().attacks.load();
@@ -211,7 +212,7 @@ bool trial::attack_once(const client_threads& clients, std::int64_t end_ns) {
   const double lasted = ms((ended > begun ? ended : now_ns()) - begun);
   if (stage_.page().attacks.load() != before) flood_ms_ = std::max(flood_ms_, lasted);
   stage_.set_attacker(stage_page::nobody);
-  // One that found no moment to attack says so now.
+  // Waits for an attack that has found nothing to attack, and has ended.
   for (int i = 0; !replaced && i < 100 && stage_.page().ended_ns.load() < stage_.page().begun_ns.load(); ++i)
     std::this_thread::sleep_for(1ms);
   return replaced;
@@ -225,10 +226,10 @@ void trial::attack() {
     const client_threads a(other_, other_counts_, 2, false),
         b(hostile_, hostile_counts_, 2, strategy_.group == std::string_view("memory"));
     const usage_mark mark;
-    // A flood that is not ended must last long enough to be seen.
+    // If a flood is not ended, it must last long enough to be measured.
     const double least = strategy_.is_flood ? 1.2e-3 * promises::flood_ends_ms * slowness_ : 0;
     const std::int64_t end_ns = now_ns() + static_cast<std::int64_t>(std::max(seconds_, least) * 1e9);
-    // An attack may have to wait for its moment.
+    // An attack may have to wait for its opportunity.
     while (now_ns() < end_ns || (stage_.page().attacks.load() == 0 && now_ns() < end_ns + 20'000'000'000)) {
       if (attack_once(b, std::max(end_ns, now_ns() + 100'000'000))) std::this_thread::sleep_for(20ms);
     }
@@ -237,7 +238,7 @@ void trial::attack() {
     while (b.waiting_ns() > 0 && ms(b.waiting_ns()) < longest_wait_ms() && !is_hanging(a))
       std::this_thread::sleep_for(2ms);
     if (is_hanging(a) || is_hanging(b)) give_up();
-    if (stage_.page().attacks.load() == 0) broke("the worker has not attacked: this test tests nothing");
+    if (stage_.page().attacks.load() == 0) broke("the worker has not attacked, so nothing was tested");
   }
   recoveries.stop();
   expect_figures(recoveries, cores - usual_cores_);
@@ -271,7 +272,7 @@ void trial::expect_figures(const recovery_meter& recoveries, double cores) {
     broke(text);
   }
   if (log_.forged != 0) broke(count(log_.forged) + " log lines with control characters");
-  if (stage_.page().succeeded != 0) broke("the worker did what it must not be able to do");
+  if (stage_.page().succeeded != 0) broke("the worker has succeeded in something that must be impossible");
   if (stage_.page().secret != 0) broke("the worker has read the application's memory");
   char text[400];
   std::snprintf(
@@ -285,7 +286,7 @@ void trial::expect_figures(const recovery_meter& recoveries, double cores) {
   if (const auto last = hostile_.last_fault()) figures_ += "; last fault: " + last->cause.text().substr(0, 120);
 }
 
-// Once the attack is over and another worker serves, everything is right again.
+// After the attack, when another worker serves, all results must be correct again.
 void trial::expect_service() {
   if (const auto pid = hostile_.statistics().worker_pid) ::kill(*pid, SIGKILL);
   for (const int standby : hostile_.statistics().standby_pids) ::kill(standby, SIGKILL);
@@ -333,7 +334,7 @@ outcome try_strategy(const strategy& s, double seconds, std::uint64_t seed) {
   if (bait[0] != bait_prefix[0]) o.broken.emplace_back("the worker has written to the application's memory");
   if (::fcntl(STDOUT_FILENO, F_GETFL) != output)
     o.broken.emplace_back("the application's output has changed its flags");
-  // The library closes a worker's sockets on a thread of their own.
+  // The library closes a worker's sockets on a thread of its own.
   for (int i = 0; i < 500 && open_descriptors() > before; ++i) std::this_thread::sleep_for(2ms);
   if (const int more = open_descriptors() - before; more > 0)
     o.broken.push_back(std::to_string(more) + " descriptors are left");

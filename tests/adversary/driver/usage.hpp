@@ -8,7 +8,7 @@
 namespace adversary {
 
 double processor_seconds();
-std::int64_t private_bytes();  ///< memory that belongs to it alone
+std::int64_t private_bytes();  ///< memory that belongs to this process alone
 int open_descriptors();
 
 }  // namespace adversary

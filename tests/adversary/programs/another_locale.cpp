@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The program's locale groups digits and has decimal commas, for C and for C++.
+// The program's locale groups digits and uses decimal commas, both in C and in C++.
 #include <clocale>
 #include <locale>
 #include <troupe/jit/jit.hpp>

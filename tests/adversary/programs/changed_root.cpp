@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// chroot to an empty folder after the device was opened: the standby serves, later workers cannot start.
+// Changes the root to an empty folder after the device was opened: the standby serves, but later workers cannot start.
 #include "unkind.hpp"
 
 using namespace unkind;
@@ -26,7 +26,7 @@ int main() {
     auto second = gpu.ping();
     const auto got = second.get_for(20s);
     expect(got.has_value(), "a request after the second fault has an answer");
-    expect(got && !*got && !got->error().text().empty(), "it says why no worker starts");
+    expect(got && !*got && !got->error().text().empty(), "the error says why no worker starts");
     return exit_code();
   });
   ::rmdir(folder);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// setsid, a working folder that is gone, umask 0777, an environment that changes all the time.
+// Calls setsid, deletes its working folder, sets umask 0777, and changes its environment continuously.
 #include <sys/stat.h>
 
 #include <atomic>
@@ -42,8 +42,9 @@ int main() {
     gpu.tell(f(1, 1)(x));
     const auto got = gpu.download(x).get_for(60s);
     expect(got.has_value(), "a launch has an answer");
-    // Without PATH and TMPDIR a compiler may be missing; then the error says so.
-    expect(got && (*got ? (*got)->front() == 7 : got->error().reaction() != reaction::fatal), "it is right or typed");
+    // Without PATH and TMPDIR, a compiler may be missing; the error then says so.
+    expect(got && (*got ? (*got)->front() == 7 : got->error().reaction() != reaction::fatal),
+           "the launch is right or fails with a reaction other than fatal");
     return exit_code();
   });
   expect(code == 0, "code " + std::to_string(code));

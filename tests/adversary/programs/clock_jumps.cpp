@@ -12,7 +12,7 @@ using namespace unkind;
 
 std::atomic<long> offset{0};
 
-// Takes the place of the C library's.
+// Replaces the C library's function.
 extern "C" int clock_gettime(clockid_t clock, timespec* at) noexcept {
   const auto got = static_cast<int>(::syscall(SYS_clock_gettime, clock, at));
   if (got == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) at->tv_sec += offset;

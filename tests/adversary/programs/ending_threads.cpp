@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Threads that ask end before their answers, by return, pthread_exit and cancellation.
+// Threads end before their requests are answered: by return, by pthread_exit and by cancellation.
 #include <pthread.h>
 
 #include "unkind.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Other programs are started in all ways while the device serves; they inherit nothing.
+// Starts other programs in all ways while the device serves. They must inherit nothing.
 #include <spawn.h>
 
 #include <atomic>

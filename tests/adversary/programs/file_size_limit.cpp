@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// ulimit -f: memory files obey it, and a signal must not end the program.
+// Sets ulimit -f. Memory files are subject to it, and its signal must not end the program.
 #include <sys/resource.h>
 
 #include "unkind.hpp"
@@ -18,7 +18,7 @@ int main() {
       const device gpu = rt.open_device(o);
       const std::string why = why_broken(gpu, 1, 15s);
       if (why == "no answer" || why == "wrong data") return 1;
-      const auto x = gpu.alloc<float>(100'000'000);  // 400 MB, more than each of the limits
+      const auto x = gpu.alloc<float>(100'000'000);  // 400 MB, which exceeds each of the limits
       const auto filled = gpu.fill(x, 1.0f).get();
       if (filled) return 2;
       if (most >= rlim_t{200} << 20 && !why.empty()) return 3;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Children that only call exit(), which destroys their copy of a static runtime.
+// Forks children that only call exit(), which destroys their copy of a static runtime.
 #include "unkind.hpp"
 
 using namespace unkind;

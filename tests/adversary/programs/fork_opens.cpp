@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A child opens a device of its own while its parent has one.
+// Forks a child that opens a device of its own while the parent has one.
 #include "unkind.hpp"
 
 using namespace unkind;

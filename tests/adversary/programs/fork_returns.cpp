@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A child that runs the destructors, as the end of main does.
+// Forks a child that runs the destructors, as the end of main does.
 #include "unkind.hpp"
 
 using namespace unkind;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A child that uses the device of its parent: it gets errors, and the parent notices nothing.
+// Forks a child that uses the parent's device: it must get errors, without an effect on the parent.
 #include "unkind.hpp"
 
 using namespace unkind;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Children are made while other threads ask, and end in different ways.
+// Forks children while other threads send requests. The children end in different ways.
 #include <atomic>
 
 #include "unkind.hpp"

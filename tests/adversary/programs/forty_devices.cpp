@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Forty devices at once; then all lose their workers at the same moment.
+// Opens forty devices; then all of them lose their workers at the same moment.
 #include "unkind.hpp"
 
 using namespace unkind;

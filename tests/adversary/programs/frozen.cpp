@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The application and its worker are stopped for two seconds, as by a container that is paused.
+// The application and its worker are stopped for two seconds, as when a container is paused.
 #include "unkind.hpp"
 
 using namespace unkind;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A timer interrupts the program's calls thousands of times a second; the handler has no SA_RESTART.
+// A timer interrupts the program's calls thousands of times per second; the handler has no SA_RESTART.
 #include <sys/time.h>
 
 #include "unkind.hpp"

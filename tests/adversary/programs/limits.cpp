@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// ulimit -u, -v, -l, -s: typed errors or service, no hang and no crash.
+// Sets ulimit -u, -v, -l and -s. The device must serve or fail with typed errors, without a hang or a crash.
 #include <sys/resource.h>
 
 #include "unkind.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The library in a shared object that is loaded, used and unloaded again and again.
+// Uses the library in a shared object that is loaded and unloaded repeatedly.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ int main() {
     const auto use = reinterpret_cast<int (*)()>(::dlsym(loaded, "use_device"));
     expect(use != nullptr && use() == 0, "a device in a plug-in works");
     expect(::dlclose(loaded) == 0, "the plug-in unloads");
-    // No thread may be left in code that is gone.
+    // No thread may still run code that was unloaded.
     int threads = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) threads += !entry.path().empty();
     expect(threads == 1, std::to_string(threads) + " threads are left");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// No descriptor is free while a worker dies; later there are some again.
+// No descriptor is free while a worker dies; later there are free ones again.
 #include <fcntl.h>
 #include <sys/resource.h>
 

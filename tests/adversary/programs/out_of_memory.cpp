@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A worker allocates without end in a control group: it dies, and not the larger application.
+// A worker allocates without end in a control group: the worker must die, not the larger application.
 #include <fstream>
 #include <troupe/faults/faults.hpp>
 
@@ -8,7 +8,7 @@
 
 using namespace unkind;
 
-// Returns the folder of a new memory group of this process, or nothing where that is not permitted.
+// Returns the folder of a new memory control group of this process, or nothing if that is not permitted.
 std::string make_group(const std::string& parent, const char* limit_file, std::uint64_t limit) {
   std::string folder = parent + "/troupe-unkind-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return {};
@@ -41,7 +41,7 @@ int main() {
   const int code = exit_code_of(
       [&] {
         std::ofstream(group + "/cgroup.procs") << ::getpid() << std::endl;
-        const std::vector<char> own(400 * mib, 1);  // larger than the worker
+        const std::vector<char> own(400 * mib, 1);  // so that this process is larger than the worker
         runtime rt;
         const device gpu = rt.open_device(options());
         expect_works(gpu, "before");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A server that forks its children first; each opens a device, one crashes, the parent opens one too.
+// A server that forks its children first. Each opens a device, one of them crashes, and the parent opens a device, too.
 #include "unkind.hpp"
 
 using namespace unkind;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// SIGCHLD is ignored, so that the system reaps workers.
+// Ignores SIGCHLD, so that the system reaps workers.
 #include "unkind.hpp"
 
 using namespace unkind;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A handler that takes long and is not the library's business runs on the program's threads only.
+// A slow signal handler of the program must run on the program's threads only, never on a thread of the library.
 #include <sys/syscall.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ int main() {
   ::sigemptyset(&handled);
   ::sigaddset(&handled, SIGUSR1);
   for (int i = 0; i < 200; ++i) {
-    // Blocked here for a moment: no other thread of the program exists that could take it.
+    // Blocks the signal on this thread for a moment: the program has no other thread that could receive it.
     ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
     ::kill(::getpid(), SIGUSR1);
     (void)gpu.ping().get();

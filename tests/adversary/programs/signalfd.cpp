@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Signals are blocked and read from a descriptor after the device was opened, as services do.
+// Blocks signals and reads them from a descriptor after the device was opened, as services do.
 #include <poll.h>
 #include <sys/signalfd.h>
 
@@ -26,7 +26,7 @@ int main() {
       if (::read(fd, &got, sizeof got) != sizeof got || static_cast<int>(got.ssi_signo) != signal) return 1;
       expect_works(gpu, "after a signal");
     }
-    kill_worker(gpu);  // threads that start during a recovery
+    kill_worker(gpu);  // a recovery starts threads, which must not receive signals either
     expect_works(gpu, "after a fault");
     ::kill(::getpid(), SIGUSR1);
     signalfd_siginfo got{};

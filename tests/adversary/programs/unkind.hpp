@@ -15,7 +15,8 @@
 #include <troupe/troupe.hpp>
 #include <vector>
 
-/// Code that the unkind programs share. Each returns 0 if all held, 1 if not, and `skipped` if it cannot test here.
+/// Code that these programs share. Each returns 0 if all expectations hold, 1 if not, and `skipped` if it cannot run
+/// here.
 namespace unkind {
 
 using namespace troupe;
@@ -25,7 +26,7 @@ inline constexpr int skipped = 77;
 
 inline int wrong = 0;
 
-/// Notes that something does not hold.
+/// Records that an expectation does not hold.
 inline bool expect(bool holds, const std::string& what) {
   if (!holds) std::fprintf(stderr, "does not hold: %s\n", what.c_str());
   wrong += !holds;
@@ -48,7 +49,7 @@ inline device_options options() {
   return o;
 }
 
-/// Returns options for a device that may never start: opening it fails soon.
+/// Returns options for a device that may be unable to start: opening it then fails soon.
 inline device_options limited_options() {
   device_options o = options();
   o.restarts = 3;
@@ -56,7 +57,8 @@ inline device_options limited_options() {
   return o;
 }
 
-/// Uploads data and downloads it again, and repeats that while workers are lost. Returns what is wrong; empty: nothing.
+/// Uploads data and downloads it again, and repeats that while workers are lost. Returns what is wrong, or an empty
+/// text.
 inline std::string why_broken(const device& gpu, int seed = 1, std::chrono::milliseconds limit = 20s) {
   std::vector<float> data(1000);
   for (int i = 0; i < 1000; ++i) data[static_cast<std::size_t>(i)] = static_cast<float>(i * 7 + seed);
@@ -78,7 +80,7 @@ inline bool expect_works(const device& gpu, const std::string& when, int seed = 
   return expect(why.empty(), "the device works " + when + ": " + why);
 }
 
-/// Requests that must fail, sent but not yet looked at.
+/// Requests that must fail, sent but not yet awaited.
 class failing_requests {
  public:
   failing_requests(const device& gpu, int count) {
@@ -104,7 +106,7 @@ inline void kill_worker(const device& gpu) {
   if (const auto pid = gpu.statistics().worker_pid) ::kill(*pid, SIGKILL);
 }
 
-/// Waits for a child. Returns true if it exited with 0; kills it after the limit.
+/// Waits for a child. Returns true if it exited with 0. Kills it after the limit.
 inline bool expect_exit(pid_t child, const std::string& who, std::chrono::milliseconds limit = 20s) {
   const auto end = std::chrono::steady_clock::now() + limit;
   int status = 0;
@@ -118,7 +120,7 @@ inline bool expect_exit(pid_t child, const std::string& who, std::chrono::millis
   return expect(WEXITSTATUS(status) == 0, who + " exits with " + std::to_string(WEXITSTATUS(status)));
 }
 
-/// Runs a function in a child, made before this process has a runtime. The child exits with what it returns.
+/// Runs a function in a child, which is forked before this process has a runtime. The child exits with the result.
 template <class F>
 int exit_code_of(F&& act, std::chrono::milliseconds limit = 30s) {
   std::fflush(nullptr);

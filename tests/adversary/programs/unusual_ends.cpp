@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// exit in a continuation, quick_exit, exit with a static runtime and busy threads, abort, a thread that ends the
-// program.
+// Ends in unusual ways: exit in a continuation, quick_exit, exit with a static runtime and busy threads, abort, and
+// exit on another thread.
 #include "unkind.hpp"
 
 using namespace unkind;
@@ -11,14 +11,14 @@ runtime& static_runtime() {
   return rt;
 }
 
-// Ends while other threads ask.
+// Ends the program while other threads send requests.
 int end_by(int how) {
   return exit_code_of(
       [how]() -> int {
         static device gpu = static_runtime().open_device(options());
         expect_works(gpu, "before");
         for (int i = 0; i < 2; ++i)
-          std::thread([mine = gpu] {  // a handle of its own, because the static one is destroyed at exit
+          std::thread([mine = gpu] {  // has its own handle, because the static one is destroyed at exit
             for (int k = 0;; ++k) (void)why_broken(mine, k);
           })
               .detach();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A thread and a handler reap every child of the program, also workers.
+// A thread and a signal handler reap every child of the program, including workers.
 #include <atomic>
 #include <cerrno>
 

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <span>
 
-/// Calls of this program to the system, of which one can be made to fail. The functions of failing.cpp take the place
-/// of the C library's.
+/// The system calls of this program, one of which can be made to fail. The functions of interpose.cpp replace those of
+/// the C library.
 namespace failing {
 
 enum class call : int {
@@ -41,7 +41,7 @@ enum class call : int {
 
 constexpr int call_count = static_cast<int>(call::count);
 const char* name_of(call c) noexcept;
-/// Returns the error numbers that are documented for a call that may succeed when it is repeated later.
+/// Returns the documented error numbers after which a repeated call may succeed.
 std::span<const int> errors_of(call c) noexcept;
 
 /// The call that fails, once.
@@ -52,12 +52,12 @@ struct choice {
 };
 
 void arm(const choice& c) noexcept;
-/// Lets no call fail any more. Returns whether the chosen one did.
+/// Lets all calls succeed from now on. Returns whether the chosen one has failed.
 bool disarm() noexcept;
 /// Returns how many calls of each kind there were since `arm`.
 std::array<int, call_count> counts() noexcept;
 
-/// Counts a call. Returns true, with errno set, if it is to fail.
+/// Counts a call. Returns true, with errno set, if it must fail.
 bool fails(call c) noexcept;
 
 }  // namespace failing

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Every call of the application's side to the system fails once, with each error that is documented for it. Each case
-// is a process of its own. failing_calls [--seconds N | --all] [--seed N] [--case CALL NUMBER ERRNO]
+// Lets each system call of the application's side fail once, with each error that is documented for it. Each case runs
+// in a process of its own. failing_calls [--seconds N | --all] [--seed N] [--case CALL NUMBER ERRNO]
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ struct child_report {
   char why[400];
 };
 
-// Runs one case. Returns what does not hold.
+// Runs one case. Returns which expectation does not hold, or an empty text.
 std::string run_case(const choice& c, double probe_ms, child_report& shared) {
   shared = {};
   std::fflush(stdout);
@@ -68,7 +68,7 @@ struct settings {
 };
 
 std::vector<choice> cases_of(const child_report& control, std::uint64_t seed) {
-  constexpr int most_of_a_kind = 60;  // the later ones repeat what the earlier ones do
+  constexpr int most_of_a_kind = 60;  // later calls repeat what the earlier ones do
   std::vector<choice> all;
   for (int i = 0; i < call_count; ++i) {
     const auto which = static_cast<call>(i);
@@ -77,7 +77,7 @@ std::vector<choice> cases_of(const child_report& control, std::uint64_t seed) {
         all.push_back({which, n, error});
   }
   std::shuffle(all.begin(), all.end(), std::mt19937_64(seed));
-  // Kinds with few calls first, so that a short run has each of them.
+  // Sorts kinds with few calls first, so that a short run includes each kind.
   std::stable_sort(all.begin(), all.end(),
                    [](const choice& a, const choice& b) { return a.number / 4 < b.number / 4; });
   return all;
@@ -88,7 +88,7 @@ int run(const settings& s, child_report& shared) {
   if (std::string why = run_case({}, 0, shared); !why.empty())
     return std::printf("nothing works without a failing call: %s\n", why.c_str()), 1;
   const child_report control = shared;
-  // A second, longer where the machine is slow or busy.
+  // One second, or longer if the machine is slow or busy.
   const double probe_ms = 1000 + 5 * control.armed_ms;
   for (int i = 0; i < call_count; ++i)
     std::printf("%-16s %d calls\n", name_of(static_cast<call>(i)), control.counts[static_cast<std::size_t>(i)]);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Functions that take the place of the C library's, because the program defines them.
+// Functions that replace those of the C library, because the program defines them.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -28,7 +28,8 @@ namespace {
 using failing::call;
 using failing::fails;
 
-// The C library's function. Not a static variable of a function, whose guard may make calls itself.
+// Returns the C library's function. It is not in a static variable of a function, because that variable's guard may
+// make calls itself.
 template <class F>
 class next {
  public:

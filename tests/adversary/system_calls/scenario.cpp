@@ -24,7 +24,7 @@ double ms_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// Checks an error that is returned while a call to the system fails once: it must not blame the program.
+// Checks an error that is returned because a system call fails once: it must not blame the program.
 std::string check_error(const char* what, const error& e) {
   if (e.text().empty()) return std::string(what) + ": an error without a text";
   if (e.reaction() == reaction::caller_bug && e.text().find("stale") == e.text().npos)
@@ -36,7 +36,7 @@ struct user {
   device gpu;
   jit::program program;
 
-  // Sets `works` if everything was right.
+  // Runs requests. Sets `works` if all results were correct.
   std::string compute(int seed, bool& works) {
     works = false;
     std::vector<float> data(30'000);
@@ -95,7 +95,7 @@ std::string use(const device& gpu, bool& started) {
   return {};
 }
 
-// No call fails any more. A device that had started serves, and so does one that is opened now.
+// Called when calls no longer fail. A device that had started must serve, and so must a new one.
 std::string expect_service(runtime& rt, const device& gpu, bool started, double probe_ms) {
   const auto begun = std::chrono::steady_clock::now();
   std::string last;

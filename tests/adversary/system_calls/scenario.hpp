@@ -6,12 +6,12 @@
 
 namespace failing {
 
-/// Opens a device, which computes, loses its worker, serves again and closes. `armed_ms` is how long that took.
-/// `probe_ms` is how long one chain of requests may take once no call fails any more. Returns what does not hold; empty
-/// if everything was right or failed with an error that says so.
+/// Opens a device, which computes, loses its worker, serves again and closes. `armed_ms` returns how long that took.
+/// `probe_ms` limits a chain of requests after calls no longer fail. Returns which expectation does not hold; an empty
+/// text if all results were correct or failed with an error that names the cause.
 std::string run_scenario(double probe_ms, double& armed_ms);
 
-/// The time for which the program waits for one answer. A hang lasts longer.
+/// How long the program waits for one answer. If there is none by then, it counts as a hang.
 inline constexpr double longest_answer_ms = 8000;
 
 }  // namespace failing

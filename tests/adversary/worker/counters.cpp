@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Counters and logs of lanes, which say what is done.
+// Attacks on the counters and logs of lanes, which say which requests are done.
 #include <troupe/base/futex.hpp>
 
 #include "strategy.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace troupe;
 
-// Applies a change to the word of each lane that has done something, once.
+// Applies a change, once, to the word of each lane that has completed requests.
 bool change_words(hostile_worker& w, std::uint64_t (*changed)(std::uint64_t)) {
   for (protocol::lane_counters& lane : w.view.page().lanes)
     if (std::uint64_t word = lane.done.word().load(); checked_count::count_of(word) != 0)
@@ -42,7 +42,7 @@ bool count_all_at_once(hostile_worker& w) {
   return false;
 }
 
-// The entries of one lane appear in another, whose counter follows.
+// Copies the entries of one lane to the log of another, whose counter follows.
 bool copy_logs_between_lanes(hostile_worker& w) {
   while (w.must_attack()) {
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
@@ -65,7 +65,7 @@ bool name_wrong_slots(hostile_worker& w) {
   return false;
 }
 
-// Right at one moment and wrong at the next, for a value that is read twice.
+// Alternates between right and wrong values, in case the application reads a value twice.
 bool flip_while_read(hostile_worker& w) {
   while (w.must_attack()) {
     for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors and other objects of the kernel that both processes have a part in.
+// Attacks on descriptors and other kernel objects that both processes use.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,7 @@ using protocol::message;
 
 std::vector<std::byte> pong() { return protocol::packet_of(protocol::control_message{.kind = message::pong}); }
 
-// A socket whose last close waits until what it has sent is read, which is never.
+// Returns a socket whose last close waits until the data sent to it has been read, which never happens.
 int lingering_socket() {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0), sender = ::socket(AF_INET, SOCK_STREAM, 0), small = 4096;
   ::setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
@@ -42,7 +42,7 @@ int lingering_socket() {
 bool send_lingering_socket(hostile_worker& w) {
   const int fd = lingering_socket();
   if (fd < 0 || !w.must_attack()) return false;
-  // Keeps the application busy for a moment, so that it does not close its copy before this process does.
+  // Keeps the application busy for a moment, so that this process closes its copy of the socket first.
   std::string engines;
   while (engines.size() < 15000) engines += "a b c\n";
   for (int i = 0; i < 5; ++i) send_message(message::ready, engines);
@@ -59,7 +59,7 @@ bool send_many_descriptors(hostile_worker& w) {
 }
 
 // The kernel limits the descriptors that are in flight from all processes of a user. This worker keeps as many in
-// flight as the limit allows, so that no process of the user can send another one.
+// flight as the limit allows, so no process of the user can send another one.
 bool keep_descriptors_in_flight(hostile_worker& w) {
   const std::vector<int> fds(253, ::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const std::byte one[1] = {};
@@ -90,7 +90,7 @@ bool is_ours(int fd) {
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   return ::readlink(path, name, sizeof name - 1) > 0 && std::strstr(name, "memfd:troupe") != nullptr;
 }
-// Changes the size and the seals of every memory file that it has or can open.
+// Changes the size and the seals of every memory file to which it has access.
 bool resize_files(hostile_worker& w) {
   for (int held = 4; w.must_attack() && held < 256; ++held) {
     if (!is_ours(held)) continue;
@@ -114,7 +114,7 @@ bool punch_holes(hostile_worker& w) {
   }
   return false;
 }
-// Tries to make the mailbox writable: memory that the application has mapped read-only must stay so.
+// Tries to write to memory that the application has sealed as read-only: it must stay read-only.
 bool make_mailbox_writable(hostile_worker& w) {
   if (::mprotect(w.view.mailbox, 4096, PROT_READ | PROT_WRITE) == 0) w.succeed();
   return false;
@@ -124,7 +124,7 @@ bool make_output_nonblocking(hostile_worker&) {
   for (const int fd : {1, 2}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   return false;
 }
-// Until the next write would wait.
+// Writes until the next write would block.
 bool fill_output(hostile_worker& w) {
   const std::string text(4096, '.');
   pollfd output{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};

@@ -60,7 +60,7 @@ bool serve_before_asked(hostile_worker& w) {
   w.wake_application();
   return false;
 }
-// Hardware that cannot be: numbers that overflow, keys twice, bytes that are no text.
+// Describes impossible hardware: numbers that overflow, duplicate keys, bytes that are not text.
 bool describe_absurdly(hostile_worker& w) {
   std::string gpu = "name " + std::string(3000, '\xff') +
                     "\ncapability -1.99999999999999999999\nmemory 99999999999999999999999999\nmultiprocessors -5\n"

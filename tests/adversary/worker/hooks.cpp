@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a worker: sees its messages to and from the application, and acts as the strategy says.
+// Preloaded into a worker: intercepts its messages from and to the application, and acts according to the strategy.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ namespace {
 
 using namespace troupe;
 
-hostile_worker* me = nullptr;  // only in a worker that serves a device of the driver
+hostile_worker* me = nullptr;  // set only in a worker that serves a device of the driver
 const strategy* chosen = nullptr;
 
 bool act_at(moment when, const msghdr* message = nullptr) {
@@ -69,7 +69,7 @@ void look_at_map(msghdr& header) {
     if (std::byte* const at = map_whole(fd, PROT_READ | PROT_WRITE, &bytes)) me->segments.emplace_back(at, bytes);
 }
 
-// Begins when the worker is confined, so that this thread is, too.
+// Started after the worker is confined, so that this thread is confined, too.
 void attack_when_ordered() {
   while (true) {
     std::int32_t seen = me->stage->attacker.load();
@@ -92,7 +92,7 @@ bool is_serving_worker() {
     return false;
   std::ifstream file("/proc/self/cmdline");
   const std::string line((std::istreambuf_iterator<char>(file)), {});
-  return line.find('\0') == line.size() - 1;  // no arguments
+  return line.find('\0') == line.size() - 1;  // it has no arguments
 }
 
 __attribute__((constructor)) void enter_worker() {

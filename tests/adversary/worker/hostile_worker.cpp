@@ -75,7 +75,7 @@ std::uint64_t report_ring::newest_number(std::uint32_t capacity) const noexcept 
   for (std::uint64_t i = 0; i < granules(); ++i) {
     protocol::report_header head;
     std::memcpy(&head, record(i) + 16, sizeof head);
-    // What is no report has no such slot, ticket and reaction, most probably.
+    // Memory that contains no report most probably has no such slot, ticket and reaction.
     if (head.slot < capacity && head.ticket != 0 && head.ticket < 1u << 30 && head.reserved == 0 && head.reaction < 6 &&
         head.number < 1u << 30)
       newest = std::max(newest, head.number);

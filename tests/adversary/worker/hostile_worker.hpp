@@ -17,14 +17,14 @@
 
 namespace adversary {
 
-/// The functions of the C library, past the hooks of this library.
+/// The functions of the C library, without the hooks of this library.
 struct real_calls {
   ssize_t (*sendmsg)(int, const msghdr*, int) = nullptr;
   ssize_t (*recvmsg)(int, msghdr*, int) = nullptr;
 };
 extern real_calls real;
 
-/// The words of the report ring, which only ring.cpp knows otherwise.
+/// The words of the report ring, whose layout is otherwise private to ring.cpp.
 class report_ring {
  public:
   explicit report_ring(const troupe::protocol::view& v) noexcept
@@ -33,7 +33,7 @@ class report_ring {
   std::atomic<std::uint64_t>& tail() const noexcept { return word(128); }
   std::uint64_t granules() const noexcept { return (size_ - header_bytes) / 64; }
   std::byte* record(std::uint64_t position) const noexcept { return base_ + header_bytes + position % granules() * 64; }
-  /// The first word of a record; its position plus 1 once it is published.
+  /// Returns the first word of a record, which is its position plus 1 after it was published.
   std::atomic<std::uint64_t>& stamp(std::uint64_t position) const noexcept {
     return *reinterpret_cast<std::atomic<std::uint64_t>*>(record(position));
   }
@@ -50,7 +50,7 @@ class report_ring {
   std::size_t size_;
 };
 
-/// A worker's process from the inside: everything that it shares with the application.
+/// A worker's process, as an attack sees it: everything that it shares with the application.
 struct hostile_worker {
   static constexpr int control = 3;
 
@@ -60,19 +60,20 @@ struct hostile_worker {
   int questions = -1;                               ///< the socket for questions about memory
   std::vector<std::span<std::byte>> segments = {};  ///< memory of the device, mapped writable
   int listener = 0;                                 ///< the thread that receives messages
-  const msghdr* message = nullptr;                  ///< the message of this moment, if it is one
+  /// the message that is about to be sent or was received; null if the moment has none
+  const msghdr* message = nullptr;
   std::mt19937_64 random{1};
 
-  /// Returns true if the worker is still to attack.
+  /// Returns true if the worker must attack.
   bool must_attack() const noexcept;
-  /// Notes that an attack begins.
+  /// Records that an attack begins.
   void begin() noexcept;
-  /// Notes that it found nothing to attack.
+  /// Records that it has found nothing to attack.
   void withdraw() noexcept { stage->attacks.fetch_sub(1); }
-  /// Stops all threads of this process but the caller and the one that answers pings, so that none corrects what this
-  /// one writes.
+  /// Stops all threads of this process except the caller and the one that answers pings, so that none corrects what the
+  /// caller writes.
   void freeze_other_threads() noexcept;
-  /// Notes that it did what a worker must not be able to do.
+  /// Records that the worker has done something that must be impossible.
   void succeed() noexcept { stage->succeeded.fetch_add(1); }
 
   std::uint32_t capacity() const noexcept { return view.at.capacity; }
@@ -82,7 +83,8 @@ struct hostile_worker {
   }
   /// Wakes every thread of the application that waits for this worker.
   void wake_application() noexcept;
-  /// Finds the newest request that runs: it has started, and no lane has counted it. Returns false if there is none.
+  /// Finds the newest request that is running: it has started, and no lane has counted it as done. Returns false if
+  /// there is none.
   bool find_running(std::uint32_t& slot, std::uint64_t& ticket) const noexcept;
 };
 
@@ -91,7 +93,7 @@ bool send_packet(int socket, std::span<const std::byte> packet, std::span<const 
 /// Sends a well-formed message on the control socket.
 bool send_message(troupe::protocol::message kind, std::string_view text = {}, std::uint32_t reaction = 0);
 std::vector<std::byte> random_bytes(hostile_worker& w, std::size_t n);
-/// Sleeps as an attack paces itself.
+/// Sleeps, so that an attack has the intended rate.
 void pause(std::chrono::microseconds time);
 
 }  // namespace adversary

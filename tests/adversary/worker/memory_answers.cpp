@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Answers on the socket for questions about memory.
+// Attacks with answers on the socket for questions about memory.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ bool close_questions(hostile_worker& w) {
   return false;
 }
 
-// The answer that the worker is about to send.
+// Returns the answer that the worker is about to send.
 protocol::made_memory right_answer(const hostile_worker& w) {
   protocol::made_memory head{};
   std::memcpy(&head, w.message->msg_iov->iov_base, std::min(sizeof head, w.message->msg_iov->iov_len));
@@ -51,7 +51,7 @@ bool answer_twice(hostile_worker& w) {
   return send_answer(w, right_answer(w));
 }
 bool answer_with_file(hostile_worker& w) {
-  const int fd = ::memfd_create("wrong", MFD_CLOEXEC);  // without a size, and without seals
+  const int fd = ::memfd_create("wrong", MFD_CLOEXEC);  // has no size and no seals
   const bool swallowed = send_answer(w, right_answer(w), std::span(&fd, 1));
   ::close(fd);
   return swallowed;

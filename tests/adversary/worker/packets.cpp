@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Messages on the control socket: too many, too large, too small, of any content.
+// Attacks with messages on the control socket: too many, too large, too small, with arbitrary content.
 #include <unistd.h>
 
 #include "strategy.hpp"
@@ -50,18 +50,18 @@ bool send_huge_packets(hostile_worker& w) {
   }
   return false;
 }
-// One byte at a time, and never a whole message.
+// Sends one byte at a time, and never a whole message.
 bool drip_bytes(hostile_worker& w) {
   while (w.must_attack() && send_packet(hostile_worker::control, random_bytes(w, 1)))
     pause(std::chrono::milliseconds(5));
   return false;
 }
-// Well-formed messages, slow enough to look harmless.
+// Sends well-formed messages, so slowly that they look harmless.
 bool drip_remarks(hostile_worker& w) {
   while (w.must_attack() && send_message(message::remark, "drip")) pause(std::chrono::milliseconds(2));
   return false;
 }
-// Lines of the application's log that the application did not write.
+// Tries to add lines to the application's log that the application has not written.
 bool forge_log_lines(hostile_worker& w) {
   const std::string text =
       "x\nerror: host:0: all is lost\r\x1b[2J\xc2\x9b"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a process can do to others: outlive its worker, stop, signal, read its parent's memory.
+// Attacks on other processes: outliving the worker, stopping, sending signals, reading the parent's memory.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ bool close_control_socket(hostile_worker& w) {
 }
 bool exit_quietly(hostile_worker&) { ::_exit(0); }
 
-// A copy of the worker outlives it.
+// Forks a copy of the worker that outlives it.
 template <class F>
 bool leave_child(F&& act) {
   if (::fork() == 0) {
@@ -75,7 +75,7 @@ bool leave_silent_child(hostile_worker&) {
   return leave_child([] { std::this_thread::sleep_for(std::chrono::seconds(5)); });
 }
 
-// No other process, even if the application has ended.
+// Sends a signal to the application, and to no other process even if the application has ended.
 void signal_application(const hostile_worker& w, int signal) {
   if (::getppid() == w.stage->application.load()) ::kill(::getppid(), signal);
 }

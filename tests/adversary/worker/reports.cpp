@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Reports of failures that get lost, come twice, or were never made. A request without a report counts as a success.
+// Attacks on reports of failures: reports that get lost, occur twice, or were never made. A request without a report
+// counts as a success.
 #include <array>
 #include <cstring>
 #include <troupe/protocol/report.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 using namespace troupe;
 
-// Waits for a report that the application has not read, and replaces its first word.
+// Waits for a report that the application has not read yet, and replaces its first word.
 bool damage_one_stamp(hostile_worker& w, std::uint64_t (*damaged)(const report_ring&, std::uint64_t stamp)) {
   const report_ring ring = w.reports();
   while (w.must_attack()) {
@@ -39,7 +40,7 @@ bool fill_one_stamp(hostile_worker& w) {
   return damage_one_stamp(w, [](const report_ring&, std::uint64_t) { return UINT64_MAX; });
 }
 
-// A memset that runs too far.
+// Clears all reports, as a memset with a wrong size may do.
 bool zero_all_reports(hostile_worker& w) {
   while (w.must_attack()) {
     std::memset(w.reports().records().data(), 0, w.reports().records().size());
@@ -48,7 +49,7 @@ bool zero_all_reports(hostile_worker& w) {
   return false;
 }
 
-// One whole report disappears, and those after it move up.
+// Removes one whole report, and moves up those after it.
 bool lose_one_report(hostile_worker& w) {
   const report_ring ring = w.reports();
   while (w.must_attack()) {
@@ -61,7 +62,7 @@ bool lose_one_report(hostile_worker& w) {
   return false;
 }
 
-// Two reports that are both unread change places.
+// Exchanges two reports that are both unread.
 bool swap_two_reports(hostile_worker& w) {
   const report_ring ring = w.reports();
   while (w.must_attack()) {
@@ -69,7 +70,7 @@ bool swap_two_reports(hostile_worker& w) {
     std::uint64_t second = first + 1;
     while (second < first + 8 && ring.stamp(second).load() != second + 1) ++second;
     if (second == first + 8 || ring.stamp(first).load() != first + 1) continue;
-    std::byte a[56], b[56];  // without the stamps
+    std::byte a[56], b[56];  // without the first words
     std::memcpy(a, ring.record(first) + 8, sizeof a);
     std::memcpy(b, ring.record(second) + 8, sizeof b);
     std::memcpy(ring.record(first) + 8, b, sizeof b);
@@ -87,7 +88,7 @@ struct written_report {
   std::array<std::uint16_t, 3> texts;
 };
 
-// Writes reports in the place of the worker, as fast as the application reads them.
+// Writes reports instead of the worker, as fast as the application reads them.
 bool write_reports(hostile_worker& w, protocol::report_header (*make)(hostile_worker&, std::uint64_t number)) {
   const report_ring ring = w.reports();
   std::uint32_t slot = 0;
@@ -124,7 +125,7 @@ protocol::report_header header_for(std::uint64_t number, std::uint64_t ticket, s
           .reserved = 0};
 }
 
-// One request in flight fails again and again, in reports that are well formed.
+// Repeats a well-formed report about one request in flight.
 bool repeat_report(hostile_worker& w) {
   return write_reports(w, [](hostile_worker& me, std::uint64_t number) {
     std::uint32_t slot = 0;
@@ -142,7 +143,7 @@ bool number_reports_wrongly(hostile_worker& w) {
   return write_reports(w, [](hostile_worker& me, std::uint64_t) { return header_for(me.random() % 300, 1, 0); });
 }
 
-// Sizes and kinds beyond the ring.
+// Writes records with sizes and kinds that the ring cannot have.
 bool write_impossible_records(hostile_worker& w) {
   const report_ring ring = w.reports();
   while (w.must_attack()) {
@@ -156,7 +157,7 @@ bool write_impossible_records(hostile_worker& w) {
   return false;
 }
 
-// A valid report whose bytes change while the application reads them.
+// Changes the bytes of a valid report while the application reads it.
 bool change_reports_while_read(hostile_worker& w) {
   const report_ring ring = w.reports();
   while (w.must_attack()) {
@@ -179,8 +180,8 @@ constexpr strategy strategies[] = {
     {"lose_one_report", "reports", lost, moment::serving, lose_one_report, true},
     {"swap_two_reports", "reports", lost, moment::serving, swap_two_reports, true},
     {"zero_all_reports", "reports", lost, moment::serving, zero_all_reports, true},
-    // These take the place where the worker itself reports, so that it may stand still: until the limits of its
-    // requests. No more reports are read than are counted, so the first is no flood.
+    // These attacks write where the worker itself reports, so the worker may stall until the time limits of its
+    // requests. The application reads no more reports than are counted, so the first attack is not a flood.
     {"repeat_report", "reports", "reading reports ends", moment::serving, repeat_report, false, false, true},
     {"report_no_request", "reports", checked, moment::serving, report_no_request, false, true, true},
     {"number_reports_wrongly", "reports", checked, moment::serving, number_reports_wrongly, false, true, true},

@@ -5,26 +5,27 @@
 #include <atomic>
 #include <cstdint>
 
-/// The messages between the driver and the hostile workers, in a file that both map.
+/// What the driver and the hostile workers tell each other, in a file that both map.
 namespace adversary {
 
 struct stage_page {
   static constexpr std::int32_t nobody = 0, everybody = -1;
 
-  /// The process that attacks now. Hostile workers sleep here.
+  /// The process that must attack now. Hostile workers sleep on this word.
   std::atomic<std::int32_t> attacker{nobody};
-  std::atomic<std::uint32_t> attacks{0};  ///< how many have begun
-  std::atomic<std::int64_t> begun_ns{0};  ///< when the newest began, monotonic clock
-  std::atomic<std::int64_t> ended_ns{0};  ///< when a thread that attacked stopped by itself
+  std::atomic<std::uint32_t> attacks{0};  ///< number of attacks that have begun
+  std::atomic<std::int64_t> begun_ns{0};  ///< when the newest attack began, on the monotonic clock
+  std::atomic<std::int64_t> ended_ns{0};  ///< when a thread that attacked ended by itself
   std::atomic<std::uint64_t> seed{0};
   std::atomic<std::int32_t> application{0};  ///< the process that is attacked
-  std::atomic<std::uint32_t> succeeded{0};   ///< what a worker must not be able to do, and did
-  std::atomic<std::uint32_t> secret{0};      ///< a bait in the driver's memory has been read
+  /// number of times that a worker succeeded in something that must be impossible
+  std::atomic<std::uint32_t> succeeded{0};
+  std::atomic<std::uint32_t> secret{0};  ///< number of times that a worker has read the bait in the driver's memory
 };
 
 inline constexpr const char* stage_variable = "TROUPE_ADVERSARY_STAGE";
 inline constexpr const char* strategy_variable = "TROUPE_ADVERSARY_STRATEGY";
-/// Begins a text on the driver's heap that no worker may read. The rest is made at run time.
+/// Begin of a text on the driver's heap that no worker may read. The rest is made at run time.
 inline constexpr const char* bait_prefix = "an adversary's bait";
 
 }  // namespace adversary

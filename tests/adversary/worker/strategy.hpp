@@ -10,10 +10,10 @@
 
 namespace adversary {
 
-/// When a strategy acts. All but the first are in the way of a message, in every worker that starts while the stage
-/// names everybody.
+/// When a strategy acts. All moments but the first are those of a message, in every worker that starts while all
+/// workers may attack.
 enum class moment {
-  serving,  ///< in a thread of its own, when the stage names this worker
+  serving,  ///< on a thread of its own, when this worker is told to attack
   loaded,   ///< before main
   greeted,  ///< the greeting was received
   ready,    ///< `ready` is about to be sent
@@ -24,17 +24,17 @@ enum class moment {
 struct strategy {
   const char* name;
   const char* group;
-  const char* promise;  ///< what it attacks
+  const char* promise;  ///< the promise that it attacks
   moment when;
-  /// Returns true if the message of the moment is not to be passed on.
+  /// Attacks. Returns true if the message of this moment must not be passed on.
   bool (*act)(hostile_worker&);
-  /// The worker is damaged, not a liar: its device must not report a wrong success either.
+  /// The worker is damaged, not malicious: its own device must not report a wrong success either.
   bool is_accident = false;
-  /// It costs the application time or memory as long as it lasts: the worker must be ended within a second.
+  /// It uses time or memory of the application as long as it lasts, so the worker must be ended within a second.
   bool is_flood = false;
-  /// Requests may wait for start_timeout, as docs/when-things-fail.md says of requests that do not begin.
+  /// Requests may wait for start_timeout, as docs/when-things-fail.md says of requests that do not start.
   bool delays_start = false;
-  /// It attacks a limit that the system does not apply to root.
+  /// It attacks a limit that the system does not apply to root, so it needs an ordinary user.
   bool is_of_a_user = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The other words of shared memory: states, gates, results, wake words, last words, transfers.
+// Attacks on other words of shared memory: states, gates, results, wake words, last words, transfers.
 #include <signal.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ bool overwrite_results(hostile_worker& w) {
 }
 bool overwrite_everything(hostile_worker& w) { return overwrite_words(w, 0, w.view.at.total); }
 
-// Returns the memory for a moment to its state when the worker started.
+// Resets the memory, for a moment, to its state when the worker started.
 bool zero_everything_once(hostile_worker& w) {
   std::memset(w.view.base, 0, w.view.at.total);
   w.wake_application();
@@ -44,7 +44,7 @@ bool fill_everything_once(hostile_worker& w) {
   return false;
 }
 
-// All words have the values of a moment ago.
+// Restores the values that all words had a moment ago.
 bool restore_everything_once(hostile_worker& w) {
   const std::vector<std::byte> old(w.view.base, w.view.base + w.view.at.total);
   pause(std::chrono::milliseconds(20));
@@ -52,7 +52,7 @@ bool restore_everything_once(hostile_worker& w) {
   w.wake_application();
   return false;
 }
-// One word at a time: zero, all ones, a bit, or the value that it had before.
+// Damages one word at a time: sets it to zero, all ones, its value with a bit changed, or an earlier value.
 bool damage_single_words(hostile_worker& w) {
   const protocol::layout& at = w.view.at;
   const std::uint64_t parts[][2] = {{0, sizeof(protocol::progress_page)},
@@ -73,7 +73,7 @@ bool damage_single_words(hostile_worker& w) {
   return false;
 }
 
-// Threads that wait find no change, and wakes are lost.
+// Keeps wake words unchanged, so that waiting threads detect no change and wakes are lost.
 bool hold_epochs_back(hostile_worker& w) {
   const std::uint32_t first = w.view.page().epoch.load(), idle = w.view.page().idle_epoch.load();
   while (w.must_attack()) {
@@ -126,7 +126,7 @@ bool leave_absurd_note(hostile_worker& w) {
   std::memcpy(reinterpret_cast<std::byte*>(&w.view.page().note), words, sizeof words);
   ::_exit(3);
 }
-// The request of another client is named as the one that killed it.
+// Names the request of another client as the one that killed the worker.
 bool blame_another_request(hostile_worker& w) {
   std::uint32_t slot = 0;
   std::uint64_t ticket = 0;
@@ -134,7 +134,7 @@ bool blame_another_request(hostile_worker& w) {
   w.view.page().note.write({.signal = SIGSEGV, .ticket = ticket + 3, .xid = 79, .work_ended = true});
   ::_exit(0);
 }
-// A copy of the worker goes on writing for a moment after its death.
+// A copy of the worker continues to write for a moment after the worker's death.
 bool change_note_while_read(hostile_worker& w) {
   auto* const note = reinterpret_cast<std::atomic<std::uint32_t>*>(&w.view.page().note);
   if (::fork() != 0) ::_exit(1);
@@ -144,7 +144,7 @@ bool change_note_while_read(hostile_worker& w) {
   ::_exit(0);
 }
 
-// Progress words of transfers are in memory that both sides see, in front of their chunks.
+// Overwrites the progress words of transfers, which are in shared memory before their chunks.
 bool overwrite_transfers(hostile_worker& w) {
   while (w.must_attack())
     for (const std::span<std::byte> segment : w.segments)

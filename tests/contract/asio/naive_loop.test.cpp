@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Sends from the only thread of an Asio loop.
+// Tests of sending requests from the only thread of an Asio loop.
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
@@ -20,7 +20,7 @@ constexpr int many = 100'000;
 
 class asio_loop : public testing::Test {
  protected:
-  asio::io_context context;  // first, so that it outlives the threads that post to it
+  asio::io_context context;  // declared first, so that it outlives the threads that post to it
   runtime rt;
   device gpu = rt.open_device(with_test_engines());
   buffer<float> x = gpu.alloc<float>(1);

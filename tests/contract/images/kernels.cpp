@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A hand-written host image with a kernel of each kind that the tests need.
+// A host image written by hand, with a kernel of each kind that the tests need.
 #include <troupe/cuda_on_host/image.h>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Loaded by loaded_and_unloaded.
+// The shared object that loaded_and_unloaded loads.
 #include "../unkind.hpp"
 
 using namespace unkind;
