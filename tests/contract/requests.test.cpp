@@ -282,8 +282,8 @@ TEST(mailbox, counts_rejected_requests_by_reason) {
   const auto completed = gpu.statistics().completed;
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = -1}));
   EXPECT_EQ(gpu.statistics().rejected.invalid, 1u);
-  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 4})) << "the first one should have written it";
-  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = -1})) << "its own mistake comes first";
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 4})) << "the first request should have written it";
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = -1})) << "the request's own mistake is reported first";
   EXPECT_FALSE(gpu.tell(nap{.microseconds = 0}, {.timeout = time_span{}}));
   std::stop_source client;
   client.request_stop();

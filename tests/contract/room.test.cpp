@@ -59,7 +59,7 @@ TEST_P(naive_loop, works_in_a_callback) {
   expect_value(many);
 }
 
-// Each finds the mailbox full while the others wait to be called.
+// Each callback finds the mailbox full while the other callbacks wait for their turn.
 TEST_P(naive_loop, works_in_many_simultaneous_callbacks) {
   constexpr int callbacks = 500;
   tally answers;
@@ -71,7 +71,7 @@ TEST_P(naive_loop, works_in_many_simultaneous_callbacks) {
 }
 
 task<void> tell_in_coroutine(device gpu, buffer<float> x) {
-  (void)co_await gpu.ping();  // from here on, where answers are delivered
+  (void)co_await gpu.ping();  // from here on, this runs on the thread that delivers answers
   for (int i = 0; i < many; ++i) EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}));
 }
 
@@ -181,7 +181,7 @@ task<void> tell_with_room(device gpu, buffer<float> x, std::atomic<int>& others)
   }
 }
 
-// Each takes its share one at a time, so none is faster.
+// The coroutine asks for room before each request, so it never sends into a full mailbox.
 TEST(room, lets_a_coroutine_send_without_ever_blocking) {
   runtime rt;
   const device gpu = small(rt, 8);
@@ -202,7 +202,8 @@ TEST(room, is_not_awaited_by_a_call_that_must_not_wait) {
                        {"full", "room()", "mailbox_capacity"}));
 }
 
-// Releasing memory in an answer sends a message to the worker, which has no room: that must not wait.
+// Releasing memory in a callback sends a message to the worker, for which there is no room: the release must not
+// wait.
 TEST(room, is_not_awaited_by_releases_on_the_reactor) {
   runtime rt;
   const device gpu = rt.open_device({.engine = engine_under_test(), .mailbox_capacity = 1});

@@ -33,8 +33,8 @@ namespace {
 #endif
 
 #if TROUPE_THREAD_SANITIZER
-// Neither OpenBLAS nor the loader is built with the sanitizer, so it does not see their locks. And it does not see that
-// progress, mapped once by the device and once by a worker thread, is the same word, which orders that worker's writes
+// Neither OpenBLAS nor the loader is built with the sanitizer, so it does not see their locks. Nor does it see that
+// the progress word, which the device and a worker thread each map, is the same memory, and orders that worker's writes
 // before the program's reads.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {

@@ -52,7 +52,7 @@ TEST_P(scopes, cancel_unstarted_requests_and_tells_when_stopped) {
     EXPECT_TRUE(is_error(why, reaction::retry_later, {"stopped", "scope_options::stop"}));
   EXPECT_FALSE(x.readable()) << "the client's tell should have written it";
   b.lift();
-  EXPECT_EQ(gpu.download(y).get().value()[0], 1.0f) << "not the client's";
+  EXPECT_EQ(gpu.download(y).get().value()[0], 1.0f) << "this request is not the client's";
 }
 
 TEST_P(scopes, refuse_requests_once_stopped) {

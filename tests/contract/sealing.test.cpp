@@ -48,7 +48,7 @@ TEST_P(sealing, keeps_a_buffer_across_faults_until_it_is_unsealed) {
     ASSERT_OK(gpu.ask(increment{.x = x, .n = 5000}).get());
     EXPECT_EQ(gpu.download(x).get().value(), counting(5000, 1));
     kill_and_wait(gpu);
-    EXPECT_EQ(x.readable(), how == salvage::untouched) << "an ordinary buffer again";
+    EXPECT_EQ(x.readable(), how == salvage::untouched) << "the buffer is an ordinary one again";
     EXPECT_OK(gpu.upload(x, counting(5000, 2)).get()) << "by a worker that never saw it sealed";
   }
 }
@@ -58,7 +58,7 @@ TEST_P(sealing, refuses_requests_that_would_write_and_serves_those_that_read) {
   const auto x = sealable(gpu, counting(100));
   const auto y = gpu.alloc<float>(100);
   auto sealed = seal(gpu, x);
-  for (int i = 0; i < 2; ++i) {  // while it may be in flight, and after
+  for (int i = 0; i < 2; ++i) {  // while the seal may be in flight, and after it
     EXPECT_TRUE(is_error(error_of(gpu.ask(increment{.x = x, .n = 100})), reaction::caller_bug,
                          {"testing.increment", "x is sealed", "unseal()"}));
     EXPECT_TRUE(is_error(error_of(gpu.fill(x.slice(50, 1), 1.0f)), reaction::caller_bug, {"target is sealed"}));
@@ -71,7 +71,7 @@ TEST_P(sealing, refuses_requests_that_would_write_and_serves_those_that_read) {
     }
   }
   auto unsealed = unseal(gpu, x);
-  EXPECT_OK(gpu.ask(increment{.x = x, .n = 100}).get()) << "it waits for the end of the seal";
+  EXPECT_OK(gpu.ask(increment{.x = x, .n = 100}).get()) << "the request waits for the end of the seal";
   EXPECT_OK(unsealed.get());
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 1));
   EXPECT_EQ(gpu.statistics().generation, 1u);
@@ -95,7 +95,7 @@ TEST_P(sealing, is_refused_for_slices_and_unsealable_buffers) {
   EXPECT_TRUE(is_error(*gpu.alloc_host<float>(1, {.sealable = true}).cause(), reaction::caller_bug, {"sealable"}));
   EXPECT_TRUE(is_error(error_of(unseal(gpu, foreign)), reaction::caller_bug, {"another device"}));
   EXPECT_TRUE(is_error(error_of(unseal(gpu, x.slice(1))), reaction::caller_bug, {"slice"}));
-  ASSERT_OK(seal(gpu, x.as<std::uint16_t>()).get()) << "the same memory";
+  ASSERT_OK(seal(gpu, x.as<std::uint16_t>()).get()) << "the view is the same memory";
   EXPECT_TRUE(x.sealed());
   const auto unwritten = gpu.alloc<float>(10, {.sealable = true});
   gpu.tell(spoil{.target = unwritten, .n = 10, .text = "spoilt"});
@@ -106,7 +106,7 @@ TEST_P(sealing, is_refused_for_slices_and_unsealable_buffers) {
 TEST_P(sealing, waits_for_earlier_writers_and_fails_with_them) {
   const device gpu = open();
   const auto x = sealable(gpu, counting(10)), y = sealable(gpu, counting(10));
-  blockade b(gpu);  // on the lane of the writer
+  blockade b(gpu);  // blocks the lane of the writer
   ASSERT_TRUE(b.entered());
   gpu.tell(increment{.x = x, .n = 10});
   gpu.tell(spoil{.target = y, .n = 10, .text = "spoilt"});
@@ -136,7 +136,7 @@ TEST_P(sealing, does_not_affect_queued_readers) {
     copies.push_back(gpu.alloc<float>(2000));
     readers.push_back(gpu.ask(testing_actor::copy{.source = x, .target = copies.back(), .n = 2000}));
   }
-  EXPECT_OK(seal(gpu, x).get()) << "it waits for no reader";
+  EXPECT_OK(seal(gpu, x).get()) << "seal() waits for no reader";
   b.lift();
   for (auto& r : readers) EXPECT_OK(r.get());
   for (const auto& c : copies) EXPECT_EQ(gpu.download(c).get().value(), counting(2000));
@@ -255,7 +255,7 @@ TEST_P(sealing, protects_more_buffers_than_fit_one_message) {
   EXPECT_EQ(gpu.statistics().generation, 3u);
 }
 
-// One of the two is first; neither order costs a worker.
+// Either the seal or the writer is first; neither order costs a worker.
 TEST_P(sealing, may_race_with_writers) {
   const device gpu = open({.mailbox_capacity = 256, .when_full = when_full::wait});
   const auto x = sealable(gpu, std::vector<float>(16, 0.0f));

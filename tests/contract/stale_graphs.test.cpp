@@ -15,7 +15,7 @@ class stale_graphs : public testing::Test {
     return got ? *got : std::vector<float>();
   }
   void launch(const graph::graph& g) const { EXPECT_OK(gpu_.ask(graph::launch{.graph = g}).get()); }
-  // Sends a request that is refused and would have written all of it.
+  // Makes all of `b` stale: sends a request that would write it, and is refused.
   void spoil(const buffer<float>& b) const {
     gpu_.tell(memory::fill{.target = b.as<std::byte>(), .bytes = -1, .pattern = {}, .pattern_bytes = 1});
   }
@@ -25,7 +25,7 @@ class stale_graphs : public testing::Test {
   graph_kernels k_{gpu_};
 };
 
-TEST_F(stale_graphs, leave_stale_what_a_body_may_not_have_replaced) {
+TEST_F(stale_graphs, leave_buffers_stale_that_a_body_may_not_have_replaced) {
   const auto x = gpu_.alloc<float>(64);
   const auto f = uploaded<std::uint32_t>(gpu_, {1});
   graph::recorder rec(gpu_);

@@ -99,10 +99,10 @@ TEST_P(transfers, round_trip_host_buffers_without_a_copy) {
   const auto staging_before = gpu.statistics().host_memory;
   gpu.upload(x, from);
   EXPECT_OK(gpu.download(x, to.slice(5, n)).get());
-  EXPECT_EQ(gpu.statistics().host_memory.allocations, staging_before.allocations) << "no staging";
+  EXPECT_EQ(gpu.statistics().host_memory.allocations, staging_before.allocations) << "no staging memory was allocated";
   EXPECT_TRUE(same(to.slice(5, n).span(), data));
   for (const std::size_t i : {0u, 1u, 2u, 3u, 4u}) EXPECT_EQ(to[i] + to[n + 5 + i], 0);
-  // A request may use it directly.
+  // A request may use host memory directly.
   const auto h = gpu.alloc_host<float>(8, {.zeroed = true});
   EXPECT_OK(gpu.ask(increment{.x = h, .n = 8}).get());
   EXPECT_EQ(h[7], 1.0f);
@@ -173,7 +173,8 @@ TEST_P(transfers, keep_overlapping_uploads_of_several_threads_atomic) {
     });
   }
   for (auto& t : threads) t.join();
-  // As if one at a time: within each stretch between two starts or ends, one upload was last, and all of it is there.
+  // The result must be as if the uploads ran one at a time: between two neighboring starts or ends, all elements are
+  // from one upload.
   const auto got = gpu.download(x).get().value();
   for (std::size_t s = 0; s < got.size(); s += step) {
     EXPECT_NE(got[s], 0);

@@ -24,7 +24,7 @@ class upgrading : public ::testing::TestWithParam<const char*> {
   }
   ~upgrading() override { fs::remove_all(root_); }
 
-  // The new version's worker refuses this program, and its engines are none.
+  // The worker of the new version refuses this program, and its engine files are not engines.
   void install(const fs::path& version, bool is_new) const {
     const fs::path folder = root_ / version;
     fs::create_directories(folder / "engines");
@@ -42,7 +42,7 @@ class upgrading : public ::testing::TestWithParam<const char*> {
       fs::copy_file(from / "engines/memory.host.so", folder / "engines/memory.host.so");
       fs::copy_file(std::string(test_engine_folder()) + "/testing.host.so", folder / "engines/testing.host.so");
       fs::copy_file(from / "engines/fft.host.so", folder / "engines/fft.host.so");
-      fs::copy(from / "fft", folder / "fft");  // which its engine loads
+      fs::copy(from / "fft", folder / "fft");  // fft's engine loads these libraries
     }
   }
 
@@ -78,7 +78,7 @@ class upgrading : public ::testing::TestWithParam<const char*> {
   fs::path root_;
 };
 
-// Uploads and downloads in a thread, and counts.
+// Uploads and downloads on a thread of its own, and counts the outcomes.
 class client {
  public:
   explicit client(const device& gpu) : gpu_(gpu), thread_([this] { run(); }) {}
@@ -137,12 +137,12 @@ TEST_P(upgrading, leaves_running_programs_with_the_version_that_they_started_wit
   }
   EXPECT_OK(gpu.ask(testing_actor::nap{.microseconds = 1}).get()) << "an engine that no worker has loaded before";
   const auto time = gpu.alloc<float>(8);
-  const auto frequency = gpu.alloc<complex64>(5);  // half of it, and one
+  const auto frequency = gpu.alloc<complex64>(5);  // n / 2 + 1
   gpu.upload(time, counting(8));
   EXPECT_OK(gpu.ask(fft::r2c<float>{.input = time, .output = frequency, .n = 8}).get()) << "which loads a library";
   busy.end();
   EXPECT_EQ(busy.wrong, "");
-  EXPECT_LE(busy.lost, 3 * kills) << "only what a killed worker had";
+  EXPECT_LE(busy.lost, 3 * kills) << "only requests of a killed worker are lost";
   EXPECT_EQ(gpu.state(), device_state::ready);
   const device another = rt.open_device(options());
   EXPECT_OK(another.ping(1).get()) << "a device that the same runtime opens later";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Small uploads that wait side by side, which engines put together: they do what they do one by one.
+// Small uploads that wait in the mailbox, which engines combine into one call: the result is the same as one by one.
 #include <random>
 
 #include "harness.hpp"

@@ -40,8 +40,8 @@ class watching : public testing::Test {
   runtime rt;
 };
 
-// It prevents others from collecting for a moment, and then collects for them: otherwise they would sleep for up to a
-// second.
+// last_fault() prevents other threads from collecting answers for a moment, and then collects for them: otherwise
+// they would sleep for up to a second.
 TEST_F(watching, last_fault_does_not_delay_answers) {
   const device gpu = open({.wait = wait_policy::latency});
   std::atomic<bool> over{false};
@@ -160,14 +160,14 @@ TEST_F(watching, a_request_that_kills_twice_is_quarantined_alone) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(poison)), reaction::caller_bug,
                        {"testing.crash", "the worker of host:", "2 workers have died of requests of this kind",
                         "all of them with the same data", "exited with code 7", "reset()"}));
-  EXPECT_EQ(gpu.statistics().generation, 3u) << "it was not sent";
+  EXPECT_EQ(gpu.statistics().generation, 3u) << "the request was not sent";
   EXPECT_EQ(gpu.ping(1).get().value(), 1u);
   EXPECT_OK(gpu.ask(nap{.microseconds = 1}).get());
   EXPECT_OK(gpu.reset().get());
   EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost) << "reset() lifts it";
 }
 
-TEST_F(watching, a_request_is_recognised_whatever_its_slot_held_before) {
+TEST_F(watching, a_request_is_recognized_whatever_its_slot_held_before) {
   const device gpu = open({.restarts = 20});
   const auto fill_the_slots = [&](std::uint32_t seed) {
     for (std::uint32_t i = 0; i < 3 * gpu.statistics().capacity; ++i)
@@ -179,7 +179,7 @@ TEST_F(watching, a_request_is_recognised_whatever_its_slot_held_before) {
   fill_the_slots(1);
   EXPECT_EQ(kill_with(3).reaction(), reaction::context_lost);
   fill_the_slots(2);
-  EXPECT_EQ(kill_with(4).reaction(), reaction::context_lost) << "another one";
+  EXPECT_EQ(kill_with(4).reaction(), reaction::context_lost) << "this is a different request";
   EXPECT_EQ(kill_with(3).reaction(), reaction::context_lost);
   fill_the_slots(3);
   EXPECT_EQ(kill_with(3).reaction(), reaction::caller_bug);
@@ -209,7 +209,7 @@ TEST_F(watching, a_request_can_be_retried_if_its_inputs_survive) {
   while (std::atomic_ref(gate.data()[entered]).load() != 2) std::this_thread::yield();
   std::atomic_ref(gate.data()[testing_actor::open]).store(1);
   EXPECT_OK(again.get());
-  EXPECT_OK(after.get()) << "its output is as if nothing had happened";
+  EXPECT_OK(after.get()) << "the retried request has the same output as without the fault";
   EXPECT_EQ(gpu.download(y).get().value(), std::vector<float>{3.f});
   EXPECT_EQ(gpu.last_fault()->retried, 1u);
 }
@@ -232,7 +232,7 @@ TEST_F(watching, a_request_is_not_retried_after_its_time_out) {
   auto answer = gpu.ask(linger{.gate = gate, .result = gpu.alloc<float>(1)}, {.timeout = 1s, .retries = 5});
   while (std::atomic_ref(gate.data()[entered]).load() != 1) std::this_thread::yield();
   std::this_thread::sleep_for(1s);
-  EXPECT_FALSE(answer.ready()) << "it had started in time";
+  EXPECT_FALSE(answer.ready()) << "the request had started in time";
   kill_worker(gpu);
   EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"testing.linger", "SIGKILL"}));
   EXPECT_EQ(gpu.last_fault()->retried, 0u);
@@ -271,7 +271,7 @@ TEST_F(watching, a_request_that_exceeds_its_run_timeout_costs_only_its_worker) {
     ASSERT_TRUE(gpu.last_fault()->blamed);
     EXPECT_EQ(gpu.last_fault()->blamed->name, "testing.spin");
     if (!big) {
-      EXPECT_OK(fill.get()) << "it had not started";
+      EXPECT_OK(fill.get()) << "the fill had not started";
       EXPECT_EQ(read.get().value(), std::vector<float>(4, 5.f));
     }
   }
@@ -301,7 +301,7 @@ TEST_F(watching, a_waiting_request_does_not_count_as_running) {
 TEST_F(watching, a_worker_stopped_by_a_signal_is_replaced) {
   const device gpu = open({.heartbeat_timeout = 200ms});
   kill_worker(gpu, SIGSTOP);
-  EXPECT_EQ(gpu.ping(8).get().value(), 8u) << "it had not started";
+  EXPECT_EQ(gpu.ping(8).get().value(), 8u) << "the ping had not started";
   EXPECT_EQ(gpu.last_fault()->kind, fault_kind::silent);
   EXPECT_TRUE(is_error(gpu.last_fault()->cause, reaction::context_lost, {"did not answer for", "heartbeat_timeout"}));
 }
@@ -320,7 +320,7 @@ TEST_F(watching, a_broken_handle_restarts_only_its_library) {
   EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), 1u);
   const int worker = gpu.statistics().worker_pid.value();
   EXPECT_TRUE(is_error(error_of(gpu.ask(break_handle{.breaks = true})), reaction::retry_later, {"handle is broken"}));
-  EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), 2u) << "it was opened again";
+  EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), 2u) << "the engine was opened again";
   EXPECT_OK(gpu.ask(increment{.x = x, .n = 3}).get());
   EXPECT_EQ(gpu.download(x).get().value(), counting(3, 1));
   const auto e = until(w, event_kind::library_restarted).back();
@@ -348,7 +348,7 @@ TEST_F(watching, a_fault_record_is_written_to_the_folder) {
     ASSERT_OK(gpu.ask(nap{.microseconds = 1}).get());
     EXPECT_FALSE(gpu.ask(crash{.how = ending::exit}).get());
     EXPECT_OK(gpu.sync().get());
-    tally behind_the_record;  // which is written where continuations run
+    tally behind_the_record;  // the thread that runs continuations also writes the record
     behind_the_record.watch(gpu.ping(1));
     behind_the_record.await_all();
     std::vector<std::string> names;
@@ -380,7 +380,7 @@ TEST_F(watching, a_request_that_an_earlier_fault_has_ended_is_not_called_finishe
 }
 
 TEST_F(watching, a_worker_has_no_new_privileges_and_the_limits_of_its_options) {
-  // What a sanitizer keeps in memory exceeds that.
+  // A sanitizer needs more memory than the limit below.
   const std::uint64_t limit = TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER ? 0 : std::uint64_t{2} << 30;
   const device gpu = open({.worker_memory_limit = limit, .worker_cores = {0}});
   ASSERT_OK(gpu.sync().get());

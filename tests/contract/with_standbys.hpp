@@ -22,7 +22,7 @@ class with_standbys : public testing::TestWithParam<std::uint32_t> {
   std::uint32_t restarts_;
 };
 
-/// Instantiates a suite of such devices.
+/// Instantiates a suite with several numbers of standbys.
 #define TROUPE_WITH_STANDBYS(suite)                                  \
   INSTANTIATE_TEST_SUITE_P(with, suite, testing::Values(0u, 1u, 2u), \
                            [](const auto& i) { return std::to_string(i.param) + "_standbys"; })

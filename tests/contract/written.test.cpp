@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that the program itself has written again.
+// written(): the program itself has written to host memory again, which makes it valid.
 #include <algorithm>
 #include <troupe/device/keep_content.hpp>
 #include "harness.hpp"

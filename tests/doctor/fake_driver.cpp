@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An NVIDIA driver that has one GPU, or says what FAKE_CUDA_VERSION and FAKE_CUDA_INIT tell it to. FAKE_CUDA_INIT=crash
-// is one that takes the process down. What is not here is added by the test, for those who need it to be loaded.
+// A fake NVIDIA driver with one GPU. FAKE_CUDA_VERSION sets the version that it reports; FAKE_CUDA_INIT, the result
+// of cuInit: an error number, or "crash", which aborts the process. For engines, which cannot be loaded without the
+// driver's other functions, the test adds these.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>

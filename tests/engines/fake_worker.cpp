@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A false worker. The file `mode` beside the program says what it does instead of serving.
+// A fake worker. The file `mode` beside the program selects what it does instead of serving requests.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ void say(control_socket& to, protocol::message kind, std::uint32_t reaction, con
   (void)to.send(protocol::packet_of(m, text));
 }
 
-// Answers the first request for memory with an address that belongs to others.
+// Answers the first request for memory with an address that is already in use.
 void give_away(const control_socket::received& hello, std::span<const std::byte> packet) {
   protocol::control_message m;
   std::memcpy(&m, packet.data(), sizeof m);
@@ -44,7 +44,7 @@ void give_away(const control_socket::received& hello, std::span<const std::byte>
   (void)asked->send(protocol::packet_of(made));
 }
 
-// Says that it has loaded engines, one of which exists, and writes down which ones it is ordered to load.
+// Reports that it has loaded two engines, of which only one exists, and records which engines it is told to load.
 int boast(control_socket& to, const std::filesystem::path& folder) {
   say(to, protocol::message::ready, 0, "");
   for (const char* library : {"nonesuch", "real"}) say(to, protocol::message::loaded, 0, library);
@@ -100,7 +100,7 @@ int hang() {
   while (true) ::pause();
 }
 
-// Says that it is ready, and then does something else than to serve. Returns nothing if there is no such mode.
+// Reports that it is ready, and then misbehaves as `mode` says. Returns an empty optional if there is no such mode.
 std::optional<int> be_ready(const std::string& mode, control_socket& to, const control_socket::received& hello,
                             std::span<const std::byte> packet) {
   if (!mode.starts_with("ready ")) return {};

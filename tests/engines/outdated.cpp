@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An engine of another interface version: only the leading version number is where this version has it.
+// An engine of another interface version: of its table, only the leading version number is as in this version.
 #include <cstdint>
 
 extern "C" __attribute__((visibility("default"))) const void* troupe_engine_open(const void*, void*) {

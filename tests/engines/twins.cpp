@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// One request for two user-defined types that are indistinguishable from outside.
+// One request for each of two user-defined types with the same layout.
 #include "requests.hpp"
 
 #include <troupe/worker/engine.hpp>

@@ -70,7 +70,7 @@ class inputs {
     std::generate(out.begin(), out.end(), [this] { return byte(); });
     return out;
   }
-  // Counts, sizes and flags are words of 1 to 8 bytes, of which few values lead anywhere.
+  // Counts, sizes and flags are words of 1 to 8 bytes; only few values of these lead to new paths.
   void put_word(input& in) {
     const std::uint64_t words[] = {0,    1,          2,          7,     8,          64,         255,
                                    4096, 0x7fffffff, 0xffffffff, ~0ull, 1ull << 63, below(1024)};

@@ -207,8 +207,8 @@ TEST_F(sharing_with_cuda, reports_the_drivers_figures_in_statistics) {
   must(::cuDeviceGetPCIBusId(bus, sizeof bus, device_));
   must(::cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_));
   must(::cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
-  // Others may use the GPU at the same time: the device's figure must be between the driver's figures before and
-  // after, once the others hold still for that long.
+  // Other programs may use the GPU at the same time: the device's figure must be between the driver's figures before
+  // and after, at a moment when the others allocate and free little.
   const auto compare = [&] {
     constexpr std::size_t close = std::size_t{64} << 20;
     std::size_t before = 0, after = 0, total = 0;
@@ -223,7 +223,8 @@ TEST_F(sharing_with_cuda, reports_the_drivers_figures_in_statistics) {
     }
     EXPECT_GE(h.free_bytes + close, std::min(before, after));
     EXPECT_LE(h.free_bytes, std::max(before, after) + close);
-    EXPECT_LE(std::max(before, after) - std::min(before, after), close) << "others never held still";
+    EXPECT_LE(std::max(before, after) - std::min(before, after), close)
+        << "other programs never stopped allocating and freeing memory";
     EXPECT_GE(h.total_bytes, total);
     return h;
   };
@@ -316,7 +317,7 @@ TEST_F(sharing_with_cuda, shares_an_event_before_it_is_recorded) {
   EXPECT_EQ(error_text(e.record().get()), "");
   EXPECT_EQ(error_text(e.reached().get()), "");
   EXPECT_EQ(theirs.handle().get().value(), *handle);
-  EXPECT_EQ(e.handle().get().value(), *handle) << "it is the same event";
+  EXPECT_EQ(e.handle().get().value(), *handle) << "the handle is of the same event";
 }
 
 TEST_F(sharing_with_cuda, holds_back_another_process_by_an_enqueued_event) {
@@ -367,7 +368,7 @@ TEST_F(sharing_with_cuda, reopens_an_opened_event_after_a_restart) {
   while (two.statistics().generation == 1) std::this_thread::yield();
   for (int i = 0; i < 2; ++i) {
     const auto refused = theirs.record().get();
-    ASSERT_FALSE(refused) << "it was recorded into an event of its own";
+    ASSERT_FALSE(refused) << "the recording went to a new event";
     EXPECT_EQ(refused.error().reaction(), reaction::context_lost);
     EXPECT_NE(error_text(refused).find("open it again"), std::string::npos) << error_text(refused);
   }
@@ -381,7 +382,7 @@ TEST_F(sharing_with_cuda, refuses_to_record_an_invalid_event_handle) {
   const events::event theirs = events::event::open(gpu, {});
   for (int i = 0; i < 2; ++i) {
     const auto refused = theirs.record().get();
-    ASSERT_FALSE(refused) << "it was recorded into an event of its own";
+    ASSERT_FALSE(refused) << "the recording went to a new event";
     EXPECT_NE(error_text(refused).find("cuIpcOpenEventHandle"), std::string::npos) << error_text(refused);
     EXPECT_NE(error_text(refused).find("open it again"), std::string::npos) << error_text(refused);
   }
@@ -432,12 +433,12 @@ TEST_F(sharing_with_cuda, lets_high_priority_overtake_waiting_kernels) {
         .kernel = program.kernel("busy"), .grid = blocks, .block = 1024, .arguments = {ns, inout(flags.slice(i, 1))}};
   };
   ASSERT_EQ(error_text(gpu.ask(launch(0, 1, 1)).get()), "");
-  // Each fills the GPU several times over.
+  // Each launch fills the GPU several times over.
   std::vector<pending<void>> low;
   for (int i = 1; i < 20; ++i) low.push_back(gpu.ask(launch(i, 1'000'000, 4000), {.priority = priority::low}));
   const auto urgent = gpu.ask(launch(40, 1'000'000, 100), {.priority = priority::high}).get();
   EXPECT_EQ(error_text(urgent), "");
-  EXPECT_FALSE(low.back().ready()) << "it waited for everything";
+  EXPECT_FALSE(low.back().ready()) << "the urgent launch waited for all others";
   for (auto& p : low) EXPECT_EQ(error_text(p.get()), "");
   int lowest = 0, highest = 0;
   must(::cuCtxGetStreamPriorityRange(&lowest, &highest));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Computes the requests again in the plainest way.
+// Computes the requests of `flow` in the simplest way, on plain memory.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,7 @@ void put(std::span<std::byte> bytes, std::size_t i, std::uint32_t w) { std::memc
 std::string interpreter::answer_of(const step& s, const outcome& o) {
   const auto differs = [](std::span<const std::byte> got, std::span<const std::byte> expected) -> std::string {
     if (got.size() != expected.size())
-      return std::to_string(got.size()) + " bytes came; expected " + std::to_string(expected.size());
+      return std::to_string(got.size()) + " bytes arrived; expected " + std::to_string(expected.size());
     for (std::size_t i = 0; i < got.size(); ++i)
       if (got[i] != expected[i])
         return "byte " + std::to_string(i) + " of " + std::to_string(got.size()) + " is " +

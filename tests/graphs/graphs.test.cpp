@@ -108,7 +108,8 @@ class graph_run {
       };
       std::sort(begins[i].begin(), begins[i].end(), by_time);
       std::sort(ends[i].begin(), ends[i].end(), by_time);
-      // Refusals begin here before others end here: they may be the same, or overlap.
+      // Refusals that begin here come before others that end here:
+      // a refusal may be in both lists, or overlap another.
       out.insert(out.end(), begins[i].begin(), begins[i].end());
       out.insert(out.end(), ends[i].begin(), ends[i].end());
       if (i < accepted.size()) out.push_back(accepted[i]);

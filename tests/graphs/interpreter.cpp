@@ -59,7 +59,7 @@ void interpreter::set(const place& p, std::uint16_t stain) {
   std::fill_n(m.stains.begin() + static_cast<std::ptrdiff_t>(p.first), p.bytes, stain);
 }
 
-// Gives every byte of the place the stain that `change` makes of its own, given whether it is clean.
+// Gives each byte of the place the stain that `change` makes of its present one, given whether the byte is clean.
 template <class F>
 void interpreter::restain(const place& p, F&& change) {
   memory& m = buffers_[static_cast<std::size_t>(p.buffer)];

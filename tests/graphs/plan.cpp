@@ -45,7 +45,7 @@ class planner {
     n = std::max<std::uint64_t>(1, std::min(n, most / unit));
     return {buffer, r_.below(units - n + 1) * unit, n * unit};
   }
-  // Returns as many bytes as `like` in another place, or as many as there are; `like` shrinks to the same.
+  // Returns another place with the size of `like`. If the buffer has fewer bytes, both get that size.
   place as_large(int buffer, place& like, std::uint64_t unit) {
     like.bytes = std::min(like.bytes, size(buffer) / unit * unit);
     return {buffer, r_.below((size(buffer) - like.bytes) / unit + 1) * unit, like.bytes};

@@ -31,8 +31,8 @@ use columns(const place& where, access_mode mode, const step& s, std::uint32_t l
   return {where, mode, gaps ? std::uint64_t{s.rows} * s.element : 0, gaps ? std::uint64_t{ld} * s.element : 0};
 }
 
-// Compares byte by byte for columns of the same pitch, because the gaps of one may hold the other, and for a run no
-// longer than the other's pitch; otherwise all that share a range overlap.
+// Columns of the same pitch are compared byte by byte, because one may be in the gaps of the other, and so is a
+// contiguous run no longer than the other's pitch; in all other cases, overlapping ranges count as shared.
 bool share(const use& x, const use& y) {
   const place &a = x.where, &b = y.where;
   if (a.buffer != b.buffer || a.first >= b.first + b.bytes || b.first >= a.first + a.bytes) return false;

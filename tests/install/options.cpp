@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each options struct with its first field alone and with its last: a field without an initialiser of its own is then a
-// warning (-Wextra) in the user's code.
+// Each options struct with its first field alone and with its last: a field without its own initializer then causes
+// a warning (-Wextra) in the user's code.
 #include <troupe/actor/stage.hpp>
 #include <troupe/actor/supervisor.hpp>
 #include <troupe/blas/blas.hpp>

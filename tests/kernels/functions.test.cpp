@@ -68,8 +68,8 @@ extern "C" __global__ void f(double x, double* y) {
   EXPECT_NEAR(all(20.3)[3] * 20.3 * std::sqrt(pi) / series, 1, 1e-14);
 }
 
-// The results of each operation, rounded down and up, enclose the exact one and are neighbours; the one rounded towards
-// zero is one of them.
+// The results of each operation, rounded down and up, enclose the exact one and are adjacent numbers; the one
+// rounded towards zero is one of them.
 TEST(functions, round_in_the_direction_of_their_name) {
   const loaded_image image = load_text(R"(
 #define ALL(name, ...) name##_rd(__VA_ARGS__), name##_ru(__VA_ARGS__), name##_rz(__VA_ARGS__)
@@ -110,8 +110,8 @@ extern "C" __global__ void converted(double x, int i, unsigned u, long long l, u
                                                          {"sqrt", sqrtl(fabsl(lx))},
                                                          {"multiply and add", lx * ly + lz}};
     for (std::size_t i = 0; i < 7; ++i) expect(exact[i].second, f[3 * i], f[3 * i + 1], f[3 * i + 2], exact[i].first);
-    // The 64 bits of a long double do not suffice to determine the exact result: the neighbours of the nearest are
-    // accepted.
+    // The 64 bits of a long double do not suffice to determine the exact result: the numbers adjacent to the nearest
+    // are accepted.
     std::vector<double> d(21);
     run(image, "doubles", {1}, {1}, 0, double{x} / 3, double{y} / 7, double{z} / 11, d.data());
     const double dx = double{x} / 3, dy = double{y} / 7, dz = double{z} / 11;

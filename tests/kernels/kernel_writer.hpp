@@ -29,7 +29,7 @@ class kernel_writer {
     } else {
       line("__shared__ unsigned s[48], b0[48], b1[48];");
       line("s[t] = t * 7 + q;");
-      line("b0[t] = b1[t] = 0;");  // others read them even of threads that return below
+      line("b0[t] = b1[t] = 0;");  // other threads read even the elements of threads that return below
       each([](view v) { v.block.shared[v.own.t] = v.own.t * 7 + q; });
       leave();
       line("__syncthreads();");

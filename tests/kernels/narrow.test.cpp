@@ -46,8 +46,8 @@ __global__ void narrow_bfloat16(const float* in, __nv_bfloat16* out, int n) {
 }
 )";
 
-// Returns the number of type T nearest to a value that is known to many more bits, ties to even, by comparing with its
-// neighbours.
+// Returns the number of type T nearest to a value that is known to many more bits, ties to even, by comparing it
+// with the two adjacent numbers.
 template <class T>
 bool is_nearest(T got, long double exact) {
   if (std::isnan(exact)) return std::isnan(float(got));
@@ -74,13 +74,14 @@ bool is_nearest(T got, long double exact) {
   return true;
 }
 
-// a * b + c. The product of two narrow numbers is exact; if the sum is not, it is moved to the side of the exact one.
+// a * b + c. The product of two narrow numbers is exact; an inexact sum is rounded to odd, so that it can be rounded
+// again.
 long double product_and_sum(long double a, long double b, long double c) {
   const long double product = a * b, sum = product + c;
   const long double larger = std::fabs(product) > std::fabs(c) ? product : c, smaller = larger == product ? c : product;
   const long double lost = smaller - (sum - larger);
   if (!std::isfinite(sum) || lost == 0) return sum;
-  // The exact one is between these two, of which the odd one is on no boundary.
+  // The exact sum is between these two; the odd one is not on a rounding boundary of T.
   const long double infinity = std::numeric_limits<long double>::infinity();
   const long double other = std::nextafter(sum, lost > 0 ? infinity : -infinity);
   int exponent = 0;

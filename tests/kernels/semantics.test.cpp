@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What belongs to a single thread in CUDA, and what a barrier must preserve. Each kernel has a shape whose threads were
-// once mixed up; its expected output is worked out by hand, and required both as the translator chooses and as fibers.
+// What belongs to a single thread in CUDA, and what a barrier must preserve. Each kernel has a form for which an
+// earlier translator mixed up threads; its expected output is worked out by hand, and required both as the translator
+// chooses and as fibers.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,8 @@ namespace {
 
 constexpr int threads = 64;
 
-// One kernel, `extern "C" __global__ void k(int* y, int n)`, of one block, and what each thread leaves in y.
+// One kernel, `extern "C" __global__ void k(int* y, int n)`, of one block, and the value that each thread leaves in
+// y.
 struct shape {
   const char* name;
   std::string source;
@@ -47,7 +49,7 @@ void expect(const std::vector<shape>& shapes) {
     }
 }
 
-// Returns how a child that does this ends.
+// Returns the exit status of a child that runs `act`.
 int status_of_child(const std::function<int()>& act) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -370,7 +372,7 @@ extern "C" __global__ void k(unsigned* y, unsigned n) {
 )");
   std::vector<unsigned> y(2000);
   const int status = status_of_child([&] {
-    // No space for the stack of another thread.
+    // There is no space for the stack of another thread.
     long pages = 0;
     std::FILE* f = std::fopen("/proc/self/statm", "r");
     if (!f || std::fscanf(f, "%ld", &pages) != 1) return 2;
@@ -422,7 +424,7 @@ extern "C" __global__ void k(job j, int* copy) {
         copy.data());
     EXPECT_EQ(copy, want) << only_fibers;
   }
-  // Each thread has an array of its own in its parameter.
+  // Each thread changes its own array, which is a part of its parameter.
   struct {
     const int* in;
     int histogram[4];

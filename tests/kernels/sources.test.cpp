@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What files of CUDA contain beside plain kernels, and how they are written: such files are used unchanged.
+// What files of CUDA contain besides plain kernels, and in which forms: such files are used unchanged.
 #include "sources_fixture.hpp"
 
 namespace troupe::cuda_on_host::testing::sources_tests {

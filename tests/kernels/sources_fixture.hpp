@@ -3,7 +3,7 @@
 #pragma once
 
 //
-// What files of CUDA contain beside plain kernels, and how they are written: such files are used unchanged.
+// Fixture for tests of what files of CUDA contain besides plain kernels.
 #include <filesystem>
 
 #include "compiled.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What CUDA leaves open and sources rely on anyway: the expected values are those of an H200.
+// Behavior that CUDA does not specify but sources rely on: the expected values are those of an H200.
 #include <algorithm>
 #include <numeric>
 
@@ -207,8 +207,8 @@ extern "C" __global__ void k(int* y, const int* x) {
   }
 }
 
-// A pipeline of filters, as in cuSignal and HeCBench: each thread reads what its neighbour wrote one step before, with
-// a single barrier per step.
+// A pipeline of filters, as in cuSignal and HeCBench: each thread reads what the thread before it wrote one step
+// earlier, with a single barrier per step.
 TEST(warps, threads_read_from_shared_memory_before_their_warp_writes_there) {
   const std::string stages = R"(
   int mine = 0, state = 0;
@@ -268,7 +268,7 @@ extern "C" __global__ void k(int* y, const int* x) {
       EXPECT_EQ(run_k(load_text(source, {.only_fibers = only_fibers}), x, 40), want) << source;
 }
 
-// The tail of a reduction with one barrier per step: a lane reads what its higher neighbour is about to overwrite.
+// The tail of a reduction with one barrier per step: a lane reads what a higher lane is about to overwrite.
 TEST(warps, lanes_continue_in_ascending_order_after_a_barrier) {
   const std::string sources[] = {R"(
 extern "C" __global__ void k(int* y, const int* x) {
@@ -306,7 +306,7 @@ extern "C" __global__ void k(int* y, const int* x) {
 }
 
 // The lanes of an inner barrier wait until the others of their warp have come as far as they can.
-TEST(warps, the_order_is_ascending_too_where_some_lanes_have_met_before) {
+TEST(warps, lanes_continue_in_ascending_order_even_if_some_have_met_before) {
   const std::vector<int> x = count_from(1, 32);
   EXPECT_EQ(run_k(load_text(R"(
 extern "C" __global__ void k(int* y, const int* x) {

@@ -9,7 +9,7 @@
 
 namespace troupe::numerics {
 
-/// A matrix as in mathematics: all of it, in the precision of the references. A vector has a single column.
+/// A matrix with all of its elements, in the precision of the references. A vector has a single column.
 class dense {
  public:
   dense(std::int64_t rows, std::int64_t columns)

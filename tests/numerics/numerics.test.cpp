@@ -161,7 +161,7 @@ TEST(stored, detects_writes_outside_its_elements_only) {
     const float kept = p.data()[at];
     p.data()[at] = 0;
     EXPECT_FALSE(p.untouched_outside()) << at;
-    EXPECT_TRUE(std::isnan(kept)) << "what is no element is poisoned";
+    EXPECT_TRUE(std::isnan(kept)) << "memory outside the elements is NaN";
     p.data()[at] = kept;
   }
   EXPECT_TRUE(p.untouched_outside());

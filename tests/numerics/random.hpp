@@ -23,8 +23,8 @@ inline std::uint64_t seed() {
 /// Returns what to print with a failure so that the run can be repeated.
 inline std::string how_to_repeat() { return "repeat with TROUPE_SEED=" + std::to_string(seed()); }
 
-/// Random shapes, choices and values. Every test makes its own generator, so that it behaves the same alone and among
-/// others.
+/// Random shapes, choices and values. Every test makes its own generator, so that it behaves the same alone and
+/// together with others.
 class random_source {
  public:
   explicit random_source(std::uint64_t from = seed()) : engine_(from) {}

@@ -17,7 +17,7 @@ bool is_real(const dense& m) {
 
 answers product(const dense& a, const dense& b) {
   answers out(a.rows(), b.columns());
-  const dense rows = a.transposed();  // so that both factors of an element are side by side
+  const dense rows = a.transposed();  // so that the factors of each sum are contiguous in memory
   const bool real = is_real(a) && is_real(b);
   const std::int64_t terms = a.columns();
   for (std::int64_t j = 0; j < b.columns(); ++j)

@@ -25,7 +25,7 @@ struct expected {
   }
 };
 
-/// A whole result.
+/// All elements of a result.
 class answers {
  public:
   answers(std::int64_t rows, std::int64_t columns)
@@ -53,8 +53,8 @@ inline expected combine(number alpha, const expected& product, number beta, numb
   return e;
 }
 
-/// A * B. Sums in the order of the columns of A, element by element, so that what is summed stays in registers: tests
-/// spend most of their time here.
+/// A * B. Sums in the order of the columns of A, one element after another, so that the sum stays in registers:
+/// tests spend most of their time here.
 answers product(const dense& a, const dense& b);
 
 /// alpha * A * B + beta * C

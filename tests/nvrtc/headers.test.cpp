@@ -55,7 +55,7 @@ std::string includes_of(const std::vector<std::string>& headers) {
 
 class own_headers_by_architecture : public ::testing::TestWithParam<std::tuple<const char*, int>> {
  protected:
-  // Without any message of NVRTC.
+  // Expects that NVRTC compiles the recipe without any message.
   void expect_silence(jit::recipe r, const std::string& where) const {
     r.source += "\n__global__ void last(int* x) { *x = 1; }\n";
     std::tie(r.architecture, r.standard) = GetParam();
@@ -67,7 +67,8 @@ class own_headers_by_architecture : public ::testing::TestWithParam<std::tuple<c
   }
 };
 
-// One by one for one architecture of each standard alone: none of the headers looks at the architecture.
+// Each header alone, and only for one architecture of each C++ standard: none of the headers looks at the
+// architecture.
 using each_own_header = own_headers_by_architecture;
 
 TEST_P(each_own_header, compiles_alone_and_when_included_twice) {

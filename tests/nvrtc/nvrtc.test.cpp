@@ -215,7 +215,7 @@ TEST_P(nvrtc_compiler, compiles_every_source_text_given_to_jit) {
 }
 
 #ifdef TROUPE_TEST_PTXAS
-// Text in the GPU's own language is for drivers, whose compiler is also the toolkit's ptxas.
+// PTX is compiled by drivers, and here by the toolkit's ptxas, which contains the same compiler.
 TEST_P(nvrtc_compiler, leaves_kernels_written_in_ptx_to_ptxas) {
   const fs::path written = fs::temp_directory_path() / ("troupe-ptx-" + std::to_string(::getpid()));
   std::size_t count = 0;

@@ -30,12 +30,12 @@ task<result<int>> all(device gpu, thread_pool& pool) {
   gpu.fill(y, 1.0f);
   co_await gpu.sync();
 
-  // A time-out: the request has not started by then.
+  // By a time-out: the request has not started by then.
   gpu.tell(faults::hang{.through = x.as<std::byte>(), .milliseconds = 200});
   wrong += !later(co_await as_result(gpu.ask(blas::asum<float>{.x = x, .n = n}, {.timeout = 20ms})));
   wrong += co_await gpu.ask(blas::asum<float>{.x = x, .n = n}, {.timeout = 20s}) != n;
 
-  // By hand. Its output is stale, but its input is not.
+  // By hand: the request's output is stale, but its input is not.
   gpu.tell(faults::hang{.through = x.as<std::byte>(), .milliseconds = 100, .number = 1});
   auto copy = gpu.copy(y, x);
   copy.cancel();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A service whose runtime, device and buffers are static, and whose children end by exit(), as those of fork() in
-// libraries do. One child serves by itself, with a device of its own.
+// A service whose runtime, device and buffers are static, and whose children end by exit(), as children made by
+// fork() in libraries do. One child serves by itself, with a device of its own.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,7 +55,7 @@ int main() {
     const auto seen = gpu.download(x).get();
     wrong += !seen || *seen != std::vector<float>(n, static_cast<float>(i));
   }
-#if !defined(__SANITIZE_THREAD__)  // which allows no threads in a child
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer allows no threads in a child
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);

@@ -59,7 +59,7 @@ task<void> all(device gpu) {
         co_await gpu.ask(
             jit::launch{.kernel = program.kernel("scale"), .grid = 1, .block = n, .arguments = {x, 2.0f, n}}),
         reaction::caller_bug, {"argument 0", "inout"});
-  names("an argument too few",
+  names("a missing argument",
         co_await gpu.ask(
             jit::launch{.kernel = program.kernel("scale"), .grid = 1, .block = n, .arguments = {inout(x), 2.0f}}),
         reaction::caller_bug, {"2", "3", "scale"});
@@ -70,7 +70,7 @@ task<void> all(device gpu) {
                                      .block = n,
                                      .arguments = {inout(gpu.alloc<double>(n, {.zeroed = true})), 2.0f, n}}),
         reaction::caller_bug, {"argument 0", "float"});
-  names("a misspelt name",
+  names("a misspelled name",
         co_await gpu.ask(
             jit::launch{.kernel = program.kernel("scael"), .grid = 1, .block = n, .arguments = {inout(x), 2.0f, n}}),
         reaction::caller_bug, {"scael"});
@@ -79,7 +79,7 @@ task<void> all(device gpu) {
         co_await gpu.ask(
             jit::launch{.kernel = program.kernel("scale"), .grid = 1, .block = 2048, .arguments = {inout(x), 2.0f, n}}),
         reaction::caller_bug, {"block", "2048", "1024"});
-  names("a misspelt name in the recipe",
+  names("a misspelled name in the recipe",
         co_await jit::compile(gpu, {.source = good, .name = "scale.cu", .kernels = {"scael"}}).ready(),
         reaction::caller_bug, {"scael"});
   names("a missing brace", co_await jit::compile(gpu, {.source = unfinished, .name = "unfinished.cu"}).ready(),
@@ -95,7 +95,7 @@ task<void> all(device gpu) {
         reaction::caller_bug, {"divergent.cu", "uneven"});
   names("and its output", co_await gpu.download(x), reaction::caller_bug, {"jit.launch"});
 
-  // None of them has harmed anything.
+  // None of these mistakes has harmed the device.
   gpu.fill(x, 1.0f);
   gpu.tell(jit::launch{.kernel = program.kernel("scale"), .grid = 1, .block = n, .arguments = {inout(x), 2.0f, n}});
   const auto values = co_await gpu.download(x);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Managed memory: prefetched, used like any other, and gone with its worker.
+// Managed memory: prefetched, used like any other, and lost with its worker.
 #include <signal.h>
 
 #include <cstdio>

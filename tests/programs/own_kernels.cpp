@@ -66,7 +66,7 @@ task<result<int>> count_wrong(device gpu) {
   for (int i = 0; i < n; ++i) {
     y[i] = 2.5f * x[i] + y[i];
     wrong += sums_of[i] != y[i];
-    expected_sum += y[i];  // all are multiples of 0.5, so sums are exact
+    expected_sum += y[i];  // all elements are multiples of 0.5, so sums are exact
   }
 
   const extent blocks = kernel::blocks_for(n, 256);

@@ -128,8 +128,8 @@ void answer_rules::judge_failure(client_request& q) {
   if (!q.suspect && !had_to_fail(q)) run_.violated(q.name() + " failed without a reason: " + q.cause->text());
 }
 
-// Returns true if the device may have to assume that a later request overwrote what this one reads. It counts as
-// started, too, if it was to share the call of this one and fails because an input is missing.
+// Returns true if the device may have to assume that a later request overwrote what this one reads. A later request
+// that was to share this one's call counts as started, even if it fails because an input is missing.
 bool answer_rules::may_be_overwritten(const client_request& q) const {
   const auto& all = log_.all();
   return std::any_of(all.begin(), all.end(), [&q](const client_request& later) {

@@ -9,8 +9,8 @@
 
 namespace troupe::simulation {
 
-/// One aligned word that the serving worker shares with the application, damaged once, before one step of a run without
-/// other faults: what a stray write does.
+/// One aligned word that the serving worker shares with the application, damaged once, before one step of a run
+/// without other faults, as by a stray write.
 struct damaged_word {
   enum class becomes : std::uint32_t { zeros, ones, its_last_value, one_bit_wrong };
   static constexpr std::uint32_t ways = 4, steps = 120;

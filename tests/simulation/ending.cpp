@@ -10,7 +10,7 @@ namespace troupe::simulation {
 void ending::run() {
   end_faults();
   settle("requests are left without an answer", [this] { return log_.all_judged(); });
-  for (const auto& w : device_.workers())  // the damage may not have shown yet
+  for (const auto& w : device_.workers())  // the damage may still be undetected
     if (w->dishonest) w->die({exit_status::ending::signalled, SIGKILL});
   if (!device_.closing()) prove_service();
   close();
@@ -55,7 +55,7 @@ void ending::settle(const char* failure, const Done& done) {
   }
 }
 
-// Requests that callers have not collected the answers of still hold memory.
+// Requests whose answers have not been collected still hold memory.
 void ending::settle_idle(const char* failure) {
   settle(failure, [this] { return device_.core().requests.in_flight() == 0 && calls_.empty(); });
 }

@@ -30,7 +30,7 @@ void execution_rules::request_started(std::uint64_t ticket, simulated_worker& w)
   if (found == nullptr) return;
   client_request& q = *found;
   if (w.kill_wanted) {
-    // A worker that could not be killed: it may die now, or the device has stopped because of it.
+    // The worker could not be killed: it may die now, or the device has stopped because of it.
     ++q.starts;
     return note_start(q, w);
   }

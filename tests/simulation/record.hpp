@@ -26,7 +26,7 @@ struct run_record {
   std::uint32_t events = 0;
   std::uint64_t recoveries = 0, garbage = 0, kept_requests = 0, answers = 0, failures = 0;  ///< over all runs
   bool violated = false;
-  bool aborts = false;  ///< a broken rule is printed and aborts, as a fuzzer requires
+  bool aborts = false;  ///< a broken rule is printed and aborts the process, as a fuzzer requires
   char violation[512] = {};
   std::array<event, kept> last{};
 

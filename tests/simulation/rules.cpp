@@ -29,7 +29,7 @@ bool rules::judge_answers(bool distrust) {
   log_.for_each_open([&](client_request& q) {
     if (!q.answer || q.is_checked) return;
     if (!q.answered && !q.continued && q.answer->done()) q.collect(*q.answer, q);
-    // A download that is decided about may still wait for its data, and a fence for a download.
+    // A download whose outcome is decided may still wait for its data, and a fence for a download.
     if (distrust && (q.answered || q.kind == request_kind::fence)) q.suspect = true;
     q.doubted |= distrust && q.kind == request_kind::download;
     q.suspect |= q.doubted && q.answered;

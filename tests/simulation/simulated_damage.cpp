@@ -21,7 +21,7 @@ void simulated_worker::write_wildly(random_bits& r) {
   scene_.memory_was_overwritten();
 }
 
-// Falsifies the progress of the next chunked transfer, which it has not begun.
+// Falsifies the progress of the next chunked transfer, which the worker has not begun.
 bool simulated_worker::claim_progress(random_bits& r) {
   const auto next = commands_->peek();
   if (!next) return false;
@@ -127,8 +127,8 @@ bool simulated_worker::report_twice() {
   return true;
 }
 
-// Returns null if there is no such word now. Replies are no such words: a wrong number there is invisible. Nor are
-// those of the report ring that only the worker reads.
+// Returns null if there is no such word now. Replies are excluded, because a wrong number there cannot be detected;
+// so are the words of the report ring that only the worker reads.
 std::atomic<std::uint64_t>* simulated_worker::word_of(std::uint32_t group, std::uint32_t i) const noexcept {
   const auto words = [](void* at) { return static_cast<std::atomic<std::uint64_t>*>(at); };
   const std::uint32_t capacity = settings_.capacity;

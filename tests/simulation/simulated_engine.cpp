@@ -243,11 +243,11 @@ bool run_adds(void* state, const void* const* payloads, const troupe_engine_call
               troupe_engine_failure* failure) {
   return run_all<simulated::add>(state, payloads, calls, count, failure, false);
 }
-// Returns different numbers, so that calls are cut at different places.
+// Returns various numbers, so that calls are cut at various places.
 std::uint64_t kind_of_combine(const void* payload) {
   return 1 + static_cast<std::uint64_t>(decode<simulated::combine>(static_cast<const std::byte*>(payload)).n.value());
 }
-// Some must run alone.
+// Some requests must run alone.
 bool run_combines(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
                   troupe_engine_failure* failure) {
   if (calls[0].ticket % 4 != 0) return run_all<simulated::combine>(state, payloads, calls, count, failure, true);

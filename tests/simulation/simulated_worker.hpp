@@ -30,7 +30,7 @@ class simulated_worker {
   void die(exit_status how);
   /// Dies with a crash note about the current request: a guess, or `ticket` if it is set.
   void die_with_crash_note(int signal, random_bits& r, std::uint64_t ticket = 0);
-  /// Writes something impossible, or at least false, to memory that a worker can write.
+  /// Writes impossible, or at least false, values to memory that a worker can write.
   void write_garbage(random_bits& r);
   /// Damages a word, if it exists and its value changes.
   void damage(const damaged_word& d);
@@ -45,7 +45,7 @@ class simulated_worker {
   const enum isolation isolation;
   const std::shared_ptr<const memory_file> channel;
 
-  // Its condition.
+  // Its state.
   bool launched = false, dead = false, exit_shows = false;
   bool hung = false;          ///< until it is resumed
   bool frozen = false;        ///< for good: its own state is damaged
@@ -58,7 +58,7 @@ class simulated_worker {
   bool dishonest = false;   ///< has written garbage
   bool missed_memory = false;
   bool deaf = false;  ///< takes no memory messages, and no pings
-  bool mute = false;  ///< cannot be sent anything
+  bool mute = false;  ///< no message can be sent to it
   bool kill_wanted = false;
   bool held = false;  ///< the device has a link to it
   bool asked_to_stop = false;

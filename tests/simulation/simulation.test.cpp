@@ -18,7 +18,7 @@ std::uint64_t given(const char* name, std::uint64_t otherwise) {
 
 constexpr std::uint64_t shards = 2;
 
-// Two programs share the schedules, so that two cores do.
+// Two programs share the schedules, to use two cores.
 class simulation_of_a_device : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(shard, simulation_of_a_device, testing::Range<std::uint64_t>(0, shards));
 

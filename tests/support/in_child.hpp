@@ -11,8 +11,8 @@
 
 namespace troupe::whole {
 
-/// Runs `use` in a child made by fork(), which then ends without running destructors. Returns what `use` returns: what
-/// went wrong, or nothing. Also says how the child ended, if not as it should: it is killed if it takes too long.
+/// Runs `use` in a child made by fork(), which then ends without running destructors. Returns the problem that
+/// `use` returns, or nothing; and how the child ended if it did not exit with 0. A child that takes too long is killed.
 template <class F>
 std::string in_child(F&& use) {
   int ends[2];

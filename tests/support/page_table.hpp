@@ -12,7 +12,7 @@ namespace troupe::testing {
 
 /// A part of a page that a test checks: the lines between `<!-- checked by: test -->` and `<!-- end -->`.
 struct page_table {
-  std::vector<std::vector<std::string>> rows;  ///< the cells of each row of the table, the head first
+  std::vector<std::vector<std::string>> rows;  ///< the cells of each row of the table, the header first
   std::vector<std::string> notes;              ///< the texts `in code` of the lines "- (1) `text`", in their order
   std::vector<std::string> other_lines;
 

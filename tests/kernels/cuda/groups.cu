@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups: a sum by tiles of 16, and counting with the lanes that happen to be together.
+// Cooperative groups: a sum by tiles of 16, and counting by the lanes that are active together.
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 

@@ -150,7 +150,7 @@ TEST_F(on_a_gpu, kernels_run_by_their_names_in_the_source) {
   EXPECT_EQ(y[0], 2.5f);
 }
 
-// Each needs the result of the one before it, and they are not alike.
+// Each launch needs the result of the previous one, and they are not alike.
 TEST_F(on_a_gpu, launches_that_come_again_run_in_their_order_as_one_graph) {
   struct large {
     unsigned unused[500];
@@ -259,7 +259,7 @@ TEST_F(on_a_gpu, blocks_of_a_cooperative_launch_wait_for_each_other) {
     ASSERT_EQ(y[static_cast<std::size_t>(i)], 1000 * ((i + rounds * threads) % n) + rounds) << "thread " << i;
 }
 
-// Each block reads the number of its right neighbour in the cluster, from that block's shared memory.
+// Each block reads the number of the next block in the cluster, from that block's shared memory.
 constexpr const char* of_clusters = R"(
 __global__ void neighbours(int* out) {
   __shared__ int mine;
@@ -372,7 +372,7 @@ TEST_F(on_a_gpu, a_program_of_several_parts_runs) {
   }
 }
 
-// Moves a box of 32 x 8 through shared memory.
+// Copies a box of 32 x 8 through shared memory.
 constexpr const char* of_maps = R"(
 struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };
 __global__ void move(const __grid_constant__ CUtensorMap from, int x, int y, const __grid_constant__ CUtensorMap to) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A GPU for tests that do not know about one: everything allocated by `new`, including vectors, comes from memory that
-// the GPU sees at the same addresses. Without a GPU the program ends with an error: such tests never pass by being
-// skipped.
+// A GPU for tests that do not mention one: everything allocated by `new`, including vectors, comes from memory that
+// the GPU sees at the same addresses. Without a GPU the program ends with an error, so that such tests never pass by
+// being skipped.
 #include <cuda.h>
 
 #include <array>
