@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# find_package(Cutlass MODULE): NVIDIA's CUTLASS, headers only, as scripts/setup cutlass fetches it to .deps, or in the tree
-# that CUTLASS_DIR names, a variable of CMake or of the environment.
+# find_package(Cutlass MODULE): finds the headers of NVIDIA's CUTLASS: in the tree that CUTLASS_DIR names (a variable of CMake or
+# of the environment), or in .deps, where scripts/setup cutlass puts them.
 #   TROUPE_CUTLASS_INCLUDE      their folder; TROUPE_CUTLASS_VERSION
 set(CUTLASS_DIR "" CACHE PATH "A tree of CUTLASS; empty: what scripts/setup cutlass has fetched")
 find_path(TROUPE_CUTLASS_INCLUDE cutlass/cutlass.h NO_DEFAULT_PATH

@@ -5,7 +5,7 @@
 #                      [APPLICATION source... [APPLICATION_DEPENDS component...]])
 #   Builds troupe::<name> from the current folder: a static library from *.cpp (not *.test.cpp), or a header-only target
 #   if there are none; one test program from *.test.cpp; and every header of the folder compiled alone. The folders
-#   PARTS, PUBLIC_PARTS and internal/ belong to it: they are compiled and tested like the rest, and headers of
+#   PARTS, PUBLIC_PARTS and internal/ belong to the component: they are compiled and tested like the rest, and headers of
 #   PUBLIC_PARTS are compiled alone, too. cmake/troupe_install_headers.cmake determines which headers are installed.
 #   APPLICATION names the sources that programs need and engines do not: these form troupe::<name>, and the others form
 #   troupe::<name>_requests, which it links. If it is not set, troupe::<name> has all sources.
@@ -84,8 +84,8 @@ function(troupe_check_headers name)
   endif()
 endfunction()
 
-# The target's own code is not optimised, which takes 60 % of the time to compile that -O1 takes; the code under test is
-# optimised as elsewhere. What sanitizers insert is too slow without.
+# The target's own code is compiled with -O0, which takes 60 % of the time of -O1; the code under test is optimized as
+# usual. With sanitizers it is -O1, because the code that they insert is too slow at -O0.
 function(troupe_compile_as_test target)
   set(level -O0)
   if(TROUPE_SANITIZE)
@@ -97,7 +97,7 @@ endfunction()
 
 # troupe_add_test(name SOURCES file... [LINK library...] [OPTIMISED]): builds one GoogleTest program whose tests ctest
 # runs one by one.
-#   OPTIMISED also optimises the program's own code, for tests that compute much.
+#   OPTIMISED also optimizes the program's own code, for tests that compute much.
 function(troupe_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "" "SOURCES;LINK")
   find_package(GTest REQUIRED)
@@ -115,7 +115,7 @@ endfunction()
 
 # troupe_add_fuzzer(name SOURCES file... [LINK library...] [ONLY_GUIDED]): builds one fuzz program. In the fuzz preset
 # libFuzzer drives it, see scripts/fuzz; in others it is a test that runs random inputs.
-#   ONLY_GUIDED builds nothing in other presets, where another test runs random inputs already.
+#   ONLY_GUIDED builds nothing in other presets, if another test runs random inputs there.
 function(troupe_add_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ONLY_GUIDED" "" "SOURCES;LINK")
   if(NOT TROUPE_FUZZ AND (arg_ONLY_GUIDED OR NOT TROUPE_TESTS))

@@ -4,40 +4,40 @@
 # troupe_add_library_actor(name [option...]): builds a library actor from the current folder. Place and name determine
 # what a file is:
 #   *.cpp, internal/*.cpp, *.hpp   requests and their checks: troupe::<name>, or troupe::<name>_requests where there is APPLICATION
-#   *.test.cpp                     tests of those, of refusals for example: troupe_<name>_test
-#   host/*.cpp, cuda/*.cpp         the engines <name>.host and <name>.cuda: troupe_engine_<name>_host, made of troupe_<name>_host_objects
+#   *.test.cpp                     tests of the requests, for example of refusals: troupe_<name>_test
+#   host/*.cpp, cuda/*.cpp         the engines <name>.host and <name>.cuda: targets troupe_engine_<name>_host, made of troupe_<name>_host_objects
 #   cuda/X.cu                      kernels of our own, embedded in cuda/X.cpp as TROUPE_KERNELS; they may include cuda/*.cuh, *.inc, kernel_*.hpp
 #   host/*.test.cpp                tests of the host engine, with the suites of numerics/: troupe_<name>_host_test
-#   cuda/*.test.cpp                tests of the CUDA engine's sources without a GPU, on the fake driver and what fakes the vendor's library,
+#   cuda/*.test.cpp                tests of the CUDA engine's sources without a GPU, on the fake driver and fakes of the vendor's library,
 #                                  cuda/testing/*.cpp: troupe_<name>_cuda_fakes_test
 #   numerics/*.test.cpp            what the requests compute, for both engines: in troupe_<name>_host_test, and in troupe_<name>_cuda_test, which
 #                                  needs a GPU: scripts/gpu finds it
-#   contract/*.contract.cpp        the library's part of tests/contract, where its host engine is
-#   host/CMakeLists.txt, cuda/CMakeLists.txt   what else an engine needs, if anything: run before the engine is made. A source that a target
-#                                  of theirs has is not the engine's.
+#   contract/*.contract.cpp        the library's part of tests/contract, built if the host engine is
+#   host/CMakeLists.txt, cuda/CMakeLists.txt   what else an engine needs: read before the engine's target is made. Sources of the targets that
+#                                  it makes are not sources of the engine.
 # Options:
-#   DEPENDS component...           what the requests are written with, beside troupe::request
-#   FOLDERS folder...              folders whose *.cpp, *.hpp and *.test.cpp are requests, too
-#   HOST_FOLDERS, CUDA_FOLDERS folder...  other folders whose *.cpp are the engine's, too: cuda/launches
-#   APPLICATION source...          sources that send requests or use a device otherwise; they are troupe::<name>, which engines do not link
-#   APPLICATION_DEPENDS component...  what those depend on, beside the requests
-#   HOST_LINK, CUDA_LINK target... the vendor's library. An engine is left out where it is missing, and `troupe doctor` says so.
-#   HOST_PACKAGE, CUDA_PACKAGE     what a user must install where the vendor's library is missing at run time
-#   HOST_BUILD_PACKAGE, CUDA_BUILD_PACKAGE   what to install to build the engine, where that may be left out
-#   HOST_PARTS, CUDA_PARTS target...  libraries of our own that an engine is made of; the tests of its sources link them, too
-#   TESTS_LINK target...           what all tests of the library link beside it, such as a reference
+#   DEPENDS component...           components that the requests use, besides troupe::request
+#   FOLDERS folder...              more folders with *.cpp, *.hpp and *.test.cpp of the requests
+#   HOST_FOLDERS, CUDA_FOLDERS folder...  more folders with *.cpp of the engine, such as cuda/launches
+#   APPLICATION source...          sources that send requests or otherwise use a device: troupe::<name>, which engines do not link
+#   APPLICATION_DEPENDS component...  components that these sources use, besides the requests
+#   HOST_LINK, CUDA_LINK target... the vendor's library. If it is missing, the engine is left out, and `troupe doctor` reports that.
+#   HOST_PACKAGE, CUDA_PACKAGE     what a user must install if the vendor's library is missing at run time
+#   HOST_BUILD_PACKAGE, CUDA_BUILD_PACKAGE   what to install to build the engine, if it is optional
+#   HOST_PARTS, CUDA_PARTS target...  libraries of ours that are part of an engine; the tests of its sources link them, too
+#   TESTS_LINK target...           what all tests of the library link besides it, such as a reference
 #   GPU_PARTS number               in how many processes the suites run on a GPU at the same time (4)
-#   CUDA_FAKES_COMPUTE             the fakes of its vendor's library compute, and all suites run on them
-#   CUDA_WITH_OUR_HEADERS          its kernels include <troupe/...>: see troupe_add_kernels
+#   CUDA_FAKES_COMPUTE             the fakes of the vendor's library compute results, so all suites run on them
+#   CUDA_WITH_OUR_HEADERS          the CUDA engine's kernels include <troupe/...>: see troupe_add_kernels
 function(troupe_add_library_actor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE;CUDA_WITH_OUR_HEADERS" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
     "DEPENDS;FOLDERS;HOST_FOLDERS;CUDA_FOLDERS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS;TESTS_LINK")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "troupe_add_library_actor(${name}): ${arg_UNPARSED_ARGUMENTS} is no option; cmake/troupe_add_library_actor.cmake lists them")
+    message(FATAL_ERROR "troupe_add_library_actor(${name}): unknown option ${arg_UNPARSED_ARGUMENTS}; cmake/troupe_add_library_actor.cmake lists the options")
   endif()
   troupe_add_component(${name} DEPENDS request ${arg_DEPENDS} PUBLIC_PARTS ${arg_FOLDERS} APPLICATION ${arg_APPLICATION} APPLICATION_DEPENDS ${arg_APPLICATION_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY TROUPE_LIBRARY_ACTORS ${name})
-  # A program of somebody else that links this library alone has all of <troupe/troupe.hpp>.
+  # A program outside this project that links only this library can include <troupe/troupe.hpp>.
   target_link_libraries(troupe_${name} INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TROUPE_OWN_TARGET>>>:troupe::runtime>)
   set(requests troupe::${name})
   if(arg_APPLICATION)
@@ -48,7 +48,7 @@ function(troupe_add_library_actor name)
     find_package(GTest REQUIRED)
     add_library(troupe_${name}_numerics OBJECT ${suites})
     target_link_libraries(troupe_${name}_numerics PRIVATE ${requests} troupe_engine_tests GTest::gtest)
-    target_compile_options(troupe_${name}_numerics PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)  # they compute much
+    target_compile_options(troupe_${name}_numerics PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)  # these tests compute much
   endif()
   troupe_add_host_engine_of(${name} ${requests})
   troupe_add_cuda_engine_of(${name} ${requests})
@@ -63,9 +63,9 @@ function(troupe_add_library_actor name)
   endif()
 endfunction()
 
-# The following are for the function above, and use its arguments.
+# The following functions and macros are parts of the function above, and use its arguments.
 
-# Sets `sources` to those of the engine in the folder `backend`, and `tests` to their tests.
+# Sets `sources` to the sources of the engine in the folder `backend`, and `tests` to their tests.
 macro(troupe_sources_of_engine backend)
   file(GLOB tests CONFIGURE_DEPENDS ${backend}/*.test.cpp)
   string(TOUPPER ${backend} prefix)
@@ -206,7 +206,7 @@ endmacro()
 
 # The lines of tests/gpu/programs for the suites of a library: as they are, and under the tools of compute-sanitizer.
 # racecheck and synccheck check only our own kernels, troupe_<name>_*: vendors' kernels pass data in ways that racecheck
-# does not recognise.
+# does not recognize.
 function(troupe_add_gpu_suites name parts kernels)
   if(NOT parts)
     set(parts 4)

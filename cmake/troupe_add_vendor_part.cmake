@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # troupe_add_vendor_part(target INCLUDE folder ELSE text LINK arguments...)
-#   A part of an engine that computes with a vendor library, which is loaded at run time: only its headers are wanted
-#   when the part is built. It has all sources of the calling folder but absent.cpp and tests. If INCLUDE, the folder of the
-#   headers, is empty or not found, it has absent.cpp alone, and ELSE says so to those who configure.
+#   Builds a part of an engine that computes with a vendor library. The library is loaded at run time, so that building
+#   the part needs only its headers, in the folder INCLUDE. The part consists of all sources of the calling folder except
+#   absent.cpp and tests; or, if INCLUDE is empty or not found, of absent.cpp alone, and CMake prints the text ELSE.
 #   LINK is for target_link_libraries.
 function(troupe_add_vendor_part target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "INCLUDE;ELSE" "LINK")

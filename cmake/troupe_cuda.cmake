@@ -20,9 +20,10 @@ endif()
 
 # troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [WITH_OUR_HEADERS])
 #   Compiles our kernels into one image, which TROUPE_KERNELS names while file.cpp is compiled
-#   (backends/troupe/cuda/embedded.hpp). WITH_OUR_HEADERS: they include <troupe/...>, whose constexpr functions they call.
-#   The source's property COMPILE_OPTIONS has further options of nvcc. Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists the sources that NVRTC can compile,
-#   too: those without our headers.
+#   (backends/troupe/cuda/embedded.hpp). WITH_OUR_HEADERS: the kernels include <troupe/...>, and call constexpr functions
+#   of these headers.
+#   The source's property COMPILE_OPTIONS may contain more options for nvcc. Makes the target troupe_<name>_kernels. The
+#   global property TROUPE_BUILT_IN_KERNELS lists the sources that NVRTC can compile, too: those without our headers.
 function(troupe_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_OUR_HEADERS" "SOURCE;EMBEDDED_IN" "")
   set(with_headers)

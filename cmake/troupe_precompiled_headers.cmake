@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # troupe_use_precompiled_headers()
-#   Called last, in the project's folder. Compiles what nearly every source includes once, the headers of the standard library and for tests
-#   those of GoogleTest, and lets all our targets start from that: the device with its tests takes 138 s of processor time so, and 234 s without.
-#   Sources include all that they use nevertheless: the presets clang and fuzz build without (TROUPE_PRECOMPILED_HEADERS=OFF), and headers are checked without.
-#   Left alone: targets with the property TROUPE_PLAIN, and sources with options of their own.
+#   Precompiles the headers that nearly every source includes: those of the standard library, and for tests GoogleTest's.
+#   Must be called last, in the project's folder, because it changes all targets. (The component `device` and its tests
+#   then take 138 s of processor time instead of 234 s.) Sources must still include all that they use: the presets clang
+#   and fuzz build without precompiled headers (TROUPE_PRECOMPILED_HEADERS=OFF), and so are headers checked.
+#   Targets with the property TROUPE_PLAIN, and sources with their own options, are not changed.
 option(TROUPE_PRECOMPILED_HEADERS "Compile the headers of the standard library once for all sources" OFF)
 
 function(troupe_use_precompiled_headers)
@@ -14,7 +15,7 @@ function(troupe_use_precompiled_headers)
   endif()
   set(standard <algorithm> <array> <atomic> <chrono> <condition_variable> <cstring> <functional> <map> <memory> <mutex> <optional> <span> <sstream>
     <stop_token> <string> <string_view> <thread> <unordered_map> <variant> <vector>)
-  # Headers must be compiled as the sources are, so targets that troupe_compile_as_test has changed have headers of their own.
+  # Headers must be compiled with the options of the sources, so the targets of troupe_compile_as_test have separate ones.
   troupe_add_precompiled_headers(troupe_standard_headers troupe_settings ${standard})
   if(TROUPE_EXAMPLES OR TROUPE_TESTS)
     troupe_add_precompiled_headers(troupe_example_headers troupe_settings ${standard})
@@ -60,7 +61,7 @@ function(troupe_add_precompiled_headers name linked)
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
-# Those of the folder and of all below.
+# Sets the variable to the targets of the folder and of all folders below it.
 function(troupe_find_targets variable folder)
   get_property(all DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)

@@ -62,7 +62,7 @@ if(TROUPE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(PROJECT_IS_TOP_LEVEL)
-  # It takes a fifth of the time of the usual linker, and a change of one source links a hundred programs.
+  # lld takes a fifth of the time of the default linker, and a change of one source relinks a hundred programs.
   find_program(TROUPE_LLD ld.lld)
   mark_as_advanced(TROUPE_LLD)
   if(TROUPE_LLD)

@@ -28,7 +28,8 @@ jobs_at_once() {
   echo "${JOBS:-$cores}"
 }
 
-# run_as_owner_of PREFIX: sets as_owner to a command that runs others with permission to write below PREFIX.
+# run_as_owner_of PREFIX: sets as_owner to the command that runs another with permission to write below PREFIX: sudo, or
+# env if sudo is not needed.
 run_as_owner_of() {
   local existing=$1
   until [ -e "$existing" ]; do existing=$(dirname "$existing"); done
@@ -46,8 +47,8 @@ source_folders=(runtime libraries backends apps bench examples tests comparison)
 sources() {
   find "${source_folders[@]}" -name '*.[ch]pp' | LC_ALL=C sort
 }
-# All our other files in the language: CUDA C++, headers of C and of kernels, and lists. What tests/foreign has of these is
-# by others.
+# All our other source files: CUDA C++, headers of C and of kernels, and lists for #include. Those of tests/foreign are in
+# the style of other projects.
 device_sources() {
   find "${source_folders[@]}" -path tests/foreign -prune -o -type f \( -regex '.*\.\(cu\|cuh\|h\|inc\)' -o -path '*/headers/*' ! -name '*.*' \) -print |
     LC_ALL=C sort
