@@ -37,7 +37,7 @@ __device__ float activate(float x, ACTIVATION a)
     return x;
 }
 
-// of what came out
+// the gradient, given the output x of the activation
 __device__ float gradient(float x, ACTIVATION a)
 {
     switch(a){

@@ -5,7 +5,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// A plane becomes its mean, by one thread. What comes back is spread over the plane.
+// One thread reduces a plane to its mean. Backward, the gradient is spread over the plane.
 __global__ void forward_avgpool(int planes, int w, int h, int c, float *input, float *output)
 {
     int plane = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;

@@ -5,7 +5,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// Means and variances of filters, by one block for each, and rows that are normed by them.
+// Means and variances of filters, with one block for each, and the normalization of rows by them.
 __device__ static void total_of_block(float mine, float *out, float divisor)
 {
     const int threads = BLOCK;

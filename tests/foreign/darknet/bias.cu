@@ -5,7 +5,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// A number for each channel is added or multiplied, and what comes back is summed up by a block for each channel.
+// A value for each channel is added or multiplied; backward, one block for each channel sums up the gradients.
 #define FOR_MY_CHANNEL(sample, at) \
     for(int sample = 0; sample < batch; ++sample) \
         for(int at = threadIdx.x + size*(blockIdx.x + channels*sample), end = size*(blockIdx.x + 1 + channels*sample); at < end; at += BLOCK)

@@ -6,7 +6,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// Numbers are left out where chance is below prob; where that comes from elsewhere, and where it is made here.
+// Elements are set to 0 if a random number is below prob: random numbers that are passed, and ones that are made here.
 __global__ void leave_out(float *input, int size, float *rand, float prob, float scale)
 {
     int id = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;

@@ -6,7 +6,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// Patches of an image as columns of a matrix, and the sums of the columns back in an image. A thread goes on by the size of the grid.
+// Patches of an image as columns of a matrix, and the sums of the columns back in an image. A grid-stride loop.
 
 __global__ void im2col_kernel(const int n, const float* image,
         const int height, const int width, const int ksize,

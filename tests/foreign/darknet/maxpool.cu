@@ -5,7 +5,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// The largest of each window and where it was; what is given back goes there.
+// The maximum of each window and its index; backward, the gradient goes to that index.
 typedef struct { int x, y, plane; } place;
 
 __device__ static place place_of(int i, int w, int h)

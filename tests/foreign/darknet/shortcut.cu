@@ -6,7 +6,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// One layer's output is added to that of another, of another size: what they have in common, with samples left out or far apart.
+// Adds one layer's output to another's of another size: the common part, with steps between the elements of the larger one.
 __device__ static int at(int b, int c, int y, int x, int of_c, int of_h, int of_w)
 {
     return ((b*of_c + c)*of_h + y)*of_w + x;

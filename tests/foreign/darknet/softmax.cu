@@ -6,7 +6,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// Softmax with a stride and a temperature, one thread for each. For groups of one size, and for a tree of groups of several.
+// Softmax with a stride and a temperature, one thread for each group: for groups of one size, and for a tree of groups of several sizes.
 __device__ static void softmax_of(float *from, float *to, int count, int stride, float temp)
 {
     float top = -INFINITY, total = 0;

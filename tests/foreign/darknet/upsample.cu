@@ -5,7 +5,7 @@ extern "C" {
 #include "darknet.h"
 }
 
-// Each pixel as a square of stride x stride; back, they are added up, so by atomics.
+// Each pixel becomes a square of stride x stride; backward, the square is summed up with atomics.
 __global__ void upsample_kernel(size_t N, float *x, int w, int h, int c, int batch, int stride, int forward, float scale, float *out)
 {
     const size_t me = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;

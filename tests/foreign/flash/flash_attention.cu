@@ -3,8 +3,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-// softmax(Q K^T * scale) V without the matrix in the middle. Tiles of Bc keys and values go by; each of the Bc threads of a
-// block has one row of queries, of which l and m carry the sum and the maximum so far.
+// softmax(Q K^T * scale) V without storing Q K^T. A loop over tiles of Bc keys and values; each of the Bc threads of a
+// block has one row of queries, and keeps its sum l and maximum m so far.
 __global__
 void forward_kernel(const float* Q, const float* K, const float* V, const int N, const int d,
                     const int Tc, const int Tr, const int Bc, const int Br, const float softmax_scale,
@@ -15,7 +15,7 @@ void forward_kernel(const float* Q, const float* K, const float* V, const int N,
     int qkv_at = (bx * gridDim.y * N * d) + (by * N * d);
     int lm_at = (bx * gridDim.y * N) + (by * N);
 
-    // tiles of Q, K, V and S, one behind the other
+    // tiles of Q, K, V and S, one after another
     extern __shared__ float sram[];
     int tile = Bc * d;
     float* Qi = sram;
@@ -46,14 +46,14 @@ void forward_kernel(const float* Q, const float* K, const float* V, const int N,
                 S[(Bc * tx) + y] = sum;
                 if (sum > m_row) m_row = sum;
             }
-            // its exponentials, and their sum
+            // the exponentials of the row, and their sum
             float l_row = 0;
             for (int y = 0; y < Bc; y++) {
                 S[(Bc * tx) + y] = __expf(S[(Bc * tx) + y] - m_row);
                 l_row += S[(Bc * tx) + y];
             }
 
-            // what was before is scaled to the new maximum
+            // earlier results are scaled to the new maximum
             float m_now = max(m_before, m_row);
             float l_now = (__expf(m_before - m_now) * l_before) + (__expf(m_row - m_now) * l_row);
             for (int x = 0; x < d; x++) {
@@ -65,6 +65,6 @@ void forward_kernel(const float* Q, const float* K, const float* V, const int N,
             m[lm_at + (Br * i) + tx] = m_now;
             l[lm_at + (Br * i) + tx] = l_now;
         }
-        __syncthreads();  // or the next tile would come too soon
+        __syncthreads();  // before the next tile is loaded
     }
 }

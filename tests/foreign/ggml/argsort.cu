@@ -11,7 +11,7 @@ static inline __device__ void exchange(T & a, T & b) {
     b = tmp;
 }
 
-// Indices of each row in the order of its numbers: a block for each row, of a power of two of threads, at least ncols.
+// Indices that sort each row: one block for each row, with a power of two of threads, at least ncols.
 template <sort_order order>
 static __global__ void argsort_f32_i32(const float * x, int * dst, const int ncols, int ncols_pad) {
     extern __shared__ int order_of[];
@@ -27,7 +27,7 @@ static __global__ void argsort_f32_i32(const float * x, int * dst, const int nco
         for (int reach = size / 2; reach > 0; reach /= 2) {
             const int other = col ^ reach;
             if (other > col) {
-                // what is beyond the row goes to the end
+                // indices beyond the row go to the end
                 const bool after = order_of[col] >= ncols ||
                     (order_of[other] < ncols && (order == ORDER_ASC ? row[order_of[col]] > row[order_of[other]]
                                                                     : row[order_of[col]] < row[order_of[other]]));

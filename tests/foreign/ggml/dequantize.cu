@@ -3,7 +3,7 @@
 #include "common.cuh"
 #include "quants.cuh"
 
-// two numbers of a block, whatever it is
+// reads two elements of a block of any format
 typedef void (*reader)(const void * from, const int64_t block, const int j, float2 & v);
 
 static __device__ __forceinline__ void read_q4(const void * from, const int64_t block, const int j, float2 & v) {

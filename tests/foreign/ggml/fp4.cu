@@ -6,7 +6,7 @@
 #include <cub/cub.cuh>
 using namespace cub;
 
-// on the host: how much memory it takes to bring blocks into the order of their scales
+// on the host: the memory needed to sort blocks by their scales
 static size_t bytes_for_sorting(const uint8_t * scales, int * order, const int n, cudaStream_t stream) {
     size_t bytes = 0;
     DeviceRadixSort::SortPairs(nullptr, bytes, scales, (uint8_t *) nullptr, order, order, n, 0, 8, stream);
@@ -14,7 +14,7 @@ static size_t bytes_for_sorting(const uint8_t * scales, int * order, const int n
 }
 #endif // CUDART_VERSION >= 11070
 
-// Blocks of numbers of 4 bits: 32 with a power of two, or 4 times 16 with 8 bits each.
+// Blocks of 4-bit elements: 32 with a power of two as scale, or 4 times 16 with an 8-bit scale each.
 typedef struct {
     uint8_t scale;
     uint8_t quants[16];
@@ -35,7 +35,7 @@ static_assert(sizeof(nv_block) == 36, "padded");
 // twice the value of each code
 static constexpr __device__ int8_t values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-// eight codes to eight bytes: those at even places, and those at odd ones
+// eight codes to eight bytes: those at even positions, and those at odd ones
 static __device__ __forceinline__ int2 look_up(const int codes) {
     const uint32_t * table = (const uint32_t *) values;
     uint32_t out[2];
@@ -74,7 +74,7 @@ static __device__ __forceinline__ float positive_scale(const uint8_t x) {
 
 static __global__ void dequantize_mx(const mx_block * __restrict__ from, float * __restrict__ to, const int n) {
     wait_for_kernel_before();
-    const int i = blockIdx.x*blockDim.x + threadIdx.x; // of four bytes of codes
+    const int i = blockIdx.x*blockDim.x + threadIdx.x; // four bytes of codes for each thread
     if (i >= n/8) {
         return;
     }
@@ -92,7 +92,7 @@ static __global__ void dequantize_mx(const mx_block * __restrict__ from, float *
 
 static __global__ void dequantize_nv(const nv_block * __restrict__ from, nv_bfloat16 * __restrict__ to, const int n) {
     wait_for_kernel_before();
-    const int i = blockIdx.x*blockDim.x + threadIdx.x; // of two codes
+    const int i = blockIdx.x*blockDim.x + threadIdx.x; // two codes for each thread
     if (i >= n/2) {
         return;
     }
@@ -105,7 +105,7 @@ static __global__ void dequantize_nv(const nv_block * __restrict__ from, nv_bflo
     let_next_kernel_begin();
 }
 
-// Four numbers for each thread; eight threads have a scale in common.
+// Four elements for each thread; eight threads share a scale.
 static __global__ void __launch_bounds__(64, 1) quantize_mx(const float4 * __restrict__ from, mx_block * __restrict__ to) {
 #ifdef HAS_FP4
     wait_for_kernel_before();
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(64, 1) quantize_mx(const float4 * __res
     const float inverse = 1.0f/power_of_two(scale);
     const __nv_fp4x4_e2m1 q(make_float4(v.x*inverse, v.y*inverse, v.z*inverse, v.w*inverse));
     const __nv_fp4x4_storage_t codes = q.__x;
-    // lane j has numbers 4j ... 4j + 3; byte k has number k in its low half and k + 16 in its high half
+    // lane j has elements 4j ... 4j + 3; byte k has element k in its low half and k + 16 in its high half
     const uint32_t other = __shfl_xor_sync(0xffffffff, (uint32_t) codes, 4, 8);
     if (lane == 0) {
         to[i/8].scale = scale;

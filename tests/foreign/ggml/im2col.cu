@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.cuh"
 
-// Columns of what a convolution looks at: for each place of the output, kw*kh numbers of each channel.
+// The inputs of a convolution as columns: for each output position, kw*kh elements of each channel.
 template <typename T>
 static __global__ void im2col(const float * image, T * columns, const int64_t channels, const int64_t ih, const int64_t iw,
                               const int64_t kh, const int64_t kw, const int64_t oh, const int64_t ow,
@@ -30,7 +30,7 @@ static __global__ void im2col(const float * image, T * columns, const int64_t ch
 
 enum pool_op { POOL_MAX, POOL_AVG, POOL_COUNT };
 
-// switch on a parameter that is known when the kernel is made
+// a switch on a template parameter
 template <pool_op op, typename Ti, typename To>
 static __global__ void pool2d(const int ih, const int iw, const int oh, const int ow, const int k, const int s, const int p,
                               const int count, const Ti * src, To * dst) {

@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(32, 1) mul_mat_tile(
     ((int2 *) c)[4*(group + 8) + in_group] = lower;
 }
 
-// keeps the pairs of numbers above a limit
+// sets elements that are not above a limit to 0, in pairs
 static __global__ void keep_above(const half2 * __restrict__ x, half2 * __restrict__ y, const half limit) {
     const int i = blockIdx.x*blockDim.x + threadIdx.x;
 #if CUDART_VERSION >= VERSION_OF_HALF_MASKS

@@ -14,7 +14,7 @@ static __device__ __forceinline__ int dot4(const int a, const int b, const int c
 #endif
 }
 
-// blocks of 4 bits lie at multiples of 2 bytes only
+// blocks of 4 bits are aligned to 2 bytes only
 static __device__ __forceinline__ int word_of(const uint8_t * bytes, const int i) {
     const uint16_t * halves = (const uint16_t *) bytes;
     return halves[2*i] | (int) halves[2*i + 1] << 16;
@@ -23,7 +23,7 @@ static __device__ __forceinline__ int word_of(const int8_t * bytes, const int i)
     return ((const int *) bytes)[i];
 }
 
-// Words i to i + words of a block of the matrix and of the vector. What the quants have too much, 8, comes off at the end.
+// Words i to i + words of a block of the matrix and of the vector. The offset of the quants, 8, is subtracted at the end.
 template <int words>
 static __device__ __forceinline__ float dot(const q4_block * m, const q8_block * v, const int i) {
     int products = 0;
@@ -61,7 +61,7 @@ static __global__ void mul_mat_vec_q(const void * __restrict__ matrix, const voi
     }
     __syncthreads();
     if (threadIdx.y > 0) {
-        return; // one warp is left, which goes on with shuffles
+        return; // only one warp continues, with shuffles
     }
 #pragma unroll
     for (int w = 0; w < warps - 1; ++w) {

@@ -3,7 +3,7 @@
 #include "common.cuh"
 #include "quants.cuh"
 
-// To 8 bits: a thread for each number, so a warp for each block. Rows are padded to whole blocks with zeros.
+// To 8 bits: one thread for each element, so one warp for each block. Rows are padded to whole blocks with zeros.
 static __global__ void quantize_q8(const float * __restrict__ x, void * __restrict__ to, const int64_t ncols, const int64_t padded) {
     const int64_t col = (int64_t)blockDim.x*blockIdx.x + threadIdx.x;
     if (col >= padded) {
@@ -25,7 +25,7 @@ static __global__ void quantize_q8(const float * __restrict__ x, void * __restri
     }
 }
 
-// To 4 bits: a thread for each block. The number that is farthest from 0 becomes -8 exactly.
+// To 4 bits: a thread for each block. The element that is farthest from 0 becomes exactly -8.
 static __global__ void quantize_q4(const float * __restrict__ x, q4_block * __restrict__ to, const int nblocks) {
     const int b = blockDim.x*blockIdx.x + threadIdx.x;
     if (b >= nblocks) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.cuh"
 
-// Rows over the root of the mean of their squares; with a weight for each column where weighted.
+// Rows divided by their root mean square; times a weight for each column if weighted.
 template <int threads, bool weighted = false>
 static __global__ void rms_norm(const float * x, float * dst, const int ncols, const int64_t row_stride, const float eps,
                                 const float * weights) {

@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-// by value
+// passed by value
 struct rope_params {
     float freq_base;
     float freq_scale;
     float magnitude;
     int   n_dims;
-    float ramp[2]; // pairs below the first turn as trained, from the second on as scaled, between them partly
+    float ramp[2]; // pairs below ramp[0] turn as trained, from ramp[1] on as scaled, between them partly
 };
 
 static __device__ void cos_sin(const rope_params & p, const int pair, const int position, const float factor, float & c, float & s) {
@@ -22,7 +22,7 @@ static __device__ void cos_sin(const rope_params & p, const int pair, const int 
     s = p.magnitude * sinf(angle);
 }
 
-// Turns pairs of each row by its position. split: the two are half of n_dims apart, else they are neighbours.
+// Turns pairs of each row by its position. split: the two are n_dims / 2 apart; otherwise they are adjacent.
 template <bool forward, bool split, bool has_factors, typename T>
 static __global__ void rope(const T * x, T * dst, const int ncols, const int heads, const int32_t * positions, const rope_params p,
                             const float * factors) {

@@ -11,7 +11,7 @@ __device__ float __forceinline__ number<half>(half v) {
     return __half2float(v);
 }
 
-// The same of all threads of the block. memory: a float for each warp
+// Reduces a value of all threads of the block. memory: a float for each warp
 template <class op>
 static __device__ float block_all(float v, float * memory, const float nothing) {
     v = warp_all<op>(v);
@@ -30,8 +30,8 @@ static __device__ float block_all(float v, float * memory, const float nothing) 
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
-#endif // loops of which the length is known in some instances alone
-// Rows of scale*x plus a mask, which each head weighs by a slope of its own. known_ncols is 0 where nobody knows.
+#endif // loops whose length is known only in some instances
+// Rows of scale*x plus a mask, which each head multiplies by its own slope. known_ncols is 0 if it is not known at compile time.
 template <bool in_shared, int known_ncols, typename T>
 static __global__ void soft_max(const float * x, const T * mask, float * dst, const int ncols_, const int mask_rows,
                                 const float scale, const float max_bias, const uint32_t heads) {

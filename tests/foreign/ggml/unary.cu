@@ -36,7 +36,7 @@ static __global__ void swiglu(const half2 * x, half2 * dst, const int n) {
     }
 }
 
-// the upper triangle of each head does not count
+// masks the upper triangle of each head
 static __global__ void diag_mask_inf_f32(const float * x, float * dst, const int ncols, const int rows_per_channel, const int n_past) {
     const int col = blockDim.y*blockIdx.y + threadIdx.y;
     const int row = blockDim.x*blockIdx.x + threadIdx.x;

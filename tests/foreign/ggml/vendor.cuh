@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// What there is depends on the toolkit ...
+// Features depend on the toolkit ...
 #if CUDART_VERSION >= 11080
 #include <cuda_fp8.h>
 #define HAS_FP8
@@ -78,7 +78,7 @@ static __device__ void no_code_for(const char * file, const int line, const char
 }
 #define NO_CODE no_code_for(__FILE__, __LINE__, __FUNCTION__, __CUDA_ARCH__)
 
-// A kernel may begin before the one in front of it has ended.
+// A kernel may begin before the previous kernel has ended.
 static __device__ __forceinline__ void wait_for_kernel_before() {
 #if defined(HAS_DEPENDENT_LAUNCHES) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= CC_HOPPER
     cudaGridDependencySynchronize();

@@ -5,7 +5,7 @@
 #include <iomanip>
 #include <cuda.h>
 
-// AES-128 by blocks of 16 bytes, 16 of them in a block of threads: a thread for each column. The box is made, not a table.
+// AES-128 by blocks of 16 bytes, 16 of them in a block of threads: one thread for each column. The S-box is computed, not a constant table.
 typedef unsigned char uchar;
 #define COLUMNS 4
 #define BLOCK_SIZE 64

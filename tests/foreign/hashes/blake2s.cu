@@ -4,7 +4,7 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
-// BLAKE2s of 80 bytes, as a miner has it: rounds unrolled by macros, words as vectors, work left out where the result is known.
+// BLAKE2s of 80 bytes, as in a miner: rounds unrolled by macros, words as vectors, and no work whose result is known.
 #ifdef __INTELLISENSE__
 #define __launch_bounds__(x)
 #define __byte_perm(x, y, z) x

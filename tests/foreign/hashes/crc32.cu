@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <assert.h>
 
-// CRC-32 of a long text in parts: a thread for each, eight bytes at a time, by a table that the first kernel makes.
+// CRC-32 of a long text in parts: one thread for each part, eight bytes at a time, with a table that the first kernel makes.
 #define POLYNOMIAL 0xEDB88320
 #define TABLES 8
 
@@ -52,7 +52,7 @@ __global__ void crc_parts(const char* data, size_t length, size_t part, uint32_t
 	out[first / part] = crc_of(data + first, min(part, length - first), 0);
 }
 
-// what a CRC becomes when zero bytes follow, and all of them put together
+// advances the CRC of each part over the zero bytes that follow it, and combines all
 __global__ void combine(const uint32_t* parts, int count, size_t part, size_t length, uint32_t* out)
 {
 	uint32_t crc = 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <cuda.h>
 
-// Jenkins' hash of keys of words: mix() twelve bytes at a time, and finish what is left by a switch.
+// Jenkins' hash of keys of words: mix() twelve bytes at a time, and a switch for the remaining bytes.
 
 #define rot(x,k) (((x)<<(k)) | ((x)>>(32-(k))))
 

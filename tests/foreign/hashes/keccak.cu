@@ -49,7 +49,7 @@ __device__ void permutations(sponge* ctx)
             int64_t d = rotate(C[(x + 1) % 5], 1) ^ C[(x + 4) % 5];
             for (int y = 0; y < 25; y += 5) A[x + y] ^= d;
         }
-        // words go round, each by its own count
+        // words are moved and rotated, each by its own count
         int64_t moving = A[1];
         for (int t = 0, x = 1, y = 0; t < 24; t++) {
             int next = (2 * x + 3 * y) % 5;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 of blocks with a counter in them, twice, and which of them is smallest: as miners do.
+// Double SHA-256 of blocks that contain a counter, and the smallest result, as in miners.
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -44,7 +44,7 @@ __device__ static void sha256_start(uint32_t state[8])
   state[4] = 0x510e527f; state[5] = 0x9b05688c; state[6] = 0x1f83d9ab; state[7] = 0x5be0cd19;
 }
 
-// header: 19 words, and the counter is the 20th; all are big endian already
+// header: 19 words, and the counter as the 20th; all are already big-endian
 __global__ void mine(const uint32_t *__restrict__ header, uint32_t first, int count, uint4 *digests, unsigned long long *best)
 {
   const uint32_t nonce = first + blockIdx.x * blockDim.x + threadIdx.x;

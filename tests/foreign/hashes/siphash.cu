@@ -58,7 +58,7 @@ __global__ void ends_of_edges(const siphash_keys keys, ulonglong4 *__restrict__ 
 }
 
 __global__ void texts(const siphash_keys *__restrict__ keys, const unsigned char *__restrict__ text, const int length, u64 *__restrict__ out) {
-  text += threadIdx.x;     // from each place to the end
+  text += threadIdx.x;     // each thread hashes from its position to the end
   out += threadIdx.x;
   int left = length - threadIdx.x;
   siphash_state state(*keys);

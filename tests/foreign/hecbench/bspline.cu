@@ -5,7 +5,7 @@
 #include <math.h>
 #include <cuda.h>
 
-// Sums over 4 x 4 x 4 values of splines, and their gradients and second derivatives, for many functions at once: a block for each walker.
+// Sums over 4 x 4 x 4 values of splines, and their gradients and second derivatives, for many functions at once: one block for each walker.
 template <typename T> struct BASIS { T a[4], da[4], d2a[4]; };
 
 template <typename T>

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "util.h"
 
-// An equation on an ellipse, solved by walks at random that end at the border: a thread for each place, a sum by atomics.
+// An equation on an ellipse, solved by random walks that end at the border: one thread for each point, and a sum by atomics.
 struct ellipse {
   double a, b;
   __host__ __device__ double level(double x, double y) const { return pow(x / a, 2) + pow(y / b, 2); }

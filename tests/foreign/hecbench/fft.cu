@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-// A transform of 512 numbers by 64 threads: eight of them in each thread's registers, three times, and exchanges between.
+// A transform of 512 elements by 64 threads: three steps on eight elements in each thread's registers, with exchanges between.
 #ifdef SINGLE_PRECISION
 #define T float
 #define T2 float2

@@ -7,7 +7,7 @@
 
 #define MAXDISTANCE    (200)
 
-// The shortest ways between all places, through one more place with each launch; and through which place they go.
+// The shortest paths between all nodes, through one more node with each launch; and the node that each path goes through.
 __global__ void
 one_more_place (
     unsigned int *__restrict__ distances,

@@ -7,7 +7,7 @@
 #define CRITICAL 2.26918531421f
 #define THREADS (64)
 
-// Spins on a chessboard as signed chars: the fields of one colour, half as many in each row, change while the other colour stays.
+// Spins on a chessboard as signed chars: the fields of one color, half of each row, change while those of the other color stay.
 enum class colour : int { black, white };
 
 __global__ void
@@ -26,7 +26,7 @@ half_sweep(signed char *spins, const signed char *__restrict__ others, const flo
   if (me >= rows * cols) return;
   const int row = me / cols, col = me - row * cols;
 
-  // of the two that stand in the same row one has the same number, the other depends on the row
+  // of the two neighbors in the same row, one has the same index; the other's index depends on the row
   const bool before = (mine == colour::black) == (row % 2 == 0);
   const int beside = (col + (before ? cols - 1 : 1)) % cols;
   const signed char field = others[(row + 1) % rows * cols + col] + others[(row + rows - 1) % rows * cols + col]

@@ -5,7 +5,7 @@
 #include <cuda.h>
 #include <time.h>
 
-// The k nearest of reference points for each query: distances by tiles, then an insertion for each query, then roots.
+// The k nearest reference points for each query: distances by tiles, an insertion sort for each query, then square roots.
 #define TILE 16
 
 __global__ void squares_of_tiles(const float *__restrict__ refs, const int n_refs,

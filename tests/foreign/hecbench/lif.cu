@@ -27,7 +27,7 @@ __global__ void fire (
     float v = voltages[me] + change;
     v = v < 0.f ? 0.f : v;
 
-    // for which part of the step it is awake
+    // the part of the step in which the neuron is awake
     float awake = 1.f - (resting[me] - dt) / dt;
     awake = __saturatef(awake);
     v *= awake;

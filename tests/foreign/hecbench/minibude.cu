@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-// Energies of a molecule in many poses beside another one: several poses for each thread, structs read as vectors.
+// Energies of a molecule in many poses next to another one: several poses for each thread, structs read as vectors.
 #ifndef PPWI
 #define PPWI 2
 #endif

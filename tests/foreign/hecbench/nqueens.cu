@@ -5,7 +5,7 @@
 #include <cuda.h>
 #include <time.h>
 
-// Queens on a board: the host places the first rows, a thread goes on from each of these boards with stacks in shared memory.
+// Queens on a board: the host places the first rows, and one thread continues from each of these boards, with a stack in shared memory.
 #define THREAD_NUM 32
 #define MAX_DEPTH 8
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cuda.h>
 
-// PRESENT, a small cipher: blocks of 8 bytes, a key of 10, 31 rounds. Bits go to other places by a formula.
+// PRESENT, a small cipher: blocks of 8 bytes, a key of 10, 31 rounds. A formula permutes the bits.
 __device__ const uint8_t sBox4[] = {
   0xc,0x5,0x6,0xb,0x9,0x0,0xa,0xd,0x3,0xe,0xf,0x8,0x4,0x7,0x1,0x2
 };

@@ -5,7 +5,7 @@
 #include <cmath>
 #include "vec.h"
 
-// Spheres and light, with rays that are mirrored a few times: operators of a class of its own, bounces as a loop.
+// Spheres and light, with rays that are reflected a few times: a vector class with operators, and reflections as a loop.
 struct Sphere {
   Vec<float> centre, tint;
   float radius, mirror;

@@ -53,7 +53,7 @@ __device__ void mod_mul(u256 *r, const u256 *a, const u256 *b)
     }
     t[i + 8] = carry;
   }
-  // what lies above 2^256 counts 2^32 + 977 times, twice over
+  // the part above 2^256 is added times 2^32 + 977, in two rounds
   for (int round = 0; round < 3; round++) {
     uint32_t high[9];
     for (int i = 0; i < 9; i++) { high[i] = t[8 + i]; t[8 + i] = 0; }

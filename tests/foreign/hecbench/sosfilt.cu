@@ -13,8 +13,8 @@
 #define THREADS 32
 #define of_section 6
 
-// A sample goes from thread to thread, so that all are busy with samples of their own. One barrier for each turn: the
-// threads of a warp read their neighbour's sample before they leave theirs.
+// A sample goes from thread to thread, so that all are busy with samples of their own. One barrier for each step: the
+// threads of a warp read their neighbor's sample before they overwrite their own.
 template<typename T>
 __global__ void filter_rows(const int samples, const int sections, const T *__restrict__ factors, T *__restrict__ signals)
 {
@@ -35,7 +35,7 @@ __global__ void filter_rows(const int samples, const int sections, const T *__re
   const int emptied = samples - filling;
   T in, out;
 
-  // until the last thread has something to do
+  // until the last thread has its first sample
   for (int n = 0; n < filling; n++) {
     if (me == 0) {
       in = signals[row * samples + n];
@@ -49,7 +49,7 @@ __global__ void filter_rows(const int samples, const int sections, const T *__re
     __syncthreads();
   }
 
-  // all of them
+  // all threads are busy
   for (int n = filling; n < samples; n++) {
     if (me == 0) {
       in = signals[row * samples + n];
@@ -67,7 +67,7 @@ __global__ void filter_rows(const int samples, const int sections, const T *__re
     __syncthreads();
   }
 
-  // until the last sample is out; who has none left does nothing
+  // until the last sample is out; threads without a sample do nothing
   for (int n = 0; n < sections; n++) {
     if (me > n) {
       in = handed[me - 1];

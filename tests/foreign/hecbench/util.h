@@ -12,7 +12,7 @@ static inline double seconds_now(void)
   return tv.tv_sec + 1e-6 * tv.tv_usec;
 }
 
-// after Park and Miller; Schrage's way around the overflow
+// after Park and Miller; with Schrage's method to avoid overflow
 __device__ static inline double chance(int *seed)
 {
   const int high = *seed / 127773, low = *seed % 127773;

@@ -13,7 +13,7 @@ __global__ void scores_kernel(float* scores, const float* inp, int B, int T, int
     if (at >= B * NH * T * T) return;
     const int key = at % T, query = at / T % T, head = at / (T * T) % NH, batch = at / (T * T) / NH;
     if (key > query) {
-        scores[at] = -INFINITY;  // not yet
+        scores[at] = -INFINITY;  // a later key, which is masked
         return;
     }
     const int size = C / NH;
@@ -63,7 +63,7 @@ __global__ void sort_heads_kernel(float* q, float* k, float* v, const float* inp
     }
 }
 
-// In one pass, four numbers at a time. The longest rows come first.
+// In one pass, four elements at a time. The longest rows come first.
 __global__ void rows_online_kernel(float* att, float scale, const float* scores, int rows, int T) {
     const int lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
     const int row = (gridDim.x - 1 - blockIdx.x) * warps + threadIdx.x / WARP;

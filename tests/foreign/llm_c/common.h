@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this folder share.
+// Code that the kernels of this folder share.
 #pragma once
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ __device__ inline float warp_max(float v) {
     return v;
 }
 
-// One number of the whole block, for each of its threads. `again`: the memory of it may be used once more at once.
+// Reduces a value over the block, for all of its threads. `again`: the shared memory may be reused right afterwards.
 using warp_function = float (*)(float);
 template<warp_function of_warp>
 __device__ inline float of_block(float v, bool again = false, float nothing = 0.0f) {

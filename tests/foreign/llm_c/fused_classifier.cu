@@ -31,7 +31,7 @@ __device__ SoftmaxParams prepare_softmax(int64_t idx, const floatX* inp, int V, 
         }
     }
     const float of_all = of_block<warp_max>(top, false, -INFINITY);
-    // a thread without numbers has -inf - x: exp makes a 0 of it
+    // a thread without elements has -inf - x, of which exp is 0
     total *= expf(top - of_all);
     const float sum = of_block<warp_sum>(total);
     return SoftmaxParams{1.f / sum, of_all};

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(16 * 16, 2) matmul_forward_kernel2(float* out,
             four(&columns[y][thread % 8 * 4]) = four(weight + y * C + from + thread % 8 * 4);
         }
         __syncthreads();
-        // threads begin at different places, against conflicts
+        // threads begin at different columns, to avoid bank conflicts
         for (int step = 0; step < DEPTH; step += 4) {
             const int k = (step + 4 * threadIdx.x) % DEPTH;
             float4 right[8];

@@ -27,7 +27,7 @@ __global__ void residual_forward_kernel1(float* out, const float* inp1, const fl
     }
 }
 
-// overloads: fours of floats, by reinterpreting
+// overloads for four floats at a time, by reinterpretation
 __device__ inline float4 operator+(const float4& a, const float4& b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }

@@ -53,7 +53,7 @@ __device__ void tile_shared(float* p, int ps, const float* k, int ks, const floa
         }
         __syncthreads();
         for (int i = 0; i < 32; ++i) {
-            // each thread begins elsewhere: fewer conflicts
+            // each thread begins at another index: fewer bank conflicts
             const int at = (i + threadIdx.x) % 32;
             for (int r = 0; r < 4; ++r)
                 for (int c = 0; c < 4; ++c) sums[r][c] += lhs[4 * threadIdx.y + r][at] * rhs[4 * threadIdx.x + c][at];
@@ -68,6 +68,6 @@ __device__ void tile_shared(float* p, int ps, const float* k, int ks, const floa
 template<tile_fn tile>
 __global__ void __launch_bounds__(256, 2) trimul_blocks(float* p, int ps, const float* k, int ks, const float* q, int qs,
                                                         int T, int hs, float alpha) {
-    if (blockIdx.y < blockIdx.x) return;  // all of it lies above the diagonal
+    if (blockIdx.y < blockIdx.x) return;  // the whole block is above the diagonal
     tile(p, ps, k, ks, q, qs, T, hs, alpha);
 }

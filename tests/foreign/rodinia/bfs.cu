@@ -32,7 +32,7 @@ expand( Node* nodes, int* edges, bool* front, bool* next_front, bool *seen, int*
 		{
 			int to = edges[e];
 			if(seen[to]) continue;
-			level[to]=level[me]+1;      // the last one wins: all of a front have the same level
+			level[to]=level[me]+1;      // a race without effect: all nodes of a front have the same level
 			next_front[to]=true;
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A B+ tree in one array, and a block for each search: its threads look at all keys of a node at once.
+// A B+ tree in one array, and one block for each search: its threads compare all keys of a node at once.
 #include <stdio.h>
 #include <sys/time.h>
 
@@ -17,7 +17,7 @@ typedef struct leaf_value {
 typedef struct tree_node {
 	int	place;
 	int	children [ORDER + 1];
-	int	keys [ORDER + 1];	// INT_MAX behind the last
+	int	keys [ORDER + 1];	// INT_MAX after the last key
 	bool	is_leaf;
 	int	num_keys;
 } tree_node;
@@ -53,7 +53,7 @@ find_keys(	long levels,
 		__syncthreads();
 	}
 
-	// a leaf: its children are places of values
+	// a leaf: its children are indices of values
 	if(tree[current[search]].keys[thread] == wanted[search]){
 		answer[search].value = values[tree[current[search]].children[thread]].value;
 	}

@@ -44,7 +44,7 @@ __device__ inline float pressure_of(const state& s)
 __device__ inline float speed_of(const state& s) { return sqrtf(dot(s.momentum, s.momentum))/s.density; }
 __device__ inline float speed_of_sound_of(const state& s) { return sqrtf(float(GAMMA)*pressure_of(s)/s.density); }
 
-// what flows through a face with this normal
+// the flux through a face with this normal
 __device__ inline void flow(const state& s, const float3& normal, float (&out)[VARIABLES])
 {
 	const float through = dot(s.momentum, normal)/s.density, p = pressure_of(s);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-/// Wavelets of an image: a class that holds a row or column in shared memory and lifts it, for either direction.
+/// Wavelets of an image: a class that holds a row or column in shared memory and applies lifting steps, in either direction.
 #include <cstdio>
 #include <iostream>
 #include <assert.h>
@@ -12,7 +12,7 @@ namespace dwt_cuda {
     return (n / d) + ((n % d) ? 1 : 0);
   }
 
-  /// Ends mirror: -1 is 1, and size is size - 2.
+  /// Mirrors at the ends: -1 becomes 1, and size becomes size - 2.
   __device__ inline int mirrored(int i, const int size) {
     if (i < 0) i = -i;
     return i < size ? i : 2 * size - 2 - i;
@@ -51,7 +51,7 @@ namespace dwt_cuda {
       for (int i = threadIdx.x; i < (int)ALL; i += blockDim.x)
         data[i] = line[mirrored(min(first + i - (int)LIFT::MARGIN, 2 * count - 2), count) * stride];
     }
-    /// Odd ones take from even ones, and then the other way round.
+    /// Changes odd elements by even ones, and then even elements by odd ones.
     __device__ void transform() {
       for (int step = 0; step < (int)LIFT::STEPS; step++) {
         __syncthreads();
@@ -60,7 +60,7 @@ namespace dwt_cuda {
       }
       __syncthreads();
     }
-    /// Low ones to the front half of the line, high ones to the back.
+    /// Low frequencies go to the first half of the line, high ones to the second.
     __device__ void store(type * line, int first, int count, int stride) {
       const int lows = divRndUp(count, 2);
       for (int i = threadIdx.x; i < SIZE && first + i < count; i += blockDim.x) {
@@ -70,7 +70,7 @@ namespace dwt_cuda {
     }
   };
 
-  /// A line for each blockIdx.y, a part of it for each blockIdx.x.
+  /// One line for each blockIdx.y, and a part of it for each blockIdx.x.
   template <class LIFT, int SIZE>
   __global__ void fdwtKernel(const typename LIFT::type * const in, typename LIFT::type * const out,
                              const int count, const int stride, const int lineStride) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <cuda.h>
 
-// Tracks points of a wall through frames: for each point, one block compares its template with all places nearby.
+// Tracks points of a wall through frames: for each point, one block compares its template with all positions nearby.
 #define fp float
 #define TEMPLATE_SIDE 8
 #define REACH 4

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <assert.h>
 
-// Heat on a chip: a block makes several steps of its tile, which shrinks by one at each side with each of them.
+// Heat on a chip: a block computes several steps of its tile, which shrinks by one at each side with each step.
 #ifdef RD_WG_SIZE
         #define BLOCK_SIZE RD_WG_SIZE
 #else
@@ -40,7 +40,7 @@ __global__ void heat_steps(int steps,          //number of steps
 	float ambient = 80.0;
 
 	int tx=threadIdx.x, ty=threadIdx.y;
-	// what is left of the tile after all steps lies beside that of the next block
+	// the rest of the tile after all steps is adjacent to that of the next block
 	int inner = BLOCK_SIZE-steps*2;
 	int x = inner*blockIdx.x-steps+tx;
 	int y = inner*blockIdx.y-steps+ty;
@@ -52,7 +52,7 @@ __global__ void heat_steps(int steps,          //number of steps
 	}
 	__syncthreads();
 
-	// neighbours: the tile's, but at the chip's border a thread is its own
+	// neighbors in the tile; at the chip's border, a thread's own cell
 	int W = tx-1, E = tx+1, N = ty-1, S = ty+1;
 	if (x == 0) W = tx;
 	if (x == cols-1) E = tx;

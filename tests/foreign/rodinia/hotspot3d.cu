@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <cuda_runtime.h>
 
-// Layers of a chip: a thread goes up through all of them, and keeps three in registers.
+// Layers of a chip: a thread goes through all of them upwards, and keeps three in registers.
 #define BLOCK_X 32
 #define BLOCK_Y 4
 #define tol      (0.001)

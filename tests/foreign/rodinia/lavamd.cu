@@ -10,7 +10,7 @@ extern "C" {
 }
 #endif
 
-// Particles in boxes: a block for each box, which takes in its own particles and those of the boxes around it.
+// Particles in boxes: one block for each box, which sums over its own particles and those of the boxes around it.
 #define fp double
 #define PER_BOX 20
 #define WORKERS 32
@@ -23,7 +23,7 @@ typedef struct cell_str {
 	int x, y, z;
 	int number;
 	long offset;
-	int others;              // neighbours
+	int others;              // the number of neighbor boxes
 	beside_str beside[26];
 } cell_str;
 typedef struct cutoff_str { fp alpha; } cutoff_str;

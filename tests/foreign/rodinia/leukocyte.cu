@@ -4,7 +4,7 @@
 #include <math.h>
 #include "cuda.h"
 
-// Finds round cells: for each pixel the circle around it on which the gradients point outwards most alike, then a dilation.
+// Finds round cells: for each pixel, the circle around it with the most uniform outward gradients; then a dilation.
 #define PI 3.14159
 #define ON_RING 24
 #define RINGS 3
@@ -25,7 +25,7 @@ texture<float, 1, cudaReadModeElementType> t_grad_x;
 #define FETCH(t, i) __ldg(&t[i])
 #endif
 
-// The matrices lie by columns.
+// The matrices are column-major.
 __global__ void score_of_rings(const float *grad_x, const float *grad_y, float *score, int rows, int cols)
 {
 	int i, j, k, n, x, y;

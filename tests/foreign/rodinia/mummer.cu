@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <math.h>
 
-// Matches short reads to a long sequence: each thread goes down a tree of suffixes, by packed addresses.
+// Matches short reads to a long sequence: each thread descends a tree of suffixes, by packed addresses.
 #define USE_PRINT_KERNEL 0
 #define ALPHABET 4
 #define MAX_QUERY_LEN 24
@@ -16,7 +16,7 @@
 #endif
 
 
-// an address has 16 bits each, and is taken apart by name or as a word
+// an address: two parts of 16 bits, accessible by name or as one word
 typedef union address_t {
 	unsigned int data;
 	struct {
@@ -27,7 +27,7 @@ typedef union address_t {
 
 struct __align__(16) tree_node {
 	node_address child[ALPHABET];
-	int start, end;         // the edge to it: a part of the sequence
+	int start, end;         // the edge to the node: a part of the sequence
 	int pad[2];
 };
 

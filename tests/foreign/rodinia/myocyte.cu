@@ -39,7 +39,7 @@ __device__ void slopes_of(fp time_now, fp *now, fp *out, fp *params_of) {
 		out[i] = gate_alpha(v, i - 1) * (1 - now[i]) - gate_beta(v, i - 1) * now[i];
 }
 
-// two estimates of different order, and how far they are apart
+// two estimates of different order, and their difference
 __device__ void embedded_step(fp time_now, fp h, fp *now, fp *out, fp *params_of, fp *err) {
 	fp k[3][EQUATIONS], y[EQUATIONS];
 	int i;

@@ -4,7 +4,7 @@
 #define _NETWORK_H_
 
 #define SIDE 16          // a block is SIDE x SIDE threads
-#define RATE 0.3         // of learning: a double
+#define RATE 0.3         // the learning rate, a double
 #define MOMENTUM 0.3
 
 typedef struct {

@@ -30,7 +30,7 @@ typedef struct record
 
 __global__ void euclid(LatLong *d_locations, float *d_distances, int numRecords,float lat, float lng)
 {
-	int globalId = blockDim.x * ( gridDim.x * blockIdx.y + blockIdx.x ) + threadIdx.x; // more than 65535 blocks
+	int globalId = blockDim.x * ( gridDim.x * blockIdx.y + blockIdx.x ) + threadIdx.x; // the grid may have more than 65535 blocks
     LatLong *latLong = d_locations+globalId;
     if (globalId < numRecords) {
         float *dist=d_distances+globalId;

@@ -27,7 +27,7 @@ best_of( int a,
 	return(best);
 }
 
-// one tile; its row and column 0 are what the tiles before it have found
+// one tile; its row and column 0 are results of the previous tiles
 __device__ void
 align_tile(int *similarity, int *scores, int cols, int penalty, int tile_row, int tile_col)
 {

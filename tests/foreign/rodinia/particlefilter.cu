@@ -25,7 +25,7 @@ int C = 12345;
 
 __device__ double uniform(int * seed, int index) {
     const int M = INT_MAX, A = 1103515245, C = 12345;
-    int num = A * seed[index] + C;     // wraps
+    int num = A * seed[index] + C;     // wraps around
     seed[index] = num % M;
     return fabs(seed[index] / ((double) M));
 }

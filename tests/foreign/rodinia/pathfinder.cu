@@ -5,7 +5,7 @@
 #include <time.h>
 #include <assert.h>
 
-// The cheapest way down a grid: a block makes several rows of its part, which shrinks at both ends.
+// The cheapest way down a grid: a block computes several rows of its part, which shrinks at both ends.
 #define BLOCK_SIZE 128
 #define HALO 1 // cells lost at each side with each row
 
@@ -48,7 +48,7 @@ __global__ void cheapest_kernel(
             __syncthreads();
       }
 
-      // the last row is written by those who made it
+      // only threads that computed the last row write it
       if (computed)
           cost_after[col]=after[tx];
 }

@@ -7,9 +7,9 @@
 #include <cuda.h>
 #include "srad.h"
 
-// Takes speckles out of an image. It lies by columns; north, south, west and east are the neighbours of each row and column.
+// Removes speckles from a column-major image; north, south, west and east are the indices of neighboring rows and columns.
 
-// sums of each block's values and of their squares, also of a last block that is not full
+// sums of each block's values and of their squares, also for a last block that is not full
 __global__ void sums_of(const fp *image, long elements, fp *sums, fp *squares){
 
 	__shared__ fp part[NUMBER_THREADS];
@@ -32,7 +32,7 @@ __global__ void sums_of(const fp *image, long elements, fp *sums, fp *squares){
 				part[tx] += part[tx+i];
 				part2[tx] += part2[tx+i];
 			}
-			__syncthreads();		// in a branch, which all of the block take
+			__syncthreads();		// in a branch that all threads of the block take
 		}
 	}
 	else{
@@ -48,7 +48,7 @@ __global__ void sums_of(const fp *image, long elements, fp *sums, fp *squares){
 	}
 }
 
-// differences to the neighbours, and how much of them may diffuse
+// differences to the neighbors, and the diffusion coefficient
 __global__ void coefficients(	fp lambda, int rows, int cols, long elements,
 					int *north, int *south, int *east, int *west,
 					fp *dN, fp *dS, fp *dE, fp *dW,
@@ -57,9 +57,9 @@ __global__ void coefficients(	fp lambda, int rows, int cols, long elements,
 	int ei = blockIdx.x*NUMBER_THREADS+threadIdx.x;
 	if(ei>=elements) return;
 
-	int row = (ei+1) % rows - 1;			// of an array that starts at 1 ...
+	int row = (ei+1) % rows - 1;			// as for an array with indices from 1 ...
 	int col = (ei+1) / rows + 1 - 1;
-	if((ei+1) % rows == 0){				// ... where the last of a column is an exception
+	if((ei+1) % rows == 0){				// ... with an exception for the last element of a column
 		row = rows - 1;
 		col = col - 1;
 	}

@@ -19,7 +19,7 @@ typedef struct {
 
 extern __shared__ float coord_s[];
 
-// squared distance of two points, whose coordinates lie by dimension
+// squared distance of two points, whose coordinates are stored by dimension
 __device__ float
 squared_distance(int p1, int p2, int num, int dim, float *coord_d)
 {
@@ -39,7 +39,7 @@ gain_of_opening(int num, int dim, long x, Point *p, int K, int stride,
 	const int bid  = blockIdx.x + gridDim.x * blockIdx.y;
 	const int tid = blockDim.x * bid + threadIdx.x;
 
-	// the point x: by one thread, where there are few dimensions
+	// loads the point x: by one thread, as there are few dimensions
 	if(threadIdx.x == 0)
 		for(int i=0; i<dim; i++) { coord_s[i] = coord_d[i*num + x]; }
 	__syncthreads();
@@ -48,10 +48,10 @@ gain_of_opening(int num, int dim, long x, Point *p, int K, int stride,
 	{
 		float *lower = &work_mem_d[tid*stride];
 
-		// what it would cost to assign the point there
+		// the cost of assigning the point to x
 		float x_cost = squared_distance(tid, x, num, dim, coord_d) * p[tid].weight;
 
-		// if this saves, the point changes; else its centre would lose
+		// if this is cheaper, the point changes its center; otherwise its present center would lose
 		if ( x_cost < p[tid].cost )
 		{
 			switch_membership_d[tid] = 1;
