@@ -181,7 +181,7 @@ FOREIGN_SOURCE(darknet, maxpool) {
 }
 
 FOREIGN_SOURCE(darknet, shortcut) {
-  // From 8 x 6 x 3 to 4 x 3 x 5: every second element, and the channels that both have.
+  // From 8 x 6 x 3 to 4 x 3 x 5: every second element, and the channels that both layers have.
   const int batch = 2, w1 = 8, h1 = 6, c1 = 3, w2 = 4, h2 = 3, c2 = 5, size = batch * w2 * h2 * c1;
   const auto add = floats(batch * w1 * h1 * c1);
   auto out = floats(batch * w2 * h2 * c2);

@@ -158,8 +158,8 @@ FOREIGN_SOURCE(ggml, quantize) {
       expect_near("sum of a block", number(q8[r * 4 + b].sum),
                   std::accumulate(row.begin() + b * 32, row.begin() + (b + 1) * 32, 0.0), 2e-3);
   }
-  // The element farthest from 0 is exact except for its scale; others may be as far as its opposite: 8 where 7 is the
-  // limit.
+  // The element farthest from 0 is exact except for its scale. An element near its opposite would need the quant 8, but
+  // 7 is the largest.
   const auto y = floats(320, -3, 3);
   std::vector<q4_block> q4(10);
   launch("quantize_q4", {1, 32}, y, q4, 10);

@@ -14,7 +14,7 @@ using bytes = std::vector<unsigned char>;
 using words = std::vector<std::uint32_t>;
 using wide_words = std::vector<std::uint64_t>;
 
-/// `count` bytes as a little-endian number; zeros past the end.
+/// Returns `count` bytes as a little-endian number, with zeros past the end.
 std::uint64_t little_endian(const bytes& b, std::size_t at, std::size_t count) {
   std::uint64_t out = 0;
   for (std::size_t i = 0; i < count && at + i < b.size(); ++i) out |= std::uint64_t{b[at + i]} << 8 * i;
@@ -116,7 +116,7 @@ std::uint32_t crc32(const bytes& m) {
   return ~crc;
 }
 
-/// AES with a key of 16 bytes, by definition.
+/// AES with a key of 16 bytes, as the standard defines it.
 struct aes {
   bytes box = bytes(256), keys;
 

@@ -9,7 +9,7 @@ namespace troupe::foreign {
 
 namespace {
 
-/// By Park and Miller.
+/// The random numbers of Park and Miller.
 struct minimal_standard {
   std::int64_t seed;
   double operator()() {
@@ -27,7 +27,7 @@ FOREIGN_SOURCE(hecbench, bspline,
   };
   const triple grid{5, 4, 6};
   const int splines = 40, walkers = 6, sizes[] = {grid.x, grid.y, grid.z};
-  // The same by the recursion of B-splines: degree 3 at whole numbers, and differences of lower degrees.
+  // The splines by the recursion of B-splines: degree 3 at whole numbers, and differences of lower degrees.
   const auto spline = [](auto&& self, int degree, double t) -> double {
     if (degree == 0) return t >= 0 && t < 1 ? 1 : 0;
     return (t * self(self, degree - 1, t) + (degree + 1 - t) * self(self, degree - 1, t - 1)) / degree;
@@ -281,7 +281,7 @@ FOREIGN_SOURCE(hecbench, minibude, .kernels = {"poses_energy<1>", "poses_energy<
   for (int p = 0; p < poses; ++p) {
     double energy = 0;
     for (const atom& l : ligand) {
-      // About x, then about z, then moved.
+      // Rotates about x, then about z, then translates.
       const double y = l.y * std::cos(turn_x[p]) - l.z * std::sin(turn_x[p]);
       const double z = l.y * std::sin(turn_x[p]) + l.z * std::cos(turn_x[p]);
       const double x = l.x * std::cos(turn_z[p]) - y * std::sin(turn_z[p]) + shift_x[p];
@@ -305,7 +305,7 @@ FOREIGN_SOURCE(hecbench, minibude, .kernels = {"poses_energy<1>", "poses_energy<
   }
 }
 
-// Right where the threads of a warp run at the same time; wrong on the host, by the race under `if (me > n)`: see
+// Right if the threads of a warp run at the same time; wrong on the host, because of the race under `if (me > n)`: see
 // README.md.
 FOREIGN_SOURCE(hecbench, sosfilt, .kernels = {"filter_rows<float>", "filter_rows<double>"}) {
   const int samples = 50, signals = 3;

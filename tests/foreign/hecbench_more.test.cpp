@@ -13,7 +13,7 @@ namespace troupe::foreign {
 
 namespace {
 
-/// Products modulo 2^256 - 2^32 - 977, by doubling: bits from the lowest.
+/// Computes products modulo 2^256 - 2^32 - 977 by doubling; numbers are bits, the lowest first.
 using bits = std::vector<bool>;
 bits of(const std::array<std::uint32_t, 8>& words) {
   bits out;
@@ -146,7 +146,7 @@ FOREIGN_SOURCE(hecbench, floydwarshall) {
   const unsigned n = 40;
   auto distances = integers<unsigned>(n * n, 1, 200);
   for (unsigned i = 0; i < n; ++i) distances[i * n + i] = 0;
-  // One source after another, by Bellman and Ford.
+  // The shortest paths from one source after another, by Bellman and Ford.
   std::vector<unsigned> expected;
   for (unsigned from = 0; from < n; ++from) {
     std::vector<unsigned> far(n, 100000);
@@ -239,7 +239,8 @@ FOREIGN_SOURCE(hecbench, perlin) {
             ((hash & 4) != 0 ? u + 2 * v : v + 2 * u) * faded(std::abs(x - cx)) * faded(std::abs(y - cy)) / (1 << o);
       }
     }
-    expected.push_back(std::clamp(128 + 48 * value, 0.0, 255.0) - 0.5);  // values that are cut off lie in the middle
+    // The kernel truncates to integers: with 1/2 subtracted, the error is at most 1/2.
+    expected.push_back(std::clamp(128 + 48 * value, 0.0, 255.0) - 0.5);
   }
   std::vector<four> image(width * height);
   launch("perlin_image", {{blocks(width, 16), blocks(height, 16)}, {16, 16}}, image, permutation, width, height, scale,

@@ -47,7 +47,7 @@ FOREIGN_SOURCE(polybench, adi) {
   const int n = 40;
   const auto a = doubles(n * n, 0.1, 0.5);
   auto b = doubles(n * n, 2, 3), x = doubles(n * n);
-  // A sweep solves a tridiagonal system for each line; `next` is the distance between its numbers.
+  // A sweep solves a tridiagonal system for each line; `next` is the distance between its elements.
   auto expected_b = b, expected_x = x;
   const auto sweep = [&](int line, int next) {
     double *const bb = &expected_b[line], *const xx = &expected_x[line];

@@ -10,7 +10,7 @@ FOREIGN_SOURCE(rodinia, dwt2d,
                .kernels = {"dwt_cuda::fdwtKernel<dwt_cuda::Lift53, 32>",
                            "dwt_cuda::fdwtKernel<dwt_cuda::Lift97, 32>"}) {
   const int lines = 7, count = 75;
-  // Odd and even elements alternately, mirrored at the ends. Then the low ones move to the front.
+  // Lifts odd and even elements alternately, mirrored at the ends. Then the low frequencies move to the front.
   const auto transformed = [](auto line, auto... lifts) {
     const int n = int(line.size());
     int parity = 1;
@@ -35,7 +35,7 @@ FOREIGN_SOURCE(rodinia, dwt2d,
          count);
   expect_equal("5/3", coefficients, expected);
 
-  // Here the lines are columns.
+  // In this kernel, the lines are columns.
   const auto greys = floats(lines * count);
   auto waves = greys;
   std::vector<double> expected_waves(lines * count);

@@ -66,7 +66,7 @@ FOREIGN_SOURCE(rodinia, myocyte) {
     state.insert(state.end(), {-65, 0.05f, 0.6f, 0.32f});
     parameters.insert(parameters.end(), {120, 36, 0.3f, 1 + 0.1f * float(c), 10 + float(c), 20});
   }
-  // The same equations with small steps of fourth order.
+  // Solves the same equations with small steps of fourth order.
   using vector = std::array<double, 4>;
   std::vector<double> expected;
   for (int c = 0; c < cells; ++c) {

@@ -114,7 +114,7 @@ FOREIGN_SOURCE(samples, conjugate_gradient, .globals = {"dotOfGrid"}) {
 
 FOREIGN_SOURCE(samples, interval, .kernels = {"find_roots<float>", "find_roots<double>"}) {
   const int threads = 40, most = 32;
-  const auto constants = doubles(threads, -1.9, 1.9);  // three roots each
+  const auto constants = doubles(threads, -1.9, 1.9);  // each polynomial has three roots
   const auto check = [&](const char* kernel, auto shortest) {
     using number = decltype(shortest);
     struct range {
@@ -124,7 +124,7 @@ FOREIGN_SOURCE(samples, interval, .kernels = {"find_roots<float>", "find_roots<d
     std::vector<int> counts(threads);
     const std::vector<number> rounded(constants.begin(), constants.end());
     launch(kernel, {2, threads / 2}, roots, counts, rounded, shortest, most);
-    // Each root lies in an interval, and each interval has a root or touches one that has.
+    // Each root is in an interval, and each interval contains a root or touches one that does.
     std::vector<double> expected, got;
     for (int t = 0; t < threads; ++t)
       for (int k = 0; k < 3; ++k) {

@@ -12,7 +12,7 @@ FOREIGN_SOURCE(samples, bilateral_filter, .globals = {"byDistance"}) {
   for (int i = 0; i <= 2 * radius; ++i) weights[i] = std::exp(-std::pow(i - radius, 2) / 8.0f);
   write_global("byDistance", weights);
   const auto channel = [](unsigned word, int c) { return (word >> 8 * c & 255) / 255.0; };
-  // Words differ where a colour is nearly between two steps, so each channel is compared.
+  // Words differ if a color is almost halfway between two steps, so each channel is compared.
   const auto channels = [&](const std::vector<unsigned>& words) {
     std::vector<double> out;
     for (const unsigned w : words)
@@ -96,7 +96,7 @@ FOREIGN_SOURCE(samples, dct8x8, .globals = {"waves", "steps"}) {
   expect_equal("quantised", rounded, quantised);
 }
 
-// Right where thread 0 takes longer for a pixel than the others for reading which tile is theirs. On the host, where it
+// Right if thread 0 takes longer for a pixel than the others for reading which tile is theirs. On the host, where it
 // runs first, the launch fails: see README.md.
 FOREIGN_SOURCE(samples, mandelbrot, .kernels = {"paint<float, false>", "paint<double, true>"},
                .globals = {"nextTile"}) {
@@ -111,7 +111,7 @@ FOREIGN_SOURCE(samples, mandelbrot, .kernels = {"paint<float, false>", "paint<do
     write_global("nextTile", std::vector{0u});
     launch(kernel, {3, {16, 16}}, image, width, height, steps, left, top, jx, jy, pixel, uchar4{3, 5, 7, 0}, pass,
            tiles_x, tiles);
-    // A few pixels may escape one step later with other arithmetic, but not many.
+    // With other arithmetic, a few pixels may escape one step later, but not many.
     int differing = 0;
     for (int i = 0; i < width * height; ++i) {
       double x = left + i % width * pixel, y = top + i / width * pixel;

@@ -17,10 +17,10 @@
 #include <type_traits>
 #include <vector>
 
-/// CUDA C++ as other projects write it, unchanged, on either engine. See README.md.
+/// Tests of CUDA C++ as other projects write it, unchanged, on either engine. See README.md.
 namespace troupe::foreign {
 
-/// The value of any number, including narrow ones.
+/// Returns the value of any number, including narrow ones.
 template <class T>
 double number(const T& v) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -38,7 +38,7 @@ inline int blocks(std::int64_t count, std::int64_t threads) {
   return static_cast<int>((count + threads - 1) / threads);
 }
 
-/// The target of a `bool*`, as bytes of 0 and 1: std::vector<bool> has none.
+/// The target of a `bool*`: bytes of 0 and 1, because std::vector<bool> has no such array.
 struct flags : std::vector<char> {
   using std::vector<char>::vector;
 };

@@ -135,7 +135,7 @@ table expected_on(engine e) {
     if (cells.size() != 4) throw std::runtime_error("README.md: not four cells: " + line);
     const std::string name = cells[0].substr(1, cells[0].size() - 2);
     if (!t.emplace(name, outcome_of(cells[e == engine::host ? 2 : 3])).second)
-      throw std::runtime_error("README.md tells twice of " + name);
+      throw std::runtime_error("README.md has two rows for " + name);
   }
   return t;
 }

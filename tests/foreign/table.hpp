@@ -26,7 +26,7 @@ struct outcome {
 std::string to_string(const outcome& o);
 
 enum class engine { host, gpu };
-/// Returns what is expected of "family/name".
+/// Maps "family/name" to the expected result.
 using table = std::map<std::string, outcome>;
 /// One column of the tables in README.md.
 table expected_on(engine e);
