@@ -167,7 +167,7 @@ FOREIGN_SOURCE(hecbench, haversine) {
 }
 
 FOREIGN_SOURCE(hecbench, ising, .kernels = {"throw_spins", "half_sweep<colour::black>", "half_sweep<colour::white>"}) {
-  const long long rows = 12, cols = 9;  // of each colour
+  const long long rows = 12, cols = 9;  // of each color
   const int fields = int(rows * cols);
   const float beta = 0.3f;
   const auto chance = floats(fields, 0, 1), other_chance = floats(fields, 0, 1);

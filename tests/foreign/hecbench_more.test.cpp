@@ -100,7 +100,7 @@ FOREIGN_SOURCE(hecbench, bezier) {
   std::vector<double> got, expected;
   for (int i = 0; i < p.out_i * p.out_j; ++i) {
     const double u = i / p.out_j / double(p.out_i - 1), v = i % p.out_j / double(p.out_j - 1);
-    // De Casteljau: interpolates between neighbours until one is left; first along v, then along u.
+    // De Casteljau: interpolates between neighbors until one is left; first along v, then along u.
     for (int axis = 0; axis < 3; ++axis) {
       const auto along = [](std::vector<double> c, double t) {
         for (; c.size() > 1; c.pop_back())

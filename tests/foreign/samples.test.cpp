@@ -84,7 +84,7 @@ FOREIGN_SOURCE(samples, complex, .kernels = {"multiplyAndScale", "fft<64>", "mag
 }
 
 FOREIGN_SOURCE(samples, conjugate_gradient, .globals = {"dotOfGrid"}) {
-  // A matrix whose rows connect each element with two neighbours.
+  // A matrix whose rows connect each element with two neighbors.
   const int n = 300;
   std::vector<int> first{0}, columns;
   std::vector<float> values;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cuda.h>
 
-// Median of 3 x 3 and an unsharp mask, of pixels in words; rows of a block and their neighbours in shared memory.
+// Median of 3 x 3 and an unsharp mask, of pixels in words; rows of a block and their neighbors in shared memory.
 typedef unsigned int uint;
 #define TILE_X 16
 #define TILE_Y 4

@@ -21,7 +21,7 @@ __global__ void sgemm_naive(int M, int N, int K, float alpha, const float *A, co
   }
 }
 
-// The same with neighbouring threads at neighbouring columns: blocks of one dimension.
+// The same with neighboring threads at neighboring columns: blocks of one dimension.
 template <const uint BLOCKSIZE>
 __global__ void sgemm_coalesced(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
   const int row = blockIdx.x * BLOCKSIZE + (threadIdx.x / BLOCKSIZE);

@@ -85,7 +85,7 @@ unit find_definitions(const token_list& source);
 /// Returns the function whose declaration or body contains a token, or null.
 const definition* function_at(const unit& u, std::size_t token) noexcept;
 
-/// Returns the last token of a declarator's name in [begin, end), which precedes any initialiser, array bound or
+/// Returns the last token of a declarator's name in [begin, end), which precedes any initializer, array bound or
 /// parameter list. Returns `end` if there is none.
 std::size_t declared_name(const token_list& source, std::size_t begin, std::size_t end);
 
