@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long it takes to compile our headers: the compiler's processor time, and of several runs the least, which has the
+// Measures the time to compile our headers: the compiler's processor time, and of several runs the least, which has the
 // fewest disturbances.
 #include <algorithm>
 #include <bench/measures.hpp>

@@ -9,7 +9,7 @@
 #include <troupe/troupe.hpp>
 #include <vector>
 
-/// What the measures of recovery share.
+/// Code that the measures of recovery share.
 namespace troupe::bench {
 
 inline constexpr std::uint32_t no_budget = UINT32_MAX;

@@ -64,9 +64,9 @@ figures images_per_second(const settings& s, const training& t) {
     std::snprintf(text, sizeof text, "; PyTorch's %.3f, %.3f; compiled, it trains %.0f images/s", torch.first_loss,
                   torch.last_loss, torch.compiled);
   f.note += why_not.empty() ? text : "; no PyTorch: " + why_not;
-  // The images are always the same, so that it can learn them by heart.
+  // The images are always the same, so the network can memorize them.
   if (!(last < 0.8f * first)) f.objection = "the loss does not decrease";
-  // Of the same numbers, but for what bf16 rounds.
+  // The first losses must agree, except for the rounding of bf16.
   if (why_not.empty() && !(std::abs(static_cast<double>(first) - torch.first_loss) <= 0.02 * torch.first_loss))
     f.objection = "the first loss is not PyTorch's";
   return f;

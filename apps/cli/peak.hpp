@@ -7,9 +7,9 @@
 
 namespace troupe::apps {
 
-/// How fast this processor multiplies and adds numbers of double precision, which is an upper bound for every matrix
-/// product. It is measured with a loop of such instructions on registers, the widest that the processor has, on several
-/// threads at once.
+/// The rate at which this processor multiplies and adds numbers of double precision, which is an upper bound for every
+/// matrix product. It is measured with a loop of such instructions on registers, the widest that the processor has, on
+/// several threads at once.
 struct arithmetic_peak {
   /// operations per second of all threads together; 0 if this kind of processor is unknown
   double flops = 0;

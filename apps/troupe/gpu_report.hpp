@@ -28,7 +28,7 @@ struct gpu_machine {
 /// Reads the facts. `root` is the folder that contains the machine's dev, proc and sys.
 gpu_machine look_at_gpus(const std::filesystem::path& root = "/");
 
-/// What the driver's library reports, through `troupe-worker --describe-driver`.
+/// The report of the driver's library, obtained by `troupe-worker --describe-driver`.
 struct driver_answer : protocol::driver_description {
   static constexpr int nobody = 2, one_process = 3;  ///< compute modes of a GPU
   /// how the process that asked the driver ended, if it did not exit normally

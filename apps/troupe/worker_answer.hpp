@@ -9,7 +9,7 @@
 
 namespace troupe::apps {
 
-/// What a worker program has printed about something that it examined, and how it ended.
+/// The output of a worker program that examined something, and how the program ended.
 struct worker_answer {
   std::string not_asked;  ///< why the worker program could not be started; empty if it was started
   std::string description, complaints;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long the first product of a kind takes, and what a product with a known plan costs.
+// Measures how long the first product of a kind takes, and what a product with a known plan costs.
 #include <bench/empty_cache.hpp>
 #include <bench/gpu/cutlass_pair.hpp>
 #include <bench/measures.hpp>
@@ -31,7 +31,7 @@ class product {
 
 double ms_since(std::int64_t start) { return static_cast<double>(now_ns() - start) / 1e6; }
 
-/// What a new worker reports.
+/// The answer of a new worker.
 struct found {
   double ms;  ///< from the request to its answer
   cutlass::plan_info info;

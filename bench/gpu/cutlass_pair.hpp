@@ -9,7 +9,7 @@
 #include <troupe/cutlass/cutlass.hpp>
 #include <vector>
 
-/// What the measures of cutlass share.
+/// Code that the measures of cutlass share.
 namespace troupe::bench {
 
 inline device_options for_cutlass() { return {.libraries = {"cutlass"}, .wait = wait_policy::latency}; }

@@ -25,7 +25,7 @@ struct dnn_sides {
   const std::unique_ptr<raw_dnn> raw;
 };
 
-/// How many calls the raw side uses to compute a graph.
+/// The number of calls by which the raw side computes a graph.
 enum class raw_calls : std::uint8_t { one, three };
 
 /// A request of dnn, and cuDNN called directly for the same graph and with the same data.

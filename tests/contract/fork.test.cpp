@@ -22,7 +22,7 @@ using namespace testing_actor;
 
 const fail unsupported{.how = reaction::unsupported, .code = 1, .text = "on purpose"};
 
-// What a child observes: each line says what was not as expected.
+// The observations of a child: each line names one that was not as expected.
 class notes {
  public:
   void expect(bool right, const std::string& what) {

@@ -32,7 +32,7 @@ void downloads_arrive_before_sync(isolation where) {
 TEST(sync, waits_for_earlier_downloads_of_a_worker_process) { downloads_arrive_before_sync(isolation::process); }
 TEST(sync, waits_for_earlier_downloads_of_a_worker_thread) { downloads_arrive_before_sync(isolation::thread); }
 
-// The same for small downloads, when other threads take part in delivering answers.
+// Does the same with small downloads, when other threads take part in delivering answers.
 TEST(sync, waits_for_small_downloads) {
   runtime rt;
   const device gpu = rt.open_device();

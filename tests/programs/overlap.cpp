@@ -43,7 +43,7 @@ task<result<int>> stream_through(device gpu) {
     gpu.tell(blas::axpy<float>{.x = s.x, .y = s.y, .n = n, .alpha = 2});
     s.back = gpu.download(s.y, s.from);
   }
-  // The same through ordinary memory, in place: the call has read its argument.
+  // Transfers the same data through ordinary memory, in place: the call has read its argument.
   auto x = gpu.alloc<float>(n), y = gpu.alloc<float>(n);
   std::vector<float> first(n), second(n);
   co_await when_all(gpu.upload(x, std::vector<float>(n, 3.0f)), gpu.upload(y, std::vector<float>(n, 4.0f)));

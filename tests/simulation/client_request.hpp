@@ -50,7 +50,7 @@ struct client_request {
   };
   enum class verdict : std::uint8_t { waiting, success, failure };
 
-  // What was sent.
+  // The request as it was sent.
   request_kind kind;
   std::uint32_t number = 0;      ///< requests are numbered in the order in which they are sent
   std::uint64_t ticket = 0;      ///< 0: the device refused it
@@ -82,7 +82,7 @@ struct client_request {
   std::uint64_t reply = 0;
   std::vector<word> downloaded;
 
-  // What workers did with it.
+  // The actions of workers on it.
   std::uint32_t starts = 0;
   std::uint32_t presumed_starts =
       0;  ///< starts that only the device assumes: of a shared call, or reported by a dishonest worker

@@ -42,7 +42,7 @@ class model_buffer {
 
   /// Request `order` will write [begin, begin + count).
   void expect(std::uint32_t order, std::uint32_t begin, std::uint32_t count);
-  /// It has written: `values`, if they are known.
+  /// Request `order` has written: `values`, if they are known.
   void settle(std::uint32_t order, content state, const std::vector<word>& values = {});
   /// Marks all present content as lost. Pending or doubtful writes may still arrive.
   void lose();

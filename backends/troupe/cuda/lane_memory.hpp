@@ -7,7 +7,7 @@
 
 namespace troupe::cuda {
 
-/// What a lane of the worker lends to the calls of a vendor's library: its stream, a workspace, and host memory for
+/// The resources of a worker's lane for calls of a vendor's library: its stream, a workspace, and host memory for
 /// arguments. While a request is recorded into a graph, the graph provides all three. Not thread-safe.
 class lane_memory {
  public:

@@ -6,7 +6,7 @@
 
 namespace troupe::bench {
 
-/// Which results have one wrong element.
+/// Whether the first and the second result have one wrong element.
 struct wrong_results {
   bool first, second;
 };

@@ -10,7 +10,7 @@
 
 namespace troupe::kernel {
 
-/// How a kernel's parameter is passed.
+/// The way in which a kernel's parameter is passed.
 enum class passing : std::uint8_t {
   value,          ///< by value
   const_pointer,  ///< pointer to a buffer that the kernel only reads: `in`
@@ -41,7 +41,7 @@ struct attributes {
   std::vector<parameter_attributes> parameters;
 };
 
-/// How many blocks of a kernel run at the same time, for a block size and an amount of shared memory.
+/// The number of blocks of a kernel that run at the same time, for a block size and an amount of shared memory.
 struct occupancy {
   std::uint32_t blocks = 0;               ///< blocks on each multiprocessor; 0: a block of this size does not fit
   std::uint32_t processors = 0;           ///< multiprocessors, or threads of the host engine

@@ -7,7 +7,7 @@
 #include <troupe/kernel/program.hpp>
 #include <troupe/request/checker.hpp>
 
-/// What the launches of all libraries with kernels have in common.
+/// Types and functions that the launches of all libraries with kernels have in common.
 namespace troupe::kernel {
 
 /// Why a request that makes or unloads a program cannot be part of a graph.

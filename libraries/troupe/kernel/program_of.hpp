@@ -13,8 +13,8 @@ namespace troupe::kernel {
 template <fixed_string Library>
 struct launch;
 
-/// What the program handles of all libraries with kernels share, such as `jit::program` and `module::image`. The
-/// library's source instantiates this class with the definitions in program_requests.hpp.
+/// The members that the program handles of all libraries with kernels share, such as `jit::program` and
+/// `module::image`. The library's source instantiates this class with the definitions in program_requests.hpp.
 template <fixed_string Library>
 class program_of : public program {
  public:

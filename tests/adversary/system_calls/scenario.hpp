@@ -11,7 +11,7 @@ namespace failing {
 /// text if all results were correct or failed with an error that names the cause.
 std::string run_scenario(double probe_ms, double& armed_ms);
 
-/// How long the program waits for one answer. If there is none by then, it counts as a hang.
+/// The time that the program waits for one answer. If there is none by then, it counts as a hang.
 inline constexpr double longest_answer_ms = 8000;
 
 }  // namespace failing

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-/// What the driver and the hostile workers tell each other, in a file that both map.
+/// The state that the driver and the hostile workers share, in a file that both map.
 namespace adversary {
 
 struct stage_page {

@@ -46,7 +46,7 @@ constexpr cublasComputeType_t compute_type(math_mode math) noexcept {
   }
 }
 
-/// What all products of a batch have in common.
+/// The fields that all products of a batch have in common.
 struct product_shape {
   op trans_a, trans_b;
   std::int64_t m, n, k, lda, ldb, ldc;

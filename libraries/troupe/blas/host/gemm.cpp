@@ -9,7 +9,7 @@
 
 namespace troupe::blas {
 
-// What all products of a batch have in common. `R` is a request or a gemm_group.
+// The fields that all products of a batch have in common. `R` is a request or a gemm_group.
 template <class T, class C, class R>
 static matrix_product<T, C> shape_of(const R& r, compute_of<T, C> alpha, compute_of<T, C> beta) {
   return {.trans_a = r.trans_a,

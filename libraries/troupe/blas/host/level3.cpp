@@ -28,7 +28,7 @@ static result<void> symmetric_product(const R& r, Routine routine) {
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS, symm)
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS_COMPLEX, hemm)
 
-/// What updates of a symmetric or Hermitian C have in common: C, its triangle, and the factors.
+/// The operands that updates of a symmetric or Hermitian C have in common: C, its triangle, and the factors.
 template <class T, class R>
 struct update {
   using alpha_type = decltype(std::declval<R>().alpha.load());

@@ -62,7 +62,7 @@ class direct_sums {
   const matrix_product<T, float>& p_;
 };
 
-/// The same for 16-bit results: in a buffer, rounded once at the end.
+/// Sums of 16-bit results: in a buffer, rounded once at the end.
 template <class T>
 class buffered_sums {
  public:
@@ -91,7 +91,7 @@ class buffered_sums {
   floats sums_, column_;
 };
 
-/// The same for int32 results: the sum over each 1024 steps of k is exact in float, and these sums are added as
+/// Sums of int32 results: the sum over each 1024 steps of k is exact in float, and these sums are added as
 /// integers.
 class whole_sums {
  public:

@@ -14,7 +14,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// How a variable is used where its name occurs.
+/// The use of a variable at one occurrence of its name.
 enum class use_kind : std::uint8_t {
   read,      ///< it has been proven that the value is read and nothing else happens
   assigned,  ///< the variable, an element or a member is modified in place

@@ -9,7 +9,7 @@
 
 namespace troupe::kernel {
 
-/// What the mangled name of a kernel says: its name and its parameters.
+/// The contents of a kernel's mangled name: its name and its parameters.
 struct demangled_kernel {
   std::string name;  ///< "ns::reduce<float, 256>"
   std::vector<parameter_attributes> parameters;
