@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What kernels find in the headers of C. The same text is compiled as plain C++, whose library says what comes out.
+// What kernels find in the headers of C. The same text is compiled as plain C++, whose standard library gives the expected results.
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
