@@ -24,7 +24,7 @@ class epilogue_check {
     const auto all = expression_.nodes();
     const bool uses_all = std::any_of(all.begin(), all.end(), [](const node& n) { return n.what == op::accumulator; });
     if (uses_all && is_paired(expression_.nodes()))
-      return refuse("has acc beside left or right", "acc, or left and right");
+      return refuse("has acc beside left or right", "either acc, or left and right");
     std::array<bool, most_memory> written{};
     for (const node& n : expression_.nodes()) {
       check_types(n);

@@ -7,12 +7,12 @@
 
 namespace troupe::epilogue {
 
-/// The product whose sums an epilogue is applied to: the extents of its result, the number of products, the type of the
-/// sums.
+/// The product whose sums an epilogue is applied to.
 struct result_of_product {
-  extent rows, columns, batch;
-  dtype sums;         ///< f32, f64, i32, c64 or c128
-  extent groups = 1;  ///< number of groups of rows; operands other than matrices and columns are given for each group
+  extent rows, columns;  ///< extents of the epilogue's result
+  extent batch;          ///< number of products
+  dtype sums;            ///< f32, f64, i32, c64 or c128
+  extent groups = 1;     ///< number of groups of rows: each has its own rows, numbers and column reductions
 };
 
 /// Checks the epilogue `e` of a request: its operations, and the extents and types of its operands.

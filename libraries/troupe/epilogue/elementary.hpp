@@ -8,7 +8,7 @@
 
 namespace troupe::epilogue {
 
-/// Returns the value of an operation that `op` lists after `reduce`. Called by `value_of`, which defines the others.
+/// Returns the value of an operation that `op` lists after `reduce`. Called by `value_of`, which defines all others.
 template <class N>
 TROUPE_HOST_DEVICE_NOINLINE N elementary_value_of(op what, N x, N y) noexcept {
   switch (what) {

@@ -11,7 +11,7 @@
 ///   store(before, acc + row(bias))              // also writes the matrix `before`
 ///   silu(left) * right                          // a gated pair
 ///   convert<float8_e4m3>(acc * number(scale))   // a scale in memory, read when the request runs
-/// All operations are computed in the type of the products' sums, but at least in float. The result is rounded once,
+/// All operations are computed in the type of the product's sums, but at least in float. The result is rounded once,
 /// when it is stored.
 namespace troupe::epilogue {
 
@@ -89,14 +89,14 @@ expression load(const M& m) {
   return expression::reading(op::load, detail::matrix_of(m));
 }
 
-/// Writes x to a matrix with the shape of the result, rounded to its type, and returns x unrounded.
+/// Rounds x to the type of a matrix with the shape of the result, writes it there, and returns x unrounded.
 template <class M>
 expression store(const M& to, const expression& x) {
   return expression::writing(x, detail::matrix_of(to));
 }
 
-// The next functions write a reduction of x, as f32, or as f32 or f64 if the product is f64, and return x.
-/// Writes the sum of each row, of each column, or of all values.
+// The next functions write a reduction of x to a buffer of f32 (or of f64, if the product is f64), and return x.
+/// Writes the sum of each row, of each column, or of all elements.
 template <class B>
 expression sum_rows(const B& to, const expression& x) {
   return expression::reducing(x, reduction::sum, reduction_scope::row, detail::column_of(to));
@@ -109,7 +109,7 @@ template <class B>
 expression sum_all(const B& to, const expression& x) {
   return expression::reducing(x, reduction::sum, reduction_scope::all, detail::row_of(to));
 }
-/// Writes the largest value of each row, of each column, or of all.
+/// Writes the largest value of each row, of each column, or of all elements.
 template <class B>
 expression max_rows(const B& to, const expression& x) {
   return expression::reducing(x, reduction::maximum, reduction_scope::row, detail::column_of(to));
@@ -122,7 +122,7 @@ template <class B>
 expression max_all(const B& to, const expression& x) {
   return expression::reducing(x, reduction::maximum, reduction_scope::all, detail::row_of(to));
 }
-/// Writes the largest magnitude of each row, of each column, or of all.
+/// Writes the largest magnitude of each row, of each column, or of all elements.
 template <class B>
 expression absmax_rows(const B& to, const expression& x) {
   return expression::reducing(x, reduction::absolute_maximum, reduction_scope::row, detail::column_of(to));
@@ -187,7 +187,7 @@ inline expression leaky_relu(const expression& x, const expression& slope) {
 }
 /// `x` where it is positive, and `alpha * (exp(x) - 1)` elsewhere.
 inline expression elu(const expression& x, const expression& alpha) { return detail::make(op::elu, x, alpha); }
-/// x times the normal distribution function at x. `gelu_tanh` approximates it by tanh.
+/// x times the cumulative normal distribution at x. `gelu_tanh` approximates it by tanh.
 inline expression gelu(const expression& x) { return detail::make(op::gelu, x); }
 inline expression gelu_tanh(const expression& x) { return detail::make(op::gelu_tanh, x); }
 /// x * sigmoid(x), also called swish.

@@ -18,7 +18,7 @@ bool same(const expression::memory_operand& a, const expression::memory_operand&
          a.type == b.type && a.mode == b.mode && a.batch == b.batch && a.batch_stride == b.batch_stride;
 }
 
-// Returns the index of the element that equals `one`, which is added if there is none.
+// Returns the index of the element that equals `one`. If there is none, adds `one`.
 template <class T, class Same>
 std::uint8_t find_or_add(std::vector<T>& all, const T& one, std::size_t most, bool& too_large, Same&& same) {
   const auto at = std::find_if(all.begin(), all.end(), [&](const T& other) { return same(other, one); });
@@ -45,7 +45,7 @@ std::uint8_t expression::add(const node& n) {
   return find_or_add(parts_->nodes, n, most_nodes, parts_->too_large, std::equal_to<>{});
 }
 std::uint8_t expression::add_number(double value) {
-  // Compared by their bits, so that 0 and -0 differ and a NaN equals itself.
+  // Numbers are compared by their bits, so that 0 and -0 differ and a NaN equals itself.
   return find_or_add(parts_->numbers, value, most_numbers, parts_->too_large, [](double a, double b) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
   });
@@ -54,7 +54,7 @@ std::uint8_t expression::add_memory(const memory_operand& m) {
   return find_or_add(parts_->memory, m, most_memory, parts_->too_large, same);
 }
 
-// Adds all nodes of another expression. Returns the index of the node of its result.
+// Adds all nodes of `other`. Returns the new index of the last of them, its result.
 std::uint8_t expression::add_all(const expression& other) {
   std::array<std::uint8_t, most_nodes> new_index{};
   std::uint8_t last = 0;
@@ -141,7 +141,7 @@ namespace detail {
 
 expression::memory_operand matrix_of(const memory_range& memory, const tensor_shape& s, dtype type) {
   expression::memory_operand out{.range = memory, .shape = {}, .type = type};
-  if (s.rank != 2 && s.rank != 3) return out;  // its shape has no elements, so it is refused
+  if (s.rank != 2 && s.rank != 3) return out;  // the check refuses a shape of 0 x 0
   const std::size_t i = s.rank - 2;
   out.shape = {s.extents[i], s.extents[i + 1], s.strides[i], s.strides[i + 1]};
   if (s.rank == 3) out.batch = s.extents[0], out.batch_stride = s.strides[0];
@@ -161,7 +161,7 @@ void expression::encode(std::byte* to) const noexcept {
   put_records(to, nodes());
   put_records(to, numbers());
   for (const memory_operand& m : memory()) {
-    // All products of a batch share a single operand, so its own stride is not used.
+    // All products of a batch share a single matrix.
     const std::int64_t stride = m.batch == 1 ? 0 : m.batch_stride;
     const epilogue::memory_operand operand{m.range.address, m.shape, stride, m.type, m.mode, {}};
     put_records(to, std::span(&operand, 1));
@@ -208,7 +208,7 @@ std::string operands_in<epilogue::expression>::text_of(const epilogue::expressio
   const auto memory = e.memory();
   std::size_t found = 0;
   while (found < memory.size() && &memory[found] != place) ++found;
-  // The number of an operand counts those of the same kind before it, in the order in which they were added.
+  // An operand's number is how many operands of its kind were added before it.
   std::string_view kind = "?";
   for (const epilogue::node& n : e.nodes())
     if (has_memory(n.what) && n.operand == found) kind = to_string(n.what);

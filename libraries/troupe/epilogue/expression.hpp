@@ -30,8 +30,8 @@ class expression {
     matrix_shape shape;
     dtype type;
     access_mode mode = access_mode::read;
-    std::int64_t batch = 1,
-                 batch_stride = 0;  ///< number of matrices: 1, or one for each product; elements from one to the next
+    std::int64_t batch = 1;         ///< number of matrices: 1, or one for each product
+    std::int64_t batch_stride = 0;  ///< elements from one matrix to the next
   };
 
   expression(product_part part);
@@ -43,7 +43,7 @@ class expression {
   /// Returns the operation on these arguments. Operations on numbers by value are evaluated at once; a factor of 1 and
   /// a summand of 0 are left out, and a factor of 0 makes the product 0, whatever the other factor is.
   static expression of(op what, std::span<const expression* const> arguments);
-  /// Return an expression that ends with a conversion, a load, a store or a reduction.
+  /// Return an expression whose last operation is a conversion, a load, a store or a reduction.
   static expression converted(const expression& x, dtype to);
   static expression reading(op what, memory_operand from);
   static expression writing(const expression& x, memory_operand to);
@@ -57,12 +57,12 @@ class expression {
   void visit_memory(F&& f) {
     for (memory_operand& m : parts_->memory) f(m.range);
   }
-  /// Returns true if it has more operations or operands than the limits in op.hpp. Requests with it are refused.
+  /// Returns true if the expression exceeds a limit in op.hpp. Requests with such an expression are refused.
   bool is_too_large() const noexcept { return parts_->too_large; }
   /// Returns the encoded tree. For engines only.
   tree encoded() const noexcept;
 
-  // For the codec.
+  // Called by the field_codec of expressions.
   std::size_t encoded_bytes() const noexcept;
   void encode(std::byte* to) const noexcept;
   expression(const std::byte* encoded, std::size_t bytes) noexcept;
@@ -83,7 +83,7 @@ class expression {
   bool writes() const noexcept;
 
   placed<parts> parts_;                 // used in the application
-  const std::byte* encoded_ = nullptr;  // used in the worker; null if it is damaged
+  const std::byte* encoded_ = nullptr;  // used in the worker; null if the encoding is damaged
 };
 
 /// Returns the expression as text: "relu((acc + row[0]))".

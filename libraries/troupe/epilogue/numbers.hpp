@@ -79,7 +79,7 @@ inline bool is_real(dtype t) noexcept {
 
 constexpr bool is_complex(dtype t) noexcept { return t == dtype::c64 || t == dtype::c128; }
 
-/// Rounds x to T as `convert` and the storing of a result do. As a truth value, only 0 is false; NaN is true.
+/// Rounds x to T, as `convert` and the final store of a result do. As a truth value, only 0 is false; NaN is true.
 template <class T, class N>
 TROUPE_HOST_DEVICE T rounded_to(N x) noexcept {
   if constexpr (std::is_same_v<T, stored_bool>) {
@@ -87,7 +87,7 @@ TROUPE_HOST_DEVICE T rounded_to(N x) noexcept {
   } else if constexpr (std::is_integral_v<T>) {
     if (std::isnan(x)) return 0;
     const N nearest = std::nearbyint(x);
-    // As powers of two, because the largest 64-bit integer is not a floating-point number.
+    // Compares with a power of two, because the largest 64-bit integer is not a floating-point number.
     const N end = std::ldexp(N(1), std::numeric_limits<T>::digits);
     if (nearest >= end) return std::numeric_limits<T>::max();
     if (nearest < static_cast<N>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();

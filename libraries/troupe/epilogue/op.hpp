@@ -108,7 +108,7 @@ inline constexpr op_info op_table[] = {
     {"fmod", 2},         {"atan2", 2},    {"elu", 2},        {"d_elu", 2},      {"logical_and", 2},  {"logical_or", 2},
 };
 
-/// Returns true if the value is an operation. It may come from another process, so it may be any.
+/// Returns true if `o` is an operation. A value from another process may be any number.
 constexpr bool is_known(op o) noexcept { return o != op::none && o <= op::logical_or; }
 constexpr const op_info& info(op o) noexcept { return op_table[is_known(o) ? static_cast<std::size_t>(o) : 0]; }
 constexpr std::string_view to_string(op o) noexcept { return info(o).name; }
@@ -126,7 +126,7 @@ constexpr bool is_linear(op o) noexcept {
   return o <= op::negate || (o >= op::add && o <= op::divide) || o == op::convert || o == op::store;
 }
 
-/// Returns true if the operation's value is its argument.
+/// Returns true if the operation returns its argument.
 constexpr bool passes_on(op o) noexcept { return o == op::store || o == op::reduce; }
 
 /// Limits of an epilogue: operations, different numbers by value, and operands in memory.

@@ -46,8 +46,8 @@ TROUPE_HOST_DEVICE N derivative_of(op what, N x) noexcept {
   }
 }
 
-/// Returns the value of an operation; this function defines it. N is float or double. A comparison with NaN is false;
-/// any other operation propagates NaN.
+/// Returns the value of an operation; this function defines it. N is float or double. A comparison with NaN is false, a
+/// NaN as a truth value is true, and `power` returns what std::pow does. All other operations propagate NaN.
 template <class N>
 TROUPE_HOST_DEVICE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
   constexpr N half = N(0.5), root_half = N(0.70710678118654752440), root_2_by_pi = N(0.79788456080286535588),
@@ -104,7 +104,7 @@ TROUPE_HOST_DEVICE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
     default:
       if (what >= op::d_relu && what <= op::d_hard_swish) return derivative_of(what, x);
       if (what > op::reduce) return elementary_value_of(what, x, y);
-      return x;  // store, reduce and the like return their argument
+      return x;  // `store` and `reduce` return their argument
   }
 }
 

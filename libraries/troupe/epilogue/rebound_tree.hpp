@@ -11,7 +11,7 @@ namespace troupe::epilogue {
 std::vector<std::byte> encode_tree(std::span<const node> nodes, std::span<const double> numbers,
                                    std::span<const memory_operand> memory);
 
-/// A copy of an epilogue whose operands in memory, or numbers too, are replaced.
+/// A copy of an epilogue with other operands in memory and, if they are passed, other numbers.
 class rebound_tree {
  public:
   /// `memory` has the new operand for each operand in memory of `from`.

@@ -15,7 +15,7 @@ slots slots_of(std::span<const node> nodes, bool (*needs_slot)(op), bool keeps_n
   if (!nodes.empty()) last_use.back() = nodes.size();
   for (std::size_t i = nodes.size(); i-- > 0;) {
     if (keeps_numbers && nodes[i].what == op::number) last_use[i] = nodes.size();
-    // A store or a reduction shares the slot of its argument, which is needed as long as its own value.
+    // A store or a reduction shares the slot of its argument, so the slot is in use as long as either value is needed.
     if (passes_on(nodes[i].what))
       last_use[nodes[i].arguments[0]] = std::max(last_use[nodes[i].arguments[0]], last_use[i]);
   }

@@ -15,7 +15,7 @@ struct slots {
   std::uint8_t count = 0;              ///< number of slots
 };
 /// Assigns slots to the nodes for whose operation `needs_slot` returns true; other nodes have slot 0. If
-/// `keeps_numbers`, each number by value has a slot of its own, so that it is written once.
+/// `keeps_numbers`, each number by value has a slot of its own, so that a kernel writes the number once.
 slots slots_of(std::span<const node> nodes, bool (*needs_slot)(op), bool keeps_numbers);
 
 }  // namespace troupe::epilogue

@@ -9,7 +9,7 @@
 /// The arguments of the kernels of epilogue_pass.cuh. Compiled by the host compiler and nvcc.
 namespace troupe::epilogue::kernel_arguments {
 
-inline constexpr unsigned lanes = 32, warps = 8;  ///< the threads of a block
+inline constexpr unsigned lanes = 32, warps = 8;  ///< a block has `warps` warps of `lanes` threads
 inline constexpr unsigned ordinary_slots = 8;     ///< slots of the smaller kernels
 
 /// A matrix, or a batch of matrices. Strides are in elements.
@@ -33,13 +33,13 @@ static_assert(sizeof(step) == 12);
 
 /// The arguments of a kernel that computes an epilogue for each element of a product stored column by column. The
 /// memory of a reduction receives partial results as doubles, which `combine_each` or `combine_all` combines later:
-///   reductions of each column, and of all: one for each tile of rows and each column, contiguous for each column
-///   reductions of each row: one for each group of columns and each row, contiguous for each group
+///   over each column, or over all elements: one for each tile of rows of each column, contiguous for a column
+///   over each row: one for each row and each group of columns, contiguous for a group
 struct epilogue_pass {
   strided_matrix product, result;
   std::int64_t right;  ///< elements from the left half of the product to the right half
   std::int64_t rows, columns, batch;
-  std::int64_t columns_of_block;  ///< a multiple of `warps`. A group is every `warps`-th column of a block
+  std::int64_t columns_of_block;  ///< a multiple of `warps`; each warp computes a group: every `warps`-th column
   std::uint32_t steps, unused;
   step all[most_nodes];
   double numbers[most_numbers + 1];  ///< the last is 0, the value of the product if k is 0

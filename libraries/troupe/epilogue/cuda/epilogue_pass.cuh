@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/cuda/epilogue_arguments.hpp>
+#include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/op_definitions.hpp>
 
 /// Kernels that compute an epilogue as a second pass over a product. They interpret the tree and execute each step for
@@ -22,7 +22,7 @@ __device__ N number_of(double x) {
 
 template <class T>
 __device__ basic_complex<T> quotient(basic_complex<T> x, basic_complex<T> y) {
-  // Scaled, so that the squares neither overflow nor underflow.
+  // The scale keeps the squares from overflowing and from underflowing.
   const T scale = T(1) / fmax(fabs(y.real), fabs(y.imag));
   const T c = y.real * scale, d = y.imag * scale, square = c * c + d * d;
   return {(x.real * c + x.imag * d) / square * scale, (x.imag * c - x.real * d) / square * scale};
@@ -104,7 +104,7 @@ inline __device__ double combined(reduction how, double so_far, double x) {
   return value_of(op::maximum, so_far, how == reduction::maximum ? x : fabs(x));
 }
 
-// Combines the numbers of a warp's lanes. The result is valid in the first lane.
+// Combines one number from each lane of a warp. The result is valid in the first lane.
 inline __device__ double combined_in_warp(reduction how, double x) {
 #ifdef __CUDA_ARCH__
   for (int distance = lanes / 2; distance > 0; distance /= 2)
@@ -123,7 +123,7 @@ inline __device__ double combined_in_warp(reduction how, double x) {
 #endif
 }
 
-/// Computes the epilogue for `Count` elements. `part` has their positions, the product at them, and the operands.
+/// Computes the epilogue for `Count` elements. `part` has their positions, and accesses the product and operands there.
 template <class N, int Slots, int Count, class Part>
 __device__ void interpret(const kernel_arguments::epilogue_pass& t, const Part& part) {
   const auto load = [&](const kernel_arguments::strided_matrix& p, const void* memory, N* to) {
@@ -199,7 +199,7 @@ class column_part {
       auto* const partial = static_cast<double*>(memory(s.operand));
       const double start = start_of(s.combine);
       if (s.over == reduction_scope::row) {
-        // No other thread writes this group of this row.
+        // Only this thread writes the partial result of this group and row, for all columns of the group.
         const i64 groups = static_cast<i64>(gridDim.y) * warps,
                   group = static_cast<i64>(blockIdx.y) * warps + threadIdx.y;
         for (int i = 0; i < Count; ++i) {

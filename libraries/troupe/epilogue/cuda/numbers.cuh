@@ -90,8 +90,8 @@ struct number {
   static __device__ __nv_fp8_storage_t to_float8(double x, __nv_fp8_interpretation_t kind) {
     return __nv_cvt_double_to_fp8(x, __NV_SATFINITE, kind);
   }
-  // The next two do not use the host's code, which counts leading zeros with a function of <bit> that is wrong on a
-  // GPU.
+  // The next two functions do not use the host's code: it counts leading zeros with a function of <bit> that is wrong
+  // on a GPU.
   static __device__ unsigned char to_scale(double x) {
     std::uint64_t bits;
     memcpy(&bits, &x, sizeof bits);

@@ -46,7 +46,7 @@ second_pass::second_pass(const tree& t, const stored_product& on)
       transposed_(on.transposed) {
   const slots where = slots_of(t.nodes(), [](op) { return true; }, false);
   const std::int64_t rows_of_block = lanes * choose_kernel(where.count, on.product_type);
-  // Each block that reduces writes partial results, so there are fewer blocks with reductions.
+  // Each block writes partial results of the reductions. Larger blocks leave fewer of them to combine.
   const std::int64_t usual = (is_reducing(t) ? 16 : 4) * std::int64_t{warps};
   const std::int64_t fewest = (on.columns + most_blocks - 1) / most_blocks;
   arguments_.columns_of_block = std::max(usual, (fewest + warps - 1) / warps * warps);
@@ -80,7 +80,7 @@ second_pass::second_pass(const tree& t, const stored_product& on)
   }
 }
 
-// Chooses the kernel. Returns how many elements a thread of it computes at a time.
+// Chooses the kernel. Returns how many elements each of its threads computes at a time.
 unsigned second_pass::choose_kernel(unsigned slots, dtype product) {
   const bool wide = slots > kernel_arguments::ordinary_slots;
   ordinary_ = !wide;
@@ -95,7 +95,7 @@ unsigned second_pass::choose_kernel(unsigned slots, dtype product) {
       return choose(complex64{}, 1);
     case dtype::c128:
       return choose(complex128{}, 1);
-    default:  // f64 and i32: a double holds every value
+    default:  // f64; and i32, because a double holds each of its values
       return choose(double{}, 2);
   }
 }

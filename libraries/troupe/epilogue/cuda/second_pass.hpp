@@ -20,11 +20,11 @@ struct stored_product {
   std::int64_t rows, columns, batch;
   std::int64_t product_ld, product_stride, result_ld, result_stride;  ///< in elements
   std::int64_t right;  ///< elements from the left half of the product to its right half
-  bool transposed;     ///< true if rows here are columns of the epilogue's nodes
+  bool transposed;     ///< true if the rows here are the columns of the request's result
   bool is_zero;        ///< true if k is 0: the product is 0, and not in memory
 };
 
-/// An epilogue as a second pass over the product, by the kernels of epilogue_pass.cuh: an engine that uses it includes
+/// An epilogue as a second pass over the product, by the kernels of epilogue_pass.cuh. An engine that uses it includes
 /// epilogue_kernels.inc in its list of kernels. One object serves all epilogues of the same structure.
 class second_pass {
  public:
@@ -63,11 +63,11 @@ class second_pass {
  private:
   struct reduction_pass {
     kernel_arguments::combine_arguments arguments;
-    std::uint64_t offset;  // of its partial results in `addresses::memory`, in bytes
+    std::uint64_t offset;  // where its partial results begin in `addresses::memory`, in bytes
     std::uint8_t operand;
     bool of_all;
   };
-  // Returns true if the result has no elements: reductions then combine no partial results.
+  // Returns true if the result has no elements. Reductions then combine no partial results.
   bool is_empty() const noexcept { return arguments_.rows == 0 || arguments_.columns == 0 || arguments_.batch == 0; }
   static cuda::grid threads() noexcept { return {kernel_arguments::lanes, kernel_arguments::warps, 1}; }
   unsigned choose_kernel(unsigned slots, dtype product);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Reads an epilogue from arbitrary bytes. What is accepted must refer to nothing outside of it.
+// Reads an epilogue from arbitrary bytes. An accepted tree must refer only to its own nodes, numbers and operands.
 #include <cstdlib>
 #include <cstring>
 #include <troupe/epilogue/tree.hpp>
@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace troupe;
-  std::vector<std::uint64_t> words(size / sizeof(std::uint64_t) + 1);  // aligned, as in memory that workers see
+  std::vector<std::uint64_t> words(size / sizeof(std::uint64_t) + 1);  // aligned, as requests in a worker's memory are
   if (size != 0) std::memcpy(words.data(), data, size);
   const epilogue::tree t(reinterpret_cast<const std::byte*>(words.data()), size);
   const auto require = [](bool holds) {

@@ -68,7 +68,7 @@ void write(dtype type, const complex64* from, void* to, std::int64_t stride, std
 void write(dtype type, const complex128* from, void* to, std::int64_t stride, std::int64_t n) noexcept {
   write_each(type, from, to, stride, n);
 }
-// Rounds to c64 or c128, both of which hold every complex64.
+// Rounds to c64 or c128. Both hold every complex64, so nothing changes.
 void round(dtype, const complex64* from, complex64* to, std::int64_t n) noexcept { std::copy_n(from, n, to); }
 void round(dtype type, const complex128* from, complex128* to, std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i) to[i] = type == dtype::c64 ? complex128(complex64(from[i])) : from[i];

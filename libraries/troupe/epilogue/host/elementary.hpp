@@ -19,8 +19,8 @@ constexpr bool is_limited(op o) noexcept {
 /// Returns true if the fast function is accurate for these arguments.
 template <op What>
 TROUPE_INLINE bool is_within_limit(float x, float y) noexcept {
-  // A number of quarter turns below 2^20 times the first 33 bits of pi / 2 is exact in double. So is a quotient below
-  // 2^28 times a float.
+  // Both limits keep a product exact in double: fewer than 2^20 quarter turns times the first 33 bits of pi / 2, and a
+  // quotient below 2^28 times a float.
   if constexpr (What == op::modulo) return std::fabs(x) < 0x1p28f * std::fabs(y);
   return std::fabs(x) < 0x1p20f;
 }
@@ -178,7 +178,7 @@ TROUPE_INLINE float fast_elementary_value(float x, float y) noexcept {
   else if constexpr (What == op::logical_or)
     return ((x != 0) | (y != 0)) ? 1.0f : 0.0f;
   else
-    return elementary_value_of(What, x, y);  // instructions of the processor
+    return elementary_value_of(What, x, y);  // compiles to instructions, without a call
 }
 
 }  // namespace troupe::epilogue::host

@@ -10,7 +10,7 @@
 namespace troupe::epilogue::host {
 namespace {
 
-// Elements computed at a time: so few that their intermediate results fit the first-level cache.
+// Number of elements computed at a time, so small that their intermediate results fit the first-level cache.
 constexpr std::int64_t piece = 512;
 
 template <class N>
@@ -25,7 +25,7 @@ bool computes(op o) noexcept { return o != op::accumulator && o != op::left && o
 
 }  // namespace
 
-// The memory for the nodes' values at one piece of a line, and where each value is.
+// The memory for the values of all nodes in one piece of a line, and where the values of each node are.
 template <class N>
 struct epilogue_pass<N>::scratch {
   std::unique_ptr<N[]> memory;
@@ -154,7 +154,7 @@ void epilogue_pass<N>::finish(std::span<const partial_reductions> parts) const {
       const std::int64_t first = n.over == reduction_scope::all ? 0 : per_line ? p.where.first_line : p.where.first;
       combine_each(n.combine, p.values[k].data(), static_cast<std::int64_t>(p.values[k].size()), all.data() + first);
     }
-    // The result of a reduction of each line has one element for each line.
+    // A reduction of each line writes one element for each line.
     const std::int64_t stride = per_line ? to.line_stride : to.element_stride;
     write(to.type, all.data(), to.data, stride, static_cast<std::int64_t>(all.size()));
   }

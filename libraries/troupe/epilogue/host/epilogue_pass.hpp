@@ -17,8 +17,8 @@ struct result_place {
   matrix_shape shape;
 };
 
-/// A part of the result: a range of lines, and a range of elements of each. A line is a column if the result is stored
-/// column by column, else a row.
+/// A part of the result: a range of lines, and a range of elements of each line. A line is a column if the result is
+/// stored column by column, otherwise a row.
 struct rectangle {
   std::int64_t first_line, lines;
   std::int64_t first, count;  ///< the elements of each line
@@ -32,10 +32,10 @@ struct part_of_product {
   std::int64_t line_stride;
 };
 
-/// What a part contributes to the reductions of the epilogue.
+/// The results of the epilogue's reductions for one part, which `finish` combines with those of the other parts.
 struct partial_reductions {
   rectangle where;
-  std::vector<std::vector<double>> values;  ///< for each reduction, in the order of the nodes
+  std::vector<std::vector<double>> values;  ///< one vector for each reduction, in the order of the nodes
 };
 
 /// Computes an epilogue on the host, part by part. N is the type in which it is computed: float, double, complex64 or
@@ -43,7 +43,7 @@ struct partial_reductions {
 template <class N>
 class epilogue_pass {
  public:
-  /// `which` is the index of the product in a batch. The tree must outlive this.
+  /// `which` is the index of the product in a batch. The tree must outlive this object.
   epilogue_pass(const tree& t, const result_place& to, std::int64_t which = 0);
 
   /// Returns true if a line is a column.
@@ -57,7 +57,7 @@ class epilogue_pass {
   void finish(std::span<const partial_reductions> parts) const;
 
  private:
-  // An operand in memory, with its strides in elements: along a line, and from one line to the next.
+  // An operand in memory. Its strides are in elements: along a line, and from one line to the next.
   struct strided_operand {
     std::byte* data;
     dtype type;

@@ -17,7 +17,7 @@
 namespace troupe::epilogue::host {
 namespace {
 
-// Computes an epilogue in parts, and compares everything that it writes with the reference.
+// Computes an epilogue in parts, and compares its result and all outputs with the reference.
 template <class N>
 void expect_as_defined(const expression& e, std::int64_t rows, std::int64_t columns, bool by_rows, dtype type,
                        std::int64_t part, double tolerance) {
@@ -244,7 +244,7 @@ TEST(epilogue_float_functions, nan_infinities_and_negative_zero_give_the_defined
   }
 }
 
-TEST(host_epilogue_results, are_rounded_to_each_type_and_may_be_in_place) {
+TEST(host_epilogue_pass, results_are_rounded_to_each_type_and_may_replace_the_product) {
   for (const dtype type :
        {dtype::f32, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8, dtype::i32, dtype::f64})
     for (const bool by_rows : {false, true}) {

@@ -11,7 +11,8 @@
 /// accurate to a few units in the last place of its result, or of 1 if the result is less than 1.
 namespace troupe::epilogue::host {
 
-/// A power of two with an integer exponent, as two factors, because one would overflow too early.
+/// A power of two with an integer exponent, as two factors: their product with a small number is in range even if the
+/// power itself is not.
 struct power_of_two {
   float first, second;
 };
@@ -97,7 +98,7 @@ TROUPE_INLINE float positive_erfc(float z) noexcept {
   return t * fast_exp(p - z * z);
 }
 
-/// Returns the normal distribution function at x.
+/// Returns the cumulative normal distribution at x.
 TROUPE_INLINE float normal_below(float x) noexcept {
   constexpr float root_half = 0.707106781f;
   const float tail = 0.5f * positive_erfc((x < 0 ? -x : x) * root_half);
@@ -147,7 +148,7 @@ TROUPE_INLINE float fast_value(float x, float y, float z) noexcept {
   } else if constexpr (What == op::maximum) {
     return x > y || x != x ? x : y;
   } else {
-    return value_of(What, x, y, z);  // has no calls
+    return value_of(What, x, y, z);  // compiles to instructions, without a call
   }
 }
 

@@ -135,7 +135,7 @@ void narrow(const float* from, half* to, std::int64_t n) noexcept {
   troupe::detail::convert_elements(from, to, static_cast<std::size_t>(n));
 }
 
-// Calls `f` and returns true if contiguous elements of the type have a fast conversion.
+// If contiguous elements of the type have a fast conversion, calls `f` with one of them and returns true.
 template <class F>
 bool with_fast_type(dtype t, F&& f) {
   if (t == dtype::f16) return f(half{}), true;

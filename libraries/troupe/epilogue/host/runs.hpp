@@ -34,10 +34,10 @@ void round(dtype type, const double* from, double* to, std::int64_t n) noexcept;
 void round(dtype type, const complex64* from, complex64* to, std::int64_t n) noexcept;
 void round(dtype type, const complex128* from, complex128* to, std::int64_t n) noexcept;
 
-/// Returns the combination of n numbers and `so_far`.
+/// Returns the reduction of `so_far` and n numbers.
 double combine(reduction how, const float* x, std::int64_t n, double so_far) noexcept;
 double combine(reduction how, const double* x, std::int64_t n, double so_far) noexcept;
-/// Combines so_far[i] with x[i].
+/// Replaces so_far[i] by the reduction of so_far[i] and x[i].
 void combine_each(reduction how, const float* x, std::int64_t n, double* so_far) noexcept;
 void combine_each(reduction how, const double* x, std::int64_t n, double* so_far) noexcept;
 

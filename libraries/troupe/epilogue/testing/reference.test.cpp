@@ -103,10 +103,10 @@ TEST(epilogue_reference, elementary_functions_return_known_values) {
   EXPECT_EQ(at(log(acc), 1), 0);
   EXPECT_EQ(at(sin(acc), 0), 0);
   EXPECT_EQ(at(cos(acc), 0), 1);
-  EXPECT_NEAR(at(atan2(acc, -1), 1), 2.356194490192345, 1e-15) << "the first is y";
+  EXPECT_NEAR(at(atan2(acc, -1), 1), 2.356194490192345, 1e-15) << "the first argument is y";
   EXPECT_NEAR(at(erf(acc), 0.5), 0.5204998778130465, 1e-15);
   EXPECT_EQ(at(pow(acc, 3), -2), -8);
-  EXPECT_EQ(at(fmod(acc, 3), -7), -1) << "the sign is that of the first";
+  EXPECT_EQ(at(fmod(acc, 3), -7), -1) << "the sign is that of the first argument";
   const double x[] = {-2.5, -0.5, 0.5, 1.5, 2.2}, down[] = {-3, -1, 0, 1, 2}, up[] = {-2, 0, 1, 2, 3},
                near[] = {-2, 0, 0, 2, 2};
   for (std::size_t i = 0; i < 5; ++i) {
@@ -252,7 +252,7 @@ TEST(epilogue_reference, conversion_rounds_once) {
   EXPECT_EQ(at(convert<std::int8_t>(acc), -200), -128);
   EXPECT_EQ(at(convert<std::int8_t>(acc), 2.5), 2);
   EXPECT_EQ(at(convert<std::int8_t>(acc), std::nan("")), 0);
-  EXPECT_EQ(at(convert<std::int64_t>(acc), 1e30), 0x1p63) << "the nearest double to the largest";
+  EXPECT_EQ(at(convert<std::int64_t>(acc), 1e30), 0x1p63) << "the double nearest to the largest i64";
   EXPECT_EQ(at(convert<float>(acc), 0.1), static_cast<double>(0.1f));
   for (const double x : {-infinite, -255.0, -1.0, -0.4, 1e-30, 0.4, 1.0, 2.0, 256.0, std::nan("")})
     EXPECT_EQ(at(convert<bool>(acc), x), 1) << x;
