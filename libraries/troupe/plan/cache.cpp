@@ -15,7 +15,7 @@ bool is_lasting(const error& e) noexcept {
 
 }  // namespace
 
-// Hashes eight bytes at a time, because keys have a hundred bytes and more and are hashed for each request.
+// Hashes eight bytes at a time: keys are often longer than a hundred bytes, and each request hashes one.
 std::size_t any_cache::hash::operator()(std::string_view key) const noexcept {
   std::uint64_t h = fnv1a("plan"), word = 0;
   for (; key.size() >= sizeof word; key.remove_prefix(sizeof word)) {
@@ -27,7 +27,7 @@ std::size_t any_cache::hash::operator()(std::string_view key) const noexcept {
   return fnv1a(h, word);
 }
 
-// The making of one plan. Its destructor completes it after an exception, so that waiting threads wake up.
+// The making of one plan. After an exception, the destructor ends it, so that waiting threads wake up.
 class any_cache::flight {
  public:
   flight(any_cache& of, entries::iterator at) noexcept : of_(of), at_(at) {}
@@ -108,7 +108,7 @@ bool any_cache::has(std::string_view key) const {
   return found != by_key_.end() && !found->second->being_made;
 }
 
-// Precondition of this function and the next: lock_ is held.
+// Precondition of this function and of `trim`: lock_ is held.
 void any_cache::move_out(entries::iterator at, entries& gone) {
   by_key_.erase(at->key);
   gone.splice(gone.end(), all_, at);
@@ -149,7 +149,7 @@ void any_cache::drop(std::string_view key, const void* plan) {
     std::unique_lock guard(lock_);
     auto found = by_key_.end();
     made_.wait(guard, [&] { return (found = by_key_.find(key)) == by_key_.end() || !found->second->being_made; });
-    changes_.fetch_add(1, std::memory_order_release);  // the plan may be in use without being in the cache
+    changes_.fetch_add(1, std::memory_order_release);  // a `recent` may hold the plan even if the cache does not
     if (plan == nullptr || found == by_key_.end() || found->second->plan.get() != plan) return;
     move_out(found->second, gone);
   }
@@ -181,7 +181,7 @@ statistics any_cache::count_anew() {
   return out;
 }
 
-// Replaces an existing plan. An entry whose plan is being made stays in the list, because the maker refers to it.
+// Replaces an existing plan. An entry whose plan is being made stays in the list, because its `flight` refers to it.
 void any_cache::put(std::string_view key, any_plan plan) {
   entries gone;
   {

@@ -23,9 +23,9 @@ namespace detail {
 class any_cache {
  public:
   struct settings {
-    std::size_t most = 256;                  ///< limit of plans; the least recently used are dropped
+    std::size_t most = 256;                  ///< limit of plans; beyond it, the least recently used are dropped
     std::size_t most_failures = 64;          ///< limit of remembered failures
-    std::function<void()> before_drop = {};  ///< called before plans are dropped: a device may still use them
+    std::function<void()> before_drop = {};  ///< called before plans are dropped, to wait for devices that use them
   };
   using any_plan = std::shared_ptr<void>;
   /// A function that makes a plan, and its argument.
@@ -48,7 +48,7 @@ class any_cache {
   struct entry {
     std::string key;
     bool being_made = true;
-    any_plan plan = {};  // while a plan is being made: the plan that `put` has stored, which replaces it
+    any_plan plan = {};  // while a plan is being made: null, or a plan from `put`, which the made plan does not replace
     std::optional<error> failed = {};
   };
   using entries = std::list<entry>;
@@ -72,8 +72,8 @@ class any_cache {
 
 }  // namespace detail
 
-/// The plans of an engine, and the failures to make one. They are found by the bytes of their key, which are compared
-/// in full. If several threads need the same plan, one makes it and the others wait. An `unsupported` or `caller_bug`
+/// The plans of an engine, and remembered failures to make one. They are found by a key, whose bytes are compared in
+/// full. If several threads need the same plan, one makes it and the others wait. An `unsupported` or `caller_bug`
 /// error is remembered, because the next attempt would fail in the same way; after any other failure the next caller
 /// tries again. Thread-safe.
 template <class Plan>
@@ -97,16 +97,16 @@ class cache {
   }
   /// Returns true if `get` would return at once: there is a plan, or a remembered failure.
   bool has(std::string_view key) const { return any_.has(key); }
-  /// Stores a plan. It replaces an existing plan of the key, and a plan that is being made.
+  /// Stores a plan. It replaces an existing plan of the key. A plan that is being made for the key will be discarded.
   void put(std::string_view key, std::shared_ptr<Plan> plan) { any_.put(key, std::move(plan)); }
   /// Drops the plans and failures for whose keys `unwanted(key)` returns true.
   void drop_if(const std::function<bool(std::string_view key)>& unwanted) { any_.drop_if(unwanted); }
   /// Drops the plan of the key if it still is `plan`. Waits while a plan of the key is being made.
   void drop(std::string_view key, const std::shared_ptr<const Plan>& plan) { any_.drop(key, plan.get()); }
-  /// Returns the number of calls of `put`, `drop` and `drop_if`. While it is the same, a plan that `get` returned is
-  /// the plan of its key.
+  /// Returns the number of calls of `put`, `drop` and `drop_if`. While this number is the same, a plan that `get`
+  /// returned is not replaced.
   std::uint64_t changes() const noexcept { return any_.changes(); }
-  /// Returns the statistics.
+  /// Returns the statistics since the last call of `count_anew`.
   statistics count() const { return any_.count(); }
   /// Returns the statistics and resets them: they count from 0 from now on.
   statistics count_anew() { return any_.count_anew(); }

@@ -33,7 +33,7 @@ TEST(plan_cache, makes_a_plan_once) {
   EXPECT_EQ(s.made, 1u);
 }
 
-TEST(plan_cache, distinguishes_keys_by_every_byte) {
+TEST(plan_cache, keys_that_differ_in_one_byte_have_different_plans) {
   plans p;
   for (std::size_t n = 0; n < 40; ++n)
     for (const char last : {'a', 'b'}) {
@@ -79,7 +79,7 @@ TEST(plan_cache, remembers_failures_that_would_occur_again) {
   EXPECT_EQ(calls, 4) << "only two are remembered";
 }
 
-TEST(plan_cache, tries_again_after_a_failure_that_may_pass) {
+TEST(plan_cache, tries_again_after_an_exception_and_after_a_failure_that_may_pass) {
   plans p;
   for (const reaction how : {reaction::retry_later, reaction::context_lost, reaction::fatal})
     EXPECT_FALSE(p.get("key", [&] { return refused(how); }));
@@ -146,7 +146,7 @@ TEST(plan_cache, makes_a_plan_once_for_many_threads) {
     all.emplace_back([&] {
       while (!go.load()) std::this_thread::yield();
       for (int k = 0; k < keys; ++k) {
-        // Every fifth fails once, and every seventh throws once.
+        // The first attempt fails for every fifth key, and throws for every seventh.
         static std::atomic<int> tried[keys];
         const auto make = [&]() -> result<std::shared_ptr<std::string>> {
           ++calls;
@@ -173,7 +173,7 @@ TEST(plan_cache, makes_a_plan_once_for_many_threads) {
   EXPECT_EQ(p.count().plans, static_cast<std::uint64_t>(keys));
 }
 
-TEST(plan_cache, is_consistent_while_threads_find_drop_and_fail_at_random) {
+TEST(plan_cache, returns_the_plan_of_the_key_while_threads_find_drop_and_fail_at_random) {
   plans p({.most = 5, .most_failures = 3});
   std::atomic<int> wrong{0};
   std::vector<std::thread> all;

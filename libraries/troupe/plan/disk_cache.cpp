@@ -22,7 +22,7 @@
 namespace troupe::plan {
 namespace {
 
-// An entry has this word, a digest of all bytes after the digest, then key, manifest and value.
+// A file of an entry holds this word, a digest of all bytes after the digest, then key, manifest and value.
 constexpr std::uint64_t entry_magic = 0x3165686361437254;  // "TrCache1"
 constexpr std::uint64_t most_entry_bytes = std::uint64_t{1} << 30;
 constexpr std::string_view entry_suffix = ".entry", unfinished_prefix = "unfinished.";
@@ -71,7 +71,7 @@ struct stored_file {
   bool unfinished;
 };
 
-// Lists the entries in the folder, and unfinished entries.
+// Lists the files of entries in the folder, and the temporary files in which entries are written.
 std::vector<stored_file> files_in(int folder) {
   std::vector<stored_file> files;
   const int copy =
@@ -97,7 +97,7 @@ std::string disk_cache::default_folder() { return cache_folder(); }
 disk_cache::disk_cache(std::string folder, std::uint64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
-// Returns the folder, made if necessary; or null, with the reason in `why_not`, if the cache cannot be used.
+// Returns the folder, which is made if necessary. If the cache cannot be used, returns null and sets `why_not`.
 disk_cache::folder_ref disk_cache::open_folder(std::string& why_not) {
   const std::scoped_lock guard(lock_);
   struct stat s{};
@@ -164,12 +164,12 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
       cat(unfinished_prefix, ::getpid(), ".", reinterpret_cast<std::uintptr_t>(this), ".", stored_.fetch_add(1));
   const std::string bytes = pack(key, made_from, value);
   if (bytes.size() > most_bytes_ || bytes.size() > most_entry_bytes)
-    return cat("too large for the cache: ", bytes.size(), " bytes; expected at most ",
+    return cat("cannot store an entry in ", folder_, ": it has ", bytes.size(), " bytes; expected at most ",
                std::min(most_bytes_, most_entry_bytes));
   const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
   (void)::unlinkat(folder, unfinished.c_str(), 0);  // may be left by a process with our process id that died
   file_descriptor fd(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  // Does not wait for the disk: an entry that a power failure damages is detected by its digest.
+  // No fsync: the digest detects an entry that a power failure damages.
   const bool written =
       fd && write_all(fd.get(), bytes) && ::renameat(folder, unfinished.c_str(), folder, name.c_str()) == 0;
   if (!written) {
@@ -187,7 +187,7 @@ disk_cache::usage disk_cache::measure_usage() const {
   const file_descriptor fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat s{};
   if (!fd && errno == ENOENT) {
-    // Finds the nearest existing folder above, in which the cache folder would be made.
+    // Finds the nearest existing folder above the cache folder, where `store` would make the missing ones.
     std::filesystem::path above = std::filesystem::absolute(folder_);
     const auto allows = [&](int what) { return ::faccessat(AT_FDCWD, above.c_str(), what, AT_EACCESS) == 0; };
     do above = above.parent_path();
@@ -219,14 +219,14 @@ void disk_cache::remove_old_entries(int folder) {
     }
   }
   if (total > most_bytes_) {
-    // A process that is reading a removed entry can read it to the end.
+    // A process that has opened an entry can read it to the end after its removal.
     std::sort(files.begin(), files.end(), [](const stored_file& a, const stored_file& b) { return a.used < b.used; });
     for (const stored_file& f : files) {
       if (total <= most_bytes_ / 10 * 9) break;
       if (::unlinkat(folder, f.name.c_str(), 0) == 0 || errno == ENOENT) total -= f.bytes;
     }
   }
-  // Other processes may be storing, too.
+  // At most a sixteenth, because other processes may be storing, too.
   allowance_ = static_cast<std::int64_t>(std::min(most_bytes_ - std::min(total, most_bytes_), most_bytes_ / 16));
 }
 

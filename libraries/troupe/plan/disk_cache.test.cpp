@@ -123,7 +123,7 @@ TEST_F(plan_disk_cache, rejects_entries_truncated_or_modified_anywhere) {
     EXPECT_FALSE(find("key")) << "byte " << i;
     EXPECT_NE(why_.find("it is damaged"), std::string::npos) << why_;
     write(entry, good.substr(0, i));
-    EXPECT_FALSE(find("key")) << "cut to " << i;
+    EXPECT_FALSE(find("key")) << "truncated to " << i << " bytes";
   }
   EXPECT_EQ(disk_cache(folder()).store("key", {}, "again"), "");
   EXPECT_EQ(find("key"), "again");
@@ -180,7 +180,7 @@ TEST_F(plan_disk_cache, reports_why_it_cannot_be_created) {
   EXPECT_NE(why.find("Not a directory"), std::string::npos) << why;
 }
 
-// Runs in a child process, because the limit would end the test.
+// Stores in a child process, because the limit holds for the whole process.
 TEST_F(plan_disk_cache, survives_a_limit_on_file_sizes_and_leaves_no_partial_entry) {
   ASSERT_EQ(disk_cache(folder()).store("small", {}, "image"), "");
   const pid_t child = ::fork();
@@ -200,7 +200,7 @@ TEST_F(plan_disk_cache, survives_a_limit_on_file_sizes_and_leaves_no_partial_ent
   only_entry();  // checks that there is no other file
 }
 
-TEST_F(plan_disk_cache, finds_entries_and_reports_why_it_cannot_store_on_full_and_read_only_disks) {
+TEST_F(plan_disk_cache, finds_entries_on_a_full_or_read_only_disk_and_reports_why_it_cannot_store) {
   fs::create_directory(place("disk"));
   if (::mount("tmpfs", place("disk").c_str(), "tmpfs", 0, "size=64k") != 0) GTEST_SKIP() << "mounting is not permitted";
   {
@@ -239,10 +239,11 @@ TEST_F(plan_disk_cache, drops_the_least_recently_used_entries_if_it_grows_too_la
   EXPECT_FALSE(cache.find("1", why_));
   EXPECT_FALSE(fs::exists(folder() + "/unfinished.1.2.3"));
   EXPECT_TRUE(fs::exists(folder() + "/not ours"));
-  EXPECT_NE(cache.store("huge", {}, std::string(200'000, 'x')).find("too large for the cache"), std::string::npos);
+  EXPECT_NE(cache.store("huge", {}, std::string(200'000, 'x')).find("bytes; expected at most 100000"),
+            std::string::npos);
 }
 
-TEST_F(plan_disk_cache, lists_its_folder_for_the_first_store_and_not_for_each) {
+TEST_F(plan_disk_cache, lists_its_folder_for_the_first_store_but_not_for_each_later_one) {
   const std::string abandoned = folder() + "/unfinished.1.2.3";  // is removed when the folder is listed
   const auto abandon = [&] {
     write(abandoned, "by a process that died");
@@ -257,7 +258,7 @@ TEST_F(plan_disk_cache, lists_its_folder_for_the_first_store_and_not_for_each) {
   EXPECT_FALSE(fs::exists(abandoned));
 }
 
-TEST_F(plan_disk_cache, stays_near_its_limit_while_several_processes_store) {
+TEST_F(plan_disk_cache, stays_near_its_limit_while_two_caches_store_in_one_folder) {
   constexpr std::uint64_t limit = 100'000;
   disk_cache one(folder(), limit), other(folder(), limit);
   std::uint64_t most = 0, least_late = limit;
@@ -361,7 +362,7 @@ TEST_F(plan_disk_cache, reports_why_it_cannot_be_used) {
   EXPECT_EQ(why, "cannot make the folder /usr/no/cache: Permission denied");
 }
 
-TEST(plan_disk_cache_folder, follows_the_environment) {
+TEST(plan_disk_cache_folder, is_taken_from_TROUPE_CACHE_else_XDG_CACHE_HOME_else_HOME) {
   const auto with = [](const char* own, const char* base, const char* home) {
     const auto set = [](const char* name, const char* value) {
       value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);

@@ -11,8 +11,8 @@ std::string cache_text(const disk_cache& cache) {
   if (cache.folder().empty()) {
     const char* const own = ::secure_getenv("TROUPE_CACHE");
     return own != nullptr && std::string_view(own) == "off"
-               ? "off, by TROUPE_CACHE"
-               : "none: set TROUPE_CACHE to a folder, as neither XDG_CACHE_HOME nor HOME is set";
+               ? "off, because TROUPE_CACHE is off"
+               : "none: set TROUPE_CACHE to a folder, because neither XDG_CACHE_HOME nor HOME is set";
   }
   const disk_cache::usage now = cache.measure_usage();
   if (!now.why_not.empty()) return "none: " + now.why_not;

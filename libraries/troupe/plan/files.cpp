@@ -16,7 +16,7 @@ std::optional<std::string> read_all(int fd, std::size_t bytes) {
   while (have < bytes) {
     const ssize_t n = ::read(fd, out.data() + have, bytes - have);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return std::nullopt;  // shorter than fstat said: another process is writing it
+    if (n <= 0) return std::nullopt;  // the file became shorter after fstat: another process is writing it
     have += static_cast<std::size_t>(n);
   }
   return out;

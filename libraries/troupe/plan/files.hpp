@@ -9,11 +9,11 @@
 
 namespace troupe::plan {
 
-/// Returns the content of a regular file; nothing, with the reason in errno, if it cannot be read.
+/// Returns the content of a regular file. If it cannot be read, returns nullopt and sets errno to the reason.
 std::optional<std::string> read_file(const std::string& path);
-/// Returns the next `bytes` bytes of an open file; nothing if they cannot be read or the file is shorter.
+/// Returns the next `bytes` bytes of an open file; nullopt if they cannot be read or the file ends before.
 std::optional<std::string> read_all(int fd, std::size_t bytes);
-/// Makes a new file in `folder`, and the folders in its name. Returns false, with the reason in errno, if that fails.
+/// Makes a new file in `folder`, and the folders in its name. If that fails, returns false and sets errno.
 bool write_file(const std::string& folder, const std::string& name, std::string_view bytes);
 
 }  // namespace troupe::plan

@@ -9,7 +9,7 @@
 namespace troupe::plan {
 namespace {
 
-// Returns the days since 1970, which is the same in all processes and after a reboot.
+// Returns the number of days since 1970: a clock that all processes share, also after a reboot.
 std::int64_t today() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::days>(now).count();

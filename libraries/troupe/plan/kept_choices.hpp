@@ -14,16 +14,16 @@
 
 namespace troupe::plan {
 
-/// Choices of an engine, such as measured plans, for this and later processes. They are found by their full key, which
-/// names all that they depend on: the GPU, and versions of the driver and of libraries. Thread-safe.
+/// Choices of an engine, such as measured plans, kept for this and later processes. They are found by their full key,
+/// which names everything that they depend on: the GPU, the versions of the driver and of libraries. Thread-safe.
 class kept_choices {
  public:
   struct settings {
     std::string folder = disk_cache::default_folder();  ///< "": choices are not kept on disk
-    std::string depends_on = {};  ///< path of a file as it is now, on which the choices depend; "": none
-    bool in_memory = false;       ///< true: choices of this process are also kept in memory, for want of a folder
+    std::string depends_on = {};  ///< path of a file: choices are not found after it has changed; "": no file
+    bool in_memory = false;       ///< true: choices of this process are also kept in memory, so that it needs no folder
   };
-  /// The days after which a provisional choice expires.
+  /// Number of days after which a provisional choice expires.
   static constexpr std::int64_t provisional_days = 7;
 
   /// Messages about the folder are sent to `r`.
@@ -51,7 +51,7 @@ class kept_choices {
     keep(key, {reinterpret_cast<const char*>(&c), sizeof c});
   }
 
-  /// Sends a message that a choice is not used, because of `why`.
+  /// Sends a message that a choice is ignored, with the reason `why`.
   void report_unusable(std::string_view why);
   const disk_cache& disk() const noexcept { return disk_; }
 
@@ -60,7 +60,7 @@ class kept_choices {
 
   remarks& remarks_;
   disk_cache disk_;
-  std::string file_;  // identifies the file that the choices depend on
+  std::string file_;  // part of each key: path, size and time of the file that the choices depend on
   const bool in_memory_;
   std::mutex lock_;
   std::unordered_map<std::string, std::string> kept_;

@@ -17,7 +17,7 @@ namespace {
 
 class plan_kept_choices : public ::testing::Test {
  protected:
-  // Returns the choices as a process that begins now opens them.
+  // Opens the choices, as a process that starts now would.
   std::unique_ptr<kept_choices> opened(kept_choices::settings s) {
     if (!s.depends_on.empty()) s.depends_on = place(s.depends_on);
     return std::make_unique<kept_choices>(remarks_, std::move(s));
@@ -46,11 +46,11 @@ TEST_F(plan_kept_choices, processes_share_choices_that_depend_on_the_same_file) 
   EXPECT_EQ(opened_with("other.so")->find_value<int>("key"), std::nullopt);
   std::ofstream(place("one.so")) << "more kernels";
   EXPECT_EQ(opened_with("one.so")->find_value<int>("key"), std::nullopt);
-  EXPECT_EQ(first->find_value<int>("key"), 2) << "its process began before the file changed";
+  EXPECT_EQ(first->find_value<int>("key"), 2) << "the choices were opened before the file changed";
   EXPECT_EQ(said_, "");
 }
 
-TEST_F(plan_kept_choices, a_process_without_a_folder_finds_its_own_choices_only_if_they_are_in_memory) {
+TEST_F(plan_kept_choices, choices_without_a_folder_are_found_only_if_they_are_kept_in_memory) {
   for (const bool in_memory : {false, true}) {
     const auto choices = opened({.folder = "", .in_memory = in_memory});
     choices->keep("key", "a plan");

@@ -10,7 +10,7 @@
 
 namespace troupe::plan {
 
-/// What was at a path when a result was made: a file, a folder, or nothing.
+/// The state of a path when a result was made: a file, a folder, or nothing.
 struct stamp {
   enum class kind : std::uint8_t { nothing, file, folder };
   std::string path;
@@ -20,14 +20,15 @@ struct stamp {
   digest content{};             ///< digest of a file's bytes, or of the names in a folder
 };
 
-/// The stamps of all files and folders that a compiler read or searched, other than those in its request.
+/// The stamps of all files and folders that a compiler read or searched. Sources that are fields of the request belong
+/// to the key instead.
 using manifest = std::vector<stamp>;
 
-/// Returns the stamp of a path; nothing if it exists but cannot be read, or is neither a file nor a folder.
+/// Returns the stamp of a path; nullopt if it exists but cannot be read, or is neither a file nor a folder.
 std::optional<stamp> stamp_of(const std::string& path);
 /// Returns the stamp without its `content`, which is not read.
 std::optional<stamp> stamp_without_content(const std::string& path);
-/// Returns true if what is at the path is unchanged. Equal size and time suffice; otherwise the content is compared.
+/// Returns true if the path's state is unchanged. Equal size and time suffice; otherwise the content is compared.
 bool unchanged(const stamp& s);
 bool unchanged(const manifest& m);
 

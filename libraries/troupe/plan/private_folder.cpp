@@ -48,13 +48,13 @@ result<private_folder> private_folder::make() {
   while (true) {
     std::string path = parent + "/" + folder_prefix + "XXXXXX";
     if (::mkdtemp(path.data()) == nullptr)
-      return error_of_errno("jit", "making a folder for the compiler, " + path + " (TMPDIR sets the place),");
+      return error_of_errno("jit", "making a folder for the compiler, " + path + " (TMPDIR sets its parent),");
     file_descriptor folder = open_folder(path);
     if (!folder && errno != ENOENT) return error_of_errno("jit", "opening a folder for the compiler, " + path + ",");
-    // On a file system without locks, no folder counts as stale.
+    // On a file system without locks, `lock` fails with another error, and no process removes the folder.
     const bool taken = folder && !lock(folder) && errno == EWOULDBLOCK;
     if (folder && !taken && is_at(path, folder)) return private_folder(std::move(path), std::move(folder));
-    // Another process removed the folder as stale before it was locked: try again.
+    // Another process removed the folder before this one locked it: try again.
   }
 }
 

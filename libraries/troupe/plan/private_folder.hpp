@@ -8,8 +8,9 @@
 
 namespace troupe::plan {
 
-/// A folder of this process that the destructor removes with its content. A process locks its folder while it lives. If
-/// it is killed, the folder remains until another process makes one: that removes all folders that are not locked.
+/// A folder of this process, which the destructor removes with its content. The folder is locked as long as the process
+/// lives. If the process is killed, the folder remains until another process calls `make`, which removes all folders
+/// that are not locked.
 class private_folder {
  public:
   static result<private_folder> make();

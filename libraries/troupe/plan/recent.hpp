@@ -14,11 +14,11 @@ namespace troupe::plan {
 template <class Plan>
 class recent {
  public:
-  /// The key of the next request, to be written before `get`. It reuses the memory of an earlier key.
+  /// The key of the next request. Write it before `get`. The string's memory is reused.
   std::string& key() noexcept { return next_key_; }
 
-  /// Returns the plan of `key()`: the last one, or else `from.get(key(), make)`. The pointer is valid until the next
-  /// call.
+  /// Returns the plan of `key()`: the last plan if it has this key, else `from.get(key(), make)`. The pointer is valid
+  /// until the next call.
   template <class Make>
   result<const std::shared_ptr<const Plan>*> get(cache<Plan>& from, Make&& make) {
     const std::uint64_t now = from.changes();
@@ -33,7 +33,7 @@ class recent {
  private:
   std::string key_, next_key_;
   std::shared_ptr<const Plan> plan_;
-  std::uint64_t changes_ = 0;  // the cache's when `plan_` was found
+  std::uint64_t changes_ = 0;  // `cache::changes()` when `plan_` was found
 };
 
 }  // namespace troupe::plan

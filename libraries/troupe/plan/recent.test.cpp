@@ -9,7 +9,7 @@ namespace {
 
 class plan_recent : public ::testing::Test {
  protected:
-  // Returns the plan of a key as a lane finds it. A new plan is the number of plans that were made.
+  // Returns the plan of a key: a number that counts the plans that were made. Returns -1 after a failure.
   int find(const std::string& key) {
     recent_.key() = key;
     const auto found = recent_.get(cache_, [this]() -> result<std::shared_ptr<int>> {

@@ -16,7 +16,7 @@ class remarks {
  public:
   explicit remarks(std::function<void(const std::string&)> say) : say_(std::move(say)) {}
 
-  /// Logs the message unless it is empty or was logged before, or 32 different messages have been logged.
+  /// Logs the message, unless it is empty, was logged before, or 32 other messages have been logged.
   void once(const std::string& text) {
     constexpr std::size_t most = 32;
     const std::scoped_lock guard(lock_);

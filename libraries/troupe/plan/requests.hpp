@@ -9,7 +9,7 @@
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request.hpp>
 
-/// The requests of every library with plans. A library names its own: `using troupe::plan::prepare;`
+/// The requests about plans. A library that has plans makes them its own: `using troupe::plan::prepare;`
 namespace troupe::plan {
 
 namespace detail {
@@ -22,13 +22,13 @@ inline constexpr auto prepare_name = [] {
 }();
 }  // namespace detail
 
-/// Chooses, makes and keeps the plan of `request` for later requests like it. Nothing is written to its operands. The
-/// type of its `options` names `prepare_options` and `plan_info`, the reply.
+/// Chooses, makes and keeps the plan of `request` for later requests like it, without writing to its operands. The type
+/// of `request.options` defines `prepare_options` and the reply, `plan_info`.
 ///   const auto info = gpu.ask(cutlass::prepare{request, 8}).get();
 template <class R>
 struct prepare {
   R request;
-  std::int32_t measure = 0;  ///< number of plans to measure; 0: none, the plan is chosen by a model
+  std::int32_t measure = 0;  ///< number of plans to measure; 0: none, a cost model or heuristic chooses the plan
   typename decltype(R::options)::prepare_options options = {};
   using reply = typename decltype(R::options)::plan_info;
   TROUPE_REQUEST(detail::prepare_name<R>.view(), request, measure, options)

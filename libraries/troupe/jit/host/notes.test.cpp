@@ -64,7 +64,7 @@ TEST_F(jit_notes, say_why_no_cache_is_used) {
   EXPECT_TRUE(note("cache", plan::disk_cache("")).starts_with("none: set TROUPE_CACHE"))
       << note("cache", plan::disk_cache(""));
   ::setenv("TROUPE_CACHE", "off", 1);
-  EXPECT_EQ(note("cache", plan::disk_cache("")), "off, by TROUPE_CACHE");
+  EXPECT_EQ(note("cache", plan::disk_cache("")), "off, because TROUPE_CACHE is off");
   EXPECT_EQ(note("cache", plan::disk_cache(folder_.path() + "/c++")),
             "none: cannot open the folder " + folder_.path() + "/c++: Not a directory");
 }
