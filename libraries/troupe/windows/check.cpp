@@ -10,7 +10,7 @@ namespace {
 using extents = std::span<const std::int64_t>;
 using field = convolution_field;
 
-constexpr std::int64_t limit = std::int64_t{1} << 31;  // so that a sum of a few such numbers cannot overflow
+constexpr std::int64_t limit = std::int64_t{1} << 31;  // a sum of a few smaller numbers cannot overflow
 
 std::string text_of(extents e) {
   std::string out;
@@ -18,7 +18,7 @@ std::string text_of(extents e) {
   return out;
 }
 
-// Stores the first refusal.
+// Checks one convolution and stores the first refusal.
 class convolution_check {
  public:
   explicit convolution_check(const unchecked_convolution& c) noexcept
@@ -39,7 +39,7 @@ class convolution_check {
     return false;
   }
 
-  // All ranks are that of the first factor.
+  // Requires that all tensors have the rank of the first factor.
   bool have_ranks() {
     constexpr convolution_roles<field> fields{field::image, field::filters, field::result};
     const std::size_t rank = c_.extents.first(c_.what).size();

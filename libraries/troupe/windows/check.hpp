@@ -10,14 +10,15 @@
 #include <troupe/windows/options.hpp>
 #include <troupe/windows/roles.hpp>
 
-/// Checks of windows and convolutions. Requests and nodes report the refusals with the names of their fields.
+/// Checks of windows and convolutions. Requests and nodes of graphs report a refusal with the name of their field.
 namespace troupe::windows {
 
-/// The value of a field that is refused, "is 0", and what is expected instead.
+/// The value of a refused field, such as "is 0", and what is expected instead.
 struct refusal {
   std::string is, expected;
 };
-/// Checks that there is a number for each spatial axis, or one for all, and that each is from `least` to 2^31 - 1.
+/// Checks that there is a number for each spatial axis, or one for all axes, and that each number is from `least` to
+/// 2^31 - 1.
 std::optional<refusal> check(const per_axis& numbers, std::size_t spatial, std::int64_t least);
 
 /// The fields of a convolution.
@@ -40,9 +41,9 @@ std::optional<convolution_refusal> check(const convolution_options& o, std::size
 /// A convolution to check. The number of images may be 0; no other extent may.
 struct unchecked_convolution {
   convolution_result what;
-  /// Extents of all axes. Those of a result that is not given have no data, and are not checked.
+  /// Extents of all axes. If y is computed, `result` may have null data: it is then not checked.
   convolution_roles<std::span<const std::int64_t>> extents;
-  convolution_roles<std::string_view> names;  ///< in refusals of other fields
+  convolution_roles<std::string_view> names;  ///< names of the tensors' fields, for refusals that mention them
   const convolution_options& options;
   bool is_paired = false;  ///< true if an epilogue halves the channels of the y or dx that is computed
 };
@@ -61,8 +62,8 @@ convolution_options options_of(const R& r) noexcept {
           .dilation = r.dilation,
           .groups = r.groups};
 }
-/// Returns the slide along each spatial axis from options with these fields, also those of a pooling. Precondition: the
-/// numbers were checked.
+/// Returns the slide along each spatial axis from the fields of `r`, the options of a convolution or of a pooling.
+/// Precondition: their numbers were checked.
 template <class R>
 slides slides_of(const R& r, std::size_t spatial) noexcept {
   slides out{};

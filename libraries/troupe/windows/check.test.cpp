@@ -13,7 +13,7 @@ using extents = std::vector<std::int64_t>;
 
 constexpr convolution_roles<std::string_view> names{"x", "filters", "y"};
 
-// Returns the field, its value and what is expected, or the extents of the result.
+// Returns the refused field, its value and what is expected; or, if nothing is refused, the extents of the result.
 std::string text_of(const unchecked_convolution& c) {
   static constexpr const char* fields[] = {"image",         "filters", "result",   "padding",
                                            "padding_after", "stride",  "dilation", "groups"};

@@ -9,14 +9,14 @@
 #include <troupe/windows/roles.hpp>
 #include <utility>
 
-/// What a convolution is, in double, for comparison with those who compute it fast.
+/// The definition of a convolution, computed in double, which tests compare with faster implementations.
 namespace troupe::windows {
 
 /// The index of an element along each axis of its tensor.
 using tensor_index = std::array<std::int64_t, tensor_shape::max_rank>;
 
-/// Calls `f(index)` for the elements whose indexes along the axes before `first` are those of `fixed`, in row-major
-/// order.
+/// Calls `f(index)` in row-major order for the elements whose indexes along the axes before `first` are those of
+/// `fixed`.
 template <class F>
 void for_each_index(const tensor_shape& s, std::size_t first, const tensor_index& fixed, F&& f) {
   tensor_index at = fixed;
@@ -31,8 +31,8 @@ void for_each_index(const tensor_shape& s, std::size_t first, const tensor_index
   }
 }
 
-/// Sets the spatial indexes of `image` to the element of the image that element `within` of the window for result `out`
-/// reads. Returns false if it is outside the image.
+/// Finds the element of the image that is under element `within` of the window at position `out`, and sets the spatial
+/// indexes of `image` to it. Returns false if it is outside the image.
 inline bool find_in_image(const slides& s, const tensor_shape& image_shape, const tensor_index& out,
                           const tensor_index& within, tensor_index& image) noexcept {
   for (std::size_t i = first_spatial; i < image_shape.rank; ++i) {
@@ -42,8 +42,8 @@ inline bool find_in_image(const slides& s, const tensor_shape& image_shape, cons
   }
   return true;
 }
-/// The inverse: sets the spatial indexes of `out` to the position at which window element `within` is above the element
-/// `image`. Returns false if there is none.
+/// Finds the position at which element `within` of the window is above element `image`, and sets the spatial indexes of
+/// `out` to it: the inverse of find_in_image(). Returns false if there is no such position.
 inline bool find_position(const slides& s, const tensor_shape& result_shape, const tensor_index& image,
                           const tensor_index& within, tensor_index& out) noexcept {
   for (std::size_t i = first_spatial; i < result_shape.rank; ++i) {
@@ -62,7 +62,7 @@ struct convolution_definition {
   std::int64_t groups;
   convolution_roles<tensor_shape> shapes;  ///< strides are not used
 
-  /// Returns an element of the computed tensor. `first(index)` and `second(index)` return those of the factors.
+  /// Returns an element of the computed tensor. `first(index)` and `second(index)` return elements of the factors.
   template <class First, class Second>
   double element(const tensor_index& at, First&& first, Second&& second) const {
     double sum = 0;
@@ -71,7 +71,7 @@ struct convolution_definition {
   }
 
  private:
-  // Calls `f(index in the first factor, index in the second)` for each product that an element sums.
+  // Calls `f(index in the first factor, index in the second)` for each product in the sum of element `at`.
   template <class F>
   void for_each_summand(const tensor_index& at, F&& f) const {
     const tensor_shape &x = shapes.image, &filters = shapes.filters, &y = shapes.result;

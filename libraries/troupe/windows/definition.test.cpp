@@ -35,7 +35,7 @@ TEST(convolution_definition, a_convolution_applies_padding_stride_and_groups) {
   EXPECT_EQ(computed(convolution_result::y), (std::vector<double>{1, 23, 5, 607}));
 }
 
-TEST(convolution_definition, gradients_sum_over_all_products) {
+TEST(convolution_definition, gradients_apply_padding_stride_and_groups) {
   EXPECT_EQ(computed(convolution_result::dx), (std::vector<double>{1, 20, 2, 0, 3, 400, 4, 0}));
   EXPECT_EQ(computed(convolution_result::dfilters), (std::vector<double>{4, 7, 24, 43}));
 }

@@ -23,23 +23,24 @@ inline constexpr std::size_t first_spatial = 2;
 struct slide {
   std::int64_t padding_before = 0, padding_after = 0, stride = 1, dilation = 1;
 };
-/// The slide along each spatial axis; axes that an image does not have come last.
+/// The slide along each spatial axis. An image with fewer than three spatial axes uses the first ones.
 using slides = std::array<slide, most_spatial>;
 
-/// Returns the number of positions that a window of `width` elements has along an axis of extent `length`; less than 1
-/// if the window does not fit.
+/// Returns the number of positions that a window of `width` elements has along an axis of extent `length`, or a number
+/// less than 1 if the window does not fit.
 std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t width) noexcept;
 
-/// The spatial axes of an image and a window, filled up to three: missing axes come first and have extent 1. The
-/// padding after the image follows from `out`. Also an argument of kernels.
+/// The spatial axes of an image, of a window and of its positions, filled up to three: missing axes come first and have
+/// extent 1. The padding after the image follows from `out`. Also an argument of kernels.
 struct geometry {
+  /// Extents of the image, numbers of positions, and extents of the window.
   std::int64_t in[most_spatial]{1, 1, 1}, out[most_spatial]{1, 1, 1}, width[most_spatial]{1, 1, 1};
   std::int64_t padding_before[most_spatial]{}, stride[most_spatial]{1, 1, 1}, dilation[most_spatial]{1, 1, 1};
 
   /// Returns the geometry of a window with the extents `widths`.
   static geometry of(const slides& s, const tensor_shape& image, const tensor_shape& result,
                      const std::int64_t* widths) noexcept;
-  /// Sets axis i: the extents of the image, of the result and of the window, and how the window slides.
+  /// Sets axis i: the extents of the image and of the window, the number of positions, and how the window slides.
   void set(std::size_t i, std::int64_t image, std::int64_t positions, std::int64_t window, const slide& s) noexcept {
     in[i] = image, out[i] = positions, width[i] = window;
     padding_before[i] = s.padding_before, stride[i] = s.stride, dilation[i] = s.dilation;

@@ -17,22 +17,22 @@ struct image_strides {
 };
 
 /// The transpose of a window matrix (im2col): its rows are positions, and its columns are the elements that the window
-/// covers at a position. Panels of it, some rows, are gathered, for a product of matrices.
+/// covers at a position. A panel is a range of its rows, which is gathered to memory as a factor of a product.
 ///
-/// Forward, position o and element f of the window read the image at o * stride - padding_before + f * dilation, or 0
-/// outside. Backward, row p reads the result at the o with o * stride - padding_before + f * dilation = p, or 0 if
-/// there is none. A convolution and both of its gradients multiply the same pairs of o and f.
+/// Forward, row o reads, for element f of the window, the image at o * stride - padding_before + f * dilation, or 0
+/// outside. Backward, row p reads the result at the o for which o * stride - padding_before + f * dilation = p, or 0 if
+/// there is no such o. A convolution and both of its gradients multiply the same pairs of o and f.
 class panels {
  public:
-  /// Reads the image if forward, the result if backward; each group has `channels` channels. The rows are positions of
-  /// the other tensor. `contiguous_k`: true if the elements of a row are contiguous in a panel, false if those of a
-  /// column are.
+  /// Forward, reads images with a row for each position of the window; backward, reads results with a row for each
+  /// element of an image. `from`: the strides of the tensor that is read. `channels`: its channels in one group.
+  /// `contiguous_k`: true if the elements of a row are contiguous in a panel, false if those of a column are.
   panels(const image_strides& from, const geometry& g, bool backward, std::int64_t channels, bool contiguous_k) noexcept
       : from_(from), g_(g), backward_(backward), contiguous_k_(contiguous_k), channels_(channels) {
     std::copy_n(backward ? g.in : g.out, most_spatial, extents_);
   }
 
-  /// Returns the number of positions in one image.
+  /// Returns the number of rows for one image.
   std::int64_t positions() const noexcept { return extents_[0] * extents_[1] * extents_[2]; }
   /// Returns the number of columns.
   std::int64_t k() const noexcept { return channels_ * g_.window_size(); }
@@ -43,12 +43,13 @@ class panels {
     return contiguous_k_ ? f * channels_ + channel : channel * g_.window_size() + f;
   }
 
-  /// A part of a group: `count` positions, counted through all images, and some channels.
+  /// A part of a group: `count` rows from `first` on, counted through all images, and some channels.
   struct part {
     std::int64_t group, first, count;
     std::int64_t first_channel, channels;
   };
-  /// Gathers a part. `read(element, stride, to, n)` reads n elements of the image, `stride` elements apart, to `to`.
+  /// Gathers a part. `read(element, stride, to, n)` copies n elements of the tensor that is read to `to`: `element` is
+  /// the offset of the first, and they are `stride` elements apart.
   template <class N, class Read>
   void gather(const part& p, N* to, thread_team& team, Read&& read) const {
     constexpr std::int64_t elements_of_thread = 1 << 13;
@@ -62,8 +63,8 @@ class panels {
       });
     }
   }
-  /// The inverse, forward, for one column: calls `add(element, stride, values, n)` for the elements of the image from
-  /// which gather() reads `values`.
+  /// The inverse of gather(), forward, for one column: calls `add(element, stride, values, n)` for the elements of the
+  /// image from which gather() reads `values`.
   template <class N, class Add>
   void scatter_column(const part& p, std::int64_t channel, std::int64_t f, const N* values, Add&& add) const {
     for_each_run(p, channel, f, [&](std::int64_t done, std::int64_t, const run& r) {
@@ -90,7 +91,7 @@ class panels {
     if (++p.at[0] < extents_[0]) return;
     p.at[0] = 0, ++p.image;
   }
-  // Returns the index along axis i that element f of the window reads at a position; -1 outside.
+  // Returns the index along axis i that a row reads for element f of the window; -1 if it reads 0 instead.
   std::int64_t source(std::size_t i, std::int64_t position, std::int64_t f) const noexcept {
     if (!backward_) {
       const std::int64_t at = g_.at(i, position, f);
@@ -99,12 +100,12 @@ class panels {
     const std::int64_t shift = position + g_.padding_before[i] - f * g_.dilation[i];
     return shift >= 0 && shift % g_.stride[i] == 0 && shift / g_.stride[i] < g_.out[i] ? shift / g_.stride[i] : -1;
   }
-  // Returns the first element of a channel, counted in the part.
+  // Returns the offset of a channel's first element. `channel` counts from the part's first channel.
   std::int64_t first_of(const part& p, std::int64_t image, std::int64_t channel) const noexcept {
     return image * from_.item + (p.group * channels_ + p.first_channel + channel) * from_.channel;
   }
 
-  // Gathers all columns of a position: a run of channels for each element of the window.
+  // Gathers all columns of a row: a run of channels for each element of the window.
   template <class N, class Read>
   void gather_row(const part& p, std::int64_t number, N* to, Read& read) const {
     const position at = position_of(number);
@@ -127,13 +128,13 @@ class panels {
       }
   }
 
-  // Positions that follow each other along the last axis: those in [begin, end) read elements, `stride` apart from
-  // `element` on.
+  // Consecutive rows along the last axis. Rows [begin, end) read elements that are `stride` apart, from the offset
+  // `element` on; the others read 0.
   struct run {
     std::int64_t begin, end, element, stride;
   };
-  // Calls `f(done, n, run)` for the n positions of a part that are in one line, after `done` earlier ones. Backward,
-  // the window has stride 1 along the last axis.
+  // Calls `use(done, n, run)` for each line of the last axis: n rows of the part are in it, and `done` rows precede
+  // them. Precondition: forward, or the window's stride along the last axis is 1.
   template <class F>
   void for_each_run(const part& p, std::int64_t channel, std::int64_t f, F&& use) const {
     const std::int64_t shift = g_.at(2, 0, f % g_.width[2]), step = backward_ ? 1 : g_.stride[2];
@@ -147,8 +148,8 @@ class panels {
           use(done, n, run{begin, end, line + at * from_.spatial[2], step * from_.spatial[2]});
         });
   }
-  // Calls `f(done, n, c, inside, line)` for the n positions of a part that are in one line, from coordinate c on;
-  // `line` is the first element of the line that they read, if it is inside.
+  // Calls `use(done, n, c, inside, line)` for each line of the last axis: n rows of the part are in it, from coordinate
+  // c on. If `inside`, they read a line of the tensor, which begins at the offset `line`; otherwise they read 0.
   template <class F>
   void for_each_line(const part& p, std::int64_t channel, std::int64_t f, F&& use) const {
     const std::int64_t j = f / g_.width[2] % g_.width[1], i = f / (g_.width[2] * g_.width[1]);
@@ -162,7 +163,7 @@ class panels {
     }
   }
 
-  // Gathers all positions of a column: runs of positions that differ in the last coordinate only.
+  // Gathers all rows of a column: runs of rows that differ in the last coordinate only.
   template <class N, class Read>
   void gather_column(const part& p, std::int64_t channel, std::int64_t f, N* to, Read& read) const {
     if (backward_ && g_.stride[2] != 1) return gather_strided(p, channel, f, to, read);
@@ -173,10 +174,10 @@ class panels {
       std::fill_n(out + r.end, n - r.end, N(0));
     });
   }
-  // The same backward, for a window with another stride than 1 along the last axis: some positions read nothing.
+  // The same backward, if the window's stride along the last axis is not 1: some rows then read 0.
   template <class N, class Read>
   void gather_strided(const part& p, std::int64_t channel, std::int64_t f, N* to, Read& read) const {
-    const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, f % g_.width[2]);  // o reads o * step + shift
+    const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, f % g_.width[2]);  // row o * step + shift reads o
     const auto [begin, end] = g_.positions_inside(2, f % g_.width[2]);
     const auto first_from = [&](std::int64_t c) { return c <= shift ? 0 : (c - shift + step - 1) / step; };
     for_each_line(p, channel, f,

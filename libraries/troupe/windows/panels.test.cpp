@@ -12,7 +12,7 @@
 namespace troupe::windows {
 namespace {
 
-// Images with 2 groups of `channels` channels, in memory that is read forward or backward.
+// Random images, windows and slides. A tensor has 2 groups of `channels` channels.
 class window_panels : public ::testing::Test {
  protected:
   std::int64_t between(int low, int high) { return low + static_cast<std::int64_t>(random_() % (high - low + 1)); }
@@ -33,7 +33,7 @@ class window_panels : public ::testing::Test {
                 how[0].stride, ", ", how[1].stride, ", ", how[2].stride);
   }
 
-  // Strides of dense tensors.
+  // Returns the strides of a dense tensor with the spatial extents `e`.
   static image_strides strides_of(const std::int64_t* e, bool channels_last) {
     const std::int64_t n = e[0] * e[1] * e[2];
     if (channels_last) return {2 * channels * n, 1, {2 * channels * e[1] * e[2], 2 * channels * e[2], 2 * channels}};
@@ -45,7 +45,8 @@ class window_panels : public ::testing::Test {
     for (std::size_t i = first_spatial; i < rank; ++i) offset += at[i] * s.spatial[most_spatial + i - rank];
     return offset;
   }
-  // Calls `f(row, column, offset)` for the elements of a group's matrix, by definition; the offset is -1 outside.
+  // Calls `f(row, column, offset)` for the elements of a group's matrix, by the definition of a convolution. The offset
+  // is that of the element that is read, or -1 outside the tensor.
   template <class F>
   void for_each_element(const panels& p, const image_strides& s, bool backward, std::int64_t group, F&& f) const {
     const tensor_shape &rows = backward ? image : result, &from = backward ? result : image;
@@ -78,7 +79,7 @@ class window_panels : public ::testing::Test {
   std::mt19937 random_{11};
 };
 
-TEST_F(window_panels, gathered_elements_are_those_of_the_definition) {
+TEST_F(window_panels, gathered_elements_are_those_that_the_definition_of_a_convolution_reads) {
   for (int i = 0; i < 60; ++i)
     for (const bool backward : {false, true})
       for (const bool contiguous_k : {false, true}) {

@@ -9,7 +9,7 @@
 #include <troupe/windows/geometry.hpp>
 #include <type_traits>
 
-/// Windows that slide over images: their fields in requests, and the coordinates of their elements.
+/// Windows that slide over images: the fields of requests that describe them, and the coordinates of their elements.
 namespace troupe::windows {
 
 /// One number for each spatial axis of an image, or one for all axes. A field of requests.
@@ -25,9 +25,9 @@ class per_axis {
       if (i < most_spatial) numbers_[i++] = n;
   }
   constexpr bool given() const noexcept { return count_ != not_given; }
-  /// Returns how many axes have a number of their own; 0 if one number is for all axes, or if unset.
+  /// Returns how many axes have a number of their own; 0 if one number is for all axes or the value is unset.
   constexpr std::size_t count() const noexcept { return given() ? static_cast<std::size_t>(count_) : 0; }
-  /// Returns this if it is set, else `other`.
+  /// Returns this value if it is set, else `other`.
   constexpr per_axis or_else(const per_axis& other) const noexcept { return given() ? *this : other; }
   constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }
 

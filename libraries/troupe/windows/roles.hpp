@@ -7,7 +7,7 @@
 
 namespace troupe::windows {
 
-/// The tensor of x, filters and y that is computed from the other two.
+/// The tensor of a convolution that is computed from the other two: y, or the gradient of x or of the filters.
 enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
 TROUPE_ENUM(convolution_result, y, dx, dfilters)
 
