@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Includes all of matmul, epilogue expressions, and the element types.
+/// Includes everything of matmul, the expressions of epilogues, and the element types.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/complex.hpp>
 #include <troupe/base/float4.hpp>

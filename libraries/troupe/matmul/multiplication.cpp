@@ -53,7 +53,7 @@ class product_check {
     sums_ = sums_of(r_.a.type(), r_.b.type());
     if (sums_ == dtype{}) {
       check_.refuse(&r_.b, cat("holds ", to_string(r_.b.type()), ", and a holds ", to_string(r_.a.type())),
-                    "both f32, f64, f16, bf16, i8, f4e2m1x2, c64 or c128, or each f8e4m3 or f8e5m2");
+                    "one type for both: f32, f64, f16, bf16, i8, f4e2m1x2, c64 or c128; or f8e4m3 or f8e5m2 for each");
       return false;
     }
     const dtype d = r_.d.type();
@@ -113,7 +113,7 @@ void multiplication::check(checker& c) const { product_check(c, *this).run(); }
 
 void prepare_options::check(checker& c, std::int32_t measure) const {
   if (measure != 0 && choice.library() != 0)
-    c.refuse(&choice, cat("is set, and measure is ", measure), "one of the two");
+    c.refuse(&choice, cat("is set, and measure is ", measure), "only one of the two");
   if (chosen) c.vector(*chosen, choice::size, 1);
 }
 

@@ -15,9 +15,9 @@ namespace troupe::matmul {
 /// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n; a batch has one more axis, the first, and an A or B
 /// without it is shared by all products. The rows or the columns of each matrix must be contiguous.
 ///
-/// A and B have elements of one type, f32, f64, f16, bf16, i8, c64 or c128, or each f8e4m3 or f8e5m2. Products are
-/// summed in f32, or in f64, i32, c64 and c128 for f64, i8 and complex elements. D has any type of real numbers, or the
-/// type of complex elements. D may be a matrix that the epilogue loads: C = A * B + C.
+/// A and B have elements of one type, f32, f64, f16, bf16, i8, f4e2m1x2 (with scales), c64 or c128; or each has f8e4m3
+/// or f8e5m2. Sums are f64 for f64, i32 for i8, of the elements' type if that is complex, and otherwise f32. D has any
+/// type of real numbers, or the type of complex sums. D may be a matrix that the epilogue loads: C = A * B + C.
 struct multiplication {
   in_any a, b;
   out_any d;

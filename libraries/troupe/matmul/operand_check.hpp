@@ -6,7 +6,8 @@
 #include <troupe/matmul/shapes.hpp>
 #include <troupe/request/checker.hpp>
 
-/// Checks of operands, for the sources of libraries that multiply matrices. Not included by their public headers.
+/// Checks of operands for libraries that multiply matrices. Their sources include this header; their public headers do
+/// not.
 namespace troupe::matmul {
 
 /// A matrix or a batch of matrices that is an operand of a request, and the address of its field.
@@ -26,7 +27,7 @@ class operand_check {
 
   /// Refuses an operand because of its extents.
   void refuse(const operand_view& o, std::string_view expected);
-  /// Checks that the operand has `least` to `most` axes; `expected` says so in the error.
+  /// Checks that the operand has `least` to `most` axes; `expected` states these limits in the error.
   bool has_rank(const operand_view& o, std::uint64_t least, std::uint64_t most, std::string_view expected);
   /// Checks the rank of a matrix or a batch of matrices.
   bool has_rank(const operand_view& o);
@@ -37,7 +38,7 @@ class operand_check {
   bool has_count(const operand_view& o, std::int64_t count, std::string_view as);
   /// Refuses an operand because of its number of matrices.
   void refuse_count(const operand_view& o, std::string_view expected);
-  /// Checks that no sum of this type can overflow: if it is i32, `a` may have `longest_int8_sum` columns.
+  /// Checks that no sum of type `sums` can overflow: if it is i32, `a` may have at most `longest_int8_sum` columns.
   bool fits_sums(const operand_view& a, dtype sums);
 
  private:

@@ -20,7 +20,7 @@ TROUPE_ENUM(precision, exact, tf32, bf16, f16, bf16x9)
 
 /// The treatment of an epilogue that an engine cannot compute together with its product.
 enum class fusion : std::uint8_t {
-  allowed = 0,   ///< a second pass over the result computes it
+  allowed = 0,   ///< a second pass over the product computes the epilogue
   required = 1,  ///< the request is refused
 };
 TROUPE_ENUM(fusion, allowed, required)
@@ -35,7 +35,7 @@ TROUPE_ENUM(accumulation, precise, fast)
 
 /// The scope within which equal requests have equal results, with the same library on the same kind of device.
 enum class repeatability : std::uint8_t {
-  within_a_process = 0,   ///< the plan may have been measured, and differ in the next process
+  within_a_process = 0,   ///< the plan may be chosen by measurement, so it may be another in the next process
   between_processes = 1,  ///< the plan depends on the request alone, and sums are added in a fixed order
 };
 TROUPE_ENUM(repeatability, within_a_process, between_processes)
@@ -52,7 +52,7 @@ struct product_options {
   matmul::fusion fusion = matmul::fusion::allowed;
   matmul::accumulation accumulation = matmul::accumulation::precise;
   matmul::repeatability repeatability = matmul::repeatability::within_a_process;
-  std::int32_t multiprocessors = 0;      ///< about the most that it may occupy; 0: all. The host engine ignores it
+  std::int32_t multiprocessors = 0;      ///< approximate limit of multiprocessors; 0: all. Ignored by the host engine
   std::uint64_t workspace = any_amount;  ///< the most bytes of memory beside the operands
   TROUPE_FIELDS(precision, fusion, accumulation, repeatability, multiprocessors, workspace)
   using prepare_options = matmul::prepare_options;

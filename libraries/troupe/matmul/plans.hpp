@@ -9,7 +9,7 @@
 #include <troupe/plan/plan_source.hpp>
 #include <troupe/plan/requests.hpp>
 
-/// Requests about the plans of products. A plan has the algorithm of the vendor's library for one kind of product.
+/// Requests about the plans of products. A plan holds the algorithm of the vendor's library for one kind of product.
 namespace troupe::matmul {
 
 /// An algorithm of the vendor's library for one kind of product, as `prepare` writes it. It can be stored in a file and
@@ -22,7 +22,7 @@ struct choice {
   explicit choice(std::span<const std::uint64_t> written) noexcept {
     std::copy_n(written.begin(), std::min(size, written.size()), words.begin());
   }
-  /// Returns the version of the library; 0 if this holds no algorithm.
+  /// Returns the version of the library; 0 if there is no algorithm.
   std::uint64_t library() const noexcept { return words[9]; }
   friend bool operator==(const choice&, const choice&) = default;
 };
@@ -35,7 +35,7 @@ struct plan_info {
   double first_microseconds = 0;  ///< time of the heuristic's first algorithm, if measured
   std::uint64_t workspace = 0;    ///< bytes of memory that the product uses beside its operands
   std::int32_t measured = 0;      ///< number of measured algorithms
-  std::int32_t algorithm = 0, tile = 0, stages = 0, split_k = 0;  ///< the library's numbers
+  std::int32_t algorithm = 0, tile = 0, stages = 0, split_k = 0;  ///< as the vendor's library numbers them
   plan_source source = plan_source::none;
   bool fused = true;         ///< true if the epilogue is computed together with the product
   std::uint8_t unused[2]{};  ///< 0

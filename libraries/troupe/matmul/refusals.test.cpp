@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests that wrong requests are refused before they are queued, with the exact text for each kind of mistake.
+// Tests that wrong requests are refused before they are queued, and the exact error text for each kind of mistake.
 #include <troupe/base/complex.hpp>
 #include <troupe/matmul/matmul.hpp>
 #include <troupe/matmul/testing/refusal_suite.hpp>
@@ -46,7 +46,7 @@ TEST_F(matmul_checks, extents_of_0_are_accepted) {
   expect_refused(r, "b is 1 x 8; expected 0 rows, as many as a has columns");
 }
 
-TEST_F(matmul_checks, wrong_extents_name_the_matrix) {
+TEST_F(matmul_checks, errors_about_extents_name_the_matrix) {
   multiplication r = good();
   r.b = at<float>(100, 5, 8);
   expect_refused(r, "b is 5 x 8; expected 6 rows, as many as a has columns");
@@ -69,8 +69,8 @@ TEST_F(matmul_checks, types_without_a_product_are_refused) {
   multiplication r = good();
   r.a = at<half>(0, 4, 6);
   expect_refused(r,
-                 "b holds f32, and a holds f16; expected both f32, f64, f16, bf16, i8, f4e2m1x2, c64 or c128, or each "
-                 "f8e4m3 or f8e5m2");
+                 "b holds f32, and a holds f16; expected one type for both: f32, f64, f16, bf16, i8, f4e2m1x2, c64 or "
+                 "c128; or f8e4m3 or f8e5m2 for each");
   r = {.a = at<complex64>(0, 4, 6), .b = at<complex64>(100, 6, 8), .d = at<float>(400, 4, 8)};
   expect_refused(r, "d holds f32; expected c64, the type of a and b");
   r = good();
@@ -140,7 +140,8 @@ TEST_F(matmul_checks, scales_that_do_not_fit_their_factor_are_refused) {
 TEST_F(matmul_checks, prepare_is_checked_like_the_product) {
   const auto refusal = [&](const auto& p) { return memory.refusal(p); };
   EXPECT_EQ(refusal(prepare{good()}), "");
-  EXPECT_EQ(refusal(prepare{good(acc + load(at<float>(201, 4, 8)))}), "") << "nothing is written";
+  EXPECT_EQ(refusal(prepare{good(acc + load(at<float>(201, 4, 8)))}), "")
+      << "prepare does not write d, so d may overlap an operand";
   multiplication r = good();
   r.b = at<float>(100, 5, 8);
   EXPECT_EQ(refusal(prepare{r}),
@@ -150,7 +151,7 @@ TEST_F(matmul_checks, prepare_is_checked_like_the_product) {
   auto p = prepare{good(), 1};
   p.options.choice.words[9] = 1;
   EXPECT_EQ(refusal(p),
-            "matmul.prepare<multiplication>: options.choice is set, and measure is 1; expected one of the two");
+            "matmul.prepare<multiplication>: options.choice is set, and measure is 1; expected only one of the two");
   p = prepare{good()};
   p.options.chosen = vector_at<std::uint64_t>(400, 9);
   EXPECT_EQ(refusal(p).find("matmul.prepare<multiplication>: options.chosen holds 9 elements"), 0u) << refusal(p);
@@ -183,7 +184,7 @@ TEST_F(matmul_checks, errors_name_the_operand_of_the_epilogue) {
                  "epilogue converts to c64; expected a type with one real number in each element");
   multiplication both = good(acc * left);
   both.d = at<float>(200, 4, 4);
-  expect_refused(both, "epilogue has acc beside left or right; expected acc, or left and right");
+  expect_refused(both, "epilogue has acc beside left or right; expected either acc, or left and right");
   expression large = acc;
   for (int i = 0; i < 40; ++i) large = large * (i + 2) + i + 1;
   expect_refused(

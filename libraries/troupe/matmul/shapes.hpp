@@ -12,7 +12,8 @@ namespace troupe::matmul {
 /// A batch of matrices of one shape, `one`.
 struct batch_of_matrices {
   matrix_shape one;
-  std::int64_t count = 1, stride = 0;  ///< number of matrices; elements from one to the next
+  std::int64_t count = 1;   ///< number of matrices
+  std::int64_t stride = 0;  ///< elements from one matrix to the next
 };
 
 /// Returns the shape as a batch. Precondition: `s.rank` is 2 or 3.
@@ -37,8 +38,8 @@ constexpr bool is_float8(dtype t) noexcept { return t == dtype::f8e4m3 || t == d
 struct scale_block {
   std::int64_t lines, k;
 };
-/// Returns the block of a scale of this type for elements of that type; its `k` is 0 if elements of that type have no
-/// such scales. 128 lines may also share a scale in f32: see `scales_of`.
+/// Returns the block of elements of type `elements` that share a scale of type `scale`. Its `k` is 0 if such elements
+/// have no scales of this type. 128 lines may also share a scale in f32: see `scales_of`.
 constexpr scale_block block_of(dtype scale, dtype elements) noexcept {
   if (scale == dtype::f8e8m0 && is_float8(elements)) return {1, 32};
   if (scale == dtype::f8e4m3 && elements == dtype::f4e2m1x2) return {1, 16};
@@ -51,12 +52,13 @@ struct block_scales {
   std::uint64_t address = 0;  ///< 0: none
   dtype type{};
   scale_block block{1, 1};
-  std::int64_t k_blocks = 0, line_blocks = 0;  ///< number of blocks along k; number of groups of lines
+  std::int64_t k_blocks = 0, line_blocks = 0;  ///< number of blocks along k, and of groups of lines
   std::int64_t k_stride = 0;                   ///< from one block to the next along k
   std::int64_t line_stride = 0;                ///< from one group of lines to the next
   std::int64_t batch_stride = 0;               ///< from one factor of the batch to the next; 0: all share the scales
 
-  /// Sets the block to `k` numbers along k and, unless each of the factor's `lines` lines has scales, to as many lines.
+  /// Sets the block to `k` numbers along k, and to one line if each of the factor's `lines` lines has its own scales,
+  /// otherwise to `k` lines.
   void set_block(std::int64_t k, std::int64_t lines) noexcept { block = {line_blocks == lines ? 1 : k, k}; }
 };
 /// Returns the scales in `view`, without the block. Lines of the factor are the rows of A (`lines_are_rows`) or the

@@ -36,7 +36,7 @@ struct multiplication {
   }
 };
 
-// A request to prepare that product.
+// A request to prepare the product of `multiplication`.
 struct preparation {
   using request = matmul::prepare<matmul::multiplication>;
   static constexpr const char* bad_field = multiplication<float>::bad_field;
@@ -65,7 +65,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(matmul, products, of_matmul);
 
 class matmul_products : public products<of_matmul> {};
 
-TEST_F(matmul_products, choices_can_be_stored_and_given_again) {
+TEST_F(matmul_products, a_choice_that_prepare_wrote_can_be_given_to_another_prepare) {
   const auto values = gpu.upload(std::vector<half>(300 * 300, half(1.0f)));
   const matmul::multiplication r{
       .a = matrix(values, 300, 300), .b = matrix(values, 300, 300), .d = matrix(gpu.alloc<float>(300 * 300), 300, 300)};

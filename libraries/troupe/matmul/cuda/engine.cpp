@@ -20,7 +20,7 @@ const void* address_of(operand_index i, const tree& t) noexcept {
   return i == none ? nullptr : reinterpret_cast<const void*>(t.memory()[static_cast<std::size_t>(i)].address);
 }
 
-// Returns the fused epilogue with the numbers of this request; the plan has those of the first request of its kind.
+// Returns the fused epilogue with the numbers of this request. In the plan's fused epilogue, all numbers are 1.
 fused_epilogue epilogue_of(const multiplication& r, const problem& p, const execution_plan& plan) {
   return plan.fused ? match(r.epilogue.encoded(), p, plan.sums).epilogue : fused_epilogue{};
 }
@@ -38,7 +38,7 @@ product_arguments arguments_of(const fused_epilogue& f, const tree& t) noexcept 
   return a;
 }
 
-// Returns the address of a number that the GPU can read: that of the operand, or of a copy of the number by value.
+// Returns an address where the GPU can read a number: the operand's, or that of a copy of the number by value.
 result<const void*> number_for_gpu(const number& by_value, operand_index in_memory, const tree& t, lane& on) {
   if (in_memory != none) return address_of(in_memory, t);
   std::byte* const to = TROUPE_TRY(on.memory().claim(sizeof by_value));
@@ -52,7 +52,7 @@ cuda::grid tiles(std::int64_t length, std::int64_t lines, std::int64_t count) no
           cuda::at_most(count, most)};
 }
 
-// Makes one search, because the first search of a process takes cuBLASLt a tenth of a second.
+// Searches for an algorithm once, because the first search of a process takes cuBLASLt a tenth of a second.
 void warm_up(cublasLtHandle_t library) {
   constexpr std::int64_t n = 256;
   const product_spec::matrix any{CUDA_R_16BF, n, n, n, 0, 256};
@@ -162,7 +162,7 @@ result<void> cublaslt::run_group(const group<multiplication>& all, call& c) {
   const multiplication first = all[0];
   const problem p = problem_of(first);
   const auto& plan = *TROUPE_TRY(execution_plan_of(first, p, *on));
-  // The members are not run one by one: if one failed after others had written, all would be computed again.
+  // Requests that need separate launches are refused: if one failed after others had written, all would run again.
   bool small = plan->small;
   for (std::size_t i = 1; i < all.size(); ++i) small = small && differ_in_addresses_only(first, all[i]);
   if (!small) return error(reaction::unsupported, "matmul", "these products do not share a kernel");
@@ -241,8 +241,8 @@ result<void> cublaslt::arrange_scales(const block_scales& s, std::int64_t lines,
   return launch(kernel<"arrange", float>, tiles(at.padded, at.lines, 1), {32, 8, 1}, stream, a);
 }
 
-// Copies the factors if the plan requires it, and returns the arguments of cublasLtMatmul. Its alpha and beta are set
-// only if one of them is in memory.
+// Copies the factors if the plan requires it, and returns the arguments of cublasLtMatmul. Sets `alpha` and `beta` only
+// if one of them is in memory.
 result<product_arguments> cublaslt::prepare_arguments(const multiplication& r, const problem& p,
                                                       const execution_plan& plan, const fused_epilogue& f,
                                                       std::uint64_t memory, lane& on) const {

@@ -24,7 +24,7 @@ namespace {
 
 using epilogue::acc, epilogue::expression, epilogue::op, epilogue::reduction_scope, epilogue::reduction;
 
-// Set before the engine is loaded. Tests of the disk cache have their own folder.
+// Turns the disk cache off before the engine is loaded. Tests of the disk cache set a folder of their own.
 [[maybe_unused]] const int without_disk_cache = ::setenv("TROUPE_CACHE", "off", 1);
 
 class matmul_cuda : public ::testing::Test {
@@ -81,7 +81,7 @@ class matmul_cuda : public ::testing::Test {
   std::size_t launches() const { return driver.count("cuLaunchKernel"); }
 
   cuda::testing::fake_driver& driver = []() -> cuda::testing::fake_driver& {
-    static numerics::engine_under_test loaded{TROUPE_ENGINE_UNDER_TEST};  // so that the driver exists
+    static numerics::engine_under_test loaded{TROUPE_ENGINE_UNDER_TEST};  // loads the fake driver
     return cuda::testing::driver_of(TROUPE_ENGINE_UNDER_TEST);
   }();
   std::optional<numerics::engine_under_test> engine;
@@ -154,7 +154,7 @@ TEST_F(matmul_cuda, scales_of_8_bit_floats_are_fused) {
   EXPECT_FALSE(is_fused(product(t, dtype::bf16, read(op::load_column, dtype::f32, m, 1) * acc)));
 }
 
-TEST_F(matmul_cuda, required_fusion_error_names_the_node) {
+TEST_F(matmul_cuda, if_fusion_is_required_the_error_names_the_operation_that_cannot_be_fused) {
   multiplication r = product(dtype::f16, dtype::f16, silu(acc));
   r.options.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("cuBLASLt cannot fuse this epilogue: it has silu"), std::string::npos) << refusal(r);
@@ -214,7 +214,7 @@ TEST_F(matmul_cuda, a_small_product_and_a_batch_of_one_share_a_plan_whichever_is
     return std::remove_cvref_t<decltype(o)>(o.range(), s, o.type());
   };
   for (const bool batch_first : {false, true}) {
-    const dtype t = batch_first ? dtype::f32 : dtype::bf16;  // so that the second plan is not the first
+    const dtype t = batch_first ? dtype::f32 : dtype::bf16;  // the second order must not find the plan of the first
     multiplication r{.a = field<access_mode::read>(t, 16, 16, true),
                      .b = field<access_mode::read>(t, 16, 16, false),
                      .d = field<access_mode::write>(t, 16, 16, true),
@@ -245,10 +245,10 @@ TEST_F(matmul_cuda, the_fastest_of_the_measured_algorithms_is_used) {
   EXPECT_LT(info->microseconds, info->first_microseconds);
   driver.elapsed_ms.clear();
   for (int i = 0; i < 4; ++i) push_times(9, 8.95f, 9);
-  EXPECT_EQ(engine->run(prepare{r, 3})->algorithm, 0) << "the other is faster by chance";
+  EXPECT_EQ(engine->run(prepare{r, 3})->algorithm, 0) << "another algorithm is faster only by chance";
 }
 
-// Sets a folder for the disk cache of the engines that its tests open.
+// Sets a folder for the disk cache of the engines that the tests open.
 class matmul_disk_cache : public matmul_cuda {
  protected:
   matmul_disk_cache() {
@@ -342,7 +342,7 @@ TEST_F(matmul_cuda, a_choice_is_refused_if_an_operand_is_less_aligned_than_it_ne
   auto range = p.request.a.range();
   range.address += sizeof(half);
   p.request.a = any_operand<access_mode::read>(range, p.request.a.shape(), p.request.a.type());
-  EXPECT_FALSE(engine->run(p)) << "its address is a multiple of 2 only";
+  EXPECT_FALSE(engine->run(p)) << "the operand's address is a multiple of 2 only";
 }
 
 TEST_F(matmul_disk_cache, damaged_and_foreign_files_are_ignored_and_rewritten) {
@@ -361,7 +361,7 @@ TEST_F(matmul_disk_cache, damaged_and_foreign_files_are_ignored_and_rewritten) {
     EXPECT_EQ(searches_of(r), 1u) << "a byte was changed, " << from_end << " from the end";
     expect_one_remark("it is damaged");
     open();
-    EXPECT_EQ(searches_of(r), 0u) << "it was not rewritten";
+    EXPECT_EQ(searches_of(r), 0u) << "the damaged file was not rewritten";
     EXPECT_TRUE(engine->remarks().empty());
   }
   each_entry([](const std::filesystem::path& file) { std::filesystem::resize_file(file, 10); });

@@ -15,7 +15,7 @@ namespace {
 using epilogue::tree, epilogue::memory_operand;
 using arrangement = execution_plan::arrangement;
 
-constexpr std::int64_t k_alignment = 16;  // the length of copied lines is a multiple of it, in elements
+constexpr std::int64_t k_alignment = 16;  // copied lines are padded to a multiple of this number of elements
 
 std::int64_t rounded_up(std::int64_t n, std::uint64_t to) noexcept {
   return static_cast<std::int64_t>(round_up(static_cast<std::uint64_t>(n), to));
@@ -114,8 +114,8 @@ class search {
     if (workspace_error_) return *workspace_error_;
     if (options_.given != nullptr)
       return error(reaction::caller_bug, "matmul",
-                   cat("matmul.prepare: choice is of cuBLASLt ", options_.given->library(),
-                       " and does not compute this product on ", gpu_.name, "; prepare without a choice to get one"));
+                   cat("matmul.prepare: options.choice is an algorithm of cuBLASLt ", options_.given->library(),
+                       " that does not compute this product on ", gpu_.name, "; prepare without a choice to get one"));
     return error(
         reaction::unsupported, "matmul",
         cat("matmul.multiplication: cuBLASLt has no product of ", to_string(kind_.a), " and ", to_string(kind_.b),
@@ -156,8 +156,8 @@ class search {
   std::span<const arrangement> arrangements() const noexcept {
     static constexpr arrangement plain[] = {arrangement::none, arrangement::bytes, arrangement::halves},
                                  with_scales[] = {arrangement::block_scaled, arrangement::scaled};
-    // The last arrangement of each list widens factors: f64 results of 8-bit floats need more precision than the sums
-    // of Hopper's tensor cores have.
+    // The last arrangement of each list widens factors. If products of 8-bit floats are stored as f64, only it is
+    // precise enough: Hopper's tensor cores sum such products imprecisely.
     const bool widens =
         is_float8(kind_.a) && problem_.d.type == dtype::f64 && kind_.options.accumulation == accumulation::precise;
     const std::span<const arrangement> all =
@@ -209,8 +209,8 @@ class search {
   }
   std::int64_t copies_of(const stored_matrix& m) const noexcept { return m.stride == 0 ? 1 : problem_.batch; }
 
-  // Sets the sizes of block scales in cuBLASLt's layout. Returns false unless the scales are f32 and the GPU a Hopper:
-  // cuBLASLt applies no others.
+  // Sets the sizes of block scales in cuBLASLt's layout. Returns false if cuBLASLt cannot apply the scales: it applies
+  // f32 scales, on Hopper only.
   bool arrange_scales() noexcept {
 #if CUBLAS_VERSION >= 120900
     if (problem_.a_scales.type != dtype::f32 || problem_.batch != 1 || gpu_.capability != 90) return false;

@@ -21,15 +21,15 @@ struct execution_plan {
   /// The copies of factors that are made first, so that elements along k are contiguous and aligned.
   enum class arrangement : std::uint8_t {
     none,
-    bytes,         ///< copies the factors whose layout cuBLASLt does not support
+    bytes,         ///< copies the factors whose layout cuBLASLt does not support, with their type
     halves,        ///< copies 8-bit floats as half, which has all their values
     block_scaled,  ///< like `bytes`, and copies block scales into cuBLASLt's layout
     scaled,        ///< copies numbers times their scales, as bfloat16 or float
   };
 
-  bool multiplies = true;  ///< false if the epilogue uses no product
-  bool small = false;      ///< true: our own kernel computes it, any number of such requests together
-  bool fused = false;
+  bool multiplies = true;   ///< false if the epilogue uses no product
+  bool small = false;       ///< true: our own kernel computes the request, alone or together with others like it
+  bool fused = false;       ///< true: cuBLASLt computes the epilogue
   fused_epilogue epilogue;  ///< set if `fused`
   std::optional<product_plan> product;
   std::optional<epilogue::second_pass> pass;  ///< set unless `fused`
@@ -39,7 +39,7 @@ struct execution_plan {
   dtype sums{};
   bool sums_in_workspace = false;  ///< true: cuBLASLt writes the sums to the workspace; false: to D
   std::int64_t sums_ld = 0, sums_stride = 0;
-  // Bytes of each part of the workspace. It exists while the request runs.
+  // Bytes of each part of the workspace, which exists while the request runs.
   std::uint64_t bytes_a = 0, bytes_b = 0, bytes_scales_a = 0, bytes_scales_b = 0, bytes_sums = 0, bytes_partial = 0;
   std::uint64_t offset_b() const noexcept { return bytes_a; }
   std::uint64_t offset_scales_a() const noexcept { return offset_b() + bytes_b; }
@@ -67,7 +67,7 @@ struct selection_options {
   const choice* given = nullptr;  ///< the algorithm to use; null: choose one
   /// Measures an algorithm for the plan; returns microseconds.
   std::function<result<double>(const execution_plan&, const product_plan&)> time = {};
-  plan_info* info = nullptr;  ///< receives facts about the plan, if not null
+  plan_info* info = nullptr;  ///< if not null, receives a description of the plan
 };
 
 /// Finds the best plan of requests of a kind on this GPU. Plans that fuse the epilogue are preferred, then plans that

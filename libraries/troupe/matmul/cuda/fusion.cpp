@@ -10,14 +10,14 @@ namespace {
 using epilogue::node, epilogue::op, epilogue::reduction, epilogue::reduction_scope, epilogue::tree,
     epilogue::memory_operand;
 
-// One summand of the tree, as the product of these factors.
+// One summand of the tree: the product of these factors.
 struct factors {
   double number = 1;
-  bool by_value = false;  // true if `number` has numbers of the request as factors, and not just signs
+  bool by_value = false;  // true if numbers of the request, and not only signs, are multiplied into `number`
   std::array<operand_index, 3> in_memory{none, none, none};
   std::size_t numbers_in_memory = 0;
   int products = 0;
-  operand_index row_vector = none, column_vector = none;  // a number for each row; for each column
+  operand_index row_vector = none, column_vector = none;  // operands with a number for each row, and for each column
   operand_index matrix = none, derivative_at = none;
   // Returns true if a number by value multiplies the other factors. Depends on the structure alone, not on the number.
   bool is_scaled() const noexcept { return by_value || number != 1; }
@@ -55,7 +55,7 @@ class matching {
   }
 
   bool root(const node* n) {
-    // Storing rounds and saturates as a conversion does.
+    // A final conversion to D's type is left out, because the store rounds and saturates in the same way.
     if (is(n, op::convert) && n->type == problem_.d.type) n = argument(*n, 0);
     if (is_float8(problem_.d.type)) {
       n = without_d_scale(n);
@@ -94,7 +94,7 @@ class matching {
     return n.over == (problem_.transposed ? reduction_scope::column : reduction_scope::row);
   }
 
-  // Takes out a number in memory that multiplies all of D, not just the product. Returns the rest.
+  // If a number in memory multiplies all of D, not just the product, takes it as d_scale and returns the other factor.
   const node* without_d_scale(const node* n) {
     if (!is(n, op::multiply)) return n;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
@@ -157,14 +157,14 @@ class matching {
     if (f.row_vector != none || f.column_vector != none) {
       if (!narrow) return refuse("a vector that multiplies acc");
       if (f.row_vector == none || f.column_vector == none || f.numbers_in_memory != 0 || problem_.batch != 1)
-        return refuse("a vector that multiplies acc, and not one for the rows and one for the columns");
+        return refuse("a vector that multiplies acc without one vector for the rows and one for the columns");
       epilogue_.row_scales = f.row_vector, epilogue_.column_scales = f.column_vector;
       return true;
     }
     if (narrow) {
       epilogue_.a_scale = f.in_memory[0], epilogue_.b_scale = f.in_memory[1];
       if (f.numbers_in_memory == 3) {
-        // amax is the largest magnitude before the scale of D.
+        // The third number becomes D's scale. cuBLASLt takes amax before that scale, this epilogue after it.
         if (epilogue_.d_scale != none || epilogue_.amax != none || !is_float8(problem_.d.type))
           return refuse("three numbers in memory that multiply acc");
         epilogue_.d_scale = f.in_memory[2];

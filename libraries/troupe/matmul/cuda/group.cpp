@@ -12,8 +12,7 @@ namespace {
 
 using epilogue::tree, epilogue::memory_operand;
 
-// A hash of 64-bit words. fnv1a, which takes a byte at a time, would be slow: this runs for each request in the
-// mailbox.
+// A fast hash of 64-bit words: it runs for each request in the mailbox.
 class hasher {
  public:
   void add(std::uint64_t word) noexcept { h_ = (std::rotl(h_, 23) ^ word) * 0x9e3779b97f4a7c15; }

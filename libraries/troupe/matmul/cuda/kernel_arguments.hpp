@@ -15,14 +15,15 @@ struct arrange_arguments {
   const void* from;
   void* to;
   std::int64_t lines, length, padded, element_stride, line_stride;
-  std::int64_t batch, from_stride;  ///< number of matrices; elements from one to the next in `from`
+  std::int64_t batch;        ///< number of matrices
+  std::int64_t from_stride;  ///< elements from one matrix to the next in `from`
 };
 
 /// The arguments of `scale`, which copies lines as `arrange` does and multiplies each number by the scale of its block.
 struct scale_arguments {
   arrange_arguments what;  ///< `length` and `padded` count numbers, two in each element of f4e2m1x2
   const void* scales;
-  std::int64_t k_stride, line_stride, batch_stride;  ///< of the scales, from block to block
+  std::int64_t k_stride, line_stride, batch_stride;  ///< strides of the scales: one scale for each block
   std::int64_t block_k, block_lines;                 ///< extents of a block
   std::uint64_t type, scale_type;                    ///< dtypes
 };
@@ -39,7 +40,7 @@ struct small_products {
   factor a, b;
   std::int64_t k;
   const std::uint64_t* addresses;  ///< of A, B, D and the epilogue's operands, for each product; null: one product
-  std::uint64_t operands;          ///< number of operands in memory that the epilogue has
+  std::uint64_t operands;          ///< number of the epilogue's operands in memory
 };
 
 }  // namespace troupe::matmul::kernel_arguments

@@ -17,7 +17,7 @@ class lane {
   static result<std::unique_ptr<lane>> make() {
     return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("matmul", workspace_bytes))));
   }
-  /// Must be called before any other use.
+  /// Begins a request on this lane. Must be called before any other function.
   result<void> use(const call& c) {
     call here = c;
     here.stream = TROUPE_TRY(own_.of(c, "matmul"));

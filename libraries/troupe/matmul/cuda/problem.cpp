@@ -30,8 +30,8 @@ problem problem_of(const multiplication& r) noexcept {
   out.paired = r.epilogue.encoded().is_paired();
   out.batch = d.count;
   out.d = stored(address_of(r.d), r.d.type(), d, out.transposed);
-  // A matrix that is stored in both orders is taken as one whose elements along k are contiguous: tensor cores need it,
-  // or are faster with it.
+  // A matrix that counts as stored in both orders is described as one whose elements along k are contiguous: tensor
+  // cores need that order, or are faster with it.
   const stored_matrix left = stored(address_of(r.a), r.a.type(), a, has_rows(a.one)),
                       right = stored(address_of(r.b), r.b.type(), b, !has_columns(b.one));
   out.m = a.one.rows, out.n = b.one.columns, out.k = a.one.columns * k_per_element(r.a.type());

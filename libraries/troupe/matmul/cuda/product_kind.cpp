@@ -33,7 +33,7 @@ product_kind::product_kind(const multiplication& r, const problem& p)
     : options(r.options), product(p), a(r.a.type()), b(r.b.type()), tree([&] {
         const epilogue::tree& t = r.epilogue.encoded();
         std::vector<memory_operand> memory(t.memory().begin(), t.memory().end());
-        // All addresses differ, other than that of D and those of operands that are D.
+        // Replaces each address by a different one with the same alignment. Operands that are D keep the address of D.
         std::uint64_t next = 0;
         const auto replace = [&next](std::uint64_t& address) { address = ++next << 10 | alignment_of(address); };
         for (stored_matrix* m : {&product.a, &product.b, &product.d}) replace(m->address);

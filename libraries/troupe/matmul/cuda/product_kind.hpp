@@ -8,8 +8,8 @@
 
 namespace troupe::matmul {
 
-/// What the choice of a plan may depend on: what `write_key` writes, and nothing else. Addresses only have alignments,
-/// and all numbers of the epilogue are 1.
+/// The part of a request that the choice of its plan may depend on: what `write_key` writes, and nothing else. Each
+/// address is replaced by another with the same alignment, and each number of the epilogue by 1.
 struct product_kind {
   product_kind(const multiplication& r, const problem& p);
 

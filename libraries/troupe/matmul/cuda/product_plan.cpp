@@ -10,7 +10,7 @@
 namespace troupe::matmul {
 namespace {
 
-// Sets attributes of a cuBLASLt description, and stores the status of the first call that failed.
+// Sets attributes of a cuBLASLt description. Remembers the status of the first call that failed.
 class settings {
  public:
   explicit settings(cublasLtMatmulDescOpaque_t& d) noexcept : description_(&d) {}
@@ -40,7 +40,7 @@ cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& out, const product_spec::m
                                             sizeof m.stride);
 }
 
-// Returns an address with this alignment. cuBLASLt looks at its alignment but reads no memory.
+// Returns an address with this alignment. cuBLASLt reads the alignment of an address, but no memory.
 const void* any_address(std::int64_t alignment) noexcept {
   return reinterpret_cast<const void*>(std::uintptr_t{1} << 30 | static_cast<std::uintptr_t>(alignment));
 }
@@ -140,8 +140,8 @@ cublasStatus_t product_plan::describe(const product_spec& s) noexcept {
   return to.status();
 }
 
-// Takes over the algorithm `c` and returns true, if it computes this product within the workspace limit, with operands
-// of this alignment.
+// Takes over the algorithm `c` and returns true if the algorithm computes this product within the workspace limit, with
+// operands of this alignment.
 bool product_plan::accepts(cublasLtHandle_t library, const choice& c, const product_spec& s) noexcept {
   if (c.library() != ::cublasLtGetVersion()) return false;
   std::memcpy(&algorithm_, c.words.data(), sizeof algorithm_);

@@ -15,8 +15,8 @@
 
 namespace troupe::matmul {
 
-/// The arguments of a call of cuBLASLt that its choice of an algorithm depends on: all but addresses and numbers. There
-/// is no padding, so that equal specs have equal bytes.
+/// The arguments of a call that cuBLASLt's choice of an algorithm depends on: all but addresses and numbers. The struct
+/// has no padding, so that equal specs have equal bytes.
 struct product_spec {
   struct matrix {
     std::int64_t type, rows, columns, ld, stride, alignment;
@@ -28,10 +28,10 @@ struct product_spec {
   std::int64_t numbers_in_memory;  ///< 1 if alpha and beta are in memory
   std::int64_t bias_type, bias_stride, bias_alignment;
   std::int64_t aux_ld, aux_stride, aux_type, aux_alignment;
-  std::int64_t scales;  ///< bits of the constants below: which scales, and amax, there are
+  std::int64_t scales;  ///< the scales and the amax of the product: bits `scales_a` to `finds_largest`
   std::int64_t a_scale_mode, b_scale_mode;
   std::int64_t fast_accumulation, multiprocessors, reductions, workspace;
-  std::int64_t repeatable;  ///< 1 if the choice must depend on this alone
+  std::int64_t repeatable;  ///< 1 if the choice must depend on this spec alone
   static constexpr std::int64_t scales_a = 1, scales_b = 2, scales_d = 4, finds_largest = 8;
 };
 static_assert(std::has_unique_object_representations_v<product_spec>);
@@ -52,7 +52,7 @@ struct product_arguments {
   const void *alpha = nullptr, *beta = nullptr;
   const void *a = nullptr, *b = nullptr, *c = nullptr;
   void* d = nullptr;
-  const void* bias = nullptr;  ///< the bias, or the gradient of the bias, which is written
+  const void* bias = nullptr;  ///< the bias to add, or memory that receives the gradient of the bias
   const void* aux = nullptr;
   const void *a_scale = nullptr, *b_scale = nullptr, *d_scale = nullptr;
   const void* amax = nullptr;
@@ -66,7 +66,7 @@ class product_plan {
   /// Returns the plan that an earlier process stored, if cuBLASLt accepts it.
   static std::optional<product_plan> stored(cublasLtHandle_t library, const product_spec& s, plan::kept_choices& kept,
                                             std::string_view gpu_name);
-  /// Returns the plan with the algorithm `c`; nothing if cuBLASLt does not accept it for this product.
+  /// Returns the plan with the algorithm `c`; nullopt if cuBLASLt does not accept it for this product.
   static result<std::optional<product_plan>> from(cublasLtHandle_t library, const product_spec& s, const choice& c);
   /// Stores the algorithm for later processes.
   void store(plan::kept_choices& kept, const product_spec& s, std::string_view gpu_name) const;

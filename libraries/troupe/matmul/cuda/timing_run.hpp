@@ -7,14 +7,14 @@
 
 namespace troupe::matmul {
 
-/// Times algorithms for a product on more copies of its factors than the GPU's cache holds.
-/// Results are written to other memory than the request's. Blocks until the GPU has finished.
+/// Times algorithms for a product on so many copies of its factors that the GPU's cache cannot hold them all. Results
+/// are not written to the request's memory. Each call blocks until the GPU has finished.
 class timing_run {
  public:
   /// The bytes of each operand that a product reads or writes.
   struct operand_bytes {
     std::uint64_t a = 0, b = 0, d = 0;
-    std::uint64_t aux = 0, bias = 0;  ///< 0 if the product does not write it
+    std::uint64_t aux = 0, bias = 0;  ///< 0 if the product does not write them
   };
   static operand_bytes operand_bytes_of(const multiplication& r, const problem& p, const execution_plan& plan,
                                         const fused_epilogue& f) noexcept;

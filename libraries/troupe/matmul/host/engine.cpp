@@ -28,7 +28,8 @@ class host_matmul {
     if (r.options.choice.library() != 0)
       return error(
           reaction::unsupported, "matmul",
-          "matmul.prepare: choice is of cuBLASLt, which the host engine does not use; prepare without a choice");
+          "matmul.prepare: options.choice is an algorithm of cuBLASLt, which the host engine does not use; prepare "
+          "without a choice");
     if (r.options.chosen) std::fill_n(r.options.chosen->data(), choice::size, 0);
     return plan_info{};
   }

@@ -17,7 +17,7 @@ constexpr std::int64_t part_elements = 1 << 15;  // numbers that a thread copies
 bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 
 bool has_codes(dtype t) noexcept { return bytes_of(t) == 1; }
-// Both values of each byte that is a pair of 4-bit codes; the value of any other 8-bit code, twice.
+// For each byte, the values of its two 4-bit codes; or twice the value of its 8-bit code.
 template <class T>
 using code_table = std::array<std::array<T, 2>, 256>;
 template <class T>
@@ -154,7 +154,7 @@ void ordered_factor::scale(std::int64_t i, float* to) const {
       static_cast<const std::byte*>(scales_.data) + first * static_cast<std::int64_t>(bytes_of(scales_.type));
   thread_local std::vector<float> all;
   all.resize(static_cast<std::size_t>(count));
-  // A single scale may have any stride.
+  // The stride of a single scale may be any number, so it is not used.
   epilogue::host::read(scales_.type, from,
                        count == 1 ? 1
                        : along_k_ ? scales_.k_stride

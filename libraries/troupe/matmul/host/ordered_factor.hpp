@@ -36,12 +36,12 @@ dtype multiplied_in(dtype a, dtype b, bool scaled) noexcept;
 /// numbers along k, are contiguous.
 bool is_ordered(const host_factor& f, const host_scales& s, dtype type) noexcept;
 
-/// A copy of a factor times its scales, in another type, contiguous along k or across lines.
+/// A copy of a factor times its scales, in another type. Its elements along k, or across lines, are contiguous.
 class ordered_factor {
  public:
   /// Copies the factor. Precondition: `type` is f32; or it has all values of the factor, and the factor has no scales.
   ordered_factor(const host_factor& f, const host_scales& s, dtype type, thread_team& team);
-  /// Returns the copy, which this owns.
+  /// Returns the copy, which this object owns.
   host_factor get() const noexcept;
   /// Returns the bytes of a copy of this type.
   static std::uint64_t bytes(const host_factor& f, dtype type) noexcept {
@@ -49,7 +49,7 @@ class ordered_factor {
   }
 
  private:
-  // The numbers of one line, or of all lines at one k: whichever are closer together in the original.
+  // The numbers of one line, or the numbers of all lines at one k: those that are closer together in the original.
   struct run {
     const std::byte* from;
     std::int64_t stride;
@@ -67,7 +67,7 @@ class ordered_factor {
   host_scales scales_;
   dtype type_;
   bool along_k_;
-  std::int64_t runs_, length_;  // number of runs; numbers of each
+  std::int64_t runs_, length_;  // number of runs, and of numbers in each run
   std::unique_ptr<std::byte[]> all_;
 };
 

@@ -19,8 +19,8 @@ namespace host = epilogue::host;
 
 constexpr std::int64_t largest_panel = 4 << 20;   // bytes; it fits the cache of one or two cores
 constexpr std::int64_t part_elements = 1 << 15;   // elements of a panel that a thread computes at a time
-constexpr double least_for_all = 64.0 * 64 * 64;  // multiplications; a larger product uses all cores
-constexpr double least_for_a_thread = 100'000;    // multiplications that are worth waking a thread
+constexpr double least_for_all = 64.0 * 64 * 64;  // multiplications from which on a product uses all cores
+constexpr double least_for_a_thread = 100'000;    // fewer multiplications are not worth waking a thread
 constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
 
 template <class T>
@@ -85,7 +85,7 @@ class one_product {
           std::copy_n(sums.data(), length * width * halves, converted->data());
           left = converted->data();
         }
-        // The right half is in the next panel, or in the second half of each line.
+        // The right half of the product has lines of its own, after the left ones, or is the second half of each line.
         const N* const right = halves == 2 ? left + length * width : left + pass_.line_length() * tree_.is_paired();
         spread(l, lines, left, right, length);
       }
@@ -104,7 +104,7 @@ class one_product {
     return std::min(std::max<std::int64_t>(1, panel_bytes_ / bytes_of_line()), pass_.lines());
   }
 
-  // Returns the stride of lines in the result. That of a single line is not used, so it is replaced by a valid one.
+  // Returns the stride of lines in the result. The stride of a single line may be any number, so it is replaced.
   std::int64_t line_stride_in_place() const noexcept {
     if (pass_.lines() == 1) return pass_.line_length();
     return pass_.lines_are_columns() ? to_.shape.column_stride : to_.shape.row_stride;
@@ -193,7 +193,7 @@ class prepared_product {
 
  private:
   bool is_empty() const noexcept { return product_.a.lines == 0 || product_.b.lines == 0; }
-  // Stores the reductions, whose result for no values is defined, if the result has no elements.
+  // If the result has no elements, stores the reductions of no values.
   void finish_without_elements() const {
     with_types<int>([&](auto, auto number) {
       host::epilogue_pass<decltype(number)>(*product_.tree, product_.to, product_.which).finish({});
@@ -233,8 +233,8 @@ error refusal(std::string_view request, std::string_view why) {
   return error(reaction::unsupported, std::string(request.substr(0, request.find('.'))), cat(request, ": ", why));
 }
 
-// Refuses extents beyond 32 bits and a workspace that is too small. Returns the least bytes with which every product
-// can run.
+// Refuses extents beyond 32 bits and a workspace that is too small. Returns the number of bytes that the most demanding
+// product needs.
 result<std::uint64_t> checked_workspace(std::string_view request, const host_products& all, std::uint64_t workspace,
                                         thread_team& team) {
   std::uint64_t fewest = 0;

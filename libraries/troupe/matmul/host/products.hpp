@@ -17,7 +17,7 @@ struct host_product {
   host_factor a, b;
   host_scales a_scales = {}, b_scales = {};
   dtype sums{};
-  const epilogue::tree* tree = nullptr;  ///< the epilogue; must outlive this
+  const epilogue::tree* tree = nullptr;  ///< the epilogue; must outlive this object
   epilogue::host::result_place to{};
   std::int64_t which = 0;  ///< index of this product in the batch: which matrix of the epilogue's operands it uses
 };
@@ -29,9 +29,9 @@ struct host_products {
   std::function<host_product(std::int64_t)> at;
 };
 
-/// Computes the products of the request `request`, which appears in error texts. Small products use one core each,
-/// larger ones all cores. Uses at most `workspace` bytes of memory beside the operands; fails with `unsupported` if a
-/// product needs more.
+/// Computes products. `request` is the request's name, for error texts. Small products use one core each, larger ones
+/// all cores. Uses at most `workspace` bytes of memory beside the operands; fails with `unsupported` if a product needs
+/// more.
 result<void> compute(std::string_view request, const host_products& all, std::uint64_t workspace, thread_team& team);
 /// Returns the bytes that `compute` uses beside the operands.
 result<std::uint64_t> memory_for(std::string_view request, const host_products& all, std::uint64_t workspace,

@@ -82,7 +82,7 @@ TEST_F(matmul_plans, preparing_and_measuring_do_not_write_the_operands) {
   again.options.choice.words.fill(7);
   const auto wrong = engine->run(again);
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().text().find("choice is of cuBLASLt"), std::string::npos) << wrong.error().text();
+  EXPECT_NE(wrong.error().text().find("choice is an algorithm of cuBLASLt"), std::string::npos) << wrong.error().text();
   expect_product();
 }
 
@@ -132,7 +132,7 @@ TEST_F(matmul_plans, small_products_have_the_same_bits_alone_and_together) {
     }
     const auto together = engine->run_together(requests);
     if (together.empty()) {
-      EXPECT_FALSE(engine->is_cuda()) << "they do not share a call";
+      EXPECT_FALSE(engine->is_cuda()) << "the products do not share a call";
       return;
     }
     std::vector<std::vector<double>> got;

@@ -49,7 +49,7 @@ class comparison {
     if (!(std::fabs(got - rounded) <= allowed) && ++wrong_ < 4)
       ADD_FAILURE() << where() << " is " << got << ", expected " << want << " as " << to_string(stored);
   }
-  /// Compares matrix `w` of `d` from row `first` on, and all that its epilogue writes for product `which`, with `e`.
+  /// Compares matrix `w` of `d` from row `first` on, and the outputs that `t` writes for product `which`, with `e`.
   void expect(const epilogue::evaluated& e, stored_matrices& d, std::int64_t w, std::int64_t rows, std::int64_t columns,
               const tree& t, std::int64_t which, std::int64_t first = 0) {
     for (std::int64_t j = 0; j < columns; ++j)

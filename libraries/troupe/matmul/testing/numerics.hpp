@@ -17,7 +17,7 @@ class matmul_numerics : public product_suite {
  protected:
   problem any_problem(dtype a, dtype b, dtype d) { return {random_product(a, b, d)}; }
 
-  // Runs the product with the epilogue `make(rows, columns)`, and compares everything that it writes.
+  // Runs the product with the epilogue `make(rows, columns)`, and compares all that is written with the reference.
   template <class Make>
   void expect_as_defined(const problem& p, Make&& make, double tolerance, bool pairs = false) {
     expect_right(

@@ -40,8 +40,8 @@ class product_suite : public numerics::engine_suite {
     return p;
   }
 
-  // Runs `request(a, b, d, e)`, the product of two factors with the epilogue `make(rows, columns)`, and compares
-  // everything that it writes.
+  // Runs `request(a, b, d, e)`, the product of two factors with the epilogue `make(rows, columns)`, and compares d and
+  // all outputs of the epilogue with the reference.
   template <class Make, class Request>
   void expect_right(const test_product& p, Make&& make, double tolerance, bool pairs, Request&& request) {
     test_factor a({p.a, p.shares_a ? 1 : p.batch, p.m, p.k, true, p.a_stored, p.a_scales}, random),
@@ -80,7 +80,7 @@ class product_suite : public numerics::engine_suite {
   }
 
   // Returns the tolerance of a result, relative to the larger of it and 1. Rounding errors are those of `factor` times
-  // the sums, because terms of that size may cancel.
+  // the sums, because summands of that size may cancel.
   static double rounding_of(const test_product& p, double factor) {
     constexpr double largest_product = 9, eps = 1.2e-7;
     return 1e-6 + 2 * eps * factor * largest_product * static_cast<double>(p.k);

@@ -17,7 +17,7 @@ namespace troupe::matmul::testing {
 
 using epilogue::acc, epilogue::expression, epilogue::left, epilogue::load, epilogue::right;
 
-/// The base of suites that check which requests are refused. No request runs, so its memory is not real.
+/// The base of suites that check which requests are refused. No request runs, so their addresses belong to no memory.
 class refusal_suite : public ::testing::Test {
  protected:
   /// Returns a matrix stored row by row, at elements [first, ...) of the memory.

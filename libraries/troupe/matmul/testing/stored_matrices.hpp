@@ -14,7 +14,7 @@
 /// Matrices in the memory of a test.
 namespace troupe::matmul::testing {
 
-/// A matrix or a batch of matrices in memory; all memory outside the elements is poisoned.
+/// A matrix or a batch of matrices in memory. All memory outside the elements is poisoned.
 class stored_matrices {
  public:
   enum class storing : std::uint8_t {

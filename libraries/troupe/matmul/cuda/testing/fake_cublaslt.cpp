@@ -115,7 +115,9 @@ bool is_supported(const product_description& p, const plan_constraints& w) {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* out) { return *out = new cublasLtContext, CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t h) { return delete h, CUBLAS_STATUS_SUCCESS; }
-size_t cublasLtGetVersion() { return 1; }  // so that no plan of the fake is taken for a plan of the real library
+size_t cublasLtGetVersion() {
+  return 1;
+}  // a version that no real library has, so that no stored plan of one is used by the other
 const char* cublasLtGetStatusName(cublasStatus_t) { return "CUBLAS_STATUS"; }
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t d, size_t, cublasComputeType_t compute,

@@ -12,7 +12,7 @@ namespace troupe::matmul::testing {
 
 using cuda::testing::driver;
 
-/// What the fake stores in the library's opaque structs.
+/// The content of the library's opaque structs in the fake.
 struct product {
   std::int32_t compute, scale;
   std::int32_t transpose_a, transpose_b, numbers_in;
@@ -37,7 +37,7 @@ static_assert(sizeof(plan_constraints) <= sizeof(cublasLtMatmulPreferenceOpaque_
 
 /// The first word of each algorithm of the fake.
 inline constexpr std::uint64_t fake_algorithm = 0xa160;
-/// The second word, which is its number, of the algorithm that needs operands aligned to 16 bytes.
+/// The number, which is the second word, of the algorithm that needs operands aligned to 16 bytes.
 inline constexpr std::uint64_t aligned_algorithm = 16;
 
 /// A call of cublasLtMatmul without its addresses.
@@ -47,7 +47,8 @@ struct product_description {
 };
 /// Returns true if the library has a kernel for the call.
 bool is_supported(const product_description& p, const plan_constraints& w);
-/// Returns true if the library, which looks at the alignment of C alone, chooses a kernel that fails because of D.
+/// Returns true if the library, which checks the alignment of C only, chooses a kernel that fails because D is less
+/// aligned.
 bool ignores_alignment_of_d(const product_description& p, const plan_constraints& w);
 
 }  // namespace troupe::matmul::testing
