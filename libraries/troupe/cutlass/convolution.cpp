@@ -78,7 +78,8 @@ class convolution_check {
     if (sums_ == dtype{})
       check_.refuse(places.second(what_),
                     cat("holds ", to_string(b), ", and ", names_.first(what_), " holds ", to_string(a)),
-                    "both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or bf16 and i8 or an 8-bit float");
+                    "one type for both: f32, f64, f16, bf16 or i8; or f8e4m3 or f8e5m2 for each; or f16 or bf16 with "
+                    "i8 or an 8-bit float");
     else if (!epilogue::is_real(computed))
       check_.refuse(places.computed(what_), cat("holds ", to_string(computed)), "one real number in each element");
     else
@@ -113,7 +114,7 @@ class convolution_check {
                          : what_ == convolution_result::dx ? product_of(filters_, {}) * filters_of_group
                                                            : product_of(y_, {0});
     if (terms <= longest_int8_sum) return true;
-    const std::string most = cat("at most ", longest_int8_sum, " products of i8 in a sum, so that none overflows");
+    const std::string most = cat("at most ", longest_int8_sum, " products of i8 in a sum, so that no sum overflows");
     what_ == convolution_result::dfilters ? refuse(y_, most) : refuse(filters_, most);
     return false;
   }

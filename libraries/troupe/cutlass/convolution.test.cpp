@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Wrong convolutions are refused before they are queued, with the exact text for each kind of mistake.
+// Tests that wrong convolutions are refused before they are queued, and the exact error text for each kind of mistake.
 #include <gtest/gtest.h>
 
 #include <troupe/base/bfloat16.hpp>
@@ -159,28 +159,29 @@ TEST_F(cutlass_convolution_checks, a_refusal_of_window_parameters_names_the_fiel
 TEST_F(cutlass_convolution_checks, types_without_a_product_are_refused) {
   expect_refused(
       forward(), [&](auto& r) { r.filters = at<double>(300, {6, 4, 3, 3}); },
-      "filters holds f64, and x holds f32; expected both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or "
-      "bf16 and i8 or an 8-bit float");
+      "filters holds f64, and x holds f32; expected one type for both: f32, f64, f16, bf16 or i8; or f8e4m3 or f8e5m2 "
+      "for each; or f16 or bf16 with i8 or an 8-bit float");
   expect_refused(
       weights(), [&](auto& r) { r.x = at<complex64>(0, {2, 4, 5, 6}); },
-      "x holds c64, and dy holds f32; expected both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or bf16 "
-      "and i8 or an 8-bit float");
+      "x holds c64, and dy holds f32; expected one type for both: f32, f64, f16, bf16 or i8; or f8e4m3 or f8e5m2 for "
+      "each; or f16 or bf16 with i8 or an 8-bit float");
   expect_refused(
       conv_forward{
           .x = at<half>(0, {1, 4, 9}), .filters = at<float4_e2m1x2>(300, {2, 4, 1}), .y = at<half>(600, {1, 2, 9})},
-      "filters holds f4e2m1x2, and x holds f16; expected both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 "
-      "or bf16 and i8 or an 8-bit float");
+      "filters holds f4e2m1x2, and x holds f16; expected one type for both: f32, f64, f16, bf16 or i8; or f8e4m3 or "
+      "f8e5m2 for each; or f16 or bf16 with i8 or an 8-bit float");
   expect_refused(
       forward(), [&](auto& r) { r.y = at<complex64>(600, {2, 6, 5, 6}); },
       "y holds c64; expected one real number in each element");
-  expect_refused(conv_forward{.x = at<std::int8_t>(0, {1, 131072, 1}),
-                              .filters = at<std::int8_t>(200000, {1, 131072, 1}),
-                              .y = at<std::int32_t>(100000, {1, 1, 1})},
-                 "filters is 1 x 131072 x 1; expected at most 131071 products of i8 in a sum, so that none overflows");
+  expect_refused(
+      conv_forward{.x = at<std::int8_t>(0, {1, 131072, 1}),
+                   .filters = at<std::int8_t>(200000, {1, 131072, 1}),
+                   .y = at<std::int32_t>(100000, {1, 1, 1})},
+      "filters is 1 x 131072 x 1; expected at most 131071 products of i8 in a sum, so that no sum overflows");
   expect_refused(conv_weight_gradient{.dy = at<std::int8_t>(0, {2, 1, 65536}),
                                       .x = at<std::int8_t>(200000, {2, 1, 65536}),
                                       .dfilters = at<std::int32_t>(100000, {1, 1, 1})},
-                 "dy is 2 x 1 x 65536; expected at most 131071 products of i8 in a sum, so that none overflows");
+                 "dy is 2 x 1 x 65536; expected at most 131071 products of i8 in a sum, so that no sum overflows");
 }
 
 TEST_F(cutlass_convolution_checks, epilogue_operands_must_fit_the_matrices_of_the_result) {
@@ -213,7 +214,7 @@ TEST_F(cutlass_convolution_checks, epilogue_operands_must_fit_the_matrices_of_th
   update.epilogue = load(filter_matrix(at<float>(300, {6, 4, 3, 3}))) - 0.1 * acc;
   expect_fine(update);
   update.epilogue = load(filter_matrix(at<float>(301, {6, 4, 3, 3}))) - 0.1 * acc;
-  EXPECT_NE(memory.refusal(update), "") << "one element further";
+  EXPECT_NE(memory.refusal(update), "") << "the loaded matrix begins one element after dfilters";
 }
 
 TEST_F(cutlass_convolution_checks, a_refusal_of_options_names_the_field) {

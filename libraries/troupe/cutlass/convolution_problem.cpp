@@ -35,7 +35,7 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
   return p;
 }
 
-// The extent and stride of several axes collapsed into one. The stride is 0 if they cannot be collapsed.
+// The extent and stride of several axes that are merged into one. The stride is 0 if they cannot be merged.
 struct merged_axis {
   std::int64_t count = 1, stride = 1;
 };

@@ -28,7 +28,7 @@ struct convolution_problem {
   placed_tensor x, filters, y;
   windows::geometry window;  ///< the filters' window over x
   std::int64_t images = 0, groups = 1;
-  /// Channels of x and channels of y in a group, as the product has them; a paired epilogue halves those of its result.
+  /// Numbers of channels of x and of y in a group, before a paired epilogue halves those of the result.
   std::int64_t channels = 0, outputs = 0;
   dtype sums{};
   bool paired = false;
@@ -51,7 +51,7 @@ struct matrices_of_result {
 };
 /// Returns a matrix of positions x channels for each image.
 matrices_of_result matrices_of_images(const tensor_shape& images) noexcept;
-/// Returns the matrix of filters x elements of a filter, the elements in the order of `order_of_filter`.
+/// Returns a matrix of filters x elements of a filter, whose columns are in the order of `order_of_filter`.
 matrices_of_result matrix_of_filters(const tensor_shape& filters) noexcept;
 
 /// The axes of a filter, 1 to rank - 1, by descending stride.

@@ -18,15 +18,15 @@ inline const epilogue::expression product_as_it_is = epilogue::product_part{epil
 /// D = epilogue(A * B). A is m by k, B is k by n, and D is m by n. In a batch, D has an additional first axis, and so
 /// have A and B, unless all products share them. Strides are arbitrary.
 ///
-/// Types of A and B: both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or one f16 or bf16 and the other i8,
-/// f8e4m3, f8e5m2 or f4e2m1x2, which is widened to the first. Products are summed in f32, except those of f64 in f64
-/// and those of two i8 in i32. D has any type of real numbers.
+/// Types of A and B: f32, f64, f16, bf16 or i8 for both; f8e4m3 or f8e5m2 for each; or f16 or bf16 for one and i8,
+/// f8e4m3, f8e5m2 or f4e2m1x2 for the other, which is widened. Sums are f64 for f64, i32 for i8 in both, and otherwise
+/// f32. D has any type of real numbers.
 struct gemm {
   in_any a, b;
   out_any d;
   epilogue::expression epilogue = product_as_it_is;
-  /// One scale for each block of a factor: some elements along k of one row of A or column of B, or of as many rows or
-  /// columns. The extents of the scales determine the size of a block: see docs/cutlass.md.
+  /// One scale for each block of a factor. A block is a number of elements along k, in one row of A or column of B or
+  /// in that number of rows or columns. The extents of the scales determine the number: see docs/cutlass.md.
   std::optional<in_any> a_scales = {}, b_scales = {};
   product_options options = {};
   using reply = void;

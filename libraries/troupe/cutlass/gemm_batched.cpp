@@ -27,7 +27,7 @@ class batch_check {
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     for (std::size_t i = 0; i < count; ++i)
       if (!all_.fits(operand_view(r_.a[i]), operand_view(r_.b[i]), operand_view(r_.d[i]), pairs)) return;
-    // Views are checked in the order of the request's fields: the checker finds the next field fastest.
+    // Views are checked in the order of the request's fields, in which the checker finds fields fastest.
     for (const auto& one : r_.a) check_.view(one);
     for (const auto& one : r_.b) check_.view(one);
     for (const auto& one : r_.d) check_.view(one);
@@ -41,7 +41,7 @@ class batch_check {
  private:
   struct epilogue_operand {
     const void* field;
-    bool is_tall, is_wide;  // true if it has an element for each row, or for each column
+    bool is_tall, is_wide;  // true if the operand has an element for each row, or for each column
   };
 
   template <class List>

@@ -13,7 +13,7 @@ namespace troupe::cutlass {
 using matmul::accumulation;
 using matmul::any_amount;
 
-/// The precision of products of f32. An engine may be more precise; the host engine always multiplies as f32.
+/// The least precision of products of f32. An engine may be more precise; the host engine always multiplies f32.
 enum class precision : std::uint8_t {
   exact = 0,  ///< multiplied as f32
   tf32 = 1,   ///< factors are rounded to 10 bits of mantissa

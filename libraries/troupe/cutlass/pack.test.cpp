@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Wrong packings are refused before they are queued, with the exact text for each kind of mistake.
+// Tests that wrong packings are refused before they are queued, and the exact error text for each kind of mistake.
 #include <gtest/gtest.h>
 
 #include <troupe/base/bfloat16.hpp>

@@ -12,7 +12,7 @@ struct pack_problem {
   factor from, packed;
   matmul::block_scales by;                       ///< scales to write; address 0: none
   std::int64_t lines = 0;                        ///< number of lines of a matrix
-  std::int64_t terms = 0, block = 0, batch = 1;  ///< terms of a line, terms of a block, and matrices
+  std::int64_t terms = 0, block = 0, batch = 1;  ///< numbers of terms of a line, of terms of a block, and of matrices
 };
 pack_problem problem_of(const pack& r);
 

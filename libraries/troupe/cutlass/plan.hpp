@@ -31,13 +31,13 @@ TROUPE_ENUM(schedule, any, cooperative, ping_pong)
 enum class raster : std::uint8_t { any = 0, along_columns = 1, along_rows = 2 };
 TROUPE_ENUM(raster, any, along_columns, along_rows)
 
-/// A yes or no that may be left to the library.
+/// A choice of yes or no, which may be left to the library.
 enum class decision : std::uint8_t { any = 0, no = 1, yes = 2 };
 TROUPE_ENUM(decision, any, no, yes)
 
-/// How a kernel is built and launched. The library chooses each field that is 0 or `any`. A plan that `prepare`
-/// returned can be given with later requests, also in other processes. Rows and columns are those of the kernel's
-/// result, which is the transpose of D if the plan is `swapped`.
+/// The choices with which a kernel is built and launched. The library makes each choice that is 0 or `any`. A plan
+/// that `prepare` returned can be given with later requests, also in other processes. Rows and columns are those of the
+/// kernel's result, which is the transpose of D if the plan is `swapped`.
 struct plan {
   cutlass::family family = family::any;
   cutlass::schedule schedule = schedule::any;

@@ -9,7 +9,7 @@
 #include <troupe/matmul/shapes.hpp>
 
 /// Products as engines compute them. The words of this library:
-///   line   a row of A or a column of B: what is multiplied to give one element of the result
+///   line   a row of A or a column of B; the product of a row and a column is an element of the result
 ///   term   a value of a line, one of k; an element of f4e2m1x2 holds two, every other element one
 ///   block  the terms that share a scale: some terms of one line, or of as many lines
 ///   pair   columns j and j + n of B with 2n columns, which an epilogue with `left` and `right` combines
@@ -38,9 +38,8 @@ struct row_groups {
 
 /// D = epilogue(A * B), whose extents were checked. With groups, `batch` is the number of groups. If they are packed,
 /// `m` is the number of rows of all groups, and rows are counted through all groups; otherwise `m` is the number of
-/// rows of each group. In either case an element of D or of an epilogue operand is at row * row stride + column *
-/// column stride
-/// + group * batch stride.
+/// rows of each group. In either case, an element of D or of an epilogue operand has the offset
+/// row * row stride + column * column stride + group * batch stride.
 struct problem {
   factor a, b;
   matmul::block_scales a_scales, b_scales;

@@ -38,7 +38,8 @@ bool product_check::has_types(const operand_view& a, const operand_view& b, cons
   sums_ = sums_of(a.type, b.type);
   if (sums_ == dtype{}) {
     check_.refuse(b.field, cat("holds ", to_string(b.type), ", and a holds ", to_string(a.type)),
-                  "both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or bf16 and a narrower type");
+                  "one type for both: f32, f64, f16, bf16 or i8; or f8e4m3 or f8e5m2 for each; or f16 or bf16 with a "
+                  "narrower type");
     return false;
   }
   const bool fine = epilogue::is_real(d.type);

@@ -20,7 +20,7 @@ class product_check : public matmul::operand_check {
  public:
   explicit product_check(checker& c) noexcept : operand_check(c), check_(c) {}
 
-  /// Refuses a plan that no kernel has on any GPU.
+  /// Refuses a plan that no kernel can have on any GPU.
   void options(const product_options& o);
   /// Checks the types and stores the type of the sums. Returns true if they are valid.
   bool has_types(const operand_view& a, const operand_view& b, const operand_view& d);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Wrong products are refused before they are queued, with the exact text for each kind of mistake.
+// Tests that wrong products are refused before they are queued, and the exact error text for each kind of mistake.
 #include <troupe/base/complex.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/matmul/testing/refusal_suite.hpp>
@@ -61,7 +61,8 @@ TEST_F(cutlass_gemm_checks, a_refusal_of_extents_names_the_matrix) {
 
 TEST_F(cutlass_gemm_checks, types_without_a_product_are_refused) {
   const std::string expected =
-      "; expected both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or f16 or bf16 and a narrower type";
+      "; expected one type for both: f32, f64, f16, bf16 or i8; or f8e4m3 or f8e5m2 for each; or f16 or bf16 with a "
+      "narrower type";
   gemm r = good();
   r.a = at<half>(0, 4, 6);
   expect_refused(r, "b holds f32, and a holds f16" + expected);
@@ -151,7 +152,7 @@ TEST_F(cutlass_gemm_checks, results_that_overlap_operands_are_refused) {
   r.d = at<float>(110, 4, 8);
   EXPECT_EQ(memory.refusal(r),
             "cutlass.gemm: d overlaps b; expected separate memory: it is written while the other is in use");
-  EXPECT_EQ(memory.refusal(prepare{r}), "") << "nothing is written";
+  EXPECT_EQ(memory.refusal(prepare{r}), "") << "prepare does not write d, so d may overlap b";
   expect_fine(good(acc + load(at<float>(200, 4, 8))));
   EXPECT_EQ(memory.refusal(good(acc + load(at<float>(201, 4, 8)))),
             "cutlass.gemm: d overlaps epilogue.load[0]; expected separate memory: it is written while the other is in "
@@ -316,8 +317,8 @@ TEST_F(cutlass_grouped_checks, a_refusal_of_a_matrix_names_it) {
   r = good();
   r.a = at<half>(0, 10, 6);
   expect_refused(r,
-                 "b holds f32, and a holds f16; expected both f32, f64, f16, bf16 or i8; each f8e4m3 or f8e5m2; or "
-                 "f16 or bf16 and a narrower type");
+                 "b holds f32, and a holds f16; expected one type for both: f32, f64, f16, bf16 or i8; or f8e4m3 or "
+                 "f8e5m2 for each; or f16 or bf16 with a narrower type");
   r = good();
   r.sizes = vector_at<std::int32_t>(400, 2);
   expect_refused(r, "sizes holds 2 elements; expected at least 3");

@@ -56,7 +56,7 @@ struct batch {
   }
 };
 
-// A grouped product: the first group has two rows, the second one, and the last row belongs to no group.
+// A grouped product of 4 rows: the first group has two, the second has one, and the last row belongs to no group.
 struct groups {
   using request = cutlass::gemm_grouped;
   static constexpr const char* bad_field = "sizes holds 1 element; expected at least 2";

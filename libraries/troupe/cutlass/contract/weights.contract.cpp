@@ -40,8 +40,8 @@ class cutlass_refitted_weights : public testing::Test {
     const matrix ones(gpu.upload(std::vector<half>(rows * terms, half(1.0f))), rows, terms);
     return {gpu.ask(cutlass::gemm{.a = ones, .b = now.b, .d = matrix(d, rows, columns), .b_scales = now.b_scales}), d};
   }
-  // Succeeds if all elements are `terms` times the value, except for the rounding of a bf16 scale. The values of a test
-  // differ by more.
+  // Succeeds if all elements are `terms` times `value`, within the rounding of a bf16 scale. The values that one test
+  // uses differ by more than that.
   static testing::AssertionResult are_sums(const std::vector<float>& got, float value, float tolerance = 0.004f) {
     const float expected = value * static_cast<float>(terms);
     for (const float x : got)
@@ -57,7 +57,7 @@ class cutlass_refitted_weights : public testing::Test {
   runtime rt;
 };
 
-// Tests with requests that the testing actor, which only the host engine has, holds back.
+// Tests in which the testing actor holds back requests. Only the host engine has that actor.
 class testing_actor_beside_weights : public cutlass_refitted_weights {};
 
 TEST_F(cutlass_refitted_weights, products_use_new_weights_when_their_refit_completes) {
@@ -123,8 +123,8 @@ TEST_F(cutlass_refitted_weights, products_use_the_old_weights_if_a_refit_fails) 
   EXPECT_EQ(w->refits(), 2u);
 }
 
-// The product waits for space in the full mailbox as the requests of the refit do, so it often gets between them.
-TEST_F(testing_actor_beside_weights, no_product_uses_half_cutlass_refitted_weights_after_a_failed_refit) {
+// The product and the requests of the refit wait for space in the full mailbox, so the product often runs between them.
+TEST_F(testing_actor_beside_weights, no_product_uses_partly_refitted_weights_after_a_failed_refit) {
   constexpr std::uint32_t capacity = 8;
   const device gpu = open({.mailbox_capacity = capacity});
   const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});

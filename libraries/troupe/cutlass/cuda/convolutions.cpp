@@ -18,7 +18,7 @@ bool is_empty(const convolution_problem& p) noexcept {
   return p.images == 0 && p.result != convolution_result::dfilters;
 }
 
-// The gradient of filters over one image of zeros, as large as a filter: it replaces a gradient without images.
+// The gradient of filters over one image of zeros, as large as a filter. It stands for a gradient without images.
 struct image_of_zeros {
   explicit image_of_zeros(const convolution_problem& p) noexcept : problem(p) {
     for (std::size_t i = 0; i < windows::most_spatial; ++i)
@@ -78,7 +78,7 @@ result<void> enqueue(const convolution_problem& p, const convolution_execution_p
     const kernels::convolution_arguments* const arguments =
         w.signature.convolution == convolution_kind::none ? nullptr : &x.arguments;
     const problem q = product_as_copied(x, w.signature, execution.candidate.plan.plan);
-    // Products write different results, but divided products use the same memory for their sums.
+    // Products write different results, but divided products share the memory for their sums.
     const bool independent =
         i > 0 && execution.products[i]->scratch_bytes() == 0 && execution.products[i]->arrivals == 0;
     TROUPE_TRY(enqueue(q, *execution.products[i], on, own, arrivals, 0,
@@ -121,7 +121,7 @@ bool convolutions::has_execution_plan(const convolution_problem& p, const reques
   return execution_plans_.has(key);
 }
 
-// Returns the execution plan of an epilogue that loads stored sums: a product without terms.
+// Returns the execution plan of an epilogue that loads stored sums: of a product with k = 0.
 result<std::shared_ptr<const execution_plan>> convolutions::separate_epilogue_plan(const problem& p, compiling how) {
   const kernel_signature f = signature_of(p);
   plan wanted;

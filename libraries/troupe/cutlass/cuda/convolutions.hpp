@@ -14,9 +14,9 @@ namespace troupe::cutlass {
 struct convolution_execution_plan {
   plan_info info;
   convolution_candidate candidate;
-  std::optional<cutlass_library_execution_plan>
-      library;  ///< a kernel of CUTLASS; the following members are then unused
-  std::vector<std::shared_ptr<const execution_plan>> products;  ///< one for each launch
+  /// A kernel of CUTLASS. If it is set, the following members are not used.
+  std::optional<cutlass_library_execution_plan> library;
+  std::vector<std::shared_ptr<const execution_plan>> products;  ///< one product for each launch
   std::shared_ptr<const execution_plan> separate_epilogue;
   std::shared_ptr<const kernel_variant> copies[4];  ///< copy kernels for elements of 1, 2, 4 and 8 bytes
   std::uint64_t own_bytes = 0;                      ///< the most memory that one of the launches needs

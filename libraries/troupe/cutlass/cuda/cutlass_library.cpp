@@ -21,8 +21,9 @@ std::string file_of_plug_in() {
   return engine.parent_path().parent_path() / "cutlass" / "vendor.so";
 }
 
-// Returns the result of own(plans of CUTLASS): the own plans, and these. `library_plans_of(variants)` returns CUTLASS's
-// plans, `execution_plan_of(candidate)` the execution plan of one.
+// Returns own(library_plans), which adds CUTLASS's plans to those of our templates. Passes no plans of CUTLASS if the
+// constraints exclude them. `library_plans_of(variants)` returns CUTLASS's plans; `execution_plan_of(candidate)`
+// returns the execution plan of one of them.
 template <class Own, class PlansOf, class ExecutionPlanOf>
 auto with_library_plans(cutlass_library& library, const plan_constraints& constraints, Own&& own,
                         PlansOf&& library_plans_of, ExecutionPlanOf&& execution_plan_of)
@@ -37,7 +38,7 @@ auto with_library_plans(cutlass_library& library, const plan_constraints& constr
   if (!variants) return own(cutlass_library_plans{{}, variants.error().text()});
   cutlass_library_plans plans = library_plans_of(*variants);
   std::erase_if(plans.all, [&](const candidate& c) {
-    if (!has_wanted(c.plan, constraints.plan)) return false;  // it may be the nearest
+    if (!has_wanted(c.plan, constraints.plan)) return false;  // may be the nearest plan, which the error names
     const auto execution = execution_plan_of(c);
     if (execution && execution->bytes <= constraints.workspace) return false;
     plans.why_not = execution ? cat(c.variant->name, " needs ", execution->bytes, " bytes of memory, and workspace is ",

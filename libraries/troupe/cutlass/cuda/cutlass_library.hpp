@@ -20,7 +20,7 @@ class cutlass_library {
   cutlass_library();
   const std::string& file() const noexcept { return file_; }
 
-  /// Fails with `unsupported` if there is no plug-in.
+  /// Returns CUTLASS's kernels. Fails with `unsupported` if there is no plug-in.
   result<vendor::kernel_variants> variants();
   /// Fails if a kernel's parameters have another size in its device code than on the host. Checks each kernel once,
   /// and waits for the GPU then.
@@ -45,11 +45,12 @@ struct plan_constraints {
   std::uint64_t workspace;
   bool with_cutlass_library;
 };
-/// Returns the plans that can compute a product, as `candidates_for` does.
+/// Returns the plans that can compute a product, as `candidates_for` does, with those of CUTLASS's kernels.
 result<std::vector<candidate>> plans_of(const product_kind& kind, const kernel_signature& f,
                                         const cuda::gpu_properties& gpu, const plan_constraints& constraints,
                                         cutlass_library& library);
-/// Returns the plans that can compute a convolution, as `convolution_candidates_for` does.
+/// Returns the plans that can compute a convolution, as `convolution_candidates_for` does, with those of CUTLASS's
+/// kernels.
 result<std::vector<convolution_candidate>> plans_of(const convolution_problem_kind& kind,
                                                     const cuda::gpu_properties& gpu,
                                                     const plan_constraints& constraints, cutlass_library& library);

@@ -94,7 +94,7 @@ TEST_F(cutlass_library_kernels, a_failed_launch_fails_the_request) {
   EXPECT_TRUE(run(library_request(acc, divided))) << failure;
 }
 
-TEST_F(cutlass_library_kernels, a_request_that_forbids_compiling_succeeds) {
+TEST_F(cutlass_library_kernels, a_request_that_forbids_compiling_can_use_a_kernel_of_cutlass) {
   gemm r = library_request();
   r.options.compiling = compiling::forbidden;
   EXPECT_TRUE(run(r)) << failure;
@@ -172,7 +172,7 @@ TEST_F(cutlass_library_kernels, the_notes_name_the_plug_in_or_why_it_is_missing)
   EXPECT_NE(notes().find("the CUTLASS plug-in cannot be loaded"), std::string::npos) << notes();
 }
 
-TEST_F(cutlass_library_kernels, kernels_are_measured_with_those_of_templates_and_the_choice_is_stored) {
+TEST_F(cutlass_library_kernels, kernels_of_cutlass_and_of_templates_are_measured_and_the_choice_is_stored) {
   const auto folder = std::filesystem::temp_directory_path() / "troupe_cutlass_vendor_test";
   std::filesystem::remove_all(folder);
   ::setenv("TROUPE_CACHE", folder.c_str(), 1);

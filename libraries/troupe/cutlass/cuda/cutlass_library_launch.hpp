@@ -30,8 +30,8 @@ result<cutlass_library_execution_plan> cutlass_library_execution_plan_of(const p
 result<cutlass_library_execution_plan> cutlass_library_execution_plan_of(const convolution_problem& p,
                                                                          const candidate& c, cutlass_library& library);
 
-/// Launches the kernel. `memory` is the address of the execution plan's `bytes`. A group of a wrong size is written to
-/// the address `wrong`; 0: nowhere.
+/// Launches the kernel. `memory` is the address of the execution plan's `bytes`. The number and size of a group of a
+/// wrong size are written to the address `wrong`; 0: nowhere.
 result<void> enqueue(const problem& p, const cutlass_library_execution_plan& execution, std::uint64_t memory,
                      std::uint64_t wrong, CUstream stream);
 result<void> enqueue(const convolution_problem& p, const cutlass_library_execution_plan& execution,

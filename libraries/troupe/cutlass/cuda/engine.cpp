@@ -25,7 +25,7 @@ extents extents_of(const problem& p) noexcept { return {p.m, p.n, p.k, p.batch};
 
 bool is_empty(const problem& p) noexcept { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
-// The plan of a product without terms: the template for sm_80 applies the epilogue to sums of 0.
+// The plan of a product with k = 0: the template for sm_80 applies the epilogue to sums of 0.
 constexpr plan epilogue_only_plan{.family = family::ampere, .divided = decision::no};
 request_options without_factors(request_options o) noexcept {
   o.plan = epilogue_only_plan;
@@ -72,8 +72,7 @@ std::string cuda_engine::notes() const {
   return cat("plans: ", execution_plans_.count().plans, "\n", variants_->notes());
 }
 
-// Returns all plans that can compute the problem, the preferred plan first: the measured plan, or else the cost
-// model's.
+// Returns all plans that can compute the problem. The first is the measured plan, or else the cost model's first plan.
 result<cuda_engine::choices> cuda_engine::choices_of(const product_kind& kind, const kernel_signature& f,
                                                      const request_options& o) {
   choices out;
@@ -116,7 +115,7 @@ result<std::shared_ptr<execution_plan>> cuda_engine::first_that_fits(const probl
       return made;
     }
     note(c, made->scratch_bytes(), "");
-    if (made->sums_bytes == 0) break;  // the bytes are for reductions, and all plans need about as many
+    if (made->sums_bytes == 0) break;  // all bytes are for reductions, for which other plans need about as many
   }
   return error(reaction::unsupported, "cutlass",
                cat(o.request, ": workspace is ", o.workspace, " bytes; ", smallest,
@@ -133,8 +132,8 @@ result<std::shared_ptr<execution_plan>> cuda_engine::make_execution_plan(const p
                          [&](const candidate& best) { return known_execution_plan(p, f, from.all, best, o, key); });
 }
 
-// Returns the execution plan of the best plan. If its kernel must be compiled first, returns meanwhile that of another
-// plan whose kernel exists and for which the workspace suffices.
+// Returns the execution plan of the best plan. While its kernel is not compiled yet, returns that of another plan whose
+// kernel exists and for which the workspace suffices.
 result<std::shared_ptr<execution_plan>> cuda_engine::known_execution_plan(const problem& p, const kernel_signature& f,
                                                                           const std::vector<candidate>& all,
                                                                           const candidate& best,

@@ -22,7 +22,7 @@ class cuda_engine {
 
   result<void> run(const gemm& r, call& c);
   result<void> run(const gemm_batched& r, call& c);
-  /// The reply is written by the GPU, if a group has a wrong size: see gemm_grouped::failure_in.
+  /// If a group has a wrong size, the GPU writes the reply: see gemm_grouped::failure_in.
   result<void> run(const gemm_grouped& r, call& c);
   template <class R>
   result<plan_info> run(const prepare<R>& r, call& c);
@@ -56,7 +56,7 @@ class cuda_engine {
   template <class R>
   result<void> compute(const R& r, const problem& p, std::uint64_t wrong, call& c);
   result<void> multiply(const problem& p, request_options o, std::uint64_t wrong, call& c);
-  // Return the plan in force, and write the log. `o` has the options of `r`, and the name of the request to prepare it.
+  // Return the plan in force, and write the log. `o` has the options of `r`, and the name of the prepare request.
   template <class R>
   result<plan_info> prepare_plan(const R& r, request_options o, std::int32_t measure, call& c, std::string& log);
   result<plan_info> prepare_plan(const gemm_batched& r, const request_options& o, std::int32_t measure, call& c,
@@ -89,8 +89,7 @@ class cuda_engine {
   cuda::per_lane<lane> lanes_;
   const cuda::gpu_properties gpu_;
   troupe::plan::remarks remarks_;
-  troupe::plan::kept_choices
-      kept_;  ///< measured plans, for the same kind of GPU and the same CUTLASS plug-in (or none)
+  troupe::plan::kept_choices kept_;  // measured plans for this kind of GPU and this CUTLASS plug-in, or none
   convolutions convolutions_;
   absent_kernels absent_;
   troupe::plan::cache<execution_plan> execution_plans_{{.most = 4096}};

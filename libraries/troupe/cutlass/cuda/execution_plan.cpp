@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t most_argument_bytes = 4096;
 
-// Returns the number of terms that have one address.
+// Returns the number of terms in an element.
 int units_in(dtype t) noexcept { return static_cast<int>(matmul::k_per_element(t)); }
 
-// Returns the part of a map that all products with a signature share. The inner axis of a box has 128 bytes of lines or
-// terms, or less if a stage has less.
+// Returns the fields of a map that all products with a signature share. The inner axis of a box has 128 bytes of lines
+// or terms, or less if a stage has less.
 matrix_map box_of(const factor& f, int lines_of_piece, int depth) {
   matrix_map m;
   const int bytes = std::min(128, static_cast<int>(bytes_of(f.type)) * depth / units_in(f.type));
@@ -40,7 +40,7 @@ matrix_map map_of(matrix_map m, const factor& f, std::int64_t lines, std::int64_
   m.inner = static_cast<std::uint64_t>(by_lines ? lines : units);
   m.outer = static_cast<std::uint64_t>(by_lines ? units : lines);
   m.batch = static_cast<std::uint64_t>(f.batch == 0 ? 1 : batch);
-  // A single line can have any stride.
+  // The stride of a single line may be any number; the accelerator requires at least 16 bytes.
   const std::int64_t stride = std::max<std::int64_t>((by_lines ? f.term : f.line) * bytes, 16);
   m.outer_stride = static_cast<std::uint64_t>(stride);
   m.batch_stride = static_cast<std::uint64_t>(f.batch == 0 ? stride : f.batch * bytes);
@@ -182,7 +182,7 @@ std::string in_microseconds(double us) {
   return text;
 }
 
-// For a divided plan: the sums of one tile.
+// A divided plan needs at least the sums of one tile.
 std::uint64_t fewest_scratch_bytes(const problem& p, const candidate& c) noexcept {
   if (c.variant != nullptr || c.plan.divided != decision::yes) return 0;
   return std::uint64_t{c.plan.tile_m} * c.plan.tile_n * bytes_of_sum(p);

@@ -20,7 +20,7 @@ namespace troupe::cutlass {
 struct execution_plan {
   plan_info info;
   std::optional<cutlass_library_execution_plan> library;
-  kernel_signature signature;  ///< the kernel's signature: swapped and crossed as the plan says
+  kernel_signature signature;  ///< the kernel's signature, with the factors swapped or crossed as in the plan
   std::shared_ptr<const kernel_variant> kernel;
   bool swapped = false, crossed = false, along_n = false;
   std::array<matrix_map, 3> maps{};  ///< the factors and the result; no map if its type is `no_map`
@@ -30,8 +30,8 @@ struct execution_plan {
   int tiles_m = 0, tiles_n = 0, band = 1, undivided_tiles = 0, parts = 1, sharers = 0, stage_bytes = 0;
   std::uint64_t sums_bytes = 0, reduction_bytes = 0;
   unsigned reductions = 0;
-  std::int64_t tiles = 0;      ///< tiles of blocks, or of clusters
-  std::int64_t row_parts = 0;  ///< parts of 16 rows that reductions have
+  std::int64_t tiles = 0;      ///< number of tiles of blocks, or of clusters
+  std::int64_t row_parts = 0;  ///< number of parts of rows, for partial results of reductions
   std::uint32_t arrivals = 0;  ///< number of counters of divided tiles
 
   std::uint64_t scratch_bytes() const noexcept { return library ? library->bytes : sums_bytes + reduction_bytes; }

@@ -12,13 +12,14 @@
 
 namespace troupe::cutlass {
 
-/// Returns the operands of a problem and of its epilogue, `tree_operands`. They refer to the addresses in both.
+/// Returns the operands of a problem and of its epilogue, `tree_operands`. They refer to the addresses in `p` and in
+/// `tree_operands`.
 std::vector<cuda::timed_operand> operands_of(problem& p, std::vector<epilogue::memory_operand>& tree_operands);
 std::vector<cuda::timed_operand> operands_of(convolution_problem& p,
                                              std::vector<epilogue::memory_operand>& tree_operands);
 
-/// Times plans of a problem on more copies of its operands than the GPU's cache holds. Results are written to
-/// separate memory. Waits for the GPU.
+/// Times plans of a problem on so many copies of its operands that the GPU's cache cannot hold them all. Results are
+/// not written to the request's memory. Each call waits for the GPU.
 template <class Problem>
 class timing_run {
  public:

@@ -19,7 +19,7 @@ namespace {
 error missing(const variant_source& t, std::string_view why) {
   return error::retry_later("cutlass", missing_kernel, cat("there is no kernel ", t.name, ", and ", why));
 }
-constexpr std::string_view request_forbids = "the request forbids compiling it; call prepare before";
+constexpr std::string_view request_forbids = "the request forbids compiling it; send prepare first";
 constexpr std::string_view device_forbids =
     "device_options::compile is false; build it into the engine, or prepare it on a device that may compile";
 
@@ -54,7 +54,7 @@ std::string variant_store::notes() {
              "\n", library_.notes());
 }
 
-// Marks a source as long as its kernel is compiled.
+// Marks a source while its kernel is being compiled.
 class variant_store::being_compiled {
  public:
   being_compiled(variant_store& in, const std::string& source) : in_(in), source_(source) {

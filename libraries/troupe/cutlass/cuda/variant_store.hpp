@@ -30,16 +30,16 @@ struct kernel_variant {
   /// The rows and columns of a partial result of a reduction: see templates/results.cuh.
   unsigned part_rows = 1, part_columns = 1;
   std::size_t argument_bytes = 0;
-  bool overlaps = false;  ///< true if the kernel may begin before the kernel before it has ended
+  bool overlaps = false;  ///< true if the kernel may begin before the previous kernel has ended
   int blocks = 0;         ///< blocks that the GPU can hold at a time
   kernel_source source = kernel_source::none;
   float compile_seconds = 0;
 };
 
 /// The code of the error if a request forbids compiling and its kernel does not exist. Caches do not store this error;
-/// the caller gets `unsupported` instead.
+/// the caller receives an `unsupported` error instead.
 inline constexpr std::int64_t missing_kernel = 0x6d697373;
-/// Returns the error that the caller gets.
+/// Returns the error that the caller receives.
 inline error error_for_caller(const error& e) {
   return e.code() == missing_kernel ? error(reaction::unsupported, "cutlass", e.text()) : e;
 }
@@ -49,7 +49,7 @@ class variant_store {
  public:
   static result<std::unique_ptr<variant_store>> open(const engine_context& context, const cuda::gpu_properties& gpu);
 
-  /// Returns the kernel of a source. To compile it takes about a second.
+  /// Returns the kernel of a source. Compiling takes about a second.
   result<std::shared_ptr<kernel_variant>> get(const variant_source& t, compiling how);
   troupe::plan::statistics count(bool anew) { return anew ? variants_.count_anew() : variants_.count(); }
   cutlass_library& library() noexcept { return library_; }

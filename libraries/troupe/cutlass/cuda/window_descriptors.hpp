@@ -9,7 +9,7 @@
 
 namespace troupe::cutlass {
 
-/// Returns the type as which the tensor memory accelerator copies elements.
+/// Returns the tensor memory accelerator's name of an element type.
 CUtensorMapDataType map_type(dtype t) noexcept;
 
 /// Writes the accelerator's descriptor of a factor of a convolution.

@@ -15,7 +15,7 @@ namespace troupe::cutlass::host {
 using epilogue::host::epilogue_pass, epilogue::host::part_of_product, epilogue::host::partial_reductions,
     epilogue::host::rectangle, epilogue::host::result_place;
 
-inline constexpr std::int64_t panel_bytes = 4 << 20;       // gathered elements and sums of this size stay in the cache
+inline constexpr std::int64_t panel_bytes = 4 << 20;       // bytes of gathered elements and sums: they fit the cache
 inline constexpr std::int64_t least_panel = 64;            // positions that are multiplied together, if memory suffices
 inline constexpr std::int64_t elements_of_part = 1 << 15;  // elements of a panel for one thread
 
@@ -50,7 +50,7 @@ class tensor_panels : public windows::panels {
   dtype type_;
 };
 
-/// A matrix as BLAS takes it: stored column by column; or its transpose is.
+/// A matrix as BLAS takes it. It is stored column by column, or row by row if `transposed`.
 template <class T>
 struct blas_matrix {
   const T* data;
@@ -101,7 +101,7 @@ void store_image(const std::byte* from, const convolution_problem& p, std::int64
 /// Copies a contiguous matrix to filters: rows are filters, columns their elements in the order of `o`.
 void store_filters(const std::byte* from, const convolution_problem& p, const filter_order& o, thread_team& team);
 
-/// A channel of a filter, and the number of an element of the filter's window.
+/// An element of a filter: its channel, and its number in the filter's window.
 struct filter_element {
   std::int64_t channel, position;
 };

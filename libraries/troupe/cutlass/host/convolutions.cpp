@@ -18,8 +18,8 @@ namespace {
 template <class Sums, class N>
 constexpr std::int64_t bytes_of_sum = sizeof(Sums) + (std::is_same_v<Sums, N> ? 0 : sizeof(N));
 
-// The result as matrices with one stride from row to row. If its own strides do not allow that, the matrices are in
-// separate memory, and not `direct`.
+// The result as matrices with one stride from row to row. If the result's strides do not allow that, `direct` is false,
+// and the matrices are in separate memory.
 struct result_matrices {
   explicit result_matrices(const convolution_problem& p)
       : shape(shape_of_result(p)),
@@ -92,7 +92,7 @@ class image_product {
 
  private:
   bool is_backward() const noexcept { return p_.result == convolution_result::dx; }
-  // Returns the number of images whose positions are counted through: all, or one.
+  // Returns the number of images that a panel may extend over: all, or one.
   std::int64_t together() const noexcept { return result_.direct ? p_.images : 1; }
   std::int64_t all_columns() const noexcept { return p_.groups * columns_; }
   std::int64_t fixed_bytes() const noexcept {
@@ -167,7 +167,7 @@ class filter_product {
         result_(p) {}
 
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
-  /// See image_product.
+  /// Does the same as image_product::choose_panels.
   std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
     const std::int64_t all = std::max<std::int64_t>(1, positions()), k = panels_.k();
     const std::int64_t bytes_of_filter = k * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
@@ -241,7 +241,7 @@ class filter_product {
   std::vector<partial_reductions> parts_;
 };
 
-// Computes a product, unless `dry_run`. Returns the bytes that it uses.
+// Computes a product, unless `dry_run`. Returns the bytes of memory that the product uses.
 template <class Product>
 result<std::uint64_t> compute(Product product, std::uint64_t workspace, std::string_view name, bool dry_run) {
   const auto fewest = static_cast<std::uint64_t>(product.fewest_bytes());

@@ -9,7 +9,7 @@
 namespace troupe::cutlass::host {
 
 /// Computes a convolution or a gradient with at most `workspace` bytes of memory beside the operands. `name` is the
-/// request's, for errors. Throws std::bad_alloc.
+/// request's name, for errors. Throws std::bad_alloc if there is not that much memory.
 result<void> convolve(const convolution_problem& p, std::uint64_t workspace, std::string_view name, thread_team& team);
 
 /// Returns the bytes that `convolve` would use; fails if `workspace` is less than it needs.

@@ -20,7 +20,7 @@ namespace {
 
 using matmul::host_products;
 
-/// The host engine of cutlass. It compiles nothing: products are computed as matmul's.
+/// The host engine of cutlass. It compiles nothing: OpenBLAS computes the products, as in matmul.
 class host_cutlass {
  public:
   static result<std::unique_ptr<host_cutlass>> make(const engine_context&) { return std::make_unique<host_cutlass>(); }
@@ -28,7 +28,7 @@ class host_cutlass {
   std::string notes() const {
     return cat("threads: ", matmul::openblas_threads(),
                "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one; convolutions with a group for each "
-               "channel, which are a small product each");
+               "channel, which compute a small product for each group");
   }
 
   result<void> run(const gemm& r, call&) {

@@ -16,7 +16,7 @@ class cutlass_gemm_batched : public gemm_suite {
   struct extents {
     std::int64_t m, n, k;
   };
-  // Runs the products in one request, and compares everything that they write.
+  // Runs the products in one request, and compares all that they write with the reference.
   void expect_batch(const factor_types& t, dtype type, const std::vector<extents>& all,
                     const std::function<expression()>& make, double tolerance, bool pairs = false,
                     std::optional<test_scales> scales_of_a = {}, std::optional<test_scales> scales_of_b = {}) {
@@ -78,7 +78,7 @@ TEST_F(cutlass_gemm_batched, products_of_one_shape_match_the_reference_anywhere_
   }
 }
 
-TEST_F(cutlass_gemm_batched, products_of_different_shapes_may_load_and_reduce_a_number_each) {
+TEST_F(cutlass_gemm_batched, each_product_of_its_own_shape_may_load_and_reduce_its_own_number) {
   for (const factor_types& t : all_pairs)
     for (int i = 0; i < iterations(4); ++i) {
       std::vector<extents> all;

@@ -28,7 +28,7 @@ class cutlass_epilogues : public gemm_suite {
   }
 };
 
-// Tests 8 functions at a time, each with its own output: each epilogue must be compiled.
+// Tests 8 functions in one epilogue, each with its own output, because each epilogue must be compiled.
 TEST_F(cutlass_epilogues, every_function_matches_the_reference) {
   std::vector<op> functions;
   for (int o = 1; epilogue::is_known(static_cast<op>(o)); ++o)

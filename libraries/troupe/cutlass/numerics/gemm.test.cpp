@@ -46,7 +46,7 @@ TEST_F(cutlass_gemm, extents_need_not_be_multiples_of_a_tile) {
       }
 }
 
-// Without elements, only the reductions are written, as empty reductions; without terms, the sums are 0.
+// If the result has no elements, only reductions of no values are written. If k is 0, the sums are 0.
 TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
   using epilogue::reduction, epilogue::reduction_scope;
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5], all_pairs[13]})

@@ -30,7 +30,7 @@ class cutlass_gemm_grouped : public gemm_suite {
  protected:
   using making = std::function<expression(const grouped_layout&)>;
 
-  // An operand with an element for each row, in the layout of d; and one with a row or number for each group.
+  // Return an operand with an element for each row, in the layout of d, and one with a row or number for each group.
   expression tall(op what, dtype t, const grouped_layout& f, std::int64_t columns) {
     return expression::reading(what, operand(t, f.matrices(), f.rows, columns));
   }
@@ -121,7 +121,7 @@ class cutlass_gemm_grouped : public gemm_suite {
     grouped_layout f{t, d, {}, 0, random.between(1, 60), 2 * random.between(1, 30), packed};
     std::int64_t sum = 0, most = 1;
     for (std::int64_t g = random.between(1, 7); g > 0; --g) {
-      // The sizes are skewed: some groups have no rows, and one may have most of all rows.
+      // The sizes are skewed: some groups have no rows, and one group may have most of the rows.
       const std::int64_t size = random.one_of(
           {std::int64_t{0}, std::int64_t{1}, random.between(0, 9), random.between(0, 40), random.between(0, 150)});
       f.sizes.push_back(static_cast<std::int32_t>(size));

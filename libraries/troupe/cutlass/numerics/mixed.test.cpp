@@ -44,7 +44,7 @@ class cutlass_mixed_gemm : public gemm_suite {
     const std::size_t all = std::size(tiles) + (scaled ? 0 : std::size(large_tiles)),
                       i = static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(all) - 1));
     plan p = i < std::size(tiles) ? tiles[i] : large_tiles[i - std::size(tiles)];
-    // Contiguous lines are copied 64 at a time, so the tile must be a multiple.
+    // Contiguous lines are copied 64 at a time, so the tile must be a multiple of 64.
     const bool lines = product.a_stored == storing::tidy_columns || product.b_stored == storing::tidy_rows;
     if (lines && p.tile_n % 64 != 0) p = {.tile_n = 64};
     // Only small tiles can scale the wide factor.
@@ -175,7 +175,8 @@ TEST_F(cutlass_mixed_gemm, scales_may_have_blocks_of_any_size) {
       }
 }
 
-// Where that is exact, elements are multiplied by their scales instead of sums, which leaves registers for large tiles.
+// Where elements times their scales are exact, the kernel scales elements instead of sums: so large tiles have enough
+// registers.
 TEST_F(cutlass_mixed_gemm, f4_factors_with_8_bit_scales_match_the_reference_in_large_tiles) {
   for (const std::int64_t block : {16, 32, 64, 128}) {
     test_product p = any_mixed(dtype::f4e2m1x2, block == 32 ? dtype::f16 : dtype::bf16, true, dtype::f32);

@@ -15,7 +15,7 @@
 
 namespace troupe::cutlass::testing {
 
-// Set before an engine is opened: without a cache on disk and CUTLASS's plug-in.
+// Turns off the cache on disk and CUTLASS's plug-in before an engine is opened.
 [[maybe_unused]] inline const int without_files =
     ::setenv("TROUPE_CACHE", "off", 1) + ::setenv("TROUPE_CUTLASS", "/none", 1);
 
@@ -78,7 +78,7 @@ class engine_on_fakes : public ::testing::Test {
   std::size_t launches() const { return driver.count("cuLaunchKernel"); }
 
   cuda::testing::fake_driver& driver = []() -> cuda::testing::fake_driver& {
-    static numerics::engine_under_test loaded{TROUPE_ENGINE_UNDER_TEST};  // so that the driver exists
+    static numerics::engine_under_test loaded{TROUPE_ENGINE_UNDER_TEST};  // loads the fake driver
     return cuda::testing::driver_of(TROUPE_ENGINE_UNDER_TEST);
   }();
   std::optional<numerics::engine_under_test> engine;

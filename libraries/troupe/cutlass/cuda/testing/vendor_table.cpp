@@ -71,7 +71,7 @@ dtype type_of(std::string_view name) {
   return name == "f16" ? dtype::f16 : name == "bf16" ? dtype::bf16 : name == "e4m3" ? dtype::f8e4m3 : dtype::f32;
 }
 
-// Elements of one type.
+// The elements of an operand, read as doubles.
 struct memory {
   const void* first;
   dtype type;
