@@ -99,9 +99,9 @@ struct weights::state : std::enable_shared_from_this<state> {
   // Sends the requests of the first refit in `queue`. Called by one thread at a time.
   void begin(refit_request& r) {
     const int half = current.load(std::memory_order_relaxed) == 0 ? 1 : 0;
-    unseal(r.gpu, halves[half]).detach();  // if it fails, so do the requests after it
-    // The half may be stale, and one request makes all of it valid: between two requests, a product would read neither
-    // the old weights nor the new ones.
+    unseal(r.gpu, halves[half]).detach();  // if this request fails, so do the next two
+    // The half may be stale, and one request makes all of it valid. Between two requests, a product could read content
+    // that is neither the old weights nor the new ones.
     pack request{
         .from = r.from,
         .packed = out_any(halves[half].slice(0, has_scales() ? layout.scales_at : layout.packed_bytes).memory(),
@@ -128,7 +128,7 @@ struct weights::state : std::enable_shared_from_this<state> {
     queue.pop_front();
     refit_request* const next = queue.empty() ? nullptr : &queue.front();
     lock.unlock();
-    // A continuation does not wait for room in the mailbox: if there is none, the next refit fails with that reason.
+    // A continuation must not wait for space in the mailbox. If there is none, the next refit fails with that reason.
     if (next != nullptr)
       next->gpu.room(requests_of_refit)
           .then([self = shared_from_this(), next](const result<void>&) { self->begin(*next); })

@@ -46,14 +46,14 @@ class weights {
   /// Allocates both halves of `rows` x `columns` terms. Fails if the options are wrong or there is no memory.
   static result<weights> make(const device& gpu, extent rows, extent columns, const weights_options& o = {});
 
-  /// Packs a matrix into the half that is not in force; completes when that half is in force and sealed. The matrix is
-  /// packed only after earlier refits are complete: do not write to it before this one completes. Fails with the error
-  /// of `pack`, for example if the matrix has other extents; or with `retry_later` if the mailbox is full when this
-  /// refit follows an earlier one.
+  /// Packs a matrix into the half that is not in force. Completes when that half is in force and sealed. The matrix is
+  /// packed only after earlier refits are complete, so do not write to the matrix before this refit completes. Fails
+  /// with the error of `pack`, for example if the matrix has other extents, or with `retry_later` if the mailbox is
+  /// full when an earlier refit has completed and this one begins.
   pending<void> refit(const device& gpu, const in_any& matrix, const call_options& o = {}) const;
 
-  /// Returns the weights in force. Call this before each product: the second refit from now overwrites this half.
-  /// Before the first refit is complete, every use of the weights is refused with that reason.
+  /// Returns the weights in force. Call this before each product: after the next refit, the one that follows it
+  /// overwrites this half. Before the first refit is complete, every use of the weights is refused with that reason.
   packed_weights in_force() const;
   /// Returns the number of completed refits.
   std::uint64_t refits() const noexcept;

@@ -13,16 +13,16 @@ using sums = variant::sums;
 constexpr int halves = results::halves, out_n = variant::tile_n / halves, warp_out = warp_n / halves;
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = variant::promotion_k > 0;
-// The next step is read while one is multiplied, if registers suffice. They do not if a thread also holds the
-// coordinates of many elements that are gathered one by one, or of gathered bytes beside 64 sums.
+// While one step is multiplied, the operands of the next step are read, if registers suffice. They do not if a thread
+// also holds the coordinates of many elements that are gathered one by one, or of gathered bytes beside 64 sums.
 constexpr bool gathers_bytes = first_factor::size == 1 && second_factor::size == 1 && second_factor::ordinary;
 constexpr bool many_coordinates =
     (variant::convolution == forward && thread_items<first_factor>::count > 8) ||
     (variant::convolution == data_gradient &&
      (thread_items<first_factor>::count > 8 || (gathers_bytes && blocks_m * blocks_n * 4 >= 64)));
 constexpr int buffers = any_scale || doubles || many_coordinates ? 1 : 2;
-// True for 8-bit floats with scales; and for those of them that are widened, if they are not transposed on the way to
-// shared memory.
+// `scaled_bytes`: true for 8-bit floats with scales. `widened_bytes`: true if these floats are also widened to f16, and
+// not transposed on the way to shared memory.
 constexpr bool scaled_bytes = (first_factor::scaled || second_factor::scaled) && !exact && !mixed;
 constexpr bool widened_bytes = scaled_bytes && halved && !first_factor::transposed && !second_factor::transposed;
 // True if operands are read after the address of the next copy was computed, because registers do not suffice for both
@@ -122,7 +122,7 @@ struct warp_tile {
   // The scales of a lane's elements, for one block of terms.
   struct scales {
     float per_row[blocks_m][2], per_column[blocks_n][2];
-    int row_at[blocks_m][2], column_at[blocks_n][2];  // blocks of lines, counted from that of the tile's first line
+    int row_at[blocks_m][2], column_at[blocks_n][2];  // block of lines, counted from the block of the tile's first line
     i64 first, second;                                // offsets of the scales of the tile's first line
     unsigned next_first, next_second;                 // the first term of the next block of terms
   };
@@ -130,7 +130,8 @@ struct warp_tile {
   static __device__ __forceinline__ float scale_at(const block_scales& s, i64 at) {
     return static_cast<float>(Scale::load(reinterpret_cast<const typename Scale::bits*>(s.address)[at]));
   }
-  // Reads the scales of columns. The offsets of the right half's scales are computed each time: they are arbitrary.
+  // Reads the scales of columns. The offsets of the right half's scales are computed each time, because no constant
+  // stride leads to them from those of the left half.
   template <class Scale>
   __device__ __forceinline__ void load_column_scales(scales& to, const work& w, int term) const {
 #pragma unroll
@@ -268,7 +269,7 @@ struct warp_tile {
           if constexpr (any_scale) {
             constexpr int stages_of_block = scaled_steps / steps > 0 ? scaled_steps / steps : 1;
             const int stage = w.first + s;
-            // The first products of a block replace the sums.
+            // The first products of a block of terms replace the sums.
             if (scaled_steps <= steps && q % scaled_steps == 0)
               multiply<true>(part, f[q % buffers]);
             else

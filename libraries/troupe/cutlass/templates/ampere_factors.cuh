@@ -47,8 +47,8 @@ struct factor_in_shared_memory {
   static constexpr int words =
       !ordinary ? 1 : (Lines * (exact ? variant::depth : units) * stored_size / 4 + block_threads - 1) / block_threads;
 
-  // Returns the line of the factor, counted from the tile's first, that line s of the tile is. If the factor has a left
-  // and a right half, the lines of each warp are some of the left half, then as many of the right.
+  // Returns which line of the factor, counted from the tile's first line, is line s of the tile. If the factor has a
+  // left and a right half, each warp has some lines of the left half, then as many of the right half.
   static constexpr int half = WarpLines / 2;
   static __device__ __forceinline__ int line_of(int s) { return Paired ? s / WarpLines * half + s % half : s; }
   static __device__ __forceinline__ bool is_right(int s) { return Paired && s / half % 2 != 0; }
@@ -115,8 +115,8 @@ struct tile_source {
   i64 line, unit;                // strides
   i64 right;                     // offset from a line of the left half to the same line of the right half
   i64 mine;                      // offset from the tile's first item to the thread's first item
-  int lines;                     // existing lines, from the tile's first on
-  int all_units, all_k;          // units and terms of a line
+  int lines;                     // number of existing lines, from the tile's first line on
+  int all_units, all_k;          // numbers of units and of terms of a line
   // Used with scales: `first` is the tile's first line.
   const block_scales* scales;
   int batch, first, lines_of_half;

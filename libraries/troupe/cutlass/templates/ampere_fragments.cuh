@@ -11,7 +11,7 @@ constexpr bool doubles = same<variant::first, f64>;
 // True if both factors are 8-bit floats that are converted to f16, because the tensor cores lack them.
 constexpr bool halved =
     !mixed && !exact && (same<variant::first, e4m3> || same<variant::first, e5m2>) && !has_8_bit_floats;
-// Terms of a step.
+// Number of terms of a step.
 constexpr int step_k = exact ? 1 : doubles ? 8 : mixed ? 16 : 32 / static_cast<int>(sizeof(variant::first::bits));
 constexpr int steps = variant::depth / step_k;  // steps of a stage
 

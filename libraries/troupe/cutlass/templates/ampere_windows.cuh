@@ -53,7 +53,7 @@ struct gathered_lines {
       }
     }
   }
-  // Returns the offset of a tap, and its coordinates from those of the first tap.
+  // Returns the offset of a tap. Sets `shifts` to the tap's coordinates less those of the first tap.
   __device__ __forceinline__ i64 offset_of_k(const digits& t, int (&shifts)[rank]) const {
     i64 out = t.x[0] * channel;
 #pragma unroll
@@ -105,10 +105,10 @@ struct gathered_k {
   const convolution_arguments& w;
   const typename F::bits* from;  // address of the thread's line
   int coordinates[rank];
-  int lines;  // existing lines, from the thread's first on
+  int lines;  // number of existing lines, from the thread's first line on
   int left;
-  // True if coordinates are computed one after the other, and those after the last item are the first of the next
-  // stage: so a thread does not hold coordinates for each item beside the elements in registers.
+  // True if the coordinates of an item follow from those of the previous item, and those of the next stage's first item
+  // from the last item: so a thread does not hold coordinates for each item beside the elements in registers.
   static constexpr bool chained = F::ordinary && mine::lines * mine::units % block_threads == 0;
   static constexpr int counters = chained ? 1 : mine::count, item_k = mine::distribution::step * mine::in_units;
   static_assert(!chained || mine::count * item_k == variant::depth, "items are the terms of a stage");

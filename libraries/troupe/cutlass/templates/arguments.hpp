@@ -3,7 +3,8 @@
 #pragma once
 
 /// Arguments of a kernel. Compiled by the host compiler and by NVRTC, so this file includes nothing and uses only
-/// built-in types. `troupe_layout` (see variants/kernel_source.cpp) reports the sizes as the device code has them.
+/// built-in types. `troupe_layout`, which variants/hopper_variant.cpp and others define, reports the sizes in device
+/// code.
 namespace troupe::cutlass::kernels {
 
 /// A CUtensorMap, the tensor memory accelerator's description of a tensor.
@@ -48,7 +49,7 @@ struct convolution_arguments {
   long long image_strides[4];           ///< width, height, depth, image
   long long other_strides[4];           ///< terms of the other factor: positions, or taps (filter, width, ...)
   long long result_strides[4];          ///< the result, if its rows are positions
-  long long row_strides[4], first_row;  ///< row of the epilogue's operands: first_row + position * row_strides
+  long long row_strides[4], first_row;  ///< a position's row in the epilogue: first_row + position * row_strides
 };
 
 /// The arguments that kernels of all epilogues have.
@@ -60,17 +61,17 @@ struct fixed_arguments {
   int m, n, k, batch;
   int tiles_m, tiles_n;
   int band, along_n;       ///< rows of tiles that are computed together; columns of tiles, if `along_n` is not 0
-  int undivided_tiles;     ///< computed by one block each; the other tiles are divided along k among blocks
+  int undivided_tiles;     ///< number of tiles that are computed by one block; the others are divided along k
   void* partial_sums;      ///< sums of the parts of divided tiles
   unsigned* arrivals;      ///< counters of divided tiles, see divided_tiles.cuh; 0 before and after a launch
   void* reductions;        ///< partial results of reductions
-  int parts;               ///< the most parts of a divided tile
+  int parts;               ///< largest number of parts of a divided tile
   int stage_bytes;         ///< bytes copied for a stage, without rows and columns that do not exist
   const int* group_sizes;  ///< number of rows of each of `batch` groups
   int* wrong_group;  ///< receives the first group of a wrong size: its number, its size, the rows remaining for it
   int packed;        ///< not 0: groups are consecutive rows of one matrix, and `m` counts the rows of all groups
   int sharers;       ///< blocks, or clusters of blocks, that divided tiles are divided among
-  int independent;   ///< not 0: the kernel before writes nothing that this one reads or writes
+  int independent;   ///< not 0: the previous kernel writes nothing that this one reads or writes
 };
 
 /// All arguments of a product with an epilogue. `Number` is the type in which the epilogue is computed; `Memory` and
@@ -80,7 +81,7 @@ struct arguments : fixed_arguments {
   matrix memory[Memory];
   Number numbers[Numbers];
 };
-/// Those arguments, preceded by `Extra`.
+/// The arguments of a product, preceded by `Extra`.
 template <class Extra, class Number, int Memory, int Numbers>
 struct arguments_with : Extra {
   arguments<Number, Memory, Numbers> all;

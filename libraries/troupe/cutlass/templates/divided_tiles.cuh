@@ -13,7 +13,7 @@ namespace troupe::cutlass::kernels {
 struct tile_counters {
   unsigned arrived;       // parts that have stored their sums
   unsigned taken, added;  // slices
-  unsigned finished;      // parts that use the counters no longer
+  unsigned finished;      // parts that no longer use the counters
 };
 
 // Adds 1 and returns the previous value. Releases what all threads of this block have written before they synchronized,
@@ -134,7 +134,7 @@ class divided_tile {
       }
     }
   }
-  // Sets incomplete sums to 0: to keep the part's own sums would need registers.
+  // Sets incomplete sums to 0: keeping the part's own sums would take registers.
   __device__ __forceinline__ void read_complete_sums(bool complete, sums* d) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
@@ -144,7 +144,7 @@ class divided_tile {
       for (int j = 0; j < vector_of_sums::count; ++j) d[i * vector_of_sums::count + j] = s.x[j];
     }
   }
-  // Adds all sums in registers, reading all vectors of a part at once: there are few.
+  // Adds all sums in registers. Reads all vectors of a part at once, because a part has few.
   __device__ __forceinline__ void add_all(sums* d) const {
     constexpr int most = count <= few_vectors ? count : 1;
     read_complete_sums(true, d);

@@ -12,8 +12,8 @@
 //   ping_pong             true if each of two groups has its own tile: one stores while the other multiplies; otherwise
 //                         the groups share a tile
 //   by_lines_1, by_lines_2  true if lines of a factor, instead of terms, are contiguous in memory
-//   promoted              the instructions after which sums of the tensor cores are added to floats; 0: none, they are
-//                         the results
+//   promoted              the number of instructions after which sums of the tensor cores are added to floats; 0: the
+//                         sums of the tensor cores are the results
 //   divides               true if tiles are divided along k among blocks
 //   staged                true if results pass through shared memory as sums, and threads write the rows; false if they
 //                         pass as elements of one or two bytes, which the accelerator writes
@@ -269,14 +269,15 @@ struct consumer {
           variant::column_scales == 1 ? column_line(w, from) : column_line(w, from + j / 2 * 8 + lane % 4 * 2 + j % 2),
           term);
   }
-  // Returns the line of the second factor that a column of the tile is. All lines of a right half follow those of the
-  // left.
+  // Returns which line of the second factor is a column of the tile. The lines of the right half follow all lines of
+  // the left half.
   __device__ int column_line(const work& w, int column) const {
     const int all = variant::crossed ? p.m : p.n, right = halves == 2 && column >= out_n ? 1 : 0;
     return min(column_of(w) + column - right * out_n, all - 1) + right * all;
   }
 
-  // Returns the first row of this thread's sums in block m of 64 rows; `rows_from`, the block's first row.
+  // `row_of` returns the first row of this thread's sums in block m of 64 rows; `rows_from` returns the block's first
+  // row.
   __device__ int row_of(const work& w, int m) const { return rows_from(w, m) + warp * 16 + lane / 4; }
   __device__ int rows_from(const work& w, int m) const {
     const int in_m = static_cast<int>(rank) % cluster_m;
@@ -347,7 +348,7 @@ __device__ __forceinline__ void consume(const Consumer& me, pipeline stage, sche
     }
   }
   while (todo.next(w)) {
-    // Divided tiles need the registers.
+    // Divided tiles need the registers that prefetching would take.
     if constexpr (kernel_epilogue::registers > 0 && !variant::crossed && !variant::divides) me.prefetch_operands(w);
     if constexpr (variant::ping_pong) wait_for_turn(me.group);
     const auto issued = [&] {
@@ -420,7 +421,7 @@ __device__ __forceinline__ void run_block(const kernel_epilogue::all& p, const r
   }
   // Other blocks may still copy to this one, or arrive at its barriers.
   if constexpr (blocks > 1) synchronize_cluster();
-  // A later kernel may need the results of both this kernel and the one before.
+  // A later kernel may need the results of both this kernel and the previous one.
   if (p.independent != 0) wait_for_kernel_before();
 }
 // Runs a block of an ordinary product.

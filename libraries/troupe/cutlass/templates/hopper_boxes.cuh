@@ -89,8 +89,8 @@ template <bool Inside>
 __device__ __forceinline__ void write_boxes_of(const consumer& me, const sums (&d)[blocks_m][sums_per_thread],
                                                const work& w) {
   constexpr int across = out_n / box_columns;
-  // False if the number of boxes is odd: then the first box of a tile reuses the memory of the last box of the tile
-  // before.
+  // False if the number of boxes is odd: then the first box of a tile reuses the memory of the previous tile's last
+  // box.
   constexpr bool alternate = blocks_m * across % boxes == 0;
   const int column = me.column_of(w);
 #pragma unroll

@@ -62,8 +62,8 @@ __device__ __forceinline__ unsigned block_in_cluster() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(out));
   return out;
 }
-// These order kernels that may begin while the kernel before is still running, as the launch attribute for programmatic
-// stream serialization allows.
+// The next two functions order kernels that may begin while the previous kernel is still running, as the launch
+// attribute for programmatic stream serialization allows.
 __device__ __forceinline__ void wait_for_kernel_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 __device__ __forceinline__ void let_next_kernel_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
 template <int Registers>

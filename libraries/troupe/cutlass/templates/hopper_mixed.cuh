@@ -10,9 +10,9 @@
 //   line_bytes      bytes of a line of the first factor in a stage: 32, 64 or 128, swizzled
 //   splits_k        true if all groups have the same rows, and take stages in turn
 //   crossed         true if rows of the result, and of the epilogue's operands, are lines of the second factor
-//   promoted        the instructions after which sums are scaled and added to floats; 0: never
-//   scaled_numbers  the instructions that share scales, if the widened elements of the first factor are scaled; 0: they
-//                   are not scaled
+//   promoted        the number of instructions after which sums are scaled and added to floats; 0: never
+//   scaled_numbers  the number of instructions that share scales, if the widened elements of the first factor are
+//                   scaled; 0: they are not scaled
 //   scaled_1, scaled_2  true if the factor has scales
 namespace troupe::cutlass::kernels::hopper {
 

@@ -41,7 +41,8 @@ struct layout {
 __device__ __forceinline__ int column_parts(const fixed_arguments& p) {
   return p.n / variant::part_columns + (p.n % variant::part_columns != 0 ? 1 : 0);
 }
-// Returns the most parts of all columns: each group of rows may end with a part of less than 16 rows.
+// Returns the largest possible number of parts of a column: each group of rows may end with a part of less than 16
+// rows.
 __device__ __forceinline__ i64 row_parts(const fixed_arguments& p) {
 #ifdef TROUPE_GROUPS
   if (p.packed != 0) return static_cast<i64>(parts_of(p.m)) + static_cast<i64>(p.batch) * (variant::part_rows / 16);

@@ -53,7 +53,7 @@ class plain_schedule {
         return true;
       }
     }
-    // Tiles without terms are not divided.
+    // If k is 0, tiles are not divided.
     if (undivided_ >= static_cast<unsigned>(variant::divides && steps_ > 0 ? p_.undivided_tiles : count()))
       return false;
     locate_tile(static_cast<int>(undivided_), w);
@@ -61,7 +61,7 @@ class plain_schedule {
     w.first = 0, w.steps = steps_, w.part = 0, w.parts = 1;
     return true;
   }
-  // Returns the stages of an undivided tile.
+  // Returns the number of stages of an undivided tile.
   __device__ int steps() const { return steps_; }
 
  private:

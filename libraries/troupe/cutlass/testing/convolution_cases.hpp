@@ -216,7 +216,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     return c;
   }
 
-  /// Runs the convolution with the epilogue `make(rows, columns, batch)`, and compares everything that it writes.
+  /// Runs the convolution with the epilogue `make(rows, columns, batch)`, and compares all that is written.
   template <class Make>
   void expect_as_defined(const convolution_case& c, Make&& make, double tolerance = 0) {
     case_tensors all(c, random);

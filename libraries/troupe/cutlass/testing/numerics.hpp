@@ -39,8 +39,8 @@ class gemm_suite : public product_suite {
     if (matmul::k_per_element(p.a) == 2 || matmul::k_per_element(p.b) == 2) p.k += p.k % 2;
     return p;
   }
-  /// Returns the number of random cases to test. To compile a kernel for each kind takes time, so an engine that
-  /// compiles gets fewer cases, different ones in each run.
+  /// Returns the number of random cases to test. An engine that compiles a kernel for each kind gets fewer cases, which
+  /// differ in each run.
   int iterations(int many) const { return engine->is_cuda() ? std::max(1, many / 4) : many; }
 
   /// Returns true if a case of a list is skipped: three of four, at random, on an engine that compiles.
@@ -55,14 +55,14 @@ class gemm_suite : public product_suite {
             .a_scales = a.scales(batch_of_a),
             .b_scales = b.scales(batch_of_b)};
   }
-  /// Runs the product with the epilogue `make(rows, columns)`, and compares everything that it writes.
+  /// Runs the product with the epilogue `make(rows, columns)`, and compares all that is written with the reference.
   template <class Make>
   void expect_as_defined(const test_product& p, Make&& make, double tolerance, bool pairs = false) {
     expect_right(p, make, tolerance, pairs, request_of);
   }
-  /// Compares a plain product with the exact sums. `unit` is the rounding error of one addition: to add k products in
-  /// any order rounds k times, so the error is at most k * unit * the sum of magnitudes. `unit` is half the last place,
-  /// or a whole one for tensor cores, which truncate.
+  /// Compares a plain product with the exact sums. `unit` is the rounding error of one addition. Adding k products in
+  /// any order rounds k times, so the error is at most k * unit * the sum of magnitudes. `unit` is half a unit in the
+  /// last place, or a whole one for tensor cores, which truncate.
   static void expect_sums(stored_matrices& d, test_factor& a, test_factor& b, std::int64_t m, std::int64_t n,
                           std::int64_t k, double unit) {
     for (std::int64_t i = 0; i < m; ++i)

@@ -11,8 +11,8 @@ namespace {
 
 using matmul::is_float8;
 
-// Cost model: time of a launch; fraction of the highest clock; bytes per cycle from the L2 cache to each
-// multiprocessor, if all read; fraction of the memory's bandwidth.
+// The cost model's constants: time of a launch; fraction of the highest clock that is reached; bytes per cycle from the
+// L2 cache to each multiprocessor, if all read; fraction of the memory's bandwidth that is reached.
 constexpr double launch_us = 3.0, clock_share = 0.85, l2_bytes_per_cycle_shared = 41, memory_share = 0.8;
 constexpr double divided_factor = 1.12;  // slowdown of divided tiles, whose blocks share less data in the L2 cache
 
@@ -36,7 +36,7 @@ int promotion_of(const kernel_signature& f, int depth) noexcept {
   std::uint32_t terms = 0;
   for (const factor_signature* x : {&f.head.a, &f.head.b}) {
     if (x->scale_type == dtype{}) continue;
-    // A block of all terms need not be a power of two.
+    // If all terms share a scale, their number need not be a power of two.
     const std::uint32_t block =
         (x->scale_block_k & (x->scale_block_k - 1)) == 0 ? x->scale_block_k : static_cast<std::uint32_t>(depth);
     terms = terms == 0 ? block : std::min(terms, block);
@@ -146,7 +146,7 @@ ampere_variant ampere_variant_of(const kernel_signature& f, const plan& p) {
   c.first = factor(f.head.a), c.second = factor(f.head.b);
   if (f.head.paired != 0 && c.second.contiguous == contiguous_axis::lines)
     c.second.alignment = std::min<int>(c.second.alignment, f.head.pair_alignment);
-  // Groups begin at any row.
+  // A group may begin at any row, so its lines are not aligned.
   if (f.head.grouped != 0 && c.first.contiguous == contiguous_axis::lines)
     c.first.alignment = static_cast<int>(bytes_of(c.first.type));
   c.result = f.head.d, c.result_access = f.head.d_access;

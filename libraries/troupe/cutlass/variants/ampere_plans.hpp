@@ -16,7 +16,7 @@ std::string add_ampere_plans(const kernel_signature& f, const extents& e, const 
 void estimate(candidate& c, const ampere_variant& variant, const kernel_signature& f, const extents& e,
               const cuda::gpu_properties& gpu, double efficiency, double reuse = 1);
 
-/// Returns a plan of this template without the terms of a stage and the number of stages, which the caller sets.
+/// Returns a plan of this template. The caller sets `tile_k` and `stages`.
 plan ampere_plan(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted);
 /// Returns true if the template multiplies these factors by ordinary arithmetic, not by tensor cores.
 bool is_arithmetic(const signature_head& f) noexcept;

@@ -30,11 +30,11 @@ struct ampere_variant {
   int tile_m = 128, tile_n = 128, warps_m = 2, warps_n = 4, stages = 3;
   int depth = 0;   ///< terms of a stage; 0: the default for the types
   int blocks = 1;  ///< blocks that a multiprocessor must hold at once
-  /// True to multiply as floats by ordinary arithmetic, for all types whose values a float holds; false for the tensor
+  /// True to multiply as floats by ordinary arithmetic, for types whose values a float holds; false to use the tensor
   /// cores.
   bool exact = false;
-  /// Number of terms after which sums of the tensor cores are scaled and added to a float; 0: never. The terms of a
-  /// block of scales are a multiple of it.
+  /// Number of terms after which sums of the tensor cores are scaled and added to a float; 0: never. It divides the
+  /// number of terms of a block of scales.
   int promotion_k = 0;
   bool divides = false, paired = false;
   bool grouped = false;  ///< true if the products are groups of rows

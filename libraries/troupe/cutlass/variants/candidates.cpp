@@ -33,7 +33,8 @@ division divide(std::int64_t tiles, std::int64_t clusters, std::int64_t steps, i
   if (d.divided == 0) return d;
   d.sharers =
       std::clamp<std::int64_t>(std::min(d.divided * steps / fewest_steps, d.divided * most_sharers), 1, clusters);
-  // Blocks that read the same terms at the same time find them in the L2 cache, which outweighs some idle blocks.
+  // Blocks that read the same terms at the same time find them in the L2 cache. That saves more time than a few idle
+  // blocks cost.
   const std::int64_t each = d.sharers / d.divided;
   d.aligned = each > 1 && each * d.divided * 5 >= d.sharers * 4;
   if (d.aligned) {

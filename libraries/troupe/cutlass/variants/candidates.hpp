@@ -14,7 +14,7 @@ struct kernel_variant;
 
 namespace troupe::cutlass {
 
-/// The largest extent that a kernel's 32-bit counters allow, less a margin because counters go beyond the last element.
+/// The largest extent that a kernel's 32-bit counters allow. The margin is for counters beyond the last element.
 inline constexpr std::int64_t most_counted = (std::int64_t{1} << 31) - 512;
 
 struct extents {
@@ -46,8 +46,8 @@ inline bool is_better(const candidate& x, const candidate& y, double us_of_x, do
 /// Returns the plan, followed by the kernel's name if it is from the CUTLASS library.
 std::string to_string(const candidate& c);
 
-/// Returns the number of plans to measure: the first `most` plans of templates, and all of the CUTLASS library, which
-/// are moved after those. `of(x)` is the candidate of element x. With `most` below 2, only counts.
+/// Returns the number of plans to measure: the first `most` plans of templates, and all plans of the CUTLASS library,
+/// which are moved behind those `most`. `of(x)` is the candidate of element x. If `most` is below 2, moves nothing.
 template <class T, class CandidateOf>
 std::size_t order_for_measuring(std::vector<T>& all, std::size_t most, CandidateOf&& of) {
   const auto other = std::find_if(all.begin(), all.end(), [&](const T& x) { return of(x).variant != nullptr; });
@@ -63,8 +63,8 @@ struct cutlass_library_plans {
   std::string why_not;
 };
 
-/// Returns a plan with these tiles and the requested values; if no raster is requested, with the one that reads less.
-/// The caller sets family, schedule, cluster, terms and stages, and the band if none is requested.
+/// Returns a plan with these tiles and the requested values. If no raster is requested, chooses the one that reads less
+/// memory. The caller sets family, schedule, cluster, tile_k and stages, and the band if none is requested.
 plan plan_of_tiles(int tile_m, int tile_n, bool swapped, bool divided, const extents& e, const plan& wanted);
 /// Calls `fits(stages)` with the requested number of stages, or from `most` down to 2 until it returns true. Returns
 /// the last result.
@@ -76,15 +76,15 @@ bool set_stages(const plan& wanted, int most, Fits&& fits) {
   return false;
 }
 
-/// Returns all plans of templates for a product; `why_not` becomes the reason if a template has none. Fails with
+/// Returns all plans of templates for a product. If a template has no plan, sets `why_not` to the reason. Fails with
 /// `unsupported` if an extent exceeds `most_counted`.
 result<std::vector<candidate>> all_candidates(const kernel_signature& f, const extents& e,
                                               const cuda::gpu_properties& gpu, const plan& wanted,
                                               std::string& why_not);
 /// Returns true if a plan has all requested values.
 bool has_wanted(const plan& p, const plan& wanted) noexcept;
-/// Returns the error of a request whose plan matches none of `all`. `why_not` and `why_not_library` are the reasons of
-/// the templates and of the CUTLASS library.
+/// Returns the error of a request whose plan matches none of `all`. `why_not` and `why_not_library` are the reasons why
+/// the templates and the CUTLASS library have no such plan.
 error no_plan(const std::vector<candidate>& all, const plan& wanted, const std::string& why_not,
               const std::string& why_not_library = {});
 

@@ -73,7 +73,8 @@ TEST_F(cutlass_kernel_compilation, variants_for_hopper_compile_without_spills) {
 }
 
 TEST_F(cutlass_kernel_compilation, divided_reduced_paired_and_clustered_tiles_compile_without_spills) {
-  // A thread with 128 sums, a loaded matrix and sums of rows needs more registers than it has, so some kernels spill.
+  // A thread with 128 sums, a loaded matrix and sums of rows needs more registers than a thread has, so some kernels
+  // spill.
   constexpr int known_stack_bytes = 48;
   const std::string gated = gated_epilogue(), reducing = reducing_epilogue();
   for (const auto& [m, n, stages, cluster_m, cluster_n, ping_pong] :

@@ -15,7 +15,7 @@ constexpr double launch_us = 2.5;
 // Measured time divided by the cost model's prediction, for products whose lines are contiguous in both factors.
 constexpr double gradient_by_ampere = 1.8;
 
-// Returns extents with the rows of all products and their mean k.
+// Returns the extents of one product that stands for all: with the rows of all products, and their mean k.
 extents extents_of(const convolution_work& w) {
   extents e{0, w.products[0].product.n, 0, w.products[0].product.batch};
   std::int64_t terms = 0;

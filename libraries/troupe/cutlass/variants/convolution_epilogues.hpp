@@ -9,14 +9,14 @@
 /// Epilogues of convolutions, translated to the rows and batches of the kernels' products.
 namespace troupe::cutlass {
 
-/// Where the epilogue of a convolution is computed.
+/// The way in which the epilogue of a convolution is computed.
 struct epilogue_plan {
   bool is_separate = false;  ///< true if it is computed from sums in memory, after all products
   bool by_images = false;    ///< true if each image is a separate product
 };
 epilogue_plan epilogue_plan_of(const convolution_problem& p) noexcept;
 
-/// Returns the number of different remainders of an axis's positions by the stride.
+/// Returns the number of different remainders of the positions along an axis, divided by the stride.
 std::int64_t remainders(const convolution_problem& p, std::size_t axis) noexcept;
 /// Returns the number of products that a convolution is computed as: one, or one for each combination of remainders.
 std::int64_t launches_of(const convolution_problem& p) noexcept;

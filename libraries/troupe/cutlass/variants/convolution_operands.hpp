@@ -28,7 +28,8 @@ struct grouped_tensor {
   static constexpr std::size_t spatial_axes = windows::most_spatial;
   std::uint64_t address = 0;
   dtype type{};
-  std::int64_t items = 1, groups = 1, channels = 1;  ///< images, or filters of a group; groups; channels of a group
+  std::int64_t items = 1;                                           ///< number of images, or of filters in a group
+  std::int64_t groups = 1, channels = 1;                            ///< number of groups, and of channels in a group
   std::array<std::int64_t, spatial_axes> spatial_extents{1, 1, 1};  ///< width, height, depth
   std::int64_t item = 0, group = 0, channel = 1;
   std::array<std::int64_t, spatial_axes> spatial_strides{};
@@ -39,9 +40,9 @@ struct grouped_tensor {
   std::int64_t elements() const noexcept { return items * groups * channels * spatial_elements(); }
   /// Returns the bytes, at most 16, to which the address and all strides except the channels' are aligned.
   int alignment() const noexcept;
-  /// Returns the stride between positions, of all items if `with_items`; 0 if there is no single stride.
+  /// Returns the stride between positions of an item, or of all items if `with_items`; 0 if there is no single stride.
   std::int64_t spatial_stride(bool with_items) const noexcept;
-  /// Returns true if an item is packed: channels are contiguous, then width, height and depth follow without gaps.
+  /// Returns true if an item is dense, with the axes in this order, the fastest first: channels, width, height, depth.
   bool has_k_in_order() const noexcept;
 };
 
@@ -50,9 +51,8 @@ grouped_tensor image_of(const convolution_problem& p) noexcept;
 grouped_tensor filters_of(const convolution_problem& p) noexcept;
 grouped_tensor result_of(const convolution_problem& p) noexcept;
 
-/// Returns a packed tensor with the extents of `t` at `address`. The axes follow each other, the fastest first:
-/// channels, groups, width, height, depth, items; or, if `groups_outside`, channels, width, height, depth, items,
-/// groups.
+/// Returns a dense tensor with the extents of `t` at `address`. Its axes are, the fastest first: channels, groups,
+/// width, height, depth, items; or, if `groups_outside`, channels, width, height, depth, items, groups.
 grouped_tensor in_order(const grouped_tensor& t, std::uint64_t address, bool groups_outside) noexcept;
 /// Describes the copy that fills `to` from `from`; elements that `from` lacks become 0.
 tensor_copy copy_of(const grouped_tensor& from, const grouped_tensor& to) noexcept;

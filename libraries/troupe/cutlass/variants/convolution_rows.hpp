@@ -6,8 +6,8 @@
 #include <vector>
 
 /// Images of few channels. If rows are stored with their padding and the channels are padded so that windows are
-/// aligned, the elements of a window's row, of all channels, are contiguous: they are treated as the channels of one
-/// element of a filter that is one element wide.
+/// aligned, all elements of a window's row, in all channels, are contiguous. They are treated as the channels of one
+/// element, of a filter that is one element wide.
 namespace troupe::cutlass {
 
 /// Returns true if rows of windows can be treated as channels and this may be faster.

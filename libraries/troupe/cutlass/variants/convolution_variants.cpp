@@ -23,7 +23,7 @@ struct warps {
 };
 constexpr warps all_warps[] = {{2, 4}, {4, 2}, {2, 2}};
 constexpr int most_stages = 4;
-// Maximum number of sums in all parts of a divided tile, which its blocks write to memory and read again.
+// Maximum number of sums in all parts of a divided tile. The tile's blocks write these sums to memory and read them.
 constexpr int most_added = 10 * 128 * 128;
 
 // Returns the fraction of a tile's efficiency that remains when its image is gathered.

@@ -14,7 +14,7 @@ namespace troupe::cutlass {
 std::string add_convolution_plans(const convolution_signature& f, const extents& e, double gathered_taps,
                                   const cuda::gpu_properties& gpu, const plan& wanted, std::vector<candidate>& to);
 
-/// Returns the arguments of the template for sm_80 for a plan.
+/// Returns the template arguments of a plan of the template for sm_80.
 ampere_variant convolution_variant_of(const convolution_signature& f, const plan& p);
 
 /// Returns the kernel of a complete plan of either template.

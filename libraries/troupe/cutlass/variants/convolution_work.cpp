@@ -66,7 +66,7 @@ class work_builder {
   std::uint64_t end() const noexcept { return memory_.next; }
 
  private:
-  // Returns dy, of a gradient of filters.
+  // Returns dy. Precondition: the result is the gradient of filters.
   grouped_tensor gradient() const noexcept {
     convolution_problem for_dx = p_;
     for_dx.result = convolution_result::dx;
@@ -151,7 +151,7 @@ class work_builder {
     to_.between.push_back(copy_of(into_, ordered));
     return add_separate_epilogue(ordered.address, all_sums());
   }
-  // Returns packed filters with the result's order of axes in memory: the order of the epilogue's columns.
+  // Returns dense filters with the result's order of axes in memory, which is the order of the epilogue's columns.
   grouped_tensor in_order_of_memory(const grouped_tensor& like) {
     grouped_tensor out = like;
     out.address = memory_.take(like.elements(), like.type);
@@ -201,7 +201,7 @@ class work_builder {
     q.d = {to.address, t.type, q.n, 1, p_.images == 1 ? 0 : to.item};
     to_.after.push_back(copy_of(to, target_));
   }
-  // Returns the result itself if its filters have no gaps, otherwise packed filters in new memory.
+  // Returns the result itself if its filters have no gaps, otherwise dense filters in new memory.
   grouped_tensor dense_filters() {
     const memory_pieces before = memory_;
     grouped_tensor dense = in_order_of_memory(target_);
@@ -227,7 +227,7 @@ class work_builder {
     q.d = {into_.address, into_.type, 0, into_.channel, batch_stride(into_)};
     return q;
   }
-  // Returns arguments with the extents and strides of the image; the caller sets the others.
+  // Returns arguments with the extents and strides of the image. The caller sets the other fields.
   kernels::convolution_arguments start_arguments() const noexcept {
     kernels::convolution_arguments w{};
     w.channels = static_cast<int>(image_.channels);
@@ -266,7 +266,7 @@ class work_builder {
     q.d.row = into_.spatial_stride(!epilogue_.by_images);
     return q.d.row != 0;
   }
-  // Sets the strides of rows of the result, whose positions are these numbers of positions apart along each axis.
+  // Sets the strides of rows of the result. Rows are `step_0`, `step_1` and `step_2` positions apart along the axes.
   void set_result_strides(kernels::convolution_arguments& w, std::int64_t step_0 = 1, std::int64_t step_1 = 1,
                           std::int64_t step_2 = 1) const noexcept {
     std::int64_t row = 1;

@@ -35,7 +35,7 @@ struct convolution_work {
   std::optional<problem> separate_epilogue;
   std::vector<tensor_copy> after;
   convolution_signature signature;             ///< shared by all products
-  double reuse = 1;                            ///< number of times that each element of the image is a term
+  double reuse = 1;                            ///< number of times that each element of the image is multiplied
   std::uint64_t bytes = 0;                     ///< bytes of memory beside the operands
   std::vector<std::byte> tree, separate_tree;  ///< encoded epilogues of the products and of the separate epilogue
 };
@@ -45,8 +45,8 @@ convolution_choice useful_copies(const convolution_problem& p);
 /// Returns the copies without which no kernel can compute the convolution.
 convolution_choice needed_copies(const convolution_problem& p);
 
-/// Returns the steps. `memory` is the address of the memory beside the operands; 0 to find out its size. Fails if there
-/// are too many positions, or too many operands of the epilogue.
+/// Returns the steps. `memory` is the address of the memory beside the operands, or 0 if only its size is wanted. Fails
+/// if there are too many positions, or too many operands of the epilogue.
 result<convolution_work> work_of(const convolution_problem& p, const convolution_choice& c, std::uint64_t memory);
 
 }  // namespace troupe::cutlass

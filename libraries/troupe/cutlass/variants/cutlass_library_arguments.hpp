@@ -11,7 +11,7 @@ namespace troupe::cutlass {
 /// signature.
 vendor::launch launch_of(const vendor::kernel_variant& c, const problem& p, const kernel_signature& f,
                          const cutlass_library_epilogue& e);
-/// Returns the launch of a convolution with at most two spatial axes and packed tensors. `f` is the signature of
+/// Returns the launch of a convolution with at most two spatial axes and dense tensors. `f` is the signature of
 /// `as_product(p)`.
 vendor::launch launch_of(const convolution_problem& p, const kernel_signature& f, const cutlass_library_epilogue& e);
 

@@ -284,7 +284,8 @@ bool is_packed(const placed_tensor& t, const std::int64_t (&extents)[windows::mo
   return fine && (items == 1 || t.item == stride);
 }
 
-// Returns true if the padding along an axis is the same on both sides: the result then has the positions of the window.
+// Returns true if the padding along an axis is the same on both sides. With such padding, the window has w.out[i]
+// positions.
 bool is_symmetric(const windows::geometry& w, std::size_t i) noexcept {
   return (w.in[i] + 2 * w.padding_before[i] - ((w.width[i] - 1) * w.dilation[i] + 1)) / w.stride[i] + 1 == w.out[i];
 }
@@ -365,7 +366,7 @@ cutlass_library_plans cutlass_library_plans_of(const problem& p, const kernel_si
   for (const vendor::kernel_variant* c : from.all()) {
     if (c->kind >= vendor::conv_forward) continue;
     for (const bool swapped : {false, true}) {
-      // A bias is a row of D, and groups are rows of D: neither is there in the transpose.
+      // A bias is a row of D, and groups are rows of D; in the transpose they would be columns.
       if (swapped && (p.groups.sizes != 0 || p.paired || (e && e->bias >= 0))) continue;
       const problem q = swapped ? p.swapped() : p;
       refusal r = p.paired ? refusal{0, cat(c->name, " has no pairs")} : refusal_of(*c, q, f, gpu, e);

@@ -10,7 +10,7 @@
 /// Plans of the CUTLASS library's kernels. Needs no GPU.
 namespace troupe::cutlass {
 
-/// An epilogue that the CUTLASS library can compute: alpha * acc + beta * c + bias, or gelu_tanh of that. c is a
+/// An epilogue that the CUTLASS library can compute: alpha * acc + beta * c + bias, or gelu_tanh of this sum. c is a
 /// matrix, bias a row.
 struct cutlass_library_epilogue {
   std::uint8_t alpha = kernel_signature::one, beta = kernel_signature::one;  ///< see kernel_signature::numbers
@@ -18,7 +18,7 @@ struct cutlass_library_epilogue {
   std::int8_t c = -1, bias = -1;  ///< indexes of operands in memory; -1: none
   bool gelu = false;
 };
-/// Returns the epilogue of a signature; nothing if the CUTLASS library cannot compute it.
+/// Returns the epilogue of a signature; nullopt if the CUTLASS library cannot compute it.
 std::optional<cutlass_library_epilogue> cutlass_library_epilogue_of(const kernel_signature& f);
 
 /// Returns the plans of the kernels of `from` that can compute a product or a convolution. If there are none, `why_not`

@@ -24,8 +24,8 @@ struct memory_kind {
 std::string_view name_of_type(dtype t) noexcept;
 
 /// Returns the epilogue as a struct `kernel_epilogue`, whose `apply` computes it for consecutive elements of a row: see
-/// templates/lines.cuh. `sums` is the type that it computes in: f32 or f64. If `transposed`, rows of the
-/// kernel's product are columns of the epilogue's.
+/// templates/lines.cuh. `sums` is the type in which the epilogue is computed: f32 or f64. If `transposed`, rows of the
+/// kernel's product are columns of the request's result.
 std::string epilogue_source(std::span<const epilogue::node> nodes, std::span<const memory_kind> memory,
                             std::size_t numbers, dtype sums, bool transposed);
 

@@ -20,7 +20,7 @@ using epilogue::node, epilogue::op, epilogue::memory_operand;
 
 constexpr std::uint64_t parts = 32;
 
-// The epilogues: the product itself; its sum with a matrix; one half gated by the other; one and three reductions.
+// The epilogues: the product itself; the product plus a matrix; one half gated by the other; one and three reductions.
 enum class epilogue_kind { plain, with_matrix, gated, sums_of_rows, three_reductions };
 constexpr std::pair<epilogue_kind, const char*> epilogue_kinds[] = {
     {epilogue_kind::plain, "plain"},
@@ -117,7 +117,7 @@ class cutlass_first_choices : public testing::kernel_compilation, public ::testi
   const testing::architecture& on() const { return testing::all_architectures[GetParam()]; }
   void expect_clean_choice(const std::string& source, const std::string& name) {
     if (!texts_.insert(source).second) return;
-    // The same part has kernels of different rows of the table for each GPU.
+    // For each GPU, a part has kernels of other rows of the table.
     if (part_ != parts && (texts_.size() + 5 * static_cast<std::size_t>(GetParam())) % parts != part_) return;
     ++compiled_;
     expect_clean(source, name, known_stack_bytes_of(name));

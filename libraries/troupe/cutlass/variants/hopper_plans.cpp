@@ -28,7 +28,7 @@ constexpr double not_aligned_cluster = 1.12;        // the same slowdown if clus
 // Cycles of adding 128 sums of 8-bit floats to floats, if products of the other group do not hide it. On products of
 // 8192 x 8192 x 8192, 1181 TFLOPS were measured with it and 1553 without.
 constexpr double promote_cycles = 1.4;
-constexpr int fewest_most_sharers = 8;  // the first limit on the sharers of a tile that is tried; it is then doubled
+constexpr int fewest_most_sharers = 8;  // the first limit of sharers of a tile to try; later limits are twice the last
 
 struct shape {
   int tile_m, tile_n;
@@ -74,7 +74,7 @@ int mixed_promotion_of(const kernel_signature& f) noexcept {
   std::uint32_t terms = 0;
   for (const factor_signature* x : {&f.head.a, &f.head.b}) {
     if (x->scale_type == dtype{}) continue;
-    // A block of all terms need not be a power of two.
+    // If all terms share a scale, their number need not be a power of two.
     const std::uint32_t block = (x->scale_block_k & (x->scale_block_k - 1)) == 0 ? x->scale_block_k : 128;
     terms = std::min({terms == 0 ? 128 : terms, block, std::uint32_t{128}});
   }
@@ -125,7 +125,7 @@ bool needs_staging(const kernel_signature& f, int tile_n) noexcept {
 }
 
 // Returns true if scales multiply the widened elements instead of sums: if that is exact, or if rounding is allowed.
-// Not for f16, which could overflow.
+// Returns false for f16, because products with scales could overflow.
 bool scales_elements(const kernel_signature& f) noexcept {
   const factor_signature &narrow = f.head.a, &wide = f.head.b;
   if (narrow.scale_type == dtype{} || wide.scale_type != dtype{}) return false;
@@ -362,7 +362,7 @@ class hopper_plans {
 std::string add_hopper_plans(const kernel_signature& f, const extents& e, const cuda::gpu_properties& gpu,
                              const plan& wanted, std::vector<candidate>& to) {
   if (std::string reason = why_not(f, gpu); !reason.empty()) return reason;
-  // With at most this many rows or columns, they become columns of an instruction, not its 64 lines.
+  // If a side of the result has at most this extent, it becomes the columns of an instruction, not its 64 lines.
   constexpr std::int64_t few = 64;
   const std::size_t before = to.size();
   if (f.head.is_mixed()) {

@@ -83,7 +83,8 @@ int depth_of(const hopper_variant& c) noexcept {
   return c.is_mixed() ? 64 * c.slices : 128 / static_cast<int>(bytes_of(c.first));
 }
 
-// A thread has promoted sums of an instruction in registers twice, so large tiles are divided into two instructions.
+// A thread holds promoted sums of an instruction in registers twice, before and after the addition to floats. So large
+// tiles are divided into two instructions.
 int width_of(const hopper_variant& c) noexcept {
   return c.promoted > 0 && c.tile_n > 160 && !c.is_mixed() ? c.tile_n / 2 : c.tile_n;
 }

@@ -15,7 +15,7 @@ struct hopper_variant {
   dtype first{}, second{}, result{};
   int tile_m = 128, tile_n = 256, stages = 3, cluster_m = 1, cluster_n = 1;
   bool ping_pong = false, by_lines_1 = false, by_lines_2 = false, divides = false, staged = false, grouped = false;
-  int promoted = 0;                       ///< instructions after which sums are added to a float; 0: only at the end
+  int promoted = 0;                       ///< number of instructions after which sums are added to a float; 0: never
   dtype first_scales{}, second_scales{};  ///< types of the scales; dtype{}: none
   bool scale_for_each_column = false;     ///< true if columns of an instruction may have different scales
   int result_access = 0;                  ///< see memory_kind
@@ -25,7 +25,7 @@ struct hopper_variant {
   int groups = 2;               ///< number of groups of four warps that multiply
   bool splits_k = false;        ///< true if all groups have the same rows and take stages in turn
   int slices = 1;          ///< number of slices of 64 terms in a stage, if the first factor is narrower than the second
-  int scaled_numbers = 0;  ///< instructions that share scales, if widened elements are scaled; 0: they are not
+  int scaled_numbers = 0;  ///< number of instructions that share scales of widened elements; 0: no scaled elements
   bool crossed = false;    ///< true if rows of the result are lines of the second factor
   bool loads = false;      ///< true if the epilogue loads matrices
 

@@ -27,7 +27,7 @@ factor_signature signature_of(const factor& f, const matmul::block_scales& s, st
     out.contiguous = contiguous_axis::lines, out.alignment = alignment_of({at, f.term * bytes, between});
   else
     out.contiguous = contiguous_axis::none, out.alignment = static_cast<std::uint8_t>(bytes);
-  // The tensor memory accelerator takes no negative strides, and requires 16 bytes.
+  // The tensor memory accelerator takes no negative strides. An alignment below 16 bytes excludes its use.
   if (f.line < 0 || f.term < 0 || between < 0) out.alignment = std::min<std::uint8_t>(out.alignment, 8);
   if (s.address != 0)
     out.scale_type = s.type, out.scale_block_k = static_cast<std::uint32_t>(s.block.k),

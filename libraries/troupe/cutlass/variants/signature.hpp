@@ -15,16 +15,16 @@ namespace troupe::cutlass {
 struct factor_signature {
   dtype type{};
   contiguous_axis contiguous{};
-  /// Bytes, at most 16, to which the beginnings of all contiguous runs (lines, or the lines' values of a term) are
-  /// aligned.
+  /// Bytes, at most 16, to which the beginnings of all contiguous runs are aligned. A run is a line, or one term of all
+  /// lines.
   std::uint8_t alignment = 0;
   dtype scale_type{};
   std::uint32_t scale_block_k = 0, scale_block_lines = 0;  ///< extents of a block of scales; 0: no scales
   friend bool operator==(const factor_signature&, const factor_signature&) = default;
 };
 
-/// Everything that the code of a kernel depends on, except its plan and epilogue; not extents, strides, addresses, and
-/// values of the epilogue's numbers.
+/// Everything that the code of a kernel depends on, except its plan and epilogue. The code does not depend on extents,
+/// strides, addresses, and values of the epilogue's numbers.
 struct signature_head {
   factor_signature a, b;
   dtype d{}, sums{};

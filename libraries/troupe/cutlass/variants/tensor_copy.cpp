@@ -54,12 +54,12 @@ kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept {
   if (!all.empty()) {
     const std::size_t read = axis_of_least(all, &copied_axis::from), written = axis_of_least(all, &copied_axis::to);
     std::swap(all[0], all[read]);
-    // The axis with the least stride where it is written becomes axis 1, unless it is axis 0. `written` was moved to
-    // `read` if it was axis 0.
+    // The axis that is contiguous in the target becomes axis 1, unless it is axis 0. If `written` was axis 0, it was
+    // moved to `read`.
     const std::size_t second = read == written ? all.size() - 1 : written == 0 ? read : written;
     out.transposes = read != written ? 1 : 0;
     if (all.size() > 1 && second != 0) std::swap(all[1], all[second]);
-    // If contiguous elements stay contiguous, the larger axis is for the lanes of a warp.
+    // If contiguous elements stay contiguous, the lanes of a warp copy along the larger axis.
     if (all.size() > 1 && out.transposes == 0 && all[0].extent < side / 2 && all[1].extent > all[0].extent)
       std::swap(all[0], all[1]);
   }

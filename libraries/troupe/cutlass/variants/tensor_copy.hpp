@@ -25,7 +25,7 @@ struct tensor_copy {
   double microseconds(const cuda::gpu_properties& gpu) const noexcept;
 };
 
-/// Returns the kernel's arguments, with axes collapsed where possible.
+/// Returns the kernel's arguments, with axes merged where possible.
 kernels::copy_arguments arguments_of(const tensor_copy& c) noexcept;
 /// Returns the maximum number of blocks that have work.
 std::int64_t blocks_of(const kernels::copy_arguments& a) noexcept;

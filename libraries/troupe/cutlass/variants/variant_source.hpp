@@ -16,7 +16,7 @@ struct variant_source {
   std::string name;                                 ///< name for messages: "cutlass.hopper 128x256x64 ..."
   std::string source;                               ///< also the cache key of the compiled image
   unsigned threads = 0, cluster = 1;                ///< threads of a block, blocks of a cluster
-  bool overlaps = false;                            ///< true if the kernel itself waits for the kernel before it
+  bool overlaps = false;                            ///< true if the kernel itself waits for the previous kernel
   std::size_t argument_bytes = 0, fixed_bytes = 0;  ///< bytes of all parameters, and of their fixed part, on the host
 };
 

@@ -77,8 +77,8 @@ std::string why_not_gathered(const convolution_product& x, const convolution_sig
   return {};
 }
 
-// Sets the strides of a map. The accelerator takes no stride of 0, so an axis with stride 0, whose extent is 1, gets
-// another one.
+// Sets the strides of a map. The accelerator takes no stride of 0. An axis with stride 0 has extent 1, so it gets
+// another stride.
 void set_strides(window_map& m, std::initializer_list<std::int64_t> elements) noexcept {
   const auto bytes = static_cast<std::int64_t>(bytes_of(m.type));
   std::int64_t before = least_stride;

@@ -8,7 +8,7 @@
 /// Descriptions of a convolution's factors for the tensor memory accelerator.
 namespace troupe::cutlass {
 
-/// A tensor map of images or filters. Its axes: channel, width, height, depth, and image or filter.
+/// A tensor map of images or filters. Its axes are channel, width, height, depth, and image or filter.
 struct window_map {
   static constexpr std::size_t most_spatial = windows::most_spatial, most = most_spatial + 2;
   dtype type{};
@@ -16,7 +16,7 @@ struct window_map {
   std::uint32_t rank = 0;
   std::array<std::uint64_t, most> extents{};
   std::array<std::uint64_t, most - 1> strides{};  ///< bytes; channels are contiguous
-  std::uint32_t channels = 0, items = 0;          ///< channels, and positions or filters, that one copy has
+  std::uint32_t channels = 0, items = 0;          ///< numbers of channels, and of positions or filters, in one copy
   bool gathers = false;                           ///< true for an im2col map
   /// For an im2col map: offsets of the first window from the image's first position and of the last window from its
   /// last position, and the strides of the windows.

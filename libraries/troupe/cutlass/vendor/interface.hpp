@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The interface between the plug-in with CUTLASS's kernels and the code that loads it. Both are compiled by different
-/// compilers, so it has plain C types and includes no header of CUTLASS or CUDA.
+/// The interface between the plug-in with CUTLASS's kernels and the code that loads it. Different compilers compile the
+/// two, so the interface has plain C types and includes no header of CUTLASS or CUDA.
 namespace troupe::cutlass::vendor {
 
 /// The version of the interface, which increases with each change of the types below.
@@ -21,10 +21,10 @@ enum variant_kind : int {
 /// The outcome of a kernel variant's check or launch.
 enum outcome : int { accepted, rejected, misaligned, no_workspace, cuda_failed, failed };
 
-/// What a kernel computes. Operands are in device memory; leading dimensions and strides are in elements.
-/// For convolutions, a, b and d are CUTLASS's A, B and D: image, filter, result for `conv_forward`; gradient of the
-/// result, filter, gradient of the image for `conv_data_gradient`; gradient of the result, image, gradient of the
-/// filter for `conv_weight_gradient`. c has the shape of d. All are contiguous: NHWC, and KRSC for filters.
+/// A product or a convolution to compute. Operands are in device memory; leading dimensions and strides are in
+/// elements. For convolutions, a, b and d are CUTLASS's A, B and D: image, filter, result for `conv_forward`; gradient
+/// of the result, filter, gradient of the image for `conv_data_gradient`; gradient of the result, image, gradient of
+/// the filter for `conv_weight_gradient`. c has the shape of d. All are dense: images are NHWC, filters KRSC.
 struct launch {
   int m, n, k, batch;
   const void *a, *b, *c;
@@ -35,7 +35,7 @@ struct launch {
   const void* bias;                 ///< n values of d's type, for kernels with `bias`
   const void *a_scales, *b_scales;  ///< for scaled products, in the order of the kernel's scale_offset functions
   int multiprocessors;              ///< multiprocessors to use; 0: all
-  int swizzle;                      ///< adjacent tiles that are computed together, because they share a factor; 0: one
+  int swizzle;                      ///< number of adjacent tiles that are computed together to share a factor; 0: 1
   // A grouped product. The arrays are in device memory and have one element for each group; `shapes` has m, n, k.
   int groups;
   const int* shapes;
@@ -71,7 +71,7 @@ struct kernel_variant {
   int threads, shared_bytes;
   unsigned parameter_bytes;  ///< size of the parameters according to the host compiler
 
-  /// Returns accepted, rejected or misaligned: CUTLASS's answer to whether the kernel can compute a launch.
+  /// Asks CUTLASS whether the kernel can compute a launch. Returns accepted, rejected or misaligned.
   int (*can_compute)(const launch*);
   long long (*workspace_bytes)(const launch*);
   /// Enqueues the kernel on the CUstream in the current context. Returns accepted, or the reason of the failure.

@@ -50,7 +50,7 @@ result<void> enqueue(const kernel_variant& c, const launch& l, void* workspace, 
 
 /// The input of NVRTC for a kernel that has a `source`.
 struct run_time_source {
-  /// defines the kernel `troupe_vendor_variant` and the size of its parameters, `troupe_parameter_bytes`
+  /// The definitions of the kernel `troupe_vendor_variant` and of the size of its parameters, `troupe_parameter_bytes`.
   std::string text;
   std::string header_name;  ///< name of `header`, for nvrtcCreateProgram
   std::string header;

@@ -52,7 +52,7 @@ TEST(cutlass_vendor_variants, a_table_of_another_interface_is_refused) {
   EXPECT_FALSE(kernel_variants::make(&other));
 }
 
-TEST(cutlass_vendor_variants, the_error_about_a_missing_plug_in_names_the_command_that_gets_it) {
+TEST(cutlass_vendor_variants, the_error_about_a_missing_plug_in_names_the_command_that_installs_cutlass) {
   const auto r = kernel_variants::load("/nonexistent/vendor.so");
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().reaction(), reaction::unsupported);

@@ -12,7 +12,7 @@
 
 namespace troupe::cutlass::testing {
 
-/// What the assembler reports of a function with --ptxas-options=-v.
+/// The assembler's report on a function, with --ptxas-options=-v.
 struct assembled_function {
   std::string name;
   int stack_bytes = -1, stored_bytes = -1, loaded_bytes = -1;  ///< -1: not reported
@@ -63,7 +63,7 @@ inline std::set<std::string> functions_of(std::string_view image) {
 }
 
 /// Returns the defects: functions that spill registers or have a stack frame of more than `known_stack_bytes`,
-/// functions of `expected` that are not reported, and remarks of the assembler. Returns "" if there are none.
+/// functions of `expected` that are not reported, and remarks of the assembler. Returns "" if there are no defects.
 inline std::string why_not_clean(std::string_view report, const std::set<std::string>& expected,
                                  int known_stack_bytes = 0) {
   std::string out;

@@ -73,8 +73,8 @@ struct gemm_3x_types {
   using base =
       cutlass::gemm::kernel::GemmUniversal<typename Config::problem, mainloop, epilogue, typename Config::scheduler>;
 
-  /// The kernel, with a short name: g++ 12 confuses the full name that nvcc writes for one of the kernels with another
-  /// type.
+  /// The kernel, with a short name: g++ 12 confuses the full name of one of the kernels, which nvcc writes into its
+  /// input, with another type.
   struct kernel : base {
     struct Params : base::Params {};
     static Params to_underlying_arguments(const typename base::Arguments& a, void* workspace) {

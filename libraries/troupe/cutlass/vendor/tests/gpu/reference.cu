@@ -64,7 +64,7 @@ __global__ void fill_with(void* at, long long count, int type, unsigned seed) {
   }
 }
 
-// The parameters of a comparison: a launch, and the properties of its kernel.
+// A launch to compare with its definition, and the properties of its kernel.
 struct comparison {
   launch l;
   int a, b, d;  // types

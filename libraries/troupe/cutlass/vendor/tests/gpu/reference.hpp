@@ -41,7 +41,7 @@ struct difference {
   unsigned long long touched = 0;  ///< elements between the lines of d that were overwritten
 };
 
-/// Compares l.d with the product, and with the gelu of it if the kernel's epilogue has one.
+/// Compares l.d with the product, or with gelu of the product if the kernel's epilogue has gelu.
 difference compare(const kernel_variant& c, const launch& l);
 difference compare_convolution(const kernel_variant& c, const launch& l);
 
