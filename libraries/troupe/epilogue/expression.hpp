@@ -20,7 +20,7 @@ struct product_part {
 };
 
 /// An expression that is computed for each element of a product's result: a tree of operations on the product, on
-/// numbers, and on rows, columns and matrices in memory. The functions of <troupe/epilogue/epilogue.hpp> make it. Equal
+/// numbers, and on rows, columns and matrices in memory. Made by the functions of <troupe/epilogue/epilogue.hpp>. Equal
 /// subexpressions are computed once. As a field of a request, it keeps its operands in memory alive.
 class expression {
  public:

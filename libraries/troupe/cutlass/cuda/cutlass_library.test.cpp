@@ -40,7 +40,7 @@ class cutlass_library_kernels : public testing::engine_on_fakes {
   const plan divided{.family = family::vendor, .divided = decision::yes};
 };
 
-TEST_F(cutlass_library_kernels, a_known_plan_enqueues_only_its_kernel) {
+TEST_F(cutlass_library_kernels, a_request_whose_plan_is_known_enqueues_only_the_kernel) {
   ASSERT_TRUE(run(library_request(2 * acc))) << failure;
   driver.reset();
   ASSERT_TRUE(run(library_request(-0.5 * acc))) << failure;

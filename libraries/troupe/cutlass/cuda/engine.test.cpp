@@ -177,7 +177,7 @@ TEST_F(cutlass_cuda, a_kernel_is_refused_if_its_parameter_size_differs_from_the_
   EXPECT_EQ(launches(), 0u);
 }
 
-TEST_F(cutlass_cuda, a_requested_plan_is_used_or_the_error_names_the_nearest) {
+TEST_F(cutlass_cuda, a_requested_plan_is_used_or_the_error_names_the_nearest_possible_plan) {
   gemm r = product(4096);
   r.options.plan = {.schedule = schedule::ping_pong, .cluster_m = 2, .tile_m = 128, .tile_n = 128};
   ASSERT_TRUE(run(r)) << failure;

@@ -56,7 +56,7 @@ result<std::shared_ptr<execution_plan>> execution_plan_of(const problem& p, cons
                                                           variant_store& variants, compiling how,
                                                           const convolution_signature* gathered = nullptr);
 
-/// The overlap of a kernel with the kernel before it in the stream.
+/// The overlap of a kernel with the previous kernel in the stream.
 enum class overlap : std::uint8_t {
   none,          ///< the kernel begins when the other has ended
   early_launch,  ///< the kernel begins early, and waits until the other has ended

@@ -19,7 +19,7 @@ struct grouped_matrix {
 /// The lists that a grouped product of CUTLASS reads, and the sizes that they are made from.
 struct vendor_groups {
   const std::int32_t* sizes;  ///< rows of each group
-  std::int32_t* wrong;  ///< receives the first group of a wrong size, its size and the rows remaining for it; or null
+  std::int32_t* wrong;  ///< null, or receives the first group of a wrong size: its number, size and remaining rows
   std::int64_t rows;    ///< rows of all groups if they are packed, otherwise the largest number of rows of a group
   std::int32_t groups, n, k, packed;
   std::int32_t* shapes;  ///< result: m, n, k of each group

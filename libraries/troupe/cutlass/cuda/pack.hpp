@@ -9,7 +9,7 @@ namespace troupe::cutlass {
 
 /// Loads the kernels of pack.cu.
 result<cuda::kernel_set> load_packing();
-/// Enqueues the kernel that packs.
+/// Enqueues the kernel that packs weights.
 result<void> enqueue(const pack_problem& p, const cuda::kernel_set& kernels, CUstream stream);
 
 }  // namespace troupe::cutlass

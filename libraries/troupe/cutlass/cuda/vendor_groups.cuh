@@ -27,7 +27,7 @@ __device__ T combined_prefix(T (&shared)[group_threads], T mine, Combine combine
 }
 
 /// Lists the groups. Launched as one block of 256 threads; each lists a group, then the group 256 further, and so on. A
-/// group of a wrong size and all groups after it get no rows.
+/// group of a wrong size and all groups after it are listed without rows.
 inline __device__ void list_groups(const vendor_groups& p) {
   __shared__ long long sums[group_threads];
   __shared__ int wrongs[group_threads];

@@ -10,7 +10,7 @@ using enum convolution_result;
 
 class cutlass_host_convolutions : public convolution_numerics {};
 
-TEST_F(cutlass_host_convolutions, a_workspace_below_the_least_is_refused_and_the_least_suffices) {
+TEST_F(cutlass_host_convolutions, the_least_workspace_that_the_refusal_names_suffices) {
   for (const convolution_result r : {y, dx, dfilters})
     for (const layout how : {layout::channels_first, layout::channels_last}) {
       convolution_case c{.result = r, .first = dtype::f32, .second = dtype::f32, .computed = dtype::f32};

@@ -98,7 +98,7 @@ TEST_F(cutlass_gemm_batched, each_product_of_its_own_shape_may_load_and_reduce_i
     }
 }
 
-TEST_F(cutlass_gemm_batched, products_of_equal_width_may_share_a_row_and_reduce_columns) {
+TEST_F(cutlass_gemm_batched, products_with_equally_many_columns_may_share_a_row_and_reduce_columns) {
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[5], all_pairs[14]}) {
     const std::int64_t n = some(90);
     std::vector<extents> all;

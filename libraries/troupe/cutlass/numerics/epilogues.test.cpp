@@ -89,7 +89,7 @@ TEST_F(cutlass_epilogues, matrices_of_every_type_are_written_and_rounded_once) {
     }
 }
 
-TEST_F(cutlass_epilogues, rows_columns_and_all_elements_are_reduced) {
+TEST_F(cutlass_epilogues, reductions_of_rows_columns_and_all_elements_match_the_reference) {
   for (const factor_types& f : all_pairs)
     for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all})
       for (const reduction how : {reduction::sum, reduction::maximum, reduction::absolute_maximum}) {

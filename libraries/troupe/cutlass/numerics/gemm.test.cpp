@@ -47,7 +47,7 @@ TEST_F(cutlass_gemm, extents_need_not_be_multiples_of_a_tile) {
 }
 
 // If the result has no elements, only reductions of no values are written. If k is 0, the sums are 0.
-TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
+TEST_F(cutlass_gemm, extents_of_0_give_empty_results_or_sums_of_0) {
   using epilogue::reduction, epilogue::reduction_scope;
   for (const factor_types& t : {all_pairs[1], all_pairs[3], all_pairs[4], all_pairs[5], all_pairs[13]})
     for (int which = 0; which < 4; ++which) {
@@ -77,7 +77,7 @@ TEST_F(cutlass_gemm, extents_of_0_give_empty_sums_and_results) {
     }
 }
 
-TEST_F(cutlass_gemm, products_may_have_one_term) {
+TEST_F(cutlass_gemm, products_may_have_a_k_of_1) {
   for (const factor_types& t : all_pairs) {
     test_product p = any_product(t, dtype::f32);
     p.k = 1;

@@ -161,7 +161,7 @@ TEST_F(cutlass_gemm_grouped, epilogue_operands_may_be_per_row_or_per_group) {
       }
 }
 
-TEST_F(cutlass_gemm_grouped, rows_columns_and_groups_are_reduced) {
+TEST_F(cutlass_gemm_grouped, reductions_of_rows_columns_and_groups_match_the_reference) {
   for (const factor_types& t : {all_pairs[1], all_pairs[2], all_pairs[9]})
     for (const bool packed : {true, false})
       for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all})

@@ -211,7 +211,7 @@ TEST_F(cutlass_mixed_gemm, epilogues_may_load_matrices_rows_and_columns) {
     }
 }
 
-TEST_F(cutlass_mixed_gemm, rows_columns_and_all_elements_are_reduced) {
+TEST_F(cutlass_mixed_gemm, reductions_of_rows_columns_and_all_elements_match_the_reference) {
   for (const reduction_scope over : {reduction_scope::row, reduction_scope::column, reduction_scope::all})
     for (const bool of_b : {true, false})
       for (const reduction how : {reduction::sum, reduction::absolute_maximum}) {

@@ -40,7 +40,7 @@ class cutlass_scaled_factors : public gemm_suite {
   }
 };
 
-TEST_F(cutlass_scaled_factors, either_or_both_may_have_blocks_of_any_size) {
+TEST_F(cutlass_scaled_factors, one_or_both_factors_may_have_scales_for_blocks_of_any_size) {
   for (const factor_types& t : all_pairs)
     for (const std::int64_t block : {0, 16, 32, 64, 128}) {
       if (!may_scale(t)) continue;
@@ -52,7 +52,7 @@ TEST_F(cutlass_scaled_factors, either_or_both_may_have_blocks_of_any_size) {
     }
 }
 
-TEST_F(cutlass_scaled_factors, batches_may_have_their_own_or_shared_scales) {
+TEST_F(cutlass_scaled_factors, products_of_a_batch_may_have_their_own_or_shared_scales) {
   for (int i = 0; i < iterations(20) && !HasFailure(); ++i) {
     test_product p{dtype::f8e4m3, dtype::f8e4m3, dtype::f32, random.between(1, 200), random.between(1, 200), 384};
     p.batch = 3, p.shares_b = i % 2 == 0;

@@ -166,7 +166,7 @@ TEST_F(cutlass_vendor, a_measured_plan_can_be_given_in_a_request) {
   EXPECT_GE(all->measured, 4u) << "two kernels of templates, and CUTLASS's kernels";
 }
 
-TEST_F(cutlass_vendor, a_workspace_below_the_plans_is_refused) {
+TEST_F(cutlass_vendor, a_workspace_smaller_than_the_plan_needs_is_refused) {
   const tested_kernel& k = kernels[10];
   ASSERT_EQ(k.plan.divided, decision::yes);
   const test_product p = product_for(k, 128, 256, 2048);

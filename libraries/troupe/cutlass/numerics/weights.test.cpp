@@ -108,7 +108,7 @@ class cutlass_packing : public numerics::engine_suite {
   }
 };
 
-TEST_F(cutlass_packing, elements_are_rounded_to_the_nearest_with_the_scale_of_their_block) {
+TEST_F(cutlass_packing, elements_divided_by_the_scale_of_their_block_are_rounded_to_the_nearest_value) {
   for (const scaled_type& t : scaled_types)
     for (const dtype source : sources)
       for (const dtype scale : {dtype::f32, dtype::bf16})
@@ -123,7 +123,7 @@ TEST_F(cutlass_packing, elements_are_rounded_to_the_nearest_with_the_scale_of_th
         }
 }
 
-TEST_F(cutlass_packing, elements_without_scales_are_rounded_to_the_nearest) {
+TEST_F(cutlass_packing, elements_without_scales_are_rounded_to_the_nearest_value) {
   for (const dtype to : sources)
     for (const dtype source : sources) {
       const shape s{2, 67, 45, 0};

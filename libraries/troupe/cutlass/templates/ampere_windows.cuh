@@ -48,7 +48,7 @@ struct gathered_lines {
       for (int j = 0; j < 3; ++j) {
         const int x = convolution.first[j] + position.x[j] * convolution.per_position[j];
         at[i] += x * convolution.image_strides[j];
-        // Lines that do not exist get coordinates far outside of the image.
+        // Lines that do not exist have coordinates far outside the image.
         if (j < rank) coordinates[i][j] = here ? x : -(1 << 30);
       }
     }

@@ -46,7 +46,7 @@ class divided_tile {
         slices_(static_cast<unsigned>(min(min(parts, count), (parts * count + reads_of_slice - 1) / reads_of_slice))),
         thread_(thread) {}
 
-  // Returns true in the block of one part: there, `d` becomes the sums of all parts.
+  // Returns true in one of the blocks that share the tile. In that block, `d` becomes the sums of all parts.
   __device__ __forceinline__ bool collect(int part, bool may_wait, sums* d) const {
     store_part(part, d);
     const bool few_sums = count <= few_vectors && slices_ == 1;

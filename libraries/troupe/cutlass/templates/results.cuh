@@ -55,7 +55,8 @@ __device__ __forceinline__ number* partial(const fixed_arguments& p, int r) {
   return static_cast<number*>(p.reductions) + r * max(column_partials, row_partials);
 }
 
-// Writes the part of a row, if the row exists; the next two likewise for a column and for all elements.
+// Writes the partial result of a row, if the row exists. The next two functions do so for a column and for all
+// elements.
 __device__ __forceinline__ void write_row_part(const kernel_epilogue::all& p, int r, const rows& w, int row, number x) {
   const int columns = column_parts(p), column_part = w.column / variant::part_columns;
   if (row < w.end && column_part < columns)

@@ -69,7 +69,7 @@ struct image_rows {
   __device__ __forceinline__ run in_result(const run& at) const { return in_first_row(at); }
 };
 
-// Arguments of a convolution's kernel: the convolution precedes the rest.
+// Arguments of a convolution's kernel: the convolution precedes the other arguments.
 template <class All>
 struct with_convolution;
 template <class Number, int Memory, int Numbers>

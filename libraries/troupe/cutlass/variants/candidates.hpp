@@ -47,7 +47,7 @@ inline bool is_better(const candidate& x, const candidate& y, double us_of_x, do
 std::string to_string(const candidate& c);
 
 /// Returns the number of plans to measure: the first `most` plans of templates, and all plans of the CUTLASS library,
-/// which are moved behind those `most`. `of(x)` is the candidate of element x. If `most` is below 2, moves nothing.
+/// which are moved after those `most`. `of(x)` is the candidate of element x. If `most` is below 2, moves nothing.
 template <class T, class CandidateOf>
 std::size_t order_for_measuring(std::vector<T>& all, std::size_t most, CandidateOf&& of) {
   const auto other = std::find_if(all.begin(), all.end(), [&](const T& x) { return of(x).variant != nullptr; });

@@ -11,7 +11,7 @@ namespace troupe::cutlass {
 
 /// The way in which the epilogue of a convolution is computed.
 struct epilogue_plan {
-  bool is_separate = false;  ///< true if it is computed from sums in memory, after all products
+  bool is_separate = false;  ///< true if the epilogue is computed from sums in memory, after all products
   bool by_images = false;    ///< true if each image is a separate product
 };
 epilogue_plan epilogue_plan_of(const convolution_problem& p) noexcept;
@@ -28,7 +28,7 @@ std::vector<std::byte> plain_tree();
 /// Returns the encoded epilogue with batch strides for the kernel's batches: groups of columns, or images.
 std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64_t columns_of_group);
 /// Returns the encoded epilogue that loads its sums from memory: matrices of `rows` rows of `row` elements, one after
-/// the other at address `sums`. Fails if it has too many operands.
+/// the other at address `sums`. Fails if the epilogue has too many operands.
 result<std::vector<std::byte>> tree_of_sums(const convolution_problem& p, std::uint64_t sums, std::int64_t rows,
                                             std::int64_t row);
 

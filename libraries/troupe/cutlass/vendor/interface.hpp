@@ -47,7 +47,7 @@ struct launch {
   int pad_height, pad_width, stride_height, stride_width, dilation_height, dilation_width;
 };
 
-/// The grid of a kernel that was compiled at run time.
+/// The launch configuration of a kernel that was compiled at run time.
 struct grid {
   unsigned x, y, z, threads, shared_bytes;
 };

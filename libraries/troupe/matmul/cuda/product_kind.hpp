@@ -15,7 +15,7 @@ struct product_kind {
 
   product_options options;
   problem product;
-  dtype a, b;  ///< of the request's factors, which `product` exchanges if it is the transpose
+  dtype a, b;  ///< types of the request's factors, which `product` exchanges if it is the transpose
   epilogue::rebound_tree tree;
 };
 
