@@ -32,7 +32,7 @@ TROUPE_HOST_DEVICE float scale_of(float largest_magnitude) noexcept {
   return (largest_magnitude - largest_magnitude + largest_magnitude) / largest_of<T>();
 }
 
-/// Returns an element divided by its scale, as the scale is stored in memory.
+/// Returns an element, divided by its scale and rounded. `scale` is the scale after it was rounded to its stored type.
 template <class T>
 TROUPE_HOST_DEVICE T quantized(float x, float scale) noexcept {
   constexpr float none = 0.0f;

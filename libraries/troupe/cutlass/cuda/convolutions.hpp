@@ -19,7 +19,7 @@ struct convolution_execution_plan {
   std::vector<std::shared_ptr<const execution_plan>> products;  ///< one product for each launch
   std::shared_ptr<const execution_plan> separate_epilogue;
   std::shared_ptr<const kernel_variant> copies[4];  ///< copy kernels for elements of 1, 2, 4 and 8 bytes
-  std::uint64_t own_bytes = 0;                      ///< the most memory that one of the launches needs
+  std::uint64_t own_bytes = 0;                      ///< bytes of memory of the launch that needs most
 
   std::uint64_t scratch_bytes() const noexcept { return library ? library->bytes : candidate.bytes + own_bytes; }
 };

@@ -19,8 +19,8 @@ struct cutlass_library_execution_plan {
   kernel_signature signature = {};  ///< of the request
   bool swapped = false;
   int band = 0;
-  std::uint64_t own_bytes = 0;               ///< memory that the kernel needs
-  std::uint64_t bytes = 0;                   ///< all memory: for the kernel and the lists of groups
+  std::uint64_t own_bytes = 0;               ///< bytes of memory that the kernel needs
+  std::uint64_t bytes = 0;                   ///< bytes of all memory: for the kernel and the lists of groups
   const cuda::kernel_set* groups = nullptr;  ///< has the kernel that lists groups of rows
 };
 

@@ -31,7 +31,7 @@ constexpr int out_n = tile_n / halves;  // columns of the result
 constexpr unsigned bytes_1 = tile_m * variant::line_bytes, bytes_2 = tile_n * 128 * variant::slices,
                    stage_bytes = bytes_1 + bytes_2;
 constexpr int peers = cluster_m + cluster_n - 1;  // blocks that copy to this one, itself included
-constexpr int sums_per_thread = tile_n / 2;       // sums of 64 rows
+constexpr int sums_per_thread = tile_n / 2;       // a thread's sums in 64 rows
 constexpr int width = variant::width, sums_per_instruction = width / 2;  // columns of an instruction
 
 constexpr int staged_width =

@@ -13,7 +13,7 @@ struct work {
   bool may_wait;                     // true if this block has no part of another tile, and may wait for other parts
   int first_row, end_row;            // rows of the product, or of the group of rows
   int row_batch;             // batch index of operands with an element per row: 0 if groups are consecutive rows
-  int first_part, end_part;  // partial results, one for each 16 rows: see results.cuh
+  int first_part, end_part;  // range of partial results, one for each 16 rows: see results.cuh
 };
 
 // Returns the number of parts of 16 rows that blocks write for `rows` rows.

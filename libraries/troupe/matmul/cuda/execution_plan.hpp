@@ -21,7 +21,7 @@ struct execution_plan {
   /// The copies of factors that are made first, so that elements along k are contiguous and aligned.
   enum class arrangement : std::uint8_t {
     none,
-    bytes,         ///< copies the factors whose layout cuBLASLt does not support, with their type
+    bytes,         ///< copies the factors whose layout cuBLASLt does not support, and keeps their type
     halves,        ///< copies 8-bit floats as half, which has all their values
     block_scaled,  ///< like `bytes`, and copies block scales into cuBLASLt's layout
     scaled,        ///< copies numbers times their scales, as bfloat16 or float
