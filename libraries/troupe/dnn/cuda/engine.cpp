@@ -31,7 +31,7 @@ struct plan_with_kernels : cuda_plan {
   steady_clock::time_point next_attempt = steady_clock::time_point::max();
 };
 
-// Attempts follow after 1 minute, then 2, 4 and so on.
+// The second attempt follows after 1 minute, the next ones after 2, 4, 8 and 16 more.
 constexpr int most_attempts = 6;
 steady_clock::time_point next_attempt_after(int attempts) {
   if (attempts == most_attempts) return steady_clock::time_point::max();

@@ -13,7 +13,7 @@ using namespace testing;
 
 class dnn_cuda : public dnn_numerics {};
 
-TEST_F(dnn_cuda, elementwise_graphs_beyond_the_limits_of_a_kernel_match_the_definition) {
+TEST_F(dnn_cuda, graphs_with_more_operations_than_one_elementwise_kernel_allows_match_the_definition) {
   value x = given(dtype::f32, {3, 5});
   for (int i = 0; i < 120; ++i) x = x * 0.5 + given(dtype::f32, {1, 5});
   expect_as_defined({x}, dtype::f32, 1e-6);
@@ -27,7 +27,7 @@ TEST_F(dnn_cuda, products_of_many_tiles_match_the_definition) {
   expect_as_defined({product(given(dtype::f32, {3, 450, 17}), given(dtype::f32, {3, 17, 449}))}, dtype::f32, 1e-5);
 }
 
-TEST_F(dnn_cuda, neighboring_channels_are_normalized_without_copies) {
+TEST_F(dnn_cuda, channels_last_tensors_are_normalized_without_copies) {
   const extents e{4, 16, 32, 32}, channel{1, 16, 1, 1};
   const value x = given(dtype::bf16, e, channels_last), dy = given(dtype::bf16, e, channels_last);
   const affine a{given(dtype::f32, channel), given(dtype::f32, channel)};

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// All kernels of dnn. Those of operator steps read dense f32 or f64. `elements` reads any type and strides, and copies
-// other tensors for them. Direct kernels (direct.hpp) read half types as stored.
+// All kernels of dnn. Kernels of operator steps read dense f32 or f64. The kernel `elements` reads any type and
+// strides; it also copies other tensors to dense f32 or f64 for operator steps. Direct kernels (direct.hpp) read half
+// types as they are stored.
 #include "kernels/attention.cuh"
 #include "kernels/attention_decoding.cuh"
 #include "kernels/attention_gradient.cuh"

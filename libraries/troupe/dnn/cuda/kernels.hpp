@@ -6,7 +6,7 @@
 
 namespace troupe::dnn {
 
-/// The kernels of kernels.cu.
+/// Loads the kernels that are compiled from kernels.cu.
 result<cuda::kernel_set> load_kernels();
 
 }  // namespace troupe::dnn

@@ -11,12 +11,13 @@
 
 namespace troupe::dnn {
 
-/// The plan of a graph. A fused_step's `which` counts the vendor kernels of cuDNN first, then the direct steps.
+/// The plan of a graph. `fused_step::which` counts all matches: first those of vendor kernels (cuDNN), then direct
+/// steps.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
   std::vector<operator_step> direct = {};
 
-  /// Returns the direct step of a match. Precondition: no vendor kernel computes it.
+  /// Returns the direct step that computes a fused step. Precondition: no vendor kernel computes it.
   const operator_step& direct_of(const fused_step& s) const noexcept { return direct[s.which - vendor_kernels.size()]; }
 };
 
@@ -26,8 +27,8 @@ inline constexpr std::uint64_t memory_alignment = 16;
 std::vector<bool> aligned_memory_of(const encoded_graph& g);
 inline graph_analysis analysis_of(const encoded_graph& g) { return {g, aligned_memory_of(g)}; }
 
-/// Plans a graph: the vendor kernels compute the nodes of their matches, which the analysis has as matched; our own
-/// kernels compute all others.
+/// Plans a graph. The vendor kernels compute the nodes of their matches, which the analysis must list as matched; our
+/// own kernels compute all other nodes.
 cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const graph_analysis& analysis);
 
 }  // namespace troupe::dnn

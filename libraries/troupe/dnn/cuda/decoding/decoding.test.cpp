@@ -41,7 +41,7 @@ struct decoding_step {
   location tensor(memory& m, const extents& e, dtype t, std::uint64_t seed) const {
     const tensor_shape shape = dense(e);
     std::vector<std::uint64_t>& words = m.held.emplace_back(elements_of(shape) + 2);
-    // Direct steps need addresses at multiples of 16 bytes.
+    // Direct steps need addresses that are multiples of 16.
     auto* const begin = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(words.data()) + 15) / 16 * 16);
     for (std::int64_t i = 0; i < elements_of(shape) && seed != 0; ++i) {
       const std::uint64_t x = (static_cast<std::uint64_t>(i) + 1) * seed * 0x9e3779b97f4a7c15;
@@ -117,7 +117,7 @@ TEST_F(dnn_decoding, results_in_f32_and_in_the_half_type_match_the_definition) {
                             type == dtype::bf16 ? 8e-3 : 1e-3);
 }
 
-TEST_F(dnn_decoding, at_most_16_rows_of_supported_widths_are_direct) {
+TEST_F(dnn_decoding, steps_are_direct_up_to_16_rows_of_supported_widths) {
   EXPECT_TRUE(is_direct({.heads = 32, .key_heads = 2}));
   EXPECT_FALSE(is_direct({.heads = 34, .key_heads = 2}));
   EXPECT_TRUE(is_direct({.queries = 4}));
@@ -127,7 +127,7 @@ TEST_F(dnn_decoding, at_most_16_rows_of_supported_widths_are_direct) {
   EXPECT_FALSE(is_direct({.value_width = 256}));
 }
 
-TEST_F(dnn_decoding, mixed_types_dropout_and_unaligned_inputs_are_not_direct) {
+TEST_F(dnn_decoding, steps_with_f32_mixed_types_dropout_or_unaligned_inputs_are_not_direct) {
   EXPECT_FALSE(is_direct({.type = dtype::f32}));
   EXPECT_FALSE(is_direct({.type = dtype::f16, .type_of_y = dtype::bf16}));
   decoding_step s;

@@ -4,8 +4,9 @@
 
 #include "attention_tiles.cuh"
 
-/// Attention of tiles of queries. Each block processes the keys of its queries square by square, with a running
-/// softmax. If keys are divided into parts, combine_attention combines the results of the parts.
+/// Attention of tiles of queries. Each block processes the keys of its queries square by square: a square is the scores
+/// of as many keys as a tile has rows. It updates a running softmax. If keys are divided into parts, combine_attention
+/// combines the results of the parts.
 namespace troupe::dnn::on_gpu {
 
 /// Writes an element of y.
@@ -18,7 +19,7 @@ __device__ void write_y(const attention_arguments& a, i64 at, N y) {
   else
     static_cast<N*>(a.to)[at] = y;
 }
-/// Writes an element of a row: of y, or if there are several parts, of this part's result in the workspace.
+/// Writes an element of a row of y. If there are several parts, writes the unscaled sum of this part to the workspace.
 template <class N>
 __device__ void write_result(const attention_arguments& a, i64 part, i64 row, i64 column, N value, N sum) {
   if (a.parts == 1)
@@ -39,7 +40,7 @@ __device__ void write_statistics(const attention_arguments& a, i64 part, i64 row
                 a.g.value_width;
   to[0] = largest, to[1] = sum;
 }
-/// Writes the results of tokens that belong to no sequence: y = 0, statistics = -infinity.
+/// Writes the results of tokens that belong to no sequence: y is 0, and the statistics are -infinity.
 template <class N>
 __device__ void write_nothing(const attention_arguments& a, const query_tile& t, i64 row_of_batch, i64 token, i64 part,
                               i64 first_column, i64 columns) {
@@ -52,8 +53,8 @@ __device__ void write_nothing(const attention_arguments& a, const query_tile& t,
   }
 }
 
-/// Replaces a square's scores by weights, and sets the factor by which each row's earlier sums must be multiplied.
-/// `Threads` threads share a row; each has `Part` of its scores.
+/// Replaces a square's scores by weights, and sets for each row the factor by which its earlier sums must be
+/// multiplied. `Threads` threads share a row; each has `Part` of its scores.
 template <class N, int Threads, int Part, class Weight>
 __device__ void weigh(N* scores, N* largest, N* sums, N* factors, N* of_threads, const Weight& weight) {
   const int r = static_cast<int>(threadIdx.x) / Threads, q = static_cast<int>(threadIdx.x) % Threads;
@@ -118,7 +119,8 @@ __device__ void attend_tile(const attention_arguments& a, const query_tile& t, i
   __syncthreads();
 }
 
-/// Calls `f(tile, part of the keys, first column)` for all tiles of `rows` rows, and for each `columns` columns of v.
+/// Calls `f(tile, part of the keys, first column)` for all tiles of `rows` rows, all parts, and all ranges of `columns`
+/// columns of v.
 template <class N, class F>
 __device__ void attend_all(const attention_arguments& a, int rows, int columns, F&& f) {
   const kernel_arguments::query_grid grid(a.g, rows);
@@ -153,7 +155,7 @@ struct small_tile_memory {
   N slopes[rows], largest[rows], sums[rows], factors[rows], of_threads[keys];
 };
 
-/// Computes the scores of a small tile: each thread those of one key. All threads load the keys together.
+/// Computes the scores of a small tile: each thread computes those of one key. All threads load the keys together.
 template <class N>
 __device__ void score_small_tile(const attention_arguments& a, const query_tile& t, i64 first,
                                  small_tile_memory<N>& m) {
@@ -205,8 +207,8 @@ __device__ void attend_small_tile(const attention_arguments& a, const query_tile
       m.slopes[thread] = a.g.has_alibi != 0 ? static_cast<N>(a.g.alibi_slope(t.head(thread))) : N(0);
     }
   }
-  // Each thread computes a column, and a second one if there are many. If there are few columns, `groups` groups of
-  // threads compute the same columns from different keys.
+  // Each thread computes a column of y, and if y has more columns than the block has threads, a second one. If y has
+  // few columns, `groups` groups of threads compute the same columns, each from other keys.
   const i64 columns = a.g.value_width - first_column;
   int group = all;
   while (group / 2 >= columns) group /= 2;

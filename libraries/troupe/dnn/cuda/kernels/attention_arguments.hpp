@@ -10,25 +10,26 @@
 /// Arguments of the kernels of attention, and the division of their work.
 namespace troupe::dnn::kernel_arguments {
 
-/// Threads of a block of the kernels for square tiles of scores; threads of a block of the kernel for small tiles.
+/// Threads of a block: of the kernels for square tiles of scores, and of the kernel for tiles of few queries.
 inline constexpr unsigned attention_threads = 256, small_tile_threads = 128;
-/// Rows of a square tile of scores of type N; rows of a tile of the kernel for few queries.
+/// Rows of a square tile of scores of type N; below, rows of a tile of few queries.
 template <class N>
 inline constexpr int square_rows = sizeof(N) == 4 ? 64 : 32;
 inline constexpr int small_tile_rows = 8;
-/// Columns of the result that a block of these kernels computes at once.
+/// Columns of y, or of a gradient, that a block computes at once: with square tiles, and with tiles of few queries.
 inline constexpr int square_columns = 128, small_tile_columns = 256;
-/// Warps of a block that decodes, and the most rows that it computes.
+/// Warps of a block of the decoding kernels (attention_decoding.cuh), and the most rows of q that a tile may have
+/// there.
 inline constexpr int decoding_warps = 4, decoding_rows = 16;
 
 struct attention_arguments {
   attention_geometry g;
   std::int64_t
-      parts;  ///< parts into which the keys of each tile are divided; if several, `workspace` has their results
+      parts;  ///< parts into which the keys of each tile are divided; `workspace` has the results of several parts
   const void *q, *k, *v, *bias, *dy, *y, *statistics;
   void *to, *second;  ///< y and statistics; for the gradients: dq, or dk and dv, or dbias
   void* workspace;
-  dtype type_of_y = {};  ///< f16, bf16, or else the type in which the kernel computes
+  dtype type_of_y = {};  ///< f16 or bf16; any other type means the type in which the kernel computes
 };
 
 /// The grid of tiles of queries. A row of a tile is one head of one token of q; the heads of a tile share a key head. A
@@ -47,7 +48,7 @@ struct query_grid {
   TROUPE_HOST_DEVICE std::int64_t count() const noexcept { return rows_of_batch * key_heads * chunks * tiles; }
 };
 
-/// Returns the rows of a tile that has all queries of a sequence, for all heads that share keys.
+/// Returns the rows of a tile that has all queries of a sequence, for all heads that share a key head.
 TROUPE_HOST_DEVICE std::int64_t rows_of_sequence(const attention_geometry& g) noexcept {
   // Packed sequences have few queries on average.
   return g.shared * (g.query_layout == sequence_layout::offsets ? divided_up(g.queries, g.batch) : g.queries);
@@ -57,7 +58,8 @@ TROUPE_HOST_DEVICE std::int64_t rows_of_sequence(const attention_geometry& g) no
 TROUPE_HOST_DEVICE std::int64_t rows_of(const attention_geometry& g) noexcept {
   return (g.query_layout == sequence_layout::offsets ? 1 : g.batch) * g.heads * g.queries;
 }
-/// Returns the elements of workspace for a row of q and a part of the keys: y, the largest score, the sum of weights.
+/// Returns the elements of workspace for a row of q and a part of the keys: a row of y, the largest score, the sum of
+/// the weights.
 TROUPE_HOST_DEVICE std::int64_t row_workspace_of(const attention_geometry& g) noexcept { return g.value_width + 2; }
 
 }  // namespace troupe::dnn::kernel_arguments

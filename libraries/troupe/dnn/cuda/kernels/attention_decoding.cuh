@@ -5,12 +5,12 @@
 #include "attention.cuh"
 #include "warps.cuh"
 
-/// Attention of few rows of half types as they are stored. The speed of memory limits it.
+/// Attention of few rows of q, which reads half types as they are stored. The speed of memory limits it.
 ///
-/// Each warp of a block processes 16 keys at a time with a softmax of its own; in the end the block combines the
-/// softmaxes of its warps. k and v are read into the registers from which they are multiplied: while a warp computes
-/// with 16 keys, it loads the next ones. Products are those of 16 keys by 8 rows of q, and of 16 columns of v by the
-/// weights of these rows. The order of summands and columns does not matter, so each lane reads 16 contiguous bytes.
+/// Each warp of a block processes 16 keys at a time with a softmax of its own; at the end the block combines the
+/// softmaxes of its warps. A warp loads the next 16 keys while it computes with the current ones; k and v are loaded
+/// into the registers that the products read. A product multiplies 16 keys by 8 rows of q, or 16 columns of v by the
+/// weights of 8 rows. The order of summands and columns does not matter, so each lane reads 16 contiguous bytes.
 namespace troupe::dnn::on_gpu {
 
 /// Finds the rows of a sequence's keys in k and v.
@@ -45,7 +45,7 @@ class key_rows_of_sequence {
   int first_, last_;
 };
 
-/// Shared memory of a block that computes at most `Rows` rows. It also holds the block's working state, because no
+/// Shared memory of a block that computes at most `Rows` rows of q. It also holds state of the block for which no
 /// registers are free.
 template <int Rows, int ValueWidth, int Warps>
 struct decoding_memory {
@@ -67,7 +67,7 @@ struct decoding_memory {
     next = unit % grid.tiles * grid.tokens;
     end = next + grid.tokens < a.g.queries ? next + grid.tokens : a.g.queries;
   }
-  /// Takes the next tokens that belong to one sequence as the tile, and finds the keys of this part.
+  /// Takes the next tokens that belong to one sequence as the tile, and finds the keys of this block's part.
   __device__ void take(const attention_arguments& a) {
     token = next;
     tile = tile_at(a.g, row_of_batch, token, end);
@@ -93,7 +93,7 @@ struct decoding_memory {
 };
 
 /// Computes a tile of queries with a part of their keys. H is the type of q, k and v. A tile has at most 8 * `Eights`
-/// rows. A warp loads `Ahead` times 16 keys ahead.
+/// rows of q. A warp loads `Ahead` times 16 keys in advance.
 template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
 class decoder {
  public:
@@ -120,10 +120,11 @@ class decoder {
  private:
   static constexpr int chunks = Width / 32, value_chunks = ValueWidth / 64, slices = ValueWidth / 16;
   static constexpr float log2_e = 1.44269504088896341f, ln_2 = 0.693147180559945309f;
-  /// The most by which a row's largest score may exceed its base. A weight is 2^(score - base).
+  /// The most by which a row's largest score may exceed the row's base before the base is raised. A weight is 2^(score
+  /// - base).
   static constexpr float slack = 8;
 
-  /// A lane's share of 16 keys: of k, keys g and g + 8; of v, keys 2j, 2j + 1, 2j + 8 and 2j + 9.
+  /// The elements of 16 keys that a lane has: of k, keys g and g + 8; of v, keys 2j, 2j + 1, 2j + 8 and 2j + 9.
   struct sixteen_keys {
     eight_halves k[2][chunks], v[4][value_chunks];
     bool exists[2];
@@ -167,8 +168,8 @@ class decoder {
     }
   }
 
-  /// Processes the keys from `first` on. Lane n finds the row of key n % 16 of the 16 keys, and reads the key's page
-  /// one iteration earlier.
+  /// Processes the keys from `first` on. Lane n finds the row in k and v of key n % 16. It reads the key's page one
+  /// iteration earlier.
   __device__ void add_keys(const key_rows_of_sequence& key_rows, int first) {
     sixteen_keys keys[Ahead];
     const int of_lane = lane() % 16;
@@ -225,8 +226,8 @@ class decoder {
     return s;
   }
 
-  /// Replaces scores by weights. Writes the weights rounded and transposed: for row g, pairs of keys 2j and 2j + 1, and
-  /// of keys 2j + 8 and 2j + 9.
+  /// Replaces scores by weights. Also stores them in `weights`, rounded to H and transposed: for row g, keys 2j and 2j
+  /// + 1, then keys 2j + 8 and 2j + 9.
   __device__ void weigh(float (&scores)[Eights][4], std::uint32_t (&weights)[Eights][2]) {
     bool grows = false;
     for (int e = 0; e < Eights; ++e)
@@ -260,7 +261,7 @@ class decoder {
     }
   }
 
-  /// Adds weights * v to y. The columns of a lane in a slice are halves of the words of v that it read, see column_of.
+  /// Adds weights * v to y. A lane's columns in a slice are halves of the words of v that it has read, see column_of.
   __device__ void add(const sixteen_keys& keys, const std::uint32_t (&weights)[Eights][2]) {
     TROUPE_UNROLLED
     for (int s = 0; s < slices; ++s) {
@@ -281,7 +282,8 @@ class decoder {
     return n / 8 * 64 + g() * 8 + n % 8;
   }
 
-  /// Adds the y of all warps in shared memory. Warps add one after the other, so that results are the same in each run.
+  /// Adds the y of all warps in shared memory. The warps add one after the other, so that results are the same in each
+  /// run.
   __device__ void add_warps() {
     for (int e = 0; e < Eights; ++e)
       for (int r = 0; r < 2; ++r) {
@@ -317,12 +319,12 @@ class decoder {
   memory& m_;
   const float scale_ = static_cast<float>(a_.g.scale) * log2_e;
   eight_halves q_[Eights][chunks];  // row g of each 8 rows
-  // Sums and bases of rows 2j and 2j + 1 of each 8 rows.
+  // Sums, and the base that each sum's weights refer to, of rows 2j and 2j + 1 of each 8 rows.
   float y_[Eights][slices][4] = {}, sums_[Eights][2] = {};
   float base_[Eights][2];
 };
 
-/// Computes attention. Each block attends to one of `a.parts` parts of a tile's keys.
+/// Computes attention. Each block attends to one of the `a.parts` parts of the keys of its tiles.
 template <class H, int Width, int ValueWidth, int Eights, int Warps = kernel_arguments::decoding_warps, int Ahead = 1>
 __device__ void decode_attention(const attention_arguments& a) {
   using on_tile = decoder<H, Width, ValueWidth, Eights, Warps, Ahead>;

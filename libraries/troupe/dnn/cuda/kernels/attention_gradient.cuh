@@ -4,11 +4,11 @@
 
 #include "attention_tiles.cuh"
 
-/// The gradients of attention. Scores are computed again: for dq by tiles of queries, for dk and dv by tiles of keys,
-/// for dbias by squares of the bias. Thus every sum has one order, and no two blocks add to the same element.
+/// The gradients of attention. The scores are computed again: for dq in tiles of queries, for dk and dv in tiles of
+/// keys, for dbias in squares of the bias. Thus each sum has a fixed order, and no two blocks add to the same element.
 namespace troupe::dnn::on_gpu {
 
-/// Finds the rows of a tile, and for each row the sum of dy * y, which is the mean gradient of its weights.
+/// Finds the rows of a tile, and for each row the sum of dy * y: the mean gradient of the row's attention weights.
 template <class N>
 __device__ void set_gradient_rows(const attention_arguments& a, const query_tile& t, square_memory<N>& m) {
   constexpr int threads = threads_of_row<N>;
@@ -25,8 +25,8 @@ __device__ void set_gradient_rows(const attention_arguments& a, const query_tile
   __syncthreads();
 }
 
-/// A thread's elements of a square: weights after the dropout, gradients of the scores, and gradients of the scaled
-/// products before the soft cap.
+/// A thread's elements of a square: weights after dropout, gradients of the scores, and gradients of the scaled
+/// products of q and k (before the soft cap).
 template <class N>
 struct square_gradients {
   N weights[micro<N>][micro<N>], ds[micro<N>][micro<N>], before_cap[micro<N>][micro<N>];
@@ -135,7 +135,8 @@ __device__ void attention_key_gradient(const attention_arguments& a) {
       if (sequence >= 0) {
         const token_range keys = g.keys_of(sequence);
         const i64 end = keys.first + keys.count < last ? keys.first + keys.count : last;
-        // Tiles of a sequence's keys begin at multiples of 4: four keys share a counter of the dropout.
+        // Tiles of a sequence's keys begin at multiples of 4, because four neighboring keys share a counter of
+        // dropout's random numbers.
         const i64 position = token - keys.first, skipped = position % 4;
         count = end - token < square<N> - skipped ? end - token : square<N> - skipped;
         set_keys<N>(a, keys, key_head, position - skipped, position + count, m);

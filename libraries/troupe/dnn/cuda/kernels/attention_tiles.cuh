@@ -9,8 +9,8 @@
 #include "attention_arguments.hpp"
 #include "elements.cuh"
 
-/// Attention in square tiles of scores: rows are queries, columns are keys. A block has 16 x 16 threads, each of which
-/// computes `micro` x `micro` scores of a square.
+/// Attention in square tiles of scores, called squares: rows are queries, columns are keys. A block has 16 x 16
+/// threads, each of which computes `micro` x `micro` scores.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::attention_arguments;
@@ -22,20 +22,21 @@ template <class N>
 inline constexpr int micro = square<N> / 16;  // rows and columns of a square per thread
 template <class N>
 inline constexpr int threads_of_row = static_cast<int>(attention_threads) / square<N>;
-inline constexpr int depth = 16;  // summands of a product that are loaded at once
+inline constexpr int depth = 16;  // elements of the summed axis that are loaded at once
 inline constexpr int columns_of_thread = kernel_arguments::square_columns / 16;
 
 template <class N>
 __device__ constexpr N masked_score() {
   return -std::numeric_limits<N>::infinity();
 }
-/// Returns exp(score - base); 0 for keys that the query does not attend to, whatever the base.
+/// Returns exp(score - base), or 0 for a masked score whatever the base.
 template <class N>
 __device__ N weight_of(N score, N base) {
   return score == masked_score<N>() ? N(0) : std::exp(score - base);
 }
 
-/// Consecutive queries of a sequence, for heads that share keys. `sequence` is -1 for tokens that belong to none.
+/// Consecutive queries of a sequence, for heads that share a key head. `sequence` is -1 for tokens that belong to no
+/// sequence.
 struct query_tile {
   i64 sequence, key_head, first_head, heads, first, count;
   token_range queries, keys;
@@ -44,7 +45,7 @@ struct query_tile {
   __device__ i64 head(i64 row) const { return first_head + row % heads; }
 };
 
-/// Returns the sequence that contains a token of a row of the batch; -1 if there is none. Offsets may have any values.
+/// Returns the sequence that contains a token of a row of the batch; -1 if none does. Offsets may have any values.
 __device__ inline i64 sequence_of(const attention_geometry& g, sequence_layout layout, const integer_view& numbers,
                                   i64 all, i64 row, i64 token) {
   i64 b = row;
@@ -72,7 +73,7 @@ __device__ inline query_tile tile_at(const attention_geometry& g, i64 row, i64 t
   return t;
 }
 
-/// Calls `f(tile, row of the batch, token)` for the tokens of unit `unit` of the grid, once for those of each sequence.
+/// Calls `f(tile, row of the batch, token)` once for each sequence that has tokens in tile `unit` of the grid.
 template <class F>
 __device__ void for_each_tile(const attention_geometry& g, const kernel_arguments::query_grid& grid, i64 unit,
                               const F& f) {
@@ -89,12 +90,13 @@ __device__ void for_each_tile(const attention_geometry& g, const kernel_argument
   }
 }
 
-/// Returns the keys from the first to the last that any query of a tile attends to.
+/// Returns the range from the first to the last key that any query of a tile attends to.
 __device__ inline key_range visible_keys_of(const attention_geometry& g, const query_tile& t) {
   return {g.visible_keys(t.first, t.queries.count, t.keys.count).first,
           g.visible_keys(t.first + t.count - 1, t.queries.count, t.keys.count).last};
 }
-/// Returns part `part` of `parts` of the keys `all`. Each begins at a multiple of `step`, the first maybe before `all`.
+/// Returns part `part` of `parts` parts of the keys `all`. Each part begins at a multiple of `step`, so the first may
+/// begin before `all`.
 __device__ inline key_range part_of(const key_range& all, i64 part, i64 parts, i64 step) {
   const i64 begin = all.first / step * step;
   const i64 each = kernel_arguments::divided_up(kernel_arguments::divided_up(all.last - begin, parts), step) * step;
@@ -102,25 +104,26 @@ __device__ inline key_range part_of(const key_range& all, i64 part, i64 parts, i
   return {first, first + each < all.last ? first + each : all.last};
 }
 
-/// Shared memory of a block that computes squares.
+/// Shared memory of a block that computes squares of scores.
 template <class N>
 struct square_memory {
   N scores[square<N>][square<N> + 1];
   N stage[2 * square<N> * (depth + 1) > depth* kernel_arguments::square_columns
               ? 2 * square<N>*(depth + 1)
               : depth* kernel_arguments::square_columns];
-  i64 query_rows[square<N>], key_rows[square<N>];  // rows in q, and in k and v; -1: none
+  i64 query_rows[square<N>], key_rows[square<N>];  // rows in q, and in k and v; -1 if there is none
   i64 first_key[square<N>], last_key[square<N>], diagonals[square<N>];
   N slopes[square<N>], statistics[square<N>], means[square<N>];
   N largest[square<N>], sums[square<N>], factors[square<N>];
   N of_threads[attention_threads];
-  std::uint32_t retained[attention_threads];  // per thread: a bit for each score of its part of a row
+  std::uint32_t retained[attention_threads];  // for each thread, a bit for each score of its part of a row
 };
 
 __device__ inline int square_row() { return static_cast<int>(threadIdx.x) / 16; }
 __device__ inline int square_column() { return static_cast<int>(threadIdx.x) % 16; }
 
-/// Finds the rows of a tile. For gradients, rows without keys are omitted, because their contents do not matter.
+/// Finds the rows of a tile. For gradients, leaves out queries that attend to no key: their gradients are 0, whatever
+/// dy and y hold.
 template <class N>
 __device__ void set_rows(const attention_arguments& a, const query_tile& t, square_memory<N>& m, bool gradient) {
   const i64 r = threadIdx.x;
@@ -177,7 +180,7 @@ __device__ void multiply_rows(const void* left, const i64* left_rows, const void
   }
 }
 
-/// A thread's elements of a result: consecutive rows, and columns that are 16 apart.
+/// A thread's elements of a block's result: `micro` consecutive rows, and columns that are 16 apart.
 template <class N>
 struct result_columns {
   N of[micro<N>][columns_of_thread];
@@ -186,7 +189,7 @@ struct result_columns {
     for (int i = 0; i < micro<N>; ++i)
       for (int c = 0; c < columns_of_thread; ++c) of[i][c] = 0;
   }
-  /// Adds scores * right, or transposed scores * right, for the columns from `first` on.
+  /// Adds scores * right, or transposed scores * right, to the columns from `first` on.
   __device__ void add(square_memory<N>& m, bool is_transposed, const void* right, const i64* right_rows, i64 width,
                       i64 first) {
     width - first > kernel_arguments::square_columns / 2
@@ -242,7 +245,8 @@ __device__ N score_of(const attention_arguments& a, i64 sequence, i64 head, i64 
   return s;
 }
 
-/// Computes the scores of a square whose first key is `first`, and their derivatives as score_of does.
+/// Computes the scores of a square whose first key is `first`, and their derivatives with respect to the scaled
+/// products.
 template <class N>
 __device__ void find_scores(const attention_arguments& a, const query_tile& t, i64 first, square_memory<N>& m,
                             N (&scores)[micro<N>][micro<N>], N (&gradients)[micro<N>][micro<N>]) {
@@ -259,8 +263,8 @@ __device__ void find_scores(const attention_arguments& a, const query_tile& t, i
     }
 }
 
-/// Finds the weights of a square that dropout retains, each thread for a part of a row. Precondition: `first` is a
-/// multiple of 4.
+/// Finds the weights of a square that dropout retains; each thread does so for a part of a row. Precondition: `first`
+/// is a multiple of 4.
 template <class N>
 __device__ void find_retained(const attention_arguments& a, const query_tile& t, i64 first, square_memory<N>& m) {
   constexpr int part = square<N> / threads_of_row<N>;

@@ -9,7 +9,7 @@
 
 namespace troupe::dnn::on_gpu {
 
-/// Quantizes blocks. Each block of elements is computed by one thread.
+/// Quantizes blocks. A thread computes all elements of a block.
 template <class N>
 __device__ void quantize_blocks(const kernel_arguments::block_scaling_arguments& r) {
   const narrow_type t = narrow_type_of(static_cast<dtype>(r.elements));
@@ -32,7 +32,7 @@ __device__ void quantize_blocks(const kernel_arguments::block_scaling_arguments&
   }
 }
 
-/// Dequantizes blocks. Each element is computed by one thread.
+/// Dequantizes blocks. A thread computes one element.
 template <class N>
 __device__ void dequantize_blocks(const kernel_arguments::block_scaling_arguments& r) {
   const i64 blocks = (r.length - 1) / r.block + 1;

@@ -6,13 +6,14 @@
 #include "rows.cuh"
 
 /// Normalizations over all axes but the channels, for tensors whose channels are neighbors in memory. A row is all
-/// channels of one position. Different blocks sum different parts of the rows; the sums are combined in a fixed order.
+/// channels of one position of one image. Blocks sum parts of the rows; the sums of the parts are combined in a fixed
+/// order.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::column_threads, kernel_arguments::most_lanes, kernel_arguments::channels_of_block;
 
-/// A thread's elements of a tile. A tile is some channels of a part of the rows; a thread has eight of these channels,
-/// in some of these rows.
+/// A thread's elements of a tile. A tile is a group of channels in a part of the rows; a thread has eight of its
+/// channels in some of its rows.
 struct column_tile {
   i64 channels;    // channels of the tensor
   i64 channel;     // the first of the thread's eight channels
@@ -31,7 +32,8 @@ struct column_tile {
 
   __device__ bool has_rows() const { return first < end; }
   __device__ i64 begin() const { return first * channels + channel; }
-  /// Calls `use(read(offset), offset)` for each row. Several rows are read before the first of them is used.
+  /// Calls `use(read(offset), offset)` for each of the thread's rows. Reads several rows before it uses the first of
+  /// them.
   template <class Read, class Use>
   __device__ void for_each_row(const Read& read, const Use& use) const {
     // Rows read ahead: as many as fit in registers.
@@ -55,8 +57,8 @@ __device__ void for_each_column_tile(const kernel_arguments::columns& c, const F
   }
 }
 
-/// Sums the threads' values for each channel in a fixed order, and writes the sums to [part][channel]. All threads of
-/// the block must call it.
+/// Sums the threads' values of each channel in a fixed order, and writes the sums of this part and group to `to`, which
+/// is indexed by part and channel. All threads of the block must call it.
 __device__ inline void write_sums(const double (&mine)[elements_per_vector], const kernel_arguments::columns& c,
                                   unsigned part, unsigned group, double* to) {
   static_assert(column_threads == elements_per_vector * most_lanes);
@@ -75,7 +77,7 @@ __device__ inline void write_sums(const double (&mine)[elements_per_vector], con
   to[part * c.channels + channel] = sum;
 }
 
-/// The parameters of a thread's eight channels; `otherwise` if there are none.
+/// A parameter's elements in a thread's eight channels; `otherwise` if the parameter is absent.
 struct eight_channels {
   float of[elements_per_vector];
   __device__ eight_channels(const float* from, const column_tile& p, float otherwise) {
@@ -140,7 +142,7 @@ __device__ void combine_columns(const kernel_arguments::combine_columns_argument
   const auto count = static_cast<double>(r.all.rows);
   combine_parts(r.all, r.sums, r.squares, [&](i64 c, double sum, double square) {
     const double mean = sum / count, rest = square - sum * mean;
-    const double squares = rest < 0 ? 0 : rest;  // NaN is propagated
+    const double squares = rest < 0 ? 0 : rest;  // fmax would drop NaN
     r.mean[c] = static_cast<float>(mean), r.deviation[c] = static_cast<float>(1 / sqrt(squares / count + r.epsilon));
     if (r.running_mean == nullptr) return;
     const auto next = [&](float before, double here) {
@@ -168,7 +170,7 @@ __device__ void normalize_columns(const kernel_arguments::normalize_columns_argu
   });
 }
 
-/// A row's elements of dy and x in eight channels.
+/// The elements of dy and x in one row and eight channels.
 template <class X, class Dy>
 struct pair_of_eight {
   eight<Dy> dy;
@@ -218,7 +220,7 @@ __device__ void combine_columns_gradient(const kernel_arguments::combine_columns
   });
 }
 
-/// Coefficients of dx in eight channels: dx = dy * factor + x * along + rest.
+/// Coefficients in eight channels: dx = dy * factor + x * along + rest.
 struct channel_gradients {
   float factor[elements_per_vector], along[elements_per_vector], rest[elements_per_vector];
 

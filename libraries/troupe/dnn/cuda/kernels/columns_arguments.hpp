@@ -5,12 +5,13 @@
 #include <troupe/dnn/cuda/kernels/rows_arguments.hpp>
 
 /// Arguments of the kernels of normalizations over all axes but the channels, for dense tensors whose channels are
-/// neighbors in memory. A row is all channels of one position.
+/// neighbors in memory. A row is all channels of one position of one image.
 namespace troupe::dnn::kernel_arguments {
 
-/// Threads of a block, and its most lanes. A lane is 8 channels; a thread processes one lane of some rows.
+/// Threads of a block, and the most lanes of a block. A lane is 8 channels; a thread processes one lane, in some of the
+/// rows.
 inline constexpr unsigned column_threads = 256, most_lanes = 32;
-/// Channels of a block that combines the parts.
+/// Channels that a block combines at a time: it adds the sums of all parts of the rows.
 inline constexpr unsigned channels_of_block = 8;
 
 struct columns {
@@ -23,7 +24,7 @@ struct columns {
 struct sum_columns_arguments {
   columns all;
   typed_memory x;
-  double *sums, *squares;  ///< [part][channel]
+  double *sums, *squares;  ///< by part and channel
 };
 struct combine_columns_arguments {
   columns all;
@@ -46,7 +47,7 @@ struct sum_columns_gradient_arguments {
   columns all;
   typed_memory dy, x;
   const float *mean, *deviation;
-  double *gradients, *along;  ///< [part][channel]: sums of dy, and of dy * normalized x
+  double *gradients, *along;  ///< by part and channel: sums of dy, and of dy * normalized x
 };
 struct combine_columns_gradient_arguments {
   columns all;

@@ -6,7 +6,7 @@
 #include "sets.cuh"
 
 /// The CTC loss: sums over all alignments of labels to steps, as logarithms of probabilities in double. A block
-/// processes the steps of one sequence; its threads share the states: a blank, a label, a blank, ..., the last label, a
+/// processes the steps of one sequence. Its threads share the states of an alignment: blank, label, blank, ..., label,
 /// blank.
 namespace troupe::dnn::on_gpu {
 
@@ -27,7 +27,7 @@ __device__ inline i64 label_of(const ctc_arguments& r, i64 b, i64 k) { return r.
 __device__ inline i64 class_of(const ctc_arguments& r, i64 b, i64 s) {
   return s % 2 != 0 ? label_of(r, b, s / 2) : r.blank;
 }
-/// Returns true if state s can follow state s - 2: both are labels, and differ.
+/// Returns true if state s can follow state s - 2 directly: both are labels, and they differ.
 __device__ inline bool skips(const ctc_arguments& r, i64 b, i64 s) {
   return s % 2 != 0 && s > 2 && label_of(r, b, s / 2) != label_of(r, b, s / 2 - 1);
 }
@@ -69,7 +69,8 @@ __device__ inline bool has_valid_labels(const ctc_arguments& r, i64 b) {
   return combine_threads(wrong, [](double x, double y) { return x + y; }) == 0;
 }
 
-/// Computes the loss of each sequence. For the gradient, computes minus the loss, which it writes to `losses`.
+/// Computes the loss of each sequence. For the gradient, writes the logarithm of its probability (minus the loss) to
+/// `losses`.
 template <class N>
 __device__ void ctc_forward(const ctc_arguments& r) {
   for (i64 b = blockIdx.x; b < r.batch; b += gridDim.x) {
@@ -99,9 +100,9 @@ __device__ void ctc_forward(const ctc_arguments& r) {
   }
 }
 
-/// Replaces the sum of each state and step by the probability that an alignment is in that state, and links each label
-/// to the next equal one. A link is the index of that label, or `longest` if there is none; if an equal label comes
-/// before, it is stored as -1 - link.
+/// Replaces the forward sum of each state and step by the probability that an alignment is in that state. Also links
+/// each label to the next equal one: a link is the index of that label, or `longest` if there is none. It is stored as
+/// -1 - link if an equal label precedes.
 template <class N>
 __device__ void ctc_backward(const ctc_arguments& r) {
   for (i64 b = blockIdx.x; b < r.batch; b += gridDim.x) {
@@ -135,7 +136,7 @@ __device__ void ctc_backward(const ctc_arguments& r) {
   }
 }
 
-/// Computes the gradient of the logits. A block computes one step of a sequence after another.
+/// Computes the gradient of the logits. A block computes one step of one sequence at a time.
 template <class N>
 __device__ void ctc_gradient(const ctc_arguments& r) {
   for (i64 line = blockIdx.x; line < r.time * r.batch; line += gridDim.x) {

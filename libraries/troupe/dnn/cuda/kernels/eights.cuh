@@ -23,7 +23,7 @@ struct eight {
   alignas(16) unsigned char of[bytes];  // may alias any type for the host's compiler
 #endif
 };
-/// Copies eight elements. Addresses must be multiples of 16 bytes.
+/// Copies eight elements. Precondition: both addresses are multiples of 16.
 template <class T>
 __device__ void copy_eight(const void* from, void* to) {
 #ifdef __CUDA_ARCH__
@@ -39,8 +39,9 @@ __device__ eight<T> read_eight(const void* memory, i64 at) {
   copy_eight<T>(static_cast<const T*>(memory) + at, &out);
   return out;
 }
-/// Reads eight elements if `is_there`, otherwise returns zeros. For elements that a kernel reads once: they bypass the
-/// L1 cache, which is left to memory that is read more often. There is no branch, so that several reads overlap.
+/// Reads eight elements if `is_there`, otherwise returns zeros. Meant for elements that a kernel reads once: they
+/// bypass the L1 cache, which is left to memory that is read more often. There is no branch for half types, so that
+/// several reads overlap.
 template <class T>
 __device__ eight<T> read_eight_once_if(bool is_there, const T* from) {
   eight<T> out{};
@@ -94,7 +95,7 @@ __device__ void write_eight(void* memory, i64 at, const float (&from)[elements_p
   const eight<T> packed = pack<T>(from);
   copy_eight<T>(&packed, static_cast<T*>(memory) + at);
 }
-/// Writes eight elements that the kernel does not read.
+/// Writes eight elements that the kernel does not read afterward; they bypass the L1 cache.
 template <class T>
 __device__ void write_eight_once(T* to, const float (&from)[elements_per_vector]) {
 #ifdef __CUDA_ARCH__
@@ -109,7 +110,7 @@ __device__ void write_eight_once(T* to, const float (&from)[elements_per_vector]
   write_eight<T>(to, 0, from);
 }
 
-/// `unpack` and `write_eight` for a type known at run time.
+/// Overloads of `unpack` and `write_eight` for a type that is known at run time.
 __device__ inline void unpack(const eight<float>& from, dtype, float (&to)[elements_per_vector]) { unpack(from, to); }
 __device__ inline void unpack(const eight<half>& from, dtype t, float (&to)[elements_per_vector]) {
   eight<__half> halves;
@@ -132,7 +133,7 @@ __device__ inline float sum_of_eight(const float (&x)[elements_per_vector]) {
   return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }
 
-/// Begins to copy 16 bytes to shared memory, where only this thread reads them.
+/// Begins to copy 16 bytes to shared memory. Only this thread may read them, after wait_for_copies().
 __device__ inline void begin_copy(const void* from, void* to) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),

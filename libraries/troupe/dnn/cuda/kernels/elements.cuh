@@ -14,15 +14,15 @@ namespace troupe::dnn::on_gpu {
 
 using i64 = std::int64_t;
 
-/// Returns x * y + z, rounded once. Sums of many products call this, because the compiler does not fuse by itself, see
-/// ../CMakeLists.txt.
+/// Returns x * y + z, rounded once. Sums of many products need it, because the compiler does not fuse multiplications
+/// and additions by itself (../CMakeLists.txt forbids it).
 template <class N>
 __device__ N multiply_add(N x, N y, N z) {
   return std::fma(x, y, z);
 }
 
 /// Computes nothing, but keeps kernels of vendors' libraries from overlapping: it begins only after the kernel before
-/// it has ended, and does not let the next one begin early.
+/// it has ended, and the kernel after it cannot begin before it ends.
 template <class N>
 __device__ void order_barrier(const kernel_arguments::order_barrier_arguments&) {}
 

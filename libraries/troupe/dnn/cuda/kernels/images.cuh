@@ -7,11 +7,11 @@
 #include "kernel_image_arguments.hpp"
 #include "windows.cuh"
 
-/// Normalization across channels, resampling, and pooling with indexes. Each element of a result is computed by one
-/// thread.
+/// Normalization across channels, resampling, and pooling with indexes. A thread computes one element of a result at a
+/// time.
 namespace troupe::dnn::on_gpu {
 
-/// Returns k + alpha / size * sum of squares, for the element of a channel. `x` points to the element of channel 0.
+/// Returns k + alpha / size * (sum of the squares of the neighboring channels). `x` points to the element of channel 0.
 template <class N>
 __device__ N divisor_at(const kernel_arguments::response_norm_arguments& r, const N* x, i64 channel) {
   const i64 first = channel - (r.size - 1) / 2;
@@ -84,7 +84,7 @@ __device__ N weight_of(const sampling_axis& a, i64 i, i64 o) {
   return sum;
 }
 
-/// Computes the gradient of each element of the image from all elements of the result that were interpolated from it.
+/// Computes the gradient of each element of the image from all elements of the result that are interpolated from it.
 template <class N>
 __device__ void resampling_gradient(const kernel_arguments::resampling_arguments& r) {
   const sampling_axis a = axis_of(r, 0), b = axis_of(r, 1), c = axis_of(r, 2);
@@ -123,7 +123,7 @@ __device__ void pool_with_indexes(const kernel_arguments::indexed_pooling_argume
   }
 }
 
-/// Computes the gradient of each element of the image from all windows whose maximum it is.
+/// Computes the gradient of each element of the image from all windows whose maximum is that element.
 template <class N>
 __device__ void pool_index_gradient(const kernel_arguments::indexed_pooling_arguments& r) {
   const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width);

@@ -10,7 +10,7 @@ namespace troupe::dnn::kernel_arguments {
 
 constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 
-/// Threads of a block that combines the elements of a set.
+/// Threads of a block that combines the elements of a set, see `sets`.
 inline constexpr unsigned set_threads = 128;
 inline constexpr int most_operations = 64, most_operands = 20, most_axes = 8, most_sequences = 4;
 
@@ -29,12 +29,12 @@ struct operand {
 /// See elementwise_kernel::sequence.
 struct sequence {
   std::uint64_t seed, offset;
-  std::uint32_t kind, limit;   ///< random_kind; see bernoulli_of
-  const std::uint32_t* words;  ///< nullptr: the seed is by value
+  std::uint32_t kind, limit;   ///< random_kind; see bernoulli_limit
+  const std::uint32_t* words;  ///< seed and offset in memory; nullptr if `seed` and `offset` hold them
   std::int64_t word_count, word_stride;
 };
 struct order_barrier_arguments {};
-/// An elementwise kernel: the first axis is the slowest. See elementwise_kernel.
+/// An elementwise kernel; the last axis is the fastest. See elementwise_kernel.
 struct elements {
   std::int64_t rank, extents[most_axes], count;
   std::uint64_t operations;
@@ -48,7 +48,8 @@ struct set_axes {
   std::int64_t rank, count;
   std::int64_t extents[most_axes], x[most_axes], scale[most_axes], statistics[most_axes];
 };
-/// The axes of x, divided: the elements at one index of the axes `outside` are a set, which the axes `inside` iterate.
+/// Divides the axes of x: the elements at one index of the axes `outside` are a set, whose elements the axes `inside`
+/// count.
 struct sets {
   set_axes outside, inside;
 };
@@ -104,7 +105,7 @@ struct batch_strides {
 struct product_arguments {
   std::int64_t m, n, k;
   std::int64_t a_row, a_column, b_row, b_column, c_row;  ///< strides of rows and columns
-  std::int64_t adds;                                     ///< 1: the product is added to c
+  std::int64_t adds;                                     ///< 1 if the product is added to c, otherwise 0
   batch_strides batch;
   const void *a, *b;
   void* c;

@@ -8,7 +8,7 @@
 namespace troupe::dnn::kernel_arguments {
 
 struct response_norm_arguments {
-  std::int64_t images, channels, between;  ///< between: stride of channels, in elements
+  std::int64_t images, channels, between;  ///< between: stride of neighboring channels, in elements
   const void *x, *dy;
   void* to;
   std::int64_t size;
@@ -17,12 +17,13 @@ struct response_norm_arguments {
 
 struct resampling_arguments {
   std::int64_t planes, in[3], out[3];  ///< extents of the image and of the result
+  /// Taps: elements of the image that an element of the result is interpolated from, along each axis.
   std::int64_t taps[3], aligned;
   const void* from;
   void* to;
 };
 
-/// Arguments of pooling with indexes and of its gradient, see pooling_arguments.
+/// Arguments of pooling with indexes and of its gradient; see pooling_arguments for g and planes.
 struct indexed_pooling_arguments {
   windows::geometry g;
   std::int64_t planes;
@@ -31,11 +32,11 @@ struct indexed_pooling_arguments {
 };
 
 struct block_scaling_arguments {
-  std::int64_t rows, length, width, block;  ///< the tensor is rows x length x width; blocks are along `length`
+  std::int64_t rows, length, width, block;  ///< blocks are along `length`; width: product of the later extents
   std::uint64_t elements, scales;           ///< types of the elements and of the scales
   const void* from;
   void* to;
-  void* by;  ///< the scales
+  void* by;  ///< the scales of the blocks
 };
 
 }  // namespace troupe::dnn::kernel_arguments

@@ -12,7 +12,7 @@ namespace troupe::dnn::kernel_arguments {
 struct recurrence_shape {
   std::int64_t cell, time, batch, inputs, hidden, width, rows;
   std::int64_t before_reset, c_before, unprojected, h_before, line, gate_gradients, recurrent_gradients_offset;
-  const std::int32_t* lengths;  ///< null: all sequences have all steps
+  const std::int32_t* lengths;  ///< nullptr if all sequences have all steps
 };
 struct recurrence_arguments {
   recurrence_shape of;
@@ -27,9 +27,10 @@ struct recurrence_gradient_arguments {
   const void *x, *dy, *dlast_h, *dlast_c, *reserve;
   void *gate_gradients, *dh, *dc, *projected, *of_units, *used_x;
 };
-/// The columns that a block of add_lines sums, of which a thread has 4; the lines that it reads at a time; its threads.
+/// Columns that a block of add_lines sums (a thread sums 4 of them), lines that the block reads at a time, and its
+/// threads.
 inline constexpr unsigned added_columns = 128, added_lines = 16, adding_threads = added_columns / 4 * added_lines;
-/// Arguments of add_lines, which sums the columns of one or two tables. `stride` is that of lines, in elements.
+/// Arguments of add_lines, which sums the columns of one or two tables. `stride` is the stride of lines, in elements.
 struct add_lines_arguments {
   std::int64_t lines, columns, stride;
   struct {
@@ -44,11 +45,11 @@ struct add_lines_arguments {
 /// Arguments of the kernels of the CTC loss and its gradient; for the workspace, see ctc_workspace.
 struct ctc_arguments {
   std::int64_t time, batch, classes, longest, blank, states;
-  std::int64_t retained_steps;  ///< number of steps whose sums `forward` holds
+  std::int64_t retained_steps;  ///< number of steps whose sums `forward` has memory for
   const void *logits, *dloss;
   const std::int32_t *labels, *steps, *counts;
   double *norms, *forward, *backward, *next, *losses;
-  void* to;  ///< losses, or the gradient of the logits
+  void* to;  ///< the losses; for the gradient, the gradient of the logits
 };
 
 }  // namespace troupe::dnn::kernel_arguments

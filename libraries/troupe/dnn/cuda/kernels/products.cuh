@@ -20,14 +20,14 @@ __device__ inline product_offsets offsets_of(const kernel_arguments::batch_strid
   return out;
 }
 
-/// Computes tiles of Rows x Columns elements. Each block computes one tile after another; the rows, and the columns, of
-/// a thread are 16 apart.
+/// Computes tiles of Rows x Columns elements. A block computes one tile after another. A thread's rows, and its
+/// columns, are 16 apart.
 template <class N, int Rows, int Columns>
 __device__ void multiply_tiles(const kernel_arguments::product_arguments& r) {
   using kernel_arguments::product_threads;
   constexpr int depth = 16, across = 16, of_rows = Rows / across, of_columns = Columns / across;
   static_assert(product_threads == across * across);
-  // One more column than is used, so that threads that write to different lines use different banks.
+  // The extra column puts elements that threads write to different lines into different banks of shared memory.
   __shared__ N left[depth][Rows + 1], right[depth][Columns + 1];
   const auto thread = static_cast<int>(threadIdx.x);
   const int row = thread / across, column = thread % across;

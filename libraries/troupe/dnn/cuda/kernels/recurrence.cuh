@@ -8,7 +8,7 @@
 #include "kernel_sequence_arguments.hpp"
 #include "warps.cuh"
 
-/// The operations of a recurrence's steps other than products. Each element is written by one thread.
+/// The operations of a recurrence's steps other than products. One thread writes each element.
 namespace troupe::dnn::on_gpu {
 
 __device__ inline recurrent_cell cell_of(const kernel_arguments::recurrence_shape& l) {
@@ -31,7 +31,7 @@ __device__ void fill(void* to, const void* from, i64 count) {
     static_cast<N*>(to)[n] = from != nullptr ? static_cast<const N*>(from)[n] : N(0);
 }
 
-/// Writes the initial state, and writes the biases to the reserve, to which the products are added later.
+/// Writes the initial state. Writes the biases to the reserve, to which products are added later.
 template <class N>
 __device__ void recurrence_begin(const kernel_arguments::recurrence_arguments& r) {
   const auto& l = r.of;
@@ -50,7 +50,7 @@ __device__ void recurrence_begin(const kernel_arguments::recurrence_arguments& r
   }
 }
 
-/// Computes the gates of unit j from their sums in the line of the reserve, and returns the unit's result.
+/// Computes the gates of unit j from their sums in a line of the reserve, and returns the unit's result.
 template <class N>
 __device__ N step_unit(const kernel_arguments::recurrence_shape& l, N* line, i64 j, N h, N* c) {
   const auto gate = [&](i64 i) -> N& { return line[i * l.hidden + j]; };
@@ -74,8 +74,8 @@ __device__ N step_unit(const kernel_arguments::recurrence_shape& l, N* line, i64
   }
 }
 
-/// Computes a step from the sums of its gates. With a projection, the unprojected state is written to the reserve, not
-/// to h.
+/// Computes a step from the sums of its gates. With a projection, writes the unprojected state to the reserve,
+/// otherwise the state to h and y.
 template <class N>
 __device__ void recurrence_step(const kernel_arguments::recurrence_arguments& r) {
   const auto& l = r.of;
@@ -113,7 +113,8 @@ __device__ void recurrence_keep(const kernel_arguments::recurrence_arguments& r)
   }
 }
 
-/// Writes the gradient of the last state, and copies x with 0 at unused steps, where x may hold NaN.
+/// Writes the gradient of the last state. Copies x, with 0 at the unused steps of short sequences, where x may hold
+/// NaN.
 template <class N>
 __device__ void recurrence_gradient_begin(const kernel_arguments::recurrence_gradient_arguments& r) {
   const auto& l = r.of;
@@ -125,7 +126,7 @@ __device__ void recurrence_gradient_begin(const kernel_arguments::recurrence_gra
     static_cast<N*>(r.used_x)[n] = has_step(l, line % l.batch, line / l.batch) ? static_cast<const N*>(r.x)[n] : N(0);
   }
 }
-/// Computes the gradient of a step's projected state: dh, plus dy if given.
+/// Computes the gradient of a step's projected state: dh, plus dy if it is given. Sets dh to 0.
 template <class N>
 __device__ void recurrence_gradient_sum(const kernel_arguments::recurrence_gradient_arguments& r) {
   const auto& l = r.of;
@@ -141,8 +142,8 @@ __device__ void recurrence_gradient_sum(const kernel_arguments::recurrence_gradi
   }
 }
 
-/// Computes the gradients of the sums of unit j's gates from d, the gradient of the unit's result. Returns the unit's
-/// contribution to the gradient of h before the step that does not pass the gates.
+/// Computes the gradients of the sums of unit j's gates from d, the gradient of the unit's result. Returns the part of
+/// the gradient of the previous h that does not pass through the gates.
 template <class N>
 __device__ N step_unit_gradient(const kernel_arguments::recurrence_shape& l, const N* line, i64 j, N d, N* dc,
                                 N* gradients) {
@@ -196,7 +197,7 @@ __device__ void recurrence_gradient_step(const kernel_arguments::recurrence_grad
   }
 }
 
-/// Four neighboring elements of a line, or fewer at its end.
+/// Four neighboring elements of a line; elements after the line's end are 0.
 template <class N>
 struct alignas(16) four {
   N of[4];

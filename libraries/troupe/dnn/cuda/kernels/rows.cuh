@@ -6,17 +6,18 @@
 
 #include "eights.cuh"
 
-/// Normalizations over rows. A row is read once, and held in registers as it is stored.
+/// Normalizations over rows. A row is read once, and held in registers in its stored type.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::normalize_rows_arguments, kernel_arguments::normalize_rows_gradient_arguments;
 
-/// The elements of a row that a thread has: up to `Vectors` vectors of eight neighbors.
+/// The elements of a row that a thread has: up to `Vectors` vectors of eight neighbors. The lanes of a warp have
+/// neighboring vectors.
 template <int Vectors>
 struct thread_in_row {
   unsigned threads, thread;  // threads of the row; the thread's index among them
   unsigned row, rows;        // the row's index among those of the block; rows of the block
-  int width, first;          // columns of the row; the thread's first column. A warp's vectors v are neighbors
+  int width, first;          // columns of the row; the thread's first column
 
   __device__ explicit thread_in_row(const kernel_arguments::rows& r)
       : threads(r.threads),
@@ -27,7 +28,7 @@ struct thread_in_row {
         first(static_cast<int>(thread / 32 * Vectors * 32 + thread % 32) * elements_per_vector) {}
   /// Returns true if each thread has all of its vectors.
   __device__ bool is_full() const { return static_cast<int>(threads) * Vectors * elements_per_vector == width; }
-  /// Calls `f(vector, first column, true if it is in the row)`.
+  /// Calls `f(vector, first column, true if the vector is in the row)`.
   template <class F>
   __device__ void for_each_there(F&& f) const {
     TROUPE_UNROLLED
@@ -36,7 +37,7 @@ struct thread_in_row {
       f(v, column, column < width);
     }
   }
-  /// Calls `f(vector, first column)` for the thread's vectors that are in the row.
+  /// Calls `f(vector, first column)` for each of the thread's vectors that is in the row.
   template <class F>
   __device__ void for_each(F&& f) const {
     for_each_there([&](int v, int column, bool has) {
@@ -45,8 +46,8 @@ struct thread_in_row {
   }
 };
 
-/// Shared memory for sums over the threads of a block. Sums are pairwise, so that float suffices: double would take
-/// longer than the accesses to memory.
+/// Shared memory for sums over the threads of a block. Sums are pairwise, so that float suffices; sums in double would
+/// take longer than the accesses to memory.
 struct row_sums {
 #ifdef __CUDA_ARCH__
   float of[2][2][kernel_arguments::most_threads / 32];
@@ -84,17 +85,17 @@ __device__ void sum_over_row(float (&mine)[Count], const thread_in_row<Vectors>&
 #endif
 }
 /// Replaces the mean of each thread's elements, and the sum of their squared distances from it, by those of the row.
-/// Each thread of the row has `Each` elements. Needs one barrier, where two calls of sum_over_row need two.
+/// Each thread of the row has `Each` elements. Needs one barrier, while two calls of sum_over_row need two.
 template <int Each, int Vectors>
 __device__ void moments_over_row(float& mean, float& squares, const thread_in_row<Vectors>& p, row_sums& m,
                                  unsigned turn) {
 #ifdef __CUDA_ARCH__
-  float half_of_numbers = Each / 2;
+  float half_of_count = Each / 2;
   const auto join = [&](unsigned apart) {
     const float other = __shfl_xor_sync(0xffffffffu, mean, apart), distance = other - mean;
     squares += __shfl_xor_sync(0xffffffffu, squares, apart);
-    squares = multiply_add(distance * distance, half_of_numbers, squares);
-    mean = 0.5f * (mean + other), half_of_numbers *= 2;
+    squares = multiply_add(distance * distance, half_of_count, squares);
+    mean = 0.5f * (mean + other), half_of_count *= 2;
   };
   TROUPE_UNROLLED
   for (unsigned apart = 16; apart != 0; apart /= 2) join(apart);
@@ -130,7 +131,7 @@ __device__ inline float inverse_root(float x) {
 #endif
 }
 
-/// Normalizes rows. T, S, Y are the types of x, of scale and offset, and of y.
+/// Normalizes rows. T is the type of x, S of scale and offset, Y of y.
 template <class T, class S, class Y>
 __device__ void normalize_rows_of(const normalize_rows_arguments& r, row_sums& sums) {
   constexpr int vectors = kernel_arguments::vectors_of_thread(sizeof(T));
@@ -183,8 +184,8 @@ __device__ void normalize_rows_of(const normalize_rows_arguments& r, row_sums& s
   }
 }
 
-/// A thread's vectors of dy and x in the current row; the thread processes one row after another. For half types, the
-/// next row is copied to shared memory meanwhile.
+/// A thread's vectors of dy and x in its current row. For half types, its next row is copied to shared memory
+/// meanwhile.
 template <class T>
 class row_pairs {
  public:
@@ -235,7 +236,7 @@ class row_pairs {
   i64 stride_, row_, end_;
 };
 
-/// Computes the gradient of a normalization of rows. T, S, D are the types of x and dy, of scale, and of dx.
+/// Computes the gradient of a normalization of rows. T is the type of x and dy, S of the scale, D of dx.
 template <class T, class S, class D>
 __device__ void normalize_rows_gradient_of(const normalize_rows_gradient_arguments& r, row_sums& sums,
                                            typename row_pairs<T>::memory& ahead) {
@@ -314,13 +315,13 @@ __device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
 
 template <class T>
 __device__ void normalize_rows(const normalize_rows_arguments& r) {
-  [[maybe_unused]] __shared__ row_sums sums;  // g++ does not notice its use
+  [[maybe_unused]] __shared__ row_sums sums;  // g++ warns that it is unused
   with_types<T>(r.scale.type, r.type_of_y,
                 [&](auto s, auto y) { normalize_rows_of<T, decltype(s), decltype(y)>(r, sums); });
 }
 template <class T>
 __device__ void normalize_rows_gradient(const normalize_rows_gradient_arguments& r) {
-  [[maybe_unused]] __shared__ row_sums sums;  // g++ does not notice its use
+  [[maybe_unused]] __shared__ row_sums sums;  // g++ warns that it is unused
   [[maybe_unused]] __shared__ typename row_pairs<T>::memory ahead;
   with_types<T>(r.scale.type, r.type_of_dx,
                 [&](auto s, auto d) { normalize_rows_gradient_of<T, decltype(s), decltype(d)>(r, sums, ahead); });

@@ -5,20 +5,22 @@
 #include <cstdint>
 #include <troupe/base/dtype.hpp>
 
-/// Arguments of the kernels of normalizations over dense rows, whose elements are f32, f16 or bf16.
+/// Arguments of the kernels of normalizations over dense rows. Elements are f32, f16 or bf16. A row has 32, 64, 128,
+/// ... threads.
 namespace troupe::dnn::kernel_arguments {
 
-/// Elements of a vector, and the most vectors of a row that a thread has. A row has 32, 64 ... threads.
+/// Elements of a vector, and the most vectors of a row that one thread of a gradient's kernel has.
 inline constexpr int elements_per_vector = 8, gradient_vectors = 2;
+/// Returns the most vectors that one thread has, forward, for elements of `element` bytes.
 constexpr int vectors_of_thread(std::size_t element) noexcept { return element < sizeof(float) ? 4 : 2; }
-/// Fewest and most threads of a block.
+/// Fewest threads of a block, and the most threads: forward, and for gradients.
 inline constexpr unsigned fewest_threads = 128, most_threads = 1024, most_gradient_threads = 512;
 /// Bytes of shared memory for the next rows of dy and x, of half types, that a block copies while it computes.
 inline constexpr unsigned bytes_ahead = 2 * most_gradient_threads * gradient_vectors * elements_per_vector * 2;
 
 struct rows {
   std::int64_t count, width;
-  std::int64_t rms;                       ///< 1: no mean is subtracted
+  std::int64_t rms;                       ///< 1 for an RMS normalization, which subtracts no mean
   std::uint32_t threads, log_of_threads;  ///< threads of a row, and the base-2 logarithm of their number
 };
 struct typed_memory {
@@ -28,7 +30,7 @@ struct typed_memory {
 
 struct normalize_rows_arguments {
   rows all;
-  typed_memory x, scale, offset;  ///< scale and offset may have no memory
+  typed_memory x, scale, offset;  ///< scale and offset may be absent: their memory is nullptr then
   void* y;
   dtype type_of_y;
   float *mean, *deviation;
@@ -40,9 +42,10 @@ struct normalize_rows_gradient_arguments {
   const float *mean, *deviation;
   void* dx;
   dtype type_of_dx;
-  std::int64_t parts;         ///< parts into which the rows are divided; a block processes one at a time
-  float *dscales, *doffsets;  ///< rows of sums for each part, one for each row that its block processes at once; or
-                              ///< nullptr
+  std::int64_t parts;  ///< parts into which the rows are divided; a block processes one at a time
+  // Rows of sums of the gradients of scale and offset, or nullptr: for each part as many as the rows that a block
+  // processes at once.
+  float *dscales, *doffsets;
 };
 
 }  // namespace troupe::dnn::kernel_arguments

@@ -9,7 +9,7 @@
 #include "elements.cuh"
 
 /// Reductions, softmax and normalizations: operations that combine the elements of sets. A block computes one set after
-/// another; its threads share the elements. Sums are in double and in a fixed order.
+/// another; its threads share the elements of the set. Sums are in double and in a fixed order.
 namespace troupe::dnn::on_gpu {
 
 using kernel_arguments::set_threads;
@@ -26,7 +26,7 @@ __device__ inline offsets offsets_of(const kernel_arguments::set_axes& all, i64 
   return out;
 }
 
-/// Combines the values `mine` of all threads of the block; all threads return the result.
+/// Combines the values `mine` of all threads of the block, and returns the result in each of them.
 template <class Combine>
 __device__ double combine_threads(double mine, const Combine& combine) {
   __shared__ double all[set_threads];

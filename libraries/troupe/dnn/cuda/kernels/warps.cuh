@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Functions that the threads of a warp compute together: all 32 call them, in the same order. Elements of small
-/// matrices are distributed over lanes by g and j, where 4 * g + j is the lane.
+/// Functions that the threads of a warp compute together: all 32 call them, in the same order. Lane 4 * g + j (g < 8, j
+/// < 4) holds the elements of small matrices that are given by g and j.
 namespace troupe::dnn::on_gpu {
 
 /// 16 bytes: eight elements of a half type, in pairs.
@@ -34,8 +34,8 @@ __device__ std::uint32_t pair_of(float low, float high) {
 }  // namespace troupe::dnn::on_gpu
 
 #ifdef __CUDACC__
-/// Unrolls the loop behind it, so that the arrays that it indexes stay in registers. The compiler does not unroll large
-/// loops by itself.
+/// Unrolls the loop that follows, so that the arrays that it indexes stay in registers. The compiler does not unroll
+/// large loops by itself.
 #define TROUPE_UNROLLED _Pragma("unroll")
 namespace troupe::dnn::on_gpu {
 
@@ -46,12 +46,13 @@ __device__ T from_lane(T x, int lane) {
 }
 /// Returns true if x is true in any lane.
 __device__ inline bool any_lane(bool x) { return __any_sync(0xffffffffu, x) != 0; }
-/// Waits for all threads of the block. Its warps need not have called the other functions of this file equally often.
+/// Waits for all threads of the block. Its warps may have called the other functions of this file different numbers of
+/// times.
 __device__ inline void wait_for_block() { __syncthreads(); }
 
-/// Computes c += a * b, where a is 16 x 16 and b is 16 x 8. A lane's pairs of a: in columns 2j and 2j + 1, rows g and g
-/// + 8; then the same rows in columns 2j + 8 and 2j + 9. Its pairs of b: in column g, rows 2j and 2j + 1, then 2j + 8
-/// and 2j + 9. Its elements of c: in row g, columns 2j and 2j + 1; then the same columns in row g + 8.
+/// Computes c += a * b, where a is 16 x 16 and b is 16 x 8. A lane's pairs of elements of a: row g, then row g + 8, in
+/// columns 2j and 2j + 1; then the same rows in columns 2j + 8 and 2j + 9. Of b: in column g, rows 2j and 2j + 1, then
+/// 2j + 8 and 2j + 9. Its elements of c: in row g, columns 2j and 2j + 1; then the same columns in row g + 8.
 template <class H>
 __device__ void multiply_small(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
   if constexpr (std::is_same_v<H, __half>)
@@ -68,21 +69,21 @@ __device__ void multiply_small(float (&c)[4], const std::uint32_t (&a)[4], std::
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// Transposes a matrix of 8 x 8 halves: a lane passes columns 2j and 2j + 1 of row g, and gets these elements of the
-/// transposed matrix.
+/// Transposes a matrix of 8 x 8 elements of 16 bits. A lane passes columns 2j and 2j + 1 of row g, and receives the
+/// same elements of the transposed matrix.
 __device__ inline std::uint32_t transposed(std::uint32_t pair) {
   std::uint32_t out;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
   return out;
 }
 
-/// Returns a word with the lower halves, or the upper halves, of two words.
+/// Returns a word that consists of the lower halves, or of the upper halves, of two words.
 template <bool Upper>
 __device__ std::uint32_t halves_of(std::uint32_t first, std::uint32_t second) {
   return __byte_perm(first, second, Upper ? 0x7632 : 0x5410);
 }
 
-/// Reads 16 bytes that this kernel reads once, and that nothing writes while it runs.
+/// Reads 16 bytes that this kernel reads once. Precondition: nothing writes them while the kernel runs.
 __device__ inline eight_halves read_once(const void* from) {
   eight_halves out;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"

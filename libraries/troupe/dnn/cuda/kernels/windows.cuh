@@ -6,11 +6,11 @@
 
 #include "sets.cuh"
 
-/// Operations that slide a window over images. Each element of a result is computed by one thread, each element of the
-/// filters' gradient by one block: no two add to the same element.
+/// Operations that slide a window over images. One thread computes an element of a result, and one block an element of
+/// the filters' gradient: no two add to the same element.
 namespace troupe::dnn::on_gpu {
 
-/// A position along three axes, of which the last is the fastest.
+/// Coordinates along three axes, of which the last is the fastest.
 struct position3 {
   i64 depth, height, width;
 };
@@ -19,7 +19,7 @@ __device__ inline position3 position3_of(i64 n, const i64 (&extents)[3]) {
 }
 __device__ inline i64 count_of(const i64 (&extents)[3]) { return extents[0] * extents[1] * extents[2]; }
 
-/// Returns the index of the image element under window element f at `position`; -1 outside.
+/// Returns the index of the image element under window element f at `position`; -1 if it is outside the image.
 __device__ inline i64 image_element(const windows::geometry& g, const position3& position, const position3& f) {
   const i64 x = position.depth * g.stride[0] - g.padding_before[0] + f.depth * g.dilation[0],
             y = position.height * g.stride[1] - g.padding_before[1] + f.height * g.dilation[1],
@@ -27,7 +27,8 @@ __device__ inline i64 image_element(const windows::geometry& g, const position3&
   if (x < 0 || x >= g.in[0] || y < 0 || y >= g.in[1] || z < 0 || z >= g.in[2]) return -1;
   return (x * g.in[1] + y) * g.in[2] + z;
 }
-/// Returns the index of the window position at which window element f is above the element `image`; -1 if none.
+/// Returns the index of the window position at which window element f is above the element `image`; -1 if there is no
+/// such position.
 __device__ inline i64 window_position(const windows::geometry& g, const position3& image, const position3& f) {
   const i64 at[3] = {image.depth + g.padding_before[0] - f.depth * g.dilation[0],
                      image.height + g.padding_before[1] - f.height * g.dilation[1],

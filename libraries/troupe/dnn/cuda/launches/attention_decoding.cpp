@@ -13,7 +13,7 @@ using kernel_arguments::attention_arguments, kernel_arguments::query_grid, kerne
 
 bool is_width(std::int64_t n) noexcept { return n == 64 || n == 128; }
 
-// The kernels, by the widths of k and v (64, 128) and the rows of a tile (8, 16).
+// The kernels, by the widths of k and v (64 or 128) and the most rows of a tile (8 or 16).
 template <class H>
 constexpr cuda::kernel_id kernels[2][2][2] = {
     {{cuda::kernel<"decode_64_64_8", H>, cuda::kernel<"decode_64_64_16", H>},
@@ -44,8 +44,8 @@ bool is_direct_attention(const operator_step& s) noexcept {
   return rows <= kernel_arguments::decoding_rows && query_grid(g, rows).count() <= most;
 }
 
-// The same on all GPUs, so that results are. Measured on an H200, which runs 396 of these blocks at once: if 256 blocks
-// divide the keys of a sequence into at least 4 parts, they are best; otherwise 1024 blocks are.
+// The same on all GPUs, so that results are the same, too. Measured on an H200, which runs 396 of these blocks at once:
+// 256 blocks are best if they divide the keys of a sequence into at least 4 parts; otherwise 1024 blocks are best.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
   constexpr std::int64_t at_once = 256, several = 4, many = 1024, least_keys = 256, most_parts = 64;
   const std::int64_t units = query_grid(g, rows_of_sequence(g)).count();
@@ -57,7 +57,7 @@ result<void> enqueue_decoding(const operator_step& s, const attention_arguments&
   for (const void* const p : {a.q, a.k, a.v})
     if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0)
       return error(reaction::fatal, "dnn",
-                   "the address of q, k or v of an attention of half types is not a multiple of 16 bytes");
+                   "the address of q, k or v of an attention of half types is not a multiple of 16");
   const std::int64_t rows = rows_of_sequence(a.g), blocks = query_grid(a.g, rows).count() * a.parts;
   const auto& of_type = s.inputs[0].type == dtype::f16 ? kernels<half> : kernels<bfloat16>;
   return cuda::launch(w.kernels, of_type[a.g.width / 128][a.g.value_width / 128][rows > 8],

@@ -5,16 +5,16 @@
 #include <troupe/dnn/cuda/kernels/attention_arguments.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 
-/// Attention of few queries, with q, k and v of one half type, which the kernels read as they are stored.
+/// Decoding: attention of few queries, with q, k and v of one half type, which the kernels read as they are stored.
 namespace troupe::dnn {
 
-/// Returns true if these kernels can compute the step: it is an attention whose options, q, k and v they support.
-/// Outputs, if the step has them, must be supported too: statistics in f32, y in f32 or the half type.
+/// Returns true if the decoding kernels can compute the step: it is an attention whose options, q, k and v they
+/// support. If the step has outputs, their types must be supported: f32 for the statistics, f32 or the type of q for y.
 bool is_direct_attention(const operator_step& s) noexcept;
 
 /// Returns the number of parts into which the keys of each sequence are divided.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept;
-/// Enqueues the attention, without the combination of the parts.
+/// Enqueues the attention, but not the kernel that combines the parts' results.
 result<void> enqueue_decoding(const operator_step& s, const kernel_arguments::attention_arguments& a,
                               const execution_context& w);
 

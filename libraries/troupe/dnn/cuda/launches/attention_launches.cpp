@@ -15,7 +15,7 @@ namespace {
 
 using kernel_arguments::attention_arguments, kernel_arguments::query_grid, kernel_arguments::divided_up;
 
-// Returns true if tiles have so few rows that loading the keys takes most of the time.
+// Returns true if tiles have so few rows of q that loading the keys takes most of the time.
 bool has_small_tiles(const attention_geometry& g) noexcept {
   return kernel_arguments::rows_of_sequence(g) <= kernel_arguments::small_tile_rows;
 }
@@ -24,8 +24,8 @@ std::int64_t rows_of_square(dtype numbers) noexcept {
   return numbers == dtype::f32 ? kernel_arguments::square_rows<float> : kernel_arguments::square_rows<double>;
 }
 
-// Returns the number of parts into which keys are divided. It is the same on all GPUs, so that results are. Sequences
-// may have fewer keys than the tensor: their lengths are in the GPU's memory.
+// Returns the number of parts into which keys are divided. It is the same on all GPUs, so that results are the same. It
+// follows from the extents, since the lengths of sequences are in the GPU's memory.
 std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
   constexpr std::int64_t enough_blocks = 512, least_keys = 256, most_parts = 64;
   const query_grid grid(g, has_small_tiles(g) ? kernel_arguments::small_tile_rows : rows_of_square(numbers));

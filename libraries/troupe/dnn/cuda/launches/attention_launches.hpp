@@ -6,7 +6,8 @@
 
 namespace troupe::dnn {
 
-/// Returns the elements of workspace of an attention step: partial results, if its keys are divided into parts.
+/// Returns the elements of workspace of an attention step: the parts' results if its keys are divided into parts,
+/// otherwise 0.
 std::int64_t attention_workspace_of(const operator_step& s) noexcept;
 
 }  // namespace troupe::dnn

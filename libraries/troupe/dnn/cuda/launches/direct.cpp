@@ -20,7 +20,7 @@ using namespace kernel_arguments;
 
 constexpr bool is_direct(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
 
-// The rows of x, for a normalization over the last axes, whose scale and offset have the elements of a row.
+// The rows of x for a normalization over the last axes. Scale and offset, if given, have the extents of a row.
 struct row_shape {
   int vectors;  // the most vectors of a thread
   std::int64_t count = 1, width = 1;
@@ -47,8 +47,8 @@ struct row_shape {
   unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
   std::int64_t rows_of_block() const noexcept { return threads_of_block() / threads(); }
   std::int64_t blocks() const noexcept { return divided_up(count, rows_of_block()); }
-  // Returns the number of parts in which the rows' gradients of scale and offset are summed. It is the same on all
-  // GPUs, so that results are.
+  // Returns the number of parts of the rows for which the gradients of scale and offset are summed apart. It is the
+  // same on all GPUs, so that results are the same.
   std::int64_t parts() const noexcept {
     const std::int64_t enough = std::int64_t{132} * (most_gradient_threads / threads_of_block());
     constexpr std::int64_t most_rows = 256;
@@ -71,7 +71,7 @@ class direct_matcher {
     const auto f = node_.attributes.as<normalization_attributes>();
     const normalization_inputs at(node_.what, f);
     const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
-    // x and dy have one type, scale and offset this type or f32, and all other tensors are f32.
+    // x and dy have one type, scale and offset have this type or f32, and all other inputs are f32.
     const dtype type = common_type(0, at.x + 1);
     const dtype affine = common_type(at.scale, node_.input_count) == type ? type : dtype::f32;
     const tensor_shape* const scale = at.scale != absent ? &m_.tensor(node_.inputs[at.scale]).shape : nullptr;
@@ -89,7 +89,8 @@ class direct_matcher {
     return done();
   }
 
-  // Matches a normalization over all axes but the channels. Tensors whose channels are not neighbors are copied.
+  // Matches a normalization over all axes but the channels. Tensors whose channels are not neighbors in memory are
+  // copied.
   std::optional<fusion_match> normalization_of_channels() {
     const bool forward = node_.what == op::normalization;
     const auto f = node_.attributes.as<normalization_attributes>();
@@ -103,7 +104,7 @@ class direct_matcher {
       if (t.where == place::number || (!is_image && !is_per_channel(t.shape, x.shape))) return std::nullopt;
       out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
     }
-    // dy may be f32 if x is a half type, but x may not be f32 if dy is a half type.
+    // The kernels accept an f32 dy with an x of a half type, but not the reverse.
     if (!forward && out_.inputs[at.x].type == dtype::f32)
       out_.inputs[0] = with_layout(node_.inputs[0], dtype::f32, true);
     add_outputs(true, result_type_of(node_.outputs[0]));
@@ -170,14 +171,15 @@ class direct_matcher {
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
   }
-  // Returns the type to which an output's only reader converts it or in which it writes it; f32 if there is none.
+  // Returns the type to which an output's only reader converts it or in which it writes it; f32 if the output has no
+  // such reader.
   dtype result_type_of(std::uint16_t number) const noexcept {
     const auto reader = m_.uses.only_reader_of(number);
     const bool has_type = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
     return has_type ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
   }
-  // Returns the tensor that stores an output: the converted or written one of this type, if there is one, otherwise the
-  // output itself in f32.
+  // Returns the tensor that stores an output. If its only reader converts or writes it in this type, this is the
+  // reader's result, and the reader joins the match; otherwise it is the output itself in f32.
   fusion_match::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
     if (result_type_of(number) != type) type = dtype::f32;
     const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
@@ -192,7 +194,7 @@ class direct_matcher {
   fusion_match out_;
 };
 
-// Launches the kernel for the type of x.
+// Launches the kernel for the type of x, which is `type`.
 template <fixed_string Name, class A>
 result<void> launch_for_rows(const execution_context& w, dtype type, std::int64_t blocks, unsigned of_threads,
                              const A& r) {

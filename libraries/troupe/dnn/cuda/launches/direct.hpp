@@ -6,12 +6,12 @@
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 
-/// Direct steps: their kernels read and write f32 and half types as they are stored. For all other steps of our own
-/// kernels, tensors of half types are copied to f32 first.
+/// Direct steps: their kernels read and write f32 and half types as they are stored. For all other steps that our own
+/// kernels compute, tensors of half types are first copied to f32.
 namespace troupe::dnn {
 
 /// Returns matches of nodes that are not matched yet: normalizations over rows or channels, and attention of few
-/// queries. A match's first node is the computed one; the others convert or write its results.
+/// queries. A match's first node is the computed one; its other nodes convert or write the results of that node.
 std::vector<fusion_match> direct_matches(const graph_analysis& m);
 
 /// Returns the computed node of a match as a step with the inputs, outputs and workspace of `s`.

@@ -31,13 +31,13 @@ std::optional<columns> columns_of(const normalization_attributes& f, const tenso
   c.groups = static_cast<std::uint32_t>(divided_up(c.channels / 8, c.lanes));
   return c;
 }
-// Divides the rows into parts, of which each thread reads `reads` rows.
+// Divides the rows into parts. A thread reads `reads` rows of each.
 columns divided(columns c, std::int64_t reads) noexcept {
   c.rows_of_part = reads * (column_threads / c.lanes);
   c.parts = static_cast<std::uint32_t>(divided_up(c.rows, c.rows_of_part));
   return c;
 }
-// Divides the rows for sums. The parts are the same on all GPUs, so that results are.
+// Divides the rows for sums. The parts are the same on all GPUs, so that results are the same.
 columns for_sums(const columns& c) noexcept {
   constexpr std::int64_t fewest = 4, most = 256, enough_blocks = 528;
   const std::int64_t reads = divided_up(c.rows, column_threads / c.lanes),

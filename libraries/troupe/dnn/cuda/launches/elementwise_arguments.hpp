@@ -20,8 +20,8 @@ kernel_arguments::sequence sequence_of(const elementwise_kernel::sequence& s, co
           .word_stride = in_memory ? s.words->shape.strides[0] : 0};
 }
 
-/// Returns the arguments with which the interpreting kernel computes an elementwise kernel. `at(location)` returns the
-/// address.
+/// Returns the arguments with which the kernel `elements` interprets an elementwise kernel. `at(location)` returns the
+/// address of a location.
 template <class At>
 kernel_arguments::elements elementwise_arguments(const elementwise_kernel& p, const At& at) {
   kernel_arguments::elements e{};

@@ -22,7 +22,7 @@ result<void> launch(const execution_context& w, std::int64_t blocks, unsigned of
   return w.all.compute_type == dtype::f32 ? launch_for_type<Name, float>(w, blocks, of_threads, arguments)
                                           : launch_for_type<Name, double>(w, blocks, of_threads, arguments);
 }
-/// Launches the kernel with a thread for each element, within the limit of blocks.
+/// Launches the kernel with a thread for each element, or with fewer threads if that takes too many blocks.
 template <fixed_string Name, class A>
 result<void> launch_per_element(const execution_context& w, std::int64_t elements, const A& arguments) {
   constexpr unsigned threads = 256;
@@ -40,7 +40,7 @@ inline result<void> launch_product(const execution_context& w, const kernel_argu
   return launch<"multiply_small_tiles">(w, tiles(16, 32), product_threads, r);
 }
 
-/// Launches sums of the columns of one or two tables.
+/// Launches a kernel that sums the columns of one or two tables.
 inline result<void> launch_sums(const execution_context& w, const kernel_arguments::add_lines_arguments& r) {
   return launch<"add_lines">(w, r.blocks(), kernel_arguments::adding_threads, r);
 }

@@ -72,7 +72,7 @@ result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel&
 result<void> enqueue(const operator_step& s, const execution_context& w) {
   const auto enqueue_operation = operations[s.what];
   if (enqueue_operation != nullptr) return enqueue_operation(s, w);
-  return error(reaction::fatal, "dnn", cat("a plan has ", to_string(s.what), " as a step of its own"));
+  return error(reaction::fatal, "dnn", cat("a plan has a step for ", to_string(s.what), ", which has no kernel"));
 }
 
 }  // namespace troupe::dnn

@@ -9,7 +9,7 @@
 
 namespace troupe::dnn {
 
-/// The most blocks per multiprocessor that speed up a launch.
+/// The most blocks for each multiprocessor that make a launch faster.
 inline constexpr std::int64_t blocks_of_a_multiprocessor = 32;
 
 /// The context of a graph's launches: kernels, addresses, workspace and stream.
@@ -28,11 +28,12 @@ struct execution_context {
   void* at(const location* l) const noexcept { return l != nullptr ? at(*l) : nullptr; }
 };
 
-/// Divides the axes of x: those whose bits are in `inside` iterate the elements of a set, the others the sets.
+/// Divides the axes of x into sets: the axes whose bits are in `inside` count the elements of a set, the others count
+/// the sets.
 kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale = nullptr,
                                const tensor_shape* statistics = nullptr) noexcept;
 
-/// The limits that the interpreting kernel sets for elementwise kernels, and the workspace of steps.
+/// The limits of elementwise kernels that the kernel `elements` can interpret, and the workspace of operator steps.
 extern const elementwise_limits limits_of_kernels;
 
 /// Enqueues a kernel that keeps the kernels before and after it in the stream from overlapping.

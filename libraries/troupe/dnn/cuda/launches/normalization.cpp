@@ -13,7 +13,7 @@ using kernel_arguments::set_threads;
 
 std::int64_t grouped_over(const normalization_attributes& f) noexcept {
   if (f.groups <= 1) return f.over;
-  // After the split of axis 1 into group and channel, the axes from the channel on have indexes higher by 1.
+  // The split of axis 1 into group and channel moves the axes from the channel on up by 1.
   return (f.over & 1) | (f.over & ~std::int64_t{1}) << 1;
 }
 

@@ -5,7 +5,7 @@
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/graph/op_table.hpp>
 
-/// The operations that our own kernels compute in steps of their own, a family at a time.
+/// The operations that our own kernels compute as operator steps, by families.
 namespace troupe::dnn {
 
 result<void> enqueue_product(const operator_step& s, const execution_context& w);

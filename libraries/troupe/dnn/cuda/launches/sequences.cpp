@@ -41,9 +41,9 @@ class gpu_addresses {
   void* output(std::size_t k) const noexcept { return site_.at(step_.output(k)); }
   const std::int32_t* integers(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
   void* workspace(std::int64_t first) const noexcept { return advanced(site_.at(step_.workspace), first); }
-  void* advanced(const void* from, std::int64_t numbers) const noexcept {
+  void* advanced(const void* from, std::int64_t elements) const noexcept {
     return const_cast<char*>(static_cast<const char*>(from)) +
-           numbers * static_cast<std::int64_t>(bytes_of(site_.all.compute_type));
+           elements * static_cast<std::int64_t>(bytes_of(site_.all.compute_type));
   }
 
  private:
@@ -76,7 +76,7 @@ result<void> enqueue_matrix_product(const execution_context& w, std::int64_t m, 
   return launch_product(w, r);
 }
 
-// Computes the gradients of x, weights and biases, after the gradients of all gates were computed.
+// Computes the gradients of x, weights and biases. Precondition: the gradients of all gates are computed.
 result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const recurrence_gradient_places& at,
                                       const gpu_addresses& p, const kernel_arguments::recurrence_gradient_arguments& r,
                                       const execution_context& w) {

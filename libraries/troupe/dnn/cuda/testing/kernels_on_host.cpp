@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of kernels.cu, compiled for the host.
+// The kernels of kernels.cu, compiled for the host, where a fake driver launches them.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
 #include "../kernels/attention.cuh"

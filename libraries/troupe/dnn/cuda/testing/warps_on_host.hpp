@@ -10,7 +10,7 @@
 #include "../kernels/warps.cuh"
 
 /// The functions of warps.cuh for kernels that run on the host. There, __syncthreads runs each thread of the block to
-/// its next __syncthreads, so that it is a barrier for each warp whose lanes call the same functions.
+/// its next __syncthreads, so that it also is a barrier for a warp if all its lanes call the same functions.
 namespace troupe::dnn::on_gpu {
 
 namespace on_host {
