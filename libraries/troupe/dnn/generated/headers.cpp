@@ -5,7 +5,7 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
-// Included as well as embedded, so that the build recompiles this file when a header changes.
+// Included, too, besides being embedded, so that the build recompiles this file when a header changes.
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/op_definitions.hpp>
 #include <vector>
@@ -18,7 +18,7 @@
 namespace troupe::dnn::generated {
 namespace {
 
-// A replacement for std::string_view, in which headers have names that no kernel reads.
+// Replaces std::string_view, which headers use only for names that no kernel reads.
 constexpr const char* string_view_of_kernels =
     "#pragma once\n"
     "namespace std {\n"

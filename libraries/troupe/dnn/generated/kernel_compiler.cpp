@@ -53,7 +53,7 @@ std::shared_ptr<const generated_kernels> kernel_compiler::request_compilation(co
 
 void kernel_compiler::wait_for(const generated_kernels& p) {
   std::unique_lock guard(lock_);
-  // Compile these kernels first, because no caller waits for the others.
+  // Compile these kernels first: a caller waits for them.
   const auto mine = std::find_if(jobs_.begin(), jobs_.end(), [&](const job& j) { return j.to.get() == &p; });
   if (mine != jobs_.end()) std::rotate(jobs_.begin(), mine, mine + 1);
   done_.wait(guard, [&] { return p.state_ != generated_kernels::state::compiling; });
@@ -100,7 +100,7 @@ result<void> kernel_compiler::make(const job& j) {
     CUkernel kernel = nullptr;
     CUfunction loaded = nullptr;
     TROUPE_TRY(cuda::done(::cuLibraryGetKernel(&kernel, library, k.name.c_str()), "cuLibraryGetKernel"));
-    // Load the kernel now; otherwise the first launch does.
+    // Load the kernel now; otherwise its first launch would.
     TROUPE_TRY(cuda::done(::cuKernelGetFunction(&loaded, kernel), "cuKernelGetFunction"));
     j.to->kernels_.push_back(kernel);
   }

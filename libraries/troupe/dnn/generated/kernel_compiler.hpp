@@ -22,10 +22,10 @@
 
 namespace troupe::dnn::generated {
 
-/// The kernels of one source, which are compiled in the background and loaded to the GPU. Thread-safe.
+/// The kernels of one source. They are compiled in the background, then loaded to the GPU. Thread-safe.
 class generated_kernels {
  public:
-  /// Returns the kernels in the order of the source, or null if they are not ready.
+  /// Returns the kernels in the order of source::kernels, or nullptr if they are not ready or could not be compiled.
   const std::vector<CUkernel>* kernels() const noexcept {
     return state_.load(std::memory_order_acquire) == state::ready ? &kernels_ : nullptr;
   }
@@ -47,12 +47,13 @@ class kernel_compiler {
   kernel_compiler(const kernel_compiler&) = delete;
   ~kernel_compiler();
 
-  /// Returns the kernels of a source, and requests their compilation unless that was done before. Returns null if the
-  /// source has no kernels, or there are too many sources.
+  /// Returns the kernels of a source, and requests their compilation if no earlier call did. Returns nullptr if the
+  /// source has no kernels, or if as many sources as the compiler accepts (512) were requested before.
   std::shared_ptr<const generated_kernels> request_compilation(const source& s);
-  /// Waits until the kernels are ready, or their compilation has failed.
+  /// Waits until the kernels are ready or their compilation has failed. Compiles them before all others that are
+  /// requested.
   void wait_for(const generated_kernels& p);
-  /// Returns a line for `troupe doctor`.
+  /// Returns the line of the engine's notes about generated kernels, for `troupe doctor`.
   std::string notes() const;
 
  private:
@@ -72,9 +73,9 @@ class kernel_compiler {
   mutable std::mutex lock_;
   std::condition_variable requested_, done_;
   std::deque<job> jobs_;
-  std::unordered_map<std::string, std::shared_ptr<generated_kernels>> all_;  // by source
+  std::unordered_map<std::string, std::shared_ptr<generated_kernels>> all_;  // by source text
   std::atomic<bool> ends_{false};
-  std::thread thread_;  // runs from the first request on
+  std::thread thread_;  // starts with the first request
 };
 
 }  // namespace troupe::dnn::generated

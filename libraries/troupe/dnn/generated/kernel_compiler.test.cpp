@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests kernels that NVRTC compiles and the fake driver, which accepts any image, loads.
+// Tests the compiler of generated kernels: NVRTC compiles them, and a fake driver, which accepts any image, loads them.
 #include <gtest/gtest.h>
 
 #include <troupe/base/clock.hpp>
@@ -61,7 +61,7 @@ TEST_F(generated_kernel_compiler, kernels_are_compiled_once_and_ready_after_wait
   EXPECT_TRUE(remarks_.empty());
 }
 
-TEST_F(generated_kernel_compiler, a_source_without_kernels_yields_nullptr) {
+TEST_F(generated_kernel_compiler, requesting_a_source_without_kernels_returns_nullptr) {
   EXPECT_EQ(open()->request_compilation({}), nullptr);
 }
 
@@ -86,7 +86,7 @@ TEST_F(generated_kernel_compiler, a_source_that_does_not_compile_has_no_kernels)
   EXPECT_EQ(remarks_.size(), 1u);
 }
 
-TEST_F(generated_kernel_compiler, compilation_is_canceled_when_the_engine_ends) {
+TEST_F(generated_kernel_compiler, destroying_the_compiler_cancels_compilations) {
   source large = with_kernel("a");
   for (int i = 0; i < 3000; ++i)
     large.text +=

@@ -83,7 +83,7 @@ class kernel_writer {
     return kernel_.over.stride(kernel_.operand_in_space[i], k);
   }
 
-  // Writes the seed of a sequence of random numbers, and the offset that is added to the indexes of elements.
+  // Writes the seed of sequence i of random numbers, and the offset that is added to the positions of its elements.
   void add_sequence(std::size_t i) {
     const elementwise_kernel::sequence& s = kernel_.sequences[i];
     const std::string seed = cat("const unsigned long long seed", i, " = "),
@@ -107,7 +107,8 @@ class kernel_writer {
                : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(f.probability), "u)");
   }
 
-  // Writes an element's indexes along the axes of the iteration space, computed from its number in row-major order.
+  // Writes an element's indexes c0, c1, ... along the axes of the iteration space. `number` is its index in row-major
+  // order.
   void add_indexes(std::string number) {
     for (std::size_t k = last_ + 1; k-- > 0;) {
       const std::string extent = std::to_string(kernel_.over.extent(k));
@@ -122,13 +123,14 @@ class kernel_writer {
         out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride(i, k));
     return out.empty() ? "0" : out;
   }
-  // Returns the text for operand i as an array of integers of `width` bytes.
+  // Returns the text for operand i as an array of unsigned integers of `width` bytes.
   static std::string memory(std::size_t i, unsigned width, bool is_read) {
     return cat("static_cast<", is_read ? "const " : "", integer_type(width), "*>(at.all[", i, "])");
   }
 
-  // Writes the operations. All reads come before all writes, so that no read waits for a write. `from(i)` and `to(i)`
-  // return the text "address, element" for operand i. `extra` is added to the index along the last axis.
+  // Writes the operations. All reads precede all writes, so that no read waits for a write. `from(i)` and `to(i)`
+  // return the text "address, index" for operand i. `extra` is the text that is added to an element's index along the
+  // last axis.
   template <class From, class To>
   void add_operations(const From& from, const To& to, const std::string& extra = {}) {
     const auto each = [&](auto&& f) {
@@ -184,7 +186,7 @@ class kernel_writer {
     for (std::size_t i = 0; i < operands(); ++i)
       if (is_written(i)) add_transfer(i, first, true);
   }
-  // Writes the loads or stores of a thread's elements of an operand.
+  // Writes the loads, or the stores if `write`, of a thread's elements of operand i.
   void add_transfer(std::size_t i, const std::string& first, bool write) {
     const access& a = partition_.accesses[i];
     const auto move = [&](const std::string& mine, const std::string& theirs) {
@@ -218,7 +220,7 @@ class kernel_writer {
     const auto is_staged = [&](std::size_t i) { return partition_.accesses[i].how == how::staged; };
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!is_staged(i)) continue;
-      // The pitch makes rows begin in different banks of shared memory.
+      // The pitch makes neighboring rows begin in different banks of shared memory.
       const unsigned pitch = t.size + (bytes(i) < 4 ? 4 / bytes(i) : 1);
       line("__shared__ ", integer_type(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
       add_staging(i);
@@ -234,15 +236,15 @@ class kernel_writer {
     line("}");
     line("}");
   }
-  // Begins a loop over a thread's elements of a tile: in every eighth row i, every 32nd column k.
+  // Begins a loop over a thread's elements of a tile: those in every eighth row i and every 32nd column k.
   void add_tile_loop(unsigned size) {
     line("#pragma unroll");
     line("for (unsigned n = 0; n < ", size * size / block_threads, "; ++n) {");
     line("const unsigned i = row + n / ", size / warp, " * ", block_threads / warp, ", k = column + n % ", size / warp,
          " * ", warp, ";");
   }
-  // Writes the copy of an operand to its tile. All reads come before all stores, so that no read waits for another.
-  // Threads beyond the last element read the last one again.
+  // Writes the copy of an operand to its tile in shared memory. All reads precede all stores, so that reads overlap.
+  // Indexes after the last element are replaced by that of the last element.
   void add_staging(std::size_t i) {
     const tiles& t = *partition_.tiled;
     const auto clamped = [&](std::size_t k, const char* more) {

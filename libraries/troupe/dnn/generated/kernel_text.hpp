@@ -7,11 +7,11 @@
 
 namespace troupe::dnn::generated {
 
-/// Returns the source text that precedes the kernels of a plan which computes in the type `compute_type`. `any_random`:
-/// true if kernels generate random numbers.
+/// Returns the source text that precedes the kernels of a plan. `compute_type` is the type in which the plan computes;
+/// `any_random` is true if any of its kernels generates random numbers.
 std::string prelude_of(dtype compute_type, bool any_random);
 
-/// Returns the body of the CUDA kernel for an elementwise kernel. The parameter of the CUDA kernel is `at`, of type
+/// Returns the body of the CUDA kernel for an elementwise kernel. The CUDA kernel must have one parameter `at`, of type
 /// operands<number of operands + number of sequences>.
 std::string body_of(const elementwise_kernel& kernel, const thread_partition& partition);
 

@@ -11,7 +11,7 @@ namespace troupe::dnn::generated {
 source source_of(const step_list& all, const std::vector<bool>& aligned) {
   constexpr std::int64_t most_blocks = 0x7fffffff;
   source out;
-  std::map<std::string, std::uint16_t> known;  // kernels by their text without the name
+  std::map<std::string, std::uint16_t> known;  // indexes of kernels by their text after the name
   const bool any_random = std::any_of(all.steps.begin(), all.steps.end(), [](const auto& step) {
     const auto* const kernel = std::get_if<elementwise_kernel>(&step);
     return kernel != nullptr && !kernel->sequences.empty();

@@ -9,10 +9,10 @@
 
 namespace troupe::dnn::generated {
 
-/// CUDA C++ for the elementwise kernels of a plan. Equal elementwise kernels share a CUDA kernel.
+/// CUDA C++ for the elementwise kernels of a plan. Elementwise kernels with the same text share a CUDA kernel.
 struct source {
   static constexpr std::uint16_t none = 0xffff;
-  /// A CUDA kernel and its launch. Its parameter is an array of the addresses of its operands, then of its sequences'
+  /// A CUDA kernel and its launch. Its parameter is an array of addresses: of its operands, then of its sequences'
   /// seeds.
   struct kernel {
     std::string name;
@@ -20,12 +20,12 @@ struct source {
   };
   std::string text;
   std::vector<kernel> kernels;
-  std::vector<std::uint16_t> of_steps;  ///< per step of the plan: the index of its kernel, or `none`
+  std::vector<std::uint16_t> of_steps;  ///< for each step of the plan: the index of its kernel, or `none`
 };
 
-/// Generates the CUDA kernels of a plan. `aligned`: per memory of the graph, true if it begins at a multiple of 16
-/// bytes; buffers of the plan always do. Results are bit-identical to those of the interpreting kernel if the source is
-/// compiled without fused multiply-add.
+/// Generates the CUDA kernels of a plan. `aligned` has a flag for each memory of the graph: true if its address is a
+/// multiple of 16; addresses of the plan's buffers always are. Results have the same bits as those of the kernel
+/// `elements`, which interprets, if the source is compiled without fused multiply-add.
 source source_of(const step_list& all, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// CUDA kernels generated for random elementwise kernels: compiled for the processor, they give the results of the
-// interpreting kernel; NVRTC compiles them without warnings.
+// Tests CUDA kernels that are generated for random elementwise kernels. Compiled for the processor, they must give the
+// results of the interpreting kernel; NVRTC must compile them without warnings.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ std::string text_of(const fs::path& file) {
 struct random_kernel {
   elementwise_kernel what;
   std::vector<std::vector<std::byte>> memory;  // contents before it runs
-  std::vector<std::size_t> begin;              // per operand: offset in its memory
+  std::vector<std::size_t> begin;              // for each operand: the offset of its first byte in its memory
   std::string description;
 };
 
@@ -45,7 +45,7 @@ class kernel_generator {
   kernel_generator(numerics::random_source& random, dtype numbers)
       : random_(random), is_double_(numbers == dtype::f64) {}
 
-  /// Returns a random elementwise kernel. Appends to `aligned` whether the memory of each operand is aligned.
+  /// Returns a random elementwise kernel. Appends to `aligned`, for each operand, true if its memory is aligned.
   random_kernel make(std::vector<bool>& aligned) {
     random_kernel out;
     choose_extents();
@@ -77,7 +77,7 @@ class kernel_generator {
       } else if (what == 1) {
         add({.what = kind::round, .type = type(), .from = {any(false)}}, false);
       } else {
-        // Compilers fold functions of constants with other roundings, so the first argument is no constant.
+        // The first argument is no constant: compilers fold functions of constants with other roundings.
         const std::uint16_t a = any(false), b = any(true), c = any(true);
         add({.what = kind::apply, .function = function(), .from = {a, b, c}}, false);
       }
@@ -149,7 +149,7 @@ class kernel_generator {
     to.what.operands.push_back(l);
     to.description += cat(to.description.empty() ? "" : ", ", info(l.type).name);
   }
-  // Adds a sequence whose words are in the memory of the operand that only has positions.
+  // Adds a sequence. Its words are in the memory that add_sequence adds for the operand of its positions.
   void add_sequence(random_kernel& to, std::vector<bool>& aligned) {
     elementwise_kernel::sequence s{
         .attributes = {random_.one_of({random_kind::normal, random_kind::uniform, random_kind::bernoulli}),
@@ -171,7 +171,7 @@ class kernel_generator {
     to.begin.push_back(0);
     to.description += ", random numbers";
   }
-  // Sets the iteration space as the planner does.
+  // Sets the iteration space as the planner of steps does.
   static void set_iteration_space(elementwise_kernel& p) {
     std::vector<axis_values> strides;
     p.operand_in_space.resize(p.operands.size());
@@ -317,7 +317,7 @@ TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter
       if (words != nullptr) out.push_back(words);
       return out;
     };
-    // Run both in the same memory, one after the other, so that the alignment is the same.
+    // Run both in the same memory, one after the other, so that both have the same alignment.
     auto& memory = const_cast<random_kernel&>(p).memory;
     const auto before = memory;
     const std::vector<void*> at = addresses(memory);

@@ -10,7 +10,8 @@ namespace {
 using epilogue::op;
 
 constexpr unsigned widest = 16;  // bytes of the widest load
-// Limits of a thread: bytes of operands in registers, and instructions for its elements, whose loop is unrolled.
+// The most bytes of operands that a thread has in registers, and the most instructions for its elements, whose loop is
+// unrolled.
 constexpr unsigned most_bytes = 256, most_work = 4096;
 
 // Returns roughly how many instructions an operation takes.
@@ -70,7 +71,7 @@ class partitioner {
       if (extent(k) != 1 && stride(operand, k) != 0) return false;
     return true;
   }
-  // Returns true if the operand's elements are neighbors in the order of the iteration space.
+  // Returns true if the operand's elements are neighbors in memory in the order of the iteration space.
   bool is_dense(std::size_t operand) const noexcept {
     std::int64_t expected = 1;
     for (std::size_t k = last_ + 1; k-- > 0; expected *= extent(k))
@@ -78,10 +79,10 @@ class partitioner {
     return true;
   }
 
-  // Decides whether to use tiles: for operands that are read, and whose neighboring elements are along another axis
-  // than the last one of the iteration space.
+  // Uses tiles if neighboring elements of an operand that is read are along another axis than the last of the iteration
+  // space. The first such operand determines the other axis of the tiles.
   void find_tiles() {
-    constexpr std::int64_t worth = 16;  // the least extent of both axes for which tiles are faster
+    constexpr std::int64_t worth = 16;  // the least extent of both axes with which tiles are faster
     constexpr unsigned most_shared = 40 << 10;
     if (extent(last_) < worth) return;
     unsigned widest_type = 0;
