@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of dnn. It plans a graph once for each structure, and computes it in float, or in double if the graph
-// has f64 or integers that float does not represent.
+// The host engine of dnn. It plans each structure of a graph once. It computes a graph in float, or in double if the
+// graph has f64, or integers that float cannot represent.
 #include <cerrno>
 #include <memory>
 #include <new>
@@ -35,7 +35,7 @@ class host_dnn {
     const scratch_pool::block scratch = scratch_.take(all->bytes);
     return host::run(*all, r.graph.encoded(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
-    return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for intermediate results");
+    return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for the workspace");
   }
 
   result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(find_plan(r.request))->bytes; }

@@ -7,7 +7,7 @@
 
 namespace troupe::dnn::host {
 
-/// The context of a running computation: the addresses of its graph, workspace and threads.
+/// The context of a running computation: the graph, the address of its workspace, and the threads.
 struct execution_context {
   const encoded_graph& graph;
   std::byte* workspace;

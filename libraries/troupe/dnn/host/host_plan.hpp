@@ -10,13 +10,13 @@
 
 namespace troupe::dnn::host {
 
-/// The plan of a graph on the host: its steps, and oneDNN's kernels for its fused steps.
+/// The plan of a graph on the host: its steps, and the vendor kernels (oneDNN) of its fused steps.
 struct host_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
 };
-/// Plans a graph, with oneDNN unless `vendor` is null or the plan then needs more than `workspace` bytes.
+/// Plans a graph. Uses oneDNN unless `vendor` is null or the plan with oneDNN needs more than `workspace` bytes.
 result<host_plan> make_host_plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64_t workspace);
-/// Runs a plan on the memory of `g`, a graph with the structure that was planned. `workspace` must be 64-byte aligned.
+/// Runs a plan on the memory of `g`, a graph with the structure that was planned. `workspace` must be a multiple of 64.
 result<void> run(const host_plan& all, const encoded_graph& g, std::byte* workspace, thread_team& team, const call& c);
 
 }  // namespace troupe::dnn::host

@@ -16,7 +16,7 @@ struct rows_of {
   bool transposed = false;  ///< true if the stored matrix is the transposed factor
 };
 
-/// Computes c = a * b + beta * c, where a is m x k and b is k x n. For column-major matrices, as BLAS has them, this is
+/// Computes c = a * b + beta * c, where a is m x k and b is k x n. BLAS has column-major matrices; it computes this as
 /// the product of the transposed factors in reverse order.
 template <class N>
 void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N beta, N* c,
@@ -36,7 +36,8 @@ void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a,
                                             .ldc = stride});
 }
 
-/// Calls `f(first, count)` for runs of lines that are short enough for OpenBLAS, which counts in 32 bits.
+/// Calls `f(first, count)` for runs of lines that cover all lines, and are short enough for OpenBLAS, which counts in
+/// 32 bits.
 template <class F>
 void for_each_run_of_lines(std::int64_t lines, F&& f) {
   constexpr std::int64_t most = 1 << 30;

@@ -27,7 +27,7 @@ scratch_pool::block scratch_pool::take(std::uint64_t bytes) {
       free_.erase(best);
       return out;
     }
-    // All blocks are too small: replace one.
+    // All free blocks are too small: a new block will replace the oldest.
     if (free_.size() == most_free) free_.erase(free_.begin());
     free_.reserve(most_free);
   }

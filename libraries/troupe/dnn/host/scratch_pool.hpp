@@ -10,8 +10,8 @@
 
 namespace troupe::dnn {
 
-/// A pool of memory for the workspaces of plans. It keeps some blocks for later graphs, because allocating memory takes
-/// longer than many operations. Thread-safe.
+/// A pool of memory for the workspaces of plans. It keeps free blocks for later requests, because allocating memory
+/// takes longer than many operations. Thread-safe.
 class scratch_pool {
   struct release {
     void operator()(std::byte* p) const noexcept;
@@ -35,7 +35,7 @@ class scratch_pool {
     std::unique_ptr<std::byte, release> memory_;
     std::uint64_t bytes_;
   };
-  /// Returns a block of at least `bytes` bytes. Throws std::bad_alloc.
+  /// Returns a block of at least `bytes` bytes. Throws std::bad_alloc if there is no memory.
   block take(std::uint64_t bytes);
 
  private:

@@ -8,7 +8,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// A vector of elements. An array does not do, because GCC would keep it in memory.
+// A vector of elements. An array would not do, because GCC would keep it in memory.
 template <class N>
 struct lanes {
   static constexpr std::int64_t count = 64 / sizeof(N);
@@ -19,7 +19,7 @@ TROUPE_INLINE void load(typename lanes<N>::type& to, const N* from) noexcept {
   std::memcpy(&to, from, sizeof to);
 }
 
-constexpr std::int64_t at_a_time = 4;  // independent vectors of sums
+constexpr std::int64_t at_a_time = 4;  // independent vectors of sums, so that additions overlap
 
 template <class N>
 TROUPE_INLINE N dot(const N* x, const N* y, std::int64_t n) noexcept {
@@ -42,7 +42,8 @@ TROUPE_INLINE N dot(const N* x, const N* y, std::int64_t n) noexcept {
   return all;
 }
 
-// Adds the product of one row of a with `count` columns of b to `to`. columns_at_a_time columns are summed in vectors.
+// Adds the product of one row of a with `count` columns of b to `to`. Sums columns_at_a_time columns in vectors, fewer
+// in a plain loop.
 template <class N>
 constexpr std::int64_t columns_at_a_time = at_a_time * lanes<N>::count;
 template <class N>
@@ -63,7 +64,7 @@ TROUPE_INLINE void add_columns(const N* a, const N* b, std::int64_t stride, std:
     for (std::int64_t j = first; j < count; ++j) to[j] += a[i] * b[i * stride + j];
 }
 
-// Compiled for several kinds of processor, which templates cannot be.
+// Functions that are compiled for several kinds of processor; templates cannot be.
 #define TROUPE_DNN_SMALL_PRODUCTS(N)                                                                            \
   TROUPE_FOR_EACH_PROCESSOR                                                                                     \
   void add_dots_of(const N* x, std::int64_t x_stride, std::int64_t m, const N* line, std::int64_t k, N* to,     \
@@ -79,7 +80,7 @@ TROUPE_DNN_SMALL_PRODUCTS(float)
 TROUPE_DNN_SMALL_PRODUCTS(double)
 #undef TROUPE_DNN_SMALL_PRODUCTS
 
-constexpr std::int64_t part_size = 1 << 17;  // multiplications that are worth a thread
+constexpr std::int64_t part_size = 1 << 17;  // multiplications for which a thread of its own is worthwhile
 
 template <class N>
 void dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,

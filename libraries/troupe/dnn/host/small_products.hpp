@@ -5,8 +5,8 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/host/row_products.hpp>
 
-/// Products of few rows with a large matrix, as in a step of a recurrence with a small batch. The matrix is read once
-/// and not packed. From 4 rows on, OpenBLAS is faster, though it packs the matrix.
+/// Products of few rows with a large matrix, as in a step of a recurrence with a small batch. The matrix is read once,
+/// without packing it first. From 4 rows on, OpenBLAS is faster, although it packs the matrix.
 namespace troupe::dnn::host {
 
 inline constexpr std::int64_t small_product_rows = 3;
@@ -22,7 +22,8 @@ void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::
 void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
                rows_of<double> b, double* c, std::int64_t stride);
 
-/// Computes c += a * b, or c += a * transposed b, by the functions above or by OpenBLAS, whichever is faster.
+/// Computes c += a * b, or c += a * transposed b, by one of the functions above if m is small enough, otherwise by
+/// OpenBLAS.
 template <class N>
 void add_product(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b,
                  N* c, std::int64_t stride) {

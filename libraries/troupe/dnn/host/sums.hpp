@@ -6,20 +6,21 @@
 #include <troupe/dnn/host/execution_context.hpp>
 #include <vector>
 
-/// Sums over sets of elements of an iteration space.
+/// Sums over sets of elements of an iteration space: the elements that share an element of another operand.
 namespace troupe::dnn::host {
 
 /// Returns the sums over `count` sets of elements. The set of an element is its offset in operand `set_operand`.
-/// `line(l, sums, stride)` adds line l: its first element to sums[0], the next one to sums[stride] and so on. Parts of
-/// the work have fixed bounds, so that the result does not depend on the number of threads.
+/// `line(l, sums, stride)` adds the elements of line l: the first to sums[0], the next to sums[stride] and so on.
+/// `combine(a, b)` adds b to a. Parts of the work have fixed bounds, so that the result does not depend on the number
+/// of threads.
 template <class Line>
 std::vector<double> sum_of_sets(const execution_context& w, const iteration_space& over, std::size_t set_operand,
                                 std::int64_t count, double start, Line&& line, void (*combine)(double&, double)) {
-  constexpr std::int64_t most_parts = 16, most_numbers = 1 << 20, few = 1 << 15;
+  constexpr std::int64_t most_parts = 16, most_sums = 1 << 20, few = 1 << 15;
   const std::int64_t outer = over.outer_extent(), each = over.lines_per_outer();
   const bool are_disjoint = over.outer_stride(set_operand) != 0;  // true if no two parts add to the same set
   std::int64_t parts = std::min(most_parts, outer);
-  if (outer * each * over.length() < few || (!are_disjoint && parts * count > most_numbers)) parts = 1;
+  if (outer * each * over.length() < few || (!are_disjoint && parts * count > most_sums)) parts = 1;
   std::vector<double> all(static_cast<std::size_t>(are_disjoint ? count : parts * count), start);
   w.team.spread(parts, 1, [&](std::int64_t part) {
     double* const sums = all.data() + (are_disjoint ? 0 : part * count);
@@ -37,7 +38,7 @@ std::vector<double> sum_of_sets(const execution_context& w, const iteration_spac
 
 inline void add(double& a, double b) noexcept { a += b; }
 
-/// Returns the sum of `value(i)` over i from 0 to n - 1, computed as several partial sums in a vector.
+/// Returns the sum of `value(i)` over i from 0 to n - 1, computed as several partial sums, so that they fit a vector.
 template <class Value>
 double sum_along(std::int64_t n, Value&& value) {
   constexpr std::int64_t wide = 8;
@@ -51,7 +52,7 @@ double sum_along(std::int64_t n, Value&& value) {
   return all;
 }
 
-/// Calls `f(line)` for each line of an iteration space, on all cores.
+/// Calls `f(line)` for each line of an iteration space, on several threads.
 template <class F>
 void for_each_line_of(const execution_context& w, const iteration_space& over, F&& f) {
   constexpr std::int64_t part_size = 1 << 14;

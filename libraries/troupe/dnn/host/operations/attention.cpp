@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Each tile of queries iterates over its keys tile by tile, with an online softmax. If there are few tiles, as in
-// decoding, the keys of each are divided among several threads, whose results are combined.
+// Each tile of queries iterates over its keys tile by tile, with an online softmax. If there are few tiles of queries,
+// as in decoding, several threads share the keys of each tile, and their results are combined.
 #include <cmath>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
@@ -10,7 +10,8 @@
 namespace troupe::dnn::host {
 namespace {
 
-// The result of attending to a part of the keys, for the rows of a tile: y before division by the sum of weights.
+// The result of attending to a part of the keys, for the rows of a tile: y before the division by the sum of the
+// weights.
 template <class N>
 struct partial {
   explicit partial(const attention_tiles<N>& a, const query_tile& t)
@@ -47,7 +48,7 @@ void attend_to_keys(const attention_tiles<N>& a, const query_tile& t, key_range 
   }
 }
 
-// Combines the results of a tile's parts of the keys, and writes y and the statistics.
+// Combines the results for the parts of the keys of a tile, and writes y and the statistics.
 template <class N>
 void finish(const attention_tiles<N>& a, const query_tile& t, std::span<partial<N>> parts, N* y, N* statistics) {
   const std::int64_t width = a.g.value_width;
@@ -68,7 +69,7 @@ void finish(const attention_tiles<N>& a, const query_tile& t, std::span<partial<
 }
 
 // Returns the number of parts into which the keys of each tile are divided. It must not depend on the number of
-// threads.
+// threads, so that results do not.
 std::int64_t parts_of(std::int64_t tiles, std::int64_t keys) noexcept {
   constexpr std::int64_t enough_tiles = 64, least_keys = 512;
   return std::clamp<std::int64_t>(std::min(enough_tiles / std::max<std::int64_t>(tiles, 1), keys / least_keys), 1, 64);
@@ -80,7 +81,7 @@ template <class N>
 void attend(const execution_context& w, const operator_step& s) {
   const attention_tiles<N> a(w, s);
   N *const y = w.elements<N>(s.outputs[0]), *const statistics = w.elements<N>(s.outputs[1]);
-  // Rows beyond a sequence, and rows of sequences without keys, belong to no tile.
+  // Tokens after the end of their sequence, and queries of sequences without keys, belong to no tile.
   if (a.g.query_layout != sequence_layout::whole || a.g.key_layout != sequence_layout::whole) {
     std::fill_n(y, elements_of(s.outputs[0].shape), N(0));
     std::fill_n(statistics, elements_of(s.outputs[1].shape), -std::numeric_limits<N>::infinity());

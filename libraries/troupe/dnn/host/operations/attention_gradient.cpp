@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Scores are computed twice: tiles of queries iterate over their keys for dq and dbias, tiles of keys iterate over
+// Scores are computed twice: tiles of queries iterate over their keys for dq and dbias, and tiles of keys iterate over
 // their queries for dk and dv. Thus each sum has a fixed order, and no two threads add to the same element.
 #include <map>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
@@ -40,15 +40,16 @@ class gradient_tile {
       statistics_[r] = all.statistics[row];
       means_[r] = static_cast<N>(dot(all.dy + row * g.value_width, all.y + row * g.value_width, g.value_width));
       if (statistics_[r] != -std::numeric_limits<N>::infinity()) continue;
-      // The query attends to no key, so its content must not matter.
+      // The query attends to no key, so its gradients are 0, whatever q and dy hold.
       means_[r] = 0;
       std::fill_n(q.get() + r * g.width, g.width, N(0));
       std::fill_n(dy.get() + r * g.value_width, g.value_width, N(0));
     }
   }
 
-  // Computes the weights after dropout and, if `needs_ds`, the gradients of the scores. Calls `use_gradient(row, ds)`
-  // with the gradients after the soft cap; `ds` then becomes the gradients before it.
+  // Computes the weights after dropout and, if `needs_ds`, `ds`: the gradients of the scaled products of q and k. Calls
+  // `use_gradient(row, ds of the row)` with the gradients of the scores, before it multiplies them by the derivative of
+  // the soft cap.
   template <class UseGradient>
   void compute(const key_tile<N>& keys, bool needs_ds, UseGradient&& use_gradient) {
     const query_tile& t = *tile_;
@@ -89,7 +90,8 @@ class gradient_tile {
   const scratch_array<N> dropout_factors_, cap_derivatives_;
 };
 
-// Returns the tiles in groups that add to the same elements of dbias; without dbias, each tile is a group.
+// Returns the tiles in groups; tiles of different groups add to different elements of dbias. Without dbias, each tile
+// is a group.
 template <class N>
 std::vector<std::vector<query_tile>> groups_of(const attention_tiles<N>& a) {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::vector<query_tile>> all;
@@ -133,7 +135,7 @@ void find_query_gradients(const attention_tiles<N>& a, const execution_context& 
 template <class N>
 void find_key_gradients(const attention_tiles<N>& a, const execution_context& w, const gradient_tensors<N>& all) {
   const attention_geometry& g = a.g;
-  // The tiles of queries of a sequence and a head of keys are adjacent.
+  // The tiles of queries of one sequence and one head of keys are neighbors in the list.
   const std::vector<query_tile> tiles = a.queries();
   struct unit {
     std::size_t begin, end;
@@ -181,7 +183,7 @@ void attention_gradient(const execution_context& w, const operator_step& s) {
                                 w.elements<N>(s.outputs[1]),
                                 w.elements<N>(s.outputs[2]),
                                 s.outputs.size() > 3 ? w.elements<N>(s.outputs[3]) : nullptr};
-  // Tokens beyond a sequence belong to no tile, and dbias is accumulated.
+  // Tokens after the end of their sequence belong to no tile, and dbias is accumulated: set both to 0.
   const auto clear = [&](std::size_t output) {
     std::fill_n(w.elements<N>(s.outputs[output]), elements_of(s.outputs[output].shape), N(0));
   };

@@ -41,7 +41,7 @@ TROUPE_INLINE N sum_of(const N* s, std::int64_t n) noexcept {
     for (std::int64_t k = 0; k < half; ++k) sums[k] += sums[k + half];
   return sums[0];
 }
-// Replaces scores by exp(s - base), or by 0 for keys that are not visible, whatever the base.
+// Replaces scores by exp(s - base), or by 0 for keys that are not visible, whatever the base is.
 template <class N>
 TROUPE_INLINE void exponentials(N* s, std::int64_t n, N base) noexcept {
   for (std::int64_t i = 0; i < n; ++i) {

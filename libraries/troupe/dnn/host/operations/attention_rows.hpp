@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <troupe/dnn/operations/attention/dropping.hpp>
 
-/// Loops over the scores of a query with some keys, and small products. Compiled for several kinds of processor.
+/// Loops over the scores of a query and some keys, and small products, compiled for several kinds of processor.
 namespace troupe::dnn::host {
 
-/// The most rows for `score_small_tile`, which is faster than a general product for so few.
+/// The most rows for which `score_small_tile` is faster than a general product.
 inline constexpr std::int64_t small_tile_rows = 2;
 
-/// The state of an online softmax: the largest score so far, and the sum of exp(score - largest).
+/// The state of an online softmax: the largest score so far, and the sum of exp(score - largest) over the scores so
+/// far.
 struct running_softmax {
   double largest, sum;
 };

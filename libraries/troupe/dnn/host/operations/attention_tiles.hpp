@@ -11,13 +11,13 @@
 #include <troupe/dnn/steps/attention_steps.hpp>
 #include <vector>
 
-/// Attention in square tiles of scores: rows are queries, columns are keys.
+/// Attention in square tiles of scores, whose rows are queries and whose columns are keys.
 namespace troupe::dnn::host {
 
-/// The most rows and columns of a tile, and the most of each extent of its products.
+/// The most rows and the most columns of a tile, and the largest extent of the products that BLAS computes for it.
 inline constexpr std::int64_t most_rows = 64;
 
-/// Consecutive queries of a sequence, for adjacent heads that share keys. A row is one head of one query; the heads of
+/// Consecutive queries of a sequence, for adjacent heads that share keys. A row is one head of one query. The heads of
 /// a query are adjacent rows.
 struct query_tile {
   std::int64_t sequence, key_head, first_head, heads, first, count;
@@ -27,12 +27,12 @@ struct query_tile {
   std::int64_t head(std::int64_t row) const noexcept { return first_head + row % heads; }
   std::int64_t query(std::int64_t row) const noexcept { return first + row / heads; }
 };
-/// Consecutive keys of a sequence, for one head: rows of k and v.
+/// Consecutive keys of a sequence, for one head of keys: rows of k and v.
 template <class N>
 struct key_tile {
   std::int64_t first, count;
   const N *k, *v;
-  std::uint64_t missing = 0;  ///< bit i: the page of key i is not in the pool
+  std::uint64_t missing = 0;  ///< bit i is set if the page of key i is not in the pool
 };
 
 template <class N>
@@ -42,12 +42,12 @@ scratch_array<N> make_scratch(std::int64_t rows, std::int64_t width) {
   return scratch_array<N>(new N[static_cast<std::size_t>(rows * width)]);
 }
 
-/// Computes c = a * b, or c += a * b if `adds`, for row-major matrices. a and b are dense, and stored transposed if
-/// `transpose_a` or `transpose_b`.
+/// Computes c = a * b, or c += a * b if `adds`, for row-major matrices. a and b are dense. The transpose of a is stored
+/// if `transpose_a`, that of b if `transpose_b`.
 template <class N>
 void multiply_tile(bool transpose_a, const N* a, std::int64_t m, std::int64_t k, bool transpose_b, const N* b,
                    std::int64_t n, N* c, std::int64_t ldc, bool adds) {
-  // For column-major matrices, as BLAS has them, this is the product of the transposed factors in reverse order.
+  // BLAS has column-major matrices; it computes this as the product of the transposed factors in reverse order.
   const std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
   for (std::int64_t l = 0; l < k; l += most_rows)
     for (std::int64_t j = 0; j < n; j += most_rows)
@@ -73,21 +73,23 @@ class attention_tiles {
 
   /// Returns the query tiles of all sequences that have keys.
   std::vector<query_tile> queries() const;
-  /// Returns the keys from the first to the last that any row of a tile attends to.
+  /// Returns the range from the first to the last key that any row of a tile attends to.
   key_range visible_keys(const query_tile& t) const noexcept;
 
-  /// Copies the rows of a tile from a tensor with a row for each query, multiplied by the factor.
+  /// Copies the rows of a tile from `from`, a tensor with a row for each head of each query, and multiplies them by
+  /// `factor`.
   void gather(const query_tile& t, const N* from, std::int64_t width, N factor, N* to) const;
   N* row_of(const query_tile& t, std::int64_t row, N* of, std::int64_t width) const noexcept {
     return of + g.query_row(t.queries, t.head(row), t.query(row)) * width;
   }
-  /// Returns the `count` keys from `first` on, at most most_rows. Keys in pages are copied to `copied`, which has space
-  /// for most_rows rows of k and v.
+  /// Returns the `count` keys from `first` on, where `count` is at most most_rows. If keys are in pages, copies them to
+  /// `copied`, which must have space for most_rows rows of k and of v.
   key_tile<N> keys(const token_range& of, std::int64_t key_head, std::int64_t first, std::int64_t count,
                    N* copied) const;
-  /// Computes the scores of a tile, in rows of `keys.count`. With a soft cap, computes its derivatives, too.
+  /// Computes the scores of a tile, in rows of `keys.count` scores. With a soft cap, computes the derivatives of its
+  /// function, too.
   void score(const query_tile& t, const N* rows, const key_tile<N>& keys, N* scores, N* derivatives) const;
-  /// Computes the factor by which dropout multiplies each weight.
+  /// Computes the factor by which dropout multiplies each weight of a tile.
   void find_dropout_factors(const query_tile& t, const key_tile<N>& keys, N* factors) const;
 
   const attention_geometry g;
@@ -95,7 +97,7 @@ class attention_tiles {
 
  private:
   const attention_dropping dropping_;
-  std::vector<N> alibi_slopes_;  // per head
+  std::vector<N> alibi_slopes_;  // of each head
 };
 
 }  // namespace troupe::dnn::host

@@ -12,7 +12,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// `width` adjacent blocks, each of `length` elements along the axis. `stride` is that of the axis.
+// `width` adjacent blocks, each of `length` elements along the axis. `stride` is the stride of the axis.
 template <class N>
 struct blocks_of {
   const N* from;
@@ -20,7 +20,7 @@ struct blocks_of {
   std::int64_t length, width, stride;
 };
 
-// The bits of magnitudes as integers, whose order is that of the magnitudes; NaN is the largest.
+// The bits of magnitudes as integers: they have the order of the magnitudes, and NaN is the largest.
 template <class N>
 using bits_of = std::conditional_t<sizeof(N) == sizeof(float), std::int32_t, std::int64_t>;
 template <class N>
@@ -69,7 +69,7 @@ TROUPE_INLINE void quantize_here(const blocks_of<N>& b, const block_attributes& 
   scale_here(b, t, scales);
 }
 
-// Compiled for several kinds of processor, which templates cannot be.
+// Functions that are compiled for several kinds of processor; templates cannot be.
 #define TROUPE_DNN_BLOCKS(N)                                                                                           \
   TROUPE_FOR_EACH_PROCESSOR                                                                                            \
   void quantize(const blocks_of<N>& b, const block_attributes& f, N* scales) noexcept { quantize_here(b, f, scales); } \
@@ -79,7 +79,7 @@ TROUPE_DNN_BLOCKS(float)
 TROUPE_DNN_BLOCKS(double)
 #undef TROUPE_DNN_BLOCKS
 
-// Calls `f(blocks, index of their first scale)` for all rows of blocks.
+// Calls `f(blocks, index of the first scale)` for each row of adjacent blocks.
 template <class N, class F>
 void for_each_row(const execution_context& w, const block_attributes& attributes, const location& from,
                   const location& to, F f) {

@@ -15,7 +15,7 @@ void apply(epilogue::op what, N* x, std::int64_t n) noexcept {
   epilogue::host::apply(what, x, x, x, x, n);
 }
 
-// Return the derivative of a function, computed from its result y.
+// Return the derivative of a function, computed from the function's result y.
 template <class N>
 TROUPE_INLINE N sigmoid_derivative(N y) noexcept {
   return y * (1 - y);
@@ -25,7 +25,7 @@ TROUPE_INLINE N tanh_derivative(N y) noexcept {
   return 1 - y * y;
 }
 
-// Loops over units [0, n), compiled for several kinds of processor, which templates cannot be.
+// Loops over the units [0, n). They are compiled for several kinds of processor, which templates cannot be.
 #define TROUPE_DNN_CELL_LOOPS(N)                                                                               \
   TROUPE_FOR_EACH_PROCESSOR                                                                                    \
   void add_products(N* to, const N* a, const N* b, std::int64_t n) noexcept {                                  \

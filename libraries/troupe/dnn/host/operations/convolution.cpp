@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products of matrices: the elements in the windows of a panel of positions are gathered into a matrix.
+// Convolutions as products of matrices: for each panel of positions, the elements in their windows are gathered into a
+// matrix.
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
@@ -27,13 +28,15 @@ struct convolution {
         gathered({groups * channels * g.image_size(), g.image_size(), {g.in[1] * g.in[2], g.in[2], 1}}, g, false,
                  channels, false) {}
 
-  // Returns true if the image itself is the window matrix: windows have one element, stride 1 and no padding.
+  // Returns true if the image itself is the window matrix: windows have one element and stride 1, and there is no
+  // padding.
   bool is_product() const noexcept {
     for (std::size_t i = 0; i < windows::most_spatial; ++i)
       if (g.width[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
     return true;
   }
-  // Returns true if groups have one channel: loops are faster then, because a product would have few summands.
+  // Returns true if each group has one channel of the image. Loops are faster then, because a product would have few
+  // summands.
   bool is_depthwise() const noexcept { return channels == 1; }
 
   std::int64_t panel_positions() const noexcept {
@@ -42,10 +45,10 @@ struct convolution {
     return std::min(g.positions(), most);
   }
 
-  // `count` positions from `first` on, of one group of an image.
+  // `count` positions from `first` on, in one group of one image.
   struct panel {
-    std::int64_t which, group, first, count;  // which: index among the groups of all images
-    N* workspace;  // memory for the window matrix, not of the plan; null if that is the image itself
+    std::int64_t which, group, first, count;  // which: image * groups + group
+    N* workspace;  // has the window matrix, apart from the plan's workspace; null if the image is the matrix
   };
   template <class F>
   void for_each_panel(F&& f) const {
@@ -79,7 +82,7 @@ struct convolution {
     return {p.workspace, p.count};
   }
 
-  // Adds the rows of a window matrix that belong to a channel to the elements of images that they were gathered from.
+  // Adds the rows of a window matrix that belong to `channel` to the image elements from which they were gathered.
   void scatter(N* all_images, const panel& p, std::int64_t channel) const {
     const auto part = part_of(p);
     for (std::int64_t f = 0; f < g.window_size(); ++f)
@@ -96,8 +99,8 @@ struct convolution {
   const windows::panels gathered;
 };
 
-// Computes z = op(x) * op(y) + beta * z for column-major matrices. Row-major matrices are passed as their transposes,
-// so the product is transposed, too: in a convolution, m counts positions and n output channels.
+// Computes z = op(x) * op(y) + beta * z for column-major matrices. The matrices of a convolution are row-major: they
+// are passed as their transposes, so that m counts positions, and n output channels.
 template <class N>
 void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64_t k, const N* x, std::int64_t ldx,
               const N* y, std::int64_t ldy, N beta, N* z, std::int64_t ldz) {
@@ -116,8 +119,8 @@ void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64
                                             .ldc = ldz});
 }
 
-// Calls `f(window element, first result, first image element, count)` for each window element and line of results, with
-// the results at which the window element is inside the image. For groups of one channel.
+// Calls `f(window element, first result, first image element, count)` for each window element and each line of results,
+// with the results in this line at which the window element is inside the image. Used for groups of one channel.
 template <class N, class F>
 void for_each_line(const windows::geometry& g, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i)
@@ -199,7 +202,7 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
                 weights + p.group * c.out_channels * c.summands, c.summands, 0, is_product ? image : p.workspace,
                 p.count);
     if (is_product) return;
-    // The rows of one channel add to the same elements, so each channel has one thread.
+    // Rows of one channel are added to the same elements, so one thread adds all rows of a channel.
     w.team.spread(c.channels, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CTC loss: sums over all alignments, as logarithms of probabilities in double. Each sequence has one thread.
+// The CTC loss: sums over all alignments, as logarithms of probabilities in double. One thread processes a sequence.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double log_sum(double a, double b, double c) noexcept {
   const double most = std::max(std::max(a, b), c);
-  if (most == -infinite) return a + b + c;  // -infinity, or NaN if one of the summands is
+  if (most == -infinite) return a + b + c;  // -infinity, or NaN if a summand is NaN
   return most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
 }
 
@@ -49,7 +49,7 @@ struct losses {
   const N* const logits;
   const std::int32_t *const labels, *const steps, *const counts;
   double* const all;
-  const std::int64_t stored_steps;  // number of steps whose sums are stored: all for the gradient
+  const std::int64_t stored_steps;  // number of steps whose sums are stored: 2 for the loss, all for its gradient
 };
 
 template <class N>
@@ -68,7 +68,7 @@ class alignments {
     }
   }
 
-  // Returns the log probability of all alignments. Stores the sums of the last two steps, or of all.
+  // Returns the logarithm of the probability of all alignments. Stores the sums of the last stored_steps steps.
   double total() {
     if (!possible_) return -infinite;
     find_norms();
@@ -86,7 +86,7 @@ class alignments {
     return log_sum(last[states_ - 1], states_ > 1 ? last[states_ - 2] : -infinite, -infinite);
   }
 
-  // Computes the gradient of the logits. `total` is what total() returned, which must be called before.
+  // Computes the gradient of the logits. `total` must be the result of a preceding call of total().
   void find_gradient(double total, N gradient, N* to) {
     const std::int64_t used = total == -infinite ? 0 : steps_, n = l_.classes();
     for (std::int64_t t = l_.time(); t-- > used;) std::fill_n(to + (t * l_.batch() + b_) * n, n, N(0));
@@ -134,7 +134,7 @@ class alignments {
       norm(t) = static_cast<double>(most) + std::log(sum);
     }
   }
-  // Computes, for each state at step t, the log probability of the labels behind it, from those at step t + 1.
+  // Computes for each state at step t the log probability of the labels after it, from those at step t + 1.
   void update_backward(std::int64_t t) {
     double* const now = backward(t);
     const double* const later = backward(t + 1);
@@ -152,7 +152,7 @@ class alignments {
   const std::int64_t b_;
   bool possible_ = false;
   std::int64_t steps_ = 0, states_ = 0;
-  std::vector<std::int64_t> classes_;  // per state
+  std::vector<std::int64_t> classes_;  // class of each state
 };
 
 }  // namespace

@@ -10,18 +10,20 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t piece = 512;          // elements of a tile, so that results of operations stay in the L1 cache
-constexpr std::int64_t short_run = 32;       // elements of a tile's line, if elements of different lines are neighbors
-constexpr std::int64_t part_size = 1 << 14;  // elements that are worth a thread
+constexpr std::int64_t piece = 512;     // most elements of a tile, so that results of operations stay in the L1 cache
+constexpr std::int64_t short_run = 32;  // the same for a line of a tile, if a line's elements are not neighbors
+constexpr std::int64_t part_size = 1 << 14;  // elements for which a thread of its own is worthwhile
 
-// `count` elements from `first` on of each of `lines` consecutive lines, whose stride is constant in each operand.
+// `count` elements from `first` on, in each of `lines` consecutive lines. The stride between the lines is constant in
+// each operand.
 struct tile {
   std::int64_t line, lines, first, count;
   std::int64_t elements() const noexcept { return lines * count; }
 };
 
-// The division of an elementwise kernel's lines into tiles. If elements of a line are not neighbors in some operand,
-// those of adjacent lines may be: a tile then has few elements of many lines. A tile also combines many short lines.
+// The division of an elementwise kernel's lines into tiles. If the elements of a line are not neighbors in some
+// operand, elements of adjacent lines may be neighbors: a tile then has few elements of many lines. A tile also
+// combines short lines.
 class tiles {
  public:
   explicit tiles(const elementwise_kernel& kernel)
@@ -71,7 +73,8 @@ void read(dtype type, const std::byte* from, const strides& s, const tile& t, N*
       epilogue::host::read(type, from + l * s.between * size, s.along, to + l * t.count, t.count);
     return;
   }
-  // Elements of different lines are neighbors: read a column at a time, and store a line at a time.
+  // Elements of different lines are neighbors in memory: read a column of the tile at a time, and store a line at a
+  // time.
   const auto store = [&](const N* columns, std::int64_t along) {
     for (std::int64_t l = 0; l < t.lines; ++l)
       for (std::int64_t i = 0; i < t.count; ++i) to[l * t.count + i] = columns[i * along + l];

@@ -7,8 +7,8 @@
 
 namespace troupe::dnn::host {
 
-/// Computes an elementwise kernel in the type N, some elements at a time, so that the results of its operations stay in
-/// the cache.
+/// Computes an elementwise kernel in the type N, a tile of elements at a time, so that the results of its operations
+/// stay in the cache.
 template <class N>
 void run(const elementwise_kernel& kernel, const execution_context& w);
 

@@ -10,7 +10,7 @@ namespace troupe::dnn::host {
 namespace {
 
 // The iteration space over x, and the number and size of its sets: a set is the elements that share a mean. Operand 0
-// is x or a tensor of its extents, operand 1 the statistics, operand 2 scale and offset.
+// is x or another tensor of the same extents, operand 1 is a tensor of statistics, and operand 2 is scale and offset.
 struct shapes {
   shapes(const normalization_attributes& f, const location& x, const location& statistics, const location* scale) {
     const tensor_shape full = grouped(x.shape, f.groups, false), of_sets = grouped(statistics.shape, f.groups, true);
@@ -27,7 +27,7 @@ struct shapes {
 };
 
 // Returns the sums of `value(element, set)` over the elements that share an element of operand `set_operand`, which has
-// `count` elements. `set` is the element's index among the statistics.
+// `count` elements. `set` is the index of the element's set in the tensors of statistics.
 template <class Value>
 std::vector<double> sums_of(const execution_context& w, const shapes& s, std::size_t set_operand, std::int64_t count,
                             Value&& value) {

@@ -7,8 +7,8 @@
 #include <troupe/dnn/steps/geometry.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
-/// The operations that the host computes in steps of their own, a family at a time. All tensors are dense, with
-/// elements of type N, except those of i32.
+/// The operations that the host computes as operator steps, by families. All tensors are dense, and their elements are
+/// of type N, except i32 tensors.
 namespace troupe::dnn::host {
 
 template <class N>

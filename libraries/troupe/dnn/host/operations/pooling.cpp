@@ -10,7 +10,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-// Replaces `best` by its maximum with one window element, at positions [0, count) of a line.
+// Replaces `best` by the maximum of `best` and one window element, at positions [0, count) of a line.
 template <class N>
 TROUPE_INLINE void take_best(N* best, const N* x, std::int64_t stride, std::int64_t count) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -18,8 +18,8 @@ TROUPE_INLINE void take_best(N* best, const N* x, std::int64_t stride, std::int6
     best[i] = ((v > best[i]) | (v != v)) ? v : best[i];
   }
 }
-// Does the same, and sets `where` to the index of the maximum in the image. `at` is the index of x[0]. Of equal
-// elements, the first one remains.
+// Does the same, and sets `where` to the index of the maximum in the image. `at` is the image index of x[0]. The first
+// of equal elements wins.
 template <class N>
 TROUPE_INLINE void find_best(N* best, std::int64_t* where, const N* x, std::int64_t at, std::int64_t stride,
                              std::int64_t count) noexcept {
@@ -35,8 +35,8 @@ TROUPE_INLINE void add_to_sums(double* sums, const N* x, std::int64_t stride, st
   for (std::int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(x[i * stride]);
 }
 
-// Calls `f(offset in the plane, first position, count)` for each window element, in row-major order, with the positions
-// of the line of results [a, b, *] at which the window element is inside the image.
+// Calls `f(offset in the plane, first position, count)` for each window element, in row-major order. It passes the
+// positions of the line of results [a, b, *] at which the window element is inside the image.
 template <class F>
 TROUPE_INLINE void for_each_window_element(const windows::geometry& g, std::int64_t a, std::int64_t b, F&& f) {
   for (std::int64_t i = 0; i < g.width[0]; ++i) {
@@ -53,7 +53,7 @@ TROUPE_INLINE void for_each_window_element(const windows::geometry& g, std::int6
   }
 }
 
-// Computes, for each position of a line, the number of elements that the mean divides by.
+// Computes, for each position of a line, the number of elements by which the mean divides.
 TROUPE_INLINE void count_elements(const windows::geometry& g, pooling_kind kind, std::int64_t a, std::int64_t b,
                                   std::vector<double>& counts) {
   std::fill(counts.begin(), counts.end(), kind == pooling_kind::mean ? static_cast<double>(g.window_size()) : 0.0);
@@ -136,11 +136,11 @@ TROUPE_INLINE void pool_plane_with_indexes(const windows::geometry& g, const N* 
   }
 }
 
-// Adds the gradients at those of positions [0, count) of a line whose maximum was this window element.
+// Adds dy to dx at those of the positions [0, count) of a line whose maximum was this window element.
 template <class N>
 TROUPE_INLINE void add_taken(const N* dy, const N* indexes, N* dx, std::int64_t at, std::int64_t stride,
                              std::int64_t count) noexcept {
-  // Indexes are integers, stored as N, so this is exact.
+  // Indexes are integers that are stored as N, so this arithmetic is exact.
   const N first = static_cast<N>(at), next = static_cast<N>(stride);
   for (std::int64_t i = 0; i < count; ++i)
     dx[i * stride] += indexes[i] == first + next * static_cast<N>(static_cast<std::int32_t>(i)) ? dy[i] : N(0);
@@ -159,7 +159,7 @@ TROUPE_INLINE void index_gradient_plane(const windows::geometry& g, const N* dy,
                             });
 }
 
-// Compiled for several kinds of processor, which templates cannot be.
+// Functions that are compiled for several kinds of processor; templates cannot be.
 #define TROUPE_DNN_PLANES(N)                                                                              \
   TROUPE_FOR_EACH_PROCESSOR                                                                               \
   void pool_one(const windows::geometry& g, pooling_kind kind, const N* image, N* to) {                   \
@@ -199,7 +199,7 @@ template <class N>
 void pool_gradient(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &dy = step.inputs[0], &dx = step.outputs[0];
-  const location* const x = step.inputs.size() > 1 ? &step.inputs[1] : nullptr;  // only of a maximum
+  const location* const x = step.inputs.size() > 1 ? &step.inputs[1] : nullptr;  // only if kind is maximum
   const auto g = windows::geometry::of(f.window, dx.shape, dy.shape, f.extents);
   const N* const from = w.elements<N>(dy);
   const N* const images = x != nullptr ? w.elements<N>(*x) : nullptr;

@@ -12,13 +12,14 @@ namespace {
 
 constexpr std::int64_t words_per_counter = 4, piece = 256;
 
-// The random word of each element; for normal numbers, the element's pair of words.
+// The random word of each element. For normal numbers, which use two words, `first` and `second` are the element's
+// pair.
 struct words {
   std::uint32_t word[piece], first[piece], second[piece];
-  std::uint32_t odd[piece];  // 1 if the element is the second one of its pair
+  std::uint32_t odd[piece];  // 1 if the element is the second of the two that share the pair
 };
 
-// Counters for Philox, which is computed for `wide` counters at a time, in vectors.
+// Counters for Philox. It processes `wide` counters at a time, in vectors.
 constexpr std::int64_t wide = 32;
 struct counters {
   std::uint32_t a[wide], b[wide], c[wide], d[wide];
@@ -34,7 +35,7 @@ TROUPE_INLINE void multiply_rounds(std::uint64_t seed, counters& n) noexcept {
   }
 }
 
-// Computes the words of consecutive counters. `to` must have space for the next multiple of `wide` counters.
+// Computes the words of `count` consecutive counters. `to` must have space for the next multiple of `wide` counters.
 TROUPE_FOR_EACH_PROCESSOR
 void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t count, std::uint32_t* to) noexcept {
   for (std::int64_t first = 0; first < count; first += wide) {
@@ -51,7 +52,7 @@ void find_words(std::uint64_t seed, std::uint64_t counter, std::int64_t count, s
     }
   }
 }
-// Computes the words of elements with a stride, each of which has its own counter.
+// Computes the words of elements whose stride is not 1. Each element has its own counter.
 TROUPE_FOR_EACH_PROCESSOR
 void find_strided_words(std::uint64_t seed, std::uint64_t n, std::uint64_t stride, std::int64_t count,
                         words& to) noexcept {
@@ -106,7 +107,8 @@ void make_numbers(random_kind kind, std::uint32_t limit, const words& from, doub
   make_here(kind, limit, from, to, n);
 }
 
-// Stores the words of consecutive elements. `from` points to the word of the first of them, element n of the sequence.
+// Stores the words of consecutive elements. `from` points to the word of the first one, which is element n of the
+// sequence.
 void take_words(bool is_normal, const std::uint32_t* from, std::uint64_t n, std::int64_t count, words& to) noexcept {
   if (!is_normal) return std::copy_n(from, count, to.word), void();
   const auto parity = static_cast<std::uint32_t>(n & 1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Recurrences and their gradients. Products that do not depend on the previous step are one product over all steps.
+// Recurrences and their gradients. Products that do not depend on the previous step are computed for all steps at once.
 #include <algorithm>
 #include <troupe/dnn/host/operations/cells.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
@@ -12,7 +12,7 @@
 namespace troupe::dnn::host {
 namespace {
 
-constexpr std::int64_t part_size = 1 << 13;  // elements that are worth a thread
+constexpr std::int64_t part_size = 1 << 13;  // elements for which a thread of its own is worthwhile
 
 // The layout and the sequences of a recurrence, for its computation and its gradient.
 template <class N>
@@ -23,19 +23,19 @@ struct recurrence {
   std::int64_t length(std::int64_t b) const noexcept {
     return lengths_ == nullptr ? l.time : std::clamp<std::int64_t>(lengths_[b], 0, l.time);
   }
-  // Calls `f(b, line, has_step)` on all cores, for each sequence b: its line of step t, and true if it has this step.
-  // `numbers` is the number of elements that a call processes.
+  // Calls `f(b, line, has_step)` on several threads, for each sequence b: with the index of its line of step t, and
+  // true if the sequence has this step. `elements` is the number of elements that a call processes.
   template <class F>
-  void for_each_sequence(std::int64_t t, std::int64_t numbers, F&& f) const {
-    work.team.spread(l.batch, std::max<std::int64_t>(1, part_size / numbers),
+  void for_each_sequence(std::int64_t t, std::int64_t elements, F&& f) const {
+    work.team.spread(l.batch, std::max<std::int64_t>(1, part_size / elements),
                      [&](std::int64_t b) { f(b, t * l.batch + b, t < length(b)); });
   }
   template <class F>
-  void for_each_line(std::int64_t numbers, F&& f) const {
-    work.team.spread(l.lines(), std::max<std::int64_t>(1, part_size / numbers), f);
+  void for_each_line(std::int64_t elements, F&& f) const {
+    work.team.spread(l.lines(), std::max<std::int64_t>(1, part_size / elements), f);
   }
   // Calls `f(first row, rows, offset)` for ranges of rows of the recurrent weights whose sums are contiguous in a line
-  // of the reserve: the sum of row i is element i + offset.
+  // of the reserve: element i + offset of the line is the sum of row i.
   template <class F>
   void for_each_part_of_sums(F&& f) const {
     if (l.cell != recurrent_cell::gru) return f(std::int64_t{0}, l.rows, std::int64_t{0});
@@ -198,7 +198,7 @@ class recurrence_gradient_computation : recurrence<N> {
         {input(at_.r), l.width}, dh_, l.width);
   }
 
-  // Returns x with 0 beyond the sequences' lengths, where x may be NaN or infinite: 0 times these would not be 0.
+  // Returns x with 0 at steps that sequences do not have. There x may be NaN or infinite, and 0 times these is not 0.
   const N* masked_x() const {
     const N* const x = input(at_.x);
     if (!has_lengths_) return x;
@@ -235,7 +235,7 @@ class recurrence_gradient_computation : recurrence<N> {
     else
       std::copy_n(output(at_.dinput_bias), l.rows, output(at_.drecurrent_bias));
   }
-  // Sums the gates' gradients over all steps of all sequences.
+  // Sums the gradients of the gates over all steps of all sequences.
   void sum_over_steps(const N* gradients, N* to) const {
     constexpr std::int64_t columns = 64;
     this->work.team.spread((l.rows + columns - 1) / columns, std::max<std::int64_t>(1, part_size / columns / l.lines()),

@@ -80,7 +80,7 @@ void interpolate_line(const interpolation<N>& m, const N* from, N* to) noexcept 
   }
 }
 
-// Computes the result line by line: sums weighted lines of the source, then interpolates along the line.
+// Computes the result line by line: adds weighted lines of the source, then interpolates along the sum.
 template <class N>
 void interpolate(const execution_context& w, const std::array<interpolation<N>, windows::most_spatial>& m,
                  std::int64_t planes, const N* from, N* to) {

@@ -10,12 +10,12 @@
 namespace troupe::dnn::host {
 namespace {
 
-// The elements at `count` consecutive positions of an image, in all channels.
+// The elements at `count` consecutive positions of an image, in all of its channels.
 template <class N>
 struct position_run {
   const N *x, *dy;
   N* to;
-  std::int64_t channels, between, count;  // `between` is the stride between channels
+  std::int64_t channels, between, count;  // `between` is the stride between neighboring channels
 };
 
 template <class N>
@@ -31,7 +31,7 @@ TROUPE_INLINE void divisors_here(const position_run<N>& s, const local_response_
   const N k = static_cast<N>(f.k), factor = static_cast<N>(f.alpha / static_cast<double>(f.size));
   for (std::int64_t i = 0; i < s.count; ++i) out[i] = k + factor * out[i];
 }
-// Computes dx = dy * power - factor * x * sum. The sum is over the products of the channels whose sums of squares
+// Computes dx = dy * power - factor * x * sum. The sum adds the products of those channels whose sums of squares
 // contain this channel.
 template <class N>
 TROUPE_INLINE void gradient_here(const position_run<N>& s, const local_response_norm_attributes& f,
@@ -47,7 +47,7 @@ TROUPE_INLINE void gradient_here(const position_run<N>& s, const local_response_
   for (std::int64_t i = 0; i < s.count; ++i) to[i] = dy[i] * power[i] - factor * x[i] * sum[i];
 }
 
-// Compiled for several kinds of processor, which templates cannot be.
+// Functions that are compiled for several kinds of processor; templates cannot be.
 #define TROUPE_DNN_RESPONSES(N)                                                                                    \
   TROUPE_FOR_EACH_PROCESSOR                                                                                        \
   void divisors(const position_run<N>& s, const local_response_norm_attributes& f, std::int64_t c, N* out) {       \

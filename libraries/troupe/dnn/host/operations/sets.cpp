@@ -35,7 +35,7 @@ void larger(double& a, double b) noexcept { a = a > b || a != a ? a : b; }
 void smaller(double& a, double b) noexcept { a = a < b || a != a ? a : b; }
 void times(double& a, double b) noexcept { a *= b; }
 
-// Returns the maximum or minimum of a line. Computes in vectors: the order does not matter.
+// Returns the maximum or minimum of a line. Computes it in vectors, since the order of the elements does not matter.
 template <bool Larger, class N>
 TROUPE_INLINE N best_along(const N* x, std::int64_t n, bool absolute) noexcept {
   constexpr std::int64_t wide = 32;
@@ -52,7 +52,7 @@ TROUPE_INLINE N best_along(const N* x, std::int64_t n, bool absolute) noexcept {
   for (std::int64_t k = 1; k < wide; ++k) best[0] = take(best[0], best[k]);
   return best[0];
 }
-// Compiled for several kinds of processor, which templates cannot be.
+// Functions that are compiled for several kinds of processor; templates cannot be.
 #define TROUPE_DNN_BEST(N)                                                                \
   TROUPE_FOR_EACH_PROCESSOR                                                               \
   double best_of(const N* x, std::int64_t n, bool larger, bool absolute) noexcept {       \
@@ -187,7 +187,7 @@ void multiply_matrices(const execution_context& w, const operator_step& step) {
     return out;
   };
   const iteration_space over(rank, batch.extents, {strides(c), strides(a), strides(b)});
-  // For column-major matrices, as BLAS has them, this is the product of the transposed factors in reverse order.
+  // BLAS has column-major matrices; it computes this as the product of the transposed factors in reverse order.
   const auto one = [&](std::int64_t at_c, std::int64_t at_a, std::int64_t at_b) {
     blas::multiply(blas::matrix_product<N, N>{.trans_a = blas::op::none,
                                               .trans_b = blas::op::none,
