@@ -10,8 +10,8 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// Returns true if cuDNN supports the attributes, and each query attends to a key: for queries without keys, cuDNN's
-// results differ from the definition.
+// Returns true if cuDNN supports the attributes, and each query attends to a key. For queries that attend to none,
+// cuDNN's results differ from the definition.
 bool is_supported(const attention_attributes& f, const tensor_shape& q, const tensor_shape& k) noexcept {
   if (f.soft_cap != 0 || f.has_bias != 0 || f.has_alibi != 0 || f.has_pages != 0 || f.has_step != 0) return false;
   if (f.dropout != 0 || f.queries != sequence_layout::whole || f.keys != sequence_layout::whole) return false;
@@ -38,7 +38,7 @@ class attention_graph_builder {
     return finish();
   }
 
-  // Inputs: dy, y, statistics, q, k, v.
+  // The node's inputs are dy, y, statistics, q, k and v.
   std::vector<operation_graph> gradient_graphs(bool repeatable) {
     if (!read_inputs(3, 6, 2) || analysis_.tensor(node_.inputs[2]).type != dtype::f32) return {};
     const auto dq = output(node_.outputs[0], attention_.type), dk = output(node_.outputs[1], attention_.type),
@@ -56,7 +56,7 @@ class attention_graph_builder {
   }
 
  private:
-  // Sets `attention_`. q, k and v are the inputs from `first` on. Returns true if these and the first `others` inputs
+  // Sets `attention_`. q, k and v are the inputs from `first` on. Returns true if they and the first `others` inputs
   // have one half type, and cuDNN supports the attention.
   bool read_inputs(std::size_t first, std::size_t end, std::size_t others) {
     attention_.type = analysis_.tensor(node_.inputs[first]).type;
@@ -75,8 +75,8 @@ class attention_graph_builder {
     return true;
   }
 
-  // Returns the tensor with its layout in memory if each token's elements are contiguous there, otherwise with a dense
-  // layout.
+  // Returns the tensor with its layout in memory if the elements of each token are contiguous there, otherwise with a
+  // dense layout.
   fusion_match::tensor with_layout(std::uint16_t number, dtype type) const {
     const encoded_tensor& t = analysis_.tensor(number);
     fusion_match::tensor out{number, type, t.shape};
@@ -93,8 +93,8 @@ class attention_graph_builder {
     return with_layout(node_.inputs[i], analysis_.tensor(node_.inputs[i]).type);
   }
 
-  // Returns the tensor that stores an output in this type: the converted or written tensor of its only reader, or the
-  // output itself if nothing reads it or the type is f32. Returns none if there is no such tensor.
+  // Returns the tensor that stores an output in this type: the tensor that its only reader converts or writes, or the
+  // output itself if nothing reads it or the type is f32. Returns nullopt if there is no such tensor.
   std::optional<fusion_match::tensor> output(std::uint16_t number, dtype type) {
     if (analysis_.uses.readers_of(number) == 0) return with_layout(number, type);
     const std::uint16_t at =
@@ -102,7 +102,7 @@ class attention_graph_builder {
     if (at == number && type != dtype::f32) return std::nullopt;
     return with_layout(at, type);
   }
-  // Returns true if cuDNN can write to a tensor directly. Statistics, which are f32, must be dense.
+  // Returns true if cuDNN can write to a tensor directly. Statistics, the only outputs in f32, must be dense.
   bool can_write(std::uint16_t to, dtype type) const {
     const encoded_tensor& t = analysis_.tensor(to);
     if (t.where != encoded_tensor::place::memory) return true;

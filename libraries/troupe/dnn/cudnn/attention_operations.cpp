@@ -65,7 +65,7 @@ operations::tensor attention_operations::masked(operations& to, tensor at) const
   }
   if (left) {
     const tensor row = index_along(2);
-    // One key more, because the comparison is strict.
+    // The limit is one higher because the comparison is strict.
     const std::int64_t reach = *left + 1 - (bottom_right ? keys - queries : 0);
     const tensor column =
         combine(CUDNN_POINTWISE_ADD, index_along(3), to.constant(static_cast<double>(reach)), dtype::f32, 3);
@@ -114,7 +114,7 @@ void attention_operations::add_gradient(operations& to, const gradient_tensors& 
     to.reshape(x, t);
     return t;
   };
-  // Adds the operations of a product that is summed over the heads that share keys.
+  // Adds a product whose results are summed over the heads that share a key head.
   const auto sum_of_heads = [&](tensor left, tensor right, tensor sum, const tensor_shape& shape, std::int64_t width) {
     if (q.extents[1] == shape.extents[1]) return to.product(left, right, sum);
     tensor_shape all{.rank = 4, .extents = {q.extents[0], q.extents[1], k.extents[2], width}};

@@ -6,21 +6,21 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Attention as the operations that cuDNN's engines recognize. Tensors are batch x heads x tokens x width, in a half
-/// type.
+/// Attention as the operations that cuDNN's engines recognize. Tensors have the axes batch, heads, tokens and width,
+/// and a half type.
 struct attention_operations {
   using tensor = operations::tensor;
   tensor_shape q, k, v;
   dtype type{};
   double scale = 1;
-  std::optional<std::int64_t> left, right;  ///< number of visible keys before and after the diagonal; none: all
+  std::optional<std::int64_t> left, right;  ///< keys that are visible before and after the diagonal; nullopt: all
   bool bottom_right = false;
 
   /// Adds the operations that compute y, and the statistics if given.
   void add_attention(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
                      std::optional<tensor> statistics) const;
-  /// The tensors of the gradient. k and v are `transposed`. `row_sums` and `dq_sums` are scratch memory in float, of
-  /// the shapes rows() and dq_sums(). Results are the same in every run only without `dq_sums`.
+  /// The tensors of the gradient. k and v are `transposed`. `row_sums` and `dq_sums` are scratch memory in f32, with
+  /// the shapes rows() and dq_sums(). Only without `dq_sums` are results the same in every run.
   struct gradient_tensors {
     tensor q, k, v, y, statistics, dy, dq, dk, dv, row_sums;
     std::optional<tensor> dq_sums;
@@ -28,7 +28,7 @@ struct attention_operations {
   /// Adds the operations that compute the gradients.
   void add_gradient(operations& to, const gradient_tensors& g) const;
 
-  /// Returns the shape with its last two axes swapped: k in the first product, v in its gradient.
+  /// Returns the shape with its last two axes exchanged. k is passed so to the first product, k and v to the gradient.
   static tensor_shape transposed(tensor_shape s) noexcept;
   tensor_shape scores() const noexcept;
   tensor_shape rows() const noexcept;

@@ -14,7 +14,7 @@
 namespace troupe::dnn::cudnn {
 namespace detail {
 
-/// Returns cuDNN's name of an attribute, for errors.
+/// Returns cuDNN's name of an attribute, for error texts.
 template <cudnnBackendAttributeName_t Name>
 constexpr std::string_view attribute_name() noexcept {
   constexpr std::string_view function = __PRETTY_FUNCTION__;
@@ -48,8 +48,8 @@ template <> struct attribute_type<cudnnPointwiseMode_t> : attribute_is<CUDNN_TYP
 
 }  // namespace detail
 
-/// A descriptor of cuDNN's graph API. Set all attributes, then call `finalize` and `check`: the descriptor stores the
-/// first failure, and the name of the attribute that caused it.
+/// A descriptor of cuDNN's graph API. Set all attributes, then call `finalize` and `check`. The descriptor stores the
+/// first failure, and the name of the attribute or call that failed.
 class descriptor {
  public:
   descriptor() noexcept = default;
@@ -69,7 +69,7 @@ class descriptor {
         static_cast<std::int64_t>(values.size()), values.data());
     return *this;
   }
-  /// Sets an attribute to another descriptor, which must outlive this one.
+  /// Sets an attribute to another descriptor, which must outlive this descriptor.
   template <cudnnBackendAttributeName_t Name>
   descriptor& set(const descriptor& other) noexcept {
     return refer<Name>(other.get());
@@ -88,10 +88,11 @@ class descriptor {
   descriptor& finalize() noexcept;
 
   cudnnStatus_t status() const noexcept { return status_; }
-  /// Fails if a call on this descriptor failed, with the error of the first that did.
+  /// Fails if a call on this descriptor failed, with the error of the first failed call.
   result<void> check() const;
 
-  /// Reads up to `values.size()` values of an attribute. Returns how many it has; 0 if it cannot be read.
+  /// Reads up to `values.size()` elements of an attribute. Returns how many elements the attribute has; 0 if it cannot
+  /// be read.
   template <cudnnBackendAttributeName_t Name, class T>
   std::int64_t read(std::span<T> values) const noexcept {
     std::int64_t count = 0;
@@ -115,7 +116,7 @@ class descriptor {
 
   unique_handle<cuda::handle_traits<cudnnBackendDescriptor_t, destroy>> handle_;
   cudnnStatus_t status_ = CUDNN_STATUS_SUCCESS;
-  std::string_view where_;  // the call or attribute that failed; static storage
+  std::string_view where_;  // the call or attribute that failed, in static storage
 };
 
 }  // namespace troupe::dnn::cudnn

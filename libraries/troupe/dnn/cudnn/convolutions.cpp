@@ -10,7 +10,7 @@ namespace {
 
 bool is_image(const tensor_shape& s) noexcept { return s.rank >= 3 && s.rank <= 5; }
 
-// Returns cuDNN's mode for a function; none if cuDNN does not have it, or computes it differently.
+// Returns cuDNN's mode for a function; nullopt if cuDNN does not have the function, or computes it differently.
 std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
   switch (function) {
     case epilogue::op::add:
@@ -30,9 +30,9 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
   }
 }
 
-// Returns the engines of cuDNN 9.19 whose results were wrong when all engines were compared with the definition for
-// 110,000 random convolutions. Some ignore that padding differs before and after the image, others read uninitialized
-// memory.
+// Returns the engines of cuDNN 9.19 with wrong results. They were found by comparing all engines with the definition
+// for 110,000 random convolutions. Some ignore that padding differs before and after the image, others read
+// uninitialized memory.
 std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f) {
   if (what == op::convolution) return {};
   if (what == op::convolution_data_gradient) return {78};
@@ -41,10 +41,10 @@ std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f
   return is_symmetric ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
 }
 
-// Builds the graphs of a convolution and the nodes that follow it, for one type of the factors.
+// Builds the graphs of a convolution and the nodes that follow it. The factors are converted to one type.
 class convolution_graph_builder {
  public:
-  /// Makes a builder. `fuses`: true if cuDNN may have engines that fuse elementwise functions with the convolution.
+  /// Makes a builder. `fuses` is true if cuDNN may have engines that fuse elementwise functions with the convolution.
   convolution_graph_builder(const graph_analysis& analysis, std::size_t node, dtype factors, bool fuses)
       : analysis_(analysis), uses_(analysis.uses), first_(node), factors_(factors), fuses_(fuses) {
     const encoded_tensor& a = tensor(this->node(node).inputs[0]);
@@ -62,7 +62,8 @@ class convolution_graph_builder {
   const encoded_node& node(std::size_t i) const noexcept { return analysis_.node(i); }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return analysis_.tensor(t); }
 
-  // Finds the elementwise nodes that follow the convolution, each the only reader of the one before it.
+  // Finds the elementwise nodes that follow the convolution. Each is the only reader of the result of the node before
+  // it.
   void find_functions() {
     std::uint16_t at = node(first_).outputs[0];
     for (;;) {
@@ -74,7 +75,7 @@ class convolution_graph_builder {
       if (!can_join) return;
       followers_.push_back(*next);
       at = n.outputs[0];
-      // After a conversion only a write can follow.
+      // Only a write can follow a conversion.
       if (n.what == op::write) return;
       if (n.what == op::convert) {
         const auto last = uses_.only_reader_of(at);
@@ -86,8 +87,8 @@ class convolution_graph_builder {
     }
   }
 
-  // Returns true if cuDNN has the function, and its other input is a number, or has an element for each channel or for
-  // each element of the image.
+  // Returns true if cuDNN has the function, and its other input, if any, is a number, has one element for each channel,
+  // or has the extents of the image.
   bool can_fuse(const encoded_node& n, std::uint16_t before) const {
     if (n.what != op::pointwise || n.input_count > 2) return false;
     if (!mode_of(n.attributes.as<pointwise_attributes>().function)) return false;
@@ -99,7 +100,7 @@ class convolution_graph_builder {
     return s.extents == image.extents || is_per_channel(s, image);
   }
 
-  // Returns a tensor with a dense layout, because some engines of cuDNN accept other strides and ignore them.
+  // Returns a tensor with a dense layout, because some of cuDNN's engines accept other strides but ignore them.
   std::optional<fusion_match::tensor> with_layout(std::uint16_t number, bool as_image, dtype type) const {
     const encoded_tensor& t = tensor(number);
     if (!type_of(type)) return std::nullopt;
@@ -111,15 +112,15 @@ class convolution_graph_builder {
     return t.where != encoded_tensor::place::memory || (same_layout(t.shape, to.shape) && analysis_.is_free(to.number));
   }
 
-  // Returns the type in which a result is stored: that of its memory, or the half type to which it was rounded,
-  // otherwise the type of sums.
+  // Returns the type in which a result is stored: the type of its memory, or the half type to which it was rounded,
+  // otherwise the type in which the convolution adds.
   dtype type_of_result(std::uint16_t t) const noexcept {
     const encoded_tensor& result = tensor(t);
     if (result.where == encoded_tensor::place::memory || is_half(result.type)) return result.type;
     return factors_ == dtype::f64 ? dtype::f64 : dtype::f32;
   }
 
-  // Builds the graph with the first `count` followers. Returns nothing if cuDNN cannot have an engine for it.
+  // Builds the graph with the first `count` followers. Returns nullopt if cuDNN cannot have an engine for it.
   std::optional<operation_graph> build(std::size_t count) const {
     const encoded_node& n = node(first_);
     const std::span<const std::size_t> followers(followers_.data(), count);
@@ -134,15 +135,15 @@ class convolution_graph_builder {
     const auto a = with_layout(n.inputs[0], true, factors_), b = with_layout(n.inputs[1], true, factors_),
                to = with_layout(last, true, type_of_result(last));
     if (!a || !b || !to || !can_write(*to)) return std::nullopt;
-    // cuDNN may round to integers and to bool differently from the definition, which a trial on whole numbers does not
-    // detect.
+    // cuDNN may round to integers and to bool differently from the definition. Trials do not detect that, because their
+    // operands are whole numbers.
     if (info(to->type).kind != dtype_kind::floating) return std::nullopt;
     const auto add = [&](const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
       list.push_back(t);
       return graph.operations.argument(t.type, t.shape);
     };
     const operations::tensor left = add(*a, graph.match.inputs), right = add(*b, graph.match.inputs);
-    // The functions, without writes and conversions.
+    // The followers without writes and conversions.
     std::vector<std::size_t> functions;
     for (const std::size_t c : followers)
       if (node(c).what == op::pointwise) functions.push_back(c);
@@ -191,7 +192,7 @@ class convolution_graph_builder {
   std::vector<std::size_t> followers_;
 };
 
-// Returns the types in which cuDNN can multiply factors of type `t` without rounding them, the fastest first.
+// Returns the types to which factors of type `t` can be converted for cuDNN without rounding, the fastest first.
 std::vector<dtype> types_of_factors(dtype t) {
   if (is_half(t)) return {t, dtype::f32};
   if (t == dtype::f32 || t == dtype::f8e4m3 || t == dtype::f8e5m2) return {dtype::f32};

@@ -15,14 +15,14 @@ namespace {
 
 using note = cudnnBackendNumericalNote_t;
 
-// Returns why an engine with these notes is rejected; "" if it is accepted.
+// Returns the reason why an engine with these notes is rejected; "" if it is accepted.
 std::string_view rejection_reason(std::span<const note> notes, const engine_constraints& constraints) noexcept {
   const auto has = [&](note n) { return std::ranges::find(notes, n) != notes.end(); };
   if (has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) return "it rounds its inputs";
   if (has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return "it rounds sums before they are complete";
   if (constraints.deterministic && has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return "it is not deterministic";
   if (!constraints.exact) return "";
-  // Tensor cores round inputs of f32 to TF32; the transforms lose digits.
+  // Tensor cores round inputs of f32 to TF32; Winograd and Fourier transforms lose digits.
   if (has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return "it rounds f32 to TF32";
   if (has(CUDNN_NUMERICAL_NOTE_WINOGRAD) || has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
       has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) || has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13) ||
@@ -40,14 +40,14 @@ std::string_view rejection_reason(const descriptor& configuration, const engine_
     return "its description cannot be read";
   if (std::ranges::find(constraints.excluded_engines, engine.read_number<CUDNN_ATTR_ENGINE_GLOBAL_INDEX>()) !=
       constraints.excluded_engines.end())
-    return "it gives wrong results for some shapes";
+    return "it computes wrong results for some shapes";
   std::array<note, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
   const std::int64_t has = engine.read<CUDNN_ATTR_ENGINE_NUMERICAL_NOTE>(std::span<note>(notes));
   return rejection_reason(
       std::span(notes).first(static_cast<std::size_t>(std::clamp<std::int64_t>(has, 0, notes.size()))), constraints);
 }
 
-// The reason why the search has found no plan so far, and true if another search may find one.
+// Why the search has found no plan so far, and whether a later search may find one.
 struct search_failure {
   std::string why = "its heuristics recommend none";
   bool is_temporary = false;
@@ -59,8 +59,8 @@ struct search_failure {
   void note(const error& e) { note(e.text(), e.reaction() != reaction::unsupported); }
 };
 
-// Returns the engine configurations that cuDNN's heuristics recommend for a graph, the best first. Notes the failure if
-// they cannot be read.
+// Returns the engine configurations that cuDNN's heuristics recommend for a graph, the best first. If they cannot be
+// read, returns none and notes the failure.
 std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMode_t mode, search_failure& failure) {
   descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set<CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH>(graph).set<CUDNN_ATTR_ENGINEHEUR_MODE>(mode);

@@ -9,8 +9,8 @@
 
 namespace troupe::dnn::cudnn {
 
-/// The functions of cuDNN that the engine uses. The library is optional: it is searched for when the engine is opened,
-/// as the toolkit's other libraries are.
+/// The functions of cuDNN that the engine uses. The library is optional. It is searched for when the engine is opened,
+/// in the same places as the toolkit's other libraries.
 struct functions {
   decltype(&::cudnnGetVersion) version;
   decltype(&::cudnnGetErrorString) text_of_status;
@@ -26,7 +26,7 @@ struct functions {
   decltype(&::cudnnBackendExecute) execute;
 };
 
-/// Loads the library, once: the file that TROUPE_CUDNN names, or libcudnn.so.9. It stays loaded.
+/// Loads the library that TROUPE_CUDNN names, or libcudnn.so.9; later calls do nothing. The library stays loaded.
 result<void> load();
 /// Returns the loaded functions. Precondition: `load` succeeded.
 const functions& calls() noexcept;

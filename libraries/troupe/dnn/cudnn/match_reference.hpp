@@ -8,10 +8,10 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Computes single elements of a fusion match's tensors in double, by the definitions of its nodes.
+/// Computes single elements of a fusion match's tensors in double, by the definitions of the match's nodes.
 class match_reference {
  public:
-  /// `read_input(input, at)` returns an element of an input of the match.
+  /// `read_input(input, at)` returns element `at` of an input of the match.
   using element_reader = std::function<double(std::size_t input, const axis_values& at)>;
   match_reference(const encoded_graph& g, const def_use& uses, const fusion_match& match, element_reader read_input)
       : graph_(g), uses_(uses), match_(match), read_input_(std::move(read_input)) {}
@@ -20,10 +20,10 @@ class match_reference {
     double magnitude = 0;
     return this->at(tensor, at, magnitude);
   }
-  /// Returns an element of a tensor. Sets `magnitude` to the sum of the absolute values of its summands if cuDNN rounds
-  /// the summands to a half type.
+  /// Returns an element of a tensor. If cuDNN rounds the summands of the element to a half type, sets `magnitude` to
+  /// the sum of their absolute values.
   double at(std::uint16_t tensor, const axis_values& at, double& magnitude) const;
-  /// Returns approximately how many multiplications an element of a tensor needs.
+  /// Returns about how many multiplications an element of a tensor needs.
   std::int64_t summands_of(std::uint16_t tensor) const;
 
  private:

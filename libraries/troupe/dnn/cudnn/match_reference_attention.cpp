@@ -7,7 +7,8 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// A sum of products, and the sum of their absolute values, to which the rounding errors of half types are proportional.
+// A sum of products, and the sum of their absolute values: rounding the products to a half type makes errors
+// proportional to it.
 struct sum {
   double value = 0, magnitude = 0;
   void add(double x) { value += x, magnitude += std::fabs(x); }
@@ -15,7 +16,7 @@ struct sum {
 
 }  // namespace
 
-// Attention over whole sequences, with a window and a scale: the only options that fusion matches have.
+// Attention over whole sequences, with a window and a scale. Fusion matches have no other options.
 struct match_reference::attention_reference {
   const match_reference& d;
   const encoded_node& n;
@@ -47,7 +48,7 @@ struct match_reference::attention_reference {
     return s * f.scale;
   }
   // Calls `use(key, weight)` for each key that is visible to query i, and returns the query's statistics. For
-  // attention, the weights sum to 1; for its gradient, they follow from the statistics that are given.
+  // attention, the weights sum to 1; for its gradient, they follow from the given statistics.
   template <class F>
   double for_each_weight(std::int64_t b, std::int64_t h, std::int64_t i, F&& use) const {
     std::vector<double> s(static_cast<std::size_t>(k.extents[2]), -INFINITY);
@@ -71,7 +72,7 @@ struct match_reference::attention_reference {
     return for_each_weight(at[0], at[1], at[2], [](std::int64_t, double) {});
   }
 
-  // Returns the gradient of the score of query i and key j, whose weight is given.
+  // Returns the gradient of the score of query i and key j from the attention weight of the pair.
   double score_gradient(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double weight) const {
     double s = 0;
     for (std::int64_t c = 0; c < v.extents[3]; ++c)

@@ -10,22 +10,22 @@
 
 namespace troupe::dnn::cudnn {
 
-/// A fusion match as an operation graph of cuDNN, for which cuDNN may have an engine.
+/// A fusion match as an operation graph of cuDNN. cuDNN may have an engine for it.
 struct operation_graph {
   fusion_match match;
-  cudnn::operations operations;  ///< arguments: inputs and outputs of the match, then those in the workspace
-  std::size_t factors = 2;       ///< the number of first inputs that cuDNN's kernels never read early
-  bool exact_f32 = false;        ///< true if the factors are f32, which must not be rounded if precision is exact
+  cudnn::operations operations;  ///< its arguments: inputs and outputs of the match, then scratch memory
+  std::size_t factors = 2;       ///< the first `factors` inputs are those that cuDNN's kernels never read early
+  bool exact_f32 = false;        ///< true if the factors are f32, and must not be rounded if precision is exact
   std::vector<std::int64_t> excluded_engines = {};  ///< cuDNN's global indexes of engines that must not be used
-  std::vector<std::uint64_t> scratch_bytes = {};    ///< bytes of each argument in the workspace
-  double trial_unit = 1;                            ///< operands of plan trials are small multiples of this
+  std::vector<std::uint64_t> scratch_bytes = {};    ///< bytes of each argument that is scratch memory
+  double trial_unit = 1;                            ///< elements of operands in plan trials are small multiples of it
 };
 
 constexpr bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 
-/// Return the graphs of a node, fused with nodes that follow it, for which cuDNN may have an engine; the best one
-/// first. `exact`: factors of f32 must not be rounded to fewer digits. `repeatable`: results must be the same in every
-/// run.
+/// Return the graphs of a node for which cuDNN may have an engine, the best one first. Graphs may fuse the node with
+/// nodes that follow it. If `exact`, factors of f32 must not be rounded to fewer digits. If `repeatable`, results must
+/// be the same in every run.
 std::vector<operation_graph> operation_graphs_of(const graph_analysis& g, std::size_t node,
                                                  const computation_options& options);
 std::vector<operation_graph> convolution_graphs(const graph_analysis& g, std::size_t node, bool exact);

@@ -10,7 +10,7 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// Returns a window's parameters for cuDNN's spatial axes, of which there must be at least two.
+// Returns a parameter of the window for each of cuDNN's spatial axes, of which there must be at least two.
 std::vector<std::int64_t> spatial(const windows::slides& s, std::int64_t windows::slide::* parameter,
                                   std::size_t count) {
   std::vector<std::int64_t> out;

@@ -14,16 +14,16 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Builds an operation graph of cuDNN. make_graph() fails with the first failure of the other functions.
+/// Builds an operation graph of cuDNN. If one of the other functions fails, make_graph() returns the first failure.
 class operations {
  public:
   using tensor = std::int64_t;  ///< unique id of a tensor in a variant pack
 
-  /// Adds a tensor in memory. The order of these calls is that of the addresses in a variant pack.
+  /// Adds a tensor in memory. Addresses in a variant pack have the order of these calls.
   tensor argument(dtype type, const tensor_shape& s) { return add(type, s, place::argument); }
   /// Adds a virtual tensor, which exists only between operations.
   tensor intermediate(const tensor_shape& s, dtype type = dtype::f32) { return add(type, s, place::intermediate); }
-  /// Adds a number by value, f32 or i32, that is stored with the plan.
+  /// Adds a number by value, as f32 or i32. It is stored with the plan.
   tensor constant(double n, dtype type = dtype::f32);
 
   /// Adds a convolution or one of its gradients.
@@ -32,15 +32,15 @@ class operations {
   struct function {
     cudnnPointwiseMode_t mode;
     dtype compute = dtype::f32;
-    std::int64_t axis = -1;  ///< for CUDNN_POINTWISE_GEN_INDEX
+    std::int64_t axis = -1;  ///< the axis of CUDNN_POINTWISE_GEN_INDEX and its users; -1: none
   };
   void pointwise(const function& f, std::initializer_list<tensor> in, tensor to);
-  /// Adds a product of matrices, which are the last two axes.
+  /// Adds a product of matrices; their rows and columns are the last two axes.
   void product(tensor a, tensor b, tensor to);
   void reduce(cudnnReduceTensorOp_t how, tensor x, tensor to);
   void reshape(tensor x, tensor to);
 
-  /// Returns bytes that describe all tensors and operations, as part of a plan's key.
+  /// Returns bytes that describe all tensors and operations. They are part of the key of a stored plan.
   const std::string& description() const noexcept { return description_; }
   /// Makes cuDNN's graph of the operations.
   result<descriptor> make_graph(cudnnHandle_t on) const;
@@ -68,7 +68,7 @@ class operations {
   std::optional<error> failed_;
 };
 
-/// Returns cuDNN's constant for a type; none if cuDNN does not have the type.
+/// Returns cuDNN's constant for a type; nullopt if cuDNN does not have the type.
 std::optional<cudnnDataType_t> type_of(dtype t) noexcept;
 
 }  // namespace troupe::dnn::cudnn

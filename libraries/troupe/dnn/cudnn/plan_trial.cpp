@@ -13,9 +13,9 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
-// The period with which elements of operands repeat: a prime, so that lines differ.
+// The period with which elements of operands repeat. It is a prime, so that lines differ.
 constexpr std::int64_t period = 65521;
-// Returns an integer from -3 to 3, so that float represents sums of products exactly.
+// Returns an integer from -3 to 3. Float represents sums of products of such integers exactly.
 double operand_value(std::size_t operand, std::int64_t element) noexcept {
   std::uint64_t x = (static_cast<std::uint64_t>(element % period) + 1) * 0x9e3779b97f4a7c15u + operand * 0x7f4a7c15u;
   x ^= x >> 29, x *= 0xbf58476d1ce4e5b9u, x ^= x >> 32;
@@ -31,7 +31,7 @@ std::uint64_t bytes_of(const fusion_match::tensor& t) noexcept {
   return static_cast<std::uint64_t>(elements_of(t.shape)) * troupe::bytes_of(t.type);
 }
 
-// Returns the index of sample `which` of a tensor: first its corners, then random elements.
+// Returns the position of sample `which` of a tensor: the first samples are its corners, the others random elements.
 axis_values sample_position(const tensor_shape& s, std::int64_t which) noexcept {
   axis_values at{};
   std::uint64_t x = static_cast<std::uint64_t>(which) * 0x9e3779b97f4a7c15u;
@@ -82,13 +82,14 @@ bool plan_trial::fill(std::size_t operand, const fusion_match::tensor& t) {
                          unit_ * operand_value(operand, static_cast<std::int64_t>(i)));
   const auto [to, bytes] = memory_.back();
   if (::cuMemcpyHtoDAsync(to, numbers.data(), numbers.size(), stream_) != CUDA_SUCCESS || !wait()) return false;
-  // Doubles the filled part.
+  // Double the filled part until the block is full.
   for (std::uint64_t done = numbers.size(); done < bytes; done *= 2)
     if (::cuMemcpyDtoDAsync(to + done, to, std::min(done, bytes - done), stream_) != CUDA_SUCCESS) return false;
   return true;
 }
 
-// Fills the blocks from `from` on with bytes that no correct result has, to detect elements that a plan does not write.
+// Fills the blocks from `from` on with bytes that no correct result has, so that compare() detects elements that a plan
+// does not write.
 bool plan_trial::poison(std::size_t from) {
   for (std::size_t i = from; i < memory_.size(); ++i)
     if (::cuMemsetD8Async(memory_[i].address, 0xee, memory_[i].bytes, stream_) != CUDA_SUCCESS) return false;
@@ -98,7 +99,7 @@ bool plan_trial::poison(std::size_t from) {
 result<trial_result> plan_trial::run(const fusion_match& match, bool measured, const enqueue_function& enqueue) {
   const auto no_memory = [] {
     return error(reaction::retry_later, "dnn",
-                 "there is not enough GPU memory to try a plan of cuDNN before it is used");
+                 "there is not enough GPU memory to try a plan of cuDNN on test operands");
   };
   if (!make_operands(match)) return no_memory();
   const std::size_t operands = addresses_.size();
@@ -145,7 +146,8 @@ trial_result plan_trial::compare(const fusion_match& match) const {
       double magnitude = 0;
       const double actual = epilogue::number_at(actual_bytes[static_cast<std::size_t>(k)].data(), out.type),
                    expected = reference.at(out.number, at, magnitude);
-      // One rounding step of a narrow type; other tolerances cover how implementations of functions differ.
+      // `rounding` is one rounding step of a narrow type; the other tolerances allow for different implementations of
+      // functions.
       const double rounding =
           size < 4 ? std::fabs(epilogue::nearest_of(out.type, expected * (1 + 0x1p-7)) - expected) : 0;
       if (!(std::fabs(actual - expected) <= 1e-4 * std::max(1.0, std::fabs(expected)) + rounding + 0x1p-7 * magnitude))

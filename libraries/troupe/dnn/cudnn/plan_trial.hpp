@@ -14,13 +14,13 @@
 
 namespace troupe::dnn::cudnn {
 
-/// Tries plans for a fusion match on known operands before they are used, because some engines of cuDNN compute wrong
+/// Tries plans for a fusion match on known operands before they are used, because some of cuDNN's engines compute wrong
 /// results for some shapes. Waits for the GPU.
 class plan_trial {
  public:
-  /// The number of elements to compare: `few` for a plan that has passed a full trial before.
+  /// How many elements are compared: `few` if the plan has passed a full trial before.
   enum class extent : std::uint8_t { full, few };
-  /// Makes a trial. Elements of operands are integers from -3 to 3 times `unit`.
+  /// Makes a trial. Elements of operands are integers from -3 to 3, multiplied by `unit`.
   plan_trial(const encoded_graph& g, const def_use& uses, CUstream stream, double unit, extent extent = extent::full)
       : graph_(g),
         uses_(uses),
@@ -31,10 +31,11 @@ class plan_trial {
   plan_trial(const plan_trial&) = delete;
   plan_trial& operator=(const plan_trial&) = delete;
 
-  /// Enqueues a plan in the stream of the trial, with the addresses of its operands and workspace.
+  /// Enqueues a plan in the stream of the trial, with the addresses of the match's inputs and outputs and of its
+  /// workspace.
   using enqueue_function = std::function<cudnnStatus_t(std::span<void* const> addresses, void* workspace)>;
   /// Runs a plan, compares some elements of its results with the definition, and measures its time if `measured`. Fails
-  /// if there is not enough memory.
+  /// if there is not enough GPU memory.
   result<trial_result> run(const fusion_match& match, bool measured, const enqueue_function& enqueue);
 
  private:
@@ -54,8 +55,8 @@ class plan_trial {
   const def_use& uses_;
   const CUstream stream_;
   const double unit_;
-  const std::int64_t most_summands_;  // limit of the multiplications that the definition needs for the comparison
-  std::vector<block> memory_;         // of inputs, then of outputs
+  const std::int64_t most_summands_;  // most multiplications that the definition takes for the comparison
+  std::vector<block> memory_;         // inputs, then outputs; during run() also the workspace
   std::vector<void*> addresses_;
 };
 

@@ -18,7 +18,7 @@ std::string text_of(cudnnStatus_t status) {
 bool is_refusal(cudnnStatus_t status) noexcept {
   switch (CUDNN_STATUS_CATEGORY(static_cast<int>(status))) {
     case CUDNN_STATUS_NOT_SUPPORTED:
-    // cuDNN returns BAD_PARAM for parameters that it does not support, such as a shape of a scale.
+    // cuDNN returns BAD_PARAM also for parameters that it does not support, such as a shape of a scale.
     case CUDNN_STATUS_BAD_PARAM:
       return true;
     default:

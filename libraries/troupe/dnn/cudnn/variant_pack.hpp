@@ -14,20 +14,21 @@
 
 namespace troupe::dnn::cudnn {
 
-/// The ids of a plan's tensors, its constants, and its arguments in the workspace, which follow cuDNN's own workspace.
+/// What the variant packs of a plan have in common: the ids of its tensors, its constants, and the bytes of its scratch
+/// memory, which follows cuDNN's own workspace.
 class variant_pack {
  public:
   explicit variant_pack(const operation_graph& s)
       : ids_(s.operations.arguments()), constants_(s.operations.constants()), scratch_(s.scratch_bytes) {
     ids_.insert(ids_.end(), s.operations.constant_names().begin(), s.operations.constant_names().end());
   }
-  /// Returns the bytes of workspace that a plan needs, with its arguments in the workspace.
+  /// Returns the bytes of workspace that a plan needs, including its scratch memory.
   std::uint64_t workspace_of(const execution_plan& plan) const noexcept {
     std::uint64_t out = scratch_.empty() ? plan.workspace : round_up(plan.workspace, 256);
     for (const std::uint64_t bytes : scratch_) out += round_up(bytes, 256);
     return out;
   }
-  /// Returns cuDNN's descriptor for these addresses. It refers to the constants in this object.
+  /// Returns cuDNN's descriptor for these addresses. The descriptor refers to the constants in this object.
   descriptor with(const execution_plan& plan, std::span<void* const> addresses, void* workspace) const {
     std::array<void*, most> all{};
     std::size_t n = 0;
@@ -50,7 +51,7 @@ class variant_pack {
     const descriptor pack = with(plan, addresses, workspace);
     return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status() : calls().execute(handle, plan.plan.get(), pack.get());
   }
-  /// The most tensors and constants.
+  /// The most tensors and constants of a plan.
   static constexpr std::size_t most = 32;
   std::size_t size() const noexcept { return ids_.size(); }
 
@@ -60,11 +61,11 @@ class variant_pack {
   std::vector<std::uint64_t> scratch_;
 };
 
-/// The descriptors that a lane last used for a kernel: making one takes about two microseconds. Used by one thread at a
-/// time.
+/// The descriptors that a lane used last for a kernel. They are kept because making one takes about two microseconds.
+/// Not thread-safe.
 class recent_packs {
  public:
-  /// Returns the descriptor that `of.with` makes for these addresses.
+  /// Returns the descriptor that `of.with` makes for these addresses, if possible one that was made before.
   const descriptor& find(const variant_pack& of, const execution_plan& plan, std::span<void* const> addresses,
                          void* workspace) {
     for (const entry& k : all_)
@@ -90,7 +91,7 @@ class recent_packs {
   std::size_t next_ = 0;
 };
 
-/// A fusion match, and the plan of cuDNN that computes it. All kernels that cudnn::vendor finds are of this type.
+/// A fusion match, and the plan of cuDNN that computes it. cudnn::vendor finds only kernels of this type.
 class cudnn_kernel : public vendor_kernel {
  public:
   cudnn_kernel(fusion_match match, variant_pack pack, execution_plan plan)

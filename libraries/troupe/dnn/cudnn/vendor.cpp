@@ -28,7 +28,7 @@ std::string version_text() {
 
 class cudnn_vendor;
 
-// A kernel that uses the handle of the call's lane.
+// A kernel that runs with the cuDNN handle of the call's lane.
 class cudnn_kernel_on_lanes final : public cudnn_kernel {
  public:
   cudnn_kernel_on_lanes(operation_graph s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
@@ -42,7 +42,7 @@ class cudnn_kernel_on_lanes final : public cudnn_kernel {
  private:
   const bool reads_early_;
   cudnn_vendor& of_;
-  mutable std::vector<recent_packs> packs_;  // per lane
+  mutable std::vector<recent_packs> packs_;  // of each lane
 };
 
 class cudnn_vendor final : public vendor {
@@ -75,11 +75,11 @@ class cudnn_vendor final : public vendor {
     return out;
   }
 
-  // Calls `f(handle)` with the handle of the call's lane, in the call's stream.
+  // Calls `f(handle)` with the cuDNN handle of the call's lane, which is set to the call's stream.
   template <class F>
   result<void> with_handle(const call& c, F&& f) {
     if (c.lane >= lanes_.size())
-      return error(reaction::fatal, "dnn", cat("lane is ", c.lane, "; expected less than ", lanes_.size()));
+      return error(reaction::fatal, "dnn", cat("the call's lane is ", c.lane, "; expected less than ", lanes_.size()));
     lane& on = lanes_[c.lane];
     const auto stream = static_cast<CUstream>(c.stream);
     if (on.library.get() == nullptr) on.library = TROUPE_TRY(make_handle());
@@ -113,7 +113,7 @@ class cudnn_vendor final : public vendor {
     return nullptr;
   }
 
-  // Returns the plan that an earlier process stored, or a new one; none if cuDNN has none.
+  // Returns the plan that an earlier process stored, or a new one; nullopt if cuDNN has no plan.
   std::optional<execution_plan> find_execution_plan(const graph_analysis& analysis, operation_graph& s,
                                                     const variant_pack& pack, const computation_options& options) {
     const std::string key = key_on_disk(s, options);
@@ -140,7 +140,7 @@ class cudnn_vendor final : public vendor {
       return std::move(*made);
     }
     if (made.error().reaction() == reaction::unsupported) {
-      kept_.keep_provisionally(key, "");  // not a plan: cuDNN has none
+      kept_.keep_provisionally(key, "");  // "" means that cuDNN has no plan
     } else {
       is_final_ = false;
       remarks_.once(cat("slow: our kernels compute a part of a graph instead of cuDNN, because ", made.error().text()));
@@ -148,8 +148,8 @@ class cudnn_vendor final : public vendor {
     return std::nullopt;
   }
 
-  // Returns true if the plan of an earlier process, which tried it, computes right results here too, or if there is no
-  // memory to try it again.
+  // Returns true if a plan that an earlier process tried and stored computes right results here, too, or cannot be
+  // tried again for want of memory.
   bool gives_right_results(const graph_analysis& analysis, const operation_graph& s, const variant_pack& pack,
                            const execution_plan& plan) {
     if (const auto ready = cuda::await_default_stream("dnn"); !ready) {
@@ -165,7 +165,8 @@ class cudnn_vendor final : public vendor {
     return false;
   }
 
-  // Makes a plan. Fails with reaction::unsupported if cuDNN has no plan with right results and will not have one later.
+  // Makes a plan. Fails with reaction::unsupported if cuDNN has no plan that computes right results, and will have none
+  // later.
   result<execution_plan> new_plan(const graph_analysis& analysis, operation_graph& s, const variant_pack& pack,
                                   const computation_options& options) {
     const auto graph = TROUPE_TRY(s.operations.make_graph(planning_.get()));
@@ -205,10 +206,10 @@ class cudnn_vendor final : public vendor {
   cuda::stream stream_;
   const std::string gpu_;
   const std::uint64_t most_workspace_;
-  bool is_final_ = true;  // result of the current search
+  bool is_final_ = true;  // search_result::is_final of the current search
   plan::remarks remarks_;
-  plan::kept_choices kept_{remarks_, {}};  // plans as text; "" if cuDNN has none
-  std::vector<lane> lanes_;                // one thread at a time uses each
+  plan::kept_choices kept_{remarks_, {}};  // plans as text; "" if cuDNN has no plan
+  std::vector<lane> lanes_;                // each is used by one thread at a time
   std::string version_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests which results of searches in cuDNN are stored on disk, with a fake driver and a fake of cuDNN.
+// Tests which results of searches for plans are stored on disk, with a fake driver and a fake cuDNN.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/dnn/cudnn/testing/fake_cudnn.hpp>
@@ -34,7 +34,7 @@ class cudnn_vendor : public dnn_numerics {
     ::setenv("TROUPE_CACHE", "off", 1);
   }
 
-  // Plans the convolution in a new engine. Returns how often cuDNN was searched.
+  // Plans the convolution in a new engine. Returns the number of times that cuDNN's heuristics were queried.
   int searches(std::uint64_t workspace = any_workspace) {
     engine = std::make_unique<numerics::engine_under_test>(TROUPE_ENGINE_UNDER_TEST);
     library->searches = 0;
@@ -85,7 +85,7 @@ TEST_F(cudnn_vendor, a_temporary_failure_is_not_stored_on_disk) {
     EXPECT_TRUE(has_remark("slow: our kernels compute a part of a graph instead of cuDNN")) << s;
     EXPECT_GT(searches(), 0) << s;
   }
-  // The same for engines, and for plans that are tried.
+  // The same for plans that cannot be made or fail in their trial.
   library->heuristics = CUDNN_STATUS_SUCCESS, library->engines = 2;
   library->plans = CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
   EXPECT_GT(searches(), 0);
@@ -99,7 +99,7 @@ TEST_F(cudnn_vendor, a_temporary_failure_is_not_stored_on_disk) {
   EXPECT_EQ(searches(), 0) << "the plan is stored";
 }
 
-TEST_F(cudnn_vendor, a_lack_of_memory_in_the_trial_is_not_stored_on_disk) {
+TEST_F(cudnn_vendor, a_trial_without_enough_memory_is_not_stored_on_disk) {
   library->engines = 1, library->execute = compute;
   driver.fail("cuMemAllocAsync", CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_GT(searches(), 0);
@@ -110,13 +110,13 @@ TEST_F(cudnn_vendor, a_lack_of_memory_in_the_trial_is_not_stored_on_disk) {
   EXPECT_EQ(searches(), 0);
 }
 
-TEST_F(cudnn_vendor, wrong_results_are_stored_as_a_refusal) {
+TEST_F(cudnn_vendor, a_plan_with_wrong_results_is_stored_as_a_refusal) {
   library->engines = 1;
   EXPECT_GT(searches(), 0);
   EXPECT_EQ(searches(), 0);
 }
 
-TEST_F(cudnn_vendor, a_plan_from_disk_that_gives_wrong_results_is_replaced) {
+TEST_F(cudnn_vendor, a_stored_plan_with_wrong_results_is_ignored_and_searched_again) {
   library->engines = 1, library->execute = compute;
   EXPECT_GT(searches(), 0);
   EXPECT_EQ(searches(), 0);
@@ -125,7 +125,7 @@ TEST_F(cudnn_vendor, a_plan_from_disk_that_gives_wrong_results_is_replaced) {
   EXPECT_TRUE(has_remark("ignored a plan in " + path_));
 }
 
-TEST_F(cudnn_vendor, stored_plans_depend_on_the_gpu_and_on_the_workspace_limit) {
+TEST_F(cudnn_vendor, plans_are_stored_for_one_gpu_and_one_workspace_limit) {
   library->engines = 1, library->execute = compute;
   EXPECT_GT(searches(), 0);
   EXPECT_EQ(searches(driver.memory), 0) << "an eighth of the GPU memory is the limit of any plan";
@@ -137,7 +137,7 @@ TEST_F(cudnn_vendor, stored_plans_depend_on_the_gpu_and_on_the_workspace_limit) 
   EXPECT_EQ(searches(), 0);
 }
 
-TEST_F(cudnn_vendor, results_that_are_stored_as_integers_or_bool_are_rounded_by_our_kernels) {
+TEST_F(cudnn_vendor, results_in_integers_or_bool_are_rounded_by_our_kernels_instead_of_cudnn) {
   for (const dtype t : {dtype::boolean, dtype::i32}) {
     const value y =
         convolution(given(dtype::bf16, {1, 8, 4, 4}, channels_last), given(dtype::bf16, {8, 8, 1, 1}, channels_last));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A fake of cuDNN: the functions that dnn uses. It records calls and returns what a test specifies.
+// A fake cuDNN: the functions of cuDNN that dnn uses. It records calls and returns what a test specifies.
 #include "fake_cudnn.hpp"
 
 #include <algorithm>

@@ -10,10 +10,10 @@
 
 namespace troupe::dnn::cudnn::testing {
 
-/// The state of the fake of cuDNN: what its functions return, and what they recorded. The fake exports
-/// `troupe_fake_cudnn()`, which returns a pointer to this state.
+/// The state of the fake cuDNN: what its functions return and have recorded. The fake exports `troupe_fake_cudnn()`,
+/// which returns a pointer to this state.
 struct fake_cudnn {
-  cudnnStatus_t heuristics = CUDNN_STATUS_SUCCESS;  ///< status of finalizing heuristics
+  cudnnStatus_t heuristics = CUDNN_STATUS_SUCCESS;  ///< status of finalizing a heuristics descriptor
   cudnnStatus_t plans = CUDNN_STATUS_SUCCESS;       ///< status of finalizing an execution plan
   std::int64_t engines = 0;                         ///< number of engines that heuristics recommend
   /// Executes a plan with these operands.
