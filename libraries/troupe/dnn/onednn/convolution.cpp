@@ -22,7 +22,7 @@ layout any(const layout& l) {
   (void)calls().layout_by_tag(&out, l.ndims, l.dims, dnnl_f32, dnnl_format_tag_any);
   return out;
 }
-// Returns oneDNN's layout of filters: if there are groups, with one more axis, the first.
+// Returns oneDNN's layout of filters. If there are several groups, it has one more axis, the first one.
 layout layout_of_filters(const tensor_shape& s, std::int64_t groups) {
   if (groups == 1) return layout_of(s);
   tensor_shape divided{.rank = s.rank + 1};
@@ -136,7 +136,7 @@ class convolution_builder {
                   primitive_list::argument(2, to));
   }
 
-  // Adds the described primitive and stores its result in `to`.
+  // Adds the described primitive, and stores the primitive's result in `to`.
   static std::optional<primitive_list> finish(primitive_list out, const description& d,
                                               std::vector<primitive_list::operand> operands, int name,
                                               dnnl_query_t which, const primitive_list::tensor& to) {
@@ -181,8 +181,9 @@ class convolution_builder {
     return out;
   }
 
-  // Returns true if oneDNN's implementation is fast. It must not consist of reference loops; it must multiply matrices
-  // only with the strategy `products`, and then without functions.
+  // Returns true if oneDNN's implementation is fast. It must not consist of reference loops. With the strategy
+  // `products`, it must multiply matrices, and there must be no functions; with other strategies, it must not multiply
+  // matrices.
   bool is_good(const description& d) const {
     if (!d) return false;
     const char* text = nullptr;

@@ -10,7 +10,7 @@
 
 namespace troupe::dnn::onednn {
 
-/// A convolution of f32 or one of its gradients, and functions that are applied to its result.
+/// A convolution in f32, or one of its gradients, and functions that are applied to the result.
 struct convolution {
   /// A function of the result x: x * other, x + other, or an elementwise function of x.
   struct function {
@@ -18,7 +18,7 @@ struct convolution {
     float alpha = 0;
     bool has_other = false;  ///< true if the next argument is `other`: one element for each channel
   };
-  /// The layout in which images are computed: channels first for products of matrices, channels last, or oneDNN's
+  /// The layout of images in the computation: channels first for products of matrices, channels last, or oneDNN's
   /// choice.
   enum class strategy : std::uint8_t { products, channels_last, library_choice };
 
@@ -26,12 +26,12 @@ struct convolution {
   convolution_attributes attributes{};
   tensor_shape image, filters, result;  ///< with the strides in which they are stored
   strategy chosen = strategy::channels_last;
-  bool has_bias = false;  ///< true if a bias, one element for each channel, is the argument after the node's inputs
+  bool has_bias = false;  ///< true if the argument after the node's inputs is a bias: one element for each channel
   std::vector<function> functions = {};
 };
 
 /// Returns the primitives that compute the convolution. Their arguments are the inputs of the node, the bias, the other
-/// inputs of functions, then the output. Returns none if oneDNN has no fast implementation.
+/// inputs of functions, and the output. Returns nullopt if oneDNN has no fast implementation.
 std::optional<primitive_list> make_primitive_list(dnnl_engine_t on, const convolution& c);
 
 }  // namespace troupe::dnn::onednn

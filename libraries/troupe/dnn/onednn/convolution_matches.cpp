@@ -19,7 +19,7 @@ bool is_convolution(op o) noexcept {
   return o == op::convolution || o == op::convolution_data_gradient || o == op::convolution_weight_gradient;
 }
 bool maps_elements(op o) noexcept { return o == op::pointwise || o == op::convert; }
-// Returns true if a convolution of the type is computed in f32.
+// Returns true if convolutions of this type are computed in f32.
 bool is_float(dtype t) noexcept {
   return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16 || t == dtype::f8e4m3 || t == dtype::f8e5m2;
 }
@@ -38,8 +38,9 @@ image_layout common(image_layout a, image_layout b) noexcept {
                                                                                 : b;
 }
 
-// Returns oneDNN's function that computes an elementwise function as defined; none if there is none. For relu, that is
-// elu with factor 0, because oneDNN's relu turns NaN into 0. Its softplus and exponential differ from the definition.
+// Returns oneDNN's function that computes an elementwise function as it is defined; nullopt if oneDNN has none. relu
+// becomes elu with factor 0, because oneDNN's relu turns NaN into 0. oneDNN's softplus and exponential differ from the
+// definition.
 std::optional<convolution::function> function_of(epilogue::op f) noexcept {
   switch (f) {
     case epilogue::op::relu:
@@ -99,7 +100,7 @@ class convolution_finder {
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
   bool is_in_memory(std::uint16_t t) const noexcept { return tensor(t).where == encoded_tensor::place::memory; }
 
-  // Finds the layouts of the tensors in memory, and the layouts that the readers of each tensor prefer.
+  // Finds the layouts of the tensors in memory, and the layout that the readers of each tensor prefer.
   void find_layouts() {
     for (std::size_t t = 0; t < layouts_.size(); ++t)
       if (is_in_memory(static_cast<std::uint16_t>(t))) layouts_[t] = layout_of(graph_.tensors()[t].shape);
@@ -128,8 +129,8 @@ class convolution_finder {
     return out;
   }
 
-  // A convolution and the nodes to fuse with it: functions, each the only reader of the node before it, then perhaps a
-  // write.
+  // A convolution and the nodes to fuse with it: functions, each the only reader of the node before it, and then
+  // possibly a write.
   struct fused_chain {
     std::size_t begin = 0;
     std::vector<std::size_t> functions = {};
@@ -151,7 +152,7 @@ class convolution_finder {
         return c;
       }
       if (c.functions.size() == most_functions || !can_fuse(n, c.last)) return c;
-      // A unary function is the last one of a chain: oneDNN 2.6 mixes up the parameters of two.
+      // A unary function ends the chain: oneDNN 2.6 mixes up the parameters of two unary functions.
       const bool is_last = n.input_count == 1;
       c.functions.push_back(*next);
       if (is_last) most_functions = c.functions.size();
@@ -194,8 +195,8 @@ class convolution_finder {
     if (graph_.nodes()[node].what != op::convolution) return 0;
     return strategy == convolution::strategy::products ? bias_alone : most;
   }
-  // Returns the match with the most following functions that oneDNN accepts; none if it does not even accept the
-  // convolution alone.
+  // Returns the match with as many of the following functions as oneDNN accepts; nullopt if it does not accept the
+  // convolution without functions.
   std::optional<convolution_match> find_with(std::size_t node, convolution::strategy strategy) const {
     for (std::size_t functions = most_functions_of(node, strategy);; --functions) {
       const fused_chain c = find_chain(node, functions);
@@ -272,7 +273,7 @@ class convolution_finder {
     return is_in_memory(r.filters) ? layouts_[r.filters] : image_layout::channels_first;
   }
 
-  // Adds a function to `to`. Returns the function's other input, if it has one.
+  // Adds the function of node `n` to `to`. Returns the function's other input, if it has one.
   std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t previous, convolution& to) const {
     const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
     if (n.input_count == 1) {
@@ -294,8 +295,8 @@ class convolution_finder {
   const def_use uses_;
   const read_set reads_;
   const bool is_wide_;
-  std::vector<bool> is_matched_;                   // per node
-  std::vector<image_layout> preferred_, layouts_;  // per tensor
+  std::vector<bool> is_matched_;                   // of each node
+  std::vector<image_layout> preferred_, layouts_;  // of each tensor
 };
 
 }  // namespace

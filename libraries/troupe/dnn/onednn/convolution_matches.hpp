@@ -18,7 +18,8 @@ struct convolution_match {
   fusion_match match;
   primitive_list primitives;
 };
-/// Finds the convolutions that oneDNN computes faster than our code, with the functions that oneDNN fuses with them.
+/// Finds the convolutions that oneDNN computes faster than our code, and the following functions that oneDNN fuses with
+/// them.
 std::vector<convolution_match> find_convolutions(dnnl_engine_t on, const encoded_graph& g,
                                                  const search_options& options);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The times were measured on an EPYC 9004 (Zen 4), with oneDNN 2.6.3 for AVX-512 and for AVX2, over the convolutions of
-// ResNet-50. Only the ratio of times matters.
+// The times were measured on an EPYC 9004 (Zen 4) with oneDNN 2.6.3, for AVX-512 and for AVX2, over the convolutions of
+// ResNet-50. Only the ratios of times matter.
 #include <troupe/dnn/onednn/costs.hpp>
 
 namespace troupe::dnn::onednn {
@@ -9,7 +9,7 @@ namespace {
 
 using strategy = convolution::strategy;
 
-// A coefficient for each of three operations: convolution, data gradient and weight gradient.
+// A coefficient for each of the three operations: the convolution, its data gradient, and its weight gradient.
 struct per_operation {
   double forward, data, weights;
   double operator[](op what) const noexcept {
@@ -35,8 +35,8 @@ bool has_unit_filters(const convolution_cost& c) noexcept {
     if (c.filters.extents[i] != 1) return false;
   return true;
 }
-// Returns true if the convolution is a product of matrices: filters have spatial extents of 1, and read each element of
-// the image once.
+// Returns true if the convolution is a product of matrices: filters have spatial extents of 1, and each element of the
+// image is read at one position.
 bool is_product(const convolution_cost& c) noexcept {
   for (std::size_t i = 2; i < c.image.rank; ++i)
     if (c.image.extents[i] != c.result.extents[i] || c.attributes.window[i - 2].padding_before != 0) return false;
@@ -44,7 +44,7 @@ bool is_product(const convolution_cost& c) noexcept {
 }
 
 // Returns the time of computing each image as a product of matrices. `per_gathered_byte` is the time for each byte of
-// the gathered windows. Filters are packed for each image.
+// the window matrix. Filters are packed again for each image.
 double time_of_products(const convolution_cost& c, double per_flop, double per_gathered_byte,
                         double per_filter_byte) noexcept {
   double out = per_flop * flops_of(c) + per_filter_byte * bytes_of(c.filters) * static_cast<double>(c.image.extents[0]);
@@ -106,7 +106,7 @@ bool convolution_cost::allows(strategy s) const noexcept {
       layout_of_image == image_layout::channels_first && layout_of_result == image_layout::channels_first;
   if (s == strategy::channels_last) return !both_first;
   if (s == strategy::library_choice) return both_first;
-  // oneDNN's products are slow with groups, and without AVX-512 for some of the gradients.
+  // oneDNN's products are slow with groups; without AVX-512 they are slow for some gradients.
   return is_wide && attributes.groups == 1;
 }
 

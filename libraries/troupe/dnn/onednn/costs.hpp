@@ -10,7 +10,7 @@ namespace troupe::dnn::onednn {
 /// The layout of an image in memory.
 enum class image_layout : std::uint8_t { any, channels_first, channels_last };
 
-/// A convolution or one of its gradients, whose time is estimated to choose a strategy. Times are in nanoseconds of one
+/// A convolution or one of its gradients, whose time is estimated for each strategy. Times are in nanoseconds on one
 /// core.
 struct convolution_cost {
   op what{};

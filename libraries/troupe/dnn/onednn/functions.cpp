@@ -42,7 +42,7 @@ std::string find_all() {
   library.find(loaded.destroy_functions, "dnnl_post_ops_destroy");
   library.find(loaded.append_function, "dnnl_post_ops_append_eltwise");
   library.find(loaded.append_binary, "dnnl_post_ops_append_binary");
-  // Functions of OpenMP, in GNU's runtime, with which oneDNN was linked. Other runtimes were not checked.
+  // Functions of OpenMP, in GNU's runtime, with which oneDNN was linked. Other runtimes have not been checked.
   library.find(loaded.set_threads, "omp_set_num_threads");
   library.find(loaded.binding, "omp_get_proc_bind");
   library.find(loaded.thread_number, "omp_get_thread_num");

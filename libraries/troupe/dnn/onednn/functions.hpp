@@ -43,22 +43,22 @@ struct functions {
   decltype(&::dnnl_post_ops_destroy) destroy_functions;
   decltype(&::dnnl_post_ops_append_eltwise) append_function;
   decltype(&::dnnl_post_ops_append_binary) append_binary;
-  // Functions of OpenMP. They affect computations of the calling thread.
+  // Functions of OpenMP. They affect computations that the calling thread starts.
   void (*set_threads)(int);
-  int (*binding)();        ///< the thread affinity policy of the environment
+  int (*binding)();        ///< the environment's policy for binding threads to processors
   int (*thread_number)();  ///< index of the calling thread in `run_in_parallel`
   void (*run_in_parallel)(void (*)(void*), void*, unsigned threads, unsigned flags);
 };
 
-/// The result of `functions::binding` if threads may run anywhere: omp_proc_bind_false.
+/// The result of `functions::binding` if threads are not bound to processors: omp_proc_bind_false.
 constexpr int omp_unbound = 0;
 
-/// Loads the library, once. It stays loaded.
+/// Loads the library; later calls do nothing. The library stays loaded.
 result<void> load();
 /// Returns the loaded functions. Precondition: `load` succeeded.
 const functions& calls() noexcept;
 
-/// The traits of a handle that one of these functions destroys.
+/// The traits of a handle that is destroyed by the function `Destroy` of `functions`.
 template <class Type, auto Destroy>
 struct handle_traits {
   using type = Type;

@@ -9,7 +9,7 @@
 namespace troupe::dnn::onednn {
 namespace {
 
-// The helper threads that OpenMP keeps for a calling thread as long as this uses the same number of threads.
+// The helper threads that OpenMP keeps for a calling thread while the caller uses the same number of threads.
 struct team {
   int threads = 0;
   std::vector<pid_t> helpers;
@@ -31,9 +31,9 @@ std::vector<pid_t> find_helpers(int threads) {
 
 threads::threads(int count) {
   calls().set_threads(count);
-  // If the environment sets the affinity of threads, leave it.
+  // Leave the affinity of threads alone if the environment sets it.
   if (calls().binding() != omp_unbound) return;
-  // The helpers change if another library in this process used another number of threads.
+  // The helpers change if another library in this process has used another number of threads.
   if (here.threads != count || !are_of_this_process(here.helpers)) here = {count, find_helpers(count), {}};
   here.places.place(here.helpers);
   if (here.places.are_placed()) caller_.emplace();

@@ -15,7 +15,7 @@ namespace troupe::dnn::onednn {
 /// The part of the host engine that uses oneDNN. Thread-safe.
 class vendor {
  public:
-  /// Loads oneDNN, which computes with this many threads. Fails with the reason if oneDNN cannot be used.
+  /// Loads oneDNN for computations with `threads` threads. Fails with the reason if oneDNN cannot be used.
   static result<std::unique_ptr<vendor>> open(std::size_t threads);
   virtual ~vendor() = default;
   virtual const std::string& version() const noexcept = 0;
