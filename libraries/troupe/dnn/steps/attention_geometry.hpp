@@ -7,8 +7,8 @@
 #include <troupe/dnn/operations/attention/dropping.hpp>
 
 /// The positions of an attention's tokens, and the keys that each query attends to, for host and device code. Lengths,
-/// offsets and pages from memory may have any values: they are clamped or checked, so that no address outside the
-/// tensors follows from them.
+/// offsets and pages that are read from memory may have any values: they are clamped or checked, so that all computed
+/// addresses are inside the tensors.
 namespace troupe::dnn {
 
 /// A strided view of i32 in memory.
@@ -29,7 +29,7 @@ struct key_range {
   std::int64_t first, last;
 };
 
-/// The extents and options of an attention step, and the integers in memory that it reads.
+/// The extents and options of an attention step, and views of the integers in memory that it reads.
 struct attention_geometry {
   double scale, soft_cap, dropout;
   std::int64_t left, right, bottom_right, has_alibi, has_bias;
@@ -61,7 +61,8 @@ struct attention_geometry {
     return tokens_of(key_layout, key_numbers, b, keys);
   }
 
-  /// Return the index of a query's row in q, and of a key's row in k; -1 for a key whose page is not in the pool.
+  /// Return the index of a query's row in q, and of a key's row in k. The latter is -1 if the key's page is not in the
+  /// pool.
   TROUPE_HOST_DEVICE std::int64_t query_row(const token_range& t, std::int64_t head, std::int64_t i) const noexcept {
     return (t.row * heads + head) * queries + t.first + i;
   }
@@ -75,7 +76,7 @@ struct attention_geometry {
                                            std::int64_t of_keys) const noexcept {
     return bottom_right != 0 ? i + of_keys - of_queries : i;
   }
-  /// Returns the keys that query i attends to, in a sequence of `of_queries` queries and `of_keys` keys.
+  /// Returns the keys that query i of a sequence attends to. The sequence has `of_queries` queries and `of_keys` keys.
   TROUPE_HOST_DEVICE key_range visible_keys(std::int64_t i, std::int64_t of_queries,
                                             std::int64_t of_keys) const noexcept {
     const std::int64_t d = diagonal(i, of_queries, of_keys);
@@ -92,7 +93,7 @@ struct attention_geometry {
     const std::int64_t eighths = head < power ? 16 * (head + 1) : 8 * (2 * (head - power) + 1);
     return std::exp2(-static_cast<double>(eighths) / static_cast<double>(2 * power));
   }
-  /// Returns the dropout's mask for this run. Reads the dropout's step from memory, if there is one.
+  /// Returns the attention's dropout for this run: its offset includes the step that is read from memory, if any.
   TROUPE_HOST_DEVICE attention_dropping dropping() const noexcept {
     const std::int64_t more = step.memory != nullptr ? step.at(0) : 0;
     return attention_dropping::of(dropout, seed, offset + static_cast<std::uint64_t>(more));

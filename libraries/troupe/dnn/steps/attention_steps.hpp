@@ -8,7 +8,7 @@
 
 namespace troupe::dnn {
 
-/// Returns the geometry of an attention step. `memory(location)` returns the address of a tensor of i32 as a `void*`.
+/// Returns the geometry of an attention step. `memory(location)` returns the address of an i32 tensor, as a `void*`.
 template <class Memory>
 attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
   const auto f = s.attributes.as<attention_attributes>();

@@ -15,8 +15,8 @@ struct buffer_use {
   std::size_t first, last;
 };
 
-/// Returns the offset of each buffer in memory that all of them share: the lowest one that is free during the steps
-/// that use the buffer. Sets `total_bytes` to the size of that memory.
+/// Returns the offset of each buffer in memory that the buffers share. It is the lowest offset at which memory is free
+/// during all steps from the buffer's first to its last. Sets `total_bytes` to the size of that memory.
 std::vector<std::uint64_t> buffer_offsets(std::span<const buffer_use> buffers, std::uint64_t& total_bytes);
 
 }  // namespace troupe::dnn

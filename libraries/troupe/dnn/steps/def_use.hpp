@@ -21,13 +21,13 @@ class def_use {
   }
   /// Returns the node that writes the tensor.
   std::optional<std::size_t> producer_of(std::uint16_t t) const noexcept { return all_[t].producer; }
-  /// Returns the node that must run before the tensor is read. None for memory: its readers get the content from before
-  /// the graph, even if the graph also writes it.
+  /// Returns the node that must run before the tensor is read. This is nullopt for memory: its readers get the content
+  /// that it has before the graph runs, even if the graph also writes it.
   std::optional<std::size_t> source_of(std::uint16_t t) const noexcept {
     return all_[t].is_written ? std::nullopt : all_[t].producer;
   }
   std::size_t readers_of(std::uint16_t t) const noexcept { return all_[t].readers; }
-  /// Returns the node that reads the tensor, if exactly one node reads it, and reads it once.
+  /// Returns the node that reads the tensor, if exactly one node reads it, and does so once.
   std::optional<std::size_t> only_reader_of(std::uint16_t t) const noexcept {
     return all_[t].readers == 1 ? std::optional(all_[t].reader) : std::nullopt;
   }

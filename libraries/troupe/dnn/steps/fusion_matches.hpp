@@ -7,12 +7,13 @@
 #include <troupe/dnn/steps/steps.hpp>
 #include <utility>
 
-/// Helpers to find parts of a graph that one kernel, of a vendor's library or of ours, computes.
+/// Helpers to find parts of a graph that one kernel computes: a vendor's kernel or one of ours.
 namespace troupe::dnn {
 
-/// A graph and what is known of its nodes and memory, for searches for fusion matches.
+/// A graph and facts about its nodes and memory that searches for fusion matches need.
 struct graph_analysis {
-  /// Analyzes a graph. `aligned_memory`: per memory of the graph, true if at a multiple of 16 bytes.
+  /// Analyzes a graph. `aligned_memory` has a flag for each memory of the graph: true if its address is a multiple of
+  /// 16.
   graph_analysis(const encoded_graph& g, std::vector<bool> aligned_memory)
       : graph(g), uses(g), read(g), aligned(std::move(aligned_memory)), matched(g.nodes().size()) {}
 
@@ -20,7 +21,7 @@ struct graph_analysis {
   const def_use uses;
   const read_set read;
   const std::vector<bool> aligned;
-  std::vector<bool> matched;  ///< per node: true if already part of a match
+  std::vector<bool> matched;  ///< for each node: true if it is part of a match
 
   /// Records that the nodes of a match are part of it.
   void add(const fusion_match& m) {
@@ -28,13 +29,14 @@ struct graph_analysis {
   }
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
-  /// Returns true if a match may write to the memory of a tensor: it is aligned, and the graph does not read it.
+  /// Returns true if a match may write to the memory of a tensor: the memory is aligned, and the graph does not read
+  /// it.
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.is_read(tensor(t).memory); }
 };
 
-/// Returns the tensor in which a match that computes `tensor` stores it as `type`. This is `tensor` itself or, if its
-/// only reader converts it to `type` or writes it to memory of `type`, that reader's output, if `can_write(output)`.
-/// Adds such readers to the match.
+/// Returns the tensor in which a match that computes `tensor` stores it as `type`. This is `tensor` itself, or the
+/// output of its only reader if that converts `tensor` to `type` or writes it to memory of `type`, and
+/// `can_write(output)`. Adds the readers that it follows to the match.
 template <class CanWrite>
 std::uint16_t follow_result(const graph_analysis& g, std::uint16_t tensor, dtype type, fusion_match& match,
                             const CanWrite& can_write) {
@@ -49,8 +51,8 @@ std::uint16_t follow_result(const graph_analysis& g, std::uint16_t tensor, dtype
   return tensor;
 }
 
-/// Returns the shape with dense strides, of which the channel axis is the fastest if `channels_last`, otherwise the
-/// last axis.
+/// Returns the shape with dense strides. The fastest axis is the channel axis if `channels_last`, otherwise the last
+/// axis.
 tensor_shape packed(tensor_shape s, bool channels_last) noexcept;
 
 /// Returns the other input of a node that reads two tensors, one of which is `one`.
@@ -61,7 +63,7 @@ inline std::uint16_t other_input(const encoded_node& n, std::uint16_t one) noexc
 /// Returns true if `s` has one element for each channel of `image`.
 bool is_per_channel(const tensor_shape& s, const tensor_shape& image) noexcept;
 
-/// Returns the node of a match in whose place the match is computed: the first one after all that write its inputs.
+/// Returns the node in whose place a match is computed: its first node after all nodes that write its inputs.
 std::uint16_t position_of(const fusion_match& match, const def_use& uses) noexcept;
 
 }  // namespace troupe::dnn

@@ -7,12 +7,12 @@
 
 namespace troupe::dnn {
 
-/// The storage of a computed tensor: a view of memory of the graph, or of a buffer between operations.
+/// The storage of a computed tensor: a view of memory of the graph, or of a buffer that steps share.
 struct location {
   bool is_buffer = false;
-  std::uint16_t number = 0;  ///< index of the memory or buffer; no_tensor: none
+  std::uint16_t number = 0;  ///< index of the memory or buffer; no_tensor if there is no storage
   dtype type{};
-  std::int64_t offset = 0;  ///< of the first element, in elements
+  std::int64_t offset = 0;  ///< offset of the first element, in elements
   tensor_shape shape;
   bool exists() const noexcept { return number != no_tensor; }
 };
@@ -33,20 +33,20 @@ inline bool same_layout(const tensor_shape& a, const tensor_shape& b) noexcept {
     if (a.extents[i] != 1 && a.strides[i] != b.strides[i]) return false;
   return same_extents(a, b);
 }
-/// Returns the strides of a tensor that is broadcast to the extents: 0 along broadcast axes.
+/// Returns the strides of a tensor that is broadcast to `extents`: 0 along axes along which it is broadcast.
 inline axis_values broadcast_strides(const tensor_shape& s, std::size_t rank, const axis_values& extents) noexcept {
   axis_values out{};
   for (std::size_t i = 0; i < rank && i < s.rank; ++i) out[i] = s.extents[i] == 1 && extents[i] != 1 ? 0 : s.strides[i];
   return out;
 }
 
-/// The elements of several operands, iterated together line by line: a line is the elements along the last axis.
-/// Adjacent axes that are contiguous in all operands are collapsed into one.
+/// The elements of several operands, iterated together line by line. A line is the elements along the last axis.
+/// Adjacent axes are collapsed into one if they can be one axis in all operands.
 class iteration_space {
  public:
   iteration_space() = default;
-  /// Makes a space over the extents. `strides` has the strides of each operand. `reorder` sorts the axes by descending
-  /// strides of the first operand, so that its elements are neighbors along lines.
+  /// Makes a space over the extents. `strides` has the strides of each operand. If `reorder`, sorts the axes by
+  /// descending strides of the first operand, so that elements of this operand are neighbors along lines.
   iteration_space(std::size_t rank, const axis_values& extents, std::vector<axis_values> strides, bool reorder = false);
 
   std::size_t rank() const noexcept { return rank_; }

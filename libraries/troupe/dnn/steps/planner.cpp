@@ -35,13 +35,13 @@ class planner {
  private:
   using operation = elementwise_kernel::operation;
   struct tensor_state {
-    std::optional<location> stored;                 ///< the memory or buffer that holds it
+    std::optional<location> stored;                 ///< the memory or buffer that holds the tensor
     std::vector<location> copies = {};              ///< copies with another layout or type
-    const tensor_shape* needed_shape = nullptr;     ///< the layout that a match needs, if it is spilled
-    std::optional<std::uint16_t> operation_number;  ///< the operation of the open elementwise kernel that computes it
-    std::size_t last_reader = 0;                    ///< index of the last node that reads it
+    const tensor_shape* needed_shape = nullptr;     ///< the layout that a match needs, if the tensor is spilled
+    std::optional<std::uint16_t> operation_number;  ///< the operation of the open kernel that computes the tensor
+    std::size_t last_reader = 0;                    ///< index of the last node that reads the tensor
     std::size_t readers = 0;
-    std::uint16_t only_write = no_tensor;  ///< the tensor in memory to which its only reader writes it
+    std::uint16_t only_write = no_tensor;  ///< the tensor in memory to which the only reader writes this one
   };
 
   static constexpr std::size_t no_match = SIZE_MAX;
@@ -65,7 +65,7 @@ class planner {
   void close_kernel();
   void push_kernel(elementwise_kernel kernel);
 
-  // Memory that is read and written.
+  // Memory that a graph both reads and writes.
   bool is_in_place(const encoded_node& n) const noexcept;
   void write_in_place(const encoded_node& n);
   void write_deferred();
@@ -99,10 +99,11 @@ class planner {
   const std::span<const fusion_match> matches_;
   step_list out_;
   std::vector<tensor_state> tensors_;
-  std::vector<std::size_t> match_of_;  // per node
+  std::vector<std::size_t> match_of_;  // the match of each node
   std::vector<buffer_use> buffers_;
   std::optional<elementwise_kernel> open_kernel_;
   std::vector<std::uint16_t> kernel_tensors_;  // tensors that the open kernel reads or computes
+  // The node that is being planned.
   std::size_t node_ = 0;
   read_set reads_;
   std::vector<encoded_node> deferred_writes_;  // writes to memory that later nodes still read
@@ -123,7 +124,7 @@ step_list planner::plan() {
   return std::move(out_);
 }
 
-// Finds the readers of each tensor, and the tensors whose only reader writes them to memory.
+// Finds the readers of each tensor, and the tensors that are only written to memory.
 void planner::analyze_uses() {
   const auto nodes = graph_.nodes();
   for (const fusion_match& match : matches_) {
@@ -150,7 +151,7 @@ void planner::add(const encoded_node& n) {
   const encoded_tensor& out = tensor(n.outputs[0]);
   if (is_elementwise(n.what)) {
     if (is_in_place(n)) return write_in_place(n);
-    // A step may already have stored its result in the memory that this node writes.
+    // A step may already have stored its result in the memory to which this node writes it.
     const tensor_state& from = tensors_[n.input_count == 0 ? n.outputs[0] : n.inputs[0]];
     if (n.what == op::write && from.only_write == n.outputs[0] && from.stored && !from.stored->is_buffer &&
         tensor(n.inputs[0]).where == encoded_tensor::place::within && from.stored->number == out.memory)
@@ -158,7 +159,7 @@ void planner::add(const encoded_node& n) {
     if (open_kernel_ && (!same_extents(open_kernel_->extents, out.shape) || is_full())) close_kernel();
     return append(n);
   }
-  // The open elementwise kernel can continue after a step that reads none of its results.
+  // The open elementwise kernel stays open if the step reads none of its results.
   for (std::size_t k = 0; k < n.input_count; ++k)
     if (tensors_[n.inputs[k]].operation_number && !tensors_[n.inputs[k]].stored) close_kernel();
   if (n.what == op::concatenation) return add_concatenation(n);
@@ -184,7 +185,7 @@ std::uint16_t planner::add_operand(const location& l) {
   return static_cast<std::uint16_t>(open_kernel_->operands.size() - 1);
 }
 
-// Returns true if one more node, with the results to spill at the end, could exceed the limits.
+// Returns true if one more node, together with the results that would be spilled at the end, could exceed the limits.
 bool planner::is_full() const noexcept {
   constexpr std::size_t most_per_node = 4;
   const std::size_t spills = kernel_tensors_.size();
@@ -255,8 +256,8 @@ void planner::close_kernel() {
   if (std::any_of(kernel.operations.begin(), kernel.operations.end(), writes)) push_kernel(std::move(kernel));
 }
 
-// Adds a kernel to the steps. Its elements are iterated in the order of the memory that it writes, or else of the
-// buffer.
+// Adds a kernel to the steps. The kernel iterates in the order of the first memory of the graph that it writes; if it
+// writes none, in the order of the last buffer that it writes.
 void planner::push_kernel(elementwise_kernel kernel) {
   constexpr std::size_t none = SIZE_MAX;
   std::size_t first = none;
@@ -282,8 +283,8 @@ bool planner::is_in_place(const encoded_node& n) const noexcept {
   return n.what == op::write && reads_.is_read(tensor(n.outputs[0]).memory);
 }
 
-// Writes to memory that the graph reads. An elementwise kernel may overwrite memory that it reads only if each element
-// is read by the thread that writes it.
+// Writes to memory that the graph also reads. An elementwise kernel may overwrite memory that it reads only if each
+// element is read by the thread that writes it.
 void planner::write_in_place(const encoded_node& n) {
   const std::uint16_t from = n.inputs[0];
   const location to = memory_location(n.outputs[0]);
@@ -308,7 +309,8 @@ void planner::write_in_place(const encoded_node& n) {
   append(n);
 }
 
-// Adds the writes that had to wait for readers. Sources in memory that one of them overwrites are copied first.
+// Adds the writes that had to wait until memory was read. First copies those sources in memory that one of the writes
+// overwrites.
 void planner::write_deferred() {
   const auto is_overwritten = [&](const location& l) {
     return !l.is_buffer && std::any_of(deferred_writes_.begin(), deferred_writes_.end(),
@@ -341,7 +343,7 @@ void planner::copy(const location& from, const location& to) {
   push_kernel(std::move(kernel));
 }
 
-// Returns a new buffer. The elements of `s` are contiguous, in any order of the axes.
+// Returns a new buffer. The elements of `s` must be contiguous, with the axes in any order.
 location planner::new_buffer(const tensor_shape& s, dtype type) {
   const location l{
       .is_buffer = true, .number = static_cast<std::uint16_t>(buffers_.size()), .type = type, .offset = 0, .shape = s};
@@ -349,8 +351,8 @@ location planner::new_buffer(const tensor_shape& s, dtype type) {
   return l;
 }
 
-// Chooses or allocates the memory for a result of a step: the memory of the graph to which its only reader writes it,
-// or a new buffer.
+// Chooses the memory for a result of a step: the memory of the graph to which the result's only reader writes it, or a
+// new buffer.
 location planner::result_location(std::uint16_t t) {
   const std::uint16_t to = tensors_[t].only_write;
   if (to == no_tensor || reads_.is_read(tensor(to).memory) || !same_extents(tensor(to).shape, tensor(t).shape))
@@ -360,8 +362,8 @@ location planner::result_location(std::uint16_t t) {
   return l;
 }
 
-// Chooses or allocates the memory for a result that the open kernel must write out: memory of the graph to which its
-// only reader writes it, or a new buffer, of the narrow type to which the result was rounded, if any.
+// Chooses the memory for a result that the open kernel must spill: the memory of the graph to which the result's only
+// reader writes it, or a new buffer. If the result was rounded to a narrower type, the buffer has this type.
 location planner::spill_location(std::uint16_t t) {
   const tensor_state& s = tensors_[t];
   if (s.only_write != no_tensor) return result_location(t);
@@ -371,7 +373,7 @@ location planner::spill_location(std::uint16_t t) {
   return new_buffer(shape, bytes_of(type) < bytes_of(out_.compute_type) ? type : out_.compute_type);
 }
 
-// Returns the location of a tensor. A number gets a buffer, which a kernel fills.
+// Returns the location of a tensor. A number is first written to a new buffer by a kernel.
 location planner::location_of(std::uint16_t t) {
   tensor_state& s = tensors_[t];
   if (!s.stored && tensor(t).where == encoded_tensor::place::number) {
@@ -385,7 +387,7 @@ location planner::location_of(std::uint16_t t) {
   return *s.stored;
 }
 
-// Returns a buffer with the elements of a tensor, in the layout of `s`.
+// Returns a buffer with the elements of a tensor, in this type and in the layout of `s`.
 location planner::copy_with_layout(std::uint16_t t, const tensor_shape& s, dtype type) {
   std::vector<location>& copies = tensors_[t].copies;
   auto found =

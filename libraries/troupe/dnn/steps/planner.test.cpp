@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Computes plans of random graphs with random fusion matches, and compares the results with the reference.
+// Tests plans of random graphs with random fusion matches: runs them, and compares their results with the reference.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-// Random connected fusion matches of a graph, which need random layouts of their tensors.
+// Random connected fusion matches of a graph. They need random layouts of their tensors.
 class random_matches {
  public:
   random_matches(const encoded_graph& g, numerics::random_source& random)
@@ -43,12 +43,12 @@ class random_matches {
     return out;
   }
 
-  // Returns true if a node writes to memory that the graph reads: it must not be part of a match.
+  // Returns true if a node writes to memory that the graph also reads. Such a node must not be part of a match.
   bool overwrites_read_memory(std::size_t n) const {
     return graph_.nodes()[n].what == op::write && reads_.is_read(graph_.tensors()[outputs_of(n)[0]].memory);
   }
 
-  // Chooses a node, then repeatedly a neighbor of the chosen nodes.
+  // Chooses a free node, then repeatedly a neighbor of the chosen nodes.
   void grow() {
     std::set<std::size_t> nodes,
         next{static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(graph_.nodes().size()) - 1))};
@@ -67,7 +67,7 @@ class random_matches {
     pieces_.push_back(nodes);
   }
 
-  // Returns the shape with contiguous strides, in a random order of the axes.
+  // Returns the shape with contiguous strides, with the axes in a random order.
   tensor_shape with_random_layout(tensor_shape s) {
     std::vector<std::size_t> order(s.rank);
     std::iota(order.begin(), order.end(), 0);
@@ -114,7 +114,7 @@ class random_matches {
     for (const std::uint16_t n : match.nodes) owner_[n] = nobody;
   }
 
-  // Drops a match if one of its outputs is read before the match is computed.
+  // Drops a match if one of its outputs is read before the match is computed. Returns false if there is no such match.
   bool drop_one() {
     const auto at_of = [&](std::size_t node) {
       for (const fusion_match& match : all_)
@@ -136,7 +136,7 @@ class random_matches {
   numerics::random_source& random_;
   const def_use uses_;
   const read_set reads_;
-  std::vector<std::size_t> owner_;  // per node: the index of its piece
+  std::vector<std::size_t> owner_;  // for each node: the index of its set of nodes in `pieces_`
   std::vector<std::set<std::size_t>> pieces_;
   std::vector<fusion_match> all_;
 };
@@ -154,7 +154,7 @@ class dnn_planner : public random_graphs {
   }
 };
 
-TEST_F(dnn_planner, graphs_with_fusion_matches_give_the_results_of_the_reference) {
+TEST_F(dnn_planner, plans_with_fusion_matches_compute_the_results_of_the_reference) {
   std::size_t matched = 0;
   for (int i = 0; i < 1500 && !HasFailure(); ++i) {
     const drawn d = draw();

@@ -7,7 +7,7 @@
 namespace troupe::dnn {
 namespace {
 
-// Returns true if float can represent the indexes of all elements of an image.
+// Returns true if float can represent the index of each element of an image.
 bool has_small_images(const encoded_tensor& image) noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 24;
   std::int64_t count = 1;
@@ -15,15 +15,15 @@ bool has_small_images(const encoded_tensor& image) noexcept {
   return count <= most;
 }
 
-// Returns true if a node reads an input's integers without conversion, or float can represent them.
+// Returns true if a node reads an input's integers without conversion, or float can represent these integers.
 bool reads_exactly(const encoded_graph& g, const encoded_node& n, std::size_t input) noexcept {
   if (n.what == op::random || input >= n.count_value_inputs()) return true;
   return n.what == op::pooling_index_gradient && input == 1 && has_small_images(g.tensors()[n.outputs[0]]);
 }
 
-// Returns, for each tensor, true if it may have integers that float cannot represent.
+// Returns for each tensor: true if it may hold integers that float cannot represent.
 std::vector<bool> large_integers(const encoded_graph& g) {
-  // Float cannot represent all sums of i8, nor all integers of 32 bits.
+  // Float can represent neither all sums of i8 products nor all integers of 32 bits.
   std::vector<bool> large;
   for (const encoded_tensor& t : g.tensors())
     large.push_back(t.where != encoded_tensor::place::number && (t.type == dtype::i32 || t.type == dtype::u32));

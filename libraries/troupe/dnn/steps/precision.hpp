@@ -6,7 +6,7 @@
 
 namespace troupe::dnn {
 
-/// Returns true if a graph must be computed in double: it has f64, or integers that float cannot represent.
+/// Returns true if a graph must be computed in double: it has f64 tensors, or integers that float cannot represent.
 bool needs_double(const encoded_graph& g);
 
 }  // namespace troupe::dnn

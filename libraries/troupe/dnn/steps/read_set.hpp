@@ -7,8 +7,8 @@
 
 namespace troupe::dnn {
 
-/// Each memory that a graph reads, and the last node that reads it. Until that node has run, the memory must keep its
-/// old values.
+/// The memory that a graph reads, and for each memory the last node that reads it. Until that node has run, the memory
+/// must keep its old content.
 class read_set {
  public:
   explicit read_set(const encoded_graph& g);
@@ -17,7 +17,8 @@ class read_set {
   bool is_read(std::uint16_t memory) const noexcept { return after_[memory] != 0; }
   /// Returns true if a node after `node` reads the memory, or a view of it.
   bool is_read_after(std::size_t node, std::uint16_t memory) const noexcept { return after_[memory] > node + 1; }
-  /// Records that a tensor is read when `node` runs, which may be later than the nodes that read it.
+  /// Records that a tensor is read when `node` runs. That may be later than the nodes that read it, if `node` stands
+  /// for a match.
   void read_at(std::size_t node, std::uint16_t tensor) noexcept {
     if (memory_of_[tensor] == no_tensor) return;
     std::size_t& after = after_[memory_of_[tensor]];
@@ -29,8 +30,8 @@ class read_set {
   }
 
  private:
-  std::vector<std::uint16_t> memory_of_;  // per tensor: the memory that it may be a view of
-  std::vector<std::size_t> after_;        // per memory: 1 + the last node that reads it; 0: no node does
+  std::vector<std::uint16_t> memory_of_;  // for each tensor: the memory that it may be a view of
+  std::vector<std::size_t> after_;        // for each memory: 1 + the last node that reads it; 0 if none does
 };
 
 }  // namespace troupe::dnn

@@ -14,16 +14,15 @@
 
 namespace troupe::dnn {
 
-/// A cache of an engine's plans, by kind of graph. A `Plan` is a step_list or derives from it. Thread-safe.
+/// A cache of an engine's plans. `Plan` is step_list or derives from it. Thread-safe.
 template <class Plan = step_list>
 class step_plans {
  public:
-  /// `engine` is the name of the engine in errors: "the host engine". Plans depend on which memory begins at a multiple
-  /// of `alignment` bytes.
+  /// `engine` names the engine in errors, for example "the host engine".
   explicit step_plans(std::string_view engine, std::uint64_t alignment = 1) : engine_(engine), alignment_(alignment) {}
 
-  /// Returns the plan of a computation. If there is none yet, calls `make(kind, nullptr)`, which returns a
-  /// result<Plan>. If `is_outdated(plan)`, replaces the plan by `make(kind, &plan)`.
+  /// Returns the plan of a graph. The key is the graph's structure and `more`. If there is no plan, calls
+  /// `make(nullptr)`, which returns a result<Plan>. If `is_outdated(plan)`, replaces the plan by `make(&plan)`.
   template <class Make, class IsOutdated>
   result<std::shared_ptr<Plan>> find(const computation& r, Make&& make, IsOutdated&& is_outdated) {
     if (r.graph.encoded().empty()) return error(reaction::fatal, "dnn", "dnn.computation: the graph is damaged");
@@ -33,7 +32,7 @@ class step_plans {
       return std::make_shared<Plan>(TROUPE_TRY(make(graph_kind(r, alignment_), before)));
     };
     auto all = TROUPE_TRY(plans_.get(key, [&] { return made(nullptr); }));
-    // Other threads use the old plan while this one replaces it.
+    // Other threads use the old plan while this thread replaces it.
     if (std::unique_lock mine(renewing_, std::defer_lock); is_outdated(*all) && mine.try_lock()) {
       all = TROUPE_TRY(made(all.get()));
       plans_.put(key, all);

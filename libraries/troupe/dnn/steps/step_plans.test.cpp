@@ -18,7 +18,7 @@ struct step_plan_cache : ::testing::Test {
     const std::uint16_t x = e.given({2}, {1, 2}), y = e.at(&written, dtype::f64, dense({2}), access_mode::write);
     e.node(op::write, {x}, {y});
   }
-  // Finds the plan and returns its number, or 0 on failure. A plan with a number below `outdated_before` is replaced.
+  // Finds the plan and returns its number, or 0 on failure. A plan with a number below `outdated_before` is outdated.
   int find(int outdated_before = 0, std::uint64_t bytes = 0) {
     const computation r{.graph = graph(e.encode(), e.bytes()), .options = {.workspace = workspace}};
     const auto plan = plans.find(
@@ -47,7 +47,7 @@ TEST_F(step_plan_cache, an_outdated_plan_is_replaced_once) {
   EXPECT_EQ(find(4), 3) << "one attempt per request";
 }
 
-TEST_F(step_plan_cache, an_outdated_plan_whose_workspace_is_too_large_is_replaced_before_the_request_fails) {
+TEST_F(step_plan_cache, an_outdated_plan_that_needs_too_much_workspace_is_replaced_instead_of_failing_the_request) {
   EXPECT_EQ(find(0, 101), 0);
   EXPECT_EQ(find(0, 50), 0);
   EXPECT_EQ(find(2, 50), 2);

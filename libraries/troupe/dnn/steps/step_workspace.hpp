@@ -6,30 +6,30 @@
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 
-/// The workspace of a step: memory that it needs beside its tensors while it runs.
+/// The workspace of a step: memory that the step needs beside its tensors while it runs.
 namespace troupe::dnn {
 
 /// Offsets in the workspace of a recurrence's gradient, in elements.
 struct recurrence_workspace {
   std::int64_t gate_gradients = 0;  ///< gradients of the gates at each step
-  std::int64_t dh, dc;              ///< gradients of the state before the step that was computed last
+  std::int64_t dh, dc;              ///< gradients of the state before the step that was processed last
   std::int64_t projected;           ///< gradients of h after each step, and of the state that one step projected
-  std::int64_t x;                   ///< x, with 0 beyond the sequences' lengths
-  std::int64_t count;               ///< elements of the workspace
+  std::int64_t x;                   ///< x, with 0 at steps that sequences do not have
+  std::int64_t count;               ///< number of elements of the workspace
 
   recurrence_workspace(const recurrence_gradient_attributes& f, const detail::recurrence_layout& l) noexcept;
 };
 
-/// Offsets in the workspace of a CTC loss and its gradient, in doubles. States are a blank, a label, a blank, ..., the
-/// last label, a blank.
+/// Offsets in the workspace of a CTC loss and its gradient, in doubles. The states of an alignment are blank, label,
+/// blank, ..., label, blank.
 struct ctc_workspace {
   std::int64_t states;     ///< number of states of a sequence
-  std::int64_t norms = 0;  ///< logarithm of the sum of each step's exponentials: time x batch
-  std::int64_t forward;    ///< log probabilities of the states: for 2 steps of each sequence; for the gradient: for all
-  std::int64_t backward;   ///< log probabilities of what follows the states, for 2 steps; only for the gradient
+  std::int64_t norms = 0;  ///< logarithm of the sum of the exponentials of each step's logits: time x batch
+  std::int64_t forward;    ///< log probabilities up to each state: for 2 steps, or for all if gradient
+  std::int64_t backward;   ///< log probabilities after each state, for 2 steps; only for the gradient
   std::int64_t next;       ///< the next equal label of each label; only for the gradient
   std::int64_t losses;     ///< the loss of each sequence; only for the gradient
-  std::int64_t count;      ///< doubles of the workspace
+  std::int64_t count;      ///< number of doubles of the workspace
 
   ctc_workspace(const tensor_shape& logits, const tensor_shape& labels, bool gradient) noexcept;
 };

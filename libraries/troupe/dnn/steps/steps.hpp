@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-/// The plan of a graph: a list of steps, each of which an engine runs as one or several kernels.
+/// The plan of a graph: a list of steps, each of which an engine runs as one or more kernels.
 namespace troupe::dnn {
 
 /// Elementwise operations, computed in one pass over all elements.
@@ -20,7 +20,7 @@ struct elementwise_kernel {
     kind what{};
     epilogue::op function{};            ///< apply: the function
     dtype type{};                       ///< round: the type to round to
-    std::uint16_t operand = 0;          ///< read, write: the operand; random: one whose offsets index the sequence
+    std::uint16_t operand = 0;          ///< read, write: the operand; random: the operand whose offsets are positions
     std::uint16_t from[3] = {0, 0, 0};  ///< apply, round, write: the operations that compute the arguments, of which
                                         ///< round and write use the first; random: the first is the sequence's index
     double value = 0;                   ///< number: its value
@@ -28,46 +28,46 @@ struct elementwise_kernel {
   /// A sequence of random numbers.
   struct sequence {
     random_attributes attributes;
-    std::optional<location> words;  ///< u32 words of the seed, if it is in memory
+    std::optional<location> words;  ///< u32 words of the seed and offset, if they are in memory
   };
   tensor_shape extents;
   std::vector<operation> operations;
   std::vector<location> operands;
   std::vector<sequence> sequences = {};
-  iteration_space over;                       ///< the elements of all operands, in the order of its first one
-  std::vector<std::size_t> operand_in_space;  ///< index in the iteration space of operand i
+  iteration_space over;                       ///< the elements of all operands, in the order of its first operand
+  std::vector<std::size_t> operand_in_space;  ///< for each operand: its index in the iteration space
 };
 
-/// A node that is not elementwise. Its tensors are dense, and have the type in which the graph is computed, except
-/// inputs from `count_value_inputs()` on, which are i32.
+/// A node that is not elementwise. Its tensors are dense, and have the type in which the graph is computed; inputs from
+/// `count_value_inputs()` on are i32 instead.
 struct operator_step {
   op what{};
   node_attributes attributes;
   std::vector<location> inputs, outputs;
   location workspace = {};  ///< see step_workspace.hpp
 
-  /// Returns an input or output by its index among the node's; null if the index is `absent`.
+  /// Returns an input or output by its index among the inputs or outputs of the node; null if the index is `absent`.
   const location* input(std::size_t k) const noexcept { return k != absent ? &inputs[k] : nullptr; }
   const location* output(std::size_t k) const noexcept { return k != absent ? &outputs[k] : nullptr; }
 };
 
-/// Nodes that one kernel computes together, of a vendor's library or a direct kernel of ours, and the layouts that it
-/// needs.
+/// Nodes that one kernel computes together, and the types and layouts that it needs. The kernel is a vendor's or a
+/// direct kernel.
 struct fusion_match {
-  /// A tensor, and the type and layout that the kernel needs. Inputs with others are copied; outputs in memory of the
-  /// graph have these already.
+  /// A tensor, and the type and layout that the kernel needs. Inputs with another type or layout are copied. Outputs in
+  /// memory of the graph must have this type and layout.
   struct tensor {
     std::uint16_t number;  ///< index of the tensor
     dtype type;
     tensor_shape shape;
-    bool copied = false;  ///< true if it must be copied in any case, because its address is not aligned
+    bool copied = false;  ///< true if it must be copied because its address is not aligned
   };
   std::vector<std::uint16_t> nodes;
-  std::uint16_t at = 0;  ///< the node in whose place the match is computed: the first after all that write its inputs
+  std::uint16_t at = 0;  ///< the node in whose place the match is computed, see position_of()
   std::vector<tensor> inputs, outputs;
   std::uint64_t workspace = 0;  ///< bytes of workspace
 };
-/// The step for a fusion match, which a vendor's kernel or a direct kernel of ours computes.
+/// The step for a fusion match.
 struct fused_step {
   std::size_t which = 0;  ///< index of the match
   std::vector<location> inputs, outputs;
@@ -82,16 +82,16 @@ struct step_list {
   std::uint64_t bytes = 0;             ///< bytes of the plan's workspace
 };
 
-/// Limits of one elementwise kernel; the planner splits longer ones. `workspace` returns the elements of workspace that
-/// the engine needs for a step beside those of step_workspace.hpp; null: none.
+/// Limits of one elementwise kernel; the planner begins a new kernel when one is full. `workspace` returns the elements
+/// of workspace that the engine needs for a step, beside those of step_workspace.hpp; nullptr means none.
 struct elementwise_limits {
   std::size_t operations = SIZE_MAX, operands = SIZE_MAX, sequences = SIZE_MAX;
   std::int64_t (*workspace)(const operator_step&) = nullptr;
 };
 
 /// Plans the steps of a graph. Consecutive elementwise operations become one kernel. Nodes that only move elements
-/// become views, which are copied only for steps that need dense tensors. Precondition: other nodes read no tensor that
-/// a match computes, except the match's outputs.
+/// become views; a view is copied only if a step needs a dense tensor. Precondition: of the tensors that a match
+/// computes, nodes outside the match read only the match's outputs.
 step_list steps_of(const encoded_graph& g, const elementwise_limits& limits = {},
                    std::span<const fusion_match> matches = {});
 

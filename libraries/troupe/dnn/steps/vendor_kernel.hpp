@@ -8,7 +8,7 @@
 
 namespace troupe::dnn {
 
-/// A fusion match that a vendor's library computes, and what the library made for it. Thread-safe.
+/// A fusion match that a vendor's library computes, and the library's objects for it. Thread-safe.
 class vendor_kernel {
  public:
   explicit vendor_kernel(fusion_match match) : match_(std::move(match)) {}
@@ -17,10 +17,10 @@ class vendor_kernel {
   vendor_kernel& operator=(const vendor_kernel&) = delete;
 
   const fusion_match& match() const noexcept { return match_; }
-  /// Returns true if the kernel may read its inputs before the previous kernel of the stream has ended.
+  /// Returns true if the kernel may read its inputs before the previous kernel in the stream has ended.
   virtual bool reads_early() const noexcept { return false; }
-  /// Enqueues the computation in the call's stream, or on the host computes it. `addresses` has the addresses of the
-  /// inputs, then those of the outputs.
+  /// Enqueues the computation in the call's stream; on the host, computes it. `addresses` has the addresses of the
+  /// inputs, then of the outputs.
   virtual result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const = 0;
 
  private:
