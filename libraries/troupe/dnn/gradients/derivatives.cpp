@@ -70,8 +70,8 @@ optional_gradient derivative_of_one(epilogue::op function, const value& x, const
   }
 }
 
-// Returns the derivative of a function with two arguments. If these are equal, the first counts as their minimum and
-// their maximum.
+// Returns the derivative of a function with two arguments. Where the arguments of minimum or maximum are equal, the
+// first argument gets the whole gradient.
 optional_gradient derivative_of_two(epilogue::op function, const value& a, const value& b, const value& y, bool of_a) {
   switch (function) {
     case function_op::add:
@@ -123,7 +123,8 @@ value times(const value& a, const value& b) {
 
 value no_gradient(std::string_view through) {
   node_maker m(dnn::op::none, "gradient", std::vector<value>());
-  m.refuse("path", cat("passes ", through, ", which has no derivative"), "only operations that have derivatives");
+  m.refuse("path from the loss", cat("passes ", through, ", which has no derivative"),
+           "only operations that have derivatives");
   return m.done();
 }
 

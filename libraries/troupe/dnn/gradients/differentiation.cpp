@@ -45,7 +45,7 @@ class backward_pass {
  private:
   struct node {
     value of;                                  // the node's first output
-    std::vector<optional_gradient> gradients;  // gradients of its outputs
+    std::vector<optional_gradient> gradients;  // gradients of the node's outputs
     bool is_variable = false, is_visited = false, depends_on_variable = false;
     std::optional<value> rounded = {};
   };
@@ -55,7 +55,7 @@ class backward_pass {
     n.is_variable = true;
     if (v.from().memory) reads_.push_back(v);
   }
-  // Returns the value that represents v: for memory, the variable that reads it by the same view.
+  // Returns the value that represents v: if v reads memory, the variable that reads the same view of it.
   const value& canonical(const value& v) const {
     if (!v.from().memory) return v;
     const auto same = std::find_if(reads_.begin(), reads_.end(),
@@ -69,8 +69,8 @@ class backward_pass {
   }
   optional_gradient& gradient_at(const value& v) { return of(v).gradients[v.output()]; }
 
-  // Lists the nodes that depend on a variable, each after its inputs. Returns true if `v` depends on one. The depth of
-  // values is limited, which limits the depth of this recursion.
+  // Lists the nodes that depend on a variable, each after its inputs. Returns true if `v` depends on one. The recursion
+  // ends early enough because the depth of values is limited.
   bool visit(const value& v) {
     node& n = of(v);
     if (n.is_visited) return n.depends_on_variable;

@@ -9,9 +9,9 @@
 
 namespace troupe::dnn {
 
-/// Returns the gradient of a loss with respect to each of the variables. The loss has one element; a variable is a
-/// value that it is computed from, read from memory or computed itself. Gradients are ordinary values of this library,
-/// with the extents of their variables.
+/// Returns the gradient of a loss with respect to each of the variables. The loss has one element. A variable is a
+/// value from which the loss is computed: a tensor in memory or a computed value. Gradients are ordinary values of this
+/// library, with the extents of their variables.
 ///   const std::vector<dnn::value> d = dnn::gradients(loss, {w, b});
 ///   dnn::compute(gpu, {write(w - 0.1 * d[0], weights), write(b - 0.1 * d[1], bias)});
 ///

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Gradients that `gradients` derives, compared with finite differences of the loss. The reference computes both.
+// Compares the gradients that `gradients` derives with finite differences of the loss. The reference computes both.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -98,7 +98,7 @@ TEST_F(dnn_differentiation, broadcast_operands_match_finite_differences) {
   variable &x = any({3, 4, 2}), &row = any({1, 4, 1}), &one = any({1, 1, 1});
   expect_gradients({&x, &row, &one}, [](const all_values& v) { return (v[0] + v[1]) * v[2] - 3 * v[1] / 2; });
   expect_gradients({&row, &one}, [](const all_values& v) { return v[0] * v[1] + 1; });
-  // The gradient of a mean is one number, also with respect to elements that are broadcast.
+  // The gradient of a mean is one number, also for elements that are broadcast.
   expect_gradients({&row},
                    [&x](const all_values& v) { return reduce(x.read() + v[0], reduction_kind::mean, {0, 1, 2}); });
   expect_gradients({&row}, [&x](const all_values& v) { return reduce(x.read() * v[0], reduction_kind::mean, {0, 1}); });
@@ -143,7 +143,7 @@ TEST_F(dnn_differentiation, reductions_match_finite_differences) {
   }
 }
 
-TEST_F(dnn_differentiation, equal_maxima_share_the_gradient) {
+TEST_F(dnn_differentiation, equal_maxima_get_equal_shares_of_the_gradient) {
   variable x{{1, 3, 3, 2}, {1, 4}};
   EXPECT_EQ(values_of(gradients(reduce(x.read(), reduction_kind::maximum, {0, 1}), {x.read()})[0]),
             (std::vector<double>{0, 0.5, 0.5, 0}));
@@ -221,14 +221,14 @@ TEST_F(dnn_differentiation, shape_operations_match_finite_differences) {
     return reshape(slice(transposed, 0, 1, 4), {6, 4}) * reshape(slice(transposed, 0, 3, 4), {6, 4}) +
            reshape(slice(transposed, 0, 0, 4), {6, 4});
   });
-  // The gradients of y are one number here.
+  // The gradient of y is one number here.
   expect_gradients({&any({2, 3})}, [](const all_values& v) {
     return reduce(slice(reshape(transpose(concatenate({v[0], v[0]}, 1), {1, 0}), {3, 4}), 1, 1, 2),
                   reduction_kind::mean, {0, 1});
   });
 }
 
-TEST_F(dnn_differentiation, memory_that_is_read_twice_is_one_variable) {
+TEST_F(dnn_differentiation, two_reads_of_the_same_memory_are_one_variable) {
   variable& x = any({3});
   const all_values derivatives = gradients(reduce(x.read() * x.read(), reduction_kind::sum, {0}), {x.read()});
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(values_of(derivatives[0])[i], 2 * x.numbers[i]);
@@ -256,7 +256,7 @@ TEST_F(dnn_differentiation, an_infinite_derivative_of_an_unselected_operand_is_i
   EXPECT_EQ(values_of(gradients(reduce(y, reduction_kind::sum, {0}), {x.read()})[0])[1], 0.5);
 }
 
-TEST_F(dnn_differentiation, only_factors_are_converted_to_half_types) {
+TEST_F(dnn_differentiation, gradients_of_products_of_half_types_are_f32) {
   const auto half = [&](std::uint64_t at) {
     return value(in_any(memory_range{{}, at, 32}, {.rank = 2, .extents = {4, 4}, .strides = {4, 1}}, dtype::bf16));
   };
@@ -270,7 +270,7 @@ TEST_F(dnn_differentiation, only_factors_are_converted_to_half_types) {
 }
 
 // cuDNN computes the gradient only if y, dy and the results are rounded to the half type, and nothing reads the
-// unrounded ones.
+// unrounded values.
 TEST_F(dnn_differentiation, gradients_of_half_attention_read_rounded_values) {
   const auto half = [](std::uint64_t at) {
     return value(in_any(memory_range{{}, at, 1024}, {.rank = 4, .extents = {1, 2, 8, 8}, .strides = {128, 64, 8, 1}},
@@ -301,7 +301,7 @@ TEST_F(dnn_differentiation, gradients_of_half_attention_read_rounded_values) {
   for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(readers_of(back.outputs[i]), std::vector{op::convert});
 }
 
-TEST_F(dnn_differentiation, operations_without_a_gradient_are_refused_by_name) {
+TEST_F(dnn_differentiation, gradients_through_operations_without_a_derivative_are_refused_by_name) {
   variable &x = any({4, 4}), &other = any({4});
   const auto sum = [](const value& v) { return reduce(v, reduction_kind::sum, {0, 1}); };
   const auto why = [&](const value& loss, const value& of) { return gradients(loss, {of})[0].why_refused(); };
@@ -311,13 +311,15 @@ TEST_F(dnn_differentiation, operations_without_a_gradient_are_refused_by_name) {
             "has a gradient whose variable 0 is not used by the loss; expected a value that the loss is computed from");
   EXPECT_EQ(why(sum(v), 3), "has a gradient whose variable 0 is a number; expected a tensor");
   const std::string expected = ", which has no derivative; expected only operations that have derivatives";
-  EXPECT_EQ(why(sum(d_gelu(v)), v), "has a gradient whose path passes d_gelu" + expected);
+  EXPECT_EQ(why(sum(d_gelu(v)), v), "has a gradient whose path from the loss passes d_gelu" + expected);
   EXPECT_EQ(why(reduce(v, reduction_kind::product, {0, 1}), v),
-            "has a gradient whose path passes a reduction to a product" + expected);
-  EXPECT_EQ(why(sum(convert(v, dtype::i8)), v), "has a gradient whose path passes a conversion to i8" + expected);
+            "has a gradient whose path from the loss passes a reduction to a product" + expected);
+  EXPECT_EQ(why(sum(convert(v, dtype::i8)), v),
+            "has a gradient whose path from the loss passes a conversion to i8" + expected);
   EXPECT_EQ(why(sum(layer_norm(v, 1, 0.1).mean), v),
-            "has a gradient whose path passes statistics of normalization" + expected);
-  EXPECT_EQ(why(sum(softmax_gradient(v, v, 0)), v), "has a gradient whose path passes softmax_gradient" + expected);
+            "has a gradient whose path from the loss passes statistics of normalization" + expected);
+  EXPECT_EQ(why(sum(softmax_gradient(v, v, 0)), v),
+            "has a gradient whose path from the loss passes softmax_gradient" + expected);
   const value again(in_any(x.range(), {.rank = 2, .extents = {4, 1}, .strides = {4, 1}}, dtype::f64));
   EXPECT_EQ(why(sum(v * again), v),
             "has a gradient whose variable 0 is also read by another view of the same memory; expected one view");

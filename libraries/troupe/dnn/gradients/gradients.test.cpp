@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The gradient operations of the reference, compared with finite differences of its forward operations.
+// Compares the gradient operations of the reference with finite differences of its forward operations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ TEST_F(dnn_gradients, gradients_of_softmax_match_finite_differences) {
   }
 }
 
-TEST_F(dnn_gradients, gradients_of_dropout_have_the_mask_of_the_forward_pass) {
+TEST_F(dnn_gradients, gradients_of_dropout_use_the_mask_of_the_forward_operation) {
   variable x = any({4, 6});
   const random_seed seed(3, 5);
   expect_gradient(
@@ -180,7 +180,7 @@ TEST_F(dnn_gradients, gradients_of_recurrences_match_finite_differences) {
         return recurrence_options{cell, reversed,
                                   recurrent_state{h.read(), is_lstm ? std::optional(c.read()) : std::nullopt}, lengths};
       };
-      // Returns all results of a layer as one matrix of sequences, so that they have one gradient.
+      // Returns all results of a layer as one matrix with a row for each sequence, so that they have one gradient.
       const auto all = [&] {
         const recurrent_result r = recurrence(x.read(), weights(), options());
         const value y = reshape(transpose(r.y, {1, 0, 2}), {3, 4 * width});
@@ -226,7 +226,7 @@ TEST_F(dnn_gradients, gradients_of_bidirectional_layers_match_finite_differences
 }
 
 TEST_F(dnn_gradients, gradients_of_ctc_loss_match_finite_differences) {
-  // Repeated labels, one sequence that is shorter than the logits, one without labels.
+  // Labels that repeat, a sequence that is shorter than the logits, and a sequence without labels.
   const std::int32_t all[] = {1, 1, 2, 3, 2, 3, 0, 0, 0}, steps[] = {6, 4, 5}, counts[] = {3, 3, 0};
   const auto whole = [](const std::int32_t* at, tensor_shape s) {
     return value(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(at), 36}, s, dtype::i32));

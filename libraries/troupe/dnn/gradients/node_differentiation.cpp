@@ -12,7 +12,7 @@ namespace troupe::dnn::detail {
 value spread_over(const value& gradient, const value& tensor) {
   const auto is = gradient.extents(), expected = tensor.extents();
   if (std::equal(is.begin(), is.end(), expected.begin(), expected.end())) return gradient;
-  return select(tensor, gradient, gradient);  // broadcasts: both choices are the gradient
+  return select(tensor, gradient, gradient);  // both choices are the gradient, broadcast to the tensor
 }
 
 value as_factor(const value& gradient, const value& other) {

@@ -12,7 +12,7 @@ namespace troupe::dnn::detail {
 
 constexpr bool is_half(dtype t) noexcept { return t == dtype::f16 || t == dtype::bf16; }
 
-/// A node that is differentiated, and the gradients of its inputs, which its operation's function sets.
+/// A node that is differentiated, and the gradients of its inputs. The function of its operation sets them.
 class node_differentiation {
  public:
   explicit node_differentiation(const differentiated_node& p)
@@ -26,24 +26,25 @@ class node_differentiation {
   const value& in(std::size_t i) const { return node_.inputs[i]; }
   value out(std::size_t i) const { return p_.of.sibling(static_cast<std::uint8_t>(i)); }
   bool is_needed(std::size_t i) const { return p_.is_needed[i]; }
-  /// Returns the first output converted to another type, if the loss uses that.
+  /// Returns the first output, converted to another type, if the loss uses that conversion.
   const std::optional<value>& rounded() const noexcept { return p_.rounded; }
   /// Returns the gradient of an output.
   const optional_gradient& gradient_of_output(std::size_t i) const { return p_.gradients[i]; }
   /// Returns the gradient of the first output.
   const value& gradient() const { return *p_.gradients[0]; }
-  /// Returns the gradient of an output, with all of its extents.
+  /// Returns the gradient of an output, broadcast to the output's extents.
   value dy(std::size_t i = 0) const { return spread_over(*p_.gradients[i], out(i)); }
 
-  /// Sets the gradient of an input to that which `gradient()` returns, if it is needed.
+  /// Sets the gradient of an input to the result of `gradient()`, if that gradient is needed.
   template <class F>
   void set(std::size_t i, F&& gradient) {
     if (is_needed(i)) gradients_[i] = gradient();
   }
-  /// Requires that only the first output has a gradient; refuses the gradients of all inputs otherwise.
+  /// Returns true if only the first output has a gradient; otherwise refuses the gradients of all inputs and returns
+  /// false.
   bool only_first_has_gradient();
   void refuse(std::string_view through);
-  /// Makes a node, and returns its outputs, which have the extents of the values `like`.
+  /// Makes a node, and returns its outputs, which have the extents of the values in `like`.
   std::vector<value> made(op what, std::vector<value> inputs, const node_attributes& numbers,
                           std::initializer_list<const value*> like) const;
   value made(op what, std::vector<value> inputs, const value& like) const {
@@ -57,9 +58,9 @@ class node_differentiation {
   std::vector<optional_gradient> gradients_;
 };
 
-/// Converts a gradient to the type of the factor that it is multiplied with.
+/// Converts a gradient to the type of the other factor of a product.
 value as_factor(const value& gradient, const value& other);
-/// Sums a gradient of a tensor with extents `from` along the axes along which `to` has the extent 1.
+/// Sums a gradient with extents `from` along the axes along which `to` has the extent 1 instead.
 value summed(value gradient, std::span<const std::int64_t> from, std::span<const std::int64_t> to);
 
 }  // namespace troupe::dnn::detail
