@@ -43,7 +43,7 @@ struct preparation {
   static void expect_right(const device&, const request&, const result<std::uint64_t>& answer) { ASSERT_OK(answer); }
 };
 
-// Attention of two queries; the first attends to one key only.
+// Attention of two queries. The first attends to one key only.
 struct attention {
   using request = dnn::computation;
   static constexpr const char* bad_field = "graph has an attention whose keys.lengths is 2; expected 1";
@@ -116,7 +116,7 @@ TEST_F(dnn_contract, overlapping_views_of_other_shapes_are_refused) {
       << wrong.error().to_string();
 }
 
-TEST_F(dnn_contract, less_workspace_than_prepare_replies_is_refused) {
+TEST_F(dnn_contract, a_workspace_limit_below_the_reply_of_prepare_is_refused) {
   const tensor x(gpu.upload(ramp(4096)), {64, 64}), y(gpu.alloc<float>(4096), {64, 64});
   dnn::computation r{.graph = {write(dnn::softmax(dnn::transpose(dnn::read(x), {1, 0}), 1), y)}};
   const auto needs = gpu.ask(dnn::prepare{r}).get();
@@ -158,7 +158,7 @@ TEST_F(dnn_contract, statistics_count_each_lookup_as_hit_or_miss) {
   EXPECT_EQ(counted->hits + counted->misses, 3u);
 }
 
-// The step of the dropout is in memory, so that runs of one plan can have different masks.
+// The step of the dropout is in memory, so that runs of the same plan can have different masks.
 TEST_F(dnn_contract, attention_has_another_dropout_mask_after_the_step_changes) {
   const auto step = gpu.upload(std::vector<std::int32_t>{0});
   const tensor x(gpu.upload(ramp(64)), {1, 1, 16, 4}), y(gpu.alloc<float>(64), {1, 1, 16, 4});
@@ -189,7 +189,7 @@ TEST_F(dnn_contract, each_launch_of_a_graph_reads_the_seed_from_memory) {
                                  write(dnn::dropout(dnn::read(gpu.upload(ramp(4))) + 1, 0.5, seed), dropped)}}));
   const graph::graph g = rec.finish();
   gpu.tell(graph::launch{.graph = g});
-  // The words of Philox for key 0 and counter 0, see random.test.cpp; elements whose number is below 0.5 are retained.
+  // The words of Philox for key 0 and counter 0, see random.test.cpp. Elements whose number is below 0.5 are retained.
   const auto of = [](std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; };
   EXPECT_EQ(gpu.download(all).get().value(),
             (std::vector<float>{of(0x6627e8d5), of(0xe169c58d), of(0xbc57ac4c), of(0x9b00dbd8)}));
@@ -249,7 +249,7 @@ class dnn_ready_requests : public dnn_contract {
   std::vector<float> result() { return gpu.download(y.memory()).get().value(); }
 };
 
-TEST_F(dnn_ready_requests, ready_requests_can_be_told_asked_prepared_and_recorded) {
+TEST_F(dnn_ready_requests, ready_requests_can_be_sent_with_tell_and_ask_prepared_and_recorded) {
   EXPECT_TRUE(gpu.tell(request));
   EXPECT_EQ(result(), (std::vector<float>{1, 1, 1, 1}));
   request.beta = 2;

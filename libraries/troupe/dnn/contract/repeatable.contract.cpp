@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// With repeatability::always, a graph has the same bits in each run, and on each worker.
+// With repeatability::always, the results of a graph have the same bits in each run and on each worker.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -17,7 +17,7 @@ using extents = std::vector<std::int64_t>;
 
 class dnn_repeatability : public testing::TestWithParam<dtype> {
  protected:
-  // Returns an input of the type that is tested, with the same numbers each time.
+  // Returns an input of the tested type, with the same elements each time.
   value given(const extents& e) {
     std::size_t n = 1;
     for (const std::int64_t i : e) n *= static_cast<std::size_t>(i);
@@ -31,8 +31,8 @@ class dnn_repeatability : public testing::TestWithParam<dtype> {
   }
   value rounded(const value& x) const { return dnn::convert(x, GetParam()); }
 
-  // Computes the values and their gradients many times, and on the restarted worker after a fault, and compares the
-  // bits.
+  // Computes the values and their gradients many times, also on the restarted worker after a fault, and compares the
+  // bits of the results.
   void expect_the_same_bits(const std::vector<value>& values) {
     value loss = 0;
     std::vector<dnn::written> to;
@@ -98,7 +98,7 @@ class dnn_repeatability : public testing::TestWithParam<dtype> {
   std::vector<input> inputs_;
 };
 
-TEST_P(dnn_repeatability, convolutions_and_normalizations_have_the_same_bits) {
+TEST_P(dnn_repeatability, convolutions_and_normalizations_have_the_same_bits_in_each_run) {
   const value x = given({8, 16, 19, 19});
   const value h = convolution(x, given({24, 16, 3, 3}), {.padding = 1});
   const value n = relu(batch_norm(h, 1e-5, dnn::affine{given({1, 24, 1, 1}), given({1, 24, 1, 1})}).y);
@@ -109,7 +109,7 @@ TEST_P(dnn_repeatability, convolutions_and_normalizations_have_the_same_bits) {
                         reduce(g, dnn::reduction_kind::mean, {0, 1, 2, 3})});
 }
 
-TEST_P(dnn_repeatability, attention_has_the_same_bits) {
+TEST_P(dnn_repeatability, attention_has_the_same_bits_in_each_run) {
   dnn::attention_options o;
   o.window = dnn::causal;
   const value k = given({2, 2, 150, 32}), v = given({2, 2, 150, 32});
@@ -119,7 +119,7 @@ TEST_P(dnn_repeatability, attention_has_the_same_bits) {
   expect_the_same_bits({few, log_softmax(gelu(wide), 3), layer_norm(y, 2, 1e-5).y});
 }
 
-TEST_P(dnn_repeatability, recurrences_have_the_same_bits) {
+TEST_P(dnn_repeatability, recurrences_have_the_same_bits_in_each_run) {
   const value x = given({14, 9, 24});
   const dnn::recurrent_result r = dnn::recurrence(x, {given({4 * 20, 24}), given({4 * 20, 20})}, {});
   const dnn::recurrent_result s = dnn::recurrence(

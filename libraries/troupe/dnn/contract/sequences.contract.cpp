@@ -8,7 +8,7 @@
 namespace troupe::whole {
 namespace {
 
-// A layer of one unit that adds x to its state, over a sequence of 3 steps and one of 1.
+// A layer of one unit that adds x to its state, over a sequence of 3 steps and a sequence of 1 step.
 struct recurrent_layer {
   using request = dnn::computation;
   static constexpr const char* bad_field =
@@ -31,7 +31,7 @@ struct recurrent_layer {
   }
 };
 
-// The CTC loss of one label in two steps, whose three classes have equal probabilities.
+// The CTC loss of one label in two steps; the three classes have equal probabilities.
 struct alignment {
   using request = dnn::computation;
   static constexpr const char* bad_field = "graph has a ctc_loss whose blank is 3; expected one of the 3 classes";
@@ -55,7 +55,7 @@ struct alignment {
 using dnn_sequence_cases = testing::Types<recurrent_layer, alignment>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn_sequences, library_actor, dnn_sequence_cases);
 
-// Two layers add 2 and 3 times their input to their state. Forward and backward request share a reserve.
+// Two layers add 2 and 3 times their input to their state. The forward and the backward request use the same reserve.
 TEST(dnn_rnn_requests, forward_and_backward_requests_share_a_reserve) {
   runtime rt;
   const device gpu = rt.open_device();

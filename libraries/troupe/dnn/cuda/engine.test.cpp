@@ -41,7 +41,7 @@ TEST_F(dnn_cuda, channels_last_tensors_are_normalized_without_copies) {
   }
 }
 
-TEST_F(dnn_cuda, less_workspace_than_prepare_replies_is_refused) {
+TEST_F(dnn_cuda, a_workspace_limit_below_the_reply_of_prepare_is_refused) {
   const value x = given(dtype::f32, {8, 8});
   stored_tensor& to = stored(dtype::f16, {8, 8});
   computation r{.graph = {{softmax(transpose(x, {1, 0}), 1), to.operand<access_mode::write>()}}};

@@ -41,7 +41,7 @@ class dnn_attention : public dnn_numerics {
     for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(low, high));
     return whole({count}, out);
   }
-  // Returns offsets of packed sequences. Some sequences are empty, and some tokens belong to none.
+  // Returns offsets of packed sequences. Some sequences are empty, and some tokens belong to no sequence.
   value some_offsets(std::int64_t batch, std::int64_t tokens) {
     std::vector<std::int32_t> out(static_cast<std::size_t>(batch + 1));
     for (std::int32_t& n : out) n = static_cast<std::int32_t>(random.between(coin(3) ? 1 : 0, tokens));
@@ -50,7 +50,7 @@ class dnn_attention : public dnn_numerics {
     return whole({batch + 1}, out);
   }
 
-  // Returns options that fit any tensors.
+  // Returns options that any tensors of q, k and v allow.
   attention_options any_options() {
     attention_options o;
     if (coin(3)) o.scale = random.value();
@@ -101,7 +101,7 @@ TEST_F(dnn_attention, attention_with_any_options_and_its_gradients_match_the_def
       attention_options o = any_options();
       add_lengths(o, s);
       if (coin()) add_bias(o, s, t);
-      if (t == dtype::i8) o.scale = 0.02;  // these numbers are large
+      if (t == dtype::i8) o.scale = 0.02;  // products of i8 are large
       expect_gradients(all(t, s), t, o);
     }
 }
@@ -153,7 +153,7 @@ TEST_F(dnn_attention, attention_of_pages_matches_the_definition_and_ignores_miss
   }
 }
 
-// With few queries and many keys, engines divide the keys into several parts.
+// With few queries and many keys, engines divide the keys into parts.
 TEST_F(dnn_attention, attention_of_few_queries_matches_the_definition) {
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     sizes s = any_sizes();
@@ -167,8 +167,8 @@ TEST_F(dnn_attention, attention_of_few_queries_matches_the_definition) {
   }
 }
 
-// Shapes of decoding: heads that share keys, dense tensors of half types, keys in rows, packed or in pages.
-TEST_F(dnn_attention, attention_of_few_half_queries_matches_the_definition) {
+// Extents as in decoding: heads that share keys, dense tensors of half types, keys in rows, packed or in pages.
+TEST_F(dnn_attention, attention_of_few_queries_of_half_types_matches_the_definition) {
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f16, dtype::bf16});
     sizes s = any_sizes();
@@ -209,7 +209,7 @@ TEST_F(dnn_attention, attention_of_few_half_queries_matches_the_definition) {
   }
 }
 
-TEST_F(dnn_attention, tokens_beyond_a_sequence_are_ignored) {
+TEST_F(dnn_attention, tokens_after_the_end_of_their_sequence_are_ignored) {
   const auto with_nan = [&](const extents& e, std::int64_t tokens, dtype type = dtype::f32) {
     stored_tensor& t = stored(type, e, type == dtype::f32 ? anyhow : dense);
     std::int64_t next = 0;
@@ -241,7 +241,7 @@ TEST_F(dnn_attention, keys_with_a_bias_of_minus_infinity_are_ignored) {
   expect_gradients(all(dtype::f32, {2, 2, 1, 7, 90, 8, 8}), dtype::f32, o);
 }
 
-// Attentions that vendors' libraries support: half types in and out, and no options except a window.
+// Attention that vendors' libraries support: q, k, v and y have half types, and there are no options except a window.
 TEST_F(dnn_attention, attention_from_half_types_to_half_types_matches_the_definition) {
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f16, dtype::bf16});
@@ -258,13 +258,13 @@ TEST_F(dnn_attention, attention_from_half_types_to_half_types_matches_the_defini
     const auto g = attention_gradient(dy, rounded, x.q, x.k, x.v, o);
     SCOPED_TRACE("queries " + std::to_string(s.queries) + ", keys " + std::to_string(s.keys) + ", widths " +
                  std::to_string(s.width) + " and " + std::to_string(s.value_width));
-    // Vendors' libraries round weights before they multiply them with v.
+    // Vendors' libraries round the attention weights before they multiply them with v.
     expect_as_defined({rounded.y, g.dq, g.dk, g.dv}, t, t == dtype::bf16 ? 3e-2 : 6e-3);
   }
 }
 
-// Tests only that no other memory is written: the results are unspecified.
-TEST_F(dnn_attention, wild_offsets_touch_no_other_memory) {
+// Tests only that no memory outside the results is written; the results are unspecified.
+TEST_F(dnn_attention, invalid_offsets_write_no_memory_outside_the_results) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const sizes s = any_sizes();
     const std::int64_t sequences = random.between(1, 5);
@@ -292,7 +292,7 @@ TEST_F(dnn_attention, wild_offsets_touch_no_other_memory) {
   }
 }
 
-// Includes more heads that share keys than fit a tile.
+// In some cases, more heads share keys than there are rows in a tile.
 TEST_F(dnn_attention, any_number_of_heads_can_share_keys) {
   for (const std::int64_t heads : {63, 64, 65, 130})
     expect_gradients(all(dtype::f32, {1, heads, 1, 3, 5, 4, 4}), dtype::f32, {.alibi = true});

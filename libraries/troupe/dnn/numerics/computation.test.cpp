@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests the options of a request on both engines.
+// Tests the options of dnn.computation on both engines.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -10,7 +10,7 @@ using namespace testing;
 
 class dnn_request_options : public dnn_numerics {
  protected:
-  // Returns a graph that every engine computes in several steps, with memory between them.
+  // Returns a graph that every engine computes in several steps, with a buffer between them.
   computation two_steps() {
     const value x = given(dtype::f32, {8, 8}), w = given(dtype::f32, {8, 8});
     stored_tensor& y = stored(dtype::f16, {8, 8});
@@ -32,7 +32,7 @@ TEST_F(dnn_request_options, all_options_yield_results_within_their_precision) {
       }
 }
 
-TEST_F(dnn_request_options, required_fusion_refuses_two_steps) {
+TEST_F(dnn_request_options, a_graph_of_two_steps_is_refused_if_fusion_is_required) {
   computation r = two_steps();
   r.options.fusion = fusion::required;
   EXPECT_NE(refusal(r).find("dnn.computation: fusion is required"), std::string::npos) << refusal(r);

@@ -45,7 +45,7 @@ TEST_F(dnn_elements, all_elementwise_functions_match_the_definition) {
       const value x = given(t, e);
       const value y = random.between(0, 2) == 0 ? value(0.5) : given(t, some_of(e)), z = given(dtype::f32, some_of(e));
       const std::size_t arguments = epilogue::info(f).arguments;
-      // Divisors are not small, so that no quotient is much larger than its operands.
+      // Divisors are at least 1, so that no quotient is much larger than its operands.
       const value divisor = f == fn::divide ? y * y + 1.0 : y;
       const value out = arguments == 1   ? pointwise(f, x)
                         : arguments == 2 ? pointwise(f, x, divisor)
@@ -58,13 +58,13 @@ TEST_F(dnn_elements, all_elementwise_functions_match_the_definition) {
 TEST_F(dnn_elements, values_are_rounded_where_they_are_converted) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const extents e = any_extents(1, 4, 8);
-    // Products of few bits are exact in float, so that they are rounded once.
+    // The products have few bits and are exact in float, so that they are rounded only by the conversion.
     const value x = given(dtype::bf16, e), half = convert(x * 3.0, dtype::f16), eighth = convert<float8_e4m3>(half - x);
     expect_as_defined({half + eighth, relu(half), convert(eighth * 20.0, dtype::i8), x}, dtype::f32, 1e-6);
   }
 }
 
-TEST_F(dnn_elements, every_number_but_0_is_true_and_true_is_stored_as_1) {
+TEST_F(dnn_elements, in_bool_tensors_every_number_but_0_is_true_and_true_is_stored_as_1) {
   using std::uint8_t;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
   const std::vector<double> numbers{0, -0.0, 1, -1, 0.4, -0.4, 1e-6, 2, 3, 255, 256, nan, infinite, -infinite};
@@ -97,7 +97,8 @@ TEST_F(dnn_elements, every_number_but_0_is_true_and_true_is_stored_as_1) {
   }
 }
 
-// Images with their channels first or last. The number of lines is no multiple of those that are computed together.
+// Images have their channels first or last. The number of lines is not a multiple of the number that is computed
+// together.
 TEST_F(dnn_elements, images_of_different_layouts_are_combined) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16, dtype::f64};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
@@ -160,12 +161,12 @@ TEST_F(dnn_elements, normalizations_and_their_gradients_match_the_definition) {
     }
 }
 
-// The rows are dense, and of types that are normalized without copies.
-TEST_F(dnn_elements, normalizations_of_half_rows_match_the_definition) {
+// The rows are dense, and have types that are normalized without copies.
+TEST_F(dnn_elements, normalizations_of_rows_of_half_types_match_the_definition) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
-    // Some rows fill all threads of a block; some are longer than the kernels for gradients of rows allow.
+    // Some rows have elements for all threads of a block; some are longer than the kernels for gradients of rows allow.
     const std::int64_t width = i == 0       ? 8 * random.between(1025, 4096)
                                : i == 1     ? 8 * random.between(1, 1024)
                                : i % 4 == 2 ? random.one_of<std::int64_t>({128, 256, 1024, 2048, 4096, 8192})
@@ -190,12 +191,12 @@ TEST_F(dnn_elements, normalizations_of_half_rows_match_the_definition) {
   }
 }
 
-// The channels are neighbors in memory, as is usual for training with half types.
-TEST_F(dnn_elements, normalizations_of_half_channels_match_the_definition) {
+// The channels are neighbors in memory, as is usual in training with half types.
+TEST_F(dnn_elements, normalizations_of_channels_of_half_types_match_the_definition) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const dtype t = random.one_of(floats), other = random.one_of({t, random.one_of(floats)});
-    // Some images have more channels than a block computes, or rows in several parts.
+    // Some images have more channels than a block computes at once, and some have rows in several parts.
     const std::int64_t channels = i == 0 ? 8 * random.between(33, 40) : i == 1 ? 8 : 8 * random.between(1, 8);
     extents e{random.between(1, 4), channels, random.between(1, 20), random.between(1, 20)};
     if (i == 1) e = {random.between(2, 3), channels, 61, 67};
@@ -218,7 +219,7 @@ TEST_F(dnn_elements, normalizations_of_half_channels_match_the_definition) {
     if (running) expect_as_defined({n.y, n.next_mean, n.next_variance}, dtype::f32, 1e-4);
     expect_written({g.dx}, {&stored(to, e, channels_last)}, 5e-4);
     if (scaled) expect_as_defined({convert(g.dx, to), g.dscale, g.doffset}, to, 5e-4);
-    // The statistics were computed by an earlier request, and dy is a result of the graph.
+    // The statistics come from memory, and dy is a result of the graph.
     const normalized earlier{x, given(dtype::f32, channel), given(dtype::f32, channel)};
     const auto later =
         normalization_gradient(dy * 2.0 + 0.5, x, earlier, scaled ? std::optional(a.scale) : std::nullopt);
@@ -250,7 +251,7 @@ TEST_F(dnn_elements, products_of_matrices_match_the_definition) {
     }
 }
 
-// Graphs are chains of up to 10 operations on images.
+// A graph is a chain of up to 10 operations on images.
 TEST_F(dnn_elements, random_graphs_match_the_definition) {
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     extents e{random.between(1, 3), 2 * random.between(1, 3), random.between(5, 9), random.between(5, 9)};
@@ -294,7 +295,7 @@ TEST_F(dnn_elements, random_graphs_match_the_definition) {
       }
       ASSERT_EQ(made.back().why_refused(), "");
     }
-    // Some results replace tensors that the graph reads.
+    // Some results overwrite tensors that the graph reads.
     const std::vector<value> results{made.back(), made[made.size() / 2]};
     std::vector<stored_tensor*> to;
     for (const value& v : results) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests every operation on tensors without elements. Expected results follow from the operation's definition: a sum of
-// no summands is 0.
+// Tests every operation on tensors without elements. Expected results follow from the operation's definition: for
+// example, a sum of no summands is 0.
 #include <limits>
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -24,7 +24,7 @@ class dnn_without_elements : public dnn_numerics {
     extents shape;
     double number = 0;  // the value of each element
   };
-  // Writes all values in one request, and compares them.
+  // Writes all values in one request, and compares them with what is expected.
   void expect(const std::vector<result>& all) {
     std::vector<stored_tensor*> to;
     std::vector<written> writes;
@@ -47,7 +47,7 @@ class dnn_without_elements : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_without_elements, operations_on_no_elements_return_none) {
+TEST_F(dnn_without_elements, operations_on_tensors_without_elements_return_none) {
   const value x = of({0, 4}), y = of({3, 0, 5});
   expect({{relu(x) + of({1, 4}) * 2, {0, 4}},
           {convert(x, dtype::bf16), {0, 4}},
@@ -65,14 +65,14 @@ TEST_F(dnn_without_elements, concatenations_skip_parts_without_elements) {
   const value some = of({2, 3}), none = of({0, 3});
   expect({{concatenate({none, none}, 0), {0, 3}}});
   expect_as_defined({concatenate({none, some, none}, 0) * 2, concatenate({some, of({2, 0}), some}, 1)}, dtype::f32, 0);
-  // The reference omits empty parts, too.
+  // The reference omits parts without elements, too, so compare with the memory itself.
   stored_tensor& y = stored(dtype::f32, {2, 3});
   run(computation{.graph = {{concatenate({none, some}, 0), y.operand<access_mode::write>()}}});
   EXPECT_EQ(y.values(),
             stored_tensor::values_at(some.from().memory->range().address, some.from().memory->shape(), dtype::f32));
 }
 
-TEST_F(dnn_without_elements, reductions_of_nothing_are_the_neutral_element) {
+TEST_F(dnn_without_elements, reductions_of_no_elements_return_the_neutral_element) {
   const value x = of({3, 0, 4});
   expect({{reduce(x, kind::sum, {1}), {3, 1, 4}},
           {reduce(x, kind::sum, {0, 1, 2}), {1, 1, 1}},
@@ -121,7 +121,7 @@ TEST_F(dnn_without_elements, windows_over_no_images_return_none_and_gradients_of
           {local_response_norm_gradient(x, x), {0, 4, 6, 6}}});
 }
 
-TEST_F(dnn_without_elements, norms_of_nothing_have_no_statistics_and_do_not_change_running_averages) {
+TEST_F(dnn_without_elements, norms_of_no_elements_have_no_statistics_and_do_not_change_running_averages) {
   const value x = of({0, 6, 5}), scale = of({1, 6, 1}), offset = of({1, 6, 1});
   const value mean = of({1, 6, 1}), variance = of({1, 6, 1});
   const auto plain = batch_norm(x, 1e-5, affine{scale, offset});
@@ -218,14 +218,14 @@ TEST_F(dnn_without_elements, losses_of_no_sequences_and_blocks_of_no_elements_re
           {dequantize_blocks(blocks.elements, blocks.scales, 1, 32), {4, 0}}});
 }
 
-TEST_F(dnn_without_elements, gradients_of_values_computed_from_nothing_are_0) {
+TEST_F(dnn_without_elements, gradients_of_values_computed_from_no_elements_are_0) {
   const value x = of({0, 4}), w = of({4, 3}), offset = of({1, 3});
   const value y = tanh(product(x, w) + offset);
   const auto all = gradients(reduce(y, kind::sum, {0, 1}), {x, w, offset});
   expect({{all[0], {0, 4}}, {all[1], {4, 3}}, {all[2], {1, 3}}});
 }
 
-TEST_F(dnn_without_elements, constants_from_nothing_can_be_used_in_the_graph) {
+TEST_F(dnn_without_elements, constants_computed_from_no_elements_can_be_used_in_the_graph) {
   const value sum = reduce(of({3, 0}), kind::sum, {1}), y = of({3, 4});
   stored_tensor& z = stored(dtype::f32, {3, 4});
   run(computation{.graph = {{y * (sum + 2), z.operand<access_mode::write>()}}});

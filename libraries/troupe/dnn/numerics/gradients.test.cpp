@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests networks together with their derived gradients, in one graph.
+// Tests networks and their derived gradients together in one graph.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -10,7 +10,8 @@ using namespace testing;
 
 class dnn_derived_gradients : public dnn_numerics {
  protected:
-  // Compares a loss and its gradients. The loss is a mean, so that another order of summands changes it little.
+  // Compares a loss and its gradients with the reference. The loss is a mean, so that another order of summands changes
+  // it little.
   void expect_with_gradients(const value& y, const std::vector<value>& variables, double tolerance) {
     std::vector<std::size_t> all(y.rank());
     std::iota(all.begin(), all.end(), std::size_t{0});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compares random numbers, dropout, normalization across channels, resampling, pooling with indexes and blocks with
-// scales with the reference in double precision.
+// Compares random numbers, dropout, normalization across channels, resampling, pooling with indexes, and block scaling
+// with the reference in double precision.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -19,7 +19,7 @@ class dnn_images : public dnn_numerics {
     return e;
   }
   std::uint64_t any_number() { return static_cast<std::uint64_t>(random.between(0, std::int64_t{1} << 62)); }
-  // Returns a seed by value, or in memory.
+  // Returns a seed that is passed by value or is in memory.
   random_seed any_seed() {
     if (random.between(0, 1) == 0) return {any_number(), any_number()};
     stored_tensor& words = stored(random.one_of({dtype::u32, dtype::i32}), {random.one_of<std::int64_t>({2, 4})});
@@ -38,11 +38,11 @@ TEST_F(dnn_images, random_numbers_match_the_definition) {
     extents e(static_cast<std::size_t>(random.between(1, 5)));
     for (std::int64_t& n : e) n = random.between(1, 6);
     if (random.between(0, 2) == 0) e.back() = random.between(500, 1500);
-    // These have the same bits on every engine.
+    // Uniform and Bernoulli numbers have the same bits on every engine.
     expect_as_defined({random_uniform(e, any_seed()), random_bernoulli(e, std::fabs(random.value()), any_seed())},
                       dtype::f32, 0);
     expect_as_defined({random_normal(e, any_seed())}, random.one_of({dtype::f32, dtype::f64, dtype::f16}), 3e-6);
-    // Other operations share the elementwise kernel, which may process elements in any order.
+    // Operations that share the elementwise kernel with random numbers may make it process elements in any order.
     const value x = given(random.one_of({dtype::f32, dtype::f64, dtype::f16}), e);
     expect_as_defined({x + random_uniform(e, any_seed()) * random_normal(e, any_seed())}, dtype::f32, 5e-6);
   }
@@ -53,7 +53,7 @@ TEST_F(dnn_images, random_numbers_can_be_broadcast_and_used_twice) {
     const extents e = any_image(2, 9);
     const value row = random_uniform({1, e[1], 1, e[3]}, any_seed()), x = given(dtype::f32, e);
     std::vector<value> all{x * row, reduce(row, reduction_kind::sum, {1}), transpose(row, {0, 1, 3, 2})};
-    // There are more random sequences than an elementwise kernel can have.
+    // The sum needs more random sequences than an elementwise kernel can have.
     value sum = x;
     for (int k = 0; k < 11; ++k) sum = sum + random_bernoulli(e, 0.5, any_seed());
     all.push_back(sum);
@@ -122,7 +122,7 @@ TEST_F(dnn_images, pooling_with_indexes_and_its_gradient_match_the_definition) {
       expect_as_defined({p.y, p.indexes}, random.one_of({dtype::i32, dtype::f64}), 0);
       const value dy = given(t, of_y);
       expect_as_defined({max_pool_index_gradient(dy, p.indexes, e, window, o)}, t, 1e-5);
-      // The indexes are in memory, and some are outside all windows.
+      // The indexes are read from memory, and some are outside all windows.
       stored_tensor& wild = stored(dtype::i32, of_y);
       wild.fill([&] {
         return static_cast<double>(random.between(0, 5) == 0 ? random.between(-(1ll << 31), (1ll << 31) - 1)
@@ -146,7 +146,7 @@ TEST_F(dnn_images, quantized_blocks_match_the_definition) {
                             .scales = random.one_of({dtype::f8e8m0, dtype::f8e4m3, dtype::f32})};
       const value x = given(t, e) * random.one_of({1.0, 0x1p-30, 0x1p20, 0.0});
       const block_scaled q = quantize_blocks(x, o);
-      // All engines round the same numbers once: no difference is allowed.
+      // All engines round equal numbers once, so no difference is allowed.
       expect_as_defined({q.elements, q.scales}, dtype::f32, 0);
       expect_as_defined({q.elements}, o.elements, 0);
       expect_as_defined({q.scales}, o.scales, 0);

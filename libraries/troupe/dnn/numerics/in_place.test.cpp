@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests graphs that write to memory that they read: they must read the contents from before the writes.
+// Tests graphs that write to memory that they also read: they must read the content from before the writes.
 #include <troupe/dnn/testing/numerics.hpp>
 
 namespace troupe::dnn {
@@ -20,7 +20,7 @@ class dnn_in_place : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_in_place, tensors_are_updated_exchanged_transposed_and_shifted) {
+TEST_F(dnn_in_place, tensors_can_be_updated_exchanged_transposed_and_shifted_in_place) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16})
     for (int i = 0; i < 4 && !HasFailure(); ++i) {
       const std::int64_t n = random.between(1, 60);
@@ -36,7 +36,7 @@ TEST_F(dnn_in_place, tensors_are_updated_exchanged_transposed_and_shifted) {
       expect_written({concatenate({slice(x, 0, n - 1, 1), x}, 0)}, {&stored(dtype::f32, {n + 1, n})}, 1e-4);
       if (n > 1) expect_written({concatenate({slice(x, 0, n - 1, 1), slice(x, 0, 0, n - 1)}, 0)}, {&a}, 1e-4);
       expect_written({reshape(x, {n, n}), x * 2}, {&a, &c}, 1e-3);
-      // One tensor is written early, and read afterwards.
+      // One tensor is written by an early node, and read by later ones.
       expect_written({x * 2, product(x, y), z - product(y, x)}, {&a, &b, &c}, 1e-2);
     }
 }

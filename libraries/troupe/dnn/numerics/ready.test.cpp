@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compares all ready requests with the reference, for all types, with all of their fields and with changed fields.
+// Compares all ready requests with the reference: for all types, with a value in each field, and with changed fields.
 #include <troupe/dnn/testing/all_ready_cases.hpp>
 #include <troupe/dnn/testing/numerics.hpp>
 
@@ -12,7 +12,7 @@ using namespace testing;
 template <class Case>
 class dnn_ready_requests : public dnn_numerics {
  protected:
-  // Returns a source of positive numbers, which variances and inverse deviations must be.
+  // Returns a source of positive numbers: variances and inverse deviations must be positive.
   tensor_source tensors_of(dtype type) {
     return {[this, type](const extents& e) {
               stored_tensor& t = stored(type, e);

@@ -20,7 +20,7 @@ class dnn_sequences : public dnn_numerics {
     t.fill([&] { return static_cast<double>(numbers[next++]); });
     return value(t.operand<access_mode::read>());
   }
-  // Returns random numbers, and beyond the lengths numbers that would spoil the results.
+  // Returns random numbers. Steps after the end of a sequence hold `beyond`, which would spoil results that read it.
   value within_lengths(dtype type, const extents& e, const std::vector<std::int64_t>& lengths, double beyond = nan) {
     stored_tensor& t = stored(type, e);
     std::int64_t next = 0;
@@ -72,7 +72,8 @@ TEST_F(dnn_sequences, recurrences_and_their_gradients_match_the_definition) {
         if (which != 0) d.y = within_lengths(of_weights, {time, batch, width}, lengths);
         if (which != 1) d.h = given(of_weights, {batch, width});
         if (is_lstm && random.between(0, 1) == 0) d.c = given(of_weights, {batch, hidden});
-        // A rounding error can decide whether a sum is above 0.
+        // The gradient of relu reads a reserve of random numbers. In a computed one, a rounding error may decide
+        // whether a sum is above 0, which changes the gradient.
         const auto of_reserve = r.reserve.extents();
         const value reserve =
             cell == recurrent_cell::relu
@@ -114,7 +115,7 @@ TEST_F(dnn_sequences, bidirectional_layers_match_the_definition) {
   }
 }
 
-TEST_F(dnn_sequences, lengths_do_not_make_the_computation_double) {
+TEST_F(dnn_sequences, lengths_do_not_make_the_graph_compute_in_double) {
   const value x = given(dtype::f32, {3, 2, 4}, dense);
   const recurrent_weights w{given(dtype::f32, {4, 4}, dense), given(dtype::f32, {4, 4}, dense)};
   stored_tensor &y = stored(dtype::f32, {3, 2, 4}, dense), &lengths = stored(dtype::i32, {2}, dense);

@@ -30,12 +30,12 @@ class dnn_windows : public dnn_numerics {
   problem any_convolution() {
     problem p;
     p.spatial = random.between(1, 3);
-    // Vendors' engines for half types need a multiple of 8 channels.
+    // Vendors' engines for half types need numbers of channels that are multiples of 8.
     const bool eights = random.between(0, 2) == 0;
     const std::int64_t groups = random.one_of<std::int64_t>({1, 1, 2, 3}),
                        in = eights ? 8 * random.between(1, 2) : random.between(1, 5),
                        out = eights ? 8 * random.between(1, 2) : random.between(1, 5);
-    // With a group for each channel, another kernel computes the convolution.
+    // Another kernel computes convolutions with a group for each channel.
     const bool depthwise = random.between(0, 4) == 0;
     p.options.groups = depthwise ? in : groups;
     p.x = {random.between(1, 3), depthwise ? in : in * groups};
@@ -62,7 +62,7 @@ class dnn_windows : public dnn_numerics {
            text(o.padding) + (o.padding_after.count() != 0 ? "and " + text(o.padding_after) : "") + ", stride " +
            text(o.stride) + ", dilation " + text(o.dilation) + ", groups " + std::to_string(o.groups);
   }
-  // Applies one more function to a convolution's result.
+  // Applies a random function to a convolution's result.
   value followed(const value& y, const extents& e, const value& x, const value& filters, const problem& p) {
     switch (random.between(0, 8)) {
       case 0:
@@ -120,7 +120,7 @@ TEST_F(dnn_windows, gradients_of_convolutions_match_the_definition) {
     }
 }
 
-TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
+TEST_F(dnn_windows, convolutions_of_images_with_channels_last_match_the_definition) {
   for (int i = 0; i < 10 && !HasFailure(); ++i) {
     const problem p = any_convolution();
     SCOPED_TRACE(text_of(p));
@@ -131,8 +131,8 @@ TEST_F(dnn_windows, images_may_be_stored_with_the_channels_last) {
   }
 }
 
-// The functions are those that vendors' libraries fuse with a convolution: a sum or product with an element for each
-// channel or with another image, and functions of one tensor.
+// The functions are those that vendors' libraries fuse with a convolution: functions of one tensor, and the sum or
+// product with a tensor that has one element for each channel or the extents of the image.
 TEST_F(dnn_windows, functions_of_a_convolution_match_the_definition) {
   for (int i = 0; i < 120 && !HasFailure(); ++i) {
     const problem p = any_convolution();
@@ -154,8 +154,8 @@ TEST_F(dnn_windows, functions_of_a_convolution_match_the_definition) {
   }
 }
 
-// Each convolution adds a tensor that the one before it has just written: their launches must not overlap.
-TEST_F(dnn_windows, a_convolution_reads_the_result_of_the_one_before_it) {
+// Each convolution adds a tensor that the convolution before it has just written: their launches must not overlap.
+TEST_F(dnn_windows, a_convolution_reads_the_complete_result_of_the_convolution_before_it) {
   for (const std::int64_t groups : {1, 3})
     for (const std::int64_t channels_in : {24, 96})
       for (const dtype t : {dtype::f16, dtype::bf16}) {
@@ -164,12 +164,12 @@ TEST_F(dnn_windows, a_convolution_reads_the_result_of_the_one_before_it) {
                     filters = given(t, {channels_in, channels_in / groups, 3, 3}, channels_last);
         value y = given(dtype::f32, e, channels_last);
         for (int i = 0; i < 5; ++i) y = sigmoid(convolution(x, filters, {.padding = 1, .groups = groups})) + y;
-        // In the first run, loading kernels would keep launches apart.
+        // In the first run, the loading of kernels would keep launches apart.
         for (int run = 0; run < 5 && !HasFailure(); ++run) expect_as_defined({y}, dtype::f32, 1e-2);
       }
 }
 
-// A part of a network, in which only the next convolution reads each image.
+// A part of a network in which only the next convolution reads each image.
 TEST_F(dnn_windows, consecutive_convolutions_match_the_definition) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     const dtype t = random.one_of({dtype::f32, dtype::f32, dtype::f16});
@@ -198,7 +198,7 @@ TEST_F(dnn_windows, functions_of_a_convolution_propagate_nan) {
     for (const auto storing : {dense, channels_last}) {
       const extents e{1, channels_in, 9, 9};
       const value filters = given(dtype::f32, {32, channels_in, 3, 3}), bias = given(dtype::f32, {32});
-      // One element in some thousands is NaN, so that some windows have none.
+      // One element in 200 is NaN, so that some windows have none.
       const value r = given(dtype::f32, e, storing),
                   x = pointwise(epilogue::op::select, pointwise(epilogue::op::less, 0.99, r), none, r);
       const value y = convolution(x, filters, {.padding = 1}) + channels(bias);

@@ -45,7 +45,8 @@ std::vector<support_case> cases_of_elements() {
   out.push_back({"concatenate", "", op::concatenation,
                  [](tensors& t) { return results{{concatenate({t.given(square), t.given(square)}, 1)}}; }});
   add_random(out);
-  constexpr std::int64_t too_many = std::int64_t{1} << 31;  // more than OpenBLAS can count, even if it is not called
+  // More than OpenBLAS can count. The host engine refuses it even if the graph does not need OpenBLAS.
+  constexpr std::int64_t too_many = std::int64_t{1} << 31;
   out.push_back({cat("tensors with an extent of ", too_many), "", op::pointwise,
                  [](tensors& t) { return results{{-t.given({too_many})}}; }});
   out.push_back({"reshape", "", op::reshape, [](tensors& t) { return results{{reshape(t.given(square), {4096})}}; }});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compares the table of docs/dnn.md, which says how each engine computes each operation, with what the engines plan.
+// Compares the table of docs/dnn.md with what the engines plan. The table says how each engine computes each operation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,14 +30,14 @@ constexpr dtype types[] = {dtype::f32,    dtype::f64,      dtype::f16, dtype::bf
                            dtype::c128,   dtype::f4e2m1x2, dtype::c32, dtype::cbf16};
 static_assert(std::size(types) + 1 == std::size(dtype_table));
 
-// The nodes of one operation in a graph, with elements of a type.
+// A query for the nodes of one operation in a graph. Their elements have the given type.
 struct node_query {
   const encoded_graph& graph;
   op what;
   dtype type;
 };
 
-// The words of the table for the type in which a node is computed: none for the usual one.
+// Returns the table's text for a word and the type in which a node is computed. The usual type is not mentioned.
 std::string in_type(std::string_view word, dtype computed, dtype elements) {
   const bool is_long = elements == dtype::f64 || elements == dtype::i32 || elements == dtype::u32;
   if (computed == (is_long ? dtype::f64 : dtype::f32)) return std::string(word);
@@ -61,7 +61,7 @@ bool is_only_a_view(const step_list& all, const node_query& query) {
          std::count_if(nodes.begin(), nodes.end(), [](const encoded_node& n) { return n.what == op::write; });
 }
 
-// The step that computes a node in a plan. A view has none, and an elementwise kernel may be any.
+// The step of a plan that computes a node. A view has no step; if neither is set, an elementwise kernel computes it.
 struct planned_node {
   bool is_view = false;
   const operator_step* own = nullptr;
@@ -82,8 +82,8 @@ struct planned_node {
   }
 };
 
-// Returns the words for the host engine. Only a run shows if an operator step multiplies matrices: `own` is the word
-// for one.
+// Returns the table's text for the host engine. `own` is the word for an operator step: only a run shows if it
+// multiplies matrices, so the plan cannot tell.
 std::string on_host(const node_query& query, onednn::vendor& vendor, std::string_view own) {
   const auto alone = host::make_host_plan(query.graph, nullptr, any_workspace);
   if (!alone) return "refused: " + alone.error().text();
@@ -100,8 +100,8 @@ std::string on_host(const node_query& query, onednn::vendor& vendor, std::string
   return in_type(has_vendor_kernel ? cat("oneDNN or ", ours) : std::string(ours), alone->compute_type, query.type);
 }
 
-// Returns "cuDNN as stored or in f32, else ", the types in which cuDNN may compute the node, the best first; "" if it
-// is not used. Only a GPU shows if cuDNN has an engine for it.
+// Returns the types in which cuDNN may compute the node, the best first, as "cuDNN as stored or in f32, else "; "" if
+// cuDNN is not used. Whether cuDNN has an engine for the node can only be found out on a GPU.
 std::string with_cudnn(const node_query& query) {
   const graph_analysis analysis = analysis_of(query.graph);
   std::vector<dtype> found;
@@ -142,8 +142,8 @@ bool has(const std::vector<std::string>& all, std::string_view one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// The table of the page: rows of operations, elements, host engine and CUDA engine. An empty cell repeats the names
-// above it.
+// The table of the page, with the columns operations, elements, host engine and CUDA engine. An empty cell repeats the
+// cell above it.
 class table {
  public:
   table() {
@@ -160,7 +160,7 @@ class table {
   std::size_t unused() const { return unused_.size(); }
   const std::vector<std::string>& other_lines() const { return page_.other_lines; }
 
-  // Returns the row for a case, or nullptr. The last row has the types that no operation takes.
+  // Returns the row for a case; nullptr if there is none. The last row has the types that all operations refuse.
   const std::vector<std::string>* find(const support_case& c, dtype type) {
     const std::vector<std::string>* found = nullptr;
     if (has(refused_types(), to_string(type))) found = &page_.rows.back();
@@ -171,7 +171,7 @@ class table {
     unused_.erase(found);
     return found;
   }
-  // Replaces "refused (1)" by the reason.
+  // Replaces "refused (1)" by the reason in note 1.
   std::string in_full(const std::string& cell) const {
     for (std::size_t i = 0; i < page_.notes.size(); ++i)
       if (cell == cat("refused (", i + 1, ")")) return "refused: " + page_.notes[i];
@@ -180,7 +180,7 @@ class table {
   std::vector<std::string> refused_types() const { return split(page_.rows.back()[1], " "); }
 
  private:
-  // Returns true if "layer_norm, rms_norm (rows of 1020); product" names the case.
+  // Returns true if a cell such as "layer_norm, rms_norm (rows of 1020); product" names the case.
   static bool names(const std::string& cell, const support_case& c) {
     for (const std::string& group : split(cell, "; ")) {
       const std::size_t open = group.find(" (");
@@ -195,7 +195,7 @@ class table {
   std::set<const std::vector<std::string>*> unused_;
 };
 
-// Returns the reason with "this type" in the place of its name.
+// Returns the reason with "this type" in place of the type's name.
 std::string without_type(std::string reason, dtype type) {
   const std::string name = cat(" ", to_string(type));
   if (const std::size_t at = reason.find(name); at != reason.npos) reason.replace(at, name.size(), " this type");
@@ -207,16 +207,16 @@ class dnn_support : public ::testing::Test {
   void SetUp() override {
     if (const std::string why = why_not_here(); !why.empty()) GTEST_SKIP() << why;
   }
-  // Opens the vendors' libraries. Returns why the engines cannot be asked on this machine.
+  // Opens the vendors' libraries. Returns the reason if the engines cannot plan on this machine, otherwise "".
   std::string why_not_here() {
-    // Limit oneDNN to AVX2, so that the table does not depend on this processor: with AVX-512 it has more.
+    // Limit oneDNN to AVX2, so that the table does not depend on this processor: with AVX-512, oneDNN computes more.
     if (!__builtin_cpu_supports("avx2")) return "this processor has no AVX2";
     ::setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
     ::setenv("TROUPE_ONEDNN", "always", 1);
     auto opened = onednn::vendor::open(1);
     if (!opened) return opened.error().text();
     vendor = std::move(*opened);
-    // The operation graphs are built with cuDNN's functions.
+    // cuDNN's functions build the operation graphs.
     const auto loaded = cudnn::load();
     return loaded ? "" : loaded.error().text();
   }
@@ -224,7 +224,7 @@ class dnn_support : public ::testing::Test {
   void expect_row(const support_case& c, dtype type) {
     SCOPED_TRACE(cat(c.name, " (", c.variant, ") of ", to_string(type)));
     const auto* const row = page.find(c, type);
-    ASSERT_NE(row, nullptr) << "docs/dnn.md has no row for it";
+    ASSERT_NE(row, nullptr) << "docs/dnn.md has no row for this case";
     tensors memory(type);
     const results r = c.make(memory);
     std::vector<written> all;
@@ -243,7 +243,8 @@ class dnn_support : public ::testing::Test {
       cuda = on_cuda(query);
     }
     if (row == &page.last() && c.what != op::convolution) {
-      // Its reason is that of the first operation; others refuse what they write, for example.
+      // The row's reason is that of the first operation. Others may be refused for other reasons, such as what they
+      // write.
       EXPECT_TRUE(host.starts_with("refused: ") && cuda.starts_with("refused: ")) << host << ", " << cuda;
       return;
     }
@@ -255,7 +256,7 @@ class dnn_support : public ::testing::Test {
   table page;
 };
 
-TEST_F(dnn_support, the_table_of_the_page_is_what_the_engines_plan) {
+TEST_F(dnn_support, the_table_of_the_page_agrees_with_the_plans_of_the_engines) {
   std::set<op> used;
   for (const auto& cases : {cases_of_images(), cases_of_sequences(), cases_of_sets(), cases_of_elements()})
     for (const support_case& c : cases) {
@@ -267,7 +268,7 @@ TEST_F(dnn_support, the_table_of_the_page_is_what_the_engines_plan) {
     EXPECT_TRUE(used.contains(static_cast<op>(i))) << to_string(static_cast<op>(i)) << " has no case";
 }
 
-TEST_F(dnn_support, the_page_lists_the_types_that_all_means) {
+TEST_F(dnn_support, the_page_lists_the_types_that_the_word_all_stands_for) {
   std::vector<dtype> all;
   for (const dtype t : types)
     if (!has(page.refused_types(), to_string(t))) all.push_back(t);

@@ -97,7 +97,7 @@ class option_cases : public ::testing::Test {
 };
 TYPED_TEST_SUITE_P(option_cases);
 
-TYPED_TEST_P(option_cases, each_option_changes_the_results_or_is_refused) {
+TYPED_TEST_P(option_cases, changing_an_option_changes_the_results_or_is_refused) {
   value_source given(2);
   const auto before = TypeParam::make(given);
   const auto first = this->compute(before);
@@ -120,6 +120,6 @@ TYPED_TEST_P(option_cases, each_option_changes_the_results_or_is_refused) {
   EXPECT_EQ(changed, all);
   EXPECT_EQ(computed, all) << "a change that is refused does not show what the option does";
 }
-REGISTER_TYPED_TEST_SUITE_P(option_cases, each_option_changes_the_results_or_is_refused);
+REGISTER_TYPED_TEST_SUITE_P(option_cases, changing_an_option_changes_the_results_or_is_refused);
 
 }  // namespace troupe::dnn::testing
