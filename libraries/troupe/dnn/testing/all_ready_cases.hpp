@@ -23,7 +23,7 @@ using all_ready_cases =
                      resample_forward_case, resample_backward_case, attention_forward_case, attention_backward_case,
                      rnn_forward_case, rnn_backward_case, ctc_forward_case>;
 
-/// Returns true if each ready request has a case.
+/// Returns true if the cases are those of all ready requests, in the same order.
 template <class... Case>
 constexpr bool are_all(::testing::Types<Case...>) {
   return std::is_same_v<request_list<typename Case::request...>, ready_requests>;

@@ -18,12 +18,12 @@
 #include <troupe/epilogue/testing/poison.hpp>
 #include <vector>
 
-/// Fixtures that compare the results of both engines with the reference.
+/// Fixtures that compare the results of an engine with the reference.
 namespace troupe::dnn::testing {
 
 using extents = std::vector<std::int64_t>;
 
-/// A tensor in memory. Bytes between its elements are poisoned, to detect writes to them.
+/// A tensor in memory. Bytes that are outside its elements have a known content, so that writes to them are detected.
 class stored_tensor {
  public:
   enum class storing : std::uint8_t { anyhow, dense, channels_last };
@@ -55,9 +55,9 @@ class stored_tensor {
     for_each_element([&](std::byte* place) { epilogue::put_number(place, type_, value()); });
     before_ = bytes_;
   }
-  /// Returns the values, in row-major order of the axes.
+  /// Returns the elements, in row-major order of the axes.
   std::vector<double> values() { return values_at(address(), shape_, type_); }
-  /// Returns the values of any tensor in memory, such as a part of a stored tensor.
+  /// Returns the elements of any tensor in memory, such as a part of a stored tensor.
   static std::vector<double> values_at(std::uint64_t address, const tensor_shape& shape, dtype type) {
     std::vector<double> out;
     for_each_element(reinterpret_cast<std::byte*>(address), shape, type,
@@ -129,8 +129,8 @@ class dnn_numerics : public numerics::engine_suite {
     for (const value& v : values) to.push_back(&stored(type, extents(v.extents().begin(), v.extents().end())));
     expect_written(values, to, tolerance);
   }
-  /// Computes the values, writes each to one of the tensors, which the graph may also read, and compares it with the
-  /// reference.
+  /// Computes the values, writes each to one of the tensors, and compares it with the reference. The graph may also
+  /// read the tensors.
   void expect_written(const std::vector<value>& values, const std::vector<stored_tensor*>& to, double tolerance) {
     std::vector<written> all;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -139,7 +139,7 @@ class dnn_numerics : public numerics::engine_suite {
     }
     expect_computed({.graph = graph(all)}, tolerance);
   }
-  /// Runs the request, and compares its results, which are in stored tensors, with the reference.
+  /// Runs the request, and compares its results with the reference. The results must be stored tensors.
   void expect_computed(const computation& r, double tolerance) {
     ASSERT_FALSE(r.graph.refused()) << r.graph.refused()->what;
     SCOPED_TRACE(story(r));
@@ -149,7 +149,7 @@ class dnn_numerics : public numerics::engine_suite {
     ASSERT_FALSE(encoded_view.empty());
     const auto expected = evaluate(encoded_view);
     rounding_spread spread(encoded_view);  // reads memory before results replace it
-    // Half of the requests are prepared first, which may select other kernels.
+    // Half of the requests are prepared first: the engine may then use other kernels.
     const bool is_prepared = random.between(0, 1) == 0 && engine->run(prepare{r}).has_value();
     SCOPED_TRACE(is_prepared ? "prepared" : "not prepared");
     std::vector<result_to_check> results;
@@ -162,7 +162,7 @@ class dnn_numerics : public numerics::engine_suite {
     }
     expect_results_of(r, results, tolerance, spread);
     if (random.between(0, 3) != 0 || reads_what_it_writes(encoded_view)) return;
-    // Later runs load no kernels, so that launches follow each other faster.
+    // The second run loads no kernels, so that launches follow each other faster.
     SCOPED_TRACE("the second run");
     for (const result_to_check& c : results)
       if (stored_tensor* const t = holder_of(c.address); t->address() == c.address && t->shape() == c.shape)
@@ -173,7 +173,7 @@ class dnn_numerics : public numerics::engine_suite {
   T one_of(const std::vector<T>& all) {
     return all[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(all.size()) - 1))];
   }
-  /// Returns the stored floating tensors of the extents, each of which a graph may read and write.
+  /// Returns the stored tensors of a floating type with these extents. A graph may read and write them.
   std::vector<stored_tensor*> stored_with(std::span<const std::int64_t> e) {
     std::vector<stored_tensor*> out;
     for (stored_tensor& t : all_)
@@ -221,7 +221,7 @@ class dnn_numerics : public numerics::engine_suite {
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double w = want[i];
       if (got[i] == w || (std::isnan(got[i]) && std::isnan(w))) continue;
-      // A difference before rounding can change a result to the next number of its type.
+      // A small difference before the rounding can change a result to the next number of its type.
       const double step =
           std::fabs(epilogue::nearest_of(c.type, w * (1 + 0x1p-7)) - epilogue::nearest_of(c.type, w * (1 - 0x1p-7)));
       const bool narrow = c.type != dtype::f64 && c.type != dtype::f32;
@@ -229,7 +229,7 @@ class dnn_numerics : public numerics::engine_suite {
           tolerance * std::max(1.0, std::fabs(w)) + (narrow ? 1.01 * step + 1.0 * (c.type >= dtype::i8) : 0);
       const double distance = std::fabs(got[i] - w);
       if (distance <= allowed) continue;
-      // The same holds for values that are rounded within the graph; later operations can amplify the difference.
+      // The same holds for values that the graph rounds; later operations can amplify the difference.
       const double moved = spread.of(c.tensor, i, w);
       if (!(distance <= allowed + moved) && ++wrong < 4)
         ADD_FAILURE() << "element " << i << " of result " << which << " is " << got[i] << ", expected " << w

@@ -14,17 +14,17 @@
 #include <troupe/dnn/testing/variable.hpp>
 #include <troupe/request/fields.hpp>
 
-/// Tests that each option of each operation has an effect: changing it changes the results, or is refused. To add a
+/// Tests that each option of each operation has an effect: changing it changes the results, or is refused. For a new
 /// struct of options, add a case, and an entry in a list of `option_cases`.
 namespace troupe::dnn::testing {
 
-/// Lists all fields of a struct of options. A list that omits one does not compile.
+/// Lists all fields of a struct of options. A list that omits a field does not compile.
 #define TROUPE_OPTIONS(TYPE, ...)                          \
   using options = TYPE;                                    \
   static constexpr std::string_view fields = #__VA_ARGS__; \
   static void name_all(const options& all) { [[maybe_unused]] const auto& [__VA_ARGS__] = all; }
 
-/// Makes values of random numbers from 0.1 to 1.5, which depend only on the seed, and of given i32.
+/// Makes values of random numbers from 0.1 to 1.5, which depend only on the seed, and values of given i32.
 class value_source {
  public:
   explicit value_source(std::uint64_t seed) : random_(seed) {}
@@ -53,7 +53,7 @@ struct operation {
   std::vector<value> results;
   std::set<std::string> has = {};  ///< the options of the case that the operation has; all if empty
 };
-/// The result of an operation: the reason why it is refused, or its elements.
+/// The result of an operation: its elements, or the reason why it is refused.
 struct operation_outcome {
   std::string refused;
   std::vector<std::vector<double>> numbers;
@@ -76,8 +76,8 @@ struct operation_outcome {
   }
 };
 
-/// A fixture for the test of a case. A case has `TROUPE_OPTIONS`; `make(source)` returns the options to change,
-/// `operations(source, options)` all operations that have these options, and `changes(source)` the changes.
+/// A fixture for the test of a case. A case has `TROUPE_OPTIONS` and three functions: `make(source)` returns the
+/// options to change, `operations(source, options)` all operations that have them, and `changes(source)` the changes.
 template <class Case>
 class option_cases : public ::testing::Test {
  protected:

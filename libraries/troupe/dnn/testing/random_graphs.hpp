@@ -15,7 +15,8 @@
 
 namespace troupe::dnn::testing {
 
-/// Draws random graphs of small f32 tensors, with most kinds of operations and several results. Chains branch and join.
+/// Draws random graphs of small f32 tensors, with most kinds of operations and with several results. Chains of
+/// operations branch and join.
 class random_graphs : public ::testing::Test {
  protected:
   using sizes = std::vector<std::int64_t>;
@@ -39,7 +40,7 @@ class random_graphs : public ::testing::Test {
     return out;
   }
 
-  /// Returns random limits of elementwise kernels, often low ones.
+  /// Returns random limits of elementwise kernels; many of them are low.
   elementwise_limits limits() {
     if (random.between(0, 1) == 0) return {};
     return {.operations = static_cast<std::size_t>(random.between(12, 30)),
@@ -82,7 +83,7 @@ class random_graphs : public ::testing::Test {
             dtype::f32};
   }
   value given(const sizes& e) { return value(operand<access_mode::read>(e)); }
-  // Writes results, sometimes to the memory of the first tensors, which the graph also reads.
+  // Writes a result, sometimes to the memory of one of the first tensors, which the graph also reads.
   written to_memory(const value& v) {
     const sizes e(v.extents().begin(), v.extents().end());
     if (overwritten_ == 2 || random.between(0, 2) != 0) return {v, operand<access_mode::write>(e)};
@@ -113,7 +114,7 @@ class random_graphs : public ::testing::Test {
         return relu(x) - 0.25;
       case 9:
         return tanh(x * y);
-      case 10:  // computed from no elements
+      case 10:  // a value that is computed from no elements
         return x + reduce(slice(y, 3, 2, 0), reduction_kind::sum, {3});
       default:
         return 0.5 * (x + y);

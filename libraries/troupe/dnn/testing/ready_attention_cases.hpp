@@ -7,7 +7,7 @@
 
 namespace troupe::dnn::testing {
 
-/// The window in the cases of both requests.
+/// The window in the cases of the forward and the backward request.
 inline constexpr attention_window shown_window{.left = 3, .right = 1, .bottom_right = true};
 template <class R>
 attention_options shown_options(const R& r) {
@@ -22,7 +22,7 @@ attention_options shown_options(const R& r) {
           .dropout = attention_dropout{.probability = 0.3, .seed = 5, .offset = 6, .step = value(*r.step)}};
 }
 
-/// Replaces the sequences of a request by sequences that are packed in one row.
+/// Replaces the sequences of a request by sequences that are packed in one row of the batch.
 template <class R>
 void put_in_one_row(R& r, const tensor_source& t) {
   r.bias = {}, r.query_lengths = r.key_lengths = {};

@@ -9,11 +9,11 @@
 #include <troupe/dnn/graph/producer.hpp>
 #include <vector>
 
-/// An instance of each ready request in which every field has an effect, and changes of each field. To add a request,
-/// add a struct, and an entry in `all_ready_cases` (all_ready_cases.hpp).
+/// An instance of each ready request in which every field has an effect, and changes of each field. For a new request,
+/// add a struct here, and an entry in `all_ready_cases` (all_ready_cases.hpp).
 namespace troupe::dnn::testing {
 
-/// A tensor in memory, which converts to an operand of any access mode.
+/// A tensor in memory that converts to an operand of any access mode.
 struct tensor_in_memory {
   memory_range range;
   tensor_shape shape;
@@ -27,7 +27,7 @@ struct tensor_in_memory {
     return any_operand<M>(range, shape, type);
   }
 };
-/// Makes tensors in memory, of random numbers or of given i32.
+/// Makes tensors in memory, with random numbers or with given i32.
 struct tensor_source {
   using extents = std::vector<std::int64_t>;
   std::function<tensor_in_memory(const extents&)> random;

@@ -91,7 +91,7 @@ struct batch_norm_inference_case {
   }
 };
 
-/// Returns the results that define the gradient of a normalization with channels.
+/// Returns the results that define the gradient of a normalization whose scale has an element for each channel.
 template <class R>
 std::vector<written> definition_of_gradient(const R& r, const std::vector<std::int64_t>& statistics,
                                             const std::vector<std::int64_t>& scale) {

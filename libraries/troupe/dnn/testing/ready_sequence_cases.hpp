@@ -6,10 +6,11 @@
 
 namespace troupe::dnn::testing {
 
-/// Two bidirectional layers of LSTMs with a projection, for 2 sequences of 3 steps with 3 inputs.
+/// Two bidirectional layers of LSTMs with a projection, for 2 sequences of 3 steps with 3 inputs each.
 struct shown_layers {
   static constexpr std::int64_t inputs = 3, hidden = 4, width = 2, rows = 4 * hidden;
-  /// Elements of one step in the reserve: the gates, c before, the state before the projection, h before.
+  /// Elements of one step in the reserve: the gates, the previous c, the state before the projection, and the previous
+  /// h.
   static constexpr std::int64_t line = rows + 2 * hidden + width;
   static constexpr std::int64_t reserve = 3 * 2 * (4 * line + 2 * width);
 
@@ -36,7 +37,7 @@ struct shown_layers {
     }
     return out;
   }
-  /// Returns the memory of consecutive elements.
+  /// Returns the memory of consecutive elements of `o`, from `first` on, as a tensor with the extents `e`.
   template <access_mode M>
   static tensor_in_memory part(const any_operand<M>& o, std::int64_t first, const std::vector<std::int64_t>& e) {
     memory_range range = o.range();
@@ -50,7 +51,7 @@ struct shown_layers {
   static tensor_in_memory state(const any_operand<M>& o, std::size_t i, std::int64_t width) {
     return part(o, static_cast<std::int64_t>(i) * 2 * width, {2, width});
   }
-  /// Return the index of the first element of a layer's reserve, and of its y.
+  /// Return the index of the first element of a layer's reserve, and of a layer's y, in the reserve of all layers.
   static constexpr std::int64_t of_layer(std::size_t i) {
     const auto n = static_cast<std::int64_t>(i);
     return 6 * (n * line + (i < 2 ? n : 2) * width);
@@ -58,8 +59,8 @@ struct shown_layers {
   static constexpr std::int64_t of_y(std::size_t i) { return of_layer(i) + 6 * line; }
 };
 
-/// Returns changes: to layers of another cell, in one direction, without biases, and of the fields that depend on
-/// these.
+/// Returns changes to layers of another cell, to one direction, to layers without biases, and of the fields that depend
+/// on these.
 template <class R>
 std::vector<change<R>> changes_of_rnn(const tensor_source& t) {
   using l = shown_layers;

@@ -10,13 +10,13 @@
 namespace troupe::dnn::testing {
 
 /// Estimates how far rounding errors can move the results of a graph. The constructor reads the graph's memory. The
-/// first call of `of` evaluates the graph, so that this takes no time if all results are near the exact ones.
+/// first call of `of` evaluates the graph; tests call it only if a result is not near the exact one.
 class rounding_spread {
  public:
   explicit rounding_spread(const encoded_graph& g) : graph_(g), read_(elements_read(g)) {}
 
-  /// Returns the largest distance, over some evaluations with random rounding errors, of an element from its exact
-  /// value; 0 if that is not finite.
+  /// Evaluates the graph with some random rounding errors, and returns the largest distance of an element from its
+  /// exact value; 0 if that is not finite.
   double of(std::uint16_t tensor, std::size_t element, double exact) {
     constexpr std::uint64_t evaluations = 32;
     while (moved_.size() < evaluations) moved_.push_back(evaluate_with_roundings(graph_, read_, moved_.size()));

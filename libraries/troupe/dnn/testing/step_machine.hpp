@@ -11,8 +11,8 @@
 
 namespace troupe::dnn::testing {
 
-/// Executes the steps of a plan to test the planner: elementwise kernels element by element, other steps and the nodes
-/// of fusion matches by the reference.
+/// Executes the steps of a plan, to test the planner: computes elementwise kernels element by element, and other steps
+/// and the nodes of fusion matches by the reference.
 class step_machine {
  public:
   step_machine(const encoded_graph& g, const step_list& all, std::span<const fusion_match> matches)
@@ -65,7 +65,7 @@ class step_machine {
   }
 
   // A graph of some of the nodes, whose inputs are at given locations. `known` maps tensors of the complete graph to
-  // tensors of this one.
+  // tensors of `made`.
   struct subgraph {
     encoding made;
     std::map<std::uint16_t, std::uint16_t> known;
@@ -126,7 +126,7 @@ class step_machine {
       p.made.nodes.push_back(n);
     }
     const auto values = p.made.values();
-    // Overwrite the workspace, as a kernel may do at any time.
+    // Overwrite the workspace, as a kernel may do, to detect that anything else is stored there.
     if (s.workspace.is_buffer) std::fill_n(begin_of(s.workspace), c.workspace, std::byte{0x77});
     for (std::size_t i = 0; i < s.outputs.size(); ++i) {
       ASSERT_TRUE(same_layout(s.outputs[i].shape, c.outputs[i].shape))

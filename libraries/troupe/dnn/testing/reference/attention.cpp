@@ -14,7 +14,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr tensor_index nowhere{-1};
 
-// A sequence's tokens: `count` tokens of a row, from `first` on.
+// The tokens of a sequence: `count` tokens from `first` on, in row `row` of the batch.
 struct tokens {
   std::int64_t row, first, count;
 };
@@ -29,7 +29,7 @@ class attention_node {
                                        f.offset + static_cast<std::uint64_t>(static_cast<std::int64_t>(step)));
   }
 
-  // Calls `f(b, h, tokens of queries, tokens of keys)` for each head of each sequence.
+  // Calls `f(b, h, tokens of the queries, tokens of the keys)` for each head of each sequence.
   template <class F>
   void for_each_head(F&& f) const {
     for (std::int64_t b = 0; b < batch_; ++b)
@@ -37,7 +37,7 @@ class attention_node {
   }
 
   tensor_index query(const tokens& t, std::int64_t h, std::int64_t i) const noexcept { return {t.row, h, t.first + i}; }
-  // Returns the index of a key; `nowhere` if its page is not in the pool.
+  // Returns the index of key j of a sequence in k; `nowhere` if the key's page is not in the pool.
   tensor_index key(const tokens& t, std::int64_t h, std::int64_t j) const noexcept {
     const std::int64_t head = h / (q.shape.extents[1] / k.shape.extents[1]);
     if (f_.has_pages == 0) return {t.row, head, t.first + j};
@@ -47,8 +47,8 @@ class attention_node {
     return {static_cast<std::int64_t>(page), head, j % of_a_page};
   }
 
-  // Returns a query's score of a key; -infinity if the query does not attend to it. `gradient` becomes the derivative
-  // of the score with respect to q * k.
+  // Returns the score of a query and a key; -infinity if the query does not attend to the key. Sets `gradient` to the
+  // derivative of the score with respect to the product of q and k.
   double score(std::int64_t b, std::int64_t h, const tokens& queries, std::int64_t i, const tokens& keys,
                std::int64_t j, double& gradient) const {
     const double diagonal = static_cast<double>(i + (f_.bottom_right ? keys.count - queries.count : 0)),
@@ -68,7 +68,7 @@ class attention_node {
     return s;
   }
 
-  // Returns the factor by which dropout multiplies a weight.
+  // Returns the factor by which dropout multiplies an attention weight.
   double dropout_factor(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
     if (f_.dropout == 0) return 1;
     return dropping_.keeps(b * q.shape.extents[1] + h, i, j) ? 1 / (1 - f_.dropout) : 0;

@@ -15,7 +15,7 @@ tensor_index block_of(const block_attributes& f, tensor_index at) noexcept {
   return at;
 }
 
-// Returns the least power of two that is not less than x, within the range of f8e8m0.
+// Returns the smallest power of two that is at least x and in the range of f8e8m0.
 double next_power_of_two(double x) noexcept {
   if (std::isnan(x)) return x;
   int exponent = -127;
@@ -32,7 +32,7 @@ void quantize_blocks(const block_attributes& f, inputs in, outputs out) {
     double& largest = scales[block_of(f, at)];
     largest = epilogue::value_of(epilogue::op::maximum, largest, std::fabs(x[at]));
   });
-  const double most = epilogue::nearest_of(f.elements, std::numeric_limits<double>::infinity());  // it saturates
+  const double most = epilogue::nearest_of(f.elements, std::numeric_limits<double>::infinity());  // rounding saturates
   for (double& scale : scales.numbers)
     scale = f.scales == dtype::f8e8m0 ? next_power_of_two(scale / most) : epilogue::nearest_of(f.scales, scale / most);
   for_each_index(x.shape, [&](const tensor_index& at) {

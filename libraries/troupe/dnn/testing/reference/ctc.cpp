@@ -19,12 +19,11 @@ double log_sum(double a, double b) noexcept {
   return most + std::log(std::exp(a - most) + std::exp(b - most));
 }
 
-// The alignments of one sequence's labels to its steps. The states are a blank, the first label, a blank, ..., the last
-// label, a blank. At each step an alignment stays in its state, goes to the next, or skips a blank between different
-// labels.
+// The alignments of one sequence's labels to its steps. The states are blank, label, blank, ..., label, blank. At each
+// step, an alignment stays in its state, goes to the next state, or skips a blank between two different labels.
 class alignments {
  public:
-  // `in` is logits, labels, number of steps, number of labels.
+  // `in` has the logits, the labels, the numbers of steps and the numbers of labels.
   alignments(const ctc_attributes& f, std::span<const input_values> in, std::int64_t sequence)
       : logits_(in[0]), sequence_(sequence), blank_(f.blank) {
     const auto b = static_cast<std::size_t>(sequence);
@@ -53,7 +52,8 @@ class alignments {
     return -total(a);
   }
 
-  // Writes the gradient of the logit of class c at step t to `to(t, c)`. `dloss` is the gradient of the loss.
+  // Writes the gradient of the logit of class c at step t to the element `to(t, c)`. `dloss` is the gradient of the
+  // loss.
   template <class To>
   void gradient(double dloss, To&& to) const {
     if (!possible_ || loss() == infinite) return;
@@ -86,8 +86,8 @@ class alignments {
     return steps(static_cast<std::size_t>(steps_), std::vector<double>(states_.size(), -infinite));
   }
 
-  // Returns, for each step and state, the log probability of being in the state after the step, with all labels before
-  // it emitted.
+  // Returns, for each step and state, the log probability of being in the state after the step with all earlier labels
+  // emitted.
   steps forward() const {
     steps a = empty();
     for (std::size_t t = 0; t < a.size(); ++t)
@@ -99,7 +99,7 @@ class alignments {
       }
     return a;
   }
-  // Returns, for each step and state, the log probability of emitting all labels behind the state after the step.
+  // Returns, for each step and state, the log probability of emitting all labels after the state in the later steps.
   steps backward() const {
     steps b = empty();
     for (std::size_t t = b.size(); t-- > 0;)

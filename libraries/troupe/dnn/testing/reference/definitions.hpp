@@ -36,8 +36,8 @@ void by(const node_attributes& attributes, inputs in, outputs out) {
   Compute(attributes.as<F>(), in, out);
 }
 
-// The definitions, a family at a time. Inputs and outputs are in the order that the attributes document; outputs must
-// be 0 before the call.
+// The definitions, by families. Inputs and outputs have the order that the attributes document. Outputs must be 0
+// before the call.
 
 void round_to_type(const no_attributes&, inputs in, outputs out);
 void compute_pointwise(const pointwise_attributes& f, inputs in, outputs out);

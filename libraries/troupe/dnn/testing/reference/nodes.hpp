@@ -16,7 +16,7 @@ struct tensor_values {
   tensor_shape shape;
   std::span<Number> numbers;
 
-  /// Returns the element at an index. The index along axes of extent 1 is ignored, so that the tensor is broadcast.
+  /// Returns the element at an index. Indexes along axes of extent 1 are ignored, so that the tensor is broadcast.
   Number& operator[](const tensor_index& at) const noexcept {
     std::int64_t position = 0;
     for (std::size_t i = 0; i < shape.rank; ++i)

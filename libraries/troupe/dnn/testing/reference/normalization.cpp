@@ -8,7 +8,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// The sets of a normalization: elements of one set share a mean and a variance.
+// The sets of a normalization: the elements of a set share a mean and a variance.
 class normalized_sets {
  public:
   normalized_sets(const normalization_attributes& f, const tensor_shape& x) noexcept : elements_(x) {
@@ -21,7 +21,7 @@ class normalized_sets {
     }
   }
 
-  /// Returns the set of an element, as an index among the statistics.
+  /// Returns the set of an element, as its index in the tensors of statistics.
   std::size_t set_of(const tensor_index& at) const noexcept {
     std::int64_t position = 0;
     for (std::size_t i = 0; i < elements_.rank; ++i) position = position * statistics_.extents[i] + at[i] / widths_[i];
@@ -31,7 +31,7 @@ class normalized_sets {
   /// Returns the number of elements of each set.
   double count() const noexcept { return static_cast<double>(elements_of(elements_)) / static_cast<double>(size()); }
 
-  /// Returns the mean of `value(index, set)` in each set.
+  /// Returns the mean of `value(index, set)` over the elements of each set.
   template <class F>
   std::vector<double> means(F value) const {
     std::vector<double> out(size());
@@ -97,7 +97,7 @@ void find_normalization_gradient(const normalization_gradient_attributes& f, inp
     const std::size_t set = sets.set_of(at);
     const double n = normalized(at, set);
     out[places.dx][at] = r.numbers[set] * (scaled(at) - mean[set] - n * mean_of_product[set]);
-    // The gradients of a broadcast scale and offset sum over all uses of each element.
+    // The gradients of a broadcast scale and offset are sums over all uses of each element.
     if (places.dscale != absent) out[places.dscale][at] += dy[at] * n;
     if (places.doffset != absent) out[places.doffset][at] += dy[at];
   });

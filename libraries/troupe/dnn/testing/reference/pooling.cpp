@@ -14,7 +14,7 @@ namespace {
 
 using windows::find_in_image, windows::first_spatial;
 
-// Calls `f(x index)` for each element of the window of `out` that is inside the image, in row-major order.
+// Calls `f(index in x)` for each element of the window at position `out` that is inside the image, in row-major order.
 template <class F>
 void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out, F f) {
   tensor_shape window{.rank = x.rank, .extents = {1, 1}};
@@ -25,14 +25,14 @@ void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x
   });
 }
 
-// Returns the index of an element in its image, in row-major order of the spatial axes.
+// Returns the index of an element in its image, counted in row-major order of the spatial axes.
 double position_of(const tensor_index& image, const tensor_shape& x) noexcept {
   std::int64_t position = 0;
   for (std::size_t i = first_spatial; i < x.rank; ++i) position = position * x.extents[i] + image[i];
   return static_cast<double>(position);
 }
 
-// Returns the number of elements that the mean of a window divides by.
+// Returns the number of elements by which the mean of a window divides.
 double count_of(const pooling_attributes& attributes, const tensor_shape& x, const tensor_index& out) {
   std::int64_t count = 0;
   if (attributes.kind == pooling_kind::mean_of_image) {

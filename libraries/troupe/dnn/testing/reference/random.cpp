@@ -8,7 +8,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// Returns word n of the sequence of a seed, independently of generator.hpp.
+// Returns word n of the sequence of a seed, without the code of generator.hpp.
 std::uint32_t word_at(std::uint64_t seed, std::uint64_t n) noexcept { return philox(seed, n / 4).word[n % 4]; }
 
 double normal_at(std::uint64_t seed, std::uint64_t n) noexcept {

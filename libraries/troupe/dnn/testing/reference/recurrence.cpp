@@ -13,7 +13,7 @@ namespace {
 using numbers = std::vector<double>;
 
 double sigmoid(double x) noexcept { return 1 / (1 + std::exp(-x)); }
-// Return the derivative of a function, computed from its result y.
+// Return the derivative of a function, computed from the function's result y.
 double d_sigmoid_from(double y) noexcept { return y * (1 - y); }
 double d_tanh_from(double y) noexcept { return 1 - y * y; }
 
@@ -46,8 +46,8 @@ void add_to_row(const output_values& dmatrix, std::int64_t i, double gradient, c
   for (std::int64_t k = 0; k < dmatrix.shape.extents[1]; ++k) row[k] += gradient * x[k];
 }
 
-// One step of one sequence: `take` replaces h and c before the step by those after it, and writes the step's line `r`
-// of the reserve.
+// One step of one sequence: `take` replaces h and c by those after the step, and writes the step's line `r` of the
+// reserve.
 class forward_step {
  public:
   forward_step(const recurrence_attributes& f, std::span<const input_values> inputs)
@@ -99,8 +99,8 @@ class forward_step {
   }
 };
 
-// One step of one sequence's gradient: `take` replaces the gradients dh and dc of the state after the step by those of
-// the state before it, and adds to the gradients of x, weights and biases.
+// The gradient of one step of one sequence. `take` replaces dh and dc, the gradients of the state after the step, by
+// those of the state before it, and adds to the gradients of x, weights and biases.
 class backward_step {
  public:
   backward_step(const recurrence_gradient_attributes& f, std::span<const input_values> inputs,
@@ -140,7 +140,7 @@ class backward_step {
   const recurrence_layout l;
 
  private:
-  // Computes the gradients of unit j's gates before their functions from dm, the gradient of the unit's result.
+  // Computes the gradients of the sums of unit j's gates from dm, the gradient of the unit's result.
   void find_gates(const double* r, std::int64_t j, double dm, double* dh, double* dc, double* to) const {
     const auto g = [&](std::int64_t i) { return r[i * l.hidden + j]; };
     const auto d = [&](std::int64_t i) -> double& { return to[i * l.hidden + j]; };

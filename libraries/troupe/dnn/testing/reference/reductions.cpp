@@ -46,7 +46,7 @@ double combined(reduction_kind kind, double so_far, double x) noexcept {
   return x;
 }
 
-// Calls `f(indexes)` for each row along an axis, with the indexes of the row's elements.
+// Calls `f(indexes)` for each row of elements along an axis, with the indexes of the row's elements.
 template <class F>
 void for_each_row(const tensor_shape& s, std::int64_t along, F&& f) {
   const auto i = static_cast<std::size_t>(along);

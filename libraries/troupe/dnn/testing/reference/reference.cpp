@@ -70,9 +70,9 @@ class evaluation {
 
   const encoded_graph& graph_;
   std::vector<std::vector<double>> numbers_;
-  std::vector<std::vector<double>> read_;  // elements of the memory that is read, from before any write
+  std::vector<std::vector<double>> read_;  // elements of the memory that is read, from before all writes
   std::optional<detail::roundings> moved_;
-  std::vector<double> moved_inputs_[encoded_node::most_inputs];  // moved elements of one node's inputs
+  std::vector<double> moved_inputs_[encoded_node::most_inputs];  // the node's inputs, moved by rounding errors
 };
 
 }  // namespace

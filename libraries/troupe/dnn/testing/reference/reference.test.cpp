@@ -159,7 +159,7 @@ TEST(dnn_reference, convolution_does_not_flip_the_filter) {
 }
 
 TEST(dnn_reference, convolution_applies_padding_stride_and_dilation) {
-  // The image with zeros is 0 1 2 3 4 5 0 0; windows of 3 with a gap start at 0 and 3.
+  // The image with its padding is 0 1 2 3 4 5 0 0; windows of 3 elements with gaps between them start at 0 and 3.
   const convolution_attributes f{{{{1, 2, 3, 2}}}, 1};
   EXPECT_EQ(of(op::convolution, {{{1, 1, 5}, {1, 2, 3, 4, 5}}, {{1, 1, 3}, {1, 10, 100}}}, {1, 1, 2}, f),
             (numbers{420, 53}));
@@ -228,7 +228,7 @@ TEST(dnn_reference, maximum_and_minimum_propagate_nan) {
 }
 
 TEST(dnn_reference, normalization_of_a_batch_updates_running_averages) {
-  // Channel 0: 1 3 5 7, mean 4, variance 5; channel 1: 2 2 2 2.
+  // Channel 0 is 1 3 5 7, with mean 4 and variance 5. Channel 1 is 2 2 2 2.
   const normalization_attributes f{
       .over = 0b101, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 1, .epsilon = 4, .momentum = 0.25};
   const auto got = all_of(op::normalization,
@@ -274,13 +274,13 @@ TEST(dnn_reference, rms_normalization_divides_by_the_root_mean_square) {
 }
 
 TEST(dnn_reference, gradient_of_a_normalization_matches_values_computed_by_hand) {
-  // A layer of 1 and 3: mean 2, deviation 1, normalized -1 and 1.
+  // A row of 1 and 3: the mean is 2, the deviation 1, and the normalized elements are -1 and 1.
   const normalization_attributes f{
       .over = 2, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const std::vector<tensor_in> in{
       {{1, 3}, {2, 1, 1}}, {{1, 3}, {1, 2, 3}}, {{1, 1}, {2}}, {{1, 1}, {0.5}}, {{1, 3}, {1, 2, 4}}};
   const auto got = all_of(op::normalization_gradient, in, {{1, 3}, {1, 3}, {1, 3}}, f);
-  // g = 2 2 4, normalized x = -0.5 0 0.5; the mean of g is 8/3, that of g * normalized x is 1/3.
+  // g = dy * scale is 2 2 4, and the normalized x is -0.5 0 0.5. The mean of g is 8/3, that of g * normalized x is 1/3.
   expect_near(got[0], {0.5 * (2 - 8.0 / 3 + 0.5 / 3), 0.5 * (2 - 8.0 / 3), 0.5 * (4 - 8.0 / 3 - 0.5 / 3)});
   expect_near(got[1], {-1, 0, 0.5});
   expect_near(got[2], {2, 1, 1});
@@ -334,9 +334,9 @@ TEST(dnn_reference, gradients_of_normalizations_match_finite_differences) {
   }
 }
 
-TEST(dnn_reference, pooling_windows_can_reach_beyond_the_image) {
+TEST(dnn_reference, pooling_windows_can_extend_beyond_the_image) {
   const tensor_in x{{1, 1, 5}, {-1, -2, -3, -4, -5}};
-  // Windows of 3 start at -1, 1 and 3; the last element of the last window is outside.
+  // Windows of 3 elements start at -1, 1 and 3. The last element of the last window is outside the image.
   pooling_attributes f{{3}, {{{1, 1, 2, 1}}}, pooling_kind::maximum};
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -2, -4}));
   f.kind = pooling_kind::mean;
@@ -345,7 +345,7 @@ TEST(dnn_reference, pooling_windows_can_reach_beyond_the_image) {
   EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1.5, -3, -4.5}));
 }
 
-TEST(dnn_reference, pooling_with_dilation_skips_elements_along_both_axes) {
+TEST(dnn_reference, pooling_skips_elements_by_the_dilation_of_each_axis) {
   const tensor_in x{{1, 2, 3, 3}, counted(18)};
   const pooling_attributes f{{2, 2}, {{{0, 0, 1, 2}, {0, 0, 1, 1}}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling, {x}, {1, 2, 1, 2}, f), (numbers{3.5, 4.5, 12.5, 13.5}));
@@ -356,7 +356,7 @@ TEST(dnn_reference, pooling_propagates_nan) {
   expect_near(of(op::pooling, {{{1, 1, 4}, {1, nan, 2, 3}}}, {1, 1, 3}, f), {nan, nan, 3});
 }
 
-TEST(dnn_reference, the_gradient_of_a_maximum_goes_to_its_first_element) {
+TEST(dnn_reference, max_pooling_passes_the_gradient_to_the_first_largest_element) {
   const pooling_attributes f{{2}, by_one, pooling_kind::maximum};
   const tensor_in dy{{1, 1, 4}, {1, 10, 100, 1000}};
   EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, 2, 1, 3, 3}}}, {1, 1, 5}, f), (numbers{1, 10, 0, 1100, 0}));
@@ -364,7 +364,7 @@ TEST(dnn_reference, the_gradient_of_a_maximum_goes_to_its_first_element) {
             (numbers{0, 11, 100, 0, 1000}));
 }
 
-TEST(dnn_reference, the_gradient_of_a_mean_is_distributed_over_the_window) {
+TEST(dnn_reference, mean_pooling_distributes_the_gradient_over_the_window) {
   const tensor_in dy{{1, 1, 3}, {6, 12, 18}};
   pooling_attributes f{{3}, {{{1, 1, 2, 1}}}, pooling_kind::mean};
   EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{2, 6, 4, 10, 6}));

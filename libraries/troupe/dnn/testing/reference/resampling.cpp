@@ -9,7 +9,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// An index along one axis of an image, and the weight of the element there.
+// An index along one axis of an image, and the weight of the element at that index.
 struct weighted_index {
   std::int64_t at;
   double weight;
@@ -22,7 +22,7 @@ double cubic(double distance) noexcept {
   return d < 2 ? a * (((d - 5) * d + 8) * d - 4) : 0;
 }
 
-// Returns the input elements, with weights, that output element `o` is interpolated from; `in` and `out` are the
+// Returns the elements of the input from which output element `o` is interpolated along an axis. `in` and `out` are the
 // extents.
 std::vector<weighted_index> sources_of(const resampling_attributes& f, std::int64_t o, std::int64_t in,
                                        std::int64_t out) {
@@ -40,7 +40,8 @@ std::vector<weighted_index> sources_of(const resampling_attributes& f, std::int6
   return all;
 }
 
-// Calls `use(y index, x index, weight)` for each element of x that an element of y is interpolated from.
+// Calls `use(y index, x index, weight)` for each pair of elements of y and x of which the former is interpolated from
+// the latter.
 template <class Use>
 void for_each_source(const resampling_attributes& f, const tensor_shape& x, const tensor_shape& y, Use use) {
   for_each_index(y, [&](const tensor_index& out) {

@@ -7,7 +7,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// Calls `f(index)` for each channel whose square is in the sum for the element at `at`.
+// Calls `f(index)` for each channel whose square is in the sum for the element at index `at`.
 template <class F>
 void for_each_channel(const local_response_norm_attributes& attributes, const tensor_shape& x, tensor_index at, F f) {
   const std::int64_t first = at[1] - (attributes.size - 1) / 2;

@@ -7,7 +7,7 @@
 namespace troupe::dnn::detail {
 
 roundings::roundings(const encoded_graph& g, std::uint64_t seed) : random_(seed) {
-  // Eight rounding errors: engines add a few hundred numbers, and most of the rounding errors cancel.
+  // A step is eight rounding errors: engines add a few hundred numbers, and most of the rounding errors cancel.
   constexpr double of_f32 = 0x1p-21, of_f64 = 0x1p-50;
   const bool any_f64 = std::any_of(g.tensors().begin(), g.tensors().end(), [](const encoded_tensor& t) {
     return t.where != encoded_tensor::place::number && t.type == dtype::f64;

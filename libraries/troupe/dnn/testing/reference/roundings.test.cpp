@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// Builds graphs whose results `rounding_spread` examines.
+// Builds graphs, and examines their results with `rounding_spread`.
 class dnn_roundings : public ::testing::Test {
  protected:
   template <class T>
@@ -31,7 +31,7 @@ class dnn_roundings : public ::testing::Test {
   encoding e;
 };
 
-constexpr double f16_spacing = 0x1p-10;  // between 1 and 2
+constexpr double f16_spacing = 0x1p-10;  // the distance of neighboring f16 numbers between 1 and 2
 
 TEST_F(dnn_roundings, a_sum_moves_by_a_few_rounding_errors_of_its_type) {
   const std::vector<float> x{1, 1000, 0};
@@ -85,7 +85,7 @@ TEST_F(dnn_roundings, graphs_in_f64_move_less) {
   EXPECT_LT(spread.of(to, 0, 1.25), 0x1p-48);
 }
 
-TEST_F(dnn_roundings, later_changes_of_memory_do_not_matter) {
+TEST_F(dnn_roundings, changes_of_memory_after_construction_are_ignored) {
   std::vector<float> x{1 + f16_spacing / 2};
   const std::uint16_t to = converted(sum(given(x, dtype::f32), e.number(0)), dtype::f16);
   const encoded_graph g = e.encoded();
