@@ -18,7 +18,7 @@ std::string text_of(extents e) {
   return out;
 }
 
-// Checks one convolution and stores the first refusal.
+// Checks a convolution, and stores the first refusal.
 class convolution_check {
  public:
   explicit convolution_check(const unchecked_convolution& c) noexcept
@@ -39,15 +39,16 @@ class convolution_check {
     return false;
   }
 
-  // Requires that all tensors have the rank of the first factor.
+  // Checks that the first factor has a valid rank, and that the other tensors have the same rank.
   bool have_ranks() {
     constexpr convolution_roles<field> fields{field::image, field::filters, field::result};
     const std::size_t rank = c_.extents.first(c_.what).size();
     const auto has_rank = [&](field f, extents e, bool fits, std::string_view expected, std::string_view as = "") {
       const std::size_t n = e.size();
       if (fits) return true;
+      const std::string_view unit = n == 0 ? " axes" : "";  // "is a number" does not name it
       return refuse(f, n == 0 ? "is a number" : cat("has ", n, n == 1 ? " axis" : " axes"),
-                    as.empty() ? std::string(expected) : cat(rank, ", as ", as, " has"));
+                    as.empty() ? cat(expected, unit) : cat(rank, unit, ", as ", as, " has"));
     };
     const auto equals_first = [&](field f, extents e) {
       return has_rank(f, e, e.size() == rank, {}, c_.names.first(c_.what));
@@ -90,7 +91,7 @@ class convolution_check {
             is_paired(convolution_result::dx) ? ": the epilogue pairs them" : ""));
   }
 
-  // Sets the extents of the result. Refuses filters that are larger than the padded image.
+  // Sets the extents of the result. Refuses filters that do not fit into the padded image.
   bool window_fits() {
     const slides s = slides_of(c_.options, x_.size() - first_spatial);
     out_.result = {x_[0], filters_[0] / (is_paired(convolution_result::y) ? 2 : 1)};

@@ -10,15 +10,15 @@
 #include <troupe/windows/options.hpp>
 #include <troupe/windows/roles.hpp>
 
-/// Checks of windows and convolutions. Requests and nodes of graphs report a refusal with the name of their field.
+/// Checks of windows and convolutions. Callers report a refusal with the names of their own fields.
 namespace troupe::windows {
 
-/// The value of a refused field, such as "is 0", and what is expected instead.
+/// What is wrong with a field, such as "is 0", and what is expected instead, such as "at least 1".
 struct refusal {
   std::string is, expected;
 };
-/// Checks that there is a number for each spatial axis, or one for all axes, and that each number is from `least` to
-/// 2^31 - 1.
+/// Checks that there is one number for each spatial axis, or one for all axes, and that each is from `least` to 2^31 -
+/// 1.
 std::optional<refusal> check(const per_axis& numbers, std::size_t spatial, std::int64_t least);
 
 /// The fields of a convolution.
@@ -38,14 +38,14 @@ struct convolution_refusal {
 };
 std::optional<convolution_refusal> check(const convolution_options& o, std::size_t spatial);
 
-/// A convolution to check. The number of images may be 0; no other extent may.
+/// A convolution to check. The number of images may be 0; all other extents must be at least 1.
 struct unchecked_convolution {
   convolution_result what;
-  /// Extents of all axes. If y is computed, `result` may have null data: it is then not checked.
+  /// The extents of all axes. The extents of a result that is not given have no data, and are not checked.
   convolution_roles<std::span<const std::int64_t>> extents;
   convolution_roles<std::string_view> names;  ///< names of the tensors' fields, for refusals that mention them
   const convolution_options& options;
-  bool is_paired = false;  ///< true if an epilogue halves the channels of the y or dx that is computed
+  bool is_paired = false;  ///< true if an epilogue pairs the channels of the computed y or dx: it has half as many
 };
 struct checked_convolution {
   std::optional<convolution_refusal> refused = {};
@@ -62,8 +62,8 @@ convolution_options options_of(const R& r) noexcept {
           .dilation = r.dilation,
           .groups = r.groups};
 }
-/// Returns the slide along each spatial axis from the fields of `r`, the options of a convolution or of a pooling.
-/// Precondition: their numbers were checked.
+/// Returns the slide along each spatial axis, from the options of a convolution or pooling. Precondition: the options
+/// were checked.
 template <class R>
 slides slides_of(const R& r, std::size_t spatial) noexcept {
   slides out{};

@@ -13,7 +13,7 @@ using extents = std::vector<std::int64_t>;
 
 constexpr convolution_roles<std::string_view> names{"x", "filters", "y"};
 
-// Returns the refused field, its value and what is expected; or, if nothing is refused, the extents of the result.
+// Returns the field, what is wrong with it and what is expected, or the extents of the result.
 std::string text_of(const unchecked_convolution& c) {
   static constexpr const char* fields[] = {"image",         "filters", "result",   "padding",
                                            "padding_after", "stride",  "dilation", "groups"};
@@ -40,7 +40,7 @@ TEST(convolution_checks, ranks_are_compared_with_the_first_factor_of_the_request
   EXPECT_EQ(forward(x, filters, {}), "filters has 3 axes; expected 4, as x has");
   EXPECT_EQ(text_of({convolution_result::dfilters, {x, filters, y}, names, {}}),
             "filters has 3 axes; expected 4, as y has");
-  EXPECT_EQ(text_of({convolution_result::dx, {{}, x, y}, names, {}}), "image is a number; expected 4, as y has");
+  EXPECT_EQ(text_of({convolution_result::dx, {{}, x, y}, names, {}}), "image is a number; expected 4 axes, as y has");
   EXPECT_EQ(forward({4}, filters, {}), "image has 1 axis; expected 3 to 5");
 }
 
@@ -53,7 +53,7 @@ TEST(convolution_checks, a_given_result_must_have_the_extents_of_the_convolution
             "result is 2 x 0 x 7; expected extents of at least 1, except the number of images");
 }
 
-TEST(convolution_checks, numbers_of_a_window_are_below_2_to_the_31) {
+TEST(convolution_checks, invalid_options_are_refused_with_what_is_expected) {
   EXPECT_EQ(forward({2, 4, 9}, {6, 4, 3}, {.padding = {1, 1}}),
             "padding has 2 numbers; expected 1, one for each spatial axis, or one number for all");
   EXPECT_EQ(forward({2, 4, 9}, {6, 4, 3}, {.padding_after = -1}), "padding_after is -1; expected at least 0");

@@ -9,7 +9,7 @@
 #include <troupe/windows/roles.hpp>
 #include <utility>
 
-/// The definition of a convolution, computed in double, which tests compare with faster implementations.
+/// The definition of convolutions, computed in double: the reference for implementations that are fast.
 namespace troupe::windows {
 
 /// The index of an element along each axis of its tensor.
@@ -31,8 +31,8 @@ void for_each_index(const tensor_shape& s, std::size_t first, const tensor_index
   }
 }
 
-/// Finds the element of the image that is under element `within` of the window at position `out`, and sets the spatial
-/// indexes of `image` to it. Returns false if it is outside the image.
+/// Sets the spatial indexes of `image` to the image element that window element `within` covers if the window is at
+/// position `out`. Returns false if that is outside the image.
 inline bool find_in_image(const slides& s, const tensor_shape& image_shape, const tensor_index& out,
                           const tensor_index& within, tensor_index& image) noexcept {
   for (std::size_t i = first_spatial; i < image_shape.rank; ++i) {
@@ -42,8 +42,8 @@ inline bool find_in_image(const slides& s, const tensor_shape& image_shape, cons
   }
   return true;
 }
-/// Finds the position at which element `within` of the window is above element `image`, and sets the spatial indexes of
-/// `out` to it: the inverse of find_in_image(). Returns false if there is no such position.
+/// The inverse: sets the spatial indexes of `out` to the position at which window element `within` covers the image
+/// element `image`. Returns false if there is no such position.
 inline bool find_position(const slides& s, const tensor_shape& result_shape, const tensor_index& image,
                           const tensor_index& within, tensor_index& out) noexcept {
   for (std::size_t i = first_spatial; i < result_shape.rank; ++i) {
@@ -55,14 +55,14 @@ inline bool find_position(const slides& s, const tensor_shape& result_shape, con
   return true;
 }
 
-/// A convolution or a gradient of one, defined by its elements.
+/// A convolution or one of its gradients, defined element by element.
 struct convolution_definition {
   convolution_result what;
   slides window;
   std::int64_t groups;
   convolution_roles<tensor_shape> shapes;  ///< strides are not used
 
-  /// Returns an element of the computed tensor. `first(index)` and `second(index)` return elements of the factors.
+  /// Returns an element of the computed tensor. `first(index)` and `second(index)` must return elements of the factors.
   template <class First, class Second>
   double element(const tensor_index& at, First&& first, Second&& second) const {
     double sum = 0;
@@ -71,7 +71,7 @@ struct convolution_definition {
   }
 
  private:
-  // Calls `f(index in the first factor, index in the second)` for each product in the sum of element `at`.
+  // Calls `f(index in the first factor, index in the second)` for each product whose sum is the element `at`.
   template <class F>
   void for_each_summand(const tensor_index& at, F&& f) const {
     const tensor_shape &x = shapes.image, &filters = shapes.filters, &y = shapes.result;

@@ -8,8 +8,8 @@
 namespace troupe::windows {
 namespace {
 
-// One image with 2 groups of 1 channel of 4 elements, and 2 filters of 2 elements. The padded channels are 0 1 2 3 4
-// and 0 5 6 7 8; windows start at 0 and 2.
+// One image of 4 elements with 2 groups of 1 channel, and 2 filters of 2 elements. With padding, the two channels are 0
+// 1 2 3 4 and 0 5 6 7 8; windows start at 0 and 2.
 const convolution_roles<std::vector<double>> values{{1, 2, 3, 4, 5, 6, 7, 8}, {10, 1, 100, 1}, {1, 2, 3, 4}};
 
 std::vector<double> computed(convolution_result what) {

@@ -13,9 +13,9 @@ struct tensor_shape;
 
 namespace troupe::windows {
 
-/// Maximum number of spatial axes of an image.
+/// The most spatial axes of an image.
 inline constexpr std::size_t most_spatial = 3;
-/// The first spatial axis: axes 0 and 1 are image and channel.
+/// The first spatial axis. Axes 0 and 1 are the image and the channel.
 inline constexpr std::size_t first_spatial = 2;
 
 /// The padding, stride and dilation of a window along one axis, in elements. Padding is zeros before and after the
@@ -23,17 +23,17 @@ inline constexpr std::size_t first_spatial = 2;
 struct slide {
   std::int64_t padding_before = 0, padding_after = 0, stride = 1, dilation = 1;
 };
-/// The slide along each spatial axis. An image with fewer than three spatial axes uses the first ones.
+/// The slide along each spatial axis. Entries of axes that an image does not have come last.
 using slides = std::array<slide, most_spatial>;
 
-/// Returns the number of positions that a window of `width` elements has along an axis of extent `length`, or a number
+/// Returns the number of positions along an axis of extent `length` of a window that has `width` elements along it;
 /// less than 1 if the window does not fit.
 std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t width) noexcept;
 
-/// The spatial axes of an image, of a window and of its positions, filled up to three: missing axes come first and have
-/// extent 1. The padding after the image follows from `out`. Also an argument of kernels.
+/// The spatial axes of an image and a window, filled up to three: missing axes come first and have extent 1. The
+/// padding after the image is not stored, because it follows from `out`. Kernels take this struct as an argument, too.
 struct geometry {
-  /// Extents of the image, numbers of positions, and extents of the window.
+  /// Extents of the image, of the result (the positions of the window), and of the window.
   std::int64_t in[most_spatial]{1, 1, 1}, out[most_spatial]{1, 1, 1}, width[most_spatial]{1, 1, 1};
   std::int64_t padding_before[most_spatial]{}, stride[most_spatial]{1, 1, 1}, dilation[most_spatial]{1, 1, 1};
 
@@ -45,12 +45,12 @@ struct geometry {
     in[i] = image, out[i] = positions, width[i] = window;
     padding_before[i] = s.padding_before, stride[i] = s.stride, dilation[i] = s.dilation;
   }
-  /// Return the number of elements of the image, of positions of the window, and of elements of the window.
+  /// Return the number of elements of an image, of positions of the window, and of elements of the window.
   std::int64_t image_size() const noexcept { return in[0] * in[1] * in[2]; }
   std::int64_t positions() const noexcept { return out[0] * out[1] * out[2]; }
   std::int64_t window_size() const noexcept { return width[0] * width[1] * width[2]; }
-  /// Returns the coordinate along axis i of window element f when the window is at position o. It may be outside the
-  /// image.
+  /// Returns the index along axis i of the image element that window element f covers at position o. It may be outside
+  /// the image.
   std::int64_t at(std::size_t i, std::int64_t o, std::int64_t f) const noexcept {
     return o * stride[i] - padding_before[i] + f * dilation[i];
   }

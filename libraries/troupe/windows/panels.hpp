@@ -16,17 +16,17 @@ struct image_strides {
   std::array<std::int64_t, most_spatial> spatial{};
 };
 
-/// The transpose of a window matrix (im2col): its rows are positions, and its columns are the elements that the window
-/// covers at a position. A panel is a range of its rows, which is gathered to memory as a factor of a product.
+/// The transpose of a window matrix (im2col): its rows are positions of the window, and its columns are the elements
+/// that the window covers at a position. For a product of matrices, some of its rows are gathered at a time: a panel.
 ///
-/// Forward, row o reads, for element f of the window, the image at o * stride - padding_before + f * dilation, or 0
-/// outside. Backward, row p reads the result at the o for which o * stride - padding_before + f * dilation = p, or 0 if
-/// there is no such o. A convolution and both of its gradients multiply the same pairs of o and f.
+/// Forward, position o and window element f read the image at o * stride - padding_before + f * dilation, or 0 outside
+/// the image. Backward, row p reads the result at the position o for which o * stride - padding_before + f * dilation
+/// is p, or 0 if there is none. A convolution and both of its gradients multiply the same pairs of o and f.
 class panels {
  public:
-  /// Forward, reads images with a row for each position of the window; backward, reads results with a row for each
-  /// element of an image. `from`: the strides of the tensor that is read. `channels`: its channels in one group.
-  /// `contiguous_k`: true if the elements of a row are contiguous in a panel, false if those of a column are.
+  /// Makes panels that read the image if forward, or the result if `backward`; their rows are positions of the other
+  /// tensor. Each group has `channels` channels. In a panel, the elements of a row are contiguous if `contiguous_k`,
+  /// otherwise those of a column.
   panels(const image_strides& from, const geometry& g, bool backward, std::int64_t channels, bool contiguous_k) noexcept
       : from_(from), g_(g), backward_(backward), contiguous_k_(contiguous_k), channels_(channels) {
     std::copy_n(backward ? g.in : g.out, most_spatial, extents_);
@@ -34,22 +34,23 @@ class panels {
 
   /// Returns the number of rows for one image.
   std::int64_t positions() const noexcept { return extents_[0] * extents_[1] * extents_[2]; }
-  /// Returns the number of columns.
+  /// Returns the number of columns of the matrix.
   std::int64_t k() const noexcept { return channels_ * g_.window_size(); }
   std::int64_t channels() const noexcept { return channels_; }
   bool has_contiguous_k() const noexcept { return contiguous_k_; }
-  /// Returns the column of a channel at element `f` of the window.
+  /// Returns the column of a channel and element `f` of the window.
   std::int64_t k_of(std::int64_t channel, std::int64_t f) const noexcept {
     return contiguous_k_ ? f * channels_ + channel : channel * g_.window_size() + f;
   }
 
-  /// A part of a group: `count` rows from `first` on, counted through all images, and some channels.
+  /// A part of the matrix of a group: `count` positions from `first` on, counted through all images, and `channels`
+  /// channels from `first_channel` on.
   struct part {
     std::int64_t group, first, count;
     std::int64_t first_channel, channels;
   };
-  /// Gathers a part. `read(element, stride, to, n)` copies n elements of the tensor that is read to `to`: `element` is
-  /// the offset of the first, and they are `stride` elements apart.
+  /// Gathers a part. `read(element, stride, to, n)` must copy n elements to `to`: the elements at the offset `element`
+  /// in the tensor that is read, and then at distances of `stride`.
   template <class N, class Read>
   void gather(const part& p, N* to, thread_team& team, Read&& read) const {
     constexpr std::int64_t elements_of_thread = 1 << 13;
@@ -63,8 +64,8 @@ class panels {
       });
     }
   }
-  /// The inverse of gather(), forward, for one column: calls `add(element, stride, values, n)` for the elements of the
-  /// image from which gather() reads `values`.
+  /// The inverse of a forward gather() of one column: calls `add(element, stride, values, n)` for the image elements
+  /// from which gather() reads the n `values`.
   template <class N, class Add>
   void scatter_column(const part& p, std::int64_t channel, std::int64_t f, const N* values, Add&& add) const {
     for_each_run(p, channel, f, [&](std::int64_t done, std::int64_t, const run& r) {
@@ -83,7 +84,7 @@ class panels {
     p.at[0] = number % extents_[0], p.image = number / extents_[0];
     return p;
   }
-  // Moves to the first position of the next line.
+  // Moves p to the first position of the next line.
   void next_line(position& p) const noexcept {
     p.at[2] = 0;
     if (++p.at[1] < extents_[1]) return;
@@ -91,7 +92,7 @@ class panels {
     if (++p.at[0] < extents_[0]) return;
     p.at[0] = 0, ++p.image;
   }
-  // Returns the index along axis i that a row reads for element f of the window; -1 if it reads 0 instead.
+  // Returns the index along axis i that window element f reads at a position; -1 if it is outside.
   std::int64_t source(std::size_t i, std::int64_t position, std::int64_t f) const noexcept {
     if (!backward_) {
       const std::int64_t at = g_.at(i, position, f);
@@ -100,12 +101,12 @@ class panels {
     const std::int64_t shift = position + g_.padding_before[i] - f * g_.dilation[i];
     return shift >= 0 && shift % g_.stride[i] == 0 && shift / g_.stride[i] < g_.out[i] ? shift / g_.stride[i] : -1;
   }
-  // Returns the offset of a channel's first element. `channel` counts from the part's first channel.
+  // Returns the offset of the first element of a channel, which is counted from the part's first channel.
   std::int64_t first_of(const part& p, std::int64_t image, std::int64_t channel) const noexcept {
     return image * from_.item + (p.group * channels_ + p.first_channel + channel) * from_.channel;
   }
 
-  // Gathers all columns of a row: a run of channels for each element of the window.
+  // Gathers all columns at a position: a run of channels for each window element.
   template <class N, class Read>
   void gather_row(const part& p, std::int64_t number, N* to, Read& read) const {
     const position at = position_of(number);
@@ -128,13 +129,13 @@ class panels {
       }
   }
 
-  // Consecutive rows along the last axis. Rows [begin, end) read elements that are `stride` apart, from the offset
-  // `element` on; the others read 0.
+  // Consecutive positions along the last axis. Those in [begin, end) read elements from the offset `element` on, with
+  // the stride `stride`; the others read 0.
   struct run {
     std::int64_t begin, end, element, stride;
   };
-  // Calls `use(done, n, run)` for each line of the last axis: n rows of the part are in it, and `done` rows precede
-  // them. Precondition: forward, or the window's stride along the last axis is 1.
+  // Calls `use(done, n, run)` for each n positions of a part that are in one line, after `done` earlier positions. If
+  // backward, the window must have stride 1 along the last axis.
   template <class F>
   void for_each_run(const part& p, std::int64_t channel, std::int64_t f, F&& use) const {
     const std::int64_t shift = g_.at(2, 0, f % g_.width[2]), step = backward_ ? 1 : g_.stride[2];
@@ -148,8 +149,8 @@ class panels {
           use(done, n, run{begin, end, line + at * from_.spatial[2], step * from_.spatial[2]});
         });
   }
-  // Calls `use(done, n, c, inside, line)` for each line of the last axis: n rows of the part are in it, from coordinate
-  // c on. If `inside`, they read a line of the tensor, which begins at the offset `line`; otherwise they read 0.
+  // Calls `use(done, n, c, inside, line)` for each n positions of a part that are in one line, from coordinate c on. If
+  // `inside`, `line` is the offset of the first element of the line that they read; otherwise they read 0.
   template <class F>
   void for_each_line(const part& p, std::int64_t channel, std::int64_t f, F&& use) const {
     const std::int64_t j = f / g_.width[2] % g_.width[1], i = f / (g_.width[2] * g_.width[1]);
@@ -163,7 +164,7 @@ class panels {
     }
   }
 
-  // Gathers all rows of a column: runs of rows that differ in the last coordinate only.
+  // Gathers all positions of a column, in runs of positions that differ only in the last coordinate.
   template <class N, class Read>
   void gather_column(const part& p, std::int64_t channel, std::int64_t f, N* to, Read& read) const {
     if (backward_ && g_.stride[2] != 1) return gather_strided(p, channel, f, to, read);
@@ -174,7 +175,7 @@ class panels {
       std::fill_n(out + r.end, n - r.end, N(0));
     });
   }
-  // The same backward, if the window's stride along the last axis is not 1: some rows then read 0.
+  // Does the same backward, for a window whose stride along the last axis is not 1: some positions read 0.
   template <class N, class Read>
   void gather_strided(const part& p, std::int64_t channel, std::int64_t f, N* to, Read& read) const {
     const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, f % g_.width[2]);  // row o * step + shift reads o
@@ -200,7 +201,7 @@ class panels {
   geometry g_;
   bool backward_, contiguous_k_;
   std::int64_t channels_;
-  std::int64_t extents_[most_spatial];  // positions along each axis
+  std::int64_t extents_[most_spatial];  // positions of one image along each axis
 };
 
 }  // namespace troupe::windows

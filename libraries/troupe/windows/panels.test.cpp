@@ -12,7 +12,7 @@
 namespace troupe::windows {
 namespace {
 
-// Random images, windows and slides. A tensor has 2 groups of `channels` channels.
+// Images with 2 groups of `channels` channels each, in memory that panels read forward or backward.
 class window_panels : public ::testing::Test {
  protected:
   std::int64_t between(int low, int high) { return low + static_cast<std::int64_t>(random_() % (high - low + 1)); }
@@ -45,8 +45,8 @@ class window_panels : public ::testing::Test {
     for (std::size_t i = first_spatial; i < rank; ++i) offset += at[i] * s.spatial[most_spatial + i - rank];
     return offset;
   }
-  // Calls `f(row, column, offset)` for the elements of a group's matrix, by the definition of a convolution. The offset
-  // is that of the element that is read, or -1 outside the tensor.
+  // Calls `f(row, column, offset)` for each element of a group's matrix, as the definition has it. `offset` is -1 if
+  // the element is outside the tensor that is read.
   template <class F>
   void for_each_element(const panels& p, const image_strides& s, bool backward, std::int64_t group, F&& f) const {
     const tensor_shape &rows = backward ? image : result, &from = backward ? result : image;

@@ -9,10 +9,10 @@
 #include <troupe/windows/geometry.hpp>
 #include <type_traits>
 
-/// Windows that slide over images: the fields of requests that describe them, and the coordinates of their elements.
+/// Windows that slide over images: their options in requests, and the image elements that they cover.
 namespace troupe::windows {
 
-/// One number for each spatial axis of an image, or one for all axes. A field of requests.
+/// One number for each spatial axis of an image, or one for all axes. A type for fields of requests.
 class per_axis {
  public:
   /// Makes an unset value.
@@ -25,9 +25,9 @@ class per_axis {
       if (i < most_spatial) numbers_[i++] = n;
   }
   constexpr bool given() const noexcept { return count_ != not_given; }
-  /// Returns how many axes have a number of their own; 0 if one number is for all axes or the value is unset.
+  /// Returns how many axes have a number of their own; 0 if one number is for all axes, or if none is given.
   constexpr std::size_t count() const noexcept { return given() ? static_cast<std::size_t>(count_) : 0; }
-  /// Returns this value if it is set, else `other`.
+  /// Returns this if it is given, otherwise `other`.
   constexpr per_axis or_else(const per_axis& other) const noexcept { return given() ? *this : other; }
   constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }
 
@@ -40,7 +40,7 @@ class per_axis {
 };
 static_assert(std::has_unique_object_representations_v<per_axis>);  // requests are compared by their bytes
 
-/// Returns "1", "(1, 2)" or "none".
+/// Returns a text such as "1" or "(1, 2)"; "none" if no number is given.
 std::string to_string(const per_axis& p);
 
 }  // namespace troupe::windows

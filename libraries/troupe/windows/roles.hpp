@@ -7,23 +7,24 @@
 
 namespace troupe::windows {
 
-/// The tensor of a convolution that is computed from the other two: y, or the gradient of x or of the filters.
+/// The tensor that is computed: y from x and filters, or the gradient of x or of filters.
 enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
 TROUPE_ENUM(convolution_result, y, dx, dfilters)
 
-/// A value for each tensor of a convolution, by its role: the convolution of `image` with `filters` is `result`, or one
-/// of the others is computed as its gradient.
+/// A value for each tensor of a convolution, by its role. `result` is the convolution of `image` with `filters`; for a
+/// gradient, `image` or `filters` is computed from the other two.
 template <class T>
 struct convolution_roles {
   T image, filters, result;
 
-  /// Returns the roles of the two factors, in their order in requests and nodes, and of the tensor that is computed.
+  /// Returns the values by role. `first` and `second` belong to the factors, in the order of requests and nodes;
+  /// `computed` belongs to the computed tensor.
   static constexpr convolution_roles of(convolution_result what, T first, T second, T computed) noexcept {
     if (what == convolution_result::y) return {first, second, computed};
     if (what == convolution_result::dx) return {computed, second, first};
     return {second, computed, first};
   }
-  /// Return the values of the factors and of the tensor that is computed.
+  /// Return the values of the first factor, of the second, and of the computed tensor.
   constexpr const T& first(convolution_result what) const noexcept {
     return what == convolution_result::y ? image : result;
   }
