@@ -46,7 +46,7 @@ class convolution_check {
     const auto has_rank = [&](field f, extents e, bool fits, std::string_view expected, std::string_view as = "") {
       const std::size_t n = e.size();
       if (fits) return true;
-      const std::string_view unit = n == 0 ? " axes" : "";  // "is a number" does not name it
+      const std::string_view unit = n == 0 ? " axes" : "";  // the text "is a number" names no unit
       return refuse(f, n == 0 ? "is a number" : cat("has ", n, n == 1 ? " axis" : " axes"),
                     as.empty() ? cat(expected, unit) : cat(rank, unit, ", as ", as, " has"));
     };
