@@ -12,7 +12,8 @@ namespace {
 struct recurrent_layer {
   using request = dnn::computation;
   static constexpr const char* bad_field =
-      "graph has a recurrence whose recurrent weights is 1 x 2; expected 1 x 1, as there are rows for each gate";
+      "graph has a recurrence whose recurrent weights is 1 x 2; expected 1 x 1: without a projection, as many columns "
+      "as rows for each gate";
   static request make(const device& gpu, extent width) {
     const tensor x(gpu.upload(std::vector<float>{1, 10, 2, 20, 4, 40}), {3, 2, 1}), y(gpu.alloc<float>(6), {3, 2, 1});
     const tensor input(gpu.upload(std::vector<float>{1}), {1, 1}),

@@ -16,16 +16,16 @@ namespace troupe::dnn {
 inline constexpr std::size_t most_nodes = 256, most_tensors = 768, most_memory = 256;
 inline constexpr std::uint16_t no_tensor = 0xffff;
 
-/// A tensor of an encoded graph. Axis 0 of a batch of images is the image, axis 1 the channel, the others are spatial,
-/// whatever the strides.
+/// A tensor of an encoded graph. In a batch of images, axis 0 is the image, axis 1 the channel, and the others are
+/// spatial, whatever the strides are.
 struct encoded_tensor {
-  enum class place : std::uint8_t { within, memory, number };  ///< within: between nodes only
+  enum class place : std::uint8_t { within, memory, number };  ///< within: only between nodes
   dtype type;
   place where;
   std::uint16_t memory;  ///< index of the memory
   std::uint32_t unused;
   double number;
-  tensor_shape shape;  ///< of a tensor between nodes: dense, the last axis is the fastest
+  tensor_shape shape;  ///< between nodes, a tensor is dense, and its last axis is the fastest
 };
 static_assert(sizeof(encoded_tensor) == 152);
 
@@ -37,8 +37,8 @@ struct encoded_node {
   std::uint16_t inputs[most_inputs], outputs[most_outputs];
   node_attributes attributes;
 
-  /// Returns the number of inputs that hold the values to compute with, which come first. The others hold positions or
-  /// counts: i32 in memory, which engines read without conversion.
+  /// Returns the number of inputs that hold values to compute with, which come first. The other inputs hold positions
+  /// or counts: they are i32 in memory, which engines read without conversion.
   std::size_t count_value_inputs() const noexcept;
 };
 static_assert(sizeof(encoded_node) == 176);
@@ -50,24 +50,24 @@ struct encoded_memory {
   std::uint8_t unused[7];
 };
 
-/// An encoded graph: what engines compute, and what the reference evaluates.
+/// An encoded graph: engines compute it, and the reference evaluates it.
 class encoded_graph {
  public:
   encoded_graph() noexcept = default;
-  /// Reads an encoded graph in place. If it is damaged, it has no nodes.
+  /// Reads an encoded graph in place. If the encoding is damaged, the graph has no nodes.
   encoded_graph(const std::byte* encoded, std::size_t bytes) noexcept;
-  /// Reads an encoded graph that is known to be undamaged, without checking it.
+  /// Reads an encoded graph without checking it. Precondition: the encoding is undamaged.
   explicit encoded_graph(const std::byte* encoded) noexcept;
 
   bool empty() const noexcept { return nodes_.empty(); }
   std::span<const encoded_node> nodes() const noexcept { return nodes_; }
   std::span<const encoded_tensor> tensors() const noexcept { return tensors_; }
   std::span<const encoded_memory> memory() const noexcept { return memory_; }
-  /// Returns the bytes of nodes and tensors, without the memory's addresses: equal for graphs that differ only in
-  /// addresses.
+  /// Returns the bytes of the head, the nodes and the tensors. They are equal for graphs that differ only in the
+  /// addresses of their memory.
   std::span<const std::byte> structure() const noexcept;
 
-  /// The head of the encoding; nodes, tensors and memory follow.
+  /// The head of the encoding; the nodes, tensors and memory follow it.
   struct head {
     std::uint32_t nodes, tensors, memory, reserved;
   };

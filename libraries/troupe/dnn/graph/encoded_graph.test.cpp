@@ -16,7 +16,7 @@ namespace {
 
 using namespace testing;
 
-// Returns a valid graph: sum = x + 2, which is written.
+// Returns a valid graph, which writes x + 2.
 encoding small_graph() {
   encoding e;
   const auto x = e.given({2, 2}, {1, 2, 3, 4}), two = e.number(2), sum = e.within({2, 2}),
@@ -38,7 +38,7 @@ TEST(encoded_graphs, a_graph_is_read_in_place) {
   EXPECT_TRUE(evaluate(encoded_graph()).empty());
 }
 
-TEST(encoded_graphs, the_structure_has_no_addresses) {
+TEST(encoded_graphs, graphs_that_differ_only_in_addresses_have_the_same_structure) {
   encoding one = small_graph(), other = small_graph(), different = small_graph();
   different.nodes[0].attributes = node_attributes::of(pointwise_attributes{epilogue::op::subtract, {}});
   const encoded_graph a = one.encoded(), b = other.encoded(), c = different.encoded();
@@ -47,7 +47,7 @@ TEST(encoded_graphs, the_structure_has_no_addresses) {
   EXPECT_FALSE(std::equal(a.structure().begin(), a.structure().end(), c.structure().begin(), c.structure().end()));
 }
 
-TEST(encoded_graphs, nodes_read_the_old_contents_of_memory_that_the_graph_also_writes) {
+TEST(encoded_graphs, nodes_read_the_old_content_of_memory_that_the_graph_also_writes) {
   encoding e;
   float memory[] = {1, 2};
   const auto x = e.at(memory, dtype::f32, dense({2}), access_mode::read_write),
@@ -58,8 +58,8 @@ TEST(encoded_graphs, nodes_read_the_old_contents_of_memory_that_the_graph_also_w
   e.node(op::pointwise, {x, two}, {four}, pointwise_attributes{epilogue::op::add, {}});
   e.node(op::write, {four}, {y});
   const std::vector<numbers> all = e.values();
-  EXPECT_EQ(all[x], (numbers{2, 4})) << "what it has afterwards";
-  EXPECT_EQ(all[y], (numbers{3, 4})) << "computed from what it had before";
+  EXPECT_EQ(all[x], (numbers{2, 4})) << "the content of x after the graph has run";
+  EXPECT_EQ(all[y], (numbers{3, 4})) << "y is computed from the old content of x";
   e.memory[0].mode = access_mode::write;
   EXPECT_TRUE(e.encoded().empty()) << "memory that is read is encoded as written only";
 }
@@ -181,7 +181,7 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
           }
 }
 
-TEST(encoded_graphs, an_attention_that_does_not_fit_its_tensors_yields_an_empty_graph) {
+TEST(encoded_graphs, an_attention_whose_attributes_do_not_fit_its_tensors_yields_an_empty_graph) {
   const std::int32_t length = 1;
   const auto is_accepted = [&](op what, const attention_attributes& f, std::size_t numbers, std::size_t whole,
                                std::size_t outputs) {
@@ -220,7 +220,7 @@ TEST(encoded_graphs, an_attention_that_does_not_fit_its_tensors_yields_an_empty_
   EXPECT_FALSE(is_accepted(op::attention, wrong, 3, 0, 2));
 }
 
-// Returns true if each index of the graph refers to a tensor or to memory.
+// Returns true if each index in the graph refers to an existing tensor or memory.
 bool has_valid_references(const encoded_graph& g) {
   for (const encoded_node& n : g.nodes()) {
     if (!is_known(n.what) || n.input_count > encoded_node::most_inputs || n.output_count > encoded_node::most_outputs)
@@ -236,7 +236,7 @@ bool has_valid_references(const encoded_graph& g) {
   });
 }
 
-TEST(encoded_graphs, no_changed_byte_makes_a_graph_refer_to_missing_tensors) {
+TEST(encoded_graphs, changing_any_byte_never_makes_a_graph_refer_to_missing_tensors) {
   encoding e = small_graph();
   e.encode();
   auto* bytes = reinterpret_cast<std::byte*>(e.words.data());

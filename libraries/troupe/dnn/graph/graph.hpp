@@ -20,11 +20,11 @@ namespace detail {
 struct refusal;
 }
 
-/// The values that a request writes, and the operations that compute them. A value that several results use is
-/// computed once. As a field of a request, a graph keeps its memory alive.
+/// The values that a request writes, and the operations that compute them. A value that several results use is computed
+/// once. While a graph is a field of a request, it keeps its memory alive.
 class graph {
  public:
-  /// One tensor in memory. A tensor that is read several times is one operand.
+  /// One tensor in memory. Several reads of the same tensor are one operand.
   struct operand {
     memory_range range;
     tensor_shape shape;
@@ -40,12 +40,13 @@ class graph {
   std::span<const encoded_node> nodes() const noexcept;
   std::span<const encoded_tensor> tensors() const noexcept;
   std::span<const operand> memory() const noexcept { return *memory_; }
-  /// Calls `f(range)` for each operand in memory, which it may replace.
+  /// Calls `f(range)` for each operand in memory. `f` may replace the range.
   template <class F>
   void visit_memory(F&& f) {
     for (operand& m : *memory_) f(m.range);
   }
-  /// Returns why the graph is refused, such as the refusal of a value that it writes; null if it is not refused.
+  /// Returns the reason why the graph is refused, such as the refusal of a value that it writes; null if it is not
+  /// refused.
   const detail::refusal* refused() const noexcept;
   /// Returns the encoded graph that the worker received. Only in the worker.
   encoded_graph encoded() const noexcept;
@@ -66,7 +67,7 @@ class graph {
   const std::byte* encoded_ = nullptr;
 };
 
-/// Returns the names of the operations: "convolution, sum, relu, write".
+/// Returns the names of the operations, such as "convolution, sum, relu, write".
 std::string to_string(const graph& g);
 
 }  // namespace troupe::dnn
@@ -81,7 +82,7 @@ struct operands_in<dnn::graph> {
   static void visit(const dnn::graph& g, V&& f) {
     for (const auto& m : g.memory()) f(&m, m.range, bytes_of(m.type), m.mode);
   }
-  /// Returns ".read[1]" for the second tensor that is only read.
+  /// Returns ".read[1]" for the second tensor that is only read, and ".written[0]" for the first that is written.
   static std::string text_of(const dnn::graph& g, const void* place);
 };
 

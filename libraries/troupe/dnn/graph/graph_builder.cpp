@@ -33,7 +33,7 @@ class graph::builder {
                 .outputs = {to},
                 .attributes = {}});
     }
-    // The writes of a refused graph are recorded too, so that later readers of that memory fail.
+    // The writes of a refused graph are recorded, too, so that later readers of that memory fail.
     const bool is_known = std::any_of(memory_.begin(), memory_.end(), [&](const operand& m) {
       return m.mode != access_mode::read && m.range.address == w.to.range().address;
     });
@@ -41,15 +41,16 @@ class graph::builder {
       memory_.push_back({w.to.range(), w.to.shape(), w.to.type(), access_mode::write});
   }
 
-  /// Completes the graph, after all writes have been added. A graph without nodes computes a number that nothing reads.
+  /// Completes the graph. Precondition: all writes were added. A graph without nodes computes a number that nothing
+  /// reads.
   void finish() {
     move_in_place_writes_to_end();
     if (to_.nodes.empty()) add_constant(0, {dtype::f32, {.rank = 1, .extents = {1}}});
   }
 
  private:
-  // Moves writes to memory that is also read behind all other nodes, with the elementwise operations that only these
-  // writes need. Then most reads of that memory precede the writes, and need no copy of it.
+  // Moves writes to memory that is also read after all other nodes, together with the elementwise operations that only
+  // these writes need. Most reads of that memory then precede the writes, and need no copy of it.
   void move_in_place_writes_to_end() {
     std::vector<encoded_node>& nodes = to_.nodes;
     std::vector<bool> is_needed(to_.tensors.size());  // true if a node that is not moved reads the tensor
@@ -102,7 +103,7 @@ class graph::builder {
   std::uint16_t add_memory(const memory_range& range, const tensor_shape& shape, dtype type, access_mode mode) {
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       operand& m = memory_[i];
-      // Memory that is written twice becomes two operands; the request refuses them because they overlap.
+      // Memory that is written twice becomes two operands, which the request refuses because they overlap.
       if ((mode != access_mode::read && m.mode != access_mode::read) || m.range.address != range.address ||
           m.range.owner.get() != range.owner.get() || m.shape != shape || m.type != type)
         continue;
@@ -113,12 +114,12 @@ class graph::builder {
     if (to_.refused) return 0;
     memory_.push_back({range, shape, type, mode});
     const auto number = static_cast<std::uint16_t>(memory_.size() - 1);
-    // Engines do not receive tensors without elements; they are operands of the request nevertheless.
+    // Engines do not receive tensors without elements, but they are operands of the request.
     memory_tensors_.push_back(
         elements_of(shape) == 0 ? no_tensor : add_tensor({type, encoded_tensor::place::memory, number, 0, 0, shape}));
     return memory_tensors_.back();
   }
-  // Adds the operands that a value depends on, for a value that need not be computed.
+  // Adds the operands on which a value depends, although the value need not be computed.
   void add_operands_of(const value& v) {
     const detail::producer& p = v.from();
     if (to_.refused || !visited_.insert(&p).second) return;
@@ -147,7 +148,7 @@ class graph::builder {
     return sum;
   }
 
-  // Returns the tensor of an output that is known without its operation.
+  // Returns the tensor of an output whose elements are known without computing its node.
   std::uint16_t tensor_of_known_output(const value& v) {
     const detail::producer& p = v.from();
     for (const value& input : p.inputs) add_operands_of(input);
@@ -163,8 +164,8 @@ class graph::builder {
     return add_number(p.number);
   }
 
-  // Adds a value after its inputs, and returns its tensor. The depth of values is limited, which limits the depth of
-  // this recursion. Precondition: the value has elements.
+  // Adds a value after its inputs, and returns its tensor. The recursion ends early enough because the depth of values
+  // is limited. Precondition: the value has elements.
   std::uint16_t tensor_of(const value& v) {
     const detail::producer& p = v.from();
     if (p.what != op::concatenation && detail::reads_nothing(p)) return tensor_of_known_output(v);
@@ -200,7 +201,7 @@ class graph::builder {
   std::vector<operand>& memory_;
   std::map<const detail::producer*, std::uint16_t> made_;  // the tensor of each node's first output
   std::map<std::pair<const detail::producer*, std::uint8_t>, std::uint16_t> constants_;
-  std::set<const detail::producer*> visited_;  // nodes whose operands were added without computing them
+  std::set<const detail::producer*> visited_;  // nodes whose operands were added although they are not computed
   std::vector<std::uint16_t> memory_tensors_;  // the tensor of each operand
 };
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <troupe/base/enumeration.hpp>
 
-/// Variants of operations: arguments of functions and fields of requests. The numbers are sent between processes and
-/// stored with plans: add at the end.
+/// Variants of operations: arguments of functions and fields of requests. Their numbers are sent between processes and
+/// stored with plans: add new ones at the end.
 namespace troupe::dnn {
 
-/// The result of a pooling for each window. `mean` counts the padding as zeros, `mean_of_image` not at all.
+/// The result of a pooling for each window. `mean` counts padding as zeros, `mean_of_image` leaves it out.
 enum class pooling_kind : std::int64_t { maximum, mean, mean_of_image };
 TROUPE_ENUM(pooling_kind, maximum, mean, mean_of_image)
 
@@ -21,7 +21,7 @@ TROUPE_ENUM(reduction_kind, sum, mean, maximum, minimum, product, absolute_maxim
 enum class resampling_kind : std::int64_t { nearest, linear, cubic };
 TROUPE_ENUM(resampling_kind, nearest, linear, cubic)
 
-/// The kind of cell: the function that a recurrence computes at each step, see recurrence.hpp.
+/// The kind of cell: the function that a recurrence computes at each step; see recurrence.hpp.
 enum class recurrent_cell : std::int64_t { relu, tanh, lstm, gru };
 TROUPE_ENUM(recurrent_cell, relu, tanh, lstm, gru)
 

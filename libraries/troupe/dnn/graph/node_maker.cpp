@@ -22,8 +22,8 @@ node_maker::node_maker(op what, std::string_view name, std::vector<value> inputs
   }
   made_.depth = depth + 1;
   if (fine() && made_.depth > most_nodes)
-    made_.refused = {"is too large", cat("at most ", most_nodes, " operations after each other")};
-  // A refused node stores no inputs, because a chain of refused nodes may have any length.
+    made_.refused = {"is too large", cat("chains of at most ", most_nodes, " operations")};
+  // A refused node stores no inputs, because chains of refused nodes may be of any length.
   if (fine()) made_.inputs = std::move(inputs);
 }
 
@@ -40,7 +40,9 @@ bool node_maker::has_rank(std::string_view input, const value& v, std::size_t le
   if (!fine()) return false;
   if (v.rank() < least || v.rank() > most)
     refuse(input, v.rank() == 0 ? "is a number" : cat("has ", axes_text(v.rank())),
-           least == most ? cat(least) : cat(least, " to ", most));
+           least != most   ? cat(least, " to ", most, v.rank() == 0 ? " axes" : "")
+           : v.rank() == 0 ? axes_text(least)
+                           : cat(least));
   return fine();
 }
 

@@ -8,11 +8,12 @@
 #include <troupe/dnn/graph/value.hpp>
 #include <vector>
 
-/// The origin of a value: the node that computes it, or memory, or a number.
+/// The origin of a value: a node that computes it, memory, or a number.
 namespace troupe::dnn::detail {
 
-/// The reason why a value is refused: "has a convolution whose filters is 4 x 5", what was expected, and the name of
-/// the input and its state ("filters", "is 4 x 5"), which ready requests report for their fields.
+/// The reason why a value is refused: `what` is wrong ("has a convolution whose filters is 4 x 5"), and what was
+/// expected. `input` names the input, and `is` says what is wrong with it ("filters", "is 4 x 5"): ready requests
+/// report these for their own fields.
 struct refusal {
   std::string what, expected;
   std::string input = {}, is = {};
@@ -20,7 +21,7 @@ struct refusal {
 
 /// A node, or a tensor in memory, or a number.
 struct producer {
-  op what = op::none;  ///< none: a tensor in memory, or a number
+  op what = op::none;  ///< none for a tensor in memory and for a number
   node_attributes attributes = {};
   std::vector<value> inputs = {};
   struct output {
@@ -31,7 +32,7 @@ struct producer {
   std::optional<in_any> memory = {};
   double number = 0;
   std::optional<refusal> refused = {};
-  std::size_t depth = 0;  ///< nodes on the longest path from memory or a number to this node
+  std::size_t depth = 0;  ///< number of nodes on the longest path from memory or a number to this node
 };
 
 }  // namespace troupe::dnn::detail

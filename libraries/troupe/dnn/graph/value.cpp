@@ -18,13 +18,14 @@ value::value(in_any memory) {
   const tensor_shape& s = memory.shape();
   tensor_shape extents{.rank = s.rank, .extents = s.extents};
   if (s.rank == 0 || elements_of(s) < 0)
-    made->refused = {"reads a tensor that was never made", "one with extents", "", "was never made"};
+    made->refused = {"reads a tensor that was never made", "a tensor with extents", "", "was never made"};
   else if (!detail::is_element(memory.type()))
     made->refused = {cat("reads a tensor of ", to_string(memory.type())), std::string(detail::elements), "",
                      cat("holds ", to_string(memory.type()))};
   else
     made->outputs.push_back({memory.type(), extents});
-  // Kept for the request to report: a view that was refused when it was made has its own reason.
+  // Store the memory for the request: a view that was refused when it was made has its own reason, which the request
+  // reports.
   made->memory = std::move(memory);
   from_ = std::move(made);
 }

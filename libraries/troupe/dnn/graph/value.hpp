@@ -16,11 +16,11 @@ struct producer;
 }
 
 /// A tensor in a computation: memory, a number, or the result of an operation on other values. Cheap to copy. Nothing
-/// is computed before a request writes the value to memory. An operation on values that do not fit returns a value that
-/// every request refuses, with the reason.
+/// is computed before a request writes a value to memory. An operation on values that do not fit returns a refused
+/// value: every request that uses it is refused, with the reason.
 class value {
  public:
-  /// Makes a number, which operations combine with each element of a tensor.
+  /// Makes a number. Operations combine it with each element of a tensor.
   value(double number);
   template <class N>
     requires std::is_arithmetic_v<N>
@@ -29,9 +29,9 @@ class value {
   explicit value(std::shared_ptr<const detail::producer> from, std::uint8_t output = 0) noexcept
       : from_(std::move(from)), output_(output) {}
 
-  /// Returns the type of the elements: that of the memory or the conversion, otherwise f32, f64 or i32.
+  /// Returns the type of the elements: the type of the memory or of the conversion; for other values f32, f64 or i32.
   dtype type() const noexcept;
-  /// Returns the extents; none for a number or a refused value. The span is valid as long as the value or a copy of it
+  /// Returns the extents; none for a number or a refused value. The span is valid while the value or a copy of it
   /// exists.
   std::span<const std::int64_t> extents() const noexcept;
   std::size_t rank() const noexcept { return extents().size(); }
@@ -48,7 +48,7 @@ class value {
   std::uint8_t output_ = 0;
 };
 
-/// Reads a tensor or a matrix in memory. For images, axis 0 is the image and axis 1 the channel, however they are
+/// Reads a tensor or a matrix in memory. For images, axis 0 is the image and axis 1 the channel, however the image is
 /// stored:
 ///   tensor photos(memory, {8, 3, 32, 32}, {3 * 32 * 32, 1, 32 * 3, 3});  // channels last
 template <class View>
@@ -61,7 +61,8 @@ value read(const buffer<T>& memory) {
   return value(in_any(tensor<T>(memory, {static_cast<std::int64_t>(memory.size())})));
 }
 
-/// A value, and the memory that a request writes it to: of the same extents, rounded once to the memory's type.
+/// A value, and the memory to which a request writes it. The memory must have the extents of the value, which is
+/// rounded once to the memory's type.
 struct written {
   value what;
   out_any to;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Normalization across channels, resampling, pooling with indexes and blocks with scales, computed by hand.
+// Compares normalization across channels, resampling, pooling with indexes, and block scaling with cases that are
+// computed by hand.
 #include <cmath>
 #include <limits>
 #include <troupe/dnn/operations/blocks/block_scaling.hpp>
@@ -25,14 +26,14 @@ void expect_near(const numbers& got, const numbers& want, double tolerance = 1e-
   }
 }
 
-TEST(dnn_images, local_response_norm_divides_by_the_squares_of_neighboring_channels) {
+TEST(dnn_images, local_response_norm_divides_by_a_power_of_the_squares_in_neighboring_channels) {
   const variable x{{1, 2, 3, 4}, {1, 4}};
-  // Sums of squares: 1 + 4, 1 + 4 + 9, 4 + 9 + 16, 9 + 16; alpha / size is 2.
+  // The sums of squares are 1 + 4, 1 + 4 + 9, 4 + 9 + 16 and 9 + 16; alpha / size is 2.
   expect_near(values_of(local_response_norm(x.read(), {.size = 3, .alpha = 6, .beta = 1, .k = 1})),
               {1 / 11.0, 2 / 29.0, 3 / 59.0, 4 / 51.0});
   expect_near(values_of(local_response_norm(x.read(), {.size = 3, .alpha = 6, .beta = 0.5, .k = 1})),
               {1 / std::sqrt(11), 2 / std::sqrt(29), 3 / std::sqrt(59), 4 / std::sqrt(51)});
-  // A sum over two channels is that of the element's channel and the next.
+  // A sum over two channels adds the squares in the element's channel and in the next.
   expect_near(values_of(local_response_norm(x.read(), {.size = 2, .alpha = 2, .beta = 1, .k = 1})),
               {1 / 6.0, 2 / 14.0, 3 / 26.0, 4 / 17.0});
   const variable image{{1, 2, 3, 4}, {1, 2, 2}};
@@ -43,14 +44,15 @@ TEST(dnn_images, local_response_norm_divides_by_the_squares_of_neighboring_chann
 TEST(dnn_images, resampling_aligns_the_borders) {
   const variable x{{0, 8, 4}, {1, 1, 3}};
   const auto of = [&](std::int64_t to, resampling_kind kind) { return values_of(resample(x.read(), {to}, {kind})); };
-  // Positions -1/4, 1/4, 3/4, 5/4, 7/4, 9/4.
+  // The elements are at -1/4, 1/4, 3/4, 5/4, 7/4 and 9/4.
   expect_near(of(6, resampling_kind::linear), {0, 2, 6, 7, 5, 4});
   expect_near(of(6, resampling_kind::nearest), {0, 0, 8, 8, 4, 4});
   expect_near(of(1, resampling_kind::linear), {8});
-  expect_near(of(2, resampling_kind::linear), {2, 5});  // 1/4 and 7/4
+  expect_near(of(2, resampling_kind::linear), {2, 5});  // at 1/4 and 7/4
   expect_near(of(2, resampling_kind::nearest), {0, 4});
   expect_near(of(3, resampling_kind::cubic), {0, 8, 4});
-  // At 1/4: weights of Keys at distances 5/4, 1/4, 3/4, 7/4 are -0.10546875, 0.87890625, 0.26171875, -0.03515625.
+  // At 1/4, Keys's weights for the distances 5/4, 1/4, 3/4 and 7/4 are -0.10546875, 0.87890625, 0.26171875,
+  // -0.03515625.
   expect_near({of(6, resampling_kind::cubic)[1]}, {8 * 0.26171875 - 4 * 0.03515625});
   EXPECT_EQ(values_of(resample_by(x.read(), {2.5}, {resampling_kind::nearest})).size(), 7u);
 }
@@ -98,7 +100,7 @@ TEST(dnn_images, max_pool_with_indexes_returns_the_positions_of_the_maxima) {
   expect_near(values_of(max_pool_index_gradient(dy.read(), p.indexes, x.shape, 2)), {0, 1, 0, 2, 0, 3, 4, 0});
   const variable plane{{1, 2, 3, 4, 9, 6, 7, 8, 5}, {1, 1, 3, 3}};
   expect_near(values_of(max_pool_with_indexes(plane.read(), 2, {.stride = 1}).indexes), {4, 4, 4, 4});
-  // Positions outside their window are ignored.
+  // Indexes outside their window are ignored.
   std::int32_t wild[] = {-1, 1, 2, 1 << 30};
   const value indexes(in_any(memory_range{{}, reinterpret_cast<std::uint64_t>(wild), sizeof wild},
                              {.rank = 3, .extents = {1, 2, 2}, .strides = {4, 2, 1}}, dtype::i32));
@@ -134,7 +136,7 @@ TEST(dnn_images, quantization_rounds_scales_of_other_types) {
               {2, 0.5});
 }
 
-TEST(dnn_images, narrow_types_round_as_conversions_do) {
+TEST(dnn_images, block_scaling_rounds_to_narrow_types_as_conversions_do) {
   for (const dtype t : {dtype::f8e4m3, dtype::f8e5m2, dtype::f4e2m1})
     for (double v = 0x1p-20; v < 1e6; v *= 1.0009)
       for (const double x : {v, -v, std::ldexp(std::round(std::ldexp(v, 10)), -10)})

@@ -25,7 +25,7 @@ struct convolution_case {
             TROUPE_SET(dilation, 0),           TROUPE_SET(groups, 1),       TROUPE_SET(groups, 0)};
   }
 };
-// Filters that fit any number of groups, so that another number changes the results instead of being refused.
+// Filters that allow any number of groups, so that another number changes the results instead of being refused.
 struct ungrouped_filters_case {
   struct options_of_groups {
     std::int64_t groups;
@@ -51,7 +51,7 @@ struct pooling_case {
   static std::vector<operation> operations(value_source& t, const options& o) {
     const value x = t({2, 3, 7, 6}), like = mean_pool(x, {3, 2}, o);
     const auto e = like.extents();
-    // dy has the extents that follow from the options, so that changed options are not refused for its extents.
+    // dy has the extents that follow from the options, so that changed options are not refused because of dy.
     const value dy = e.empty() ? x : t({e.begin(), e.end()});
     const pooled p = max_pool_with_indexes(x, {3, 2}, o);
     return {{"maximum", {max_pool(x, {3, 2}, o)}},
@@ -203,7 +203,7 @@ struct running_averages_case {
             TROUPE_SET(variance, wrong), TROUPE_SET(momentum, 0.4), TROUPE_SET(momentum, 2)};
   }
 };
-// Axes, groups and kinds, which the library takes as arguments and not in a struct.
+// Axes, groups and kinds, which functions have as arguments instead of fields of a struct.
 struct axes_case {
   struct arguments {
     std::size_t over;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// Attention and its gradient, with tensors that fit the options.
+// Returns attention and its gradient, with tensors that fit the options.
 std::vector<operation> attentions(value_source& t, const attention_options& o) {
   const std::int64_t batch = o.queries.offsets || o.keys.offsets ? 1 : 2;
   const value q = t({batch, 4, 5, 4}), dy = t({batch, 4, 5, 3}), y = t({batch, 4, 5, 3}),
@@ -57,7 +57,7 @@ struct attention_window_case {
             TROUPE_SET(right, 0), TROUPE_SET(right, -1), TROUPE_SET(bottom_right, true)};
   }
 };
-// Options of the sequences of queries and of keys.
+// The options for the sequences of queries and of keys.
 struct sequences_case {
   struct both_sides {
     attention_sequences queries, keys;
@@ -118,7 +118,7 @@ struct attention_dropout_case {
   }
 };
 
-// Options of a recurrent layer of 3 units, and of its gradient.
+// Returns a recurrent layer of 3 units, and its gradient.
 std::vector<operation> recurrences(value_source& t, const recurrence_options& o,
                                    const std::optional<recurrent_weights>& given = {},
                                    recurrent_output_gradients d = {}) {
@@ -210,7 +210,7 @@ struct layers_case {
   static options make(value_source& t) {
     return {.cell = recurrent_cell::tanh, .bidirectional = false, .lengths = t.whole({2}, {4, 3})};
   }
-  // The weights fit two directions of one layer, or two layers.
+  // The weights fit one layer with two directions, and two layers with one.
   static std::vector<operation> operations(value_source& t, const options& o) {
     const value x = t({4, 2, 3});
     const std::int64_t rows = o.cell == recurrent_cell::lstm ? 12 : o.cell == recurrent_cell::gru ? 9 : 3;

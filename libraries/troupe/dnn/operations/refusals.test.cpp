@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Wrong graphs are refused before they are queued, with the exact text for each kind of mistake.
+// Tests that wrong graphs are refused before they are sent, and the exact text for each kind of mistake.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -49,7 +49,7 @@ TEST_F(dnn_refusals, an_extent_of_0_is_refused_where_elements_are_required) {
   expect_value(recurrence(given({2, 3, 0}), {.input = given({16, 0}), .recurrent = given({16, 4})}, {}).y,
                "has a recurrence whose x is 2 x 3 x 0; expected at least 1 input; only the numbers of steps and "
                "sequences may be 0");
-  expect_value(value(in_any(tensor<float>())), "reads a tensor that was never made; expected one with extents");
+  expect_value(value(in_any(tensor<float>())), "reads a tensor that was never made; expected a tensor with extents");
 }
 
 TEST_F(dnn_refusals, a_tensor_without_elements_is_accepted_unless_its_memory_is_invalid) {
@@ -83,8 +83,9 @@ TEST_F(dnn_refusals, a_convolution_names_the_wrong_input_and_the_expected_extent
   expect_value(
       convolution(x, f, {.dilation = {1, 1, 1}}),
       "has a convolution whose dilation has 3 numbers; expected 2, one for each spatial axis, or one number for all");
-  expect_value(convolution(x, given<half>({4, 6, 3, 3})),
-               "has a convolution whose filters holds f16; expected f32, as the other factor; convert one of them");
+  expect_value(
+      convolution(x, given<half>({4, 6, 3, 3})),
+      "has a convolution whose filters holds f16; expected f32, as the other factor does; convert one of them");
   expect_value(convolution_data_gradient(given({2, 4, 6, 5}), f, {2, 6, 8, 8}),
                "has a convolution_data_gradient whose dy is 2 x 4 x 6 x 5; expected 2 x 4 x 6 x 6, as the "
                "convolution's result has");
@@ -166,14 +167,14 @@ TEST_F(dnn_refusals, an_elementwise_operation_names_the_wrong_argument) {
   expect_value(x + given({2, 1, 4}), "");
   expect_value(x + given({2, 2, 4}),
                "has a sum whose argument 1 is 2 x 2 x 4; expected 2 x 3 x 4, where each extent may be 1");
-  expect_value(x + given({3, 4}), "has a sum whose argument 1 has 2 axes; expected 3, as the other");
+  expect_value(x + given({3, 4}), "has a sum whose argument 1 has 2 axes; expected 3, as another argument has");
   expect_value(convert(x, dtype::i64),
                "has a conversion whose type is i64; expected f32, f64, f16, bf16, an 8-bit float, or "
                "an integer of at most 32 bits");
   expect_value(reduce(x, reduction_kind::sum, {1, 1}),
                "has a reduction whose axes have one that x does not have, or one twice; expected axes of x, each once");
   expect_value(softmax(x, 3), "has a softmax whose axis is 3; expected less than 3");
-  expect_value(softmax(2.0, 0), "has a softmax whose x is a number; expected 1 to 8");
+  expect_value(softmax(2.0, 0), "has a softmax whose x is a number; expected 1 to 8 axes");
   expect_value(product(x, given({2, 3, 4})),
                "has a product whose b is 2 x 3 x 4; expected 4 rows, as many as a has columns");
   expect_value(product(x, given({3, 4, 2})),
@@ -211,15 +212,15 @@ TEST_F(dnn_refusals, an_attention_names_the_wrong_input_and_the_expected_extents
   };
   expect_value(attention(q, k, v).y, "");
   expect(attention(given({4, 6, 8}), k, v).y, "q has 3 axes; expected 4");
-  expect(attention(q, 1.0, v).y, "k is a number; expected 4");
+  expect(attention(q, 1.0, v).y, "k is a number; expected 4 axes");
   expect(attention(q, given({2, 2, 5, 7}), v).y, "k is 2 x 2 x 5 x 7; expected width 8, as q has");
   expect(attention(q, given({2, 3, 5, 8}), given({2, 3, 5, 8})).y,
          "k is 2 x 3 x 5 x 8; expected heads that divide those of q, 4");
   expect(attention(q, given({1, 2, 5, 8}), given({1, 2, 5, 8})).statistics,
          "k is 1 x 2 x 5 x 8; expected a batch of 2, as q has");
-  expect(attention(q, k, given({2, 2, 4, 8})).y, "v is 2 x 2 x 4 x 8; expected 2 x 2 x 5 x any width, as k");
+  expect(attention(q, k, given({2, 2, 4, 8})).y, "v is 2 x 2 x 4 x 8; expected 2 x 2 x 5 x any width, as k has");
   expect(attention(q, given<half>({2, 2, 5, 8}), v).y, "k holds f16; expected f32, as q does; convert one of them");
-  expect(attention(q, k, given<half>({2, 2, 5, 8})).y, "v holds f16; expected f32, as k; convert one of them");
+  expect(attention(q, k, given<half>({2, 2, 5, 8})).y, "v holds f16; expected f32, as k does; convert one of them");
   expect(attention(q, k, v, {.scale = std::numeric_limits<double>::infinity()}).y,
          "scale is inf; expected a finite number");
   expect(attention(q, k, v, {.soft_cap = 0}).y, "soft_cap is 0.000000; expected a finite number above 0");
@@ -286,10 +287,12 @@ TEST_F(dnn_refusals, shape_operations_name_wrong_extents_and_axes) {
                "has a reshape whose result is 5 x 5; expected as many elements as x has, which is 2 x 3 x 4");
   expect_value(transpose(x, {0, 0, 1}),
                "has a transposition whose order is not an order of the axes of x; expected each axis once");
-  expect_value(slice(x, 2, 3, 2),
-               "has a slice whose range begins at 3 and has 2 elements; expected one within the 4 of axis 2");
+  expect_value(
+      slice(x, 2, 3, 2),
+      "has a slice whose range begins at 3 and has 2 elements; expected a range within the 4 elements along axis 2");
   expect_value(concatenate({x, given({2, 3, 5})}, 1),
-               "has a concatenation whose part 1 is 2 x 3 x 5; expected 2 x 3 x 4, as the first, but along axis 1");
+               "has a concatenation whose part 1 is 2 x 3 x 5; expected 2 x 3 x 4, as part 0 has; the extent along "
+               "axis 1 may differ");
   expect_value(channels(x),
                "has a reshape whose channels has 3 axes, for a result of 4; expected 1, for a result of 2 to 8");
 }
@@ -308,7 +311,7 @@ TEST_F(dnn_refusals, random_numbers_name_a_wrong_seed_or_probability) {
                "has a random_uniform whose result is 2 x -1; expected extents of at least 0");
   expect_value(random_uniform({}, 1), "has a random_uniform whose result has 0 axes; expected 1 to 8");
   expect_value(dropout(given({2}), -0.5, 1), "has a dropout whose probability is -0.500000; expected 0 to 1");
-  expect_value(dropout_gradient(2, 0.5, 1), "has a dropout_gradient whose dy is a number; expected 1 to 8");
+  expect_value(dropout_gradient(2, 0.5, 1), "has a dropout_gradient whose dy is a number; expected 1 to 8 axes");
 }
 
 TEST_F(dnn_refusals, images_and_blocks_name_the_wrong_option) {
@@ -389,7 +392,7 @@ TEST_F(dnn_refusals, a_graph_lists_the_memory_that_it_reads_or_writes_once) {
 TEST_F(dnn_refusals, too_long_chains_and_too_large_graphs_are_refused) {
   value x = given({4});
   for (int i = 0; i < 100'000; ++i) x = x + 1;
-  expect_value(x, "is too large; expected at most 256 operations after each other");
+  expect_value(x, "is too large; expected chains of at most 256 operations");
   std::vector<written> all;
   for (int i = 0; i < 300; ++i) all.push_back(write(given({4}) * i, at(1000 + 4 * static_cast<std::uint64_t>(i), {4})));
   EXPECT_NE(memory.refusal(computation{.graph = graph(all)}).find("too large"), std::string::npos);
@@ -425,10 +428,10 @@ TEST_F(dnn_refusals, a_ready_request_names_its_wrong_field) {
   EXPECT_EQ(memory.refusal(conv_weight_backward{.dy = y, .x = x, .dfilters = at(4000, {4, 6, 3})}),
             "dnn.conv_weight_backward: dfilters has 3 axes; expected 4, as dy has");
   EXPECT_EQ(memory.refusal(layer_norm_forward{.x = x, .y = x, .scale = at(4000, {8})}),
-            "dnn.layer_norm_forward: offset is not given; expected one, as scale is given");
-  EXPECT_EQ(
-      memory.refusal(activation_backward{.dy = x, .dx = x, .activation = activation_kind::gelu, .y = x}),
-      "dnn.activation_backward: activation is gelu; expected one whose derivative follows from y; otherwise give x");
+            "dnn.layer_norm_forward: offset is not given; expected a tensor, as scale is given");
+  EXPECT_EQ(memory.refusal(activation_backward{.dy = x, .dx = x, .activation = activation_kind::gelu, .y = x}),
+            "dnn.activation_backward: activation is gelu; expected a function whose derivative follows from y; "
+            "otherwise give x");
   EXPECT_EQ(memory.refusal(activation_forward{.x = x, .y = x, .activation = activation_kind(11)}),
             "dnn.activation_forward: activation is 11; expected none, relu, leaky_relu, elu, gelu, gelu_tanh, silu, "
             "tanh, sigmoid, softplus or hard_swish");
@@ -445,7 +448,8 @@ TEST_F(dnn_refusals, a_ready_request_names_the_wrong_element_of_a_list) {
   EXPECT_EQ(r.reserve_elements(), 3 * 2 * (2 * (12 + 4 + 4) + 4)) << "gates, before reset, h before; y of the first";
   r.weights[1].recurrent = at(500, {12, 5});
   EXPECT_EQ(memory.refusal(r),
-            "dnn.rnn_forward: weights[1].recurrent is 12 x 5; expected 12 x 4, as there are rows for each gate");
+            "dnn.rnn_forward: weights[1].recurrent is 12 x 5; expected 12 x 4: without a projection, as many columns "
+            "as rows for each gate");
   EXPECT_EQ(r.reserve_elements(), 0);
   r.weights[1] = second, r.weights[0].projection = at(600, {4, 4});
   EXPECT_EQ(memory.refusal(r),
@@ -463,7 +467,7 @@ TEST_F(dnn_refusals, a_ready_request_names_the_wrong_element_of_a_list) {
   EXPECT_EQ(memory.refusal(r).find("dnn.rnn_forward: last_h overlaps weights[1].recurrent"), 0u) << memory.refusal(r);
 }
 
-TEST_F(dnn_refusals, states_must_be_one_tensor_with_an_entry_for_each_layer) {
+TEST_F(dnn_refusals, states_are_refused_unless_they_are_one_tensor_with_an_entry_for_each_layer) {
   const rnn_weights w{.input = at(200, {12, 4}), .recurrent = at(300, {12, 4})};
   const auto h = at(400, {2, 2, 4});
   rnn_forward r{.x = at(0, {3, 2, 4}), .y = at(100, {3, 2, 4}), .weights = {w, w}, .cell = recurrent_cell::gru};

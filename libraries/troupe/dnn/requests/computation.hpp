@@ -34,10 +34,10 @@ struct prepare {
   void check(checker&) const;
 };
 
-/// Replies how many plans were found and how many were made since the engine was opened, see plan::statistics.
+/// Replies how many plans were found and how many were made since the engine was opened; see plan::statistics.
 using read_statistics = troupe::plan::read_statistics<"dnn">;
 
-/// Computes and writes values: sends the request `computation`, and returns before it has run.
+/// Computes values and writes them: sends the request `computation`, and returns before the request has run.
 ///   dnn::compute(gpu, {write(relu(convolution(read(x), read(filters))), y)});
 template <std::same_as<device> Device>
 accepted compute(const Device& gpu, graph g, const call_options_of<Device>& how = {}) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests that each field of a request reaches the engine, or is refused if it is invalid.
+// Tests that each field of a request is sent to the engine, or refused if it is invalid.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -27,7 +27,7 @@ class dnn_requests : public ::testing::Test {
     const computation r{.graph = {write(tanh(read(x)), y)}};
     return {r};
   }
-  // Returns the encoded request as the engine receives it; unused words are 0.
+  // Returns the encoded request, as the engine receives it. Unused words are 0.
   static std::vector<std::byte> encoded(const R& r) {
     std::vector<std::uint64_t> blob(blob_bytes(r) / sizeof(std::uint64_t) + 1);
     std::vector<std::byte> out(max_payload_bytes);

@@ -10,31 +10,31 @@
 /// Options of requests that compute or plan a graph.
 namespace troupe::dnn {
 
-/// The least precision that products of f32 may have. An engine may be more precise: the host engine always is exact.
+/// The least precision that products of f32 must have. An engine may be more precise; the host engine always is exact.
 enum class precision : std::uint8_t {
   exact = 0,  ///< factors are used as f32
-  tf32 = 1,   ///< factors rounded to 10 bits of mantissa
+  tf32 = 1,   ///< factors may be rounded to 10 bits of mantissa
 };
 TROUPE_ENUM(precision, exact, tf32)
 
-/// The repeatability of results. `always`: equal requests have equal results in every run of one plan.
+/// The repeatability of results. `always`: equal requests have equal results in every run of the same plan.
 enum class repeatability : std::uint8_t {
   always = 0,
-  not_needed = 1,  ///< sums may be added in another order each time, where that is faster
+  not_needed = 1,  ///< sums may be added in a different order each time, where that is faster
 };
 TROUPE_ENUM(repeatability, always, not_needed)
 
-/// The treatment of a graph that an engine cannot compute in one step.
+/// What happens if an engine cannot compute a graph in one step.
 enum class fusion : std::uint8_t {
-  allowed = 0,   ///< it is divided
+  allowed = 0,   ///< the engine computes the graph in several steps
   required = 1,  ///< the request is refused
 };
 TROUPE_ENUM(fusion, allowed, required)
 
-/// The choice among the algorithms of a vendor's library.
+/// Which algorithm of a vendor's library is used.
 enum class choice : std::uint8_t {
-  recommended = 0,  ///< the first that the library recommends
-  measured = 1,     ///< the fastest, by measurement when the graph is planned
+  recommended = 0,  ///< the first one that the library recommends
+  measured = 1,     ///< the fastest one; it is found by measurements when the graph is planned
 };
 TROUPE_ENUM(choice, recommended, measured)
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Ready requests: each is sent as a computation of one operation, or a few.
+/// Ready requests: each is sent as a computation of one operation or of a few.
 #include <troupe/dnn/requests/ready_attention.hpp>
 #include <troupe/dnn/requests/ready_batch_norm.hpp>
 #include <troupe/dnn/requests/ready_convolution.hpp>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compares ready requests with their definitions, and tests that each of their fields changes the results.
+// Compares ready requests with their definitions, and tests that a change of any of their fields changes the results.
 #include <cmath>
 #include <map>
 #include <random>
@@ -37,7 +37,7 @@ class dnn_ready : public ::testing::Test {
             [this](const extents& e, const std::vector<std::int32_t>& n) { return whole(e, n); }};
   }
 
-  /// The results of a graph by address, or the reason why it is refused.
+  /// The results of a graph, by the address of their memory, or the reason why the graph is refused.
   struct outcome {
     std::string refused;
     std::map<std::uint64_t, numbers> results;

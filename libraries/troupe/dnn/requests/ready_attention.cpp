@@ -9,7 +9,7 @@ namespace {
 
 using detail::request_builder;
 
-// Makes a builder that translates names in the refusals of attention to fields of the request.
+// Makes a builder that translates names in refusals of attention to fields of the request.
 request_builder builder_with_names() {
   return request_builder({{"queries.lengths", "query_lengths"},
                           {"keys.lengths", "key_lengths"},

@@ -16,11 +16,11 @@ struct conv_forward {
   in_any x, filters;
   out_any y;
   std::optional<in_any> bias = {};
-  std::optional<in_any> residual = {};  ///< the old y by default; only if beta is not 0
+  std::optional<in_any> residual = {};  ///< the old y if not given; not allowed if beta is 0
   double alpha = 1, beta = 0;
   dnn::activation activation = {};
   per_axis padding = 0;         ///< zeros before the image
-  per_axis padding_after = {};  ///< zeros after the image; `padding` by default
+  per_axis padding_after = {};  ///< zeros after the image; as many as `padding` if it is not given
   per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
   computation_options options = {};
@@ -29,7 +29,7 @@ struct conv_forward {
   computation sent() const;
 };
 
-/// dx = alpha * the gradient of x from that of y + beta * the old dx.
+/// dx = alpha * the gradient of x, computed from dy, the gradient of y, + beta * the old dx.
 struct conv_data_backward {
   in_any dy, filters;
   out_any dx;
@@ -42,7 +42,7 @@ struct conv_data_backward {
   computation sent() const;
 };
 
-/// dfilters = alpha * the gradient of the filters from that of y + beta * the old dfilters.
+/// dfilters = alpha * the gradient of the filters, computed from dy, the gradient of y, + beta * the old dfilters.
 struct conv_weight_backward {
   in_any dy, x;
   out_any dfilters;

@@ -6,14 +6,14 @@
 
 namespace troupe::dnn {
 
-/// The loss of each sequence, as `ctc_loss` returns it, and the gradient of the logits in the same request if `dlogits`
-/// is given. Labels, steps and counts are i32 in memory, see ctc_labels.
+/// The loss of each sequence, as `ctc_loss` returns it. If `dlogits` is given, also computes the gradient of the
+/// logits. Labels, steps and counts are i32 in memory, see ctc_labels.
 struct ctc_forward {
-  in_any logits;                 ///< time x batch x classes; their softmax is computed here
-  in_any labels, steps, counts;  ///< batch x most labels; for each sequence, its number of steps and of labels
+  in_any logits;                 ///< time x batch x classes; the request computes their softmax
+  in_any labels, steps, counts;  ///< batch x most labels; for each sequence, its numbers of steps and of labels
   out_any losses;
   std::int64_t blank = 0;              ///< the class of a step without a label
-  std::optional<in_any> dlosses = {};  ///< the gradient of each loss; 1 by default
+  std::optional<in_any> dlosses = {};  ///< the gradient of each loss; 1 if not given
   std::optional<out_any> dlogits = {};
   computation_options options = {};
   TROUPE_REQUEST("dnn.ctc_forward", logits, labels, steps, counts, losses, blank, dlosses, dlogits, options)

@@ -64,7 +64,7 @@ computation activation_forward::sent() const {
 
 computation activation_backward::sent() const {
   detail::request_builder f({{"argument 0", "dy"}, {"argument 1", x ? "x" : "y"}});
-  if (x && y) f.refuse("y", "is given", "x or y, and x is given");
+  if (x && y) f.refuse("y", "is given", "none, as x is given");
   if (!x && !y) f.refuse("x", "is not given", "x or y");
   const value d = f.read("dy", dy);
   f.write("dx",

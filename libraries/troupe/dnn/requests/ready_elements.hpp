@@ -16,20 +16,21 @@ struct pool_forward {
   out_any y;
   per_axis window;
   pooling_kind kind = pooling_kind::maximum;
-  per_axis padding = 0;         ///< before the image
-  per_axis padding_after = {};  ///< after the image; `padding` by default
-  per_axis stride = {};         ///< the window's extents by default
+  per_axis padding = 0;         ///< zeros before the image; a maximum ignores them
+  per_axis padding_after = {};  ///< zeros after the image; as many as `padding` if it is not given
+  per_axis stride = {};         ///< the extents of the window if not given
   per_axis dilation = 1;
   computation_options options = {};
   TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, options)
   computation sent() const;
 };
-/// dx = the gradient of x from that of y. That of a maximum goes to the first maximum of the window in row-major order.
+/// dx = the gradient of x, computed from dy, the gradient of y. For a maximum, the gradient goes to the first maximum
+/// of each window in row-major order.
 struct pool_backward {
   in_any dy;
   out_any dx;
   per_axis window;
-  std::optional<in_any> x = {};  ///< required for a maximum; a mean does not use it
+  std::optional<in_any> x = {};  ///< required for a maximum; not allowed for a mean
   pooling_kind kind = pooling_kind::maximum;
   per_axis padding = 0, padding_after = {}, stride = {}, dilation = 1;
   computation_options options = {};
@@ -37,7 +38,7 @@ struct pool_backward {
   computation sent() const;
 };
 
-/// y = exp(x) divided by its sum along axis `over`, or if `logarithmic` the logarithm of this quotient.
+/// y = exp(x) divided by its sum along axis `over`; if `logarithmic`, y = the logarithm of this quotient.
 struct softmax_forward {
   in_any x;
   out_any y;
@@ -47,7 +48,7 @@ struct softmax_forward {
   TROUPE_REQUEST("dnn.softmax_forward", x, y, over, logarithmic, options)
   computation sent() const;
 };
-/// dx = the gradient of x from that of y; y is what the forward request wrote.
+/// dx = the gradient of x, computed from dy, the gradient of y. y must be what the forward request wrote.
 struct softmax_backward {
   in_any dy, y;
   out_any dx;
@@ -67,8 +68,8 @@ struct activation_forward {
   TROUPE_REQUEST("dnn.activation_forward", x, y, activation, options)
   computation sent() const;
 };
-/// dx = the gradient of x from that of y. Give x or y: y suffices for relu, tanh, sigmoid and softplus, and for
-/// leaky_relu and elu with a positive slope.
+/// dx = the gradient of x, computed from dy, the gradient of y, and from x or y. y suffices for relu, tanh, sigmoid and
+/// softplus, and for leaky_relu and elu with a positive slope.
 struct activation_backward {
   in_any dy;
   out_any dx;
@@ -79,7 +80,7 @@ struct activation_backward {
   computation sent() const;
 };
 
-/// y = alpha * reduce(x) + beta * the old y. x is reduced along the axes along which y has the extent 1.
+/// y = alpha * reduce(x) + beta * the old y. x is reduced along the axes along which y has extent 1.
 struct reduction {
   in_any x;
   out_any y;
@@ -89,7 +90,7 @@ struct reduction {
   TROUPE_REQUEST("dnn.reduction", x, y, kind, alpha, beta, options)
   computation sent() const;
 };
-/// y = alpha * x + beta * the old y, rounded to the type of y, with its strides.
+/// y = alpha * x + beta * the old y, rounded to the type of y. The strides of x and y may differ.
 struct transform {
   in_any x;
   out_any y;

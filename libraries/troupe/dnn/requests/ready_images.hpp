@@ -8,7 +8,7 @@
 /// Normalization across channels and resampling as requests.
 namespace troupe::dnn {
 
-/// y = x / (k + alpha / size * sum)^beta, where the sum is that of the squares in `size` neighboring channels.
+/// y = x / (k + alpha / size * sum)^beta, where the sum adds the squares in `size` neighboring channels.
 struct lrn_forward {
   in_any x;
   out_any y;
@@ -18,7 +18,7 @@ struct lrn_forward {
   TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, options)
   computation sent() const;
 };
-/// dx = the gradient of x from that of y.
+/// dx = the gradient of x, computed from dy, the gradient of y.
 struct lrn_backward {
   in_any dy, x;
   out_any dx;
@@ -39,7 +39,7 @@ struct resample_forward {
   TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, options)
   computation sent() const;
 };
-/// dx = the gradient of x from that of y. dx has the extents of x.
+/// dx = the gradient of x, computed from dy, the gradient of y. dx has the extents of x.
 struct resample_backward {
   in_any dy;
   out_any dx;

@@ -31,7 +31,7 @@ parameter_extents of_last(request_builder& f, const value& x, std::size_t count)
   return out;
 }
 std::int64_t channels_of(const value& x) noexcept { return x.rank() > 1 ? x.extents()[1] : 1; }
-// Returns the extents for a normalization of `groups` groups of channels, of each image or over all images.
+// Returns the extents for a normalization of `groups` groups of channels, in each image or over all images.
 parameter_extents of_groups(const value& x, std::int64_t groups, bool of_each_image = true) noexcept {
   parameter_extents out{of_channels(x, channels_of(x)), of_channels(x, groups)};
   if (of_each_image && x.rank() > 0) out.statistics.extents[0] = x.extents()[0];

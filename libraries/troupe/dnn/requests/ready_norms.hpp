@@ -5,15 +5,15 @@
 #include <troupe/dnn/requests/computation.hpp>
 
 /// Normalizations of each image or row as requests. Tensors may omit axes along which they have extent 1. The scale of
-/// a layer or RMS normalization has the last `count` extents of x, other scales an element for each channel. Mean and
-/// inverse deviation have an element for each row, group or channel that is normalized.
+/// a layer or RMS normalization has the last `count` extents of x; other scales have an element for each channel. Mean
+/// and inverse deviation have an element for each row, group or channel that is normalized.
 namespace troupe::dnn {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over the last `count` axes.
 struct layer_norm_forward {
   in_any x;
   out_any y;
-  std::optional<in_any> scale = {}, offset = {};  ///< both, or none
+  std::optional<in_any> scale = {}, offset = {};  ///< both, or neither
   std::size_t count = 1;
   double epsilon = 1e-5;
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< for the gradient
@@ -21,7 +21,8 @@ struct layer_norm_forward {
   TROUPE_REQUEST("dnn.layer_norm_forward", x, y, scale, offset, count, epsilon, mean, inverse_deviation, options)
   computation sent() const;
 };
-/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
+/// The gradients, computed from dy, the gradient of y. `mean` and `inverse_deviation` must be what the forward request
+/// wrote.
 struct layer_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;
@@ -33,7 +34,7 @@ struct layer_norm_backward {
   computation sent() const;
 };
 
-/// y = x / sqrt(mean of squares + epsilon) * scale, over the last `count` axes.
+/// y = x / sqrt(mean of the squares + epsilon) * scale, over the last `count` axes.
 struct rms_norm_forward {
   in_any x;
   out_any y;
@@ -45,7 +46,7 @@ struct rms_norm_forward {
   TROUPE_REQUEST("dnn.rms_norm_forward", x, y, scale, count, epsilon, inverse_deviation, options)
   computation sent() const;
 };
-/// The gradients from that of y; the inverse deviation is what the forward request wrote.
+/// The gradients, computed from dy, the gradient of y. `inverse_deviation` must be what the forward request wrote.
 struct rms_norm_backward {
   in_any dy, x, inverse_deviation;
   out_any dx;
@@ -58,19 +59,20 @@ struct rms_norm_backward {
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over groups of neighboring channels of each image. With
-/// one channel in each group, it is an instance normalization.
+/// one channel in each group, this is an instance normalization.
 struct group_norm_forward {
   in_any x;
   out_any y;
   std::int64_t groups;
-  std::optional<in_any> scale = {}, offset = {};  ///< both, or none
+  std::optional<in_any> scale = {}, offset = {};  ///< both, or neither
   double epsilon = 1e-5;
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x group, for the gradient
   computation_options options = {};
   TROUPE_REQUEST("dnn.group_norm_forward", x, y, groups, scale, offset, epsilon, mean, inverse_deviation, options)
   computation sent() const;
 };
-/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
+/// The gradients, computed from dy, the gradient of y. `mean` and `inverse_deviation` must be what the forward request
+/// wrote.
 struct group_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;
@@ -86,14 +88,15 @@ struct group_norm_backward {
 struct instance_norm_forward {
   in_any x;
   out_any y;
-  std::optional<in_any> scale = {}, offset = {};  ///< both, or none
+  std::optional<in_any> scale = {}, offset = {};  ///< both, or neither
   double epsilon = 1e-5;
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x channel, for the gradient
   computation_options options = {};
   TROUPE_REQUEST("dnn.instance_norm_forward", x, y, scale, offset, epsilon, mean, inverse_deviation, options)
   computation sent() const;
 };
-/// The gradients from that of y; mean and inverse deviation are what the forward request wrote.
+/// The gradients, computed from dy, the gradient of y. `mean` and `inverse_deviation` must be what the forward request
+/// wrote.
 struct instance_norm_backward {
   in_any dy, x, mean, inverse_deviation;
   out_any dx;

@@ -20,14 +20,14 @@ extents extents_of(const any_operand<M>& o) noexcept {
 }
 bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-// Returns the number of elements from the first to the last one in memory, gaps included.
+// Returns the number of elements from the first to the last one in memory, including gaps.
 std::int64_t reach_of(const tensor_shape& s) noexcept {
   std::int64_t out = 1;
   for (std::size_t i = 0; i < s.rank; ++i) out += (s.extents[i] - 1) * s.strides[i];
   return out;
 }
-// Returns the memory from element `first` along axis 0 on as an operand of this shape. Its range ends with its last
-// element, so that operands of one request that are parts of one tensor do not overlap.
+// Returns the memory from element `first` along axis 0 on, as an operand of this shape. The memory ends with the last
+// element, so that operands that are parts of the same tensor do not overlap.
 template <access_mode M>
 any_operand<M> part_of(const any_operand<M>& o, std::int64_t first, const tensor_shape& shape) {
   const std::uint64_t of_each = bytes_of(o.type()),
@@ -38,7 +38,7 @@ any_operand<M> part_of(const any_operand<M>& o, std::int64_t first, const tensor
       std::min(range.bytes - std::min(range.bytes, before), static_cast<std::uint64_t>(reach_of(shape)) * of_each);
   return {std::move(range), shape, o.type()};
 }
-// Returns element i along axis 0, without that axis.
+// Returns element i along axis 0: an operand without that axis.
 template <access_mode M>
 any_operand<M> element_of(const any_operand<M>& o, std::size_t i) {
   tensor_shape s{.rank = o.shape().rank - 1};
@@ -51,7 +51,7 @@ value content(const any_operand<M>& o) {
   return value(in_any(o.range(), o.shape(), o.type()));
 }
 
-// The operands that both requests read, and the layers computed from them.
+// The operands that the forward and the backward request read, and the layers that are computed from them.
 template <class R>
 class layers {
  public:
@@ -71,10 +71,10 @@ class layers {
   const value& x() const noexcept { return x_; }
   const rnn_options& options() const noexcept { return options_; }
   std::span<const recurrent_weights> weights() const noexcept { return weights_; }
-  /// Returns the result without initial states, whose extents are known.
+  /// Returns the result without initial states. Its extents are those of the result with them.
   const rnn_result& plain() const noexcept { return plain_; }
 
-  /// Requires the extents of states: layers x batch x width. Returns true if they fit.
+  /// Requires the extents of states, layers x batch x width. Returns true if they fit.
   template <access_mode M>
   bool fits(std::string_view field, const any_operand<M>& o, bool is_c) {
     if (is_c && !has_c(r_.cell)) f_.refuse(field, "is given", "an LSTM, or none");
@@ -90,7 +90,7 @@ class layers {
       f_.refuse(field, detail::node_maker::text_of(content(o)), detail::node_maker::text_of(expected));
     return f_.fine();
   }
-  /// Reads the states of each layer; none if not given.
+  /// Reads the states of each layer; returns none if they are not given.
   template <access_mode M>
   std::vector<value> read_states(std::string_view field, const std::optional<any_operand<M>>& o, bool is_c) {
     std::vector<value> out;
@@ -119,8 +119,8 @@ class layers {
     each_reserved([&](std::size_t, part, extent, extent elements) { sum = sum + elements; });
     return f_.fine() && !sum.overflowed() ? sum.value() : 0;
   }
-  /// A part that the request's reserve tensor stores for a layer: the layer's own reserve, or its y, which is the input
-  /// of the next layer.
+  /// A part that the reserve of the request has for a layer: the layer's own reserve, or the layer's y, which is the
+  /// input of the next layer.
   using part = value recurrent_result::*;
   /// Calls `f(i, part, first, elements)` for each part of each layer i, at element `first` of the reserve.
   template <class F>
@@ -137,7 +137,8 @@ class layers {
       if (i + (options_.bidirectional ? 2 : 1) < count()) put(i, &recurrent_result::y);
     }
   }
-  /// Requires the reserve to be a vector of `reserve_elements()`, and calls `f(i, part, memory)` for each part.
+  /// Requires the reserve to be a vector of `reserve_elements()` elements, and calls `f(i, part, memory)` for each
+  /// part.
   template <access_mode M, class F>
   void each_in_memory(const any_operand<M>& reserve, F&& f) {
     const std::int64_t n = reserve_elements();
@@ -153,7 +154,7 @@ class layers {
     });
   }
 
-  /// Refuses the request for the reason of the first layer that is refused, and names the field of its weights.
+  /// Refuses the request for the same reason as the first layer that is refused, and names the field of its weights.
   void check(const rnn_result& of) {
     for (std::size_t i = 0; i < of.layers.size() && f_.fine(); ++i)
       if (const auto& no = of.layers[i].y.from().refused) f_.refuse(name_of(no->input, i), no->is, no->expected);
@@ -250,7 +251,8 @@ computation rnn_backward::sent() const {
   const auto h = all.read_states("dlast_h", dlast_h, false), c = all.read_states("dlast_c", dlast_c, true);
   if (dweights.size() != all.count())
     f.refuse("dweights", cat("has ", dweights.size(), " elements"), cat(all.count(), ", as weights"));
-  // The gradients need only the extents of the initial states, whose values are in the reserve: the last states serve.
+  // The gradients need only the extents of the initial states, since their values are in the reserve. The last states
+  // have the same extents.
   std::vector<recurrent_state> initial;
   std::vector<recurrent_output_gradients> last;
   for (std::size_t i = 0; i < all.count() && f.fine(); ++i) {

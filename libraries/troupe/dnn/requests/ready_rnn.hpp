@@ -6,12 +6,13 @@
 #include <troupe/dnn/requests/computation.hpp>
 #include <troupe/dnn/requests/ready_rnn_weights.hpp>
 
-/// Layers of recurrences as requests, see rnn.hpp. `weights` has an element for each layer in turn, or with
-/// `bidirectional` two: the second is that of the reversed direction. States are layers x batch x width in the same
-/// order, so that all layers with states have one width.
+/// Layers of recurrences as requests, see rnn.hpp. `weights` has one element for each layer; if `bidirectional`, it has
+/// two, and the second is that of the reversed direction. States are layers x batch x width in the same order, so all
+/// layers with states must have one width.
 namespace troupe::dnn {
 
-/// y = the result of the last layer. The states before the first step are initial_h and initial_c, or 0.
+/// y = the result of the last layer. The states before the first step are initial_h and initial_c, or 0 if these are
+/// not given.
 struct rnn_forward {
   in_any x;  ///< time x batch x inputs
   out_any y;
@@ -33,8 +34,8 @@ struct rnn_forward {
   computation sent() const;
 };
 
-/// The gradients of x, weights and initial states, computed from those of y and, if given, of the last states. The
-/// other fields must be those of the forward request.
+/// The gradients of x, weights and initial states, computed from dy, the gradient of y, and, if given, from those of
+/// the last states. The other fields must be those of the forward request.
 struct rnn_backward {
   in_any dy, x, reserve;
   out_any dx;

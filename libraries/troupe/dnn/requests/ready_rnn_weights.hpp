@@ -13,15 +13,15 @@ namespace troupe::dnn {
 /// The weights of one layer in one direction, see recurrent_weights.
 struct rnn_weights {
   in_any input, recurrent;                                     ///< W and R
-  std::optional<in_any> input_bias = {}, recurrent_bias = {};  ///< both, or none
-  std::optional<in_any> projection = {};                       ///< of an LSTM
+  std::optional<in_any> input_bias = {}, recurrent_bias = {};  ///< both, or neither
+  std::optional<in_any> projection = {};                       ///< only for an LSTM
   template <class W, class F>
   static void visit(W& w, F&& f) {
     f("input", w.input), f("recurrent", w.recurrent);
     f("input_bias", w.input_bias), f("recurrent_bias", w.recurrent_bias), f("projection", w.projection);
   }
 };
-/// The memory that the gradients of these weights are written to.
+/// The memory to which the gradients of these weights are written.
 struct rnn_weight_gradients {
   out_any input, recurrent;
   std::optional<out_any> input_bias = {}, recurrent_bias = {}, projection = {};  ///< only for weights that are given
@@ -35,7 +35,7 @@ struct rnn_weight_gradients {
 
 namespace troupe {
 
-/// The operands of a list of weights. In refusals they are named "weights[1].recurrent".
+/// The operands of a list of weights. Refusals name them "weights[1].recurrent", for example.
 template <class W>
   requires std::same_as<W, dnn::rnn_weights> || std::same_as<W, dnn::rnn_weight_gradients>
 struct operands_in<list<W>> {

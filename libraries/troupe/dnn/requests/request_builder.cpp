@@ -14,7 +14,7 @@ using extents = std::span<const std::int64_t>;
 
 bool equal(extents a, extents b) noexcept { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
-// Returns true if `some` is `of` with some of its extents of 1 omitted.
+// Returns true if `some` are the extents `of` with some extents of 1 omitted.
 bool is_without_ones(extents some, extents of) noexcept {
   std::size_t i = 0;
   for (const std::int64_t n : of)
@@ -79,7 +79,7 @@ void request_builder::write(std::string_view field, const value& v, double alpha
 }
 
 void request_builder::require_with(std::string_view field, bool given, std::string_view other, bool other_given) {
-  if (other_given && !given) refuse(field, "is not given", cat("one, as ", other, " is given"));
+  if (other_given && !given) refuse(field, "is not given", cat("a tensor, as ", other, " is given"));
 }
 
 computation request_builder::done(const computation_options& options) {

@@ -23,17 +23,18 @@ struct expected_extents {
     return out;
   }
 };
-/// Returns 1 x channels x 1 ..., with the rank of x.
+/// Returns the extents 1 x channels x 1 ..., with the rank of x.
 expected_extents of_channels(const value& x, std::int64_t channels) noexcept;
 
-/// Builds the computation that a ready request is sent as. The first refusal is reported; it names a field of the ready
+/// Builds the computation as which a ready request is sent. Reports the first refusal, which names a field of the ready
 /// request. To add a ready request, define a struct with the fields and `sent()`, which returns the computation to
 /// send: it reads the operands, applies functions of dnn to them and writes the results. These functions check their
-/// arguments; other checks come first.
+/// arguments; `sent()` makes all other checks before.
 class request_builder {
  public:
   using other_names = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-  /// Makes a builder. `fields` pairs names in the refusals of operations with the fields of the request.
+  /// Makes a builder. `fields` pairs names in the refusals of operations with the fields of the request that they stand
+  /// for.
   explicit request_builder(other_names fields = {}) : fields_(fields.begin(), fields.end()) {}
 
   bool fine() const noexcept { return !refused_; }
@@ -43,7 +44,7 @@ class request_builder {
   value read(std::string_view field, const any_operand<M>& o) {
     return read_memory(field, in_any(o.range(), o.shape(), o.type()));
   }
-  /// Reads an operand that must have these extents. It may omit those that are 1.
+  /// Reads an operand that must have these extents. The operand may omit extents of 1.
   template <access_mode M>
   value read(std::string_view field, const any_operand<M>& o, const expected_extents& e) {
     return with_extents(field, read(field, o), e);
@@ -53,7 +54,7 @@ class request_builder {
     return o ? std::optional(read(field, *o, e)) : std::nullopt;
   }
 
-  /// Writes a value to memory. The memory must have its extents, of which it may omit those that are 1.
+  /// Writes a value to memory, which must have the extents of the value. The memory may omit extents of 1.
   template <access_mode M>
   void write(std::string_view field, const value& v, const any_operand<M>& to) {
     write_to(field, v, out_any(to.range(), to.shape(), to.type()));
@@ -62,10 +63,10 @@ class request_builder {
   void write(std::string_view field, const value& v, const std::optional<any_operand<M>>& to) {
     if (to) write(field, v, *to);
   }
-  /// Writes alpha * v + beta * the old contents of the memory.
+  /// Writes alpha * v + beta * the old content of the memory.
   void write(std::string_view field, const value& v, double alpha, double beta, const out_any& to);
 
-  /// Requires a field if another one is given.
+  /// Requires `field` to be given if `other` is given.
   void require_with(std::string_view field, bool given, std::string_view other, bool other_given);
   computation done(const computation_options& options);
 

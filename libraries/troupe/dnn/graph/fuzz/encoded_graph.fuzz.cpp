@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Reads a graph from arbitrary bytes. What is accepted must refer to nothing outside of it.
+// Reads a graph from arbitrary bytes. A graph that is accepted must not refer to anything outside of itself.
 #include <cstdlib>
 #include <cstring>
 #include <troupe/dnn/graph/encoded_graph.hpp>
@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace troupe;
-  std::vector<std::uint64_t> words(size / sizeof(std::uint64_t) + 1);  // aligned, as in memory that workers see
+  std::vector<std::uint64_t> words(size / sizeof(std::uint64_t) + 1);  // aligned, like the memory that workers read
   if (size != 0) std::memcpy(words.data(), data, size);
   const dnn::encoded_graph g(reinterpret_cast<const std::byte*>(words.data()), size);
   const auto require = [](bool holds) {

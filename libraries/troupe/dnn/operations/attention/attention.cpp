@@ -46,14 +46,14 @@ void attention_check::check_extents() {
   if (heads % of_k[1] != 0) m.refuse_extents("k", k, cat("heads that divide those of q, ", heads));
   for (std::size_t i = 0; i < 3; ++i)
     if (of_v[i] != of_k[i])
-      m.refuse_extents("v", v, cat(of_k[0], " x ", of_k[1], " x ", of_k[2], " x any width, as k"));
+      m.refuse_extents("v", v, cat(of_k[0], " x ", of_k[1], " x ", of_k[2], " x any width, as k has"));
   if (!detail::are_factors(q.type(), k.type()))
     m.refuse("k", cat("holds ", to_string(k.type())), cat(to_string(q.type()), ", as q does; convert one of them"));
   if (!detail::are_factors(k.type(), v.type()))
-    m.refuse("v", cat("holds ", to_string(v.type())), cat(to_string(k.type()), ", as k; convert one of them"));
+    m.refuse("v", cat("holds ", to_string(v.type())), cat(to_string(k.type()), ", as k does; convert one of them"));
 }
 
-// Requires i32 in memory. Engines read such an input as integers, so it does not make needs_double() true.
+// Requires i32 in memory. Engines read such an input as integers, so needs_double() ignores it.
 void attention_check::check_integers(std::string_view name, const value& given, std::size_t rank, std::int64_t first) {
   if (!m.has_rank(name, given, rank, rank)) return;
   if (!given.from().memory)
@@ -64,7 +64,8 @@ void attention_check::check_integers(std::string_view name, const value& given, 
     m.refuse_extents(name, given, cat(first, rank == 1 ? "" : " x the pages of a sequence"));
 }
 
-// Checks the lengths or offsets of `which`. `rows` is the extent of the tensor's batch axis; 0 for pages.
+// Checks the lengths or offsets in `s`. `which` is "queries" or "keys". `rows` is the extent of the tensor's batch
+// axis; 0 for pages.
 void attention_check::check_sequences(std::string_view which, const attention_sequences& s, std::int64_t rows) {
   const std::string name(which);
   if (s.lengths && s.offsets) m.refuse(name + ".lengths", "is given as well as offsets", "at most one of the two");
@@ -213,7 +214,7 @@ void differentiate_attention(node_differentiation& d) {
   if (!d.only_first_has_gradient()) return;
   const auto f = d.attributes<attention_attributes>();
   if (f.has_pages != 0) return d.refuse("attention with pages");
-  // cuDNN computes the gradient if y, dy and the results are rounded to the half type of the inputs.
+  // cuDNN can compute the gradient only if y, dy and the results are rounded to the half type of the inputs.
   const dtype type = d.in(0).type();
   const bool is_rounded = is_half(type) && d.rounded() && d.rounded()->type() == type;
   const auto as_input_type = [&](const value& v) { return is_rounded ? convert(v, type) : v; };
@@ -227,7 +228,7 @@ void differentiate_attention(node_differentiation& d) {
   if (f.has_bias != 0) d.set(3, [&] { return all[3]; });
 }
 
-// No query has a key.
+// Without keys, y is 0 and the statistics are -infinity.
 known_output attention_of_nothing(const producer&, std::size_t output) {
   return {output == 0 ? 0 : -std::numeric_limits<double>::infinity()};
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Attention, compared with cases that are computed by hand; its gradients, with finite differences.
+// Compares attention with cases that are computed by hand, and its gradients with finite differences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class dnn_attention : public ::testing::Test {
           << "element " << i << " is " << got[i] << ", expected " << expected[i];
   }
 
-  // Returns an attention whose keys all have the score 0: q is 0, k is 1, and v counts 1, 10, 100 ...
+  // Returns an attention in which all keys have the score 0: q is 0, k is 1, and v is 1, 10, 100, ...
   attended of_equal_keys(std::int64_t queries, std::int64_t keys, attention_options o) {
     numbers v;
     for (std::int64_t j = 0; j < keys; ++j) v.push_back(std::pow(10.0, static_cast<double>(j)));
@@ -81,7 +81,7 @@ class dnn_attention : public ::testing::Test {
     return attention(q, k, given({1, 1, keys, 1}, v).read(), o);
   }
 
-  // Compares the gradients of all variables with finite differences.
+  // Compares the gradients of q, k, v and, if it is given, the bias with finite differences.
   void expect_gradients(variable& q, variable& k, variable& v, variable* bias, const attention_options& options) {
     const auto with_bias = [&] {
       attention_options o = options;
@@ -129,11 +129,11 @@ TEST_F(dnn_attention, y_is_the_sum_of_values_weighted_by_the_softmax_of_scaled_p
   const value q = given({1, 1, 2, 2}, {1, 0, 0, 2}).read(),
               k = given({1, 1, 2, 2}, {std::log(3.0), 7, 0, 7 + std::log(2.0)}).read(),
               v = given({1, 1, 2, 3}, {4, 8, 0, 0, 0, 12}).read();
-  // Scores log(3) and 0; 14 and 14 + log(4).
+  // The scores of the first query are log(3) and 0, those of the second 14 and 14 + log(4).
   const attended a = attention(q, k, v, {.scale = 1});
   expect_values(a.y, {3, 6, 3, 0.8, 1.6, 9.6});
   expect_values(a.statistics, {std::log(4.0), 14 + std::log(5.0)});
-  // Scaled by the root of the width, 4: scores log(3) and 0 again.
+  // The width is 4, so scores are divided by 2: they are log(3) and 0 again.
   const value wide_q = given({1, 1, 1, 4}, {2, 0, 0, 0}).read(),
               wide_k = given({1, 1, 2, 4}, {std::log(3.0), 5, 5, 5, 0, 5, 5, 5}).read(),
               narrow_v = given({1, 1, 2, 1}, {4, 0}).read();
@@ -153,7 +153,7 @@ TEST_F(dnn_attention, a_query_attends_only_to_keys_in_its_window) {
   expect_values(of_equal_keys(3, 3, {.window = {.left = 1, .right = 0}}).y, {1, 5.5, 55});
   expect_values(of_equal_keys(3, 3, {.window = {.left = 0, .right = 1}}).y, {5.5, 55, 100});
   expect_values(of_equal_keys(2, 4, {.window = {.left = 1, .right = 0, .bottom_right = true}}).y, {55, 550});
-  // The diagonals of the first queries are before the first key.
+  // The diagonals of the first queries are before the first key, so these queries attend to no key.
   const attended early = of_equal_keys(4, 2, {.window = causal_bottom_right});
   expect_values(early.y, {0, 0, 1, 5.5});
   expect_values(early.statistics, {-infinite, -infinite, 0, std::log(2.0)});
@@ -177,7 +177,7 @@ TEST_F(dnn_attention, alibi_has_a_slope_for_each_head) {
     const extents of_q{1, heads, 1, 1}, of_k{1, 1, 2, 1};
     const value q = given(of_q, numbers(static_cast<std::size_t>(heads), 0)).read(), k = given(of_k, {1, 1}).read();
     numbers out = values_of(attention(q, k, given(of_k, {0, 1}).read(), {.alibi = true, .window = window}).y);
-    for (double& y : out) y = std::log(y / (1 - y));  // the score of key 1, less that of key 0
+    for (double& y : out) y = std::log(y / (1 - y));  // the score of key 1 minus that of key 0
     return out;
   };
   const auto near = [](const numbers& got, const numbers& expected) {
@@ -190,14 +190,14 @@ TEST_F(dnn_attention, alibi_has_a_slope_for_each_head) {
   near(distances(1, {}), {-0x1p-8});
 }
 
-TEST_F(dnn_attention, tokens_beyond_a_sequence_are_ignored) {
+TEST_F(dnn_attention, tokens_after_the_end_of_their_sequence_are_ignored) {
   const value q = given({2, 1, 2, 1}, {0, 0, 0, nan}).read(), k = given({2, 1, 2, 1}, {1, 1, 1, nan}).read(),
               v = given({2, 1, 2, 1}, {2, 4, 6, nan}).read();
   const attended a =
       attention(q, k, v, {.queries = {.lengths = whole({2}, {2, 1})}, .keys = {.lengths = whole({2}, {2, 1})}});
   expect_values(a.y, {3, 3, 6, 0});
   expect_values(a.statistics, {std::log(2.0), std::log(2.0), 0, -infinite});
-  // Negative lengths count as 0, too large ones are clamped; the diagonal depends on the lengths.
+  // Negative lengths count as 0, and lengths that are too large are clamped. The diagonal depends on the lengths.
   expect_values(attention(q, given({2, 1, 2, 1}, {1, 1, 1, 1}).read(), given({2, 1, 2, 1}, {2, 4, 6, 8}).read(),
                           {.window = causal_bottom_right,
                            .queries = {.lengths = whole({2}, {9, 1})},
@@ -206,7 +206,7 @@ TEST_F(dnn_attention, tokens_beyond_a_sequence_are_ignored) {
                 {0, 0, 7, 0});
 }
 
-TEST_F(dnn_attention, packed_sequences_are_separate) {
+TEST_F(dnn_attention, packed_queries_attend_only_to_keys_of_their_own_sequence) {
   const value q = given({1, 1, 4, 1}, {0, 0, 0, 0}).read(), k = given({1, 1, 5, 1}, {1, 1, 1, 1, 1}).read(),
               v = given({1, 1, 5, 1}, {1, 2, 4, 8, 16}).read();
   const attention_sequences queries{.offsets = whole({4}, {0, 1, 1, 3})}, keys{.offsets = whole({4}, {0, 2, 3, 5})};
@@ -214,7 +214,7 @@ TEST_F(dnn_attention, packed_sequences_are_separate) {
   expect_values(a.y, {1.5, 12, 12, 0});
   expect_values(a.statistics, {std::log(2.0), std::log(2.0), std::log(2.0), -infinite});
   expect_values(attention(q, k, v, {.window = causal, .queries = queries, .keys = keys}).y, {1, 8, 12, 0});
-  // The queries are packed; the keys of each sequence are a row of the batch.
+  // The queries are packed. The keys of each sequence are in a row of the batch.
   const value rows = given({3, 1, 2, 1}, {1, 1, 1, 1, 1, 1}).read(),
               of_rows = given({3, 1, 2, 1}, {1, 2, 3, 4, 5, 6}).read();
   expect_values(attention(q, rows, of_rows, {.queries = queries, .keys = {.lengths = whole({3}, {1, 1, 2})}}).y,
@@ -235,7 +235,7 @@ TEST_F(dnn_attention, pages_that_the_pool_does_not_have_are_ignored) {
   expect_values(attention(q, k, v, {.pages = whole({2, 1}, {1, 2})}).y, {6, 24});
 }
 
-TEST_F(dnn_attention, dropout_uses_the_numbers_of_attention_dropping) {
+TEST_F(dnn_attention, dropout_drops_the_weights_that_attention_dropping_does_not_keep) {
   const std::int64_t n = 64;
   const value q = given({2, 2, n, 1}, numbers(4 * n, 0)).read(), k = given({2, 2, n, 1}, numbers(4 * n, 1)).read(),
               v = given({2, 2, n, 1}, numbers(4 * n, 1)).read();
@@ -261,7 +261,7 @@ TEST_F(dnn_attention, dropout_uses_the_numbers_of_attention_dropping) {
   expect_values(y(7).statistics, numbers(4 * n, std::log(static_cast<double>(n))));
 }
 
-TEST(dnn_philox, words_are_those_of_the_authors) {
+TEST(dnn_philox, words_match_the_published_known_answers) {
   const auto words = [](random_words counter, std::uint64_t key) {
     const random_words r = philox(counter, key);
     return std::vector<std::uint32_t>(r.word, r.word + 4);
@@ -295,7 +295,7 @@ TEST_F(dnn_attention, gradients_of_packed_sequences_match_finite_differences) {
                     .dropout = attention_dropout{.probability = 0.2, .seed = 9}});
 }
 
-TEST_F(dnn_attention, gradients_beyond_a_sequence_are_0) {
+TEST_F(dnn_attention, gradients_after_the_end_of_a_sequence_are_0) {
   const variable &q = any({1, 1, 3, 2}), &k = any({1, 1, 3, 2}), &v = any({1, 1, 3, 2});
   const attention_options o{.queries = {.lengths = whole({1}, {2})}, .keys = {.lengths = whole({1}, {1})}};
   const value dy = given({1, 1, 3, 2}, {1, 2, 3, 4, nan, nan}).read();

@@ -9,37 +9,38 @@
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
 
-/// The attributes of attention nodes, and the positions of their inputs.
+/// The attributes of attention nodes, and the indexes of their inputs.
 namespace troupe::dnn {
 
-/// The layout of a sequence's tokens. whole: all tokens of a row of the batch. lengths: the first tokens of a row; a
-/// tensor holds their number. offsets: all sequences one after another in one row; a tensor holds their first tokens.
+/// The layout of sequences. `whole`: a sequence is all tokens of a row of the batch. `lengths`: it is the first tokens
+/// of a row; a tensor holds their number. `offsets`: all sequences follow one another in one row; a tensor holds the
+/// index of the first token of each.
 enum class sequence_layout : std::int64_t { whole, lengths, offsets };
 TROUPE_ENUM(sequence_layout, whole, lengths, offsets)
 
-/// The attributes of an attention. Inputs: q, k, v, then the optional ones, in the order of `attention_inputs`.
-/// Outputs: y and statistics.
+/// The attributes of an attention. Inputs: q, k, v, then optional inputs in the order of `attention_inputs`. Outputs: y
+/// and statistics.
 struct attention_attributes {
   static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
-  double scale, soft_cap;            ///< soft_cap 0: none
+  double scale, soft_cap;            ///< soft_cap: 0 if there is none
   std::int64_t left, right;          ///< number of keys before and after the diagonal, or unlimited
-  std::int64_t bottom_right;         ///< 1: the last query's diagonal is at the last key
+  std::int64_t bottom_right;         ///< 1 if the diagonal of the last query is the last key
   std::int64_t has_bias, has_alibi;  ///< flags
-  sequence_layout queries, keys;     ///< unless whole, an i32 input has the lengths or offsets
+  sequence_layout queries, keys;     ///< unless it is `whole`, an i32 input has the lengths or offsets
   std::int64_t has_pages, has_step;  ///< flags
-  double dropout;                    ///< the probability
-  std::uint64_t seed, offset;        ///< of the dropout; offset is below 2^32
+  double dropout;                    ///< probability that a weight becomes 0
+  std::uint64_t seed, offset;        ///< of the dropout; offset is less than 2^32
 };
-/// The attributes of an attention's gradient. Inputs: dy, y, statistics, then those of attention. Outputs: dq, dk, dv,
-/// and dbias if there is a bias.
+/// The attributes of an attention's gradient. Inputs: dy, y, statistics, then the inputs of the attention. Outputs: dq,
+/// dk, dv, and dbias if there is a bias.
 using attention_gradient_attributes = attention_attributes;
 
-/// The indexes of an attention node's inputs; `absent` for those that it does not have.
+/// The indexes of an attention node's inputs; `absent` for inputs that the node does not have.
 struct attention_inputs {
   std::size_t count = 0;
-  std::size_t dy, y, statistics;  ///< only of a gradient
+  std::size_t dy, y, statistics;  ///< only for a gradient
   std::size_t q, k, v, bias;
-  std::size_t numbers;  ///< count of the inputs up to the bias; those after them are i32 in memory
+  std::size_t numbers;  ///< number of inputs up to the bias; the inputs after them are i32 in memory
   std::size_t queries, keys, pages, step;
 
   constexpr attention_inputs(const attention_attributes& f, bool gradient) noexcept

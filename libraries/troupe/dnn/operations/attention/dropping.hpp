@@ -6,8 +6,8 @@
 
 namespace troupe::dnn {
 
-/// Decides which weights of an attention a dropout keeps: those whose random word is at least `threshold`. Four
-/// neighboring keys share a counter, (key / 4, query, head of the batch, offset); key % 4 selects one of its words.
+/// Decides which attention weights dropout keeps: those whose random word is at least `threshold`. Four neighboring
+/// keys share a counter: (key / 4, query, head of the batch, offset). key % 4 selects one of the counter's words.
 struct attention_dropping {
   std::uint64_t seed;
   std::uint32_t offset, threshold;

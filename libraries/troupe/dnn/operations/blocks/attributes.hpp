@@ -8,8 +8,8 @@
 
 namespace troupe::dnn {
 
-/// The attributes of a quantization in blocks along an axis, and of its inverse. Outputs of a quantization, inputs of
-/// the inverse: the elements, and a scale for each block.
+/// The attributes of a quantization in blocks along an axis, and of a dequantization. The outputs of the former, and
+/// the inputs of the latter, are the elements, and a scale for each block.
 struct block_attributes {
   std::int64_t along, block;
   dtype elements, scales;

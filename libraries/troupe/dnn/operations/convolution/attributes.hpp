@@ -17,7 +17,7 @@ struct convolution_attributes {
   std::int64_t groups;
 };
 
-/// Returns what a node of this operation computes; requires a convolution or a gradient of one.
+/// Returns what a node of this operation computes. Precondition: it is a convolution or a gradient of one.
 constexpr convolution_result computed_by(op what) noexcept {
   return what == op::convolution                 ? convolution_result::y
          : what == op::convolution_data_gradient ? convolution_result::dx

@@ -21,7 +21,7 @@ extent count(extents e) noexcept {
   return n;
 }
 
-// Returns the most products that are summed for an element of what is computed from these factors.
+// Returns the most products that are summed for one element of the result with these factors.
 extent summands_of(convolution_result what, const value& first, const value& second) noexcept {
   switch (what) {
     case convolution_result::y:
@@ -34,7 +34,7 @@ extent summands_of(convolution_result what, const value& first, const value& sec
   return 0;
 }
 
-// Returns the name of a node's tensor or option.
+// Returns the name of a node's tensor or option, for refusals.
 std::string_view name_of(windows::convolution_field f, const convolution_roles<std::string_view>& tensors) noexcept {
   using enum windows::convolution_field;
   switch (f) {
@@ -64,8 +64,8 @@ bool is_accepted(node_maker& m, std::optional<windows::convolution_refusal> refu
   return m.fine();
 }
 
-// Makes a convolution or one of its gradients. `computed` are the extents of a gradient; those of a convolution follow
-// from its factors.
+// Makes a convolution or one of its gradients. `computed` are the extents of a gradient; the extents of a convolution
+// follow from its factors.
 value make(node_maker m, const value& first, const value& second, extents computed, const convolution_options& o,
            convolution_result what) {
   constexpr convolution_roles<std::string_view> names{"x", "filters", "dy"};
@@ -75,7 +75,7 @@ value make(node_maker m, const value& first, const value& second, extents comput
   if (!is_accepted(m, std::move(checked.refused), fields)) return m.done();
   if (!detail::are_factors(first.type(), second.type()))
     m.refuse(fields.second(what), cat("holds ", to_string(second.type())),
-             cat(to_string(first.type()), ", as the other factor; convert one of them"));
+             cat(to_string(first.type()), ", as the other factor does; convert one of them"));
   const std::size_t rank = first.rank();
   m.with(convolution_attributes{windows::slides_of(o, rank - windows::first_spatial), o.groups});
   m.add_sum_output(detail::type_of_sums(first, second),

@@ -9,20 +9,21 @@ namespace troupe::dnn {
 
 /// The labels of a batch of sequences. All are i32 in memory.
 struct ctc_labels {
-  value labels;            ///< batch x most labels of a sequence; those from its count on are not used
+  value labels;            ///< batch x most labels of a sequence; entries after its count are not used
   value steps;             ///< number of steps of the logits that each sequence uses
   value counts;            ///< number of labels of each sequence
   std::int64_t blank = 0;  ///< the class of a step without a label
 };
 
-/// Returns, for each sequence, -log of the probability that it has its labels in order. The logits are time x batch x
-/// classes; the probabilities of a step are their softmax, which is computed here. Equal labels in succession have a
-/// blank between them.
+/// Returns for each sequence -log of the probability that it has its labels in order. The logits are time x batch x
+/// classes. The probabilities of a step are the softmax of its logits, which is computed here. Two equal labels that
+/// follow each other need a blank between them.
 ///
 /// The loss is infinite, and its gradient 0, if no alignment is possible: a sequence has too few steps for its labels;
 /// a label is not a class, or is the blank; a number of steps or labels is negative or exceeds the extent.
 value ctc_loss(const value& logits, const ctc_labels& l);
-/// Returns the gradient of the logits, computed from that of each loss. It is 0 beyond a sequence's steps.
+/// Returns the gradient of the logits, computed from dloss, the gradient of each loss. It is 0 at steps that a sequence
+/// does not use.
 value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_labels& l);
 
 }  // namespace troupe::dnn

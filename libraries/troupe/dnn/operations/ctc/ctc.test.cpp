@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CTC loss, compared with cases that are computed by hand; and refusals of tensors that do not fit.
+// Compares the CTC loss with cases that are computed by hand, and tests refusals of tensors that do not fit.
 #include <limits>
 #include <troupe/dnn/testing/definition.hpp>
 
@@ -27,7 +27,8 @@ class dnn_ctc : public testing::definition {
 
 TEST_F(dnn_ctc, loss_sums_over_the_alignments_of_a_sequence) {
   const double log3 = std::log(3.0);
-  // The alignments of 2 steps with equal probabilities: 1 1, - 1, 1 -; 1 2; none for 1 1; - -. Those of 3: 1 - 1.
+  // The alignments of 2 equally probable steps: for the label 1: 1 1, - 1 and 1 -; for 1 2: 1 2; for 1 1: none; without
+  // labels: - -. Those of 3 steps for 1 1: 1 - 1.
   const ctc_labels l = labels(2, {1, 9, 1, 2, 1, 1, 9, 9, 1, 1, 9, 9}, {2, 2, 2, 2, 3, 0}, {1, 2, 2, 0, 2, 0});
   expect(ctc_loss(zeros({3, 6, 3}), l), {log3, 2 * log3, infinite, 2 * log3, 3 * log3, 0});
 }
@@ -55,7 +56,7 @@ TEST_F(dnn_ctc, classes_of_probability_0_are_in_no_alignment) {
   expect(ctc_loss_gradient(given({2}, {1, 1}), logits, l), {0, 0, 0, 0.5, 0, -0.5});
 }
 
-TEST_F(dnn_ctc, wrong_extents_and_types_are_refused) {
+TEST_F(dnn_ctc, tensors_with_wrong_extents_or_types_are_refused) {
   const auto reason = [&](const value& logits, const ctc_labels& l) { return ctc_loss(logits, l).why_refused(); };
   const ctc_labels l = labels(2, {1, 2}, {2}, {2});
   const value logits = zeros({2, 1, 3});
@@ -69,7 +70,7 @@ TEST_F(dnn_ctc, wrong_extents_and_types_are_refused) {
             "has a ctc_loss whose steps holds f64; expected i32");
   EXPECT_EQ(reason(logits, {l.labels, l.steps + 1, l.counts}),
             "has a ctc_loss whose steps is computed; expected i32 that are read from memory");
-  EXPECT_EQ(reason(logits, {l.labels, l.steps, 1.0}), "has a ctc_loss whose counts is a number; expected 1");
+  EXPECT_EQ(reason(logits, {l.labels, l.steps, 1.0}), "has a ctc_loss whose counts is a number; expected 1 axis");
   EXPECT_EQ(reason(logits, {l.labels, l.steps, l.counts, 3}),
             "has a ctc_loss whose blank is 3; expected one of the 3 classes");
   EXPECT_EQ(ctc_loss_gradient(zeros({3}), logits, l).why_refused(),

@@ -9,22 +9,22 @@
 namespace troupe::dnn {
 
 /// The attributes of a normalization. Inputs: x; scale and offset, both or neither; the running averages of mean and
-/// variance, if given. Outputs: y, mean and inverse deviation of x; then the next running averages.
+/// variance, if given. Outputs: y, the mean and the inverse deviation of x; then the next running averages.
 struct normalization_attributes {
-  std::int64_t over;  ///< bit i: statistics are taken over axis i
+  std::int64_t over;  ///< bit i is set if statistics are taken over axis i
   /// The number of groups of neighboring channels into which axis 1 is divided, each with its own statistics. 1: the
   /// axis is not divided.
   std::int64_t groups;
-  std::int64_t rms;          ///< 1: no mean is subtracted, and the second output is 0
-  std::int64_t has_affine;   ///< 1: scale and offset are given; if rms, a scale alone
-  std::int64_t has_running;  ///< 1: running averages are given
+  std::int64_t rms;          ///< 1 if no mean is subtracted; the second output is 0 then
+  std::int64_t has_affine;   ///< 1 if scale and offset are given; if rms, only the scale
+  std::int64_t has_running;  ///< 1 if running averages are given
   double epsilon, momentum;  ///< next average = (1 - momentum) * running + momentum * current; the variance is unbiased
 };
 /// The attributes of a normalization's gradient. Inputs: dy, x, mean, inverse deviation, and the scale if there is one.
-/// Outputs: dx, and with a scale dscale and, unless rms, doffset.
+/// Outputs: dx; if there is a scale, dscale; unless rms, also doffset.
 using normalization_gradient_attributes = normalization_attributes;
 
-/// The indexes of a normalization's inputs and outputs; `absent` for those that it does not have.
+/// The indexes of a normalization's inputs and outputs; `absent` for those that the node does not have.
 struct normalization_places {
   std::size_t inputs = 0, outputs = 0;
   std::size_t x, scale, offset, running_mean, running_variance;
@@ -58,7 +58,7 @@ struct normalization_gradient_places {
   constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
 };
 
-/// The indexes of the inputs that a normalization and its gradient both have.
+/// The indexes of the inputs that both a normalization and its gradient have.
 struct normalization_inputs {
   std::size_t x, scale;
   constexpr normalization_inputs(op what, const normalization_attributes& f) noexcept

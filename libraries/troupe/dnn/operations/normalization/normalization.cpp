@@ -61,7 +61,7 @@ std::vector<value> normalized_by(const value& x, const norm_parameters& r) {
   node_maker m(op::normalization, r.name, inputs);
   const std::size_t outputs = r.running != nullptr ? 5 : 3;
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.all(outputs);
-  // Engines split the channel axis into groups and channels of a group, which adds an axis.
+  // Engines split the channel axis into two: the group, and the channel in it. That adds an axis.
   if (r.groups > 1 && !m.has_rank("x", x, 2, tensor_shape::max_rank - 1)) return m.all(outputs);
   const std::int64_t over = detail::bits_of(r.over, x.rank());
   if (over <= 0)
@@ -76,7 +76,7 @@ std::vector<value> normalized_by(const value& x, const norm_parameters& r) {
   check_scale(m, "offset", r.offset, x);
   if (m.fine() && r.offset != nullptr &&
       !std::equal(r.scale->extents().begin(), r.scale->extents().end(), r.offset->extents().begin()))
-    m.refuse_extents("offset", *r.offset, cat(node_maker::text_of(r.scale->extents()), ", as the scale"));
+    m.refuse_extents("offset", *r.offset, cat(node_maker::text_of(r.scale->extents()), ", as the scale has"));
   if (!m.fine()) return m.all(outputs);
   const extents s = statistics_of(x, over, r.groups);
   const std::span<const std::int64_t> statistics(s.data(), x.rank());
@@ -123,12 +123,12 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
     const bool grouped = i == 1 && x.rank() < tensor_shape::max_rank && here > 1 && here < whole && whole % here == 0;
     if (statistics.size() != x.rank() || (here != 1 && here != whole && !grouped))
       m.refuse_extents("inverse deviation", of.inverse_deviation, "the extents of x, or 1 where it was normalized");
-    // Along an axis where x has extent 1, it does not matter whether statistics are taken over the axis.
+    // Along an axis on which x has the extent 1, statistics are the same whether they are taken over the axis or not.
     if (here == 1 || grouped) f.over |= std::int64_t{1} << i;
     if (grouped) f.groups = here;
   }
   if (m.fine() && !std::equal(statistics.begin(), statistics.end(), of.mean.extents().begin(), of.mean.extents().end()))
-    m.refuse_extents("mean", of.mean, cat(node_maker::text_of(statistics), ", as the inverse deviation"));
+    m.refuse_extents("mean", of.mean, cat(node_maker::text_of(statistics), ", as the inverse deviation has"));
   m.with(f);
   const dtype type = detail::floating_type({dy, x});
   m.add_output(type, x.extents());
@@ -204,7 +204,7 @@ void differentiate_normalization(node_differentiation& d) {
   if (at.offset != absent) d.set(at.offset, [&] { return g.doffset; });
 }
 
-// Running averages do not change.
+// Without elements, running averages do not change.
 known_output normalization_of_nothing(const producer& p, std::size_t output) {
   const auto f = p.attributes.as<normalization_attributes>();
   const normalization_places at(f);

@@ -9,12 +9,12 @@
 
 namespace troupe::dnn {
 
-/// Results of a normalization. Its gradient needs `mean` and `inverse_deviation`, whose extent is 1 along each axis
-/// that the statistics are taken over.
+/// Results of a normalization. The gradient needs `mean` and `inverse_deviation`, which have the extent 1 along each
+/// axis over which the statistics are taken.
 struct normalized {
   value y, mean, inverse_deviation;
 };
-/// The factor and the summand of each element. Each extent is that of x, or 1.
+/// The factor and the summand of each normalized element. Each extent of these tensors must be that of x, or 1.
 struct affine {
   value scale, offset;
 };
@@ -31,13 +31,13 @@ normalized group_norm(const value& x, std::int64_t groups, double epsilon, const
 /// Normalizes over the last `count` axes without a mean: x / sqrt(mean of squares + epsilon), times scale.
 normalized rms_norm(const value& x, std::size_t count, double epsilon, const std::optional<value>& scale = {});
 
-/// Running averages over many batches: next mean = (1 - momentum) * mean + momentum * mean of this batch, and likewise
-/// for the unbiased variance.
+/// Running averages over many batches. The next mean is (1 - momentum) * mean + momentum * mean of this batch; the next
+/// variance is computed likewise, from the unbiased variance of this batch.
 struct running_averages {
   value mean, variance;
   double momentum = 0.1;
 };
-/// Results of a batch normalization: those of any normalization, and the next running averages.
+/// Results of a batch normalization: y and its statistics, and the next running averages.
 struct batch_normalized : normalized {
   value next_mean, next_variance;  ///< refused if no running averages were given
 };
@@ -47,10 +47,11 @@ batch_normalized batch_norm(const value& x, double epsilon, const std::optional<
 
 /// The gradients of the inputs of a normalization.
 struct normalization_gradients {
-  value dx, dscale, doffset;  ///< dscale, doffset: refused if the normalization had no scale or offset
+  value dx, dscale, doffset;  ///< dscale and doffset are refused if there was no scale or offset
 };
-/// Returns the gradients of the inputs, computed from that of y. `of` is what the normalization of the same x returned;
-/// its mean and inverse deviation are used. The axes along which they have extent 1 are those normalized over.
+/// Returns the gradients of the inputs, computed from dy, the gradient of y. `of` must be the result of the
+/// normalization of the same x; its mean and inverse deviation are used. The axes along which these have extent 1 are
+/// those over which x was normalized.
 normalization_gradients normalization_gradient(const value& dy, const value& x, const normalized& of,
                                                const std::optional<value>& scale = {});
 normalization_gradients rms_norm_gradient(const value& dy, const value& x, const normalized& of,

@@ -38,7 +38,7 @@ value refused(std::string_view is, std::string expected) {
   m.refuse("activation", is, std::move(expected));
   return m.done();
 }
-// Returns a refused value for an unknown function, and for a slope that the function does not have.
+// Returns a refused value if the function is unknown, or has no slope but the slope is not 0.
 std::optional<value> refusal_of(const activation& a) {
   if (!is_known(a.kind)) return refused(cat("is ", static_cast<int>(a.kind)), one_of<kind>());
   if (!has_slope(a.kind) && a.slope != 0)
@@ -100,7 +100,7 @@ value activation_gradient_of_output(const value& dy, const value& y, const activ
   if (auto refusal = refusal_of(a)) return *refusal;
   if (!can_use_output(a))
     return refused(cat("is ", to_string(a.kind), has_slope(a.kind) ? " without a slope above 0" : ""),
-                   "one whose derivative follows from y; otherwise give x");
+                   "a function whose derivative follows from y; otherwise give x");
   return a.kind == kind::none ? dy : dy * derivative_from_output(y, a);
 }
 

@@ -7,7 +7,7 @@
 
 namespace troupe::dnn {
 
-/// Activation functions: those of pointwise.hpp with the same names. `none` leaves elements unchanged.
+/// Activation functions, which have the names of the functions in pointwise.hpp. `none` does not change elements.
 enum class activation_kind : std::uint8_t {
   none,
   relu,
@@ -23,7 +23,7 @@ enum class activation_kind : std::uint8_t {
 };
 TROUPE_ENUM(activation_kind, none, relu, leaky_relu, elu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus, hard_swish)
 
-/// An activation function and its slope, as a field of a ready request.
+/// An activation function and its slope. A type for fields of ready requests.
 ///   .activation = dnn::activation_kind::relu, or {dnn::activation_kind::leaky_relu, 0.01}
 struct activation {
   activation_kind kind;
@@ -36,11 +36,12 @@ struct activation {
 };
 
 value activate(const value& x, const activation& a);
-/// Returns the gradient of x from that of y = activate(x): computed from x, or from y, where `can_use_output` is true.
+/// Return the gradient of x, computed from dy, the gradient of y = activate(x), and from x or y. The second requires
+/// `can_use_output(a)`.
 value activation_gradient_of_input(const value& dy, const value& x, const activation& a);
 value activation_gradient_of_output(const value& dy, const value& y, const activation& a);
-/// Returns true if the derivative can be computed from y: true for none, relu, tanh, sigmoid and softplus, and for
-/// leaky_relu and elu with a positive slope.
+/// Returns true if the derivative can be computed from y. This holds for none, relu, tanh, sigmoid and softplus, and
+/// for leaky_relu and elu with a positive slope.
 bool can_use_output(const activation& a) noexcept;
 
 }  // namespace troupe::dnn

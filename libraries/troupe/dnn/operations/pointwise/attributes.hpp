@@ -8,7 +8,7 @@
 
 namespace troupe::dnn {
 
-/// The attributes of an elementwise operation: one of epilogue::op.
+/// The attributes of an elementwise operation: a function of epilogue::op.
 struct pointwise_attributes {
   epilogue::op function;
   std::uint8_t unused[7];

@@ -22,7 +22,8 @@ value make(epilogue::op function, std::vector<value> inputs) {
   for (const value& v : inputs) rank = std::max(rank, v.rank());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].rank() != 0 && inputs[i].rank() != rank)
-      m.refuse(cat("argument ", i), cat("has ", detail::axes_text(inputs[i].rank())), cat(rank, ", as the other"));
+      m.refuse(cat("argument ", i), cat("has ", detail::axes_text(inputs[i].rank())),
+               cat(rank, ", as another argument has"));
   std::array<std::int64_t, tensor_shape::max_rank> extents{};
   std::fill_n(extents.begin(), rank, 1);
   for (const value& v : inputs)

@@ -5,8 +5,8 @@
 #include <troupe/dnn/graph/value.hpp>
 #include <troupe/epilogue/op.hpp>
 
-/// Functions of elements: the operations of epilogues, see docs/epilogues.md. Extents must be equal, or 1 where one
-/// element is combined with all; numbers fit any tensor.
+/// Functions of elements, which are the operations of epilogues (docs/epilogues.md). Along each axis, the extents of
+/// the operands must be equal, or 1: that element is combined with all others. Numbers can be combined with any tensor.
 namespace troupe::dnn {
 
 /// Applies any function of epilogue::op, see epilogue::is_function.
@@ -28,8 +28,8 @@ inline value less_equal(const value& x, const value& y) { return pointwise(epilo
 inline value not_equal(const value& x, const value& y) { return 1 - equal(x, y); }
 inline value greater(const value& x, const value& y) { return less(y, x); }
 inline value greater_equal(const value& x, const value& y) { return less_equal(y, x); }
-/// Return 1 where both operands are true (and), at least one is (or), or the operand is not (not), otherwise 0. 0 is
-/// false; all other numbers and NaN are true.
+/// Return 1 if both operands are true (and), at least one is true (or), or the operand is not true (not), otherwise 0.
+/// 0 is false; all other numbers and NaN are true.
 inline value logical_and(const value& x, const value& y) { return pointwise(epilogue::op::logical_and, x, y); }
 inline value logical_or(const value& x, const value& y) { return pointwise(epilogue::op::logical_or, x, y); }
 inline value logical_not(const value& x) { return equal(x, 0); }
@@ -66,7 +66,7 @@ inline value softplus(const value& x) { return pointwise(epilogue::op::softplus,
 inline value hard_swish(const value& x) { return pointwise(epilogue::op::hard_swish, x); }
 inline value clamp(const value& x, const value& low, const value& high) { return min(max(x, low), high); }
 
-// The derivatives of these functions at x.
+// The derivatives of these functions with respect to x.
 inline value d_relu(const value& x) { return pointwise(epilogue::op::d_relu, x); }
 inline value d_leaky_relu(const value& x, const value& slope) {
   return pointwise(epilogue::op::d_leaky_relu, x, slope);
@@ -80,7 +80,7 @@ inline value d_sigmoid(const value& x) { return pointwise(epilogue::op::d_sigmoi
 inline value d_softplus(const value& x) { return pointwise(epilogue::op::d_softplus, x); }
 inline value d_hard_swish(const value& x) { return pointwise(epilogue::op::d_hard_swish, x); }
 
-/// Rounds to a type, saturating. Later operations use the rounded value.
+/// Rounds x to a type, and clamps it to the type's range. Later operations use the rounded value.
 value convert(const value& x, dtype to);
 template <class T>
 value convert(const value& x) {

@@ -16,8 +16,8 @@ struct pooling_attributes {
   pooling_kind kind;
 };
 
-// Pooling with indexes has pooling_attributes, and so has its gradient. Outputs: y, and for each of its elements the
-// index of the maximum in its image, in row-major order. Inputs of the gradient: dy and these indexes.
+// Pooling with indexes, and its gradient, have pooling_attributes, too. Outputs: y, and for each element of y the index
+// of the maximum in its image, in row-major order. Inputs of the gradient: dy and these indexes.
 
 constexpr bool is_sound(op what, const pooling_attributes& f, const node_counts& n) noexcept {
   const bool is_maximum = f.kind == pooling_kind::maximum;

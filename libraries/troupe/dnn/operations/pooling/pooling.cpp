@@ -32,7 +32,7 @@ pooling_attributes attributes_of(node_maker& m, per_axis window, const pooling_o
   return f;
 }
 
-// Returns the sum over i from 0 to n - 1 of (a * i + b) / m, each rounded down, by Euclid's algorithm.
+// Returns the sum of floor((a * i + b) / m) over i from 0 to n - 1, by Euclid's algorithm.
 std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, std::int64_t m) noexcept {
   for (std::int64_t sum = 0;;) {
     sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
@@ -48,8 +48,8 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
 bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
   const auto& [padding, after, stride, dilation] = f.window[i];
   if ((f.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
-  // A window that begins before the image misses it if its first element at 0 or above is at `length` or above. These
-  // elements are, modulo the dilation, at `first`, `first + stride` and so on.
+  // A window that begins before the image misses it if its first element with a coordinate of at least 0 has one of at
+  // least `length`. Modulo the dilation, these elements are at `first`, `first + stride` and so on.
   const std::int64_t begin_before = std::min(count, (padding + stride - 1) / stride);
   if (dilation <= length || begin_before == 0) return true;
   const std::int64_t first = (dilation - padding % dilation) % dilation, next = stride % dilation;
@@ -57,7 +57,8 @@ bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t co
          sum_of_quotients(begin_before, next, first, dilation);
 }
 
-// Sets the extents of the result; refuses windows that do not fit.
+// Sets the extents of the result. Refuses windows that do not fit into the padded image, or that cover no element of
+// the image.
 void slide(node_maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
   std::copy(x.begin(), x.end(), y.begin());
   for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
@@ -81,7 +82,7 @@ value pool(const value& x, per_axis window, const pooling_options& o, pooling_ki
   return m.done();
 }
 
-// Requires images in which the index of each element fits i32.
+// Refuses images that are so large that indexes of elements do not fit i32.
 void check_positions(node_maker& m, std::span<const std::int64_t> x) {
   std::int64_t count = 1;
   for (std::size_t i = 2; i < x.size(); ++i)

@@ -6,28 +6,29 @@
 
 namespace troupe::dnn {
 
-/// The geometry of a pooling window.
+/// The slide of a pooling window.
 struct pooling_options {
-  per_axis padding = 0;         ///< before the image
-  per_axis padding_after = {};  ///< after the image; `padding` by default
-  per_axis stride = {};         ///< the window's extents by default, so that windows do not overlap
+  per_axis padding = 0;         ///< zeros before the image; a maximum ignores them
+  per_axis padding_after = {};  ///< zeros after the image; as many as `padding` if it is not given
+  per_axis stride = {};         ///< the extents of the window if not given, so that windows do not overlap
   per_axis dilation = 1;
 };
 
 /// Returns the largest element of each window. Each window must contain an element of the image.
 value max_pool(const value& x, per_axis window, const pooling_options& o = {});
-/// Returns the mean of each window. The padding counts as zeros if `counts_padding` is true, otherwise not at all.
+/// Returns the mean of each window. Padding counts as zeros if `counts_padding` is true, otherwise it is left out.
 value mean_pool(const value& x, per_axis window, const pooling_options& o = {}, bool counts_padding = true);
-/// The result of max_pool, and as i32 the index of each maximum in its image, in row-major order of the spatial axes.
+/// The result of max_pool, and for each maximum its index in its image, as i32, in row-major order of the spatial axes.
 struct pooled {
   value y, indexes;
 };
 pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_options& o = {});
 
-/// Returns the gradient of x, computed from that of y: it goes to the first maximum of each window in row-major order.
+/// Returns the gradient of x, computed from dy, the gradient of y: it goes to the first maximum of each window in
+/// row-major order.
 value max_pool_gradient(const value& dy, const value& x, per_axis window, const pooling_options& o = {});
-/// Computes the same from the indexes that max_pool_with_indexes returned, without x. `of_x` are the extents of x. An
-/// index outside its window is ignored.
+/// Returns the same gradient, computed from the indexes that max_pool_with_indexes returned, without x. `of_x` are the
+/// extents of x. An index that is outside its window is ignored.
 value max_pool_index_gradient(const value& dy, const value& indexes, std::span<const std::int64_t> of_x,
                               per_axis window, const pooling_options& o = {});
 value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_axis window,

@@ -12,8 +12,8 @@ namespace troupe::dnn {
 enum class random_kind : std::int64_t { uniform, normal, bernoulli };
 TROUPE_ENUM(random_kind, uniform, normal, bernoulli)
 
-/// The attributes of random numbers. Input: none, or u32 or i32 words in memory, each lower word first: 2 words for the
-/// seed, or 4 for the seed and a number that is added to the offset. See generator.hpp.
+/// The attributes of random numbers. Input: none, or u32 or i32 words in memory, of each number the lower word first: 2
+/// words for the seed, or 4 for the seed and a number that is added to the offset. See generator.hpp.
 struct random_attributes {
   random_kind kind;
   std::uint64_t seed, offset;

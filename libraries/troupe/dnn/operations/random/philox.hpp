@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <troupe/epilogue/host_device.hpp>
 
-/// The generator Philox4x32-10. Its numbers depend only on key and counter: they are the same on every engine.
+/// The generator Philox4x32-10. Its words depend only on the key and the counter, so they are the same on every engine.
 namespace troupe::dnn {
 
 struct random_words {

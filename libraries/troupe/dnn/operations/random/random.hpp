@@ -11,14 +11,15 @@
 namespace troupe::dnn {
 
 /// A sequence of random numbers, and an offset in it: element i of a tensor, in row-major order, is number offset + i.
-/// The same seed and offset yield the same numbers on every engine. To get other numbers in the next training step, add
+/// Equal seeds and offsets yield the same numbers on every engine. To get other numbers in the next training step, add
 /// the number of elements to the offset.
 class random_seed {
  public:
-  /// Makes a seed by value, which is part of the plan: each seed needs a plan of its own.
+  /// Makes a seed by value. It is part of the plan, so each seed needs its own plan.
   random_seed(std::uint64_t seed, std::uint64_t offset = 0) noexcept : seed_(seed), offset_(offset) {}
-  /// Makes a seed in memory, which is read when the request runs, so that a recorded graph can change it: u32 or i32
-  /// words, the lower one first; 2 for the seed, or 4 for the seed and a number that is added to the offset.
+  /// Makes a seed in memory, which is read when the request runs, so that a recorded graph can change it. The memory
+  /// holds u32 or i32 words, the lower word first: 2 for the seed, or 4 for the seed and a number that is added to the
+  /// offset.
   explicit random_seed(const value& words, std::uint64_t offset = 0) : words_(words), offset_(offset) {}
 
   std::uint64_t seed() const noexcept { return seed_; }
@@ -40,14 +41,15 @@ value random_normal(std::span<const std::int64_t> extents, const random_seed& s)
 inline value random_normal(std::initializer_list<std::int64_t> extents, const random_seed& s) {
   return random_normal(std::span(extents.begin(), extents.size()), s);
 }
-/// Returns 1 where random_uniform is less than the probability, otherwise 0.
+/// Returns 1 for each element for which random_uniform is less than the probability, otherwise 0.
 value random_bernoulli(std::span<const std::int64_t> extents, double probability, const random_seed& s);
 inline value random_bernoulli(std::initializer_list<std::int64_t> extents, double probability, const random_seed& s) {
   return random_bernoulli(std::span(extents.begin(), extents.size()), probability, s);
 }
 
-/// Sets each element to 0 with the probability, whatever its value, and divides the others by 1 - probability: those
-/// where random_bernoulli with 1 - probability is 1. No mask is stored: the gradient needs the same seed.
+/// Sets each element to 0 with the probability, whatever its value, and divides the others by 1 - probability. The
+/// others are those for which random_bernoulli(1 - probability) is 1. No mask is stored: the gradient needs the same
+/// seed.
 value dropout(const value& x, double probability, const random_seed& s);
 value dropout_gradient(const value& dy, double probability, const random_seed& s);
 

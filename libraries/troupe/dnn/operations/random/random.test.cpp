@@ -15,7 +15,7 @@ void expect_words(const random_words& got, std::array<std::uint32_t, 4> want) {
 }
 
 TEST(dnn_random, words_match_the_known_answers_of_philox) {
-  // Known answers of the library Random123.
+  // Known answers that the library Random123 publishes.
   expect_words(philox(0, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   expect_words(philox(~0ull, ~0ull, ~0ull), {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   expect_words(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e),
@@ -33,7 +33,7 @@ TEST(dnn_random, elements_are_numbered_in_row_major_order) {
   EXPECT_NE(values_of(random_uniform({3, 5}, {78, 6})), all);
 }
 
-TEST(dnn_random, numbers_have_the_moments_of_their_distributions) {
+TEST(dnn_random, numbers_have_the_mean_and_variance_of_their_distribution) {
   constexpr std::int64_t count = 40000;
   const auto mean = [](const numbers& all, int power) {
     double sum = 0;

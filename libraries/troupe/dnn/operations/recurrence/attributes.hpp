@@ -10,21 +10,21 @@
 namespace troupe::dnn {
 
 /// The attributes of a recurrence. Inputs: x, W and R; the initial h, and for an LSTM c; the biases b and d; the
-/// projection; lengths. Inputs whose flags are 0 are omitted. Outputs: y; the last h, and for an LSTM c; the reserve.
+/// projection; lengths. Inputs whose flag is 0 are omitted. Outputs: y; the last h, and for an LSTM c; the reserve.
 struct recurrence_attributes {
   recurrent_cell cell;
-  std::int64_t reversed;  ///< 1: from the last step of each sequence to its first
+  std::int64_t reversed;  ///< 1 if each sequence is processed from its last step to its first
   std::int64_t has_state, has_biases, has_projection, has_lengths;
-  std::int64_t has_dy, has_dh, has_dc;  ///< only used by the gradient
+  std::int64_t has_dy, has_dh, has_dc;  ///< flags; only the gradient uses them
 };
 /// The attributes of a recurrence's gradient. Inputs: x, W, R and the reserve; dy; the gradients of the last h and c;
 /// the projection; lengths. Outputs: the gradients of x, W and R; of b and d; of the projection; of the initial h, and
-/// for an LSTM c. Inputs and outputs whose flags are 0 are omitted.
+/// for an LSTM c. Inputs and outputs whose flag is 0 are omitted.
 using recurrence_gradient_attributes = recurrence_attributes;
 
 constexpr bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-/// The indexes of a recurrence's inputs and outputs; `absent` for those that it does not have.
+/// The indexes of a recurrence's inputs and outputs; `absent` for those that the node does not have.
 struct recurrence_places {
   std::size_t inputs = 0, outputs = 0;
   std::size_t x, w, r, h, c, input_bias, recurrent_bias, projection, lengths;

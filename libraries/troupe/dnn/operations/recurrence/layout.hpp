@@ -10,7 +10,7 @@
 /// The layout of a recurrence's reserve.
 namespace troupe::dnn::detail {
 
-/// The largest number of steps, labels or classes: counts are computed in f32, which represents all integers up to it.
+/// The largest number of steps, labels or classes. Counts are computed in f32, which represents all integers up to it.
 inline constexpr std::int64_t most_counted = 1 << 24;
 
 constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
@@ -18,12 +18,12 @@ constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
 }
 
 /// The extents of a recurrence, and the layout of its reserve, which has a line for each step of each sequence. A line
-/// holds the gates after their functions; for a GRU, the factor of the reset gate; for an LSTM, c before the step, and
-/// the state before the projection if there is one; then h before the step.
+/// holds the gates after their functions; for a GRU, the value that the reset gate multiplies; for an LSTM, the
+/// previous c, and if there is a projection, the state before it; then the previous h.
 struct recurrence_layout {
   recurrent_cell cell;
   bool reversed;
-  std::int64_t time, batch, inputs, hidden, width;                             ///< width: that of h
+  std::int64_t time, batch, inputs, hidden, width;                             ///< width: elements of h
   std::int64_t rows;                                                           ///< rows of both weights: gates * hidden
   std::int64_t before_reset = 0, c_before = 0, unprojected = 0, h_before = 0;  ///< offsets in a line, in elements
   std::int64_t line = 0;                                                       ///< elements of a line
@@ -51,10 +51,10 @@ struct recurrence_layout {
   }
 
   std::int64_t lines() const noexcept { return time * batch; }
-  /// Returns the index of the `n`th step, in the order of computation.
+  /// Returns the index of the step that is processed as number `n`, counted from 0.
   std::int64_t step(std::int64_t n) const noexcept { return reversed ? time - 1 - n : n; }
-  /// Returns the elements of a line of the gates' gradients. In a GRU, the gradients for x and for h differ, so that a
-  /// line holds both.
+  /// Returns the number of elements of a line of the gates' gradients. In a GRU, a line holds two gradients, because
+  /// those for x and for h differ.
   std::int64_t gate_gradients() const noexcept { return cell == recurrent_cell::gru ? 2 * rows : rows; }
   std::int64_t recurrent_gradients_offset() const noexcept { return gate_gradients() - rows; }
 };

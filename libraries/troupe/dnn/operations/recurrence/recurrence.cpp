@@ -20,9 +20,9 @@ std::string_view name_of(recurrent_cell c) noexcept {
   return c == recurrent_cell::lstm ? "LSTM" : c == recurrent_cell::gru ? "GRU" : "simple cell";
 }
 
-void expect_extents(node_maker& m, std::string_view name, const value& v, extents expected, std::string_view because) {
+void expect_extents(node_maker& m, std::string_view name, const value& v, extents expected, std::string_view meaning) {
   if (m.fine() && !std::equal(v.extents().begin(), v.extents().end(), expected.begin(), expected.end()))
-    m.refuse_extents(name, v, cat(node_maker::text_of(std::span(expected.begin(), expected.size())), ", as ", because));
+    m.refuse_extents(name, v, cat(node_maker::text_of(std::span(expected.begin(), expected.size())), ": ", meaning));
 }
 
 dtype type_of(std::span<const value> all) noexcept {
@@ -49,7 +49,7 @@ void check_cell(node_maker& m, const recurrence_attributes& f) {
     m.refuse("projection", cat("is given to a ", name_of(f.cell)), "an LSTM, or no projection");
 }
 
-// Checks that the weights fit the cell, x and each other. Returns true if all extents are known.
+// Checks that the weights fit the cell, x and each other. Returns true if they do.
 bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& f) {
   check_cell(m, f);
   if (!m.has_rank("x", x, 3, 3) || !m.has_rank("input weights", w.input, 2, 2) ||
@@ -65,30 +65,35 @@ bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, co
                      cat("a number of rows that is a multiple of ", gates, ", the gates of a ", name_of(f.cell)));
   if (w.projection && m.has_rank("projection", *w.projection, 2, 2)) {
     expect_extents(m, "projection", *w.projection, {w.recurrent.extents()[1], rows / gates},
-                   "the recurrent weights have columns and rows for each gate");
+                   "the columns of the recurrent weights, and their rows for each gate");
   } else if (m.fine()) {
-    expect_extents(m, "recurrent weights", w.recurrent, {rows, rows / gates}, "there are rows for each gate");
+    expect_extents(m, "recurrent weights", w.recurrent, {rows, rows / gates},
+                   "without a projection, as many columns as rows for each gate");
   }
   expect_extents(m, "input weights", w.input, {rows, x.extents()[2]},
-                 "the recurrent weights have rows and x has inputs");
+                 "the rows of the recurrent weights, and the inputs of x");
   if (w.biases) {
-    expect_extents(m, "input bias", w.biases->input, {rows}, "the weights have rows");
-    expect_extents(m, "recurrent bias", w.biases->recurrent, {rows}, "the weights have rows");
+    expect_extents(m, "input bias", w.biases->input, {rows}, "the rows of the weights");
+    expect_extents(m, "recurrent bias", w.biases->recurrent, {rows}, "the rows of the weights");
   }
   return m.fine();
 }
 
 void check_state(node_maker& m, std::string_view name, const std::optional<value>& h, const std::optional<value>& c,
                  const detail::recurrence_layout& l) {
-  if (h) expect_extents(m, cat(name, "h"), *h, {l.batch, l.width}, "x has sequences and h has a width");
+  if (h)
+    expect_extents(m, cat(name, "h"), *h, {l.batch, l.width},
+                   "the sequences of x, and the columns of the recurrent weights");
   if (c && !has_c(l.cell)) m.refuse(cat(name, "c"), cat("is given to a ", name_of(l.cell)), "an LSTM, or no c");
-  if (c) expect_extents(m, cat(name, "c"), *c, {l.batch, l.hidden}, "x has sequences and the state has a width");
+  if (c)
+    expect_extents(m, cat(name, "c"), *c, {l.batch, l.hidden},
+                   "the sequences of x, and the rows of the recurrent weights for each gate");
 }
 
 void check_lengths(node_maker& m, const std::optional<value>& lengths, const detail::recurrence_layout& l) {
   if (!m.fine() || !lengths) return;
   m.is_i32_in_memory("lengths", *lengths);
-  expect_extents(m, "lengths", *lengths, {l.batch}, "x has sequences");
+  expect_extents(m, "lengths", *lengths, {l.batch}, "the sequences of x");
   if (l.time > detail::most_counted)
     m.refuse("x", cat("has ", l.time, " steps"), cat("at most ", detail::most_counted, ", if there are lengths"));
 }
@@ -96,7 +101,7 @@ void check_lengths(node_maker& m, const std::optional<value>& lengths, const det
 void check_initial(node_maker& m, const recurrence_options& o, const detail::recurrence_layout& l) {
   if (!m.fine() || !o.initial) return;
   check_state(m, "initial ", o.initial->h, o.initial->c, l);
-  if (has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is not given", "one, as initial h is given");
+  if (has_c(l.cell) && !o.initial->c) m.refuse("initial c", "is not given", "a tensor, as initial h is given");
 }
 
 tensor_shape shape_of(const value& v) noexcept {
@@ -154,8 +159,8 @@ recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, co
     const detail::recurrence_layout l = layout_of(f, x, w);
     check_initial(m, o, l);
     check_lengths(m, o.lengths, l);
-    expect_extents(m, "reserve", reserve, {l.time, l.batch, l.line}, "the layer returned it");
-    if (d.y) expect_extents(m, "dy", *d.y, {l.time, l.batch, l.width}, "y has");
+    expect_extents(m, "reserve", reserve, {l.time, l.batch, l.line}, "the extents that the layer returned");
+    if (d.y) expect_extents(m, "dy", *d.y, {l.time, l.batch, l.width}, "the extents of y");
     check_state(m, "last d", d.h, d.c, l);
     m.with(f);
     const dtype type = type_of(inputs);
@@ -212,7 +217,7 @@ void differentiate_recurrence(node_differentiation& d) {
     if (place != absent) d.set(place, [of = result] { return *of; });
 }
 
-// The last state of a recurrence without steps is the initial one.
+// Without steps, the last state is the initial state.
 known_output recurrence_of_nothing(const producer& p, std::size_t output) {
   const recurrence_places at(p.attributes.as<recurrence_attributes>());
   if (output == at.last_h) return input_or_zero(p, at.h);

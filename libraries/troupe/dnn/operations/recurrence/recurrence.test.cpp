@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Recurrences, compared with cases that are computed by hand; and refusals of tensors that do not fit.
+// Compares recurrences with cases that are computed by hand, and tests refusals of tensors that do not fit.
 #include <troupe/base/half.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/testing/definition.hpp>
@@ -18,7 +18,7 @@ class dnn_recurrence : public testing::definition {
   recurrent_weights adding() { return {given({1, 1}, {1}), given({1, 1}, {1})}; }
 };
 
-TEST_F(dnn_recurrence, simple_cells_apply_a_function_to_the_input_and_the_state_before) {
+TEST_F(dnn_recurrence, simple_cells_apply_a_function_to_the_input_and_the_previous_state) {
   const value x = given({2, 1, 1}, {1, -2});
   const recurrent_weights w{given({1, 1}, {2}), given({1, 1}, {3}),
                             recurrent_weights::bias{given({1}, {0.5}), given({1}, {0.25})}};
@@ -50,7 +50,7 @@ TEST_F(dnn_recurrence, lstm_gates_are_in_the_order_input_forget_cell_output) {
   expect(recurrence(x, w, o).c, {c});
 }
 
-TEST_F(dnn_recurrence, the_reset_gate_of_a_gru_multiplies_the_product_of_the_state) {
+TEST_F(dnn_recurrence, the_reset_gate_of_a_gru_multiplies_the_product_of_weights_and_state) {
   const recurrent_weights w{given({3, 1}, {0, 0, 1}), given({3, 1}, {0, 0, 1}),
                             recurrent_weights::bias{given({3}, {log3, -log3, -2}), given({3}, {0, 0, 1})}};
   const recurrent_result r = recurrence(given({1, 1, 1}, {0.5}), w,
@@ -112,52 +112,53 @@ class dnn_recurrence_refusals : public ::testing::Test {
   troupe::testing::fake_memory memory{1 << 18};
 };
 
-TEST_F(dnn_recurrence_refusals, wrong_weights_are_named) {
+TEST_F(dnn_recurrence_refusals, a_refusal_names_the_weights_that_do_not_fit) {
   const value input = given({16, 3}), recurrent = given({16, 4}), bias = given({16});
   EXPECT_EQ(refusal({input, recurrent, recurrent_weights::bias{bias, bias}}, {}), "");
   EXPECT_EQ(refusal({input, given({16, 2}), {}, given({2, 4})}, {}), "");
   EXPECT_EQ(recurrence(given({5, 2}), {input, recurrent}, {}).y.why_refused(),
             "has a recurrence whose x has 2 axes; expected 3");
   EXPECT_EQ(refusal({given({16, 4}), recurrent}, {}),
-            "has a recurrence whose input weights is 16 x 4; expected 16 x 3, as the recurrent weights have rows and x "
-            "has inputs");
+            "has a recurrence whose input weights is 16 x 4; expected 16 x 3: the rows of the recurrent weights, and "
+            "the inputs of x");
   EXPECT_EQ(refusal({input, given({16, 5})}, {}),
-            "has a recurrence whose recurrent weights is 16 x 5; expected 16 x 4, as there are rows for each gate");
+            "has a recurrence whose recurrent weights is 16 x 5; expected 16 x 4: without a projection, as many "
+            "columns as rows for each gate");
   EXPECT_EQ(
       refusal({input, recurrent}, {.cell = recurrent_cell::gru}),
       "has a recurrence whose recurrent weights is 16 x 4; expected a number of rows that is a multiple of 3, the "
       "gates of a GRU");
   EXPECT_EQ(refusal({input, recurrent, recurrent_weights::bias{bias, given({15})}}, {}),
-            "has a recurrence whose recurrent bias is 15; expected 16, as the weights have rows");
-  EXPECT_EQ(
-      refusal({input, given({16, 2}), {}, given({2, 5})}, {}),
-      "has a recurrence whose projection is 2 x 5; expected 2 x 4, as the recurrent weights have columns and rows "
-      "for each gate");
+            "has a recurrence whose recurrent bias is 15; expected 16: the rows of the weights");
+  EXPECT_EQ(refusal({input, given({16, 2}), {}, given({2, 5})}, {}),
+            "has a recurrence whose projection is 2 x 5; expected 2 x 4: the columns of the recurrent weights, and "
+            "their rows for each gate");
   EXPECT_EQ(refusal({given({4, 3}), given({4, 4}), {}, given({4, 4})}, {.cell = recurrent_cell::tanh}),
             "has a recurrence whose projection is given to a simple cell; expected an LSTM, or no projection");
   EXPECT_EQ(refusal({input, recurrent}, {.cell = recurrent_cell(9)}),
             "has a recurrence whose cell is 9; expected relu, tanh, lstm or gru");
 }
 
-TEST_F(dnn_recurrence_refusals, wrong_states_and_lengths_are_named) {
+TEST_F(dnn_recurrence_refusals, a_refusal_names_the_states_or_lengths_that_do_not_fit) {
   const recurrent_weights w{given({16, 3}), given({16, 4})};
   const value h = given({2, 4});
   EXPECT_EQ(refusal(w, {.initial = recurrent_state{h, h}, .lengths = given<std::int32_t>({2})}), "");
   EXPECT_EQ(refusal(w, {.initial = recurrent_state{given({3, 4}), h}}),
-            "has a recurrence whose initial h is 3 x 4; expected 2 x 4, as x has sequences and h has a width");
+            "has a recurrence whose initial h is 3 x 4; expected 2 x 4: the sequences of x, and the columns of the "
+            "recurrent weights");
   EXPECT_EQ(refusal(w, {.initial = recurrent_state{h}}),
-            "has a recurrence whose initial c is not given; expected one, as initial h is given");
+            "has a recurrence whose initial c is not given; expected a tensor, as initial h is given");
   EXPECT_EQ(refusal({given({12, 3}), given({12, 4})}, {.cell = recurrent_cell::gru, .initial = recurrent_state{h, h}}),
             "has a recurrence whose initial c is given to a GRU; expected an LSTM, or no c");
   EXPECT_EQ(refusal(w, {.lengths = given({2})}), "has a recurrence whose lengths holds f32; expected i32");
   EXPECT_EQ(refusal(w, {.lengths = given<std::int32_t>({3})}),
-            "has a recurrence whose lengths is 3; expected 2, as x has sequences");
+            "has a recurrence whose lengths is 3; expected 2: the sequences of x");
   EXPECT_EQ(
       recurrence(given({5, 2, 3}), {given({4, 3}), given({4, 4})}, {.cell = recurrent_cell::tanh}).c.why_refused(),
       "has a recurrence whose last c is not computed; expected an LSTM");
 }
 
-TEST_F(dnn_recurrence_refusals, wrong_gradients_are_named) {
+TEST_F(dnn_recurrence_refusals, a_refusal_names_the_gradients_that_do_not_fit) {
   const value x = given({5, 2, 3});
   const recurrent_weights w{given({16, 3}), given({16, 4})};
   const value reserve = recurrence(x, w, {}).reserve;
@@ -165,11 +166,13 @@ TEST_F(dnn_recurrence_refusals, wrong_gradients_are_named) {
   EXPECT_EQ(recurrence_gradient({}, x, w, reserve, {}).dx.why_refused(),
             "has a recurrence_gradient whose gradients are not given; expected that of y or of a last state");
   EXPECT_EQ(recurrence_gradient({.y = given({5, 2, 3})}, x, w, reserve, {}).dx.why_refused(),
-            "has a recurrence_gradient whose dy is 5 x 2 x 3; expected 5 x 2 x 4, as y has");
+            "has a recurrence_gradient whose dy is 5 x 2 x 3; expected 5 x 2 x 4: the extents of y");
   EXPECT_EQ(recurrence_gradient({.h = given({2, 3})}, x, w, reserve, {}).dx.why_refused(),
-            "has a recurrence_gradient whose last dh is 2 x 3; expected 2 x 4, as x has sequences and h has a width");
+            "has a recurrence_gradient whose last dh is 2 x 3; expected 2 x 4: the sequences of x, and the columns of "
+            "the recurrent weights");
   EXPECT_EQ(recurrence_gradient({.h = given({2, 4})}, x, w, given({5, 2, 7}), {}).dx.why_refused(),
-            "has a recurrence_gradient whose reserve is 5 x 2 x 7; expected 5 x 2 x 24, as the layer returned it");
+            "has a recurrence_gradient whose reserve is 5 x 2 x 7; expected 5 x 2 x 24: the extents that the layer "
+            "returned");
   const recurrence_gradients g = recurrence_gradient({.h = given({2, 4})}, x, w, reserve, {});
   EXPECT_EQ(g.dinput_bias.why_refused(),
             "has a recurrence_gradient whose dinput_bias is not computed; expected biases to be given");
@@ -177,7 +180,7 @@ TEST_F(dnn_recurrence_refusals, wrong_gradients_are_named) {
             "has a recurrence_gradient whose dh is not computed; expected an initial state to be given");
 }
 
-TEST_F(dnn_recurrence_refusals, a_wrong_number_of_weights_or_states_is_named) {
+TEST_F(dnn_recurrence_refusals, a_refusal_names_the_list_that_has_a_wrong_number_of_elements) {
   const value x = given({5, 2, 3});
   const std::vector<recurrent_weights> w(3, {given({16, 3}), given({16, 4})});
   EXPECT_EQ(rnn(x, w, {.bidirectional = true}).y.why_refused(),

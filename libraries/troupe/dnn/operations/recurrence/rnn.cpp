@@ -21,9 +21,9 @@ value together(std::span<const recurrent_result> directions) {
   return directions.size() == 1 ? directions[0].y : concatenate({directions[0].y, directions[1].y}, 2);
 }
 
-// Returns the part of the gradient of both directions' y that belongs to one direction.
+// Returns the part of a gradient of y that belongs to one direction. y has the results of both directions.
 value part_of(const value& gradient, const value& y, std::size_t direction) {
-  if (gradient.rank() != 3 || y.rank() != 3) return gradient;  // which is refused
+  if (gradient.rank() != 3 || y.rank() != 3) return gradient;  // the gradient is refused later
   const std::int64_t width = y.extents()[2];
   return slice(gradient, 2, direction == 0 ? 0 : gradient.extents()[2] - width, width);
 }

@@ -10,14 +10,14 @@ namespace troupe::dnn {
 
 /// The attributes of a reduction.
 struct reduction_attributes {
-  std::int64_t over;  ///< bit i: axis i is reduced
+  std::int64_t over;  ///< bit i is set if axis i is reduced
   reduction_kind kind;
 };
 
 /// The attributes of softmax and its gradient.
 struct softmax_attributes {
   std::int64_t over;         ///< the axis along which the exponentials are summed
-  std::int64_t logarithmic;  ///< 1: the result is the logarithm
+  std::int64_t logarithmic;  ///< 1 if the result is the logarithm of softmax
 };
 
 constexpr bool is_sound(op, const reduction_attributes& f, const node_counts&) noexcept { return is_known(f.kind); }

@@ -49,7 +49,7 @@ value reduce(const value& x, reduction_kind how, std::span<const std::size_t> ov
   m.require_known("kind", how);
   extents e{};
   for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) e[i] = (bits >> i & 1) != 0 ? 1 : x.extents()[i];
-  // A maximum or minimum of no elements is undefined.
+  // The maximum or minimum of no elements is undefined.
   const bool is_defined_for_none = how != reduction_kind::maximum && how != reduction_kind::minimum;
   for (std::size_t i = 0; m.fine() && !is_defined_for_none && i < x.rank(); ++i)
     if (x.extents()[i] == 0 && e[i] == 1 && std::find(e.begin(), e.begin() + x.rank(), 0) == e.begin() + x.rank())
@@ -81,7 +81,7 @@ value product(const value& a, const value& b) {
   }
   e[rank - 2] = x[rank - 2], e[rank - 1] = y[rank - 1];
   if (m.fine() && !detail::are_factors(a.type(), b.type()))
-    m.refuse("b", cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as a; convert one of them"));
+    m.refuse("b", cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as a does; convert one of them"));
   m.add_sum_output(detail::type_of_sums(a, b), std::span<const std::int64_t>(e.data(), rank), x[rank - 1]);
   return m.done();
 }
@@ -110,7 +110,7 @@ void differentiate_reduction(node_differentiation& d) {
     std::vector<std::size_t> over;
     for (std::size_t i = 0; i < x.rank(); ++i)
       if (y.extents()[i] != x.extents()[i]) over.push_back(i);
-    const value is = equal(compared, y);  // the gradient is divided among equal elements
+    const value is = equal(compared, y);  // elements that equal the maximum or minimum share the gradient
     return over.empty() ? gradient : times(gradient, is / reduce(is, reduction_kind::sum, over));
   };
   double count = 1;
@@ -141,7 +141,7 @@ void differentiate_softmax(node_differentiation& d) {
   d.set(0, [&] { return d.made(op::softmax_gradient, {d.dy(), d.out(0)}, d.in(0)); });
 }
 
-// Maxima and minima of no elements are refused earlier.
+// A maximum or minimum of no elements was refused before.
 known_output reduction_of_nothing(const producer& p, std::size_t) {
   const reduction_kind kind = p.attributes.as<reduction_attributes>().kind;
   constexpr double no_number = std::numeric_limits<double>::quiet_NaN();

@@ -11,7 +11,7 @@ namespace troupe::dnn {
 /// The attributes of a resampling and its gradient.
 struct resampling_attributes {
   resampling_kind kind;
-  std::int64_t aligned;  ///< 1: the centers of the corner elements coincide; 0: the outer corners do
+  std::int64_t aligned;  ///< 1 if the centers of the corner elements coincide, 0 if the outer corners do
 };
 
 constexpr bool is_sound(op, const resampling_attributes& f, const node_counts&) noexcept {

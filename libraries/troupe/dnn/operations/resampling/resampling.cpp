@@ -19,7 +19,7 @@ namespace {
 using detail::node_maker;
 using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
-// The longest extent with which the products of two extents and small factors in sampling_axis fit 64 bits.
+// The longest extent for which the products of two extents and small factors in sampling_axis fit 64 bits.
 constexpr std::int64_t longest = std::int64_t{1} << 28;
 
 value make(op what, std::string_view name, std::string_view input, std::string_view result, const value& from,

@@ -11,25 +11,26 @@ namespace troupe::dnn {
 
 /// Options of a resampling: the interpolation, and the positions of the result's elements in the image.
 struct resampling_options {
-  /// `nearest`: takes one element, the later one in a tie. `linear`: interpolates between two along each spatial axis.
-  /// `cubic`: combines four by Keys's polynomial with -0.75. Outside the image, the border elements are repeated.
+  /// `nearest`: takes one element; of two at the same distance, the later one. `linear`: interpolates between two
+  /// elements along each spatial axis. `cubic`: combines four elements by Keys's polynomial with the parameter -0.75.
+  /// Outside the image, its border elements are repeated.
   resampling_kind kind = resampling_kind::linear;
   /// True if the centers of the corner elements coincide: element i is at i * (in - 1) / (out - 1). Otherwise the outer
   /// borders coincide: element i is at (i + 0.5) * in / out - 0.5.
   bool aligned_corners = false;
 };
 
-/// Returns the image with the extents `to` of its 1 to 3 spatial axes.
+/// Returns the image resampled to the extents `to` of its 1 to 3 spatial axes.
 value resample(const value& x, std::span<const std::int64_t> to, const resampling_options& o = {});
 inline value resample(const value& x, std::initializer_list<std::int64_t> to, const resampling_options& o = {}) {
   return resample(x, std::span(to.begin(), to.size()), o);
 }
-/// Returns the image with its spatial extents multiplied by the factors, rounded down.
+/// Returns the image resampled to its spatial extents times the factors, rounded down.
 value resample_by(const value& x, std::span<const double> factors, const resampling_options& o = {});
 inline value resample_by(const value& x, std::initializer_list<double> factors, const resampling_options& o = {}) {
   return resample_by(x, std::span(factors.begin(), factors.size()), o);
 }
-/// Returns the gradient of x, computed from that of y. `of_x` are the spatial extents of x.
+/// Returns the gradient of x, computed from dy, the gradient of y. `of_x` are the spatial extents of x.
 value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, const resampling_options& o = {});
 inline value resample_gradient(const value& dy, std::initializer_list<std::int64_t> of_x,
                                const resampling_options& o = {}) {

@@ -13,15 +13,16 @@ TROUPE_HOST_DEVICE std::int64_t floor_quotient(std::int64_t a, std::int64_t b) n
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/// A spatial axis of a resampling, from `in` to `out` elements. Positions are quotients of integers, so that all
-/// engines choose the same elements.
+/// A spatial axis of a resampling from `in` to `out` elements. Positions are quotients of integers, so that all engines
+/// choose the same elements.
 struct sampling_axis {
   std::int64_t in, out;
-  std::int64_t taps;  ///< number of neighbors that an element is interpolated from: 1, 2 or 4
+  std::int64_t taps;  ///< number of neighbors from which an element is interpolated: 1, 2 or 4
   std::int64_t aligned;
 
-  /// Returns the index of the first neighbor of element o. Sets `rest` to the distance, from 0 to 1, of the element
-  /// from the second of four neighbors, or from the first of two. Neighbors outside the image stand for its border.
+  /// Returns the index of the first neighbor of element o. Sets `rest` to the distance of the element, from 0 to 1,
+  /// from the second of four neighbors, or from the first of two. An index outside the image stands for the border
+  /// element.
   template <class N>
   TROUPE_HOST_DEVICE std::int64_t first(std::int64_t o, N& rest) const noexcept {
     const std::int64_t above = aligned == 0 ? (2 * o + 1) * in - out : out == 1 ? 0 : o * (in - 1);
@@ -33,7 +34,7 @@ struct sampling_axis {
   }
   TROUPE_HOST_DEVICE std::int64_t on_image(std::int64_t i) const noexcept { return i < 0 ? 0 : i < in ? i : in - 1; }
 
-  /// Returns the least element whose first neighbor is i or later.
+  /// Returns the smallest element of the result whose first neighbor is i or later.
   TROUPE_HOST_DEVICE std::int64_t first_from(std::int64_t i) const noexcept {
     if (taps == 4) ++i;
     std::int64_t o = 0;
@@ -45,7 +46,8 @@ struct sampling_axis {
       o = -floor_quotient(-(taps == 1 ? 2 * i - 1 : 2 * i) * (out - 1), 2 * (in - 1));
     return o < 0 ? 0 : o < out ? o : out;
   }
-  /// Return the bounds of the range [first, last) of elements that have element i of the image as a neighbor.
+  /// Return the bounds of the range [first, last) of elements of the result that have element i of the image as a
+  /// neighbor.
   TROUPE_HOST_DEVICE std::int64_t first_user(std::int64_t i) const noexcept {
     return i == 0 ? 0 : first_from(i - taps + 1);
   }
@@ -54,7 +56,7 @@ struct sampling_axis {
   }
 };
 
-/// Returns the weight of neighbor `k` of `taps`.
+/// Returns the weight of neighbor `k` of `taps` neighbors.
 template <class N>
 TROUPE_HOST_DEVICE N sampling_weight(std::int64_t taps, std::int64_t k, N rest) noexcept {
   if (taps == 1) return N(1);

@@ -14,7 +14,7 @@ struct transposition_attributes {
 struct concatenation_attributes {
   std::int64_t along;
 };
-/// The attributes of a slice: its first element, along each axis.
+/// The attributes of a slice: the index of its first element along each axis.
 struct slice_attributes {
   std::int64_t first[8];
 };

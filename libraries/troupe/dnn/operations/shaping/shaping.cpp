@@ -80,10 +80,11 @@ value concatenate(std::span<const value> parts, std::size_t along) {
     bool fits = p.rank() == one.rank();
     for (std::size_t k = 0; fits && k < p.rank(); ++k) fits = k == along || p.extents()[k] == one.extents()[k];
     if (!fits)
-      m.refuse_extents(cat("part ", i), p,
-                       cat(node_maker::text_of(one.extents()), ", as the first, but along axis ", along));
+      m.refuse_extents(
+          cat("part ", i), p,
+          cat(node_maker::text_of(one.extents()), ", as part 0 has; the extent along axis ", along, " may differ"));
     else if (p.type() != one.type())
-      m.refuse(cat("part ", i), cat("holds ", to_string(p.type())), cat(to_string(one.type()), ", as the first"));
+      m.refuse(cat("part ", i), cat("holds ", to_string(p.type())), cat(to_string(one.type()), ", as part 0 does"));
     if (m.fine() && __builtin_add_overflow(e[along], p.extents()[along], &e[along]))
       m.refuse("result", "is too large", "extents that fit 64 bits");
   }
@@ -98,7 +99,7 @@ value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t c
   if (axis >= x.rank()) m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
   if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))
     m.refuse("range", cat("begins at ", first, " and has ", count, " elements"),
-             cat("one within the ", x.extents()[axis], " of axis ", axis));
+             cat("a range within the ", x.extents()[axis], " elements along axis ", axis));
   slice_attributes f{};
   extents e{};
   if (m.fine()) {
@@ -115,7 +116,7 @@ value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t c
 namespace troupe::dnn::detail {
 namespace {
 
-// Returns the gradient of the tensor that a slice was taken from: 0 before and after the slice.
+// Returns the gradient of the tensor from which a slice was taken: it is 0 before and after the slice.
 value padded_slice(const node_differentiation& d, std::int64_t axis, std::int64_t first) {
   const auto along = static_cast<std::size_t>(axis);
   const std::int64_t count = d.out(0).extents()[along], end = first + count, all = d.in(0).extents()[along];
@@ -131,7 +132,7 @@ value padded_slice(const node_differentiation& d, std::int64_t axis, std::int64_
   return concatenate(parts, along);
 }
 
-// A gradient that is the same for all elements is that of each input, too. Sets it, and returns true.
+// If the gradient is the same for all elements, sets it as the gradient of each input, and returns true.
 bool set_number(node_differentiation& d) {
   if (d.gradient().rank() != 0) return false;
   for (std::size_t i = 0; i < d.node().inputs.size(); ++i) d.set(i, [&] { return d.gradient(); });

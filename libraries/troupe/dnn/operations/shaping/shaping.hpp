@@ -19,7 +19,7 @@ inline value reshape(const value& x, std::initializer_list<extent> to) {
   for (const extent e : to) extents.push_back(e.value());
   return reshape(x, std::span<const std::int64_t>(extents));
 }
-/// Does the same for any other range of integers or extents.
+/// Does the same with extents from any other range of integers or extents.
 template <std::ranges::input_range R>
   requires(std::convertible_to<std::ranges::range_reference_t<R>, extent> &&
            !std::convertible_to<R, std::span<const std::int64_t>>)
@@ -28,19 +28,20 @@ value reshape(const value& x, const R& to) {
   for (const extent e : to) extents.push_back(e.value());
   return reshape(x, std::span<const std::int64_t>(extents));
 }
-/// Reshapes a vector with an element for each channel to 1 x channels x 1 ... with `rank` axes, to combine with images.
+/// Reshapes a vector with an element for each channel to 1 x channels x 1 ..., with `rank` axes, to combine it with
+/// images.
 value channels(const value& x, std::size_t rank = 4);
 /// Permutes the axes: axis i of the result is axis `from[i]` of x.
 value transpose(const value& x, std::span<const std::size_t> from);
 inline value transpose(const value& x, std::initializer_list<std::size_t> from) {
   return transpose(x, std::span(from.begin(), from.size()));
 }
-/// Concatenates at most 8 tensors along an axis.
+/// Concatenates at most 8 tensors along the axis `along`.
 value concatenate(std::span<const value> parts, std::size_t along);
 inline value concatenate(std::initializer_list<value> parts, std::size_t along) {
   return concatenate(std::span(parts.begin(), parts.size()), along);
 }
-/// Returns `count` elements from `first` on along an axis.
+/// Returns the `count` elements from `first` on along an axis.
 value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count);
 
 }  // namespace troupe::dnn
