@@ -107,7 +107,7 @@ TEST_F(dnn_contract, a_graph_may_overwrite_its_inputs) {
   EXPECT_EQ(gpu.download(y.memory()).get().value(), (std::vector<float>{2, 4, 6, 8}));
 }
 
-TEST_F(dnn_contract, overlapping_views_of_other_shapes_are_refused) {
+TEST_F(dnn_contract, a_graph_that_writes_memory_that_it_reads_with_another_shape_is_refused) {
   const auto memory = gpu.upload(ramp(4));
   const tensor x(memory, {4}), y(memory, {2, 2});
   const accepted wrong = dnn::compute(gpu, {write(dnn::reshape(dnn::read(x), {2, 2}), y)});
@@ -128,7 +128,7 @@ TEST_F(dnn_contract, a_workspace_limit_below_the_reply_of_prepare_is_refused) {
   EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::unsupported, {"workspace is"}));
 }
 
-TEST_F(dnn_contract, valid_options_are_accepted_and_others_are_refused) {
+TEST_F(dnn_contract, valid_options_are_accepted_and_invalid_options_are_refused) {
   const tensor x(gpu.upload(ramp(6)), {2, 3}), y(gpu.alloc<float>(6), {2, 3});
   dnn::computation r{.graph = {write(dnn::softmax(dnn::tanh(dnn::read(x)), 1), y)},
                      .options = {.fusion = dnn::fusion::required}};

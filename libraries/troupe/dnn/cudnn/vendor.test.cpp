@@ -116,7 +116,7 @@ TEST_F(cudnn_vendor, a_plan_with_wrong_results_is_stored_as_a_refusal) {
   EXPECT_EQ(searches(), 0);
 }
 
-TEST_F(cudnn_vendor, a_stored_plan_with_wrong_results_is_ignored_and_searched_again) {
+TEST_F(cudnn_vendor, a_stored_plan_with_wrong_results_is_ignored_and_a_new_one_is_searched) {
   library->engines = 1, library->execute = compute;
   EXPECT_GT(searches(), 0);
   EXPECT_EQ(searches(), 0);

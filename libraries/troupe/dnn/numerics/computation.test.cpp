@@ -22,7 +22,7 @@ class dnn_request_options : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_request_options, all_options_yield_results_within_their_precision) {
+TEST_F(dnn_request_options, with_any_options_results_have_the_requested_precision) {
   for (const precision p : {precision::exact, precision::tf32})
     for (const repeatability a : {repeatability::always, repeatability::not_needed})
       for (const choice c : {choice::recommended, choice::measured}) {

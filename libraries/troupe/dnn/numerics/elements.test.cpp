@@ -99,7 +99,7 @@ TEST_F(dnn_elements, in_bool_tensors_every_number_but_0_is_true_and_true_is_stor
 
 // Images have their channels first or last. The number of lines is not a multiple of the number that is computed
 // together.
-TEST_F(dnn_elements, images_of_different_layouts_are_combined) {
+TEST_F(dnn_elements, elementwise_operations_combine_images_of_different_layouts) {
   const std::initializer_list<dtype> floats{dtype::f32, dtype::f16, dtype::bf16, dtype::f64};
   for (int i = 0; i < 24 && !HasFailure(); ++i) {
     const extents e{random.between(1, 3), random.between(15, 70), random.between(1, 9), random.between(1, 40)};

@@ -47,7 +47,7 @@ class dnn_without_elements : public dnn_numerics {
   }
 };
 
-TEST_F(dnn_without_elements, operations_on_tensors_without_elements_return_none) {
+TEST_F(dnn_without_elements, operations_on_tensors_without_elements_return_no_elements) {
   const value x = of({0, 4}), y = of({3, 0, 5});
   expect({{relu(x) + of({1, 4}) * 2, {0, 4}},
           {convert(x, dtype::bf16), {0, 4}},
@@ -102,7 +102,7 @@ TEST_F(dnn_without_elements, products_without_summands_are_0) {
           {product(of({0, 3, 4}), of({1, 4, 5})), {0, 3, 5}}});
 }
 
-TEST_F(dnn_without_elements, windows_over_no_images_return_none_and_gradients_of_0) {
+TEST_F(dnn_without_elements, windows_over_no_images_return_no_elements_and_filter_gradients_of_0) {
   const value x = of({0, 4, 6, 6}), filters = of({8, 4, 3, 3}), dy = of({0, 8, 4, 4}), small = of({0, 4, 3, 3});
   const auto largest = max_pool_with_indexes(x, 2);
   expect({{convolution(x, filters) + channels(of({8}), 4), {0, 8, 4, 4}},
@@ -158,7 +158,7 @@ TEST_F(dnn_without_elements, norms_of_no_elements_have_no_statistics_and_do_not_
             stored_tensor::values_at(mean.from().memory->range().address, mean.from().memory->shape(), dtype::f32));
 }
 
-TEST_F(dnn_without_elements, attention_without_queries_returns_none_and_without_keys_0) {
+TEST_F(dnn_without_elements, attention_returns_no_elements_without_queries_and_zeros_without_keys) {
   const value q = of({2, 4, 3, 8}), k = of({2, 2, 0, 8}), v = of({2, 2, 0, 5});
   const attended none = attention(q, k, v), few = attention(of({2, 4, 0, 8}), of({2, 2, 7, 8}), of({2, 2, 7, 5})),
                  nobody = attention(of({0, 4, 3, 8}), of({0, 2, 7, 8}), of({0, 2, 7, 5}));
@@ -205,7 +205,7 @@ TEST_F(dnn_without_elements, recurrences_without_steps_do_not_change_the_state) 
   EXPECT_EQ(last_c.values(), numbers(c));
 }
 
-TEST_F(dnn_without_elements, losses_of_no_sequences_and_blocks_of_no_elements_return_none) {
+TEST_F(dnn_without_elements, losses_of_no_sequences_and_blocks_of_no_elements_return_no_elements) {
   const ctc_labels labels{.labels = counts({0, 3}), .steps = counts({0}), .counts = counts({0})};
   const value logits = of({7, 0, 5});
   const auto blocks = quantize_blocks(of({4, 0}), {.along = 1, .block = 32});

@@ -41,7 +41,7 @@ TEST_F(dnn_in_place, tensors_can_be_updated_exchanged_transposed_and_shifted_in_
     }
 }
 
-TEST_F(dnn_in_place, random_graphs_read_the_contents_from_before_the_writes) {
+TEST_F(dnn_in_place, random_graphs_read_the_content_from_before_their_writes) {
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
     const std::int64_t n = random.between(1, 12);
     std::vector<stored_tensor*> memory;

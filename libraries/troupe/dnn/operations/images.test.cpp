@@ -41,7 +41,7 @@ TEST(dnn_images, local_response_norm_divides_by_a_power_of_the_squares_in_neighb
               {1 / 11.0, 2 / 21.0, 3 / 11.0, 4 / 21.0});
 }
 
-TEST(dnn_images, resampling_aligns_the_borders) {
+TEST(dnn_images, resampling_aligns_the_outer_borders_by_default) {
   const variable x{{0, 8, 4}, {1, 1, 3}};
   const auto of = [&](std::int64_t to, resampling_kind kind) { return values_of(resample(x.read(), {to}, {kind})); };
   // The elements are at -1/4, 1/4, 3/4, 5/4, 7/4 and 9/4.
@@ -121,7 +121,7 @@ TEST(dnn_images, quantization_rounds_f8e8m0_scales_up_to_powers_of_two) {
   expect_near(values_of(e.elements), {448, 224, nan, 0, 448});
 }
 
-TEST(dnn_images, quantization_rounds_scales_of_other_types) {
+TEST(dnn_images, quantization_rounds_f32_and_f8e4m3_scales_to_nearest) {
   const variable x{{12, 3, 0, 0}, {2, 2}};
   const block_scaled f =
       quantize_blocks(x.read(), {.along = 1, .block = 2, .elements = dtype::f8e5m2, .scales = dtype::f32});

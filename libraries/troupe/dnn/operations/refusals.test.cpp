@@ -314,7 +314,7 @@ TEST_F(dnn_refusals, random_numbers_name_a_wrong_seed_or_probability) {
   expect_value(dropout_gradient(2, 0.5, 1), "has a dropout_gradient whose dy is a number; expected 1 to 8 axes");
 }
 
-TEST_F(dnn_refusals, images_and_blocks_name_the_wrong_option) {
+TEST_F(dnn_refusals, image_operations_and_block_scaling_name_the_wrong_option) {
   const value x = given({2, 6, 8, 8});
   expect_value(local_response_norm(x), "");
   expect_value(local_response_norm(x, {.size = 0}), "has a local_response_norm whose size is 0; expected 1 to 1048576");
@@ -389,7 +389,7 @@ TEST_F(dnn_refusals, a_graph_lists_the_memory_that_it_reads_or_writes_once) {
   }
 }
 
-TEST_F(dnn_refusals, too_long_chains_and_too_large_graphs_are_refused) {
+TEST_F(dnn_refusals, chains_that_are_too_long_and_graphs_that_are_too_large_are_refused) {
   value x = given({4});
   for (int i = 0; i < 100'000; ++i) x = x + 1;
   expect_value(x, "is too large; expected chains of at most 256 operations");

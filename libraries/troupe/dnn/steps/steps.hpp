@@ -28,7 +28,7 @@ struct elementwise_kernel {
   /// A sequence of random numbers.
   struct sequence {
     random_attributes attributes;
-    std::optional<location> words;  ///< u32 words of the seed and offset, if they are in memory
+    std::optional<location> words;  ///< words of the seed, if it is in memory; see random_seed
   };
   tensor_shape extents;
   std::vector<operation> operations;

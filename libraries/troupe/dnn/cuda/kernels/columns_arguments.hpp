@@ -30,7 +30,7 @@ struct combine_columns_arguments {
   columns all;
   const double *sums, *squares;
   float *mean, *deviation;
-  const float *running_mean, *running_variance;  ///< or nullptr
+  const float *running_mean, *running_variance;  ///< nullptr if absent
   float *next_mean, *next_variance;
   double epsilon, momentum;
 };
@@ -38,7 +38,7 @@ struct normalize_columns_arguments {
   columns all;
   typed_memory x;
   const float *mean, *deviation;
-  const float *scale, *offset;  ///< or nullptr
+  const float *scale, *offset;  ///< nullptr if absent
   void* y;
   dtype type_of_y;
 };
@@ -53,13 +53,13 @@ struct combine_columns_gradient_arguments {
   columns all;
   const double *gradients, *along;
   float *mean_gradient, *mean_along;
-  float *dscale, *doffset;  ///< or nullptr
+  float *dscale, *doffset;  ///< nullptr if absent
 };
 struct normalize_columns_gradient_arguments {
   columns all;
   typed_memory dy, x;
   const float *mean, *deviation, *mean_gradient, *mean_along;
-  const float* scale;  ///< or nullptr
+  const float* scale;  ///< nullptr if absent
   void* dx;
   dtype type_of_dx;
 };

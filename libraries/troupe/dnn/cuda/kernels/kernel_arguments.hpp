@@ -30,7 +30,7 @@ struct operand {
 struct sequence {
   std::uint64_t seed, offset;
   std::uint32_t kind, limit;   ///< random_kind; see bernoulli_limit
-  const std::uint32_t* words;  ///< seed and offset in memory; nullptr if `seed` and `offset` hold them
+  const std::uint32_t* words;  ///< the seed in memory, see random_seed; nullptr if `seed` is the seed
   std::int64_t word_count, word_stride;
 };
 struct order_barrier_arguments {};

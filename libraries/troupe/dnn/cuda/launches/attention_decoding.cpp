@@ -44,8 +44,9 @@ bool is_direct_attention(const operator_step& s) noexcept {
   return rows <= kernel_arguments::decoding_rows && query_grid(g, rows).count() <= most;
 }
 
-// The same on all GPUs, so that results are the same, too. Measured on an H200, which runs 396 of these blocks at once:
-// 256 blocks are best if they divide the keys of a sequence into at least 4 parts; otherwise 1024 blocks are best.
+// The number of parts is the same on all GPUs, so that results are the same. Measured on an H200, which runs 396 of
+// these blocks at once: 256 blocks are best if they divide the keys of a sequence into at least 4 parts; otherwise 1024
+// blocks are best.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
   constexpr std::int64_t at_once = 256, several = 4, many = 1024, least_keys = 256, most_parts = 64;
   const std::int64_t units = query_grid(g, rows_of_sequence(g)).count();

@@ -206,7 +206,7 @@ TEST(dnn_reference, product_multiplies_the_matrices_of_a_batch) {
   EXPECT_EQ(of(op::product, {{{1, 2}, {3, 4}}, {{2, 1}, {5, 6}}}, {1, 1}, node_attributes{}), (numbers{39}));
 }
 
-TEST(dnn_reference, reduction_combines_the_given_axes) {
+TEST(dnn_reference, reduction_combines_the_elements_along_the_given_axes) {
   const tensor_in x{{2, 3}, {1, -2, 3, -4, 0.5, 2}};
   const auto rows = [&](reduction_kind kind) { return of(op::reduction, {x}, {2, 1}, reduction_attributes{2, kind}); };
   EXPECT_EQ(rows(reduction_kind::sum), (numbers{2, -1.5}));

@@ -76,7 +76,7 @@ TEST_F(dnn_roundings, inputs_and_integers_do_not_move) {
   EXPECT_EQ(spread.of(to, 0, 1), 0);
 }
 
-TEST_F(dnn_roundings, graphs_in_f64_move_less) {
+TEST_F(dnn_roundings, results_of_graphs_in_f64_move_less) {
   const std::vector<double> x{1, 2};
   const std::uint16_t to = sum(given(x, dtype::f64), e.number(0.25));
   const encoded_graph g = e.encoded();
