@@ -228,7 +228,7 @@ result<std::unique_ptr<vendor>> vendor::open(const engine_context& context, cons
   constexpr std::size_t oldest = 91900;
   if (calls().version() < oldest)
     return error(reaction::unsupported, "dnn",
-                 cat("cuDNN is not used: ", version_text(), " is older than 9.19, the first version that was checked"));
+                 cat("cuDNN is not used: version ", version_text(), " computes wrong results; install 9.19 or later"));
   auto planning = TROUPE_TRY(make_handle());
   CUstream made = nullptr;
   TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuStreamCreate", ::cuStreamCreate(&made, CU_STREAM_NON_BLOCKING)));
