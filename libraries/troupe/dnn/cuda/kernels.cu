@@ -3,6 +3,14 @@
 // All kernels of dnn. Kernels of operator steps read dense f32 or f64. The kernel `elements` reads any type and
 // strides; it also copies other tensors to dense f32 or f64 for operator steps. Direct kernels (direct.hpp) read half
 // types as they are stored.
+#define KERNEL(NAME, ARGUMENTS, ...) \
+  extern "C" __global__ void troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
+#define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...)          \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)        \
+      troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { \
+    __VA_ARGS__(arguments);                                            \
+  }
+
 #include "kernels/attention.cuh"
 #include "kernels/attention_decoding.cuh"
 #include "kernels/attention_gradient.cuh"
@@ -14,15 +22,3 @@
 #include "kernels/recurrence.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/windows.cuh"
-
-using namespace troupe::dnn;
-using namespace troupe::dnn::on_gpu;
-
-#define KERNEL(NAME, ARGUMENTS, ...) \
-  extern "C" __global__ void troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
-#define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...)          \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)        \
-      troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { \
-    __VA_ARGS__(arguments);                                            \
-  }
-#include "kernels/kernel_list.inc"

@@ -287,4 +287,8 @@ __device__ void combine_attention(const attention_arguments& a) {
   }
 }
 
+KERNELS(attend, attention_arguments, attend)
+KERNELS(attend_small_tiles, attention_arguments, attend_small_tiles)
+KERNELS(combine_attention, attention_arguments, combine_attention)
+
 }  // namespace troupe::dnn::on_gpu

@@ -342,4 +342,21 @@ __device__ void decode_attention(const attention_arguments& a) {
   }
 }
 
+BOUNDED_KERNEL(decode_64_64_8_f16, 128, 3, kernel_arguments::attention_arguments, decode_attention<__half, 64, 64, 1>)
+BOUNDED_KERNEL(decode_64_64_16_f16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__half, 64, 64, 2>)
+BOUNDED_KERNEL(decode_64_128_8_f16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__half, 64, 128, 1>)
+BOUNDED_KERNEL(decode_64_128_16_f16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__half, 64, 128, 2>)
+BOUNDED_KERNEL(decode_128_64_8_f16, 128, 3, kernel_arguments::attention_arguments, decode_attention<__half, 128, 64, 1>)
+BOUNDED_KERNEL(decode_128_64_16_f16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__half, 128, 64, 2>)
+BOUNDED_KERNEL(decode_128_128_8_f16, 128, 3, kernel_arguments::attention_arguments, decode_attention<__half, 128, 128, 1>)
+BOUNDED_KERNEL(decode_128_128_16_f16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__half, 128, 128, 2>)
+BOUNDED_KERNEL(decode_64_64_8_bf16, 128, 3, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 64, 64, 1>)
+BOUNDED_KERNEL(decode_64_64_16_bf16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 64, 64, 2>)
+BOUNDED_KERNEL(decode_64_128_8_bf16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 64, 128, 1>)
+BOUNDED_KERNEL(decode_64_128_16_bf16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 64, 128, 2>)
+BOUNDED_KERNEL(decode_128_64_8_bf16, 128, 3, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 128, 64, 1>)
+BOUNDED_KERNEL(decode_128_64_16_bf16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 128, 64, 2>)
+BOUNDED_KERNEL(decode_128_128_8_bf16, 128, 3, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 128, 128, 1>)
+BOUNDED_KERNEL(decode_128_128_16_bf16, 128, 2, kernel_arguments::attention_arguments, decode_attention<__nv_bfloat16, 128, 128, 2>)
+
 }  // namespace troupe::dnn::on_gpu

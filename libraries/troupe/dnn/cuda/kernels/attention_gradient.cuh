@@ -227,4 +227,8 @@ __device__ void attention_bias_gradient(const attention_arguments& a) {
   }
 }
 
+KERNELS(attention_query_gradient, attention_arguments, attention_query_gradient)
+KERNELS(attention_key_gradient, attention_arguments, attention_key_gradient)
+KERNELS(attention_bias_gradient, attention_arguments, attention_bias_gradient)
+
 }  // namespace troupe::dnn::on_gpu

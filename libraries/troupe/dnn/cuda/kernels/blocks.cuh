@@ -43,4 +43,7 @@ __device__ void dequantize_blocks(const kernel_arguments::block_scaling_argument
   }
 }
 
+KERNELS(quantize_blocks, block_scaling_arguments, quantize_blocks)
+KERNELS(dequantize_blocks, block_scaling_arguments, dequantize_blocks)
+
 }  // namespace troupe::dnn::on_gpu

@@ -251,4 +251,17 @@ __device__ void normalize_columns_gradient(const kernel_arguments::normalize_col
   });
 }
 
+BOUNDED_KERNEL(sum_columns_f16, kernel_arguments::column_threads, 3, kernel_arguments::sum_columns_arguments, sum_columns<troupe::half>)
+BOUNDED_KERNEL(normalize_columns_f16, kernel_arguments::column_threads, 3, kernel_arguments::normalize_columns_arguments, normalize_columns<troupe::half>)
+BOUNDED_KERNEL(sum_columns_gradient_f16, kernel_arguments::column_threads, 3, kernel_arguments::sum_columns_gradient_arguments, sum_columns_gradient<troupe::half>)
+BOUNDED_KERNEL(normalize_columns_gradient_f16, kernel_arguments::column_threads, 3, kernel_arguments::normalize_columns_gradient_arguments, normalize_columns_gradient<troupe::half>)
+BOUNDED_KERNEL(sum_columns_f32, kernel_arguments::column_threads, 3, kernel_arguments::sum_columns_arguments, sum_columns<float>)
+BOUNDED_KERNEL(normalize_columns_f32, kernel_arguments::column_threads, 3, kernel_arguments::normalize_columns_arguments, normalize_columns<float>)
+BOUNDED_KERNEL(sum_columns_gradient_f32, kernel_arguments::column_threads, 3, kernel_arguments::sum_columns_gradient_arguments, sum_columns_gradient<float>)
+BOUNDED_KERNEL(normalize_columns_gradient_f32, kernel_arguments::column_threads, 3, kernel_arguments::normalize_columns_gradient_arguments, normalize_columns_gradient<float>)
+BOUNDED_KERNEL(sum_mixed_columns_gradient_f32, kernel_arguments::column_threads, 3, kernel_arguments::sum_columns_gradient_arguments, sum_columns_gradient<troupe::half, float>)
+BOUNDED_KERNEL(normalize_mixed_columns_gradient_f32, kernel_arguments::column_threads, 3, kernel_arguments::normalize_columns_gradient_arguments, normalize_columns_gradient<troupe::half, float>)
+KERNEL(combine_columns_f32, kernel_arguments::combine_columns_arguments, combine_columns<float>)
+KERNEL(combine_columns_gradient_f32, kernel_arguments::combine_columns_gradient_arguments, combine_columns_gradient<float>)
+
 }  // namespace troupe::dnn::on_gpu

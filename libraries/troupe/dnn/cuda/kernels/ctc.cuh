@@ -167,4 +167,9 @@ __device__ void ctc_gradient(const ctc_arguments& r) {
   }
 }
 
+KERNELS(ctc_norms, ctc_arguments, ctc_norms)
+KERNELS(ctc_forward, ctc_arguments, ctc_forward)
+KERNELS(ctc_backward, ctc_arguments, ctc_backward)
+KERNELS(ctc_gradient, ctc_arguments, ctc_gradient)
+
 }  // namespace troupe::dnn::on_gpu

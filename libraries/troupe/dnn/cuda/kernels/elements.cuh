@@ -8,6 +8,7 @@
 #include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 
+#include "entry_points.cuh"
 #include "kernel_arguments.hpp"
 
 namespace troupe::dnn::on_gpu {
@@ -77,5 +78,8 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
     }
   }
 }
+
+KERNELS(order_barrier, order_barrier_arguments, order_barrier)
+KERNELS(elements, elements, compute_elements)
 
 }  // namespace troupe::dnn::on_gpu

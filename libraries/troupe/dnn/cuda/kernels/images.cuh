@@ -141,4 +141,11 @@ __device__ void pool_index_gradient(const kernel_arguments::indexed_pooling_argu
   }
 }
 
+KERNELS(normalize_responses, response_norm_arguments, normalize_responses)
+KERNELS(response_gradient, response_norm_arguments, response_gradient)
+KERNELS(resample, resampling_arguments, resample)
+KERNELS(resampling_gradient, resampling_arguments, resampling_gradient)
+KERNELS(pool_with_indexes, indexed_pooling_arguments, pool_with_indexes)
+KERNELS(pool_index_gradient, indexed_pooling_arguments, pool_index_gradient)
+
 }  // namespace troupe::dnn::on_gpu

@@ -67,4 +67,9 @@ __device__ void multiply_tiles(const kernel_arguments::product_arguments& r) {
   }
 }
 
+KERNEL(multiply_f32, kernel_arguments::product_arguments, multiply_tiles<float, 64, 64>)
+KERNEL(multiply_f64, kernel_arguments::product_arguments, multiply_tiles<double, 64, 64>)
+KERNEL(multiply_small_tiles_f32, kernel_arguments::product_arguments, multiply_tiles<float, 16, 32>)
+KERNEL(multiply_small_tiles_f64, kernel_arguments::product_arguments, multiply_tiles<double, 16, 32>)
+
 }  // namespace troupe::dnn::on_gpu

@@ -247,4 +247,12 @@ __device__ void add_lines(const kernel_arguments::add_lines_arguments& r) {
   }
 }
 
+KERNELS(recurrence_begin, recurrence_arguments, recurrence_begin)
+KERNELS(recurrence_step, recurrence_arguments, recurrence_step)
+KERNELS(recurrence_keep, recurrence_arguments, recurrence_keep)
+KERNELS(recurrence_gradient_begin, recurrence_gradient_arguments, recurrence_gradient_begin)
+KERNELS(recurrence_gradient_sum, recurrence_gradient_arguments, recurrence_gradient_sum)
+KERNELS(recurrence_gradient_step, recurrence_gradient_arguments, recurrence_gradient_step)
+KERNELS(add_lines, add_lines_arguments, add_lines)
+
 }  // namespace troupe::dnn::on_gpu

@@ -327,4 +327,11 @@ __device__ void normalize_rows_gradient(const normalize_rows_gradient_arguments&
                 [&](auto s, auto d) { normalize_rows_gradient_of<T, decltype(s), decltype(d)>(r, sums, ahead); });
 }
 
+BOUNDED_KERNEL(normalize_rows_f16, kernel_arguments::most_threads, 1, kernel_arguments::normalize_rows_arguments, normalize_rows<__half>)
+BOUNDED_KERNEL(normalize_rows_bf16, kernel_arguments::most_threads, 1, kernel_arguments::normalize_rows_arguments, normalize_rows<__nv_bfloat16>)
+BOUNDED_KERNEL(normalize_rows_f32, kernel_arguments::most_threads, 1, kernel_arguments::normalize_rows_arguments, normalize_rows<float>)
+BOUNDED_KERNEL(normalize_rows_gradient_f16, kernel_arguments::most_gradient_threads, 1, kernel_arguments::normalize_rows_gradient_arguments, normalize_rows_gradient<__half>)
+BOUNDED_KERNEL(normalize_rows_gradient_bf16, kernel_arguments::most_gradient_threads, 1, kernel_arguments::normalize_rows_gradient_arguments, normalize_rows_gradient<__nv_bfloat16>)
+BOUNDED_KERNEL(normalize_rows_gradient_f32, kernel_arguments::most_gradient_threads, 1, kernel_arguments::normalize_rows_gradient_arguments, normalize_rows_gradient<float>)
+
 }  // namespace troupe::dnn::on_gpu

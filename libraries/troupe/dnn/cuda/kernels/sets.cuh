@@ -197,4 +197,11 @@ __device__ void scale_gradient(const kernel_arguments::normalization_gradient_ar
   });
 }
 
+KERNELS(reduce, reduction_arguments, reduce)
+KERNELS(softmax, softmax_arguments, softmax)
+KERNELS(softmax_gradient, softmax_arguments, softmax_gradient)
+KERNELS(normalize, normalization_arguments, normalize)
+KERNELS(normalization_gradient, normalization_gradient_arguments, normalization_gradient)
+KERNELS(scale_gradient, normalization_gradient_arguments, scale_gradient)
+
 }  // namespace troupe::dnn::on_gpu

@@ -161,4 +161,10 @@ __device__ void pool_gradient(const kernel_arguments::pooling_arguments& r) {
   }
 }
 
+KERNELS(convolve, convolution_arguments, convolve)
+KERNELS(convolution_data_gradient, convolution_arguments, convolution_data_gradient)
+KERNELS(convolution_weight_gradient, convolution_arguments, convolution_weight_gradient)
+KERNELS(pool, pooling_arguments, pool)
+KERNELS(pool_gradient, pooling_arguments, pool_gradient)
+
 }  // namespace troupe::dnn::on_gpu

@@ -7,7 +7,7 @@
 #include <troupe/dnn/cuda/launches/launches.hpp>
 
 /// Templates that launch our kernels by name. launch<"convolve"> launches the kernel troupe_dnn_convolve_f32 or
-/// troupe_dnn_convolve_f64; kernel_list.inc names the function template of each kernel.
+/// troupe_dnn_convolve_f64; the file of its function template ends with its entry point.
 namespace troupe::dnn {
 
 /// Launches the kernel with this name for the type N.

@@ -3,6 +3,11 @@
 // The kernels of kernels.cu, compiled for the host, where a fake driver launches them.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
+#define KERNEL(NAME, ARGUMENTS, ...)                                                                    \
+  [[maybe_unused]] static const auto& NAME##_is_known = cuda::testing::driver().kernels.emplace_back( \
+      cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_dnn_" #NAME, true));
+#define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...) KERNEL(NAME, ARGUMENTS, __VA_ARGS__)
+
 #include "../kernels/attention.cuh"
 #include "../kernels/attention_decoding.cuh"
 #include "../kernels/attention_gradient.cuh"
@@ -15,19 +20,11 @@
 #include "../kernels/rows.cuh"
 #include "../kernels/windows.cuh"
 
-using namespace troupe::dnn;
-using namespace troupe::dnn::on_gpu;
-
 namespace troupe::dnn::testing {
 namespace {
 
-[[maybe_unused]] const bool kernels_are_known = [] {
+[[maybe_unused]] const bool driver_computes = [] {
   using cuda::testing::driver;
-#define KERNEL(NAME, ARGUMENTS, ...) cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_dnn_" #NAME, true),
-#define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...) KERNEL(NAME, ARGUMENTS, __VA_ARGS__)
-  driver().kernels = {
-#include "../kernels/kernel_list.inc"
-  };
   driver().attributes = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132}};
   driver().computes = true;
   driver().notes_calls = false;
