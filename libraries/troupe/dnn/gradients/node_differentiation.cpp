@@ -58,13 +58,11 @@ std::vector<value> node_differentiation::made(op what, std::vector<value> inputs
   return m.all(like.size());
 }
 
+void not_differentiable(node_differentiation& d) { d.refuse(to_string(d.node().what)); }
+
 std::vector<optional_gradient> gradients_of_inputs(const differentiated_node& p) {
   node_differentiation d(p);
-  const op what = d.node().what;
-  if (const auto differentiate = operations[what].differentiate)
-    differentiate(d);
-  else
-    d.refuse(to_string(what));
+  operations[index_of(d.node().what)].differentiate(d);
   return d.take();
 }
 

@@ -3,7 +3,19 @@
 #include <array>
 #include <cstring>
 #include <troupe/dnn/graph/encoded_graph.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
+#include <troupe/dnn/operations/random/attributes.hpp>
+#include <troupe/dnn/operations/recurrence/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/response_norm/attributes.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/request/records.hpp>
 
 namespace troupe::dnn {
@@ -18,8 +30,28 @@ bool is_sound_tensor(const encoded_tensor& t, std::size_t memory) noexcept {
   return t.where == place::number ? elements == 1 : elements > 0;
 }
 
-// The rules alone, so that an engine, which needs no gradients, does not link them.
-constexpr op_table<attribute_rules> rules = detail::operations.column(&detail::operation::rules);
+template <class F>
+bool has_sound_attributes(const encoded_node& n) noexcept {
+  return is_sound(n.what, n.attributes.as<F>(), {n.input_count, n.output_count});
+}
+template <class F>
+std::size_t value_inputs_of(const encoded_node& n) noexcept {
+  return count_value_inputs(n.what, n.attributes.as<F>(), {n.input_count, n.output_count});
+}
+
+// What the attributes of an operation determine.
+struct attribute_rules {
+  bool (*is_sound)(const encoded_node& n) noexcept;
+  std::size_t (*count_value_inputs)(const encoded_node& n) noexcept;
+};
+template <class F>
+constexpr attribute_rules rules_of{&has_sound_attributes<F>, &value_inputs_of<F>};
+
+constexpr attribute_rules rules[op_count] = {
+    rules_of<no_attributes>,
+#define OPERATION(NAME, KIND, ATTRIBUTES, ...) rules_of<ATTRIBUTES>,
+#include <troupe/dnn/graph/op_list.inc>
+};
 
 // Returns false if a seed's words are not 2 or 4 of u32 or i32 in memory, which engines read without conversion.
 bool has_sound_words(const encoded_node& n, std::span<const encoded_tensor> all) noexcept {
@@ -33,14 +65,13 @@ bool is_sound_node(const encoded_node& n) noexcept {
   if (!is_known(n.what)) return false;
   const op_info& i = info(n.what);
   return n.input_count >= i.least_inputs && n.input_count <= i.most_inputs && n.output_count >= i.least_outputs &&
-         n.output_count <= i.most_outputs && rules[n.what].is_sound(n);
+         n.output_count <= i.most_outputs && rules[index_of(n.what)].is_sound(n);
 }
 
 }  // namespace
 
 std::size_t encoded_node::count_value_inputs() const noexcept {
-  const auto count = rules[what].count_value_inputs;
-  return count != nullptr ? count(*this) : input_count;
+  return rules[index_of(what)].count_value_inputs(*this);
 }
 
 encoded_graph::encoded_graph(const std::byte* encoded, std::size_t bytes) noexcept {

@@ -18,9 +18,10 @@ known_output input_or_zero(const producer& p, std::size_t input) {
   return {.same = p.inputs[input]};
 }
 
+known_output zeros(const producer&, std::size_t) { return {}; }
+
 known_output output_of_nothing(const producer& p, std::size_t output) {
-  const auto known = operations[p.what].output_of_nothing;
-  return known != nullptr ? known(p, output) : known_output{};  // sums of nothing
+  return operations[index_of(p.what)].output_of_nothing(p, output);
 }
 
 }  // namespace troupe::dnn::detail

@@ -22,7 +22,7 @@ result<void> compute_by_vendor(const fused_step& s, const vendor_kernel& kernel,
 
 template <class N>
 void compute(const operator_step& s, const execution_context& w) {
-  const auto computation = operations<N>[s.what];
+  const auto computation = operations<N>[index_of(s.what)];
   if (computation == nullptr)
     die("dnn: a plan has an operator step for %s, which is elementwise or a view",
         std::string(to_string(s.what)).c_str());

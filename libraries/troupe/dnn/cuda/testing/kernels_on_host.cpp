@@ -3,7 +3,7 @@
 // The kernels of kernels.cu, compiled for the host, where a fake driver launches them.
 #include <troupe/cuda/testing/kernels_on_host.hpp>
 
-#define KERNEL(NAME, ARGUMENTS, ...)                                                                    \
+#define KERNEL(NAME, ARGUMENTS, ...)                                                                  \
   [[maybe_unused]] static const auto& NAME##_is_known = cuda::testing::driver().kernels.emplace_back( \
       cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_dnn_" #NAME, true));
 #define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...) KERNEL(NAME, ARGUMENTS, __VA_ARGS__)

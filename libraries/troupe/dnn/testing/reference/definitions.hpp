@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/graph/op_table.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
@@ -17,6 +16,7 @@
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
+#include <troupe/dnn/testing/reference/op_table.hpp>
 
 /// The table of the reference: what each operation means, and where rounding errors arise.
 namespace troupe::dnn::detail {
