@@ -154,16 +154,16 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
         << kind;
     EXPECT_FALSE(is_accepted(op::random, 1, 1, random_attributes{random_kind(kind), 0, 0, 0}))
         << "the seed is no memory";
-    EXPECT_EQ(is_accepted(op::resampling, 1, 1, resampling_attributes{resampling_kind(kind), 0}),
-              kind == 0 || kind == 2)
-        << kind;
     EXPECT_EQ(is_accepted(op::pooling_with_indexes, 1, 2, pooling_attributes{{1}, by_one, pooling_kind(kind)}),
               kind == 0)
         << kind;
     EXPECT_EQ(is_accepted(op::block_quantization, 1, 2, block_attributes{0, kind, dtype::f8e4m3, dtype::f32, {}}),
               kind > 0);
   }
-  EXPECT_FALSE(is_accepted(op::resampling_gradient, 1, 1, resampling_attributes{resampling_kind::linear, 2}));
+  for (const std::int64_t taps : {-1, 0, 1, 2, 3, 4, 5})
+    EXPECT_EQ(is_accepted(op::resampling, 1, 1, resampling_attributes{taps, 0}), taps == 1 || taps == 2 || taps == 4)
+        << taps;
+  EXPECT_FALSE(is_accepted(op::resampling_gradient, 1, 1, resampling_attributes{2, 2}));
   for (std::size_t inputs = 0; inputs <= 6; ++inputs)
     for (std::size_t outputs = 0; outputs <= encoded_node::most_outputs; ++outputs)
       for (const std::int64_t rms : {0, 1})

@@ -4,7 +4,6 @@
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
-#include <troupe/dnn/operations/resampling/sampling.hpp>
 #include <troupe/windows/geometry.hpp>
 
 namespace troupe::dnn {
@@ -23,7 +22,7 @@ result<void> enqueue_resampling(const operator_step& s, const execution_context&
                                            .to = w.at(to)};
   const std::size_t missing = windows::most_spatial + 2 - image.rank;
   for (std::size_t i = missing; i < windows::most_spatial; ++i)
-    r.in[i] = image.extents[i - missing + 2], r.out[i] = result.extents[i - missing + 2], r.taps[i] = taps_of(f.kind);
+    r.in[i] = image.extents[i - missing + 2], r.out[i] = result.extents[i - missing + 2], r.taps[i] = f.taps;
   const std::int64_t count = elements_of(to.shape);
   return forward ? launch_per_element<"resample">(w, count, r) : launch_per_element<"resampling_gradient">(w, count, r);
 }

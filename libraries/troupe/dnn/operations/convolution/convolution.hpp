@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/operations/pointwise/activation.hpp>
 #include <troupe/dnn/operations/windows/windows.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 
 namespace troupe::dnn {
 
@@ -33,5 +35,49 @@ inline value convolution_weight_gradient(const value& dy, const value& x,
 /// result has `more` elements beyond those that the windows cover.
 value transposed_convolution(const value& x, const value& filters, const convolution_options& o = {},
                              per_axis more = 0);
+
+/// y = activation(alpha * convolution(x, filters) + beta * residual + bias). The bias has an element for each filter.
+/// If beta is not 0 and `residual` is not given, y is also read.
+///   gpu.tell(dnn::conv_forward{.x = x, .filters = w, .y = y, .bias = b, .padding = 1});
+struct conv_forward {
+  in_any x, filters;
+  out_any y;
+  std::optional<in_any> bias = {};
+  std::optional<in_any> residual = {};  ///< the old y if not given; not allowed if beta is 0
+  double alpha = 1, beta = 0;
+  dnn::activation activation = {};
+  per_axis padding = 0;         ///< zeros before the image
+  per_axis padding_after = {};  ///< zeros after the image; as many as `padding` if it is not given
+  per_axis stride = 1, dilation = 1;
+  std::int64_t groups = 1;  ///< number of groups of channels; each filter reads the channels of one group
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.conv_forward", x, filters, y, bias, residual, alpha, beta, activation, padding, padding_after,
+                 stride, dilation, groups, options)
+  computation sent() const;
+};
+/// dx = alpha * the gradient of x, computed from dy, the gradient of y, + beta * the old dx.
+struct conv_data_backward {
+  in_any dy, filters;
+  out_any dx;
+  double alpha = 1, beta = 0;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  std::int64_t groups = 1;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.conv_data_backward", dy, filters, dx, alpha, beta, padding, padding_after, stride, dilation,
+                 groups, options)
+  computation sent() const;
+};
+/// dfilters = alpha * the gradient of the filters, computed from dy, the gradient of y, + beta * the old dfilters.
+struct conv_weight_backward {
+  in_any dy, x;
+  out_any dfilters;
+  double alpha = 1, beta = 0;
+  per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
+  std::int64_t groups = 1;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.conv_weight_backward", dy, x, dfilters, alpha, beta, padding, padding_after, stride, dilation,
+                 groups, options)
+  computation sent() const;
+};
 
 }  // namespace troupe::dnn

@@ -7,7 +7,9 @@
 #include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/operations/ctc/ctc.hpp>
 #include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -57,6 +59,19 @@ value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_label
   m.with(ctc_attributes{l.blank});
   m.add_output(detail::floating_type({dloss, logits}), logits.extents());
   return m.done();
+}
+
+computation ctc_forward::sent() const {
+  detail::request_builder f({{"dloss", "dlosses"}});
+  const value of = f.read("logits", logits);
+  const ctc_labels l{f.read("labels", labels), f.read("steps", steps), f.read("counts", counts), blank};
+  const value all = ctc_loss(of, l);
+  f.write("losses", all, losses);
+  f.require_with("dlogits", dlogits.has_value(), "dlosses", dlosses.has_value());
+  // Without dlosses, the gradient of each loss is 1.
+  if (dlogits)
+    f.write("dlogits", ctc_loss_gradient(dlosses ? f.read("dlosses", *dlosses) : select(all, 1, 1), of, l), *dlogits);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

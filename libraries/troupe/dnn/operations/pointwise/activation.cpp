@@ -6,6 +6,8 @@
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/pointwise/activation.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <troupe/dnn/operations/reductions/reductions.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 #include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn {
@@ -102,6 +104,25 @@ value activation_gradient_of_output(const value& dy, const value& y, const activ
     return refused(cat("is ", to_string(a.kind), has_slope(a.kind) ? " without a slope above 0" : ""),
                    "a function whose derivative follows from y; otherwise give x");
   return a.kind == kind::none ? dy : dy * derivative_from_output(y, a);
+}
+
+computation activation_forward::sent() const {
+  detail::request_builder f;
+  f.write("y", activate(f.read("x", x), activation), y);
+  return f.done(options);
+}
+
+computation activation_backward::sent() const {
+  detail::request_builder f({{"argument 0", "dy"}, {"argument 1", x ? "x" : "y"}});
+  if (x && y) f.refuse("y", "is given", "none, as x is given");
+  if (!x && !y) f.refuse("x", "is not given", "x or y");
+  const value d = f.read("dy", dy);
+  f.write("dx",
+          x   ? activation_gradient_of_input(d, f.read("x", *x), activation)
+          : y ? activation_gradient_of_output(d, f.read("y", *y), activation)
+              : d,
+          dx);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

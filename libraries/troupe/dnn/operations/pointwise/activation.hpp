@@ -4,6 +4,7 @@
 
 #include <troupe/base/enumeration.hpp>
 #include <troupe/dnn/graph/value.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 
 namespace troupe::dnn {
 
@@ -43,5 +44,26 @@ value activation_gradient_of_output(const value& dy, const value& y, const activ
 /// Returns true if the derivative can be computed from y. This holds for none, relu, tanh, sigmoid and softplus, and
 /// for leaky_relu and elu with a positive slope.
 bool can_use_output(const activation& a) noexcept;
+
+/// y = activation(x).
+struct activation_forward {
+  in_any x;
+  out_any y;
+  dnn::activation activation;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.activation_forward", x, y, activation, options)
+  computation sent() const;
+};
+/// dx = the gradient of x, computed from dy, the gradient of y, and from x or y. y suffices for relu, tanh, sigmoid and
+/// softplus, and for leaky_relu and elu with a positive slope.
+struct activation_backward {
+  in_any dy;
+  out_any dx;
+  dnn::activation activation;
+  std::optional<in_any> x = {}, y = {};  ///< exactly one of both
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.activation_backward", dy, dx, activation, x, y, options)
+  computation sent() const;
+};
 
 }  // namespace troupe::dnn

@@ -8,6 +8,8 @@
 #include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <troupe/dnn/operations/reductions/reductions.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -55,6 +57,12 @@ value convert(const value& x, dtype to) {
   if (!detail::is_element(to)) m.refuse("type", cat("is ", to_string(to)), std::string(detail::elements));
   m.add_output(to, x.extents());
   return m.done();
+}
+
+computation transform::sent() const {
+  detail::request_builder f;
+  f.write("y", f.read("x", x), alpha, beta, y);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/graph/value.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 #include <troupe/epilogue/op.hpp>
 
 /// Functions of elements, which are the operations of epilogues (docs/epilogues.md). Along each axis, the extents of
@@ -86,5 +87,15 @@ template <class T>
 value convert(const value& x) {
   return convert(x, dtype_of<T>);
 }
+
+/// y = alpha * x + beta * the old y, rounded to the type of y. The strides of x and y may differ.
+struct transform {
+  in_any x;
+  out_any y;
+  double alpha = 1, beta = 0;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.transform", x, y, alpha, beta, options)
+  computation sent() const;
+};
 
 }  // namespace troupe::dnn

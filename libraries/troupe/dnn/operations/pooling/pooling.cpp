@@ -4,9 +4,13 @@
 #include <array>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
+#include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/operations/pooling/pooling.hpp>
+#include <troupe/dnn/operations/reductions/reductions.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 #include <troupe/windows/check.hpp>
 #include <utility>
 
@@ -109,6 +113,11 @@ value pool_gradient(node_maker m, const value& dy, std::span<const std::int64_t>
   return m.done();
 }
 
+template <class R>
+pooling_options options_of(const R& r) noexcept {
+  return {.padding = r.padding, .padding_after = r.padding_after, .stride = r.stride, .dilation = r.dilation};
+}
+
 }  // namespace
 
 value max_pool(const value& x, per_axis window, const pooling_options& o) {
@@ -155,6 +164,31 @@ value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, pe
   if (!m.has_rank("dy", dy, 3, 2 + most_spatial)) return m.done();
   return pool_gradient(std::move(m), dy, of_x, detail::floating_type({dy}), window, o,
                        counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
+}
+
+computation pool_forward::sent() const {
+  detail::request_builder f;
+  const value image = f.read("x", x);
+  f.write("y",
+          kind == pooling_kind::maximum ? max_pool(image, window, options_of(*this))
+                                        : mean_pool(image, window, options_of(*this), kind == pooling_kind::mean),
+          y);
+  return f.done(options);
+}
+
+computation pool_backward::sent() const {
+  detail::request_builder f({{"result", "dx"}});
+  const bool is_maximum = kind == pooling_kind::maximum;
+  if (!x && is_maximum) f.refuse("x", "is not given", "the image whose maxima were taken");
+  if (x && !is_maximum) f.refuse("x", "is given", "none, for a mean");
+  const value d = f.read("dy", dy);
+  if (x) {
+    f.write("dx", max_pool_gradient(d, f.read("x", *x), window, options_of(*this)), dx);
+  } else {
+    const std::span<const std::int64_t> of_x(dx.shape().extents.data(), dx.shape().rank);
+    f.write("dx", mean_pool_gradient(d, of_x, window, options_of(*this), kind == pooling_kind::mean), dx);
+  }
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/graph/kinds.hpp>
 #include <troupe/dnn/operations/windows/windows.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 
 namespace troupe::dnn {
 
@@ -33,5 +35,33 @@ value max_pool_index_gradient(const value& dy, const value& indexes, std::span<c
                               per_axis window, const pooling_options& o = {});
 value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, per_axis window,
                          const pooling_options& o = {}, bool counts_padding = true);
+
+/// y = the maximum or the mean of each window of x.
+struct pool_forward {
+  in_any x;
+  out_any y;
+  per_axis window;
+  pooling_kind kind = pooling_kind::maximum;
+  per_axis padding = 0;         ///< zeros before the image; a maximum ignores them
+  per_axis padding_after = {};  ///< zeros after the image; as many as `padding` if it is not given
+  per_axis stride = {};         ///< the extents of the window if not given
+  per_axis dilation = 1;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, options)
+  computation sent() const;
+};
+/// dx = the gradient of x, computed from dy, the gradient of y. For a maximum, the gradient goes to the first maximum
+/// of each window in row-major order.
+struct pool_backward {
+  in_any dy;
+  out_any dx;
+  per_axis window;
+  std::optional<in_any> x = {};  ///< required for a maximum; not allowed for a mean
+  pooling_kind kind = pooling_kind::maximum;
+  per_axis padding = 0, padding_after = {}, stride = {}, dilation = 1;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.pool_backward", dy, dx, window, x, kind, padding, padding_after, stride, dilation, options)
+  computation sent() const;
+};
 
 }  // namespace troupe::dnn

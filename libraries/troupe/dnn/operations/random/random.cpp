@@ -6,6 +6,7 @@
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/random.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -47,6 +48,13 @@ value drop(std::string_view name, std::string_view input, const value& x, double
   return select(mask, probability < 1 ? x * (1 / (1 - probability)) : x, 0);
 }
 
+template <class R>
+random_seed seed_of(detail::request_builder& f, const R& r) {
+  if (!r.words) return {r.seed, r.offset};
+  if (r.seed != 0) f.refuse("seed", cat("is ", r.seed), "0, as words are given");
+  return random_seed(f.read("words", *r.words), r.offset);
+}
+
 }  // namespace
 
 value random_uniform(std::span<const std::int64_t> extents, const random_seed& s) {
@@ -64,6 +72,20 @@ value dropout(const value& x, double probability, const random_seed& s) {
 }
 value dropout_gradient(const value& dy, double probability, const random_seed& s) {
   return drop("dropout_gradient", "dy", dy, probability, s);
+}
+
+computation dropout_forward::sent() const {
+  detail::request_builder f({{"seed", "words"}});
+  const random_seed s = seed_of(f, *this);
+  f.write("y", dropout(f.read("x", x), probability, s), y);
+  return f.done(options);
+}
+
+computation dropout_backward::sent() const {
+  detail::request_builder f({{"seed", "words"}});
+  const random_seed s = seed_of(f, *this);
+  f.write("dx", dropout_gradient(f.read("dy", dy), probability, s), dx);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

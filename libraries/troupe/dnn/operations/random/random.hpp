@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <troupe/dnn/graph/value.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 
 namespace troupe::dnn {
 
@@ -52,5 +53,30 @@ inline value random_bernoulli(std::initializer_list<std::int64_t> extents, doubl
 /// seed.
 value dropout(const value& x, double probability, const random_seed& s);
 value dropout_gradient(const value& dy, double probability, const random_seed& s);
+
+/// y = x / (1 - probability), or 0 with the probability.
+struct dropout_forward {
+  in_any x;
+  out_any y;
+  double probability;
+  std::uint64_t seed = 0;    ///< seed and offset are part of the plan's key
+  std::uint64_t offset = 0;  ///< index of the first element's number in the sequence of the seed
+  /// Given instead of the seed: 2 or 4 words of u32 or i32, which are read when the request runs; see random_seed.
+  std::optional<in_any> words = {};
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.dropout_forward", x, y, probability, seed, offset, words, options)
+  computation sent() const;
+};
+/// dx = the gradient of x, computed from dy, the gradient of y. The other fields must be those of the forward request.
+struct dropout_backward {
+  in_any dy;
+  out_any dx;
+  double probability;
+  std::uint64_t seed = 0, offset = 0;
+  std::optional<in_any> words = {};
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.dropout_backward", dy, dx, probability, seed, offset, words, options)
+  computation sent() const;
+};
 
 }  // namespace troupe::dnn

@@ -11,6 +11,7 @@
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/reductions/reductions.hpp>
 #include <troupe/dnn/operations/shaping/shaping.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -84,6 +85,34 @@ value product(const value& a, const value& b) {
     m.refuse("b", cat("holds ", to_string(b.type())), cat(to_string(a.type()), ", as a does; convert one of them"));
   m.add_sum_output(detail::type_of_sums(a, b), std::span<const std::int64_t>(e.data(), rank), x[rank - 1]);
   return m.done();
+}
+
+computation softmax_forward::sent() const {
+  detail::request_builder f({{"axis", "over"}});
+  const value from = f.read("x", x);
+  f.write("y", logarithmic ? log_softmax(from, over) : softmax(from, over), y);
+  return f.done(options);
+}
+
+computation softmax_backward::sent() const {
+  detail::request_builder f({{"axis", "over"}});
+  const value d = f.read("dy", dy), of = f.read("y", y);
+  f.write("dx", logarithmic ? log_softmax_gradient(d, of, over) : softmax_gradient(d, of, over), dx);
+  return f.done(options);
+}
+
+computation reduction::sent() const {
+  detail::request_builder f;
+  const value from = f.read("x", x);
+  std::vector<std::size_t> over;
+  for (std::size_t i = 0; i < from.rank() && i < y.shape().rank; ++i)
+    if (y.shape().extents[i] == 1) over.push_back(i);
+  if (y.shape().rank != from.rank())
+    f.refuse("y", cat("has ", detail::axes_text(y.shape().rank)), cat(from.rank(), ", as x has"));
+  else if (over.empty())
+    f.refuse("y", "has no extent of 1", "extent 1 along each axis that is reduced");
+  f.write("y", reduce(from, kind, over), alpha, beta, y);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -10,6 +10,8 @@
 #include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/resampling.hpp>
+#include <troupe/dnn/operations/response_norm/response_norm.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 #include <troupe/windows/geometry.hpp>
 #include <vector>
 
@@ -21,6 +23,10 @@ using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
 // The longest extent for which the products of two extents and small factors in sampling_axis fit 64 bits.
 constexpr std::int64_t longest = std::int64_t{1} << 28;
+
+std::int64_t taps_of(resampling_kind k) noexcept {
+  return k == resampling_kind::nearest ? 1 : k == resampling_kind::linear ? 2 : 4;
+}
 
 value make(op what, std::string_view name, std::string_view input, std::string_view result, const value& from,
            std::span<const std::int64_t> to, const resampling_options& o) {
@@ -38,9 +44,19 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
     if (from.extents()[2 + i] > longest) m.refuse_extents(input, from, cat("extents up to ", longest));
   }
   m.require_known("kind", o.kind);
-  m.with(resampling_attributes{o.kind, o.aligned_corners});
+  m.with(resampling_attributes{taps_of(o.kind), o.aligned_corners});
   if (m.fine()) m.add_output(detail::floating_type({from}), std::span<const std::int64_t>(e.data(), from.rank()));
   return m.done();
+}
+
+// Returns the spatial extents of the operand. Refuses it, and returns those of `other`, if the ranks differ.
+std::span<const std::int64_t> spatial_of(detail::request_builder& f, std::string_view field, const out_any& o,
+                                         std::string_view other_field, const value& other) {
+  const std::size_t rank = o.shape().rank;
+  if (rank == other.rank() && rank > 2) return {o.shape().extents.data() + 2, rank - 2};
+  if (rank != 0 && rank != other.rank())
+    f.refuse(field, cat("has ", detail::axes_text(rank)), cat(other.rank(), ", as ", other_field));
+  return other.extents().subspan(std::min<std::size_t>(2, other.rank()));
 }
 
 }  // namespace
@@ -65,6 +81,20 @@ value resample_by(const value& x, std::span<const double> factors, const resampl
 
 value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, const resampling_options& o) {
   return make(op::resampling_gradient, "resampling_gradient", "dy", "extents of x", dy, of_x, o);
+}
+
+computation resample_forward::sent() const {
+  detail::request_builder f({{"result", "y"}});
+  const value image = f.read("x", x);
+  f.write("y", resample(image, spatial_of(f, "y", y, "x", image), {kind, aligned_corners}), y);
+  return f.done(options);
+}
+
+computation resample_backward::sent() const {
+  detail::request_builder f({{"extents of x", "dx"}});
+  const value d = f.read("dy", dy);
+  f.write("dx", resample_gradient(d, spatial_of(f, "dx", dx, "dy", d), {kind, aligned_corners}), dx);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

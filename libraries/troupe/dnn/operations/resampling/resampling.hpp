@@ -4,10 +4,15 @@
 
 #include <initializer_list>
 #include <span>
-#include <troupe/dnn/graph/kinds.hpp>
+#include <troupe/base/enumeration.hpp>
 #include <troupe/dnn/graph/value.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 
 namespace troupe::dnn {
+
+/// The interpolation between the elements of an image.
+enum class resampling_kind : std::int64_t { nearest, linear, cubic };
+TROUPE_ENUM(resampling_kind, nearest, linear, cubic)
 
 /// Options of a resampling: the interpolation, and the positions of the result's elements in the image.
 struct resampling_options {
@@ -36,5 +41,26 @@ inline value resample_gradient(const value& dy, std::initializer_list<std::int64
                                const resampling_options& o = {}) {
   return resample_gradient(dy, std::span(of_x.begin(), of_x.size()), o);
 }
+
+/// y = x, resampled to the spatial extents of y.
+struct resample_forward {
+  in_any x;
+  out_any y;
+  resampling_kind kind = resampling_kind::linear;
+  bool aligned_corners = false;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, options)
+  computation sent() const;
+};
+/// dx = the gradient of x, computed from dy, the gradient of y. dx has the extents of x.
+struct resample_backward {
+  in_any dy;
+  out_any dx;
+  resampling_kind kind = resampling_kind::linear;
+  bool aligned_corners = false;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.resample_backward", dy, dx, kind, aligned_corners, options)
+  computation sent() const;
+};
 
 }  // namespace troupe::dnn

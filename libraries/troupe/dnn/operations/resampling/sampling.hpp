@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/dnn/graph/kinds.hpp>
 #include <troupe/epilogue/host_device.hpp>
 
 namespace troupe::dnn {
@@ -17,7 +16,7 @@ TROUPE_HOST_DEVICE std::int64_t floor_quotient(std::int64_t a, std::int64_t b) n
 /// choose the same elements.
 struct sampling_axis {
   std::int64_t in, out;
-  std::int64_t taps;  ///< number of neighbors from which an element is interpolated: 1, 2 or 4
+  std::int64_t taps;  ///< see resampling_attributes
   std::int64_t aligned;
 
   /// Returns the index of the first neighbor of element o. Sets `rest` to the distance of the element, from 0 to 1,
@@ -66,10 +65,6 @@ TROUPE_HOST_DEVICE N sampling_weight(std::int64_t taps, std::int64_t k, N rest) 
   const N distance = k == 0 ? 1 + rest : k == 1 ? rest : k == 2 ? 1 - rest : 2 - rest;
   if (k == 1 || k == 2) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
   return a * (((distance - 5) * distance + 8) * distance - 4);
-}
-
-inline std::int64_t taps_of(resampling_kind k) noexcept {
-  return k == resampling_kind::nearest ? 1 : k == resampling_kind::linear ? 2 : 4;
 }
 
 }  // namespace troupe::dnn

@@ -9,6 +9,7 @@
 #include <troupe/dnn/operations/operations.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/response_norm.hpp>
+#include <troupe/dnn/requests/request_builder.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -26,6 +27,11 @@ value make(node_maker m, const value& x, dtype type, const response_norm_options
   return m.done();
 }
 
+template <class R>
+response_norm_options options_of(const R& r) noexcept {
+  return {.size = r.size, .alpha = r.alpha, .beta = r.beta, .k = r.k};
+}
+
 }  // namespace
 
 value local_response_norm(const value& x, const response_norm_options& o) {
@@ -40,6 +46,19 @@ value local_response_norm_gradient(const value& dy, const value& x, const respon
       !std::equal(dy.extents().begin(), dy.extents().end(), x.extents().begin(), x.extents().end()))
     m.refuse_extents("dy", dy, cat(node_maker::text_of(x.extents()), ", as x has"));
   return make(std::move(m), x, detail::floating_type({dy, x}), o);
+}
+
+computation lrn_forward::sent() const {
+  detail::request_builder f;
+  f.write("y", local_response_norm(f.read("x", x), options_of(*this)), y);
+  return f.done(options);
+}
+
+computation lrn_backward::sent() const {
+  detail::request_builder f;
+  const value d = f.read("dy", dy), of = f.read("x", x);
+  f.write("dx", local_response_norm_gradient(d, of, options_of(*this)), dx);
+  return f.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <troupe/dnn/graph/value.hpp>
+#include <troupe/dnn/requests/computation.hpp>
 
 namespace troupe::dnn {
 
@@ -20,5 +21,26 @@ struct response_norm_options {
 /// position. Channels outside the image count as 0.
 value local_response_norm(const value& x, const response_norm_options& o = {});
 value local_response_norm_gradient(const value& dy, const value& x, const response_norm_options& o = {});
+
+/// y = x / (k + alpha / size * sum)^beta, where the sum adds the squares in `size` neighboring channels.
+struct lrn_forward {
+  in_any x;
+  out_any y;
+  std::int64_t size = 5;  ///< number of channels in the sum, see response_norm_options
+  double alpha = 1e-4, beta = 0.75, k = 2;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, options)
+  computation sent() const;
+};
+/// dx = the gradient of x, computed from dy, the gradient of y.
+struct lrn_backward {
+  in_any dy, x;
+  out_any dx;
+  std::int64_t size = 5;
+  double alpha = 1e-4, beta = 0.75, k = 2;
+  computation_options options = {};
+  TROUPE_REQUEST("dnn.lrn_backward", dy, x, dx, size, alpha, beta, k, options)
+  computation sent() const;
+};
 
 }  // namespace troupe::dnn

@@ -28,13 +28,13 @@ std::vector<weighted_index> sources_of(const resampling_attributes& f, std::int6
                                        std::int64_t out) {
   const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
   const auto on_image = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
-  if (f.kind == resampling_kind::nearest) {
+  if (f.taps == 1) {
     if (f.aligned == 0) return {{on_image(std::floor((2 * i + 1) * from / (2 * to))), 1}};
     return {{on_image(out == 1 ? 0 : std::floor((2 * i * (from - 1) + (to - 1)) / (2 * (to - 1)))), 1}};
   }
   const double position = f.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
   const double below = std::floor(position), rest = position - below;
-  if (f.kind == resampling_kind::linear) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
+  if (f.taps == 2) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
   std::vector<weighted_index> all;
   for (int k = -1; k <= 2; ++k) all.push_back({on_image(below + k), cubic(rest - k)});
   return all;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/recurrence/requests.hpp>
 #include <troupe/dnn/operations/recurrence/rnn.hpp>
-#include <troupe/dnn/requests/ready_rnn.hpp>
 #include <troupe/dnn/requests/request_builder.hpp>
 
 namespace troupe::dnn {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <troupe/dnn/graph/kinds.hpp>
+#include <troupe/dnn/operations/recurrence/rnn_weights.hpp>
 #include <troupe/dnn/requests/computation.hpp>
-#include <troupe/dnn/requests/ready_rnn_weights.hpp>
 
 /// Layers of recurrences as requests, see rnn.hpp. `weights` has one element for each layer; if `bidirectional`, it has
 /// two, and the second is that of the reversed direction. States are layers x batch x width in the same order, so all

@@ -6,9 +6,8 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>
+#include <troupe/dnn/operations/normalization/requests.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
-#include <troupe/dnn/requests/ready_batch_norm.hpp>
-#include <troupe/dnn/requests/ready_norms.hpp>
 #include <troupe/dnn/requests/request_builder.hpp>
 
 namespace troupe::dnn {
