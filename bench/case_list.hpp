@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace troupe::bench {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::bench {

@@ -6,10 +6,10 @@
 #include <apps/cli/command_line.hpp>
 #include <apps/cli/output.hpp>
 #include <bench/gpu/raw_side.hpp>
+#include <bench/host/ping_pong.hpp>
 #include <bench/measures.hpp>
-#include <bench/ping_pong.hpp>
 #include <bench/report.hpp>
-#include <bench/run_program.hpp>
+#include <bench/system/run_program.hpp>
 #include <cstdio>
 #include <limits>
 #include <span>

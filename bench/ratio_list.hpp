@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace troupe::bench {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace troupe::bench {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# torch_train.py DEVICE IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/residual_network.hpp in PyTorch,
+# torch_train.py DEVICE IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/networks/residual_network.hpp in PyTorch,
 # with the same values. Prints one line: images per second, eager and compiled, the first loss, and the loss after STEPS
 # steps. It prints "compiled 0" if the network cannot be compiled. troupe bench runs it for dnn.train, and with the
 # device cpu for dnn.train.host.

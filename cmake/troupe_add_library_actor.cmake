@@ -18,7 +18,7 @@
 # Options:
 #   DEPENDS component...           components that the requests use, besides troupe::request
 #   FOLDERS folder...              more folders with *.cpp, *.hpp and *.test.cpp of the requests
-#   HOST_FOLDERS, CUDA_FOLDERS folder...  more folders with *.cpp of the engine, such as cuda/launches
+#   HOST_FOLDERS, CUDA_FOLDERS folder...  more folders with *.cpp and *.test.cpp of the engine, such as cuda/launches
 #   APPLICATION source...          sources that send requests or otherwise use a device: troupe::<name>, which engines do not link
 #   APPLICATION_DEPENDS component...  components that these sources use, besides the requests
 #   HOST_LINK, CUDA_LINK target... the vendor's library. If it is missing, the engine is left out, and `troupe doctor` reports that.
@@ -67,11 +67,12 @@ endfunction()
 
 # Sets `sources` to the sources of the engine in the folder `backend`, and `tests` to their tests.
 macro(troupe_sources_of_engine backend)
-  file(GLOB tests CONFIGURE_DEPENDS ${backend}/*.test.cpp)
   string(TOUPPER ${backend} prefix)
-  set(patterns ${backend} ${arg_${prefix}_FOLDERS})
-  list(TRANSFORM patterns APPEND /*.cpp)
-  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  set(parts ${backend} ${arg_${prefix}_FOLDERS})
+  list(TRANSFORM parts APPEND /*.cpp OUTPUT_VARIABLE sources)
+  list(TRANSFORM parts APPEND /*.test.cpp OUTPUT_VARIABLE tests)
+  file(GLOB sources CONFIGURE_DEPENDS ${sources})
+  file(GLOB tests CONFIGURE_DEPENDS ${tests})
   list(REMOVE_ITEM sources ${tests} "")
   set(folders ${CMAKE_CURRENT_SOURCE_DIR})
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${backend}/CMakeLists.txt)

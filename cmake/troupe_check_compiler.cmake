@@ -4,7 +4,7 @@
 # troupe_check_compiler(variable who clang)
 #   Sets the variable to the reason why `who` cannot use the C++ compiler of this project, or to an empty text. `clang`
 #   is the oldest sufficient version. For programs that do not use CMake, the headers check the same:
-#   runtime/troupe/base/compiler.hpp.
+#   runtime/troupe/base/compiler/compiler.hpp.
 function(troupe_check_compiler variable who clang)
   set(oldest_GNU 12)
   set(oldest_Clang ${clang})

@@ -3,7 +3,7 @@
 #include <apps/chaos/refitting.hpp>
 #include <random>
 #include <troupe/base/bfloat16.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 
 namespace chaos {

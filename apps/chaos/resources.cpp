@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace chaos {
 namespace fs = std::filesystem;

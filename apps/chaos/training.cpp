@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/sealing.hpp>
 #include <troupe/dnn/dnn.hpp>
 

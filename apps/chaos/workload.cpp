@@ -4,7 +4,7 @@
 #include <apps/chaos/workload.hpp>
 #include <functional>
 #include <random>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/blas/blas.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/device/matrix_copy.hpp>

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <set>
 #include <string_view>
-#include <troupe/base/trusted_file.hpp>
+#include <troupe/base/files/trusted_file.hpp>
 
 namespace troupe::apps {
 namespace {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string_view>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/key_values.hpp>
+#include <troupe/base/text/key_values.hpp>
 
 namespace troupe::apps {
 namespace {

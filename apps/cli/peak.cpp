@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/x86_processor.hpp>
+#include <troupe/base/processor/x86_processor.hpp>
 #include <vector>
 
 namespace troupe::apps {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <random>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace demo {
 

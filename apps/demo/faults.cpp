@@ -5,8 +5,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/blas/blas.hpp>
 
 namespace demo {

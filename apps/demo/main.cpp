@@ -6,14 +6,14 @@
 #include <apps/cli/installation.hpp>
 #include <apps/cli/output.hpp>
 #include <apps/demo/faults.hpp>
-#include <apps/demo/plot.hpp>
+#include <apps/demo/picture/plot.hpp>
 #include <apps/demo/show.hpp>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 
 namespace {

@@ -5,8 +5,8 @@
 #include <apps/demo/breaker.hpp>
 #include <apps/demo/serve.hpp>
 #include <chrono>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 
 namespace demo {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <apps/demo/show.hpp>
 #include <cmath>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace demo {
 

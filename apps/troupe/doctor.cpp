@@ -7,8 +7,8 @@
 #include <apps/troupe/doctor.hpp>
 #include <chrono>
 #include <cstdio>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 namespace troupe::apps {

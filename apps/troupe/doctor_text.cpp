@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <apps/troupe/doctor.hpp>
 #include <cmath>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/version.hpp>
 
 namespace troupe::apps {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <apps/troupe/engine_report.hpp>
 #include <fstream>
-#include <troupe/protocol/description.hpp>
+#include <troupe/protocol/descriptions/description.hpp>
 
 namespace troupe::apps {
 namespace {

@@ -5,7 +5,7 @@
 #include <apps/cli/terminal.hpp>
 #include <apps/troupe/gpu_report.hpp>
 #include <cstdlib>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace troupe::apps {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace troupe::apps {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <troupe/base/enumeration.hpp>
-#include <troupe/protocol/description.hpp>
+#include <troupe/protocol/descriptions/description.hpp>
 #include <vector>
 
 namespace troupe::apps {

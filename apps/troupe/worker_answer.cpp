@@ -6,7 +6,7 @@
 #include <optional>
 #include <sstream>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 
 namespace troupe::apps {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 #include <troupe/base/time_span.hpp>
-#include <troupe/channel/process.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <vector>
 
 namespace troupe::apps {

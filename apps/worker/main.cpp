@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-#include <troupe/channel/process.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <troupe/worker/plugins/describe_driver.hpp>
 #include <troupe/worker/plugins/describe_engine.hpp>
 #include <troupe/worker/plugins/load_library.hpp>

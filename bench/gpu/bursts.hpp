@@ -6,8 +6,8 @@
 #include <bench/rounds.hpp>
 #include <cstdio>
 #include <string>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/device.hpp>
 #include <vector>
 

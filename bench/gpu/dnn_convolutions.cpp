@@ -5,7 +5,7 @@
 #include <bench/case_list.hpp>
 #include <bench/gpu/graph_pair.hpp>
 #include <bench/measures.hpp>
-#include <bench/resnet50.hpp>
+#include <bench/networks/resnet50.hpp>
 #include <vector>
 
 namespace troupe::bench {

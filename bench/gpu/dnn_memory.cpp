@@ -6,8 +6,8 @@
 #include <bench/case_list.hpp>
 #include <bench/element_difference.hpp>
 #include <bench/gpu/graph_pair.hpp>
-#include <bench/local_graph.hpp>
 #include <bench/measures.hpp>
+#include <bench/networks/local_graph.hpp>
 #include <cmath>
 #include <numeric>
 #include <random>

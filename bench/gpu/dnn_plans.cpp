@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The first run of graphs for which another process has already made plans.
-#include <bench/empty_cache.hpp>
 #include <bench/gpu/graph_pair.hpp>
 #include <bench/measures.hpp>
-#include <bench/resnet50.hpp>
+#include <bench/networks/resnet50.hpp>
+#include <bench/system/empty_cache.hpp>
 #include <cstdio>
 #include <troupe/base/clock.hpp>
 

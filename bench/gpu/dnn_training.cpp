@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of training a small residual network, compared with the same network in PyTorch.
 #include <bench/measures.hpp>
-#include <bench/training.hpp>
-#include <troupe/base/cat.hpp>
+#include <bench/networks/training.hpp>
+#include <troupe/base/text/cat.hpp>
 
 namespace troupe::bench {
 namespace {

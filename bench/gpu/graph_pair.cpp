@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bench/element_difference.hpp>
 #include <bench/gpu/graph_pair.hpp>
-#include <bench/jit_kernels.hpp>
+#include <bench/host/jit_kernels.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/plan/disk_cache.hpp>
 

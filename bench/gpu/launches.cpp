@@ -9,8 +9,8 @@
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
 #include <cstdio>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/graph/graph.hpp>
 
 namespace troupe::bench {

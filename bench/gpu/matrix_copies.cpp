@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bench/gpu/matrix_copies.hpp>
-#include <bench/jit_kernels.hpp>
+#include <bench/host/jit_kernels.hpp>
 #include <bit>
 #include <cmath>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::bench {

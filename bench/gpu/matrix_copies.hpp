@@ -6,7 +6,7 @@
 #include <string>
 #include <troupe/device/device.hpp>
 #include <troupe/epilogue/expression.hpp>
-#include <troupe/request/any_operand.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 #include <vector>
 
 namespace troupe::bench {

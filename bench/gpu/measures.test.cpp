@@ -8,7 +8,7 @@
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
 #include <bench/measures.hpp>
-#include <bench/residual_network.hpp>
+#include <bench/networks/residual_network.hpp>
 #include <cstdlib>
 
 namespace troupe::bench {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bench/gpu/product_pair.hpp>
 #include <cmath>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 
 namespace troupe::bench {

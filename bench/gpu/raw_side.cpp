@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <bench/gpu/raw_side.hpp>
-#include <bench/run_program.hpp>
+#include <bench/system/run_program.hpp>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>

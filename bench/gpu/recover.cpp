@@ -12,7 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/faults/faults.hpp>
 
 namespace troupe::bench {

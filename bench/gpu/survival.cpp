@@ -13,7 +13,7 @@
 #include <functional>
 #include <map>
 #include <thread>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/sealing.hpp>
 #include <troupe/faults/faults.hpp>
 

@@ -5,14 +5,14 @@
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/bursts.hpp>
 #include <bench/gpu/raw_side.hpp>
-#include <bench/jit_kernels.hpp>
+#include <bench/host/jit_kernels.hpp>
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/fft/fft.hpp>
 
 namespace troupe::bench {

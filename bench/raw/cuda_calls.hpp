@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <bench/raw/raw.hpp>
 #include <string>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cuda/handles.hpp>
 

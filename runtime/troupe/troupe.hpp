@@ -3,7 +3,7 @@
 #pragma once
 
 /// Everything that a program normally needs. Each library actor has its own header, such as <troupe/blas/blas.hpp>.
-#include <troupe/base/compiler.hpp>
+#include <troupe/base/compiler/compiler.hpp>
 
 #include <troupe/async/pending.hpp>
 #include <troupe/async/task.hpp>

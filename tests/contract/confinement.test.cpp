@@ -13,7 +13,7 @@
 #include <troupe/worker/process/file_rules.hpp>
 #include <vector>
 
-#include "jit_source.hpp"
+#include <tests/contract/kernels/jit_source.hpp>
 
 namespace troupe::whole {
 namespace {

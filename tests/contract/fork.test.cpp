@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 #include <tests/support/in_child.hpp>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/device/keep_content.hpp>
 #include <troupe/device/managed.hpp>
 #include <troupe/device/peers.hpp>

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <tests/support/in_child.hpp>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 
 #include "harness.hpp"
 

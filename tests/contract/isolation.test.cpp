@@ -7,7 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <mutex>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/device/managed.hpp>
 #include <troupe/device/testing/descriptor_limit.hpp>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/device/managed.hpp>
 #include <troupe/memory/requests.hpp>
 

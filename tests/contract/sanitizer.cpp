@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What sanitizers need to know about whole devices. Empty in other builds.
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
 
 #if TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER
 #include <cstdlib>

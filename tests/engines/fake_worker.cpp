@@ -15,7 +15,7 @@
 #include <span>
 #include <string>
 #include <troupe/channel/control_socket.hpp>
-#include <troupe/channel/process.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/protocol/memory_question.hpp>
 #include <troupe/protocol/shared_memory.hpp>

@@ -14,7 +14,7 @@
 #include <map>
 #include <random>
 #include <thread>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 #include "retry_while_full.hpp"

@@ -8,7 +8,7 @@
 #include <barrier>
 #include <set>
 #include <thread>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 #include "engine/requests.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <tests/numerics/engine_under_test.hpp>
 #include <tests/numerics/random.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::numerics {
 

@@ -9,7 +9,7 @@
 #include <tests/numerics/dense.hpp>
 #include <tests/numerics/layout.hpp>
 #include <tests/numerics/random.hpp>
-#include <troupe/request/operand.hpp>
+#include <troupe/request/operands/operand.hpp>
 #include <vector>
 
 namespace troupe::numerics {

@@ -45,11 +45,12 @@ std::vector<known_text> known_texts() {
                          host_headers = {{"helper_cuda.h", ""}, {"cublas_v2.h", "#include <cuda_bf16.h>\n"}},
                          barrier = {{"BARRIER", "__syncthreads()"}}, classes = {{"CLASSES", "16"}};
   const std::string programs = "tests/programs/";
-  const std::string jit_test = "tests/contract/jit.test.cpp", programs_test = "tests/contract/jit_programs.test.cpp",
-                    messages_test = "tests/contract/jit_messages.test.cpp";
+  const std::string jit_test = "tests/contract/kernels/jit.test.cpp",
+                    programs_test = "tests/contract/kernels/jit_programs.test.cpp",
+                    messages_test = "tests/contract/kernels/jit_messages.test.cpp";
   return {
       {"apps/demo/kernels.hpp", "bias_softmax", compiled, {.definitions = classes}},
-      {"bench/jit_tile_gemm.cpp",
+      {"bench/host/jit_tile_gemm.cpp",
        "product",
        compiled,
        {.kernels = {"product<8>", "product<32>"}, .definitions = barrier}},
@@ -57,7 +58,7 @@ std::vector<known_text> known_texts() {
       {"examples/jit.cpp", "saxpy", compiled, {.kernels = {"saxpy", "sum<float, 256>"}, .headers = square}},
       {.file = "examples/hopper_gemm.cu", .piece = "hopper_gemm", .only = {"sm_90a"}},
       {"examples/linked.cpp", "weigh(", compiled, {.relocatable = true}},
-      {"tests/contract/awaited_in_place.test.cpp",
+      {"tests/contract/requests/awaited_in_place.test.cpp",
        "a_template_of_ours",
        compiled,
        {.kernels = {"a_template_of_ours<float>", "a_template_of_ours<double>"}}},
@@ -65,7 +66,7 @@ std::vector<known_text> known_texts() {
        "saxpy",
        compiled,
        {.kernels = {"saxpy", "ns::apply<affine, 1>"}}},
-      {"tests/contract/recovery_programs.test.cpp", "nowhere_declared", refused},
+      {"tests/contract/faults/recovery_programs.test.cpp", "nowhere_declared", refused},
       {"tests/kernels/gpu/gpu.cpp", "namespace ns", compiled, {.kernels = {"ns::scale<float, 2 * 32>", "add"}}},
       {.file = "tests/kernels/gpu/gpu.cpp", .piece = "cluster_ctarank", .only = {"sm_90a", "sm_100", "sm_120"}},
       {"tests/kernels/gpu/gpu.cpp",
@@ -81,14 +82,14 @@ std::vector<known_text> known_texts() {
       {jit_test, "int x = 0; M6 ", assembled},
       {jit_test, "struct big", assembled},
       {jit_test, "float x = out[0];", assembled},
-      {"tests/contract/jit_fixture.hpp", "{ out[0] = \n", assembled},
+      {"tests/contract/kernels/jit_fixture.hpp", "{ out[0] = \n", assembled},
       {"tests/adversary/programs/changed_surroundings.cpp", "*x = 7;"},
       {"tests/contract/confinement.test.cpp", "{ out[0] = \n", assembled},
       {"tests/contract/confinement.test.cpp", "VALUE", assembled},
       {"tests/contract/confinement.test.cpp", "int fork();", refused},  // for the host
-      {"tests/contract/fault_names.test.cpp", "void scatter\n", assembled},
-      {"tests/contract/fault_names.test.cpp", "__global__ void \n", assembled},
-      {"tests/contract/fault_names.test.cpp", "careless", assembled},
+      {"tests/contract/faults/fault_names.test.cpp", "void scatter\n", assembled},
+      {"tests/contract/faults/fault_names.test.cpp", "__global__ void \n", assembled},
+      {"tests/contract/faults/fault_names.test.cpp", "careless", assembled},
       {messages_test, "is a function without", assembled},
       {messages_test, "helper_cuda.h", compiled, {.headers = host_headers}},
       {messages_test, "undeclared", refused},

@@ -5,14 +5,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <troupe/device/core.hpp>
+#include <troupe/device/core/core.hpp>
 #include <troupe/device/device.hpp>
 #include <vector>
 
-#include "client_request.hpp"
+#include <tests/simulation/clients/client_request.hpp>
+#include <tests/simulation/workers/simulated_link.hpp>
+#include <tests/simulation/workers/simulated_loop.hpp>
 #include "run_state.hpp"
-#include "simulated_link.hpp"
-#include "simulated_loop.hpp"
 
 namespace troupe::simulation {
 

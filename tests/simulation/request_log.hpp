@@ -5,7 +5,7 @@
 #include <deque>
 #include <map>
 
-#include "client_request.hpp"
+#include <tests/simulation/clients/client_request.hpp>
 
 namespace troupe::simulation {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 #include <troupe/device/options.hpp>
-#include <troupe/memory/staging.hpp>
+#include <troupe/memory/copying/staging.hpp>
 
-#include "damaged_word.hpp"
+#include <tests/simulation/workers/damaged_word.hpp>
 #include "random.hpp"
 #include "record.hpp"
 

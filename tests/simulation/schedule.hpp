@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "clients.hpp"
-#include "rules.hpp"
+#include <tests/simulation/clients/clients.hpp>
+#include <tests/simulation/rules/rules.hpp>
 
 namespace troupe::simulation {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tests/simulation/rules/execution_rules.hpp>
 #include "ending.hpp"
-#include "execution_rules.hpp"
 
 namespace troupe::simulation {
 

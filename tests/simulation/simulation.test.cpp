@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "damaged_word.hpp"
+#include <tests/simulation/workers/damaged_word.hpp>
 #include "many_runs.hpp"
 
 namespace troupe::simulation {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/argument_ring.hpp>
 #include <troupe/cuda/stream_status.hpp>

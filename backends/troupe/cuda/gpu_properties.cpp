@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda.h>
 
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/cuda/stream_status.hpp>

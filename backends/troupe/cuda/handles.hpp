@@ -5,7 +5,7 @@
 #include <cuda.h>
 
 #include <cstddef>
-#include <troupe/base/unique_handle.hpp>
+#include <troupe/base/linux/unique_handle.hpp>
 
 /// Owning handles of the driver's objects.
 namespace troupe::cuda {

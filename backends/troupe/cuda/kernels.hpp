@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <string_view>
-#include <troupe/base/fixed_string.hpp>
-#include <troupe/base/fnv.hpp>
+#include <troupe/base/hash/fnv.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/base/text/fixed_string.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/request/request.hpp>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <mutex>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/descriptors.hpp>
-#include <troupe/protocol/gpu_description.hpp>
+#include <troupe/protocol/descriptions/gpu_description.hpp>
 #include <troupe/worker/plugins/platform.hpp>
 
 namespace troupe::cuda {

@@ -5,11 +5,11 @@
 #include <link.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/errno_reaction.hpp>
-#include <troupe/base/own_descriptors.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
+#include <troupe/base/linux/own_descriptors.hpp>
+#include <troupe/base/linux/write_all.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/write_all.hpp>
 #include <troupe/cuda_on_host/internal/elf.hpp>
 #include <troupe/cuda_on_host/internal/fiber_stacks.hpp>
 #include <troupe/cuda_on_host/launcher.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/bytes.hpp>
-#include <troupe/base/digest.hpp>
+#include <troupe/base/files/bytes.hpp>
+#include <troupe/base/hash/digest.hpp>
 #include <troupe/cuda_on_host/seal.hpp>
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bench/local_graph.hpp>
+#include <bench/networks/local_graph.hpp>
 #include <bench/raw/testing/stand_in_dnn.hpp>
 
 namespace troupe::bench {

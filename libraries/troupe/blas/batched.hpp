@@ -4,8 +4,8 @@
 
 #include <troupe/blas/elements.hpp>
 #include <troupe/blas/options.hpp>
+#include <troupe/request/operands/scalar.hpp>
 #include <troupe/request/request.hpp>
-#include <troupe/request/scalar.hpp>
 #include <vector>
 
 /// Batches of gemv or trsm on operands of the same extents. For gemm see <troupe/blas/gemm.hpp>, for factorizations

@@ -9,12 +9,12 @@
 #include <troupe/blas/extensions.hpp>
 #include <troupe/blas/factorizations.hpp>
 #include <troupe/blas/gemm.hpp>
-#include <troupe/blas/level1.hpp>
-#include <troupe/blas/level2.hpp>
-#include <troupe/blas/level3.hpp>
-#include <troupe/blas/rotations.hpp>
-#include <troupe/blas/triangular.hpp>
-#include <troupe/blas/updates.hpp>
+#include <troupe/blas/level1/level1.hpp>
+#include <troupe/blas/level1/rotations.hpp>
+#include <troupe/blas/level2/level2.hpp>
+#include <troupe/blas/level2/triangular.hpp>
+#include <troupe/blas/level2/updates.hpp>
+#include <troupe/blas/level3/level3.hpp>
 #include <troupe/blas/views.hpp>
 
 namespace troupe::blas {

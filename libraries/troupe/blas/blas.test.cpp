@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <troupe/blas/blas.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::blas {

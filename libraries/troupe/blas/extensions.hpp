@@ -4,8 +4,8 @@
 
 #include <troupe/blas/elements.hpp>
 #include <troupe/blas/options.hpp>
+#include <troupe/request/operands/scalar.hpp>
 #include <troupe/request/request.hpp>
-#include <troupe/request/scalar.hpp>
 
 /// Operations that BLAS lacks: sums of matrices, and products with a diagonal matrix.
 namespace troupe::blas {

@@ -6,8 +6,8 @@
 #include <troupe/base/half.hpp>
 #include <troupe/blas/elements.hpp>
 #include <troupe/blas/options.hpp>
+#include <troupe/request/operands/scalar.hpp>
 #include <troupe/request/request.hpp>
-#include <troupe/request/scalar.hpp>
 #include <vector>
 
 /// C = alpha * op(A) * op(B) + beta * C, where op(A) is m by k, op(B) is k by n and C is m by n: once, or many times in

@@ -5,11 +5,11 @@
 #include <troupe/async/accepted.hpp>
 #include <troupe/blas/extensions.hpp>
 #include <troupe/blas/gemm.hpp>
-#include <troupe/blas/level3.hpp>
+#include <troupe/blas/level3/level3.hpp>
 #include <troupe/memory/matrix.hpp>
 #include <troupe/request/for_device.hpp>
+#include <troupe/request/operands/view_operand.hpp>
 #include <troupe/request/ready_request.hpp>
-#include <troupe/request/view_operand.hpp>
 
 /// The common operations on views of matrices, which have extents and strides. Each matrix may be stored by rows or by
 /// columns, but its rows or its columns must be contiguous. Each request is sent as the request on plain buffers that

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <span>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/int8_sums.hpp>
-#include <troupe/cutlass/convolution_problem.hpp>
+#include <troupe/base/numbers/int8_sums.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/cutlass/product_check.hpp>
+#include <troupe/cutlass/problems/convolution_problem.hpp>
+#include <troupe/cutlass/problems/product_check.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/windows/check.hpp>
 
 namespace troupe::cutlass {

@@ -8,9 +8,9 @@
 #include <troupe/base/float4.hpp>
 #include <troupe/base/float8.hpp>
 #include <troupe/base/half.hpp>
-#include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/cutlass/problems/convolution_problem.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::cutlass {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <troupe/async/accepted.hpp>
-#include <troupe/base/list.hpp>
+#include <troupe/base/containers/list.hpp>
 #include <troupe/cutlass/options.hpp>
 #include <troupe/epilogue/expression.hpp>
-#include <troupe/request/any_operand.hpp>
 #include <troupe/request/for_device.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 #include <troupe/request/request.hpp>
 
 /// Products of matrices by kernels that are compiled for the problem.

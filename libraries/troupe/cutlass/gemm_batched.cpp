@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/cutlass/product_check.hpp>
+#include <troupe/cutlass/problems/product_check.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/tree.hpp>
 #include <troupe/request/checks_of.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::cutlass {
 namespace {

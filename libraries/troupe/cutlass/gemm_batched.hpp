@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/cutlass/gemm.hpp>
-#include <troupe/request/any_operand_list.hpp>
+#include <troupe/request/operands/any_operand_list.hpp>
 
 /// Products of matrices anywhere in memory, many in one request.
 namespace troupe::cutlass {

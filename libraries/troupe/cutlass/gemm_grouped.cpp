@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/cutlass/product_check.hpp>
+#include <troupe/cutlass/problems/product_check.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/request/checks_of.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::cutlass {
 namespace {

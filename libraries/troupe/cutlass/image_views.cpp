@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
-#include <troupe/cutlass/convolution_problem.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/image_views.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/cutlass/problems/convolution_problem.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::cutlass::detail {
 namespace {

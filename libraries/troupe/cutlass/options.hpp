@@ -6,7 +6,7 @@
 #include <troupe/base/enumeration.hpp>
 #include <troupe/cutlass/plan.hpp>
 #include <troupe/matmul/options.hpp>
-#include <troupe/request/fields.hpp>
+#include <troupe/request/encoding/fields.hpp>
 
 namespace troupe::cutlass {
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/cutlass/pack_problem.hpp>
+#include <troupe/cutlass/problems/pack_problem.hpp>
 #include <troupe/request/checker.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::cutlass {
 namespace {

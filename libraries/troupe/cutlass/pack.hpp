@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <troupe/cutlass/options.hpp>
-#include <troupe/request/any_operand.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 #include <troupe/request/request.hpp>
 
 namespace troupe::cutlass {

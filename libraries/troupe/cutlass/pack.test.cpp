@@ -8,8 +8,8 @@
 #include <troupe/base/float8.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/cutlass/pack_problem.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/cutlass/problems/pack_problem.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::cutlass {

@@ -7,7 +7,7 @@
 #include <troupe/cutlass/options.hpp>
 #include <troupe/plan/plan_source.hpp>
 #include <troupe/plan/requests.hpp>
-#include <troupe/request/operand.hpp>
+#include <troupe/request/operands/operand.hpp>
 
 /// Requests that choose plans and compile kernels before they are needed.
 namespace troupe::cutlass {

@@ -4,13 +4,13 @@
 #include <deque>
 #include <mutex>
 #include <troupe/async/promise.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/cutlass/pack_problem.hpp>
+#include <troupe/cutlass/problems/pack_problem.hpp>
 #include <troupe/cutlass/weights.hpp>
 #include <troupe/device/device.hpp>
 #include <troupe/device/sealing.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::cutlass {
 namespace {

@@ -6,8 +6,8 @@
 #include <troupe/async/pending.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/memory/quota.hpp>
-#include <troupe/request/any_operand.hpp>
 #include <troupe/request/extent.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 
 namespace troupe {
 class device;

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 #include <troupe/epilogue/tree.hpp>

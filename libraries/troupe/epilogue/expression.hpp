@@ -3,11 +3,11 @@
 #pragma once
 
 #include <span>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <troupe/memory/matrix.hpp>
-#include <troupe/request/operand.hpp>
-#include <troupe/request/records.hpp>
+#include <troupe/request/encoding/records.hpp>
+#include <troupe/request/operands/operand.hpp>
 #include <vector>
 
 namespace troupe::epilogue {

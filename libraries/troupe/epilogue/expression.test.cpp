@@ -4,8 +4,8 @@
 
 #include <array>
 #include <limits>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/half.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/epilogue/epilogue.hpp>
 #include <troupe/epilogue/tree.hpp>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 
 /// Macros that declare functions for host and device code.
 #ifdef __CUDACC__

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/epilogue/rebound_tree.hpp>
-#include <troupe/request/records.hpp>
+#include <troupe/request/encoding/records.hpp>
 
 namespace troupe::epilogue {
 

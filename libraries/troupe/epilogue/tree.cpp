@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/epilogue/tree.hpp>
-#include <troupe/request/records.hpp>
+#include <troupe/request/encoding/records.hpp>
 
 namespace troupe::epilogue {
 tree::tree(const std::byte* encoded, std::size_t bytes) noexcept {

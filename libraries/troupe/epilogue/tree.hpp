@@ -6,7 +6,7 @@
 #include <span>
 #include <troupe/epilogue/op.hpp>
 #include <troupe/request/block.hpp>
-#include <troupe/request/view_shape.hpp>
+#include <troupe/request/operands/view_shape.hpp>
 
 namespace troupe::epilogue {
 

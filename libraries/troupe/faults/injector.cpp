@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/faults/injector.hpp>
 
 namespace troupe::faults {

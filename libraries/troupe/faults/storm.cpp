@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/faults/internal/kind_is_request.hpp>
 #include <troupe/faults/requests.hpp>
 #include <troupe/faults/storm.hpp>

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
-#include <troupe/base/list.hpp>
+#include <troupe/base/containers/list.hpp>
 #include <troupe/faults/injector.hpp>
 #include <troupe/faults/kinds.hpp>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <troupe/memory/buffer.hpp>
-#include <troupe/request/operand.hpp>
+#include <troupe/request/operands/operand.hpp>
 
 namespace troupe::faults {
 

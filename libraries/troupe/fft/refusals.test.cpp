@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <troupe/fft/fft.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::fft {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/fft/internal/views.hpp>
 #include <troupe/fft/placement.hpp>
 #include <troupe/request/checks_of.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <utility>
 
 namespace troupe::fft {

@@ -6,8 +6,8 @@
 #include <troupe/fft/transforms.hpp>
 #include <troupe/memory/tensor.hpp>
 #include <troupe/request/for_device.hpp>
+#include <troupe/request/operands/view_operand.hpp>
 #include <troupe/request/ready_request.hpp>
-#include <troupe/request/view_operand.hpp>
 
 /// Transforms of tensors, which have extents and strides. The last `dimensions` axes are transformed, 1 to 3 of them;
 /// the other axes number the transforms of a batch. Each request is sent as c2c, r2c or c2r, the requests on plain

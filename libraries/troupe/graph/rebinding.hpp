@@ -7,7 +7,7 @@
 #include <string>
 #include <troupe/kernel/arguments.hpp>
 #include <troupe/kernel/program.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <vector>
 
 namespace troupe::graph {

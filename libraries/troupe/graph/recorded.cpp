@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <random>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/library_access.hpp>
 #include <troupe/graph/internal/accesses.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
 #include <troupe/graph/step.hpp>
 
 namespace troupe::graph {

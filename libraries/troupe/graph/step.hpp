@@ -7,7 +7,7 @@
 #include <troupe/device/library_access.hpp>
 #include <troupe/graph/rebinding.hpp>
 #include <troupe/kernel/program.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <vector>
 
 namespace troupe::graph {

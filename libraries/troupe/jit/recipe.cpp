@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
-#include <troupe/base/bytes.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/files/bytes.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/jit/recipe_codec.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::jit {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <troupe/base/containers/list.hpp>
+#include <troupe/base/containers/text.hpp>
 #include <troupe/base/enumeration.hpp>
-#include <troupe/base/list.hpp>
 #include <troupe/base/result.hpp>
-#include <troupe/base/text.hpp>
 #include <troupe/base/time_span.hpp>
 #include <utility>
 

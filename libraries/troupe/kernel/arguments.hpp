@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
 #include <troupe/kernel/argument.hpp>
-#include <troupe/request/codec.hpp>
-#include <troupe/request/encoded_field.hpp>
+#include <troupe/request/encoding/codec.hpp>
+#include <troupe/request/encoding/encoded_field.hpp>
 #include <vector>
 
 namespace troupe::kernel {

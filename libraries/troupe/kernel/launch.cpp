@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/kernel/launch.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::kernel {
 namespace {

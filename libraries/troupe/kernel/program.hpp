@@ -4,11 +4,11 @@
 
 #include <memory>
 #include <string>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
 #include <troupe/device/device.hpp>
 #include <troupe/kernel/program_block.hpp>
 #include <troupe/kernel/program_core.hpp>
-#include <troupe/request/encoded_field.hpp>
+#include <troupe/request/encoding/encoded_field.hpp>
 
 namespace troupe::kernel {
 

@@ -7,7 +7,7 @@
 #include <troupe/kernel/internal/listing.hpp>
 #include <troupe/kernel/program_of.hpp>
 #include <troupe/kernel/requests.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 /// Defines the functions that the program handles of all libraries share.
 namespace troupe::kernel {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/base/fixed_string.hpp>
+#include <troupe/base/text/fixed_string.hpp>
 #include <troupe/kernel/attributes.hpp>
 #include <troupe/kernel/launch.hpp>
 #include <troupe/request/request_list.hpp>

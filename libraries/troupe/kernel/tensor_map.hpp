@@ -5,12 +5,12 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <troupe/base/containers/list.hpp>
 #include <troupe/base/dtype.hpp>
 #include <troupe/base/enumeration.hpp>
-#include <troupe/base/list.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
-#include <troupe/request/codec.hpp>
+#include <troupe/request/encoding/codec.hpp>
 #include <troupe/request/extent.hpp>
 #include <vector>
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/epilogue/check.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/matmul/matmul.hpp>
 #include <troupe/matmul/operand_check.hpp>
 #include <troupe/request/checks_of.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::matmul {
 namespace {

@@ -5,8 +5,8 @@
 #include <troupe/async/accepted.hpp>
 #include <troupe/epilogue/expression.hpp>
 #include <troupe/matmul/options.hpp>
-#include <troupe/request/any_operand.hpp>
 #include <troupe/request/for_device.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 #include <troupe/request/request.hpp>
 
 /// Requests for products of matrices of many types, followed by an epilogue.

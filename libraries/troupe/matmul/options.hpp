@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <troupe/base/enumeration.hpp>
-#include <troupe/request/fields.hpp>
+#include <troupe/request/encoding/fields.hpp>
 
 namespace troupe::matmul {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <troupe/base/dtype.hpp>
-#include <troupe/request/any_operand.hpp>
-#include <troupe/request/view_shape.hpp>
+#include <troupe/request/operands/any_operand.hpp>
+#include <troupe/request/operands/view_shape.hpp>
 
 /// Extents and types of products, for the checks of requests and for engines.
 namespace troupe::matmul {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <troupe/base/fnv.hpp>
+#include <troupe/base/hash/fnv.hpp>
 #include <troupe/plan/cache.hpp>
 
 namespace troupe::plan::detail {

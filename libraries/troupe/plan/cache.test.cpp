@@ -5,7 +5,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <thread>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/plan/cache.hpp>
 #include <vector>
 

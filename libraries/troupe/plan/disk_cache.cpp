@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/own_folders.hpp>
-#include <troupe/base/trusted_file.hpp>
-#include <troupe/base/write_all.hpp>
+#include <troupe/base/files/own_folders.hpp>
+#include <troupe/base/files/trusted_file.hpp>
+#include <troupe/base/linux/write_all.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/plan/disk_cache.hpp>
 #include <troupe/plan/files.hpp>
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/plan/manifest.hpp>
 
 namespace troupe::plan {

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <troupe/base/write_all.hpp>
+#include <troupe/base/linux/write_all.hpp>
 #include <troupe/plan/files.hpp>
 
 #include <cerrno>

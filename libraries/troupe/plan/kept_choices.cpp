@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::plan {

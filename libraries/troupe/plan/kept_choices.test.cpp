@@ -7,7 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/plan/kept_choices.hpp>
 #include <troupe/plan/private_folder.hpp>
 #include <vector>

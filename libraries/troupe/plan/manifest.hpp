@@ -4,8 +4,8 @@
 
 #include <optional>
 #include <string>
-#include <troupe/base/bytes.hpp>
-#include <troupe/base/digest.hpp>
+#include <troupe/base/files/bytes.hpp>
+#include <troupe/base/hash/digest.hpp>
 #include <vector>
 
 namespace troupe::plan {

@@ -4,8 +4,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <troupe/base/errno_reaction.hpp>
-#include <troupe/base/own_folders.hpp>
+#include <troupe/base/files/own_folders.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/plan/private_folder.hpp>
 
 #include <cerrno>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <string>
-#include <troupe/base/fixed_string.hpp>
+#include <troupe/base/text/fixed_string.hpp>
 #include <troupe/plan/statistics.hpp>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request.hpp>

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstdint>
-#include <troupe/request/view_shape.hpp>
+#include <troupe/request/operands/view_shape.hpp>
 #include <troupe/windows/geometry.hpp>
 #include <troupe/windows/roles.hpp>
 #include <utility>

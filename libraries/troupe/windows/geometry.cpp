@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/request/view_shape.hpp>
+#include <troupe/request/operands/view_shape.hpp>
 #include <troupe/windows/geometry.hpp>
 #include <troupe/windows/per_axis.hpp>
 

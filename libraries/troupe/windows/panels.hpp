@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/windows/geometry.hpp>
 
 namespace troupe::windows {

@@ -4,7 +4,7 @@
 
 #include <numeric>
 #include <random>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/windows/definition.hpp>
 #include <troupe/windows/panels.hpp>
 #include <vector>

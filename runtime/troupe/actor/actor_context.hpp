@@ -4,7 +4,7 @@
 
 #include <troupe/actor/actor_options.hpp>
 #include <troupe/actor/actor_ref.hpp>
-#include <troupe/actor/pipe.hpp>
+#include <troupe/actor/messages/pipe.hpp>
 
 namespace troupe {
 
@@ -95,4 +95,4 @@ class actor_context {
 
 }  // namespace troupe
 
-#include <troupe/actor/actor_of.hpp>
+#include <troupe/actor/core/actor_of.hpp>

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <troupe/async/executor.hpp>
-#include <troupe/base/text.hpp>
+#include <troupe/base/containers/text.hpp>
 
 namespace troupe {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/actor/send.hpp>
-#include <troupe/actor/watch.hpp>
+#include <troupe/actor/ending/watch.hpp>
+#include <troupe/actor/messages/send.hpp>
 
 namespace troupe {
 

@@ -6,8 +6,8 @@
 #include <troupe/actor/alarm_clock.hpp>
 #include <troupe/actor/internal/alarm_list.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/process_home.hpp>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/linux/process_home.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 
 namespace troupe {
 

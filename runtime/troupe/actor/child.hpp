@@ -4,10 +4,10 @@
 
 #include <memory>
 #include <troupe/actor/actor_context.hpp>
-#include <troupe/actor/restart.hpp>
-#include <troupe/actor/shutdown_policy.hpp>
-#include <troupe/base/placed.hpp>
-#include <troupe/base/text.hpp>
+#include <troupe/actor/supervision/restart.hpp>
+#include <troupe/actor/supervision/shutdown_policy.hpp>
+#include <troupe/base/containers/placed.hpp>
+#include <troupe/base/containers/text.hpp>
 
 namespace troupe {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <string>
-#include <troupe/actor/supervised.hpp>
+#include <troupe/actor/supervision/supervised.hpp>
 #include <vector>
 
 namespace troupe {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <stop_token>
 #include <string_view>
-#include <troupe/async/pending_core.hpp>
+#include <troupe/async/answers/pending_core.hpp>
 #include <troupe/async/ref.hpp>
 #include <troupe/base/error.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
-#include <troupe/async/abandoned.hpp>
+#include <troupe/async/answers/abandoned.hpp>
 #include <troupe/async/when_any.hpp>
-#include <troupe/base/process_home.hpp>
+#include <troupe/base/linux/process_home.hpp>
 
 namespace troupe::detail {
 

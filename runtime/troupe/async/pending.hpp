@@ -3,8 +3,8 @@
 #pragma once
 
 #include <coroutine>
+#include <troupe/async/answers/pending_state.hpp>
 #include <troupe/async/cancellation.hpp>
-#include <troupe/async/pending_state.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/time_span.hpp>
 
@@ -145,4 +145,4 @@ pending<T> make_ready(result<T> answer) {
 
 }  // namespace troupe
 
-#include <troupe/async/then.hpp>
+#include <troupe/async/answers/then.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/async/task_awaiters.hpp>
+#include <troupe/async/tasks/task_awaiters.hpp>
 
 namespace troupe {
 
@@ -129,4 +129,4 @@ class task_promise final : public task_promise_base, public task_outcome<T> {
 }  // namespace detail
 }  // namespace troupe
 
-#include <troupe/async/start.hpp>
+#include <troupe/async/tasks/start.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/base/narrow_float.hpp>
+#include <troupe/base/numbers/narrow_float.hpp>
 
 namespace troupe {
 

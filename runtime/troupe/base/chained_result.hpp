@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/base/compiler.hpp>
+#include <troupe/base/compiler/compiler.hpp>
 
 #include <functional>
 #include <type_traits>

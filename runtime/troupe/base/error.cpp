@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
 #include <troupe/base/error.hpp>
+#include <troupe/base/text/cat.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -4,11 +4,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/own_descriptors.hpp>
-#include <troupe/base/process_home.hpp>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/linux/own_descriptors.hpp>
+#include <troupe/base/linux/process_home.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/internal/poll_until.hpp>

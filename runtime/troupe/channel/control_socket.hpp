@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/linux/futex.hpp>
 #include <troupe/base/result.hpp>
 #include <vector>
 

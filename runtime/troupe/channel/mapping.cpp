@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 #include <unistd.h>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/linux/unwatched_mmap.hpp>
+#include <troupe/base/numbers/round_up.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>

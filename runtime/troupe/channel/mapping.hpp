@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <troupe/base/linux/unique_handle.hpp>
 #include <troupe/base/result.hpp>
-#include <troupe/base/unique_handle.hpp>
 
 namespace troupe {
 

@@ -4,10 +4,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/own_descriptors.hpp>
-#include <troupe/base/round_up.hpp>
-#include <troupe/base/write_all.hpp>
+#include <troupe/base/linux/own_descriptors.hpp>
+#include <troupe/base/linux/write_all.hpp>
+#include <troupe/base/numbers/round_up.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/channel/internal/reserved_pages.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/memory_file.hpp>

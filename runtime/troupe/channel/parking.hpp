@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 
 namespace troupe {
 

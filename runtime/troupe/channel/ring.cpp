@@ -13,7 +13,7 @@
 // holds bytes of the user, which may equal some later p + 1. So the reader clears the first word of every granule
 // before it frees them. The writer acquires the tail that is released after that, so it finds these words cleared, and
 // leaves each 0 until the next record that starts there is complete.
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/ring.hpp>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <troupe/async/pending_state.hpp>
+#include <troupe/async/answers/pending_state.hpp>
 #include <type_traits>
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <memory>
 #include <troupe/device/completion/on_answer.hpp>
-#include <troupe/device/core.hpp>
+#include <troupe/device/core/core.hpp>
 #include <troupe/device/device.hpp>
 #include <troupe/device/library_access.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>

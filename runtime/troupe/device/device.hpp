@@ -9,7 +9,7 @@
 #include <troupe/device/request_info.hpp>
 #include <troupe/device/scope.hpp>
 #include <troupe/device/statistics.hpp>
-#include <troupe/device/untyped.hpp>
+#include <troupe/device/transfers/untyped.hpp>
 #include <troupe/device/watch.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/completion/request_names.hpp>
-#include <troupe/device/device_access.hpp>
+#include <troupe/device/core/device_access.hpp>
 #include <troupe/device/keep_content.hpp>
 
 namespace troupe::detail {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
-#include <troupe/device/allocation.hpp>
-#include <troupe/device/device_access.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/device/core/device_access.hpp>
 #include <troupe/device/managed.hpp>
+#include <troupe/device/transfers/allocation.hpp>
 #include <troupe/memory/requests.hpp>
 
 namespace troupe::detail {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <troupe/base/list.hpp>
-#include <troupe/base/text.hpp>
+#include <troupe/base/containers/list.hpp>
+#include <troupe/base/containers/text.hpp>
 #include <troupe/base/time_span.hpp>
 #include <troupe/channel/confinement.hpp>
 #include <troupe/channel/wait_policy.hpp>

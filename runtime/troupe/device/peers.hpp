@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/async/pending.hpp>
-#include <troupe/base/list.hpp>
+#include <troupe/base/containers/list.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/peer_info.hpp>
 #include <troupe/memory/buffer.hpp>

@@ -4,8 +4,8 @@
 
 #include <cstring>
 #include <optional>
-#include <troupe/async/pending_state.hpp>
-#include <troupe/request/encoded_field.hpp>
+#include <troupe/async/answers/pending_state.hpp>
+#include <troupe/request/encoding/encoded_field.hpp>
 #include <troupe/request/ready_request.hpp>
 
 namespace troupe {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <stop_token>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
 #include <troupe/base/time_span.hpp>
 
 namespace troupe {

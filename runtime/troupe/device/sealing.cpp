@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/device/completion/on_answer.hpp>
-#include <troupe/device/device_access.hpp>
+#include <troupe/device/core/device_access.hpp>
 #include <troupe/device/sealing.hpp>
 #include <troupe/memory/requests.hpp>
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <utility>
 
 namespace troupe {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/device/device_access.hpp>
+#include <troupe/device/core/device_access.hpp>
 #include <troupe/device/sharing.hpp>
 #include <troupe/memory/requests.hpp>
 

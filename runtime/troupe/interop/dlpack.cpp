@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/sharing.hpp>
 #include <troupe/interop/abi.hpp>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <troupe/base/containers/list.hpp>
 #include <troupe/base/dtype.hpp>
-#include <troupe/base/list.hpp>
 #include <troupe/device/device.hpp>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/memory/buffer.hpp>
-#include <troupe/request/view_operand.hpp>
+#include <troupe/request/operands/view_operand.hpp>
 
 namespace troupe {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
 
 namespace troupe {
 

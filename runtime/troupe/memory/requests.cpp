@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/memory/copying/staging.hpp>
 #include <troupe/memory/requests.hpp>
-#include <troupe/memory/staging.hpp>
 
 namespace troupe::memory {
 namespace {

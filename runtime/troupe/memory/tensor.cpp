@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/memory/internal/refused_view.hpp>
 #include <troupe/memory/tensor.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::detail {
 namespace {

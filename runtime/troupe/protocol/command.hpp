@@ -8,7 +8,7 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <troupe/base/by_itself.hpp>
+#include <troupe/base/processor/by_itself.hpp>
 #include <troupe/protocol/access_list.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/lane_policy.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <sstream>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/protocol/greeting.hpp>
 
 namespace troupe::protocol {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <troupe/base/printable.hpp>
+#include <troupe/base/text/printable.hpp>
 #include <troupe/protocol/memory_question.hpp>
 #include <troupe/protocol/packet.hpp>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <troupe/base/printable.hpp>
+#include <troupe/base/text/printable.hpp>
 #include <troupe/protocol/report.hpp>
 
 namespace troupe::protocol {

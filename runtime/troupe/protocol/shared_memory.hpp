@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <troupe/base/checked_count.hpp>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/checked_count.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
 #include <troupe/protocol/command.hpp>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/request/checker.hpp>
-#include <troupe/request/describe.hpp>
-#include <troupe/request/overlap.hpp>
+#include <troupe/request/encoding/describe.hpp>
+#include <troupe/request/operands/overlap.hpp>
 
 namespace troupe {
 namespace {

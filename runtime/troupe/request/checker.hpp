@@ -7,12 +7,12 @@
 #include <span>
 #include <string_view>
 #include <troupe/request/extent.hpp>
-#include <troupe/request/operand.hpp>
-#include <troupe/request/operand_uses.hpp>
+#include <troupe/request/operands/operand.hpp>
+#include <troupe/request/operands/operand_uses.hpp>
+#include <troupe/request/operands/scalar.hpp>
+#include <troupe/request/operands/view_operand.hpp>
 #include <troupe/request/ready_request.hpp>
 #include <troupe/request/request_refusal.hpp>
-#include <troupe/request/scalar.hpp>
-#include <troupe/request/view_operand.hpp>
 #include <utility>
 
 namespace troupe {

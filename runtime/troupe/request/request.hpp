@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/base/fnv.hpp>
-#include <troupe/request/codec.hpp>
-#include <troupe/request/fields.hpp>
+#include <troupe/base/hash/fnv.hpp>
+#include <troupe/request/encoding/codec.hpp>
+#include <troupe/request/encoding/fields.hpp>
 
 namespace troupe {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/request/request_refusal.hpp>
 
 namespace troupe {

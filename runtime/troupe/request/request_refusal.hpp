@@ -7,9 +7,9 @@
 #include <string_view>
 #include <troupe/base/enumeration.hpp>
 #include <troupe/base/error.hpp>
+#include <troupe/request/encoding/fields.hpp>
 #include <troupe/request/extent.hpp>
-#include <troupe/request/fields.hpp>
-#include <troupe/request/operand_uses.hpp>
+#include <troupe/request/operands/operand_uses.hpp>
 
 namespace troupe {
 

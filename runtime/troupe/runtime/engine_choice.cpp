@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/own_descriptors.hpp>
+#include <troupe/base/linux/own_descriptors.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/channel/process.hpp>
-#include <troupe/device/check_options.hpp>
+#include <troupe/channel/process/process.hpp>
+#include <troupe/device/core/check_options.hpp>
 #include <troupe/runtime/engine_choice.hpp>
 
 namespace troupe {

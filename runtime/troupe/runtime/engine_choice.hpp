@@ -7,7 +7,7 @@
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/device/options.hpp>
-#include <troupe/protocol/description.hpp>
+#include <troupe/protocol/descriptions/description.hpp>
 
 namespace troupe {
 

@@ -3,10 +3,10 @@
 #include <functional>
 #include <mutex>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/process_home.hpp>
-#include <troupe/base/trusted_file.hpp>
+#include <troupe/base/files/trusted_file.hpp>
+#include <troupe/base/linux/process_home.hpp>
 #include <troupe/channel/control_socket.hpp>
-#include <troupe/device/core.hpp>
+#include <troupe/device/core/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
 #include <troupe/runtime/engine_choice.hpp>

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <new>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 
 namespace adversary {
 

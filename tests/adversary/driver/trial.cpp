@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/text/cat.hpp>
 
 #include "clients.hpp"
 #include "stage.hpp"

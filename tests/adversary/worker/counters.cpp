@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Attacks on the counters and logs of lanes, which say which requests are done.
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 
 #include "strategy.hpp"
 

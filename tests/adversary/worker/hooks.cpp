@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 
 #include "strategy.hpp"
 

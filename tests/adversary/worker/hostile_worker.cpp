@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <thread>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 #include <troupe/protocol/report.hpp>
 
 namespace adversary {

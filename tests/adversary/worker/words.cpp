@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <troupe/base/futex.hpp>
-#include <troupe/memory/staging.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/memory/copying/staging.hpp>
 
 #include "strategy.hpp"
 

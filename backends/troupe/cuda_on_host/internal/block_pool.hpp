@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/cuda_on_host/internal/block_runner.hpp>
 #include <vector>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <troupe/cuda_on_host/image.h>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cuda_on_host/internal/elf.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
 
 // Reports switches between stacks to the sanitizers, which track the current stack. Does nothing in other builds.
 #if TROUPE_ADDRESS_SANITIZER

@@ -77,17 +77,17 @@
 // wrong. Every use of a variable is therefore assumed to be the worst, unless the tokens around it prove that it is a
 // read or an assignment (usage.cpp). Questions that only types can answer are left to the compiler: such a kernel has
 // both bodies, and selects one by `if constexpr`.
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/aliases.hpp>
 #include <troupe/cuda_on_host/translate/internal/blocks.hpp>
 #include <troupe/cuda_on_host/translate/internal/columns.hpp>
-#include <troupe/cuda_on_host/translate/internal/guard.hpp>
 #include <troupe/cuda_on_host/translate/internal/keywords.hpp>
-#include <troupe/cuda_on_host/translate/internal/names.hpp>
 #include <troupe/cuda_on_host/translate/internal/needed.hpp>
-#include <troupe/cuda_on_host/translate/internal/own_parameters.hpp>
-#include <troupe/cuda_on_host/translate/internal/split.hpp>
-#include <troupe/cuda_on_host/translate/internal/steps.hpp>
+#include <troupe/cuda_on_host/translate/internal/parsing/names.hpp>
+#include <troupe/cuda_on_host/translate/internal/splitting/guard.hpp>
+#include <troupe/cuda_on_host/translate/internal/splitting/own_parameters.hpp>
+#include <troupe/cuda_on_host/translate/internal/splitting/split.hpp>
+#include <troupe/cuda_on_host/translate/internal/splitting/steps.hpp>
 #include <troupe/cuda_on_host/translate/internal/trailer.hpp>
 #include <troupe/cuda_on_host/translate/internal/waiting_names.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <troupe/cuda_on_host/translate/internal/functions.hpp>
-#include <troupe/cuda_on_host/translate/internal/usage.hpp>
+#include <troupe/cuda_on_host/translate/internal/parsing/functions.hpp>
+#include <troupe/cuda_on_host/translate/internal/parsing/usage.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 
 #include <random>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <troupe/blas/blas.hpp>
 
-#include <tests/contract/graph_programs.hpp>
+#include <tests/contract/kernels/graph_programs.hpp>
 
 namespace troupe::whole {
 namespace {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/base/for_each.hpp>
+#include <troupe/base/compiler/for_each.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/job.hpp>
 #include <troupe/blas/internal/operations.hpp>
 #include <troupe/cuda/per_lane.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::blas {
 

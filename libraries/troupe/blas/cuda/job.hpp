@@ -7,15 +7,15 @@
 #include <cstring>
 #include <optional>
 #include <troupe/base/try.hpp>
-#include <troupe/blas/cuda/kernel_arguments.hpp>
 #include <troupe/blas/cuda/kernels.hpp>
+#include <troupe/blas/cuda/kernels/kernel_arguments.hpp>
 #include <troupe/blas/cuda/lane.hpp>
 #include <troupe/blas/cuda/routines.hpp>
 #include <troupe/blas/cuda/status.hpp>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/scratch.hpp>
 #include <troupe/request/checker.hpp>
-#include <troupe/request/scalar.hpp>
+#include <troupe/request/operands/scalar.hpp>
 #include <troupe/worker/engine.hpp>
 #include <tuple>
 #include <utility>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/engine.hpp>
-#include <troupe/blas/level1.hpp>
+#include <troupe/blas/level1/level1.hpp>
 
 namespace troupe::blas {
 

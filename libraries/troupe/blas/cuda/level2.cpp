@@ -3,7 +3,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/cuda/products.hpp>
-#include <troupe/blas/level2.hpp>
+#include <troupe/blas/level2/level2.hpp>
 
 namespace troupe::blas {
 

@@ -3,7 +3,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/cuda/hermitian.hpp>
-#include <troupe/blas/level3.hpp>
+#include <troupe/blas/level3/level3.hpp>
 
 namespace troupe::blas {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/blas/cuda/engine.hpp>
-#include <troupe/blas/triangular.hpp>
+#include <troupe/blas/level2/triangular.hpp>
 
 namespace troupe::blas {
 

@@ -3,7 +3,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/cuda/hermitian.hpp>
-#include <troupe/blas/updates.hpp>
+#include <troupe/blas/level2/updates.hpp>
 
 namespace troupe::blas {
 

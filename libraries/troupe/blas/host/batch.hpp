@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 
 namespace troupe::blas {
 

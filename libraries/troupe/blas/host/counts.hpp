@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <troupe/base/die.hpp>
+#include <troupe/base/linux/die.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/request/checker.hpp>

@@ -4,10 +4,10 @@
 
 #include <cstdlib>
 #include <string>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/for_each.hpp>
-#include <troupe/base/library_helpers.hpp>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/compiler/for_each.hpp>
+#include <troupe/base/shared_libraries/library_helpers.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/blas/host/support.hpp>
 #include <troupe/blas/internal/operations.hpp>
 #include <troupe/worker/engine.hpp>

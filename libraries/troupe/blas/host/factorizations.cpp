@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Batches by LAPACK, one call for each matrix. An `info` below 0 would mean a bug: requests are checked before.
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/factorizations.hpp>
 #include <troupe/blas/host/batch.hpp>

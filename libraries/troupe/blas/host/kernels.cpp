@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <troupe/base/convert.hpp>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/numbers/convert.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 #include <troupe/blas/host/kernels.hpp>
 #include <troupe/blas/host/numbers.hpp>
 

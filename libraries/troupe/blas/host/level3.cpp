@@ -4,7 +4,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/blas/host/engine.hpp>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/blas/level3.hpp>
+#include <troupe/blas/level3/level3.hpp>
 
 namespace troupe::blas {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/blas/host/small_gemm.hpp>
+#include <troupe/blas/host/small_gemm/small_gemm.hpp>
 #include <troupe/blas/host/support.hpp>
 
 /// The products that single requests and batches share, with values that fit in OpenBLAS's integers.

@@ -5,7 +5,7 @@
 #include <complex>
 #include <initializer_list>
 #include <troupe/blas/host/engine.hpp>
-#include <troupe/blas/rotations.hpp>
+#include <troupe/blas/level1/rotations.hpp>
 
 namespace troupe::blas {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/blas/host/engine.hpp>
-#include <troupe/blas/triangular.hpp>
+#include <troupe/blas/level2/triangular.hpp>
 
 namespace troupe::blas {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 #include <string>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/int8_sums.hpp>
+#include <troupe/base/numbers/int8_sums.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/blas/elements.hpp>
 #include <troupe/blas/options.hpp>
 #include <troupe/request/checks_of.hpp>

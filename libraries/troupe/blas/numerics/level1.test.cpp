@@ -3,7 +3,7 @@
 // Operations on vectors, compared with a reference of higher precision: random lengths, increments and factors.
 #include <algorithm>
 #include <numeric>
-#include <troupe/blas/level1.hpp>
+#include <troupe/blas/level1/level1.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
 namespace troupe::blas {

@@ -3,7 +3,7 @@
 // Products of a matrix and a vector, compared with a reference of higher precision, for every form of storage.
 #include <cstring>
 #include <deque>
-#include <troupe/blas/level2.hpp>
+#include <troupe/blas/level2/level2.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
 namespace troupe::blas {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Operations on symmetric, Hermitian and triangular matrices, compared with a reference of higher precision.
-#include <troupe/blas/level3.hpp>
+#include <troupe/blas/level3/level3.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
 namespace troupe::blas {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <map>
-#include <troupe/blas/rotations.hpp>
+#include <troupe/blas/level1/rotations.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
 namespace troupe::blas {

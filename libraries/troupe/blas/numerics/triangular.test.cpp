@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on a triangular matrix and a vector. A solution is correct if the matrix maps it back to the right-hand
 // side.
+#include <troupe/blas/level2/triangular.hpp>
 #include <troupe/blas/testing/numerics.hpp>
-#include <troupe/blas/triangular.hpp>
 
 namespace troupe::blas {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Updates of a matrix by vectors, compared with a reference of higher precision.
+#include <troupe/blas/level2/updates.hpp>
 #include <troupe/blas/testing/numerics.hpp>
-#include <troupe/blas/updates.hpp>
 
 namespace troupe::blas {
 namespace {

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
-#include <troupe/cutlass/cuda/timing_run.hpp>
+#include <troupe/cutlass/cuda/plans/timing_run.hpp>
+#include <troupe/cutlass/variants/convolutions/window_maps.hpp>
 #include <troupe/cutlass/variants/recipe.hpp>
-#include <troupe/cutlass/variants/window_maps.hpp>
 
 namespace troupe::cutlass {
 namespace {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/cuda/execution_plan.hpp>
+#include <troupe/cutlass/cuda/plans/execution_plan.hpp>
 #include <troupe/cutlass/cuda/request_options.hpp>
-#include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/convolutions/convolution_candidates.hpp>
 #include <troupe/cutlass/variants/problem_kinds.hpp>
 #include <troupe/plan/kept_choices.hpp>
 

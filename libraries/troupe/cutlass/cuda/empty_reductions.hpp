@@ -5,7 +5,7 @@
 #include <cuda.h>
 
 #include <troupe/base/result.hpp>
-#include <troupe/cutlass/problem.hpp>
+#include <troupe/cutlass/problems/problem.hpp>
 
 namespace troupe::cutlass {
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cuda/empty_reductions.hpp>
-#include <troupe/cutlass/cuda/timing_run.hpp>
-#include <troupe/cutlass/variants/cutlass_library_plans.hpp>
+#include <troupe/cutlass/cuda/plans/timing_run.hpp>
+#include <troupe/cutlass/variants/cutlass_library/cutlass_library_plans.hpp>
 #include <troupe/cutlass/variants/recipe.hpp>
 
 namespace troupe::cutlass {

@@ -4,11 +4,11 @@
 
 #include <span>
 #include <troupe/cuda/per_lane.hpp>
-#include <troupe/cutlass/cuda/absent_kernels.hpp>
-#include <troupe/cutlass/cuda/background_worker.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
-#include <troupe/cutlass/cuda/execution_plan.hpp>
 #include <troupe/cutlass/cuda/pack.hpp>
+#include <troupe/cutlass/cuda/plans/absent_kernels.hpp>
+#include <troupe/cutlass/cuda/plans/background_worker.hpp>
+#include <troupe/cutlass/cuda/plans/execution_plan.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 
 namespace troupe::cutlass {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/cuda/kernels.hpp>
-#include <troupe/cutlass/pack_problem.hpp>
+#include <troupe/cutlass/problems/pack_problem.hpp>
 
 namespace troupe::cutlass {
 

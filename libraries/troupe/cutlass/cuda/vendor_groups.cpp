@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/embedded.hpp>
-#include <troupe/cutlass/cuda/cutlass_library.hpp>
+#include <troupe/cutlass/cuda/cutlass_library/cutlass_library.hpp>
 
 // The fatbin compiled from vendor_groups.cu.
 TROUPE_EMBEDDED(troupe_cutlass_vendor_groups_kernels, TROUPE_KERNELS);

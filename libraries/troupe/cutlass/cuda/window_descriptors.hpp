@@ -5,7 +5,7 @@
 #include <cuda.h>
 
 #include <troupe/base/result.hpp>
-#include <troupe/cutlass/variants/window_maps.hpp>
+#include <troupe/cutlass/variants/convolutions/window_maps.hpp>
 
 namespace troupe::cutlass {
 

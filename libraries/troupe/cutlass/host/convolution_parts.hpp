@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <troupe/blas/host/products.hpp>
-#include <troupe/cutlass/convolution_problem.hpp>
+#include <troupe/cutlass/problems/convolution_problem.hpp>
 #include <troupe/epilogue/host/epilogue_pass.hpp>
 #include <troupe/windows/panels.hpp>
 

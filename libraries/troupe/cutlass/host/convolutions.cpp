@@ -5,7 +5,7 @@
 // are float; elements are widened as they are gathered.
 #include <algorithm>
 #include <optional>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/host/convolution_parts.hpp>
 #include <troupe/cutlass/host/convolutions.hpp>

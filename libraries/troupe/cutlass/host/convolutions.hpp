@@ -3,8 +3,8 @@
 #pragma once
 
 #include <troupe/base/result.hpp>
-#include <troupe/base/thread_team.hpp>
-#include <troupe/cutlass/convolution_problem.hpp>
+#include <troupe/base/threads/thread_team.hpp>
+#include <troupe/cutlass/problems/convolution_problem.hpp>
 
 namespace troupe::cutlass::host {
 

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <memory>
 #include <new>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/host/convolutions.hpp>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/base/thread_team.hpp>
-#include <troupe/cutlass/pack_problem.hpp>
+#include <troupe/base/threads/thread_team.hpp>
+#include <troupe/cutlass/problems/pack_problem.hpp>
 
 namespace troupe::cutlass::host {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/cutlass/gemm_grouped.hpp>
-#include <troupe/cutlass/problem.hpp>
+#include <troupe/cutlass/problems/problem.hpp>
 #include <troupe/epilogue/rebound_tree.hpp>
 #include <troupe/matmul/host/products.hpp>
 #include <vector>

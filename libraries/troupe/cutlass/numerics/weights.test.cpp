@@ -6,7 +6,7 @@
 #include <limits>
 #include <troupe/base/float4.hpp>
 #include <troupe/cutlass/cutlass.hpp>
-#include <troupe/cutlass/problem.hpp>
+#include <troupe/cutlass/problems/problem.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 
 namespace troupe::cutlass {

@@ -8,13 +8,13 @@
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/prebuilt/bundle.hpp>
 #include <troupe/cutlass/variants/candidates.hpp>
 #include <troupe/cutlass/variants/recipe.hpp>
 #include <troupe/cutlass/variants/variant_source.hpp>
 #include <troupe/epilogue/epilogue.hpp>
-#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/jit/cuda/nvrtc/nvrtc_builder.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::cutlass::prebuilt {

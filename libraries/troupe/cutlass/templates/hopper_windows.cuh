@@ -4,7 +4,7 @@
 
 // Convolutions by the tensor cores of Hopper GPUs: the accelerator gathers elements of the image, `depth` channels of
 // as many positions as a box has. The strides of positions over the image are in the tensor map: see
-// variants/window_maps.cpp. A copy names a position by the image coordinates of the filter element with the lowest
+// variants/convolutions/window_maps.cpp. A copy names a position by the image coordinates of the filter element with the lowest
 // indexes, and another filter element by its offset from that one.
 //
 // For y and dx, a stage is one element of the filter and `depth` channels of the image and of the filters; elements

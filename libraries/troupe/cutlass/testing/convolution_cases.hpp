@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <troupe/cutlass/convolution_problem.hpp>
 #include <troupe/cutlass/cutlass.hpp>
+#include <troupe/cutlass/problems/convolution_problem.hpp>
 #include <troupe/matmul/testing/numerics.hpp>
 #include <troupe/windows/definition.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/ampere_variant.hpp>
 #include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <troupe/cutlass/variants/variant_source.hpp>

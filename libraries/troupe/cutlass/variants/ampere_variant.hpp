@@ -7,7 +7,7 @@
 #include <string_view>
 #include <troupe/base/dtype.hpp>
 #include <troupe/cutlass/variants/contiguous_axis.hpp>
-#include <troupe/cutlass/variants/convolution_kind.hpp>
+#include <troupe/cutlass/variants/convolutions/convolution_kind.hpp>
 
 namespace troupe::cutlass {
 

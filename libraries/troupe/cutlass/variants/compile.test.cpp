@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles kernels of all kinds, and expects no remark of the assembler: no spilled registers, no local memory, no
 // serialized products.
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <troupe/cutlass/variants/hopper_variant.hpp>
 #include <troupe/cutlass/variants/testing/h100.hpp>

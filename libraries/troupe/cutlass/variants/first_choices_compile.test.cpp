@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <set>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/testing/kernel_compilation.hpp>
 #include <troupe/cutlass/variants/testing/layers.hpp>
 #include <troupe/epilogue/rebound_tree.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/cutlass/variants/candidates.hpp>
-#include <troupe/cutlass/variants/convolution_signature.hpp>
+#include <troupe/cutlass/variants/convolutions/convolution_signature.hpp>
 #include <troupe/cutlass/variants/hopper_variant.hpp>
 
 namespace troupe::cutlass {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <troupe/base/dtype.hpp>
-#include <troupe/cutlass/variants/convolution_kind.hpp>
+#include <troupe/cutlass/variants/convolutions/convolution_kind.hpp>
 
 namespace troupe::cutlass {
 

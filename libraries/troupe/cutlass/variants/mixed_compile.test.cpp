@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Compiles kernels for Hopper that widen a factor, and expects no remark of the assembler.
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <troupe/cutlass/variants/hopper_variant.hpp>
 #include <troupe/cutlass/variants/testing/kernel_compilation.hpp>

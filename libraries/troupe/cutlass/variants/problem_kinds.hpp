@@ -3,7 +3,7 @@
 #pragma once
 
 #include <string>
-#include <troupe/cutlass/convolution_problem.hpp>
+#include <troupe/cutlass/problems/convolution_problem.hpp>
 #include <troupe/epilogue/rebound_tree.hpp>
 
 /// What the choice of a plan may depend on: what `write_key` writes of a problem, and the options of a request beside.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/fnv.hpp>
+#include <troupe/base/hash/fnv.hpp>
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/cutlass/variants/recipe.hpp>
 #include <utility>

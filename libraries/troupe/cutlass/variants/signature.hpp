@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 #include <string>
-#include <troupe/cutlass/problem.hpp>
+#include <troupe/cutlass/problems/problem.hpp>
 #include <troupe/cutlass/variants/contiguous_axis.hpp>
 #include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <vector>

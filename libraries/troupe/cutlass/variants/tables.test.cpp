@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 #include <tests/support/page_table.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/ampere_plans.hpp>
 #include <troupe/cutlass/variants/testing/layers.hpp>
 #include <troupe/epilogue/epilogue.hpp>

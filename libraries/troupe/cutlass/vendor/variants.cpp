@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <sstream>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/kept_file.hpp>
+#include <troupe/base/files/kept_file.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/vendor/variants.hpp>
 
 namespace troupe::cutlass::vendor {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cuda/scratch.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <initializer_list>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/cudnn/attention_operations.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>

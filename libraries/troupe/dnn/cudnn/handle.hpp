@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/linux/unique_handle.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/unique_handle.hpp>
 #include <troupe/cuda/default_stream.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/status.hpp>

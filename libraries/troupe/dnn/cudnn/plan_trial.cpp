@@ -4,7 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>

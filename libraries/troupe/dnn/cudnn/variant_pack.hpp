@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
 #include <troupe/cuda/handles.hpp>

@@ -14,7 +14,7 @@
 #include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/dnn/generated/source.hpp>
-#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/jit/cuda/nvrtc/nvrtc_builder.hpp>
 #include <troupe/plan/remarks.hpp>
 #include <troupe/worker/engine.hpp>
 #include <unordered_map>

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>

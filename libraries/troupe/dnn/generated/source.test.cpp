@@ -12,7 +12,7 @@
 #include <fstream>
 #include <numeric>
 #include <tests/numerics/random.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/cuda/launches/elementwise_arguments.hpp>
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/derivatives.hpp>
 #include <troupe/dnn/gradients/differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/testing/variable.hpp>
 
 namespace troupe::dnn {

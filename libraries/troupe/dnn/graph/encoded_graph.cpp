@@ -16,7 +16,7 @@
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
-#include <troupe/request/records.hpp>
+#include <troupe/request/encoding/records.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -9,7 +9,7 @@
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
 #include <troupe/request/block.hpp>
-#include <troupe/request/view_shape.hpp>
+#include <troupe/request/operands/view_shape.hpp>
 
 namespace troupe::dnn {
 

@@ -5,10 +5,10 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
-#include <troupe/base/placed.hpp>
+#include <troupe/base/containers/placed.hpp>
 #include <troupe/dnn/graph/value.hpp>
-#include <troupe/request/operand.hpp>
-#include <troupe/request/records.hpp>
+#include <troupe/request/encoding/records.hpp>
+#include <troupe/request/operands/operand.hpp>
 #include <vector>
 
 namespace troupe::dnn {

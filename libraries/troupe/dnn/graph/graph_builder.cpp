@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/graph/graph_parts.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/graph/without_elements.hpp>

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/int8_sums.hpp>
+#include <troupe/base/numbers/int8_sums.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/epilogue/numbers.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/windows/check.hpp>
 
 namespace troupe::dnn::detail {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/enumeration.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/graph/producer.hpp>
 #include <troupe/windows/per_axis.hpp>
 #include <vector>

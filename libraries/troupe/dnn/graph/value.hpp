@@ -7,7 +7,7 @@
 #include <span>
 #include <troupe/base/dtype.hpp>
 #include <troupe/memory/tensor.hpp>
-#include <troupe/request/any_operand.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 
 namespace troupe::dnn {
 

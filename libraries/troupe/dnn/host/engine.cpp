@@ -6,8 +6,8 @@
 #include <memory>
 #include <new>
 #include <thread>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/host/support.hpp>
 #include <troupe/dnn/dnn.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/die.hpp>
+#include <troupe/base/linux/die.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
 #include <troupe/dnn/host/operations/elementwise.hpp>

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <troupe/base/result.hpp>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/dnn/onednn/vendor.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
-#include <troupe/base/library_functions.hpp>
+#include <troupe/base/shared_libraries/library_functions.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/onednn/functions.hpp>
 
 namespace troupe::dnn::onednn {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/onednn/primitive_list.hpp>
 
 namespace troupe::dnn::onednn {

@@ -3,7 +3,7 @@
 #include <troupe/dnn/onednn/threads.hpp>
 
 #include <unistd.h>
-#include <troupe/base/helper_places.hpp>
+#include <troupe/base/threads/helper_places.hpp>
 #include <troupe/dnn/onednn/functions.hpp>
 
 namespace troupe::dnn::onednn {

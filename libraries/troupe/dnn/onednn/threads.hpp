@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <troupe/base/helper_places.hpp>
+#include <troupe/base/threads/helper_places.hpp>
 
 namespace troupe::dnn::onednn {
 

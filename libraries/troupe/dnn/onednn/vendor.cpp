@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/onednn/convolution_matches.hpp>
 #include <troupe/dnn/onednn/threads.hpp>

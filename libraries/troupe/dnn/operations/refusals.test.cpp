@@ -8,7 +8,7 @@
 #include <limits>
 #include <troupe/base/half.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::dnn {

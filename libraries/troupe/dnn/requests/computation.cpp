@@ -4,7 +4,7 @@
 #include <troupe/dnn/graph/producer.hpp>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/checks_of.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe::dnn {
 

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/testing/ready_cases.hpp>
-#include <troupe/request/codec.hpp>
+#include <troupe/request/encoding/codec.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::dnn {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <troupe/base/enumeration.hpp>
-#include <troupe/request/fields.hpp>
+#include <troupe/request/encoding/fields.hpp>
 
 /// Options of requests that compute or plan a graph.
 namespace troupe::dnn {

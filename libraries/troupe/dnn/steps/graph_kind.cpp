@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <troupe/dnn/steps/graph_kind.hpp>
-#include <troupe/request/codec.hpp>
+#include <troupe/request/encoding/codec.hpp>
 
 namespace troupe::dnn {
 

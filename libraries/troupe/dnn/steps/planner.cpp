@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/testing/random_graphs.hpp>
 #include <troupe/dnn/testing/step_machine.hpp>

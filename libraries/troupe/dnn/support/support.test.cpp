@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <tests/support/page_table.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>

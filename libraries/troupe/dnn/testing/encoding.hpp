@@ -9,7 +9,7 @@
 #include <deque>
 #include <limits>
 #include <troupe/dnn/testing/reference/reference.hpp>
-#include <troupe/request/records.hpp>
+#include <troupe/request/encoding/records.hpp>
 #include <troupe/windows/geometry.hpp>
 #include <vector>
 

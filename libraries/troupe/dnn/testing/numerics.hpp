@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 #include <tests/numerics/engine_suite.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/graph/producer.hpp>
 #include <troupe/dnn/testing/reference/reference.hpp>

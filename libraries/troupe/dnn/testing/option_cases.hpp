@@ -12,7 +12,7 @@
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/testing/ready_cases.hpp>
 #include <troupe/dnn/testing/variable.hpp>
-#include <troupe/request/fields.hpp>
+#include <troupe/request/encoding/fields.hpp>
 
 /// Tests that each option of each operation has an effect: changing it changes the results, or is refused. For a new
 /// struct of options, add a case, and an entry in a list of `option_cases`.

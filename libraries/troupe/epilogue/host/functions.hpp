@@ -4,7 +4,7 @@
 
 #include <bit>
 #include <cstdint>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 #include <troupe/epilogue/op_definitions.hpp>
 
 /// Functions of floats for epilogues, without branches and calls, so that loops over them become vector code. Each is

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <troupe/base/convert.hpp>
+#include <troupe/base/numbers/convert.hpp>
 #include <troupe/epilogue/host/elementary.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <troupe/epilogue/numbers.hpp>

@@ -6,7 +6,7 @@
 #include <troupe/graph/graph.hpp>
 
 #include <tests/contract/contract.hpp>
-#include <tests/contract/jit_source.hpp>
+#include <tests/contract/kernels/jit_source.hpp>
 
 namespace troupe::whole {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <troupe/fft/callbacks.hpp>
 #include <troupe/fft/internal/callback_recipe.hpp>
-#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/jit/cuda/nvrtc/nvrtc_builder.hpp>
 #include <troupe/kernel/engine/program_store.hpp>
 #include <vector>
 

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 #include <new>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/trusted_file.hpp>
+#include <troupe/base/files/trusted_file.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/fft/host/engine.hpp>
 #include <troupe/fft/host/load_transforms.hpp>

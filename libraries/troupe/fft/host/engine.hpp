@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <string>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/fft/host/host_callbacks.hpp>
 #include <troupe/fft/host/transforms.hpp>
 #include <troupe/fft/transforms.hpp>

@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 
 #include <string>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/kept_file.hpp>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
+#include <troupe/base/files/kept_file.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/fft/host/load_transforms.hpp>
 
 namespace troupe::fft {

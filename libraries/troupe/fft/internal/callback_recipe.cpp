@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/bytes.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/files/bytes.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/fft/internal/callback_recipe.hpp>
 
 namespace troupe::fft {

@@ -4,7 +4,7 @@
 #include <troupe/graph/graph.hpp>
 
 #include <tests/contract/contract.hpp>
-#include <tests/contract/kernels.hpp>
+#include <tests/contract/kernels/kernels.hpp>
 
 namespace troupe::whole {
 namespace {

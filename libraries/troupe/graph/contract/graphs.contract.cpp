@@ -3,7 +3,7 @@
 // Tests of graphs beyond the contract suite. They run on a GPU with TROUPE_TEST_ENGINE=cuda.
 #include <troupe/device/sealing.hpp>
 
-#include <tests/contract/graph_programs.hpp>
+#include <tests/contract/kernels/graph_programs.hpp>
 
 namespace troupe::whole {
 namespace {

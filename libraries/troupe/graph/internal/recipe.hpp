@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <troupe/request/codec.hpp>
+#include <troupe/request/encoding/codec.hpp>
 
 /// A graph, stored in memory that the application and all workers map at the same address; workers cannot write it. Any
 /// worker can make the graph from it, including one that replaces another.

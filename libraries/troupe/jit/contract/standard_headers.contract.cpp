@@ -7,7 +7,7 @@
 #include <troupe/jit/jit.hpp>
 
 #include <tests/contract/harness.hpp>
-#include <tests/contract/jit_source.hpp>
+#include <tests/contract/kernels/jit_source.hpp>
 
 #define __device__
 // CUDA's own functions, which are in no header.

@@ -4,7 +4,7 @@
 
 #include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
-#include <troupe/jit/cuda/nvrtc.hpp>
+#include <troupe/jit/cuda/nvrtc/nvrtc.hpp>
 
 namespace troupe::jit {
 

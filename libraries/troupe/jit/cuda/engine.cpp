@@ -3,7 +3,7 @@
 // The CUDA engine of jit: compiles with NVRTC, and runs the kernels on the streams of the lanes.
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/load.hpp>
-#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/jit/cuda/nvrtc/nvrtc_builder.hpp>
 #include <troupe/jit/engine.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 

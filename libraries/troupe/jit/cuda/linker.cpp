@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <map>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/library_functions.hpp>
+#include <troupe/base/linux/unique_handle.hpp>
+#include <troupe/base/shared_libraries/library_functions.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/unique_handle.hpp>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cuda/linker.hpp>
 #include <troupe/jit/cuda/symbols.hpp>

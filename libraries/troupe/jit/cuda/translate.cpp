@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <tuple>
 
-#include <troupe/base/bytes.hpp>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/files/bytes.hpp>
+#include <troupe/base/linux/unique_handle.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/unique_handle.hpp>
 #include <troupe/jit/cuda/host_code.hpp>
-#include <troupe/jit/cuda/messages.hpp>
+#include <troupe/jit/cuda/nvrtc/messages.hpp>
 #include <troupe/jit/cuda/translate.hpp>
 
 // Older versions of NVRTC lack this function.

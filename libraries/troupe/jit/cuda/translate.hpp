@@ -5,7 +5,7 @@
 #include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cache/includes.hpp>
-#include <troupe/jit/cuda/nvrtc.hpp>
+#include <troupe/jit/cuda/nvrtc/nvrtc.hpp>
 #include <troupe/jit/cuda/source_text.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
 

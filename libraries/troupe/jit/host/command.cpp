@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/errno_reaction.hpp>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/printable.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/text/printable.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/channel/process.hpp>
-#include <troupe/channel/process_launcher.hpp>
+#include <troupe/channel/process/process.hpp>
+#include <troupe/channel/process/process_launcher.hpp>
 #include <troupe/jit/host/command.hpp>
 
 #include <algorithm>

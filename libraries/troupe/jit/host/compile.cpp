@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <time.h>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/errno_reaction.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/compiler_flags.hpp>
 #include <troupe/cuda_on_host/processor.hpp>

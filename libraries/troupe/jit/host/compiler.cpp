@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/own_folders.hpp>
+#include <troupe/base/files/own_folders.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compiler.hpp>

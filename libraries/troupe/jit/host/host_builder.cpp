@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
-#include <troupe/base/bytes.hpp>
-#include <troupe/base/trusted_file.hpp>
+#include <troupe/base/files/bytes.hpp>
+#include <troupe/base/files/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/compiler_flags.hpp>
 #include <troupe/jit/host/host_builder.hpp>

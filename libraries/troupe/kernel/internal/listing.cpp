@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/bytes.hpp>
+#include <troupe/base/files/bytes.hpp>
 #include <troupe/kernel/internal/listing.hpp>
 
 namespace troupe::kernel {

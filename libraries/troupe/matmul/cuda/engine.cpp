@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
 #include <troupe/matmul/cuda/engine.hpp>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/execution_plan.hpp>
 #include <troupe/matmul/cuda/lane.hpp>

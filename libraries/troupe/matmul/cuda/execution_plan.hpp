@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/epilogue/cuda/second_pass.hpp>
 #include <troupe/matmul/cuda/product_kind.hpp>

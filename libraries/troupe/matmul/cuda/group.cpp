@@ -5,7 +5,7 @@
 #include <bit>
 #include <troupe/matmul/cuda/group.hpp>
 #include <troupe/matmul/cuda/product_kind.hpp>
-#include <troupe/request/codec.hpp>
+#include <troupe/request/encoding/codec.hpp>
 
 namespace troupe::matmul {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 #include <troupe/matmul/cuda/product_kind.hpp>
-#include <troupe/request/codec.hpp>
+#include <troupe/request/encoding/codec.hpp>
 #include <vector>
 
 namespace troupe::matmul {

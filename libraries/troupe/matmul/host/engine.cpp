@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/host/products.hpp>
 #include <troupe/matmul/host/sums.hpp>

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <troupe/base/thread_team.hpp>
+#include <troupe/base/threads/thread_team.hpp>
 #include <troupe/matmul/shapes.hpp>
 
 /// Factors of products in host memory, and copies of those that OpenBLAS cannot read where they are.

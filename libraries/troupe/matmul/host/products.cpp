@@ -6,7 +6,7 @@
 #include <limits>
 #include <new>
 #include <optional>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/host/products.hpp>
 #include <troupe/matmul/host/sums.hpp>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <troupe/base/complex.hpp>
 #include <troupe/base/dtype.hpp>
-#include <troupe/request/view_shape.hpp>
+#include <troupe/request/operands/view_shape.hpp>
 
 namespace troupe::matmul {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/epilogue/expression.hpp>
 #include <troupe/epilogue/testing/reference.hpp>
 #include <troupe/matmul/testing/stored_matrices.hpp>

@@ -10,7 +10,7 @@
 #include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/epilogue/epilogue.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::matmul::testing {

@@ -8,7 +8,7 @@
 #include <tests/numerics/random.hpp>
 #include <troupe/epilogue/testing/poison.hpp>
 #include <troupe/matmul/testing/element_value.hpp>
-#include <troupe/request/any_operand.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 #include <vector>
 
 /// Matrices in the memory of a test.

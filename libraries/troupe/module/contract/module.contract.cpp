@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <tests/contract/program_cases.hpp>
+#include <tests/contract/kernels/program_cases.hpp>
 
 namespace troupe::whole {
 namespace {

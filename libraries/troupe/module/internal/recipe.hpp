@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <string_view>
-#include <troupe/base/bytes.hpp>
+#include <troupe/base/files/bytes.hpp>
 #include <troupe/module/image.hpp>
 
 namespace troupe::module {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
-#include <troupe/async/pending_state.hpp>
+#include <troupe/async/answers/pending_state.hpp>
 #include <vector>
 
 namespace troupe::detail {

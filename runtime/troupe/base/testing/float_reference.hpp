@@ -10,7 +10,7 @@
 #include <limits>
 #include <random>
 #include <string>
-#include <troupe/base/narrow_float.hpp>
+#include <troupe/base/numbers/narrow_float.hpp>
 #include <utility>
 #include <vector>
 

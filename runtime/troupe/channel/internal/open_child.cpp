@@ -3,7 +3,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <troupe/base/own_descriptors.hpp>
+#include <troupe/base/linux/own_descriptors.hpp>
 #include <troupe/channel/internal/open_child.hpp>
 
 #include <cerrno>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 
 namespace troupe {
 

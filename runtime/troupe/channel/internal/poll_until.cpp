@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <time.h>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 

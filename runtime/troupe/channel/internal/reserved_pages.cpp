@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <unistd.h>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/channel/internal/reserved_pages.hpp>
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/errno_reaction.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 
 namespace troupe {

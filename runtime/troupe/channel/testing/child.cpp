@@ -20,7 +20,7 @@
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
-#include <troupe/channel/process.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <troupe/channel/ring.hpp>
 
 namespace troupe {

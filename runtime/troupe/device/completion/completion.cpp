@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <troupe/base/prefetch.hpp>
+#include <troupe/base/processor/prefetch.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
 #include <troupe/protocol/report.hpp>
 

@@ -14,7 +14,7 @@
 #include <troupe/device/completion/open_requests.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/waiting/reactor_link.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 
 namespace troupe {
 

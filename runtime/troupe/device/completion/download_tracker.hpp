@@ -5,8 +5,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <troupe/async/pending_state.hpp>
-#include <troupe/memory/copy_threads.hpp>
+#include <troupe/async/answers/pending_state.hpp>
+#include <troupe/memory/copying/copy_threads.hpp>
 #include <vector>
 
 namespace troupe {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/async/deferred_continuations.hpp>
+#include <troupe/async/answers/deferred_continuations.hpp>
 #include <troupe/device/asked.hpp>
 
 /// Lets the device wait for answers of requests in order to complete other pendings.

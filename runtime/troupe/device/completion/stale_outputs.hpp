@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/device/mailbox/ledger.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 
 /// The memory that a request makes stale when it fails, and valid when it runs.
 namespace troupe {

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/mailbox/deadline_texts.hpp>
 
 namespace troupe {

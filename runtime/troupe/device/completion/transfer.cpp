@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/completion/transfer.hpp>
-#include <troupe/memory/stream_copy.hpp>
+#include <troupe/memory/copying/stream_copy.hpp>
 
 namespace troupe {
 

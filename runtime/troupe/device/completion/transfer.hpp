@@ -4,11 +4,11 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <troupe/async/answers/pending_state.hpp>
 #include <troupe/async/executor.hpp>
-#include <troupe/async/pending_state.hpp>
-#include <troupe/memory/chunk_pieces.hpp>
-#include <troupe/memory/copy_threads.hpp>
-#include <troupe/memory/staging.hpp>
+#include <troupe/memory/copying/chunk_pieces.hpp>
+#include <troupe/memory/copying/copy_threads.hpp>
+#include <troupe/memory/copying/staging.hpp>
 #include <troupe/request/block.hpp>
 
 namespace troupe {

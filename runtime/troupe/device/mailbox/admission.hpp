@@ -5,7 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
-#include <troupe/base/process_home.hpp>
+#include <troupe/base/linux/process_home.hpp>
 
 namespace troupe {
 

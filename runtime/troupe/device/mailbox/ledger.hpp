@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <troupe/base/by_itself.hpp>
-#include <troupe/base/futex.hpp>
-#include <troupe/device/recovery/quarantine.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/base/processor/by_itself.hpp>
+#include <troupe/device/recovery/quarantine/quarantine.hpp>
 #include <troupe/device/request_info.hpp>
 #include <troupe/request/checker.hpp>
 

@@ -5,13 +5,13 @@
 #include <memory>
 #include <troupe/async/accepted.hpp>
 #include <troupe/async/pending.hpp>
-#include <troupe/device/device_loop.hpp>
+#include <troupe/device/core/device_loop.hpp>
 #include <troupe/device/mailbox/mailbox_room.hpp>
 #include <troupe/device/mailbox/rejection_counts.hpp>
 #include <troupe/device/mailbox/shared_channel.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/request_info.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 
 namespace troupe {
 

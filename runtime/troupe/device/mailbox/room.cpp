@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answers of room(), which wait without blocking, and the cancellation of all requests of a scope.
 #include <cerrno>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>

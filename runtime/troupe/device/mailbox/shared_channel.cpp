@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/keep_from_children.hpp>
 #include <troupe/channel/ring.hpp>

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <optional>
-#include <troupe/base/process_home.hpp>
+#include <troupe/base/linux/process_home.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/slot_queue.hpp>

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/write_all.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/linux/write_all.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/recovery/fault_files.hpp>
 
 namespace troupe {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <troupe/memory/device_memory.hpp>
-#include <troupe/request/encoded_field.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
+#include <troupe/request/encoding/encoded_field.hpp>
 
 namespace troupe {
 

@@ -3,15 +3,15 @@
 // Analyzes a worker's death, and reports it to the watches, the log and the black box.
 #include <unistd.h>
 #include <algorithm>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
-#include <troupe/device/device_board.hpp>
-#include <troupe/device/duration_text.hpp>
+#include <troupe/device/core/device_board.hpp>
+#include <troupe/device/core/duration_text.hpp>
 #include <troupe/device/recovery/fault_files.hpp>
 #include <troupe/device/recovery/fault_place.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
-#include <troupe/device/recovery/quarantine_guard.hpp>
+#include <troupe/device/recovery/quarantine/quarantine_guard.hpp>
 #include <troupe/protocol/greeting.hpp>
 
 namespace troupe {

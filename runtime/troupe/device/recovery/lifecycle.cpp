@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/device/completion/completion.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/recovery/lifecycle.hpp>
 #include <troupe/device/recovery/recovery.hpp>
 #include <troupe/device/waiting/reactor.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/device/device_loop.hpp>
+#include <troupe/device/core/device_loop.hpp>
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/waiting/milestone.hpp>
 #include <troupe/device/workers/worker_pool.hpp>

@@ -3,13 +3,13 @@
 // Decides what happens to each open request when a worker dies, and passes the remaining ones to the next worker.
 #include <algorithm>
 #include <cstring>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/recovery.hpp>
 #include <troupe/device/workers/shared_segments.hpp>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/fault.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 
 namespace troupe {
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/cat.hpp>
-#include <troupe/device/duration_text.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/device/core/duration_text.hpp>
 #include <troupe/device/recovery/supervisor.hpp>
 
 namespace troupe {

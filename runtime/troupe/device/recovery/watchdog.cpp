@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/recovery/running_requests.hpp>
 #include <troupe/device/recovery/watchdog.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>

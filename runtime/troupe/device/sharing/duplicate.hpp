@@ -4,8 +4,8 @@
 
 #include <fcntl.h>
 
-#include <troupe/base/errno_reaction.hpp>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 
 namespace troupe {

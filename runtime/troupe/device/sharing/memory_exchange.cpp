@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <thread>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/mapping.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/sharing/duplicate.hpp>
 #include <troupe/device/sharing/memory_exchange.hpp>
 #include <troupe/device/workers/shared_segments.hpp>

@@ -4,7 +4,7 @@
 
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/device/shared_memory.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 #include <troupe/request/extent.hpp>
 
 namespace troupe {

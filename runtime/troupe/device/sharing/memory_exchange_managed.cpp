@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managed memory, which exists only in the serving worker: see docs/managed-memory.md.
 #include <troupe/device/completion/completion.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/sharing/memory_exchange.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 

@@ -8,8 +8,8 @@
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/device/asked.hpp>
 #include <troupe/device/peer_info.hpp>
-#include <troupe/memory/device_memory.hpp>
-#include <troupe/memory/staging.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
+#include <troupe/memory/copying/staging.hpp>
 
 namespace troupe {
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between two devices: one request on each, which share memory that the workers of both map.
 #include <algorithm>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/on_answer.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
 #include <troupe/device/sharing/duplicate.hpp>

@@ -5,9 +5,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/errno_reaction.hpp>
-#include <troupe/base/own_descriptors.hpp>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
+#include <troupe/base/linux/own_descriptors.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 

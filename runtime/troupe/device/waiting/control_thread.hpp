@@ -6,8 +6,8 @@
 #include <mutex>
 #include <thread>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/process_home.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/linux/process_home.hpp>
 #include <troupe/device/waiting/control_loop.hpp>
 #include <vector>
 

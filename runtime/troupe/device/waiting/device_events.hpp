@@ -8,7 +8,7 @@
 #include <string>
 #include <troupe/base/log.hpp>
 #include <troupe/device/waiting/event_streams.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 
 namespace troupe {
 

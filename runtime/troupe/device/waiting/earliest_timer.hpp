@@ -3,8 +3,8 @@
 #pragma once
 
 #include <atomic>
-#include <troupe/base/futex.hpp>
-#include <troupe/device/device_loop.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/device/core/device_loop.hpp>
 
 namespace troupe {
 

@@ -4,7 +4,7 @@
 
 #include <deque>
 #include <mutex>
-#include <troupe/base/process_home.hpp>
+#include <troupe/base/linux/process_home.hpp>
 #include <troupe/device/asked.hpp>
 #include <troupe/device/watch.hpp>
 

@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <system_error>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/device/completion/completion.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/waiting/sleep_for_news.hpp>
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <memory>
 #include <thread>
-#include <troupe/async/pending_core.hpp>
-#include <troupe/base/process_home.hpp>
+#include <troupe/async/answers/pending_core.hpp>
+#include <troupe/base/linux/process_home.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/device/waiting/reactor_link.hpp>

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <troupe/async/deferred_continuations.hpp>
+#include <troupe/async/answers/deferred_continuations.hpp>
 #include <troupe/device/mailbox/shared_channel.hpp>
 #include <troupe/device/waiting/continuation_queue.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <troupe/async/pending_core.hpp>
+#include <troupe/async/answers/pending_core.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/completion/completion.hpp>
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/workers/allocation_client.hpp>
 

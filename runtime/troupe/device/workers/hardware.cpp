@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <troupe/base/key_values.hpp>
+#include <troupe/base/text/key_values.hpp>
 #include <troupe/device/workers/hardware.hpp>
 
 namespace troupe {

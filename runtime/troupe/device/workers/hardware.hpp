@@ -4,7 +4,7 @@
 
 #include <string>
 #include <troupe/device/statistics.hpp>
-#include <troupe/protocol/gpu_description.hpp>
+#include <troupe/protocol/descriptions/gpu_description.hpp>
 #include <vector>
 
 namespace troupe {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/workers/hardware.hpp>
 #include <troupe/device/workers/hardware_view.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
-#include <troupe/protocol/gpu_description.hpp>
+#include <troupe/protocol/descriptions/gpu_description.hpp>
 
 namespace troupe {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 #include <troupe/device/statistics.hpp>
-#include <troupe/protocol/worker_description.hpp>
+#include <troupe/protocol/descriptions/worker_description.hpp>
 #include <vector>
 
 namespace troupe {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 #include <filesystem>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/channel/process.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <troupe/device/workers/installed_files.hpp>
 
 namespace troupe {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <troupe/base/trusted_file.hpp>
+#include <troupe/base/files/trusted_file.hpp>
 #include <vector>
 
 namespace troupe {

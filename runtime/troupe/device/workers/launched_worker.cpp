@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <cstring>
 #include <system_error>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/printable.hpp>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/printable.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/channel/own_output.hpp>
+#include <troupe/channel/process/own_output.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/worker/process/session.hpp>

@@ -4,9 +4,9 @@
 
 #include <mutex>
 #include <string>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/process_home.hpp>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
+#include <troupe/base/linux/process_home.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/workers/address_space.hpp>
 #include <troupe/device/workers/region.hpp>

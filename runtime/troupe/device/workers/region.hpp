@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/base/linux/unique_handle.hpp>
 #include <troupe/base/result.hpp>
-#include <troupe/base/unique_handle.hpp>
 #include <troupe/device/options.hpp>
 
 namespace troupe {

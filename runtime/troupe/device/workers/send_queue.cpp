@@ -4,7 +4,7 @@
 #include <chrono>
 #include <system_error>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/device/workers/send_queue.hpp>
 #include <utility>
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <troupe/channel/process.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <troupe/device/recovery/supervisor.hpp>
 
 namespace troupe {

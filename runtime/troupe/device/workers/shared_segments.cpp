@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/keep_from_children.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
 #include <troupe/device/workers/worker_pool.hpp>

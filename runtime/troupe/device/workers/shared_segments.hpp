@@ -8,7 +8,7 @@
 #include <troupe/device/recovery/supervision.hpp>
 #include <troupe/device/workers/address_space.hpp>
 #include <troupe/device/workers/segment_sender.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 #include <utility>
 
 namespace troupe {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <troupe/channel/memory_file.hpp>
-#include <troupe/channel/process.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/workers/allocation_client.hpp>
 #include <troupe/device/workers/region.hpp>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <system_error>
-#include <troupe/base/start_thread.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/device/device_board.hpp>
+#include <troupe/device/core/device_board.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
 namespace troupe {

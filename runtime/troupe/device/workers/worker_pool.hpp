@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <troupe/device/device_loop.hpp>
+#include <troupe/device/core/device_loop.hpp>
 #include <troupe/device/workers/segment_sender.hpp>
 #include <troupe/device/workers/serving_worker.hpp>
 #include <troupe/device/workers/worker_link.hpp>

@@ -10,8 +10,8 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/handles.hpp>
+#include <troupe/memory/copying/staging.hpp>
 #include <troupe/memory/internal/served.hpp>
-#include <troupe/memory/staging.hpp>
 #include <troupe/worker/engine.hpp>
 
 #include "chunks_under_way.hpp"

@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/errno_reaction.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/memory/copying/staging.hpp>
+#include <troupe/memory/copying/stream_copy.hpp>
 #include <troupe/memory/internal/served.hpp>
-#include <troupe/memory/staging.hpp>
-#include <troupe/memory/stream_copy.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::memory {

@@ -9,8 +9,8 @@
 #include <map>
 
 #include <thread>
-#include <troupe/base/round_up.hpp>
-#include <troupe/memory/device_memory.hpp>
+#include <troupe/base/numbers/round_up.hpp>
+#include <troupe/memory/blocks/device_memory.hpp>
 #include <vector>
 
 namespace troupe::memory_tests {

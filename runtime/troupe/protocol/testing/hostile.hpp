@@ -11,12 +11,12 @@
 #include <troupe/channel/mapping.hpp>
 #include <troupe/protocol/command.hpp>
 #include <troupe/protocol/control.hpp>
-#include <troupe/protocol/gpu_description.hpp>
+#include <troupe/protocol/descriptions/gpu_description.hpp>
+#include <troupe/protocol/descriptions/worker_description.hpp>
 #include <troupe/protocol/greeting.hpp>
 #include <troupe/protocol/memory_question.hpp>
 #include <troupe/protocol/protected_places.hpp>
 #include <troupe/protocol/report.hpp>
-#include <troupe/protocol/worker_description.hpp>
 
 /// Functions that parse bytes from an untrusted process, and abort if the result breaks a promise. The bytes are in an
 /// allocation of exactly their size, so that a sanitizer detects every access outside of them.

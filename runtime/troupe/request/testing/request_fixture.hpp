@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 #include <troupe/request/checker.hpp>
-#include <troupe/request/describe.hpp>
+#include <troupe/request/encoding/describe.hpp>
 
 namespace troupe {
 

@@ -5,10 +5,10 @@
 
 #include <cstdlib>
 #include <string>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/protocol/description.hpp>
+#include <troupe/protocol/descriptions/description.hpp>
 #include <troupe/worker/plugins/describe_driver.hpp>
 #include <troupe/worker/plugins/kernel_log.hpp>
 

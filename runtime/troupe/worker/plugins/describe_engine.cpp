@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
-#include <troupe/protocol/description.hpp>
+#include <troupe/protocol/descriptions/description.hpp>
 #include <troupe/worker/plugins/describe_engine.hpp>
 #include <troupe/worker/plugins/engines.hpp>
 #include <troupe/worker/plugins/platform.hpp>

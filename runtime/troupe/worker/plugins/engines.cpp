@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
+#include <troupe/base/linux/unique_handle.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/unique_handle.hpp>
 #include <troupe/worker/plugins/engine_files.hpp>
 #include <troupe/worker/plugins/engines.hpp>
 #include <troupe/worker/plugins/load_library.hpp>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/library_functions.hpp>
+#include <troupe/base/shared_libraries/library_functions.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/plugins/gpu_alarms.hpp>
 #include <troupe/worker/plugins/kernel_log.hpp>

@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/worker/plugins/kernel_log.hpp>
 #include <utility>
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <troupe/base/library_helpers.hpp>
-#include <troupe/channel/process.hpp>
+#include <troupe/base/shared_libraries/library_helpers.hpp>
+#include <troupe/channel/process/process.hpp>
 #include <troupe/worker/plugins/load_library.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
 #include <vector>

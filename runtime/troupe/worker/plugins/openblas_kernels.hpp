@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/enumeration.hpp>
-#include <troupe/base/x86_processor.hpp>
+#include <troupe/base/processor/x86_processor.hpp>
 
 /// Selects the kernels that OpenBLAS computes with. OpenBLAS chooses them when it is loaded, from a list of processor
 /// models. For a processor that its version does not know, it may choose kernels that are many years older.

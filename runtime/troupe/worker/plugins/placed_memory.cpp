@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 #include <algorithm>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/plugins/placed_memory.hpp>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/request/lane_policy.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>
-#include <troupe/base/trusted_file.hpp>
+#include <troupe/base/files/trusted_file.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/plugins/plug_in_files.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <string>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 #include <vector>
 

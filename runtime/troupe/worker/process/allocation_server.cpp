@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <span>
 #include <string>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/errno_reaction.hpp>
-#include <troupe/base/round_up.hpp>
+#include <troupe/base/linux/errno_reaction.hpp>
+#include <troupe/base/linux/unwatched_mmap.hpp>
+#include <troupe/base/numbers/round_up.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/worker/process/allocation_server.hpp>
 
 namespace troupe {

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/worker/process/call_filter.hpp>
 #include <troupe/worker/process/call_lists.hpp>
 

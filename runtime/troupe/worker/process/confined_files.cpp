@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <link.h>
 #include <sys/stat.h>
-#include <troupe/base/own_folders.hpp>
+#include <troupe/base/files/own_folders.hpp>
 #include <troupe/worker/process/confined_files.hpp>
 
 #include <sys/stat.h>

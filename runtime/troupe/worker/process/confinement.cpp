@@ -5,12 +5,12 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/base/sanitizers.hpp>
+#include <troupe/base/compiler/sanitizers.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/linux/write_all.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/base/write_all.hpp>
-#include <troupe/channel/process_launcher.hpp>
+#include <troupe/channel/process/process_launcher.hpp>
 #include <troupe/worker/process/call_filter.hpp>
 #include <troupe/worker/process/confined_files.hpp>
 #include <troupe/worker/process/confinement.hpp>

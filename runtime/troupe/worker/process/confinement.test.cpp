@@ -18,10 +18,10 @@
 #include <fstream>
 #include <new>
 #include <thread>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/file_descriptor.hpp>
-#include <troupe/channel/process_launcher.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/channel/process/process_launcher.hpp>
 #include <troupe/worker/process/call_filter.hpp>
 #include <troupe/worker/process/confinement.hpp>
 #include <troupe/worker/process/file_rules.hpp>

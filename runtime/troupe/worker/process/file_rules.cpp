@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/process/file_rules.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/worker/plugins/placed_memory.hpp>

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <system_error>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/protocol/xid.hpp>
 #include <troupe/worker/schedule/alarm_watch.hpp>
 

@@ -7,9 +7,9 @@
 #include <deque>
 #include <mutex>
 #include <thread>
-#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/worker/schedule/alarm_watch.hpp>
 #include <troupe/worker/schedule/lanes.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>

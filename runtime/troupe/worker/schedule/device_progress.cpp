@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <system_error>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
+#include <troupe/base/linux/futex.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/schedule/device_progress.hpp>
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <troupe/protocol/command.hpp>
-#include <troupe/worker/schedule/hazards.hpp>
+#include <troupe/worker/schedule/hazards/hazards.hpp>
 #include <troupe/worker/schedule/lane_chooser.hpp>
 #include <troupe/worker/schedule/lanes.hpp>
 #include <troupe/worker/schedule/sequence_cut.hpp>

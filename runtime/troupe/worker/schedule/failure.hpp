@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 #include <troupe/base/error.hpp>
-#include <troupe/worker/schedule/hazards.hpp>
+#include <troupe/worker/schedule/hazards/hazards.hpp>
 #include <vector>
 
 namespace troupe {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <troupe/protocol/shared_memory.hpp>
 #include <troupe/worker/engine.hpp>
-#include <troupe/worker/schedule/hazards.hpp>
+#include <troupe/worker/schedule/hazards/hazards.hpp>
 
 namespace troupe {
 

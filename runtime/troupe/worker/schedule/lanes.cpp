@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <system_error>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/futex.hpp>
-#include <troupe/base/prefetch.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/base/processor/prefetch.hpp>
 #include <troupe/worker/process/last_words.hpp>
 #include <troupe/worker/schedule/lanes.hpp>
 

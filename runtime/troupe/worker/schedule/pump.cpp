@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <troupe/base/cat.hpp>
-#include <troupe/base/futex.hpp>
-#include <troupe/base/prefetch.hpp>
+#include <troupe/base/linux/futex.hpp>
+#include <troupe/base/processor/prefetch.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/worker/schedule/pump.hpp>
 
 namespace troupe {

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 #include <troupe/worker/plugins/platform.hpp>
-#include <troupe/worker/schedule/hazards.hpp>
+#include <troupe/worker/schedule/hazards/hazards.hpp>
 #include <vector>
 
 namespace troupe::testing_worker {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/aliases.hpp>
-#include <troupe/cuda_on_host/translate/internal/parameters.hpp>
+#include <troupe/cuda_on_host/translate/internal/parsing/parameters.hpp>
 
 namespace troupe::cuda_on_host {
 

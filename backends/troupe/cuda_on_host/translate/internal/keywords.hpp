@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/cuda_on_host/translate/internal/edits.hpp>
-#include <troupe/cuda_on_host/translate/internal/functions.hpp>
+#include <troupe/cuda_on_host/translate/internal/parsing/functions.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 #include <vector>
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <string>
-#include <troupe/cuda_on_host/translate/internal/functions.hpp>
+#include <troupe/cuda_on_host/translate/internal/parsing/functions.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 
 namespace troupe::cuda_on_host {

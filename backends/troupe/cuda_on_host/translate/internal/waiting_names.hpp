@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <troupe/cuda_on_host/translate/internal/functions.hpp>
+#include <troupe/cuda_on_host/translate/internal/parsing/functions.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 #include <unordered_set>
 

@@ -9,10 +9,10 @@ static float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 static double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
 using std::isfinite;
 
-#include "../elements.cuh"
-#include "../products.cuh"
-#include "../reductions.cuh"
-#include "../rotations.cuh"
+#include "../kernels/elements.cuh"
+#include "../kernels/products.cuh"
+#include "../kernels/reductions.cuh"
+#include "../kernels/rotations.cuh"
 
 using namespace troupe::blas::on_gpu;
 
@@ -28,7 +28,7 @@ bool has_barriers(std::string_view name) {
 #define KERNEL(NAME, ARGUMENTS, ...) \
   cuda::testing::on_host<ARGUMENTS, &__VA_ARGS__>("troupe_blas_" #NAME, has_barriers(#NAME)),
   driver().kernels = {
-#include "../kernel_list.inc"
+#include "../kernels/kernel_list.inc"
   };
   driver().computes = true;
   driver().notes_calls = false;  // the suites make millions of calls

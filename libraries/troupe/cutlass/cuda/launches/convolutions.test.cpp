@@ -3,7 +3,7 @@
 // Checks the launches of a convolution, on a driver that records its calls.
 #include <gtest/gtest.h>
 
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
 #include <troupe/cutlass/variants/testing/h100.hpp>

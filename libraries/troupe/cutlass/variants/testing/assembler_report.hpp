@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <vector>
 
 namespace troupe::cutlass::testing {

@@ -12,7 +12,7 @@
 #include <troupe/cutlass/variants/recipe.hpp>
 #include <troupe/cutlass/variants/testing/assembler_report.hpp>
 #include <troupe/cutlass/variants/variant_source.hpp>
-#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/jit/cuda/nvrtc/nvrtc_builder.hpp>
 #include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::cutlass::testing {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cutlass/variants/convolution_candidates.hpp>
+#include <troupe/cutlass/variants/convolutions/convolution_candidates.hpp>
 #include <troupe/cutlass/variants/testing/kinds.hpp>
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/vendor/variants.hpp>
 
 namespace troupe::cutlass::vendor {

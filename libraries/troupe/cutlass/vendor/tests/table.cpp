@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/vendor/variants.hpp>
 
 using namespace troupe;

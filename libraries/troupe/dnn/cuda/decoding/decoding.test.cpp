@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Tests direct steps of attention, on a fake driver that runs kernels on the host.
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>

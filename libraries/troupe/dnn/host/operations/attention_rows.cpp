@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <limits>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/attention_rows.hpp>
 #include <troupe/epilogue/host/functions.hpp>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/blocks/block_scaling.hpp>

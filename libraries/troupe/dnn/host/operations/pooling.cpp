@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <vector>

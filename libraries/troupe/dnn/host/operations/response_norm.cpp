@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/epilogue/host/runs.hpp>

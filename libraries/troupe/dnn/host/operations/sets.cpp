@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <troupe/base/for_each_processor.hpp>
+#include <troupe/base/processor/for_each_processor.hpp>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/host/sums.hpp>

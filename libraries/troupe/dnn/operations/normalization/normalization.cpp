@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iterator>
 #include <optional>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/pointwise/activation.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>

@@ -4,9 +4,9 @@
 
 #include <string>
 #include <string_view>
-#include <troupe/base/list.hpp>
-#include <troupe/request/any_operand.hpp>
-#include <troupe/request/fields.hpp>
+#include <troupe/base/containers/list.hpp>
+#include <troupe/request/encoding/fields.hpp>
+#include <troupe/request/operands/any_operand.hpp>
 
 namespace troupe::dnn {
 

@@ -5,7 +5,7 @@
 #include <nvrtc.h>
 
 #include <string>
-#include <troupe/base/library_functions.hpp>
+#include <troupe/base/shared_libraries/library_functions.hpp>
 #include <troupe/jit/cuda/on_demand/nvrtc_on_demand.hpp>
 
 namespace troupe::jit {

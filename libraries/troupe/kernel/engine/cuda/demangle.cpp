@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string_view>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/kernel/engine/cuda/demangle.hpp>
 
 namespace troupe::kernel {

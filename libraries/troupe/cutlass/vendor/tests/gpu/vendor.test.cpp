@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <troupe/base/cat.hpp>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/vendor/refusals.hpp>
 #include <troupe/cutlass/vendor/variants.hpp>
 

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <bench/measures.hpp>
+#include <bench/rounds.hpp>
+#include <bench/system/run_program.hpp>
+#include <filesystem>
+
+namespace troupe::bench {
+namespace {
+
+figures run(const settings& s) {
+  const std::filesystem::path program =
+      std::filesystem::path(s.runtime_folder).parent_path().parent_path() / "bin" / "troupe";
+  std::vector<double> times;
+  for (int i = 0; i < s.rounds(5); ++i) times.push_back(run_program({program.string(), "doctor"}).wall_seconds);
+  return {.ours = median(std::move(times))};
+}
+
+}  // namespace
+
+const measure doctor{.name = "doctor",
+                     .unit = "s",
+                     .ours = "troupe doctor, from start to end",
+                     .raw = "nothing: it has no counterpart",
+                     .goal = {goal::kind::ours_at_most, 1},
+                     .run = run};
+
+}  // namespace troupe::bench
