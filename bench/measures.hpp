@@ -26,7 +26,7 @@
       cutlass_models_model, cutlass_skinny, cutlass_fused_gelu, cutlass_fused_swiglu, cutlass_fused_rows,              \
       cutlass_fused_amax, cutlass_grouped, cutlass_conv_forward, cutlass_conv_data_gradient,                           \
       cutlass_conv_weight_gradient, cutlass_compile_cold, cutlass_compile_second, cutlass_compile_prebuilt,            \
-      cutlass_compile_known
+      cutlass_compile_known, cutlass_compile_new_size
 
 namespace troupe::bench {
 

@@ -192,7 +192,7 @@ TEST_F(measures_of_a_gpu, state_ratios_of_each_size_and_of_the_cost_model_alone)
 }
 
 TEST_F(measures_of_a_gpu, measure_the_first_product_of_a_kind_in_new_workers) {
-  for (const measure* m : {&cutlass_compile_cold, &cutlass_compile_second}) {
+  for (const measure* m : {&cutlass_compile_cold, &cutlass_compile_second, &cutlass_compile_new_size}) {
     const figures f = m->run(quick);
     EXPECT_EQ(f.objection, "") << m->name;
     EXPECT_GT(f.ours, 0) << m->name;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Measures how long the first product of a kind takes, and what a product with a known plan costs.
+#include <algorithm>
 #include <bench/gpu/cutlass/cutlass_pair.hpp>
 #include <bench/measures.hpp>
 #include <bench/system/empty_cache.hpp>
@@ -143,6 +144,41 @@ figures run_known(const settings& s) {
   return f;
 }
 
+// The microseconds of the first product of each size, beside the second, until the answer arrives. The sizes differ in
+// m alone, as those of a language model do from step to step.
+figures run_new_size(const settings& s) {
+  const device_under_test gpu(s, for_cutlass());
+  const bool on_host = s.engine == "host";  // tests use the host engine
+  const std::int64_t sizes = on_host ? 4 : 56, step = on_host ? 3 : 64, most = sizes * step, n = on_host ? 16 : 4096;
+  const matrix_copies a(*gpu, dtype::bf16, most, n, 1, random_elements(dtype::bf16, most * n, 1)),
+      b(*gpu, dtype::bf16, n, n, 1, random_elements(dtype::bf16, n * n, 2)), d(*gpu, dtype::bf16, most, n, 1);
+  const auto rows = [&](std::int64_t m) { return tensor_shape{.rank = 2, .extents = {m, n}, .strides = {n, 1}}; };
+  const auto microseconds = [&](const cutlass::gemm& r) {
+    const std::int64_t start = now_ns();
+    gpu->ask(r).get().value();
+    return static_cast<double>(now_ns() - start) / 1e3;
+  };
+  std::vector<double> first, second;
+  // Each round has other sizes. The first round only lets the kernels be compiled.
+  for (int round = 0; round <= s.rounds(31); ++round)
+    for (std::int64_t i = 0; i < sizes; ++i) {
+      const std::int64_t m = 1 + i * step + round % step;
+      const cutlass::gemm r{.a = in_any(a.range(0), rows(m), dtype::bf16),
+                            .b = b.transposed(0),
+                            .d = out_any(d.range(0), rows(m), dtype::bf16)};
+      if (round == 0) {
+        gpu->ask(cutlass::prepare{r}).get().value();
+      } else {
+        first.push_back(microseconds(r));
+        second.push_back(microseconds(r));
+      }
+    }
+  char text[60];
+  std::snprintf(text, sizeof text, "the longest first product took %.0f us",
+                *std::max_element(first.begin(), first.end()));
+  return {.ours = median(std::move(first)), .raw = median(std::move(second)), .note = text};
+}
+
 }  // namespace
 
 const measure cutlass_compile_cold{.name = "cutlass.compile.cold",
@@ -171,5 +207,12 @@ const measure cutlass_compile_known{.name = "cutlass.compile.known",
                                     .raw = "ask(blas::gemm<half>).get()",
                                     .goal = {goal::kind::at_most_above_raw, 1},
                                     .run = run_known};
+const measure cutlass_compile_new_size{
+    .name = "cutlass.compile.new_size",
+    .unit = "us",
+    .ours = "ask(cutlass::gemm).get() of a new m with known kernels, n = k = 4096 of bfloat16, both awake",
+    .raw = "the same again",
+    .goal = {goal::kind::at_most_above_raw, 100},
+    .run = run_new_size};
 
 }  // namespace troupe::bench
