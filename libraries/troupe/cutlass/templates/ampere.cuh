@@ -13,36 +13,44 @@ using sums = variant::sums;
 constexpr int halves = results::halves, out_n = variant::tile_n / halves, warp_out = warp_n / halves;
 constexpr int stage_bytes = first_factor::bytes + second_factor::bytes;
 constexpr bool any_scale = variant::promotion_k > 0;
+// The register allocation for sm_100 and newer GPUs spills where that for older ones does not.
+#if __CUDA_ARCH__ >= 1000
+constexpr bool newer_allocation = true;
+#else
+constexpr bool newer_allocation = false;
+#endif
+constexpr bool many_sums = blocks_m * blocks_n * 4 >= 64;
+// True for gathered bytes that are widened beside 64 sums, for which the newer allocation has too few registers.
+constexpr bool widens_gathered = newer_allocation && variant::convolution == weight_gradient && mixed && many_sums;
 // While one step is multiplied, the operands of the next step are read, if registers suffice. They do not if a thread
 // also holds the coordinates of many elements that are gathered one by one, or of gathered bytes beside 64 sums.
 constexpr bool gathers_bytes = first_factor::size == 1 && second_factor::size == 1 && second_factor::ordinary;
 constexpr bool many_coordinates =
-    (variant::convolution == forward && thread_items<first_factor>::count > 8) ||
+    widens_gathered || (variant::convolution == forward && thread_items<first_factor>::count > 8) ||
     (variant::convolution == data_gradient &&
-     (thread_items<first_factor>::count > 8 || (gathers_bytes && blocks_m * blocks_n * 4 >= 64)));
+     (thread_items<first_factor>::count > 8 || (gathers_bytes && many_sums)));
 constexpr int buffers = any_scale || doubles || many_coordinates ? 1 : 2;
 // `scaled_bytes`: true for 8-bit floats with scales. `widened_bytes`: true if these floats are also widened to f16, and
 // not transposed on the way to shared memory.
 constexpr bool scaled_bytes = (first_factor::scaled || second_factor::scaled) && !exact && !mixed;
 constexpr bool widened_bytes = scaled_bytes && halved && !first_factor::transposed && !second_factor::transposed;
 // True if operands are read after the address of the next copy was computed, because registers do not suffice for both
-// at once. For forward convolutions of doubles this is so only with the register allocation for sm_100 and newer GPUs.
-#if __CUDA_ARCH__ >= 1000
-constexpr bool late_forward = true;
-#else
-constexpr bool late_forward = false;
-#endif
+// at once: for doubles; and for 64 sums that are promoted, if many words of both factors, or gathered bytes, pass
+// through registers.
 constexpr bool late_doubles =
-    doubles && (variant::strided || (variant::convolution == weight_gradient && blocks_m * blocks_n * 4 >= 64) ||
-                (late_forward && variant::convolution == forward));
-constexpr bool reads_late = widened_bytes || late_doubles;
+    doubles && (variant::strided || (variant::convolution == weight_gradient && many_sums) ||
+                (newer_allocation && variant::convolution == forward));
+constexpr bool many_words = first_factor::ordinary && first_factor::words + second_factor::words >= 24;
+constexpr bool late_promoted = any_scale && many_sums && second_factor::ordinary &&
+                               (variant::convolution == data_gradient || (mixed && many_words));
+constexpr bool reads_late = widened_bytes || late_doubles || late_promoted;
 // The number of steps that are unrolled. It is limited where the assembler would otherwise read more ahead than
 // registers hold: for steps of one term with many products; for scaled bytes that are widened or whose epilogue has
-// operands in memory or reductions.
+// operands in memory or reductions; for gathered bytes that are widened.
 constexpr bool many_products = exact && steps % 8 == 0 && steps * blocks_m * blocks_n * 4 > 256;
 constexpr bool many_scales =
     widened_bytes || (scaled_bytes && (kernel_epilogue::registers > 0 || kernel_epilogue::reductions > 0));
-constexpr int steps_at_once = many_products ? 8 : many_scales ? 1 : steps;
+constexpr int steps_at_once = many_products ? 8 : many_scales ? 1 : widens_gathered ? 2 : steps;
 
 // Results pass through shared memory, in the memory of the stages: as many blocks of 16 rows at a time as fit.
 constexpr int result_pitch = warp_n + 8, block_bytes = 16 * result_pitch * static_cast<int>(sizeof(sums));

@@ -51,12 +51,15 @@ int most_sums(const ampere_variant& c) noexcept {
   if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type))
     return scaled && (c.tile_m > 32 || c.tile_n > 64) ? 0 : 32;
   if (c.first.type == dtype::f64 && c.divides) return 0;
-  if (c.exact) return 64;
-  return 128;
+  return c.exact || c.promotion_k > 0 ? 64 : 128;
 }
 
-// Maximum number of words of a thread's sums and of elements that it copies to shared memory through registers.
-constexpr int most_words = 160;
+// Returns the maximum number of words of a thread's sums, each before and after it is promoted, and of elements that it
+// copies to shared memory through registers. Operands that are widened need registers, too: more of them with the
+// register allocation for sm_100 and newer GPUs.
+int most_words(const kernel_signature& f, const cuda::gpu_properties& gpu) noexcept {
+  return !f.head.is_mixed() ? 160 : gpu.capability < 100 ? 152 : 144;
+}
 
 double flops_per_cycle(const ampere_variant& c) noexcept {
   if (c.exact) return 256;
@@ -76,8 +79,9 @@ void add_oriented(const kernel_signature& f, const extents& e, const cuda::gpu_p
         const ampere_variant variant = ampere_variant_of(f, p);
         p.tile_k = static_cast<std::uint16_t>(depth_of(variant));
         const int sums = s.tile_m * s.tile_n / threads_of(variant) * (f.head.sums == dtype::f64 ? 2 : 1);
-        return sums <= most_sums(variant) && sums + words_in_registers(variant) <= most_words &&
-               error_of(variant).empty() && shared_bytes_of(variant) <= gpu.shared_bytes;
+        const int words = sums * (variant.promotion_k > 0 ? 2 : 1) + words_in_registers(variant);
+        return sums <= most_sums(variant) && words <= most_words(f, gpu) && error_of(variant).empty() &&
+               shared_bytes_of(variant) <= gpu.shared_bytes;
       };
       if (!set_stages(wanted, most_stages, fits)) continue;
       estimate(c, ampere_variant_of(f, p), f, e, gpu, s.efficiency);

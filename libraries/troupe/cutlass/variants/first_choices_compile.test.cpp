@@ -89,23 +89,6 @@ std::uint64_t part_to_compile() {
   return part;
 }
 
-// Kernels that are known to spill, for GPUs on which they have not run yet, and the bytes of their stack frames.
-struct known_spill {
-  std::string_view begin_of_name;
-  int stack_bytes;
-};
-constexpr known_spill known_spills[] = {
-    {"sm_89 groups of f16 or bf16 with i8 plain by lines:", 48},
-    {"sm_89 groups of f16 or bf16 with i8 with three reductions by lines:", 48},
-    {"sm_89 f8e4m3, f8e5m2 dx, large, contiguous positions, stride 1, to bf16:", 16},
-    {"sm_120a f16 or bf16 with f8e4m3 or f8e5m2 dfilters, large, stride 1, to bf16:", 32},
-};
-int known_stack_bytes_of(std::string_view name) {
-  for (const known_spill& k : known_spills)
-    if (name.starts_with(k.begin_of_name)) return k.stack_bytes;
-  return 0;
-}
-
 class cutlass_first_choices : public testing::kernel_compilation, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override { compile_for(on().capability); }
@@ -120,7 +103,7 @@ class cutlass_first_choices : public testing::kernel_compilation, public ::testi
     // For each GPU, a part has kernels of other rows of the table.
     if (part_ != parts && (texts_.size() + 5 * static_cast<std::size_t>(GetParam())) % parts != part_) return;
     ++compiled_;
-    expect_clean(source, name, known_stack_bytes_of(name));
+    expect_clean(source, name);
   }
 
  private:
