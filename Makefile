@@ -3,7 +3,7 @@
 # Short names for the scripts in scripts/, which do the work. Each target sets up whatever it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz chaos checks adversary bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall deb clean
+.PHONY: help demo test test-all asan tsan clang fuzz chaos checks adversary bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall deb clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
@@ -16,6 +16,8 @@ demo: ## run the demo
 	@scripts/demo $(ARGS)
 test: ## build everything, run all tests
 	@scripts/test release $(ARGS)
+test-all: ## the tests, also those of which test runs a sample: hours
+	@TROUPE_TESTS=all scripts/test release $(ARGS)
 asan: ## the tests under the address and undefined-behaviour sanitizers
 	@scripts/test asan $(ARGS)
 tsan: ## the tests under the thread sanitizer
@@ -26,7 +28,7 @@ fuzz: ## the fuzz targets, SECONDS=60 each
 	@scripts/fuzz $(or $(SECONDS),60)
 chaos: ## 2,000 real faults under load, ARGS="--faults 20000 --seed 7" for others
 	@scripts/chaos $(ARGS)
-checks: ## asan tsan clang fuzz chaos tidy, one after another: hours; ARGS="asan tidy" for some
+checks: ## test-all asan tsan clang fuzz chaos tidy, one after another: hours; ARGS="asan tidy" for some
 	@scripts/checks $(ARGS)
 adversary: ## hostile workers, unkind programs and failing system calls, SECONDS=600 in all
 	@scripts/adversary $(or $(SECONDS),600)

@@ -95,11 +95,15 @@ function(troupe_compile_as_test target)
   set_target_properties(${target} PROPERTIES TROUPE_AS_TEST ON)
 endfunction()
 
-# troupe_add_test(name SOURCES file... [LINK library...] [OPTIMISED]): builds one GoogleTest program whose tests ctest
-# runs one by one.
+# troupe_add_test(name SOURCES file... [LINK library...] [OPTIMISED] [TIMEOUT seconds]): builds one GoogleTest program
+# whose tests ctest runs one by one.
 #   OPTIMISED also optimizes the program's own code, for tests that compute much.
+#   TIMEOUT   limits the time of each test; 300 seconds by default.
 function(troupe_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "TIMEOUT" "SOURCES;LINK")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
   find_package(GTest REQUIRED)
   include(GoogleTest)
   add_executable(troupe_${name}_test ${arg_SOURCES})
@@ -109,7 +113,7 @@ function(troupe_add_test name)
   target_link_libraries(troupe_${name}_test PRIVATE ${arg_LINK} troupe_settings GTest::gtest_main)
   # <tests/...>, and the test helpers of other components
   target_include_directories(troupe_${name}_test PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/backends)
-  gtest_discover_tests(troupe_${name}_test TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name}
+  gtest_discover_tests(troupe_${name}_test TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${name}
     ENVIRONMENT TROUPE_ENGINE=host)  # also on a machine with a GPU
 endfunction()
 
