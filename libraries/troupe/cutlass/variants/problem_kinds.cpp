@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 #include <troupe/cutlass/variants/problem_kinds.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace troupe::cutlass {
@@ -57,12 +58,15 @@ product_kind::product_kind(const problem& p)
         for (std::uint64_t* address : {&problem_.a_scales.address, &problem_.b_scales.address, &problem_.groups.sizes})
           if (*address != 0) *address = replacement.of(0);
         std::vector<memory_operand> memory(p.tree.memory().begin(), p.tree.memory().end());
+        for (memory_operand& m : memory) m.shape.row_stride = m.shape.column_stride = 0;
         for (const epilogue::node& n : p.tree.nodes()) {
           if (!epilogue::has_memory(n.what)) continue;
           const placed_matrix m = p.memory(n.operand, n);
           memory_operand& to = memory[n.operand];
           to.address = replacement.of(m.address), to.batch_stride = m.batch;
-          to.shape.row_stride = m.row, to.shape.column_stride = m.column;
+          // Nodes may share an operand: each keeps the strides along which it varies.
+          if (is_tall(n)) to.shape.row_stride = m.row;
+          if (is_wide(n)) to.shape.column_stride = m.column;
         }
         return with_memory(p.tree, memory);
       }()) {

@@ -62,6 +62,20 @@ TEST(cutlass_product_kind, has_the_key_and_the_signature_of_the_problem) {
   EXPECT_EQ(key_of_kernel(kind.get()), key_of_kernel(p));
 }
 
+TEST(cutlass_product_kind, keeps_the_strides_of_an_operand_that_several_nodes_read) {
+  const expression::memory_operand bias{
+      .range = {{}, 1 << 23, 1 << 20}, .shape = {1, 64, 64, 1}, .type = dtype::f32, .batch = 1, .batch_stride = 0};
+  const expression row = expression::reading(op::load_row, bias), number = expression::reading(op::load_number, bias);
+  for (const expression& e : {row + number * acc, number * acc + row}) {
+    const encoded_epilogue encoded(e);
+    const problem p = product(encoded);
+    ASSERT_EQ(p.tree.memory().size(), 1u);
+    const product_kind kind(p);
+    EXPECT_EQ(key_of(kind.get()), key_of(p)) << to_string(e);
+    EXPECT_EQ(key_of_kernel(kind.get()), key_of_kernel(p)) << to_string(e);
+  }
+}
+
 TEST(cutlass_product_kind, has_no_more_of_addresses_and_numbers_than_their_alignment) {
   const auto e = scaled_sum(2, 1 << 23), other = scaled_sum(3, 1 << 24);
   const problem p = product(e);
