@@ -71,7 +71,9 @@ expression make(op what, const E&... arguments) {
 /// products of a batch share it, unless it has one more axis: row i of a matrix is for product i.
 template <class B>
 expression number(const B& b) {
-  return expression::reading(op::load_number, detail::row_of(b));
+  expression::memory_operand first = detail::row_of(b);
+  first.shape = {1, 1, 1, 1};  // so that it is another operand than row(b)
+  return expression::reading(op::load_number, first);
 }
 /// A row in memory, broadcast to all rows of the result: a buffer with one element for each column.
 template <class B>

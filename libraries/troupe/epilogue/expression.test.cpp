@@ -44,6 +44,7 @@ TEST(epilogue_expression, equal_subexpressions_are_computed_once) {
   EXPECT_EQ((row(buffer_of(bias)) + row(buffer_of(bias))).memory().size(), 1u);
   EXPECT_EQ((row(buffer_of(bias)) + row(buffer_of(other))).memory().size(), 2u);
   EXPECT_EQ((row(buffer_of(bias)) + column(buffer_of(bias))).memory().size(), 2u) << "they have different shapes";
+  EXPECT_EQ((row(buffer_of(bias)) + number(buffer_of(bias))).memory().size(), 2u) << "they have different shapes";
 }
 
 TEST(epilogue_expression, neutral_operations_are_left_out) {
