@@ -61,7 +61,7 @@ class cuda_dnn {
 
   result<void> run(const computation& r, call& c) {
     const encoded_graph& g = r.graph.encoded();
-    const auto all = TROUPE_TRY(find_plan(r));
+    const auto all = TROUPE_TRY(find_plan(r, computation::request_name));
     std::optional<cuda::scratch> scratch;
     if (all->bytes != 0) {
       cuda::kept_scratch* const of_lane = TROUPE_TRY(lane_scratch_.of(c));
@@ -84,7 +84,7 @@ class cuda_dnn {
   }
 
   result<std::uint64_t> run(const prepare& r, call&) {
-    const auto all = TROUPE_TRY(find_plan(r.request));
+    const auto all = TROUPE_TRY(find_plan(r.request, prepare::request_name));
     if (all->kernels != nullptr) (*compiler_)->wait_for(*all->kernels);
     return all->bytes;
   }
@@ -101,13 +101,13 @@ class cuda_dnn {
         vendor_(std::move(vendor)),
         compiler_(std::move(compiler)) {}
 
-  result<std::shared_ptr<plan_with_kernels>> find_plan(const computation& r) {
+  result<std::shared_ptr<plan_with_kernels>> find_plan(const computation& r, std::string_view name) {
     if (!vendor_)
-      return plans_.find(r, [&](const graph_kind& kind) -> result<plan_with_kernels> {
+      return plans_.find(r, name, [&](const graph_kind& kind) -> result<plan_with_kernels> {
         return with_generated_kernels(plan_without_vendor(kind), kind.graph());
       });
     return plans_.find(
-        r,
+        r, name,
         [&](const graph_kind& kind, const plan_with_kernels* before) -> result<plan_with_kernels> {
           return plan_with_vendor(kind, before == nullptr ? 1 : before->attempts + 1);
         },

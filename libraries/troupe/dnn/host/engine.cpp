@@ -31,20 +31,22 @@ class host_dnn {
   }
 
   result<void> run(const computation& r, call& c) try {
-    const auto all = TROUPE_TRY(find_plan(r));
+    const auto all = TROUPE_TRY(find_plan(r, computation::request_name));
     const scratch_pool::block scratch = scratch_.take(all->bytes);
     return host::run(*all, r.graph.encoded(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for the workspace");
   }
 
-  result<std::uint64_t> run(const prepare& r, call&) { return TROUPE_TRY(find_plan(r.request))->bytes; }
+  result<std::uint64_t> run(const prepare& r, call&) {
+    return TROUPE_TRY(find_plan(r.request, prepare::request_name))->bytes;
+  }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
-  result<std::shared_ptr<host::host_plan>> find_plan(const computation& r) {
+  result<std::shared_ptr<host::host_plan>> find_plan(const computation& r, std::string_view name) {
     onednn::vendor* const vendor = vendor_ ? vendor_->get() : nullptr;
-    return plans_.find(r, [&](const graph_kind& kind) {
+    return plans_.find(r, name, [&](const graph_kind& kind) {
       return host::make_host_plan(kind.graph(), vendor, kind.options().workspace);
     });
   }

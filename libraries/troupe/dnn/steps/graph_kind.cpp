@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <troupe/dnn/steps/graph_kind.hpp>
 #include <troupe/request/encoding/codec.hpp>
 

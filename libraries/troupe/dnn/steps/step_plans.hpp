@@ -18,14 +18,17 @@ namespace troupe::dnn {
 template <class Plan = step_list>
 class step_plans {
  public:
-  /// `engine` names the engine in errors, for example "the host engine".
+  /// `engine` names the engine in errors, for example "the host engine". Plans depend on which memory begins at a
+  /// multiple of `alignment` bytes.
   explicit step_plans(std::string_view engine, std::uint64_t alignment = 1) : engine_(engine), alignment_(alignment) {}
 
-  /// Returns the plan of a graph. The key is the graph's structure and `more`. If there is no plan, calls
-  /// `make(nullptr)`, which returns a result<Plan>. If `is_outdated(plan)`, replaces the plan by `make(&plan)`.
+  /// Returns the plan of a computation; its key is what `write_key` writes. If there is no plan, calls
+  /// `make(kind, nullptr)`, which returns a result<Plan>. If `is_outdated(plan)`, replaces the plan by
+  /// `make(kind, &plan)`. Errors name the request `name`: the computation, or its preparation.
   template <class Make, class IsOutdated>
-  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make, IsOutdated&& is_outdated) {
-    if (r.graph.encoded().empty()) return error(reaction::fatal, "dnn", "dnn.computation: the graph is damaged");
+  result<std::shared_ptr<Plan>> find(const computation& r, std::string_view name, Make&& make,
+                                     IsOutdated&& is_outdated) {
+    if (r.graph.encoded().empty()) return error(reaction::fatal, "dnn", cat(name, ": the graph is damaged"));
     thread_local std::string key;  // reused, so that requests do not allocate
     write_key(key, r, alignment_);
     const auto made = [&](const Plan* before) -> result<std::shared_ptr<Plan>> {
@@ -39,17 +42,18 @@ class step_plans {
     }
     if (r.options.fusion == fusion::required && all->steps.size() > 1)
       return error(reaction::unsupported, "dnn",
-                   cat("dnn.computation: fusion is required; ", engine_, " computes this graph in ", all->steps.size(),
+                   cat(name, ": fusion is required; ", engine_, " computes this graph in ", all->steps.size(),
                        " steps: set fusion to allowed, or split the graph"));
     if (all->bytes <= r.options.workspace) return all;
     return error(reaction::unsupported, "dnn",
-                 cat("dnn.computation: workspace is ", r.options.workspace, " bytes; ", engine_, " needs ", all->bytes,
+                 cat(name, ": workspace is ", r.options.workspace, " bytes; ", engine_, " needs ", all->bytes,
                      " bytes for intermediate results: set workspace to at least that, or leave it out"));
   }
   /// Returns the plan of a computation, for plans that are never outdated. `make(kind)` returns a result<Plan>.
   template <class Make>
-  result<std::shared_ptr<Plan>> find(const computation& r, Make&& make) {
-    return find(r, [&](const graph_kind& kind, const Plan*) { return make(kind); }, [](const Plan&) { return false; });
+  result<std::shared_ptr<Plan>> find(const computation& r, std::string_view name, Make&& make) {
+    return find(
+        r, name, [&](const graph_kind& kind, const Plan*) { return make(kind); }, [](const Plan&) { return false; });
   }
   plan::statistics count() const { return plans_.count(); }
   /// Returns the statistics, and then resets the counters if `start_anew`.

@@ -22,7 +22,7 @@ struct step_plan_cache : ::testing::Test {
   int find(int outdated_before = 0, std::uint64_t bytes = 0) {
     const computation r{.graph = graph(e.encode(), e.bytes()), .options = {.workspace = workspace}};
     const auto plan = plans.find(
-        r,
+        r, prepare::request_name,
         [&](const graph_kind&, const counted_plan* before) -> result<counted_plan> {
           counted_plan p;
           p.number = before == nullptr ? 1 : before->number + 1;
@@ -30,11 +30,13 @@ struct step_plan_cache : ::testing::Test {
           return p;
         },
         [&](const counted_plan& p) { return p.number < outdated_before; });
+    if (!plan) refusal = plan.error().text();
     return plan ? (*plan)->number : 0;
   }
   encoding e;
   double written[2] = {};
   std::uint64_t workspace = 100;
+  std::string refusal;
   step_plans<counted_plan> plans{"an engine"};
 };
 
@@ -49,6 +51,7 @@ TEST_F(step_plan_cache, an_outdated_plan_is_replaced_once) {
 
 TEST_F(step_plan_cache, an_outdated_plan_that_needs_too_much_workspace_is_replaced_instead_of_failing_the_request) {
   EXPECT_EQ(find(0, 101), 0);
+  EXPECT_EQ(refusal.find("dnn.prepare: workspace is 100 bytes"), 0u) << refusal;
   EXPECT_EQ(find(0, 50), 0);
   EXPECT_EQ(find(2, 50), 2);
 }
