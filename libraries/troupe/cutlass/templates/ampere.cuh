@@ -23,13 +23,15 @@ constexpr bool many_sums = blocks_m * blocks_n * 4 >= 64;
 // True for gathered bytes that are widened beside 64 sums, for which the newer allocation has too few registers.
 constexpr bool widens_gathered = newer_allocation && variant::convolution == weight_gradient && mixed && many_sums;
 // While one step is multiplied, the operands of the next step are read, if registers suffice. They do not if a thread
-// also holds the coordinates of many elements that are gathered one by one, or of gathered bytes beside 64 sums.
+// also holds the coordinates of many elements that are gathered one by one, or of gathered bytes beside 64 sums; nor,
+// with the newer allocation, beside 128 sums if operands are widened.
 constexpr bool gathers_bytes = first_factor::size == 1 && second_factor::size == 1 && second_factor::ordinary;
 constexpr bool many_coordinates =
     widens_gathered || (variant::convolution == forward && thread_items<first_factor>::count > 8) ||
     (variant::convolution == data_gradient &&
      (thread_items<first_factor>::count > 8 || (gathers_bytes && many_sums)));
-constexpr int buffers = any_scale || doubles || many_coordinates ? 1 : 2;
+constexpr bool widens_many = newer_allocation && mixed && blocks_m * blocks_n * 4 >= 128;
+constexpr int buffers = any_scale || doubles || many_coordinates || widens_many ? 1 : 2;
 // `scaled_bytes`: true for 8-bit floats with scales. `widened_bytes`: true if these floats are also widened to f16, and
 // not transposed on the way to shared memory.
 constexpr bool scaled_bytes = (first_factor::scaled || second_factor::scaled) && !exact && !mixed;
