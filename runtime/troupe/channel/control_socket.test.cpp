@@ -200,7 +200,7 @@ TEST_F(control_sockets, only_a_control_socket_can_be_adopted) {
   EXPECT_TRUE(control_socket::adopt(file_descriptor(::dup(ends.ours.fd()))));
   const auto wrong = control_socket::adopt(std::move(null));
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().text().find("is no control socket"), std::string::npos) << wrong.error().text();
+  EXPECT_NE(wrong.error().text().find("is not a control socket"), std::string::npos) << wrong.error().text();
   EXPECT_FALSE(control_socket::adopt(file_descriptor()));
 }
 
