@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/cutlass/vendor/refusals.hpp>
 
 namespace troupe::cutlass::vendor {
@@ -16,6 +17,16 @@ error unaligned(const kernel_variant& c, std::string_view field, long long value
   return error(reaction::unsupported, "cutlass",
                cat(c.name, ": ", field, " is ", value, "; expected a multiple of ", multiple, " ", unit,
                    ": use family::ampere, which takes any alignment"));
+}
+
+// Refuses an operand's address, which is not part of the text: while a plan is chosen, an address stands for all those
+// with the same remainder.
+result<void> check_address(const kernel_variant& c, std::string_view operand, const void* at, long long multiple) {
+  const auto beyond = reinterpret_cast<std::uintptr_t>(at) % static_cast<std::uintptr_t>(multiple);
+  if (beyond == 0) return {};
+  return error(reaction::unsupported, "cutlass",
+               cat(c.name, ": ", operand, " begins ", beyond, " bytes after a multiple of ", multiple,
+                   " bytes; expected a multiple: use family::ampere, which takes any alignment"));
 }
 
 // An operand of a product.
@@ -34,8 +45,7 @@ result<void> check_operand(const kernel_variant& c, const operand& o, int matric
   const std::string line = cat(o.name, "_line"), batch = cat(o.name, "_batch");
   if (o.at == nullptr) return wrong(c, o.name, 0, "an address in device memory");
   const long long bytes = static_cast<long long>(o.alignment) * bits_of(o.type) / 8;
-  if (const auto address = reinterpret_cast<std::uintptr_t>(o.at); address % static_cast<std::uintptr_t>(bytes) != 0)
-    return unaligned(c, o.name, static_cast<long long>(address), bytes, "bytes");
+  TROUPE_TRY(check_address(c, o.name, o.at, bytes));
   if (o.line < extent) return wrong(c, line, o.line, cat("at least ", extent));
   if (o.line % o.alignment != 0) return unaligned(c, line, o.line, o.alignment, "elements");
   if (extent % o.alignment != 0)
@@ -115,8 +125,7 @@ result<void> check_convolution(const kernel_variant& c, const launch& l) {
   for (const auto& [name, at] : operands) {
     if (name == "c" && l.beta == 0) continue;
     if (at == nullptr) return wrong(c, name, 0, "an address in device memory");
-    if (const auto address = reinterpret_cast<std::uintptr_t>(at); address % 16 != 0)
-      return unaligned(c, name, static_cast<long long>(address), 16, "bytes");
+    TROUPE_TRY(check_address(c, name, at, 16));
   }
   return {};
 }

@@ -78,7 +78,7 @@ TEST(cutlass_vendor_launch_checks, c_is_required_only_if_beta_is_not_zero) {
 TEST(cutlass_vendor_launch_checks, misaligned_operands_are_unsupported) {
   EXPECT_EQ(product_with([](launch& l) {
               l.a = address(0x1008);
-            }).find("unsupported: any_variant: a is 4104; expected a multiple of 16 bytes"),
+            }).find("unsupported: any_variant: a begins 8 bytes after a multiple of 16 bytes"),
             0u);
   EXPECT_EQ(product_with([](launch& l) {
               l.a_line = 76;
@@ -156,7 +156,7 @@ TEST(cutlass_vendor_launch_checks, a_refusal_of_a_convolution_names_the_field) {
   EXPECT_EQ(with([](launch& l) { l.filters = 3; }).find("unsupported: any_variant: filters is 3"), 0u);
   EXPECT_EQ(with([](launch& l) {
               l.b = address(0x2002);
-            }).find("unsupported: any_variant: b is 8194; expected a multiple of 16 bytes"),
+            }).find("unsupported: any_variant: b begins 2 bytes after a multiple of 16 bytes"),
             0u);
 }
 
