@@ -49,7 +49,8 @@ TEST(written, is_refused_while_a_request_uses_the_memory) {
   const buffer<float> gate(memory_range(b.gate().memory().owner, b.gate().memory().address, 4));
   gpu.copy(x.slice(0, 1), gate);  // waits for the blockade
   auto copied = gpu.download(x, host);
-  EXPECT_TRUE(is_error(error_of(written(gpu, host)), reaction::caller_bug, {"written", "memory.download", "not done"}));
+  EXPECT_TRUE(
+      is_error(error_of(written(gpu, host)), reaction::caller_bug, {"written", "memory.download", "not completed"}));
   EXPECT_OK(written(gpu, gpu.alloc_host<float>(10))) << "no request uses this one";
   b.lift();
   ASSERT_OK(copied.get());

@@ -22,7 +22,7 @@ TEST_F(hostile, a_report_that_is_counted_and_missing_is_detected) {
         c.page().lanes[5].done.store(1);
         announce(c);
       },
-      "report that is counted");
+      "a count that includes a missing report");
 }
 
 TEST_F(hostile, an_impossible_count_of_reports_is_detected) {

@@ -235,7 +235,7 @@ TEST(dlpack, leaves_a_refused_tensor_to_the_caller) {
   EXPECT_TRUE(is_error(why([](auto& t) { t.flags = 1; }, gpu), reaction::unsupported, {"read-only"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.byte_offset = 2; }, gpu), reaction::caller_bug, {"multiple of 4"}));
   EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.dimensions = -1; }, gpu), reaction::caller_bug, {"-1 axes"}));
-  EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.shape = nullptr; }, gpu), reaction::caller_bug, {"with a shape"}));
+  EXPECT_TRUE(is_error(why([](auto& t) { t.tensor.shape = nullptr; }, gpu), reaction::caller_bug, {"and a shape"}));
   EXPECT_TRUE(is_error(why([&](auto&) { f.shape[0] = 0; }, gpu), reaction::caller_bug, {"at least 1 element"}));
   EXPECT_EQ(f.deleted, 0);
 }

@@ -287,7 +287,7 @@ TEST(sharing, refuses_imports_with_the_reason_and_no_harm) {
   EXPECT_TRUE(is_error(why({.descriptor = memory_with(1, 0), .offset_bytes = 2, .bytes = 4, .allocation_bytes = 8192}),
                        reaction::caller_bug, {"at an offset that is a multiple of 4"}));
   EXPECT_TRUE(is_error(why({.descriptor = memory_with(1, 0, F_SEAL_SEAL), .bytes = 4, .allocation_bytes = 8192}),
-                       reaction::caller_bug, {"sealed size", "F_ADD_SEALS"}));
+                       reaction::caller_bug, {"whose size is sealed", "F_ADD_SEALS"}));
   EXPECT_TRUE(is_error(why({.descriptor = memory_with(1, 0, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE),
                             .bytes = 4,
                             .allocation_bytes = 8192}),

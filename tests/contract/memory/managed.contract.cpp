@@ -58,7 +58,7 @@ TEST(managed_memory, accepts_every_advice_and_reports_the_advice_in_force) {
   if (!on_gpu()) {
     for (const managed_advice a :
          {read_mostly, no_read_mostly, preferred_location, no_preferred_location, accessed_by, no_accessed_by})
-      EXPECT_TRUE(is_error(error_of(advise(gpu, x, a)), reaction::unsupported, {"host engine", "leave it out"}));
+      EXPECT_TRUE(is_error(error_of(advise(gpu, x, a)), reaction::unsupported, {"host engine", "omit it"}));
     EXPECT_TRUE(is_error(error_of(managed(gpu, x)), reaction::unsupported, {"host engine"}));
     EXPECT_TRUE(x.readable());
     return;

@@ -245,8 +245,8 @@ TEST_F(keeping_content, refuses_content_that_a_failed_request_may_have_changed) 
   auto sent = gpu.ask(increment{.x = x, .n = 4}, {.timeout = 5ms});
   EXPECT_TRUE(is_error(error_of(std::move(sent)), reaction::retry_later, {"time-out"}));
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
-  EXPECT_TRUE(
-      is_error(error_of(keep_content(gpu, x)), reaction::retry_later, {"keep_content", "not as it was", "time-out"}));
+  EXPECT_TRUE(is_error(error_of(keep_content(gpu, x)), reaction::retry_later,
+                       {"keep_content", "has not kept its content", "time-out"}));
   EXPECT_FALSE(x.readable());
 }
 
