@@ -8,8 +8,8 @@ using namespace troupe;
 
 void answers::check_error(const error& e) {
   const reaction how = e.reaction();
-  // The worker says so after so many failed requests that it no longer knows which of them should have written an
-  // input.
+  // The worker says so when more requests have failed than it remembers: it no longer knows which of them should have
+  // written an input.
   const bool overtaken = how == reaction::retry_later && e.domain() == "worker";
   if (how == reaction::context_lost || overtaken ||
       (may_stop_ && (how == reaction::stopped || how == reaction::fatal))) {

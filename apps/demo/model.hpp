@@ -41,8 +41,8 @@ struct sample {
 
   bool answered_by(const float* classes) const noexcept;
 };
-/// Returns so many questions that clients seldom ask the same one. Their answers are computed once, so that checking an
-/// answer takes little time.
+/// Returns `count` questions: enough for clients to seldom ask the same one. Their answers are computed once, so that
+/// checking an answer takes little time.
 std::vector<sample> make_samples(const model& m, std::size_t count, std::uint64_t seed);
 
 }  // namespace demo

@@ -17,7 +17,7 @@ namespace troupe::bench {
 namespace {
 
 constexpr std::int64_t batch = 8;
-// Operations of a round, so many that a round takes some ten milliseconds.
+// The operations of a round, which takes some ten milliseconds.
 constexpr double operations_of_a_round = 3e9;
 
 /// Opens oneDNN for all convolutions that it supports, including those for which the engine prefers its own loops.

@@ -92,7 +92,7 @@ class blockade {
 };
 
 /// Delays requests that are sent during its lifetime, so that they wait together. On a GPU, whose worker cannot be
-/// delayed, a test must send so many requests that the worker lags behind.
+/// delayed, a test must send enough requests for the worker to lag behind.
 class hold_up {
  public:
   explicit hold_up(const device& gpu) {

@@ -20,7 +20,7 @@ using cutlass::convolution_result;
 
 constexpr convolution_layer small_layers[] = {{8, 16, 6, 3, 2}, {16, 8, 5, 1}};
 
-// The operands of a layer, in so many copies that the level-2 cache cannot hold them.
+// Copies of the operands of a layer, more than the level-2 cache can hold.
 struct layer_operands {
   layer_operands(const device& gpu, const convolution_layer& l, std::int64_t images) : layer(l), n(images) {
     const std::int64_t pixels = n * l.in * l.size * l.size, results = n * l.out * l.result() * l.result(),

@@ -38,7 +38,7 @@ inline double bytes_of_operands(const raw_matmul_problem& p) {
   return static_cast<double>(bytes_of(factor)) * (p.m + p.rows_of_b()) * p.k +
          static_cast<double>(bytes_of(result)) * p.m * p.n;
 }
-/// Returns the problem with so many copies of the operands that the level-2 cache cannot hold them.
+/// Returns the problem with more copies of the operands than the level-2 cache can hold.
 inline raw_matmul_problem in_copies(raw_matmul_problem p) {
   p.count = copies_beyond_cache(bytes_of_operands(p));
   return p;

@@ -57,7 +57,7 @@ struct device_options {
   /// True if copies between this device and another may read the source's memory directly. Otherwise, or if the
   /// hardware does not allow that, they go through host memory.
   bool peer_access = true;
-  std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most so many bytes needs no other thread
+  std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
   bool coalesce = true;  ///< true if small, similar requests that wait may share a call; results stay bit-identical
   /// True if libraries may compile kernels at run time. If false, only kernels that are part of an engine or were
   /// compiled before are available: see docs/jit.md. A request that needs another kernel is refused with its name.

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(each, launches_together, testing::Values(isolation::pro
 
 TEST_P(launches_together, compute_the_same_numbers_as_one_by_one) {
   launcher l(GetParam());
-  // so many that a worker of a GPU lags behind
+  // enough for a worker of a GPU to lag behind
   const std::uint32_t launches = engine_under_test() == "cuda" ? 900 : 90;
   for (std::uint32_t again = 0; again < 20; ++again) {
     hold_up b(l.gpu);

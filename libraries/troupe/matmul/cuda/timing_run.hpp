@@ -7,8 +7,8 @@
 
 namespace troupe::matmul {
 
-/// Times algorithms for a product on so many copies of its factors that the GPU's cache cannot hold them all. Results
-/// are not written to the request's memory. Each call blocks until the GPU has finished.
+/// Times algorithms for a product on copies of its factors, more than the GPU's cache can hold. Results are not written
+/// to the request's memory. Each call waits for the GPU.
 class timing_run {
  public:
   /// The bytes of each operand that a product reads or writes.

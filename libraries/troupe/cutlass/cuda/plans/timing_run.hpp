@@ -18,8 +18,8 @@ std::vector<cuda::timed_operand> operands_of(problem& p, std::vector<epilogue::m
 std::vector<cuda::timed_operand> operands_of(convolution_problem& p,
                                              std::vector<epilogue::memory_operand>& tree_operands);
 
-/// Times plans of a problem on so many copies of its operands that the GPU's cache cannot hold them all. Results are
-/// not written to the request's memory. Each call waits for the GPU.
+/// Times plans of a problem on copies of its operands, more than the GPU's cache can hold. Results are not written to
+/// the request's memory. Each call waits for the GPU.
 template <class Problem>
 class timing_run {
  public:

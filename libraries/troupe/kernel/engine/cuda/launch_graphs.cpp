@@ -82,8 +82,8 @@ launch_graphs::graph* launch_graphs::find(std::span<const launch_shape> launches
   return next_of(at->second);
 }
 
-// Returns true if the sequence has occurred so often that making a graph pays. A graph takes 25 us, and 2 us for each
-// launch, and saves 2.6 us for each launch.
+// Returns true if the sequence has occurred often enough for a graph to pay. Making a graph takes 25 us, and 2 us for
+// each launch; it saves 2.6 us for each launch.
 bool launch_graphs::is_worth_a_graph(std::uint64_t hash, std::size_t launches) noexcept {
   sighting& s = seen_[hash % seen_.size()];
   if (s.hash != hash) s = {.hash = hash};
