@@ -9,7 +9,6 @@
 namespace crashing {
 struct nothing {
   std::uint32_t unused = 0;
-  using reply = void;
   TROUPE_REQUEST("crashing.nothing", unused)
   void check(troupe::checker&) const {}
 };

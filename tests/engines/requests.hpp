@@ -20,7 +20,6 @@ enum gate : std::size_t { entered, open };
 /// Sets gate[entered] = 1 once it runs, and continues when the test sets gate[open] = 1.
 struct hold {
   inout<std::uint32_t> gate;
-  using reply = void;
   TROUPE_REQUEST("testing.hold", gate)
   void check(checker& c) const { c.elements(gate, 2); }
 };
@@ -29,7 +28,6 @@ struct hold {
 struct hold_slowly {
   inout<std::uint32_t> gate;
   out<float> result;
-  using reply = void;
   TROUPE_REQUEST("testing.hold_slowly", gate, result)
   void check(checker& c) const {
     c.elements(gate, 2);
@@ -42,7 +40,6 @@ struct hold_slowly {
 struct linger {
   in<std::uint32_t> gate;
   out<float> result;
-  using reply = void;
   TROUPE_REQUEST("testing.linger", gate, result)
   void check(checker& c) const {
     c.elements(gate, 2);
@@ -52,7 +49,6 @@ struct linger {
 
 struct nap {
   extent microseconds;
-  using reply = void;
   TROUPE_REQUEST("testing.nap", microseconds)
   void check(checker& c) const { c.at_least(microseconds, 0); }
 };
@@ -61,7 +57,6 @@ struct fail {
   reaction how;
   std::int64_t code;
   troupe::text text;
-  using reply = void;
   TROUPE_REQUEST("testing.fail", how, code, text)
   void check(checker&) const {}
 };
@@ -70,7 +65,6 @@ struct fail {
 struct say {
   troupe::text text;
   std::uint32_t times = 1;
-  using reply = void;
   TROUPE_REQUEST("testing.say", text, times)
   void check(checker&) const {}
 };
@@ -87,7 +81,6 @@ struct break_handle {
 struct break_once {
   inout<float> x;
   inout<std::uint32_t> breaks;
-  using reply = void;
   TROUPE_REQUEST("testing.break_once", x, breaks)
   void check(checker& c) const {
     c.elements(x, 1);
@@ -100,7 +93,6 @@ struct spoil {
   out<float> target;
   extent n;
   troupe::text text;
-  using reply = void;
   TROUPE_REQUEST("testing.spoil", target, n, text)
   void check(checker& c) const {
     c.positive(n);
@@ -111,7 +103,6 @@ struct spoil {
 enum class thrown : std::uint8_t { exception, number };
 struct throws {
   thrown what;
-  using reply = void;
   TROUPE_REQUEST("testing.throws", what)
   void check(checker&) const {}
 };
@@ -119,7 +110,6 @@ struct throws {
 enum class ending : std::uint8_t { segmentation_fault, wild_write, stack_overflow, abort, exit };
 struct crash {
   ending how;
-  using reply = void;
   TROUPE_REQUEST("testing.crash", how)
   void check(checker&) const {}
 };
@@ -129,7 +119,6 @@ struct die_with {
   std::uint8_t how;
   troupe::text text;
   troupe::list<std::uint32_t> list;
-  using reply = void;
   TROUPE_REQUEST("testing.die_with", how, text, list)
   void check(checker&) const {}
 };
@@ -139,7 +128,6 @@ struct fragile {
   in<float> x;
   inout<float> y;
   extent n;
-  using reply = void;
   TROUPE_REQUEST("testing.fragile", x, y, n)
   void check(checker& c) const {
     c.positive(n);
@@ -151,7 +139,6 @@ struct fragile {
 /// Never ends.
 struct spin {
   inout<std::uint32_t> gate;
-  using reply = void;
   TROUPE_REQUEST("testing.spin", gate)
   void check(checker& c) const { c.elements(gate, 2); }
 };
@@ -160,7 +147,6 @@ struct spin {
 struct increment {
   inout<float> x;
   extent n;
-  using reply = void;
   TROUPE_REQUEST("testing.increment", x, n)
   void check(checker& c) const {
     c.positive(n);
@@ -173,7 +159,6 @@ struct copy {
   in<float> source;
   out<float> target;
   extent n;
-  using reply = void;
   TROUPE_REQUEST("testing.copy", source, target, n)
   void check(checker& c) const {
     c.positive(n);
@@ -245,7 +230,6 @@ struct sum_of {
 /// Sets the first element of each target to its number.
 struct number_all {
   list<inout<float>> targets;
-  using reply = void;
   TROUPE_REQUEST("testing.number_all", targets)
   void check(checker& c) const {
     for (const auto& t : targets) c.elements(t, 1);
@@ -268,7 +252,6 @@ struct fail_late {
 /// Known to the application but to no engine.
 struct absent {
   out<float> target;
-  using reply = void;
   TROUPE_REQUEST("testing.absent", target)
   void check(checker&) const {}
 };
@@ -279,7 +262,6 @@ struct absent {
 namespace nowhere {
 struct thing {
   std::uint64_t unused = 0;
-  using reply = void;
   TROUPE_REQUEST("nowhere.thing", unused)
   void check(troupe::checker&) const {}
 };
@@ -289,7 +271,6 @@ struct thing {
 namespace failing {
 struct thing {
   std::uint64_t unused = 0;
-  using reply = void;
   TROUPE_REQUEST("failing.thing", unused)
   void check(troupe::checker&) const {}
 };
@@ -299,7 +280,6 @@ struct thing {
 namespace broken {
 struct thing {
   std::uint64_t unused = 0;
-  using reply = void;
   TROUPE_REQUEST("broken.thing", unused)
   void check(troupe::checker&) const {}
 };

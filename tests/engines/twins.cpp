@@ -16,7 +16,6 @@ struct seconds {
 template <class T>
 struct look {
   troupe::in<T> at;
-  using reply = void;
   TROUPE_REQUEST("twins.look", at)
   void check(troupe::checker& c) const { c.elements(at, 1); }
 };

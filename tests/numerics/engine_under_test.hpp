@@ -60,7 +60,7 @@ class engine_under_test {
 
   /// Runs one request on lane `lane`. Thread-safe.
   template <request R>
-  result<typename R::reply> run(const R& r, std::uint32_t lane = 0) const {
+  result<reply_to<R>> run(const R& r, std::uint32_t lane = 0) const {
     const troupe_engine_operation* operation = find(opcode_of<R>);
     if (operation == nullptr)
       return error(reaction::unsupported, "test", "the engine does not serve " + std::string(name_of<R>()));
@@ -78,7 +78,7 @@ class engine_under_test {
 
   /// Runs requests that the engine agrees to coalesce in one call; empty if it does not.
   template <request R>
-  std::vector<result<typename R::reply>> run_together(const std::vector<R>& all) const {
+  std::vector<result<reply_to<R>>> run_together(const std::vector<R>& all) const {
     const troupe_engine_operation* operation = find(opcode_of<R>);
     if (operation == nullptr || operation->group == nullptr) return {};
     std::vector<std::unique_ptr<encoded<R>>> each;
@@ -96,7 +96,7 @@ class engine_under_test {
                               &failure))
       return {};
     if (auto ok = finish(0); !ok) throw std::runtime_error(ok.error().text());
-    std::vector<result<typename R::reply>> out;
+    std::vector<result<reply_to<R>>> out;
     for (const auto& e : each) out.push_back(e->answer());
     return out;
   }
@@ -117,11 +117,11 @@ class engine_under_test {
       encode(r, payload, {reinterpret_cast<std::byte*>(blob.data()), reinterpret_cast<std::uintptr_t>(blob.data())});
     }
     encoded(const encoded&) = delete;
-    result<typename R::reply> answer() const {
-      if constexpr (std::is_void_v<typename R::reply>)
+    result<reply_to<R>> answer() const {
+      if constexpr (std::is_void_v<reply_to<R>>)
         return {};
       else {
-        typename R::reply out;
+        reply_to<R> out;
         std::memcpy(&out, reply, sizeof out);
         return out;
       }

@@ -16,7 +16,6 @@ struct smooth {
   troupe::out<T> output;
   extent samples;
   extent window = 5;
-  using reply = void;
   TROUPE_REQUEST("dsp.smooth", input, output, samples, window)
 
   void check(troupe::checker& c) const {
@@ -50,7 +49,6 @@ template <class T>
 struct amplify {
   troupe::list<troupe::inout<T>> signals;
   troupe::scalar<T> gain = 1;
-  using reply = void;
   TROUPE_REQUEST("dsp.amplify", signals, gain)
 
   void check(troupe::checker& c) const { c.number(gain); }  // the signals are always touched as a whole

@@ -24,7 +24,6 @@ struct gemv_batched {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.gemv_batched", a, x, y, m, n, trans, alpha, beta, lda, incx, incy)
   void check(checker&) const;
 };
@@ -43,7 +42,6 @@ struct gemv_strided_batched {
   extent lda = tight;
   extent incx = 1, incy = 1;
   extent stride_a = tight, stride_x = tight, stride_y = tight;  ///< `tight`: without gaps
-  using reply = void;
   TROUPE_REQUEST("blas.gemv_strided_batched", a, x, y, m, n, batch, trans, alpha, beta, lda, incx, incy, stride_a,
                  stride_x, stride_y)
   void check(checker&) const;
@@ -63,7 +61,6 @@ struct trsm_batched {
   diagonal diag = diagonal::stored;
   scalar<T> alpha = 1;
   extent lda = tight, ldb = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.trsm_batched", a, b, m, n, side, uplo, trans, diag, alpha, lda, ldb)
   void check(checker&) const;
 };

@@ -22,7 +22,6 @@ struct geam {
   op trans_a = op::none, trans_b = op::none;
   scalar<T> alpha = 1, beta = 1;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.geam", a, b, c, m, n, trans_a, trans_b, alpha, beta, lda, ldb, ldc)
   void check(checker&) const;
 };
@@ -38,7 +37,6 @@ struct dgmm {
   extent m, n;
   blas::side side = blas::side::left;
   extent lda = tight, incx = 1, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.dgmm", a, x, c, m, n, side, lda, incx, ldc)
   void check(checker&) const;
 };

@@ -24,7 +24,6 @@ struct getrf_batched {
   out<std::int32_t> info;
   extent n;
   extent lda = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.getrf_batched", a, pivots, info, n, lda)
   void check(checker&) const;
 };
@@ -43,7 +42,6 @@ struct getrs_batched {
   extent n, nrhs;
   op trans = op::none;
   extent lda = tight, ldb = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.getrs_batched", a, pivots, b, n, nrhs, trans, lda, ldb)
   void check(checker&) const;
 };
@@ -60,7 +58,6 @@ struct getri_batched {
   out<std::int32_t> info;
   extent n;
   extent lda = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.getri_batched", a, pivots, c, info, n, lda, ldc)
   void check(checker&) const;
 };
@@ -74,7 +71,6 @@ struct matinv_batched {
   out<std::int32_t> info;
   extent n;
   extent lda = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.matinv_batched", a, c, info, n, lda, ldc)
   void check(checker&) const;
 };
@@ -88,7 +84,6 @@ struct geqrf_batched {
   list<out<T>> tau;
   extent m, n;
   extent lda = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.geqrf_batched", a, tau, m, n, lda)
   void check(checker&) const;
 };
@@ -105,7 +100,6 @@ struct gels_batched {
   out<std::int32_t> info;
   extent m, n, nrhs;
   extent lda = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.gels_batched", a, c, info, m, n, nrhs, lda, ldc)
   void check(checker&) const;
 };

@@ -30,7 +30,6 @@ struct gemm {
   scalar<compute_of<T, C>> alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;  ///< `tight`: the number of rows of A, B or C in memory
   math_mode math = math_mode::exact;
-  using reply = void;
   TROUPE_REQUEST("blas.gemm", a, b, c, m, n, k, trans_a, trans_b, alpha, beta, lda, ldb, ldc, math)
   void check(checker&) const;
 };
@@ -49,7 +48,6 @@ struct gemm_strided_batched {
   extent lda = tight, ldb = tight, ldc = tight;
   extent stride_a = tight, stride_b = tight, stride_c = tight;  ///< `tight`: leading dimension times columns
   math_mode math = math_mode::exact;
-  using reply = void;
   TROUPE_REQUEST("blas.gemm_strided_batched", a, b, c, m, n, k, batch, trans_a, trans_b, alpha, beta, lda, ldb, ldc,
                  stride_a, stride_b, stride_c, math)
   void check(checker&) const;
@@ -67,7 +65,6 @@ struct gemm_batched {
   scalar<compute_of<T, C>> alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
   math_mode math = math_mode::exact;
-  using reply = void;
   TROUPE_REQUEST("blas.gemm_batched", a, b, c, m, n, k, trans_a, trans_b, alpha, beta, lda, ldb, ldc, math)
   void check(checker&) const;
 };
@@ -91,7 +88,6 @@ struct gemm_grouped {
   list<inout<C>> c;
   list<gemm_group<compute_of<T, C>>> groups;
   math_mode math = math_mode::exact;
-  using reply = void;
   TROUPE_REQUEST("blas.gemm_grouped", a, b, c, groups, math)
   void check(checker&) const;
 };

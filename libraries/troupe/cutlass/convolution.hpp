@@ -30,7 +30,6 @@ struct conv_forward {
   per_axis stride = 1, dilation = 1;
   std::int64_t groups = 1;  ///< number of groups of channels, each convolved separately
   product_options options = {};
-  using reply = void;
   TROUPE_REQUEST("cutlass.conv_forward", x, filters, y, epilogue, padding, padding_after, stride, dilation, groups,
                  options)
   void check(checker&) const;
@@ -44,7 +43,6 @@ struct conv_data_gradient {
   per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
   product_options options = {};
-  using reply = void;
   TROUPE_REQUEST("cutlass.conv_data_gradient", dy, filters, dx, epilogue, padding, padding_after, stride, dilation,
                  groups, options)
   void check(checker&) const;
@@ -58,7 +56,6 @@ struct conv_weight_gradient {
   per_axis padding = 0, padding_after = {}, stride = 1, dilation = 1;
   std::int64_t groups = 1;
   product_options options = {};
-  using reply = void;
   TROUPE_REQUEST("cutlass.conv_weight_gradient", dy, x, dfilters, epilogue, padding, padding_after, stride, dilation,
                  groups, options)
   void check(checker&) const;

@@ -29,7 +29,6 @@ struct gemm {
   /// in that number of rows or columns. The extents of the scales determine the number: see docs/cutlass.md.
   std::optional<in_any> a_scales = {}, b_scales = {};
   product_options options = {};
-  using reply = void;
   TROUPE_REQUEST("cutlass.gemm", a, b, d, epilogue, a_scales, b_scales, options)
   void check(checker&) const;
 };

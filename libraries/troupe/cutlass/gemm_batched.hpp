@@ -21,7 +21,6 @@ struct gemm_batched {
   epilogue::expression epilogue = product_as_it_is;
   list<in_any> a_scales = {}, b_scales = {};  ///< empty, or the scales of each factor, as in `gemm`
   product_options options = {};
-  using reply = void;
   TROUPE_REQUEST("cutlass.gemm_batched", a, b, d, epilogue, a_scales, b_scales, options)
   void check(checker&) const;
 };

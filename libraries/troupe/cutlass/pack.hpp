@@ -25,7 +25,6 @@ struct pack {
   /// columns, whose content is then unspecified. If false, the gaps keep their content, and stay stale if they were
   /// stale.
   bool replaces_all = false;
-  using reply = void;
   TROUPE_REQUEST("cutlass.pack", from, packed, scales, replaces_all)
   void check(checker&) const;
 };

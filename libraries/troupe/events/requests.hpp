@@ -43,7 +43,6 @@ struct record {
   bool inter_process;
   std::optional<in<std::byte>> opened = {};  ///< for an event of another process: what `open` has written
   static constexpr std::string_view not_recorded = between_requests;
-  using reply = void;
   TROUPE_REQUEST("events.record", event, after, number, inter_process, opened)
   void check(checker& c) const;
 };
@@ -54,7 +53,6 @@ struct record_all {
   bool inter_process;
   std::optional<in<std::byte>> opened = {};
   static constexpr std::string_view not_recorded = between_requests;
-  using reply = void;
   TROUPE_REQUEST("events.record_all", event, number, inter_process, opened)
   void check(checker& c) const;
 };
@@ -64,7 +62,6 @@ struct hold_back {
   in<std::byte> event;
   list<inout<std::byte>> before;
   static constexpr std::string_view not_recorded = between_requests;
-  using reply = void;
   TROUPE_REQUEST("events.hold_back", event, before)
   void check(checker& c) const;
 };
@@ -73,7 +70,6 @@ struct hold_back {
 struct reach {
   in<std::byte> event;
   static constexpr std::string_view not_recorded = between_requests;
-  using reply = void;
   TROUPE_REQUEST("events.reach", event)
   void check(checker& c) const;
 };
@@ -103,7 +99,6 @@ struct open {
   out<std::byte> opened;
   event_handle handle;
   static constexpr std::string_view not_recorded = between_requests;
-  using reply = void;
   TROUPE_REQUEST("events.open", event, opened, handle)
   void check(checker& c) const;
 };
@@ -112,7 +107,6 @@ struct open {
 struct forget {
   out<std::byte> event;
   static constexpr std::string_view not_recorded = between_requests;
-  using reply = void;
   TROUPE_REQUEST("events.forget", event)
   void check(checker& c) const;
 };

@@ -16,7 +16,6 @@ struct wild_write {
   extent bytes;
   std::uint32_t pattern = 0xdeadbeef;
   optional_memory through = {};
-  using reply = void;
   TROUPE_REQUEST("faults.wild_write", address, bytes, pattern, through)
   void check(checker& c) const;
 
@@ -32,7 +31,6 @@ struct wild_write {
 struct garbage {
   std::uint64_t seed;
   optional_memory through = {};
-  using reply = void;
   TROUPE_REQUEST("faults.garbage", seed, through)
   void check(checker&) const {}
 };

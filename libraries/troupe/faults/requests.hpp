@@ -18,7 +18,6 @@ namespace troupe::faults {
 struct segmentation_fault {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.segmentation_fault", through, number)
   void check(checker&) const {}
 };
@@ -27,7 +26,6 @@ struct segmentation_fault {
 struct abort {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.abort", through, number)
   void check(checker&) const {}
 };
@@ -36,7 +34,6 @@ struct abort {
 struct abort_in_helper {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.abort_in_helper", through, number)
   void check(checker&) const {}
 };
@@ -45,7 +42,6 @@ struct abort_in_helper {
 struct illegal_instruction {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.illegal_instruction", through, number)
   void check(checker&) const {}
 };
@@ -54,7 +50,6 @@ struct illegal_instruction {
 struct floating_point_trap {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.floating_point_trap", through, number)
   void check(checker&) const {}
 };
@@ -64,7 +59,6 @@ struct exit {
   optional_memory through = {};
   extent code = 1;  ///< 0 to 255
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.exit", through, code, number)
   void check(checker& c) const;
 };
@@ -73,7 +67,6 @@ struct exit {
 struct stack_overflow {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.stack_overflow", through, number)
   void check(checker&) const {}
 };
@@ -82,7 +75,6 @@ struct stack_overflow {
 struct failed_assertion {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.failed_assertion", through, number)
   void check(checker&) const {}
 };
@@ -91,7 +83,6 @@ struct failed_assertion {
 struct shared_memory_overflow {
   optional_memory through = {};
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.shared_memory_overflow", through, number)
   void check(checker&) const {}
 };
@@ -101,7 +92,6 @@ struct hang {
   optional_memory through = {};
   extent milliseconds = 0;  ///< 0: no end
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.hang", through, milliseconds, number)
   void check(checker& c) const;
 };
@@ -112,7 +102,6 @@ struct exhaust_memory {
   optional_memory through = {};
   extent most_bytes = 256 << 20;
   std::uint64_t number = 0;
-  using reply = void;
   TROUPE_REQUEST("faults.exhaust_memory", through, most_bytes, number)
   void check(checker& c) const;
 };

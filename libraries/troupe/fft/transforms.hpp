@@ -44,7 +44,6 @@ struct c2c {
   fft::callbacks<T, T> callbacks = {};              ///< none: elements are read and written unchanged
   std::optional<in<std::byte>> load_data = {};      ///< for the load callback: `x.as<std::byte>()`
   std::optional<inout<std::byte>> store_data = {};  ///< for the store callback
-  using reply = void;
   TROUPE_REQUEST("fft.c2c", input, output, n, direction, batch, normalization, input_layout, output_layout, callbacks,
                  load_data, store_data)
   void check(checker&) const;
@@ -65,7 +64,6 @@ struct r2c {
   fft::callbacks<T, basic_complex<T>> callbacks = {};  ///< none: elements are read and written unchanged
   std::optional<in<std::byte>> load_data = {};         ///< for the load callback: `x.as<std::byte>()`
   std::optional<inout<std::byte>> store_data = {};     ///< for the store callback
-  using reply = void;
   TROUPE_REQUEST("fft.r2c", input, output, n, batch, normalization, input_layout, output_layout, callbacks, load_data,
                  store_data)
   void check(checker&) const;
@@ -89,7 +87,6 @@ struct c2r {
   fft::callbacks<basic_complex<T>, T> callbacks = {};  ///< none: elements are read and written unchanged
   std::optional<in<std::byte>> load_data = {};         ///< for the load callback: `x.as<std::byte>()`
   std::optional<inout<std::byte>> store_data = {};     ///< for the store callback
-  using reply = void;
   TROUPE_REQUEST("fft.c2r", input, output, n, batch, normalization, input_layout, output_layout, consumes_input,
                  callbacks, load_data, store_data)
   void check(checker&) const;

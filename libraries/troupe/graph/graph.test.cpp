@@ -11,7 +11,6 @@ namespace {
 
 struct touch {
   std::uint64_t a, b;
-  using reply = void;
   TROUPE_REQUEST("testing.touch", a, b)
   void check(checker&) const {}
 };

@@ -13,7 +13,6 @@ namespace troupe::graph {
 /// or `while_` stays stale.   cuGraphLaunch
 struct launch {
   snapshot graph;
-  using reply = void;
   static constexpr std::string_view not_recorded = "a graph is added as a child: recorder::add(graph)";
   TROUPE_REQUEST("graph.launch", graph)
   void check(checker& c) const;
@@ -22,7 +21,6 @@ struct launch {
 /// Frees the graph in the worker. Sent when the last handle is destroyed; runs after all launches.   cuGraphExecDestroy
 struct unload {
   out<std::byte> root;
-  using reply = void;
   static constexpr std::string_view not_recorded = "it ends a graph, which is done once";
   TROUPE_REQUEST("graph.unload", root)
   void check(checker& c) const;

@@ -48,7 +48,7 @@ template <class R>
 std::string why_not_recorded(const R& r) {
   if constexpr (requires { R::not_recorded; }) return std::string(R::not_recorded);
   // A graph ignores replies that only inform.
-  if constexpr (!std::is_void_v<typename R::reply> && !requires { R::reply_informs; }) {
+  if constexpr (!std::is_void_v<reply_to<R>> && !requires { R::reply_informs; }) {
     if constexpr (requires { r.result.has_value(); }) {
       if (!r.result.has_value()) return "it returns a value, but a graph has no reply; set .result to a buffer";
     } else {

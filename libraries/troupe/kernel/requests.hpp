@@ -34,7 +34,6 @@ struct launch {
   /// Per cent of the memory that shared memory and the level-1 cache divide which shared memory gets; -1: the driver
   /// decides.
   int shared_carveout = -1;
-  using reply = void;
   TROUPE_REQUEST(static_text<Library + ".launch">, kernel, grid, block, shared_bytes, arguments, cooperative,
                  writes_globals, cluster, non_portable_cluster, dependent, shared_carveout)
   void check(checker& c) const {
@@ -56,7 +55,6 @@ struct write_global {
   kernel::global global;  ///< from `jit::program::global` or `module::image::global`
   in<std::byte> source;   ///< `x.as<std::byte>()` of any buffer
   extent offset_bytes = 0;
-  using reply = void;
   TROUPE_REQUEST(static_text<Library + ".write_global">, global, source, offset_bytes)
   void check(checker& c) const { check_global(c, global, offset_bytes, true); }
 };
@@ -67,7 +65,6 @@ struct read_global {
   kernel::global global;
   out<std::byte> target;
   extent offset_bytes = 0;
-  using reply = void;
   TROUPE_REQUEST(static_text<Library + ".read_global">, global, target, offset_bytes)
   void check(checker& c) const { check_global(c, global, offset_bytes, false); }
 };
@@ -85,7 +82,6 @@ struct make_program {
   out<std::byte> root, state;
   static constexpr std::string_view not_recorded = done_once;
   static constexpr bool has_own_time_limit = compiles<Library>;
-  using reply = void;
   TROUPE_REQUEST(static_text<Library + "." + Verb>, recipe, root, state)
   void check(checker& c) const {
     if (state.size() < program_root::state_bytes)
@@ -140,7 +136,6 @@ template <fixed_string Library>
 struct unload {
   out<std::byte> root, state;
   static constexpr std::string_view not_recorded = done_once;
-  using reply = void;
   TROUPE_REQUEST(static_text<Library + ".unload">, root, state)
   void check(checker& c) const {
     c.elements(root, program_root::bytes);

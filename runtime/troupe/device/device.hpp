@@ -44,13 +44,13 @@ class device {
   }
   /// Queues a request and returns a pending of its answer.
   template <request R>
-  pending<typename R::reply> ask(const R& r, const call_options& options = {}) const {
+  pending<reply_to<R>> ask(const R& r, const call_options& options = {}) const {
     checker c(r, owner(), generation());
     r.check(c);
-    using state = detail::asked<typename R::reply>;
+    using state = detail::asked<reply_to<R>>;
     auto answer = ref<state>::adopt(new state(core_));
     submit(detail::info_of<R>, &r, c, answer.get(), &answer->link, options);
-    return pending<typename R::reply>(std::move(answer));
+    return pending<reply_to<R>>(std::move(answer));
   }
   /// Queues a ready request: a request that is sent as a more general one.
   template <ready_request R>
@@ -62,15 +62,15 @@ class device {
     return submit(detail::info_for(r), &sent, c, nullptr, nullptr, options);
   }
   template <ready_request R>
-  pending<typename sent_as<R>::reply> ask(const R& r, const call_options& options = {}) const {
+  pending<reply_to<sent_as<R>>> ask(const R& r, const call_options& options = {}) const {
     const auto sent = r.sent();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, owner(), generation());
     both.checked().check(c);
-    using state = detail::asked<typename sent_as<R>::reply>;
+    using state = detail::asked<reply_to<sent_as<R>>>;
     auto answer = ref<state>::adopt(new state(core_));
     submit(detail::info_for(r), &sent, c, answer.get(), &answer->link, options);
-    return pending<typename sent_as<R>::reply>(std::move(answer));
+    return pending<reply_to<sent_as<R>>>(std::move(answer));
   }
   /// Returns a handle to the same device for one client. Everything sent through it and its copies shares one deadline
   /// and one stop token, each `tell` and each step of a chain included. A scope within a scope obeys the limits of

@@ -49,9 +49,9 @@ void answer(pending_core& pending, [[maybe_unused]] const std::byte* reply, cons
 
 template <class R>
 constexpr auto failure_in() noexcept -> std::optional<error> (*)(const std::byte*) {
-  if constexpr (requires(const typename R::reply& reply) { R::failure_in(reply); })
+  if constexpr (requires(const reply_to<R>& reply) { R::failure_in(reply); })
     return [](const std::byte* reply) {
-      typename R::reply value;
+      reply_to<R> value;
       std::memcpy(&value, reply, sizeof value);
       return R::failure_in(value);
     };
@@ -78,7 +78,7 @@ inline constexpr request_info info_of{
     .blob_bytes = [](const void* r) noexcept { return troupe::blob_bytes(*static_cast<const R*>(r)); },
     .encode = [](const void* r, std::byte* payload,
                  blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
-    .answer = &answer<typename R::reply>,
+    .answer = &answer<reply_to<R>>,
     .failure_in = failure_in<R>(),
     .fields = encoded_fields_of<R>,
     .field_names = R::request_fields,

@@ -19,7 +19,6 @@ struct seal {
   in<std::byte> target;
   extent bytes;
   static constexpr std::string_view not_recorded = changes_what_is_allowed;
-  using reply = void;
   TROUPE_REQUEST("memory.seal", target, bytes)
   void check(checker& c) const;
 };
@@ -28,7 +27,6 @@ struct unseal {
   inout<std::byte> target;
   extent bytes;
   static constexpr std::string_view not_recorded = changes_what_is_allowed;
-  using reply = void;
   TROUPE_REQUEST("memory.unseal", target, bytes)
   void check(checker& c) const;
 };
@@ -39,7 +37,6 @@ struct lend {
   inout<std::byte> target;
   extent bytes;
   static constexpr std::string_view not_recorded = hands_memory_over;
-  using reply = void;
   TROUPE_REQUEST("memory.lend", target, bytes)
   void check(checker& c) const;
 };
@@ -48,7 +45,6 @@ struct show {
   in<std::byte> source;
   extent bytes;
   static constexpr std::string_view not_recorded = hands_memory_over;
-  using reply = void;
   TROUPE_REQUEST("memory.show", source, bytes)
   void check(checker& c) const;
 };
@@ -57,7 +53,6 @@ struct take_back {
   out<std::byte> target;
   extent bytes;
   static constexpr std::string_view not_recorded = hands_memory_over;
-  using reply = void;
   TROUPE_REQUEST("memory.take_back", target, bytes)
   void check(checker& c) const;
 };

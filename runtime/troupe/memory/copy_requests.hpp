@@ -19,7 +19,6 @@ struct copy {
   in<std::byte> source;
   out<std::byte> target;
   extent bytes;
-  using reply = void;
   TROUPE_REQUEST("memory.copy", source, target, bytes)
   void check(checker& c) const;
 };
@@ -31,7 +30,6 @@ struct upload {
   extent bytes;
   static constexpr std::string_view not_recorded =
       "it copies from memory that the application writes meanwhile; record memory::copy from a buffer instead";
-  using reply = void;
   TROUPE_REQUEST("memory.upload", source, target, bytes)
   void check(checker& c) const;
 };
@@ -42,7 +40,6 @@ struct download {
   extent bytes;
   static constexpr std::string_view not_recorded =
       "it copies to memory that the application reads meanwhile; record memory::copy to a buffer instead";
-  using reply = void;
   TROUPE_REQUEST("memory.download", source, target, bytes)
   void check(checker& c) const;
 };
@@ -53,7 +50,6 @@ struct copy_2d {
   out<std::byte> target;
   extent width, rows;
   extent source_pitch = tight, target_pitch = tight;
-  using reply = void;
   TROUPE_REQUEST("memory.copy_2d", source, target, width, rows, source_pitch, target_pitch)
   void check(checker& c) const;
 };
@@ -64,7 +60,6 @@ struct fill {
   extent bytes;
   std::array<std::byte, 16> pattern;
   extent pattern_bytes;
-  using reply = void;
   TROUPE_REQUEST("memory.fill", target, bytes, pattern, pattern_bytes)
   void check(checker& c) const;
 };
@@ -78,7 +73,6 @@ struct stream_in {
   out<std::byte> progress;  ///< a staging_header
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = part_of_a_transfer;
-  using reply = void;
   TROUPE_REQUEST("memory.stream_in", target, bytes, staging, progress, chunk_bytes, chunks)
   void check(checker& c) const;
 };
@@ -89,7 +83,6 @@ struct stream_out {
   std::uint64_t staging;  ///< address of a staging_header
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = part_of_a_transfer;
-  using reply = void;
   TROUPE_REQUEST("memory.stream_out", source, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
 };

@@ -43,7 +43,6 @@ struct prefetch {
   extent bytes;
   managed_place to;
   static constexpr std::string_view not_recorded = "it moves memory at a time that the application knows";
-  using reply = void;
   TROUPE_REQUEST("memory.prefetch", range, bytes, to)
   void check(checker& c) const;
 };
@@ -54,7 +53,6 @@ struct advise {
   managed_advice what;
   managed_place where;
   static constexpr std::string_view not_recorded = "it holds from the time at which it is given";
-  using reply = void;
   TROUPE_REQUEST("memory.advise", range, bytes, what, where)
   void check(checker& c) const;
 };

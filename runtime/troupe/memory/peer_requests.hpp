@@ -23,7 +23,6 @@ struct peer_show {
   extent bytes;
   std::uint64_t staging;
   static constexpr std::string_view not_recorded = half_of_a_copy;
-  using reply = void;
   TROUPE_REQUEST("memory.copy_between.source", source, bytes, staging)
   void check(checker& c) const;
 };
@@ -34,7 +33,6 @@ struct peer_take {
   std::uint64_t from;  ///< the source's address in this worker
   std::uint64_t staging;
   static constexpr std::string_view not_recorded = half_of_a_copy;
-  using reply = void;
   TROUPE_REQUEST("memory.copy_between.target", target, bytes, from, staging)
   void check(checker& c) const;
 };
@@ -46,7 +44,6 @@ struct peer_send {
   std::uint64_t staging;
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = half_of_a_copy;
-  using reply = void;
   TROUPE_REQUEST("memory.copy_between.staged_source", source, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
 };
@@ -57,7 +54,6 @@ struct peer_receive {
   std::uint64_t staging;
   extent chunk_bytes, chunks;
   static constexpr std::string_view not_recorded = half_of_a_copy;
-  using reply = void;
   TROUPE_REQUEST("memory.copy_between.staged_target", target, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
 };

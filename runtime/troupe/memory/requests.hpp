@@ -16,7 +16,6 @@ namespace troupe::memory {
 struct fence {
   std::uint32_t unused = 0;
   static constexpr std::string_view not_recorded = "it waits for the whole device";
-  using reply = void;
   TROUPE_REQUEST("memory.sync", unused)
   void check(checker&) const {}
 };

@@ -11,14 +11,29 @@ namespace troupe {
 
 class checker;
 
-/// A struct described by TROUPE_REQUEST, with `using reply = ...` (void or trivially copyable, at most
-/// `max_reply_bytes`) and `void check(checker&) const`.
+/// A struct described by TROUPE_REQUEST, with `void check(checker&) const`. If it has `using reply = ...` (trivially
+/// copyable, at most `max_reply_bytes`), its answer is such a value. (A struct with `sent()` is a `ready_request`.)
 template <class R>
-concept request = requires(const R& r, checker& c) {
-  typename R::reply;
+concept request = !requires(const R& r) { r.sent(); } && requires(const R& r, checker& c) {
   { R::request_name } -> std::convertible_to<std::string_view>;
   r.check(c);
 };
+
+namespace detail {
+template <class R>
+struct reply {
+  using type = void;
+};
+template <class R>
+  requires requires { typename R::reply; }
+struct reply<R> {
+  using type = typename R::reply;
+};
+}  // namespace detail
+
+/// The type of the answer to a request: its `reply`, or void.
+template <class R>
+using reply_to = typename detail::reply<R>::type;
 
 inline constexpr std::size_t max_reply_bytes = 64;
 /// The maximum number of bytes in the fixed part of an encoded request. Parts that vary in size (text, lists) are

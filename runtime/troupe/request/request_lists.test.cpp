@@ -17,7 +17,6 @@ struct map {
   extent m, n;
   list<float> weights;
   std::uint32_t count;
-  using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
   void check(checker&) const {}
 };
@@ -28,7 +27,6 @@ struct map {
   extent n, m;
   list<float> weights;
   std::uint32_t count;
-  using reply = void;
   TROUPE_REQUEST("test.map", x, n, m, weights, count)
   void check(checker&) const {}
 };
@@ -40,7 +38,6 @@ struct map {
   extent m, n;
   list<float> weights;
   std::uint32_t count;
-  using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
   void check(checker&) const {}
 };
@@ -52,7 +49,6 @@ struct map {
   extent m, n;
   list<double> weights;
   std::uint32_t count;
-  using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
   void check(checker&) const {}
 };
@@ -64,7 +60,6 @@ struct map {
   extent m, n;
   list<float> weights;
   float count;
-  using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
   void check(checker&) const {}
 };
@@ -72,7 +67,6 @@ struct map {
 template <class T>
 struct structs {
   in<T> x;
-  using reply = void;
   TROUPE_REQUEST("test.structs", x)
   void check(checker&) const {}
 };
@@ -92,7 +86,6 @@ struct batch {
   list<in<float>> parts;
   out<float> whole;
   scalar<double> factor = 1;
-  using reply = void;
   TROUPE_REQUEST("test.batch", parts, whole, factor)
   void check(checker& c) const {
     for (const auto& part : parts) c.elements(part, 2);
@@ -139,7 +132,6 @@ TEST_F(request_checks, overlaps_among_many_operands_are_found_at_any_position) {
 struct blocks {
   list<inout<float>> c;
   extent ld;
-  using reply = void;
   TROUPE_REQUEST("test.blocks", c, ld)
   void check(checker& k) const {
     for (const auto& one : c) k.matrix(one, 2, 3, ld);
@@ -179,7 +171,6 @@ struct with_option {
   in<float> x;
   std::optional<out<float>> result;
   scalar<std::array<float, 5>> five;
-  using reply = void;
   TROUPE_REQUEST("test.with_option", x, result, five)
   void check(checker& c) const {
     c.elements(x, 2);
@@ -214,7 +205,6 @@ TEST_F(request_checks, an_optional_operand_may_be_omitted) {
 struct plain_matrix {
   in<float> x;
   extent rows, columns, ld, count;
-  using reply = void;
   TROUPE_REQUEST("test.plain_matrix", x, rows, columns, ld, count)
   void check(checker& c) const { c.matrices(x, rows, columns, ld, count, tight); }
 };
@@ -234,7 +224,6 @@ struct with_faulty_check {
   in<float> x;
   std::optional<in<float>> y = {};
   int fault = 0;
-  using reply = void;
   TROUPE_REQUEST("test.with_faulty_check", x, y, fault)
   void check(checker& c) const {
     if (fault == 1) c.also_writes(&fault);
@@ -260,7 +249,6 @@ struct strided {
   inout<float> c;
   extent ld, count, stride;
   in<float> other;
-  using reply = void;
   TROUPE_REQUEST("test.strided", c, ld, count, stride, other)
   void check(checker& k) const {
     k.matrices(c, 2, 3, ld, count, stride);
@@ -297,7 +285,6 @@ template <class A, class B>
 struct mixed {
   in<A> a;
   in<B> b;
-  using reply = void;
   TROUPE_REQUEST("test.mixed", a, b)
   void check(checker&) const {}
 };

@@ -62,7 +62,7 @@ class group {
   std::size_t size() const noexcept { return size_; }
   R operator[](std::size_t i) const { return decode<R>(static_cast<const std::byte*>(payloads_[i])); }
   /// Sets the reply of request `i`. Only for requests with a reply.
-  template <class Reply = typename R::reply>
+  template <class Reply = reply_to<R>>
     requires(!std::is_void_v<Reply>)
   void answer(std::size_t i, const std::type_identity_t<Reply>& reply) const noexcept {
     std::memcpy(calls_[i].reply, &reply, sizeof reply);

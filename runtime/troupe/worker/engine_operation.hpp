@@ -51,7 +51,7 @@ bool run_operation(void* engine, const void* payload, const troupe_engine_call* 
     auto answer = static_cast<Engine*>(engine)->run(r, here);
     if (!answer) return answer.error();
     if constexpr (!std::is_same_v<decltype(answer), result<void>>) {
-      static_assert(std::is_same_v<decltype(answer), result<typename R::reply>>,
+      static_assert(std::is_same_v<decltype(answer), result<reply_to<R>>>,
                     "run must return the request's reply, or void if the GPU writes it");
       std::memcpy(here.reply, &*answer, sizeof *answer);
     }

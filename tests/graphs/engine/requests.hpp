@@ -15,7 +15,6 @@ struct affine {
   troupe::extent n, inc;
   T a, b;
   std::uint32_t work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.affine", x, n, inc, a, b, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
@@ -29,7 +28,6 @@ struct add {
   troupe::inout<std::uint32_t> y;
   troupe::extent n;
   std::uint32_t work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.add", x, y, n, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
@@ -44,7 +42,6 @@ struct mix {
   troupe::out<std::uint32_t> z;
   troupe::extent n;
   std::uint32_t salt, work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.mix", x, y, z, n, salt, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
@@ -59,7 +56,6 @@ struct scan {
   troupe::inout<std::uint32_t> x;
   troupe::extent n;
   std::uint32_t work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.scan", x, n, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
@@ -73,7 +69,6 @@ struct slide {
   troupe::out<std::byte> y;
   troupe::extent n;
   std::uint32_t work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.slide", x, y, n, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
@@ -102,7 +97,6 @@ struct gather {
   troupe::out<std::uint32_t> y;
   troupe::list<std::uint32_t> index;
   std::uint32_t work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.gather", x, y, index, work_us)
   void check(troupe::checker& c) const { c.elements(y, index.size()); }
 };
@@ -114,7 +108,6 @@ struct tile {
   troupe::extent rows, columns, lda, ldc;
   bool replaces;
   std::uint32_t work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.tile", a, c, rows, columns, lda, ldc, replaces, work_us)
   void check(troupe::checker& k) const {
     k.positive(rows);
@@ -134,7 +127,6 @@ struct fail {
   std::uint64_t step;
   bool throws;
   std::uint32_t work_us;
-  using reply = void;
   TROUPE_REQUEST("flow.fail", x, y, z, step, throws, work_us)
   void check(troupe::checker&) const {}
 };
@@ -143,7 +135,6 @@ struct fail {
 struct unknown {
   troupe::in<std::byte> x;
   troupe::out<std::byte> y;
-  using reply = void;
   TROUPE_REQUEST("flow.unknown", x, y)
   void check(troupe::checker&) const {}
 };
@@ -152,7 +143,6 @@ struct unknown {
 struct elsewhere {
   troupe::in<std::byte> x;
   troupe::out<std::byte> y;
-  using reply = void;
   TROUPE_REQUEST("nowhere.request", x, y)
   void check(troupe::checker&) const {}
 };

@@ -97,7 +97,7 @@ void expect_answer(const result<T>& answer, number want) {
 template <class Case, class R>
 struct sized {
   using request = R;
-  using answer = result<typename R::reply>;
+  using answer = result<reply_to<R>>;
   static request good(const device& gpu) { return Case::make(gpu, size); }
   static request bad(const device& gpu) { return Case::make(gpu, -size); }
   static constexpr const char* bad_field = "n is -4";

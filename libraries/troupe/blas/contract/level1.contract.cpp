@@ -10,7 +10,7 @@ struct axpy : sized<axpy<T>, blas::axpy<T>> {
   static blas::axpy<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n, .alpha = 3};
   }
-  static void expect_right(const device& gpu, const blas::axpy<T>& r, const result<typename blas::axpy<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::axpy<T>& r, const result<reply_to<blas::axpy<T>>>&) {
     expect_holds(gpu, r.y, column, numerics::reference::sum(3, known<T>(column), 1, known<T>(column, 2)));
   }
 };
@@ -20,7 +20,7 @@ struct axpby : sized<axpby<T>, blas::axpby<T>> {
   static blas::axpby<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n, .alpha = 3, .beta = 4};
   }
-  static void expect_right(const device& gpu, const blas::axpby<T>& r, const result<typename blas::axpby<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::axpby<T>& r, const result<reply_to<blas::axpby<T>>>&) {
     expect_holds(gpu, r.y, column, numerics::reference::sum(3, known<T>(column), 4, known<T>(column, 2)));
   }
 };
@@ -28,7 +28,7 @@ struct axpby : sized<axpby<T>, blas::axpby<T>> {
 template <class T>
 struct scal : sized<scal<T>, blas::scal<T>> {
   static blas::scal<T> make(const device& gpu, extent n) { return {.x = filled<T>(gpu, column), .n = n, .alpha = 5}; }
-  static void expect_right(const device& gpu, const blas::scal<T>& r, const result<typename blas::scal<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::scal<T>& r, const result<reply_to<blas::scal<T>>>&) {
     expect_holds(gpu, r.x, column, numerics::reference::scaled(5, known<T>(column)));
   }
 };
@@ -38,7 +38,7 @@ struct copy : sized<copy<T>, blas::copy<T>> {
   static blas::copy<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = gpu.alloc<T>(size), .n = n};
   }
-  static void expect_right(const device& gpu, const blas::copy<T>& r, const result<typename blas::copy<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::copy<T>& r, const result<reply_to<blas::copy<T>>>&) {
     expect_holds(gpu, r.y, column, known<T>(column));
   }
 };
@@ -61,7 +61,7 @@ struct rot : sized<rot<T>, blas::rot<T>> {
   static blas::rot<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n, .c = 0, .s = 1};
   }
-  static void expect_right(const device& gpu, const blas::rot<T>& r, const result<typename blas::rot<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::rot<T>& r, const result<reply_to<blas::rot<T>>>&) {
     expect_holds(gpu, r.x, column, known<T>(column, 2));
     expect_holds(gpu, r.y, column, numerics::reference::scaled(-1, known<T>(column)));
   }
@@ -112,7 +112,7 @@ struct rotm : sized<rotm<T>, blas::rotm<T>> {
             .n = n,
             .param = blas::modified_rotation<T>{-1, 0, 1, 2, 0}};
   }
-  static void expect_right(const device& gpu, const blas::rotm<T>& r, const result<typename blas::rotm<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::rotm<T>& r, const result<reply_to<blas::rotm<T>>>&) {
     expect_holds(gpu, r.x, column, numerics::reference::scaled(2, known<T>(column, 2)));
     expect_holds(gpu, r.y, column, known<T>(column));
   }
@@ -123,8 +123,7 @@ struct dot : sized<dot<T>, blas::dot<T>> {
   static blas::dot<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n, .result = out<T>(gpu.alloc<T>(1))};
   }
-  static void expect_right(const device& gpu, const blas::dot<T>& r,
-                           const result<typename blas::dot<T>::reply>& answer) {
+  static void expect_right(const device& gpu, const blas::dot<T>& r, const result<reply_to<blas::dot<T>>>& answer) {
     const number want = numerics::reference::product(transposed(known<T>(column)), known<T>(column, 2))(0).value;
     expect_answer(answer, want);
     expect_elements(gpu, *r.result, single, [&](auto, auto) { return want; });
@@ -136,8 +135,7 @@ struct dotu : sized<dotu<T>, blas::dotu<T>> {
   static blas::dotu<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n, .result = out<T>(gpu.alloc<T>(1))};
   }
-  static void expect_right(const device& gpu, const blas::dotu<T>& r,
-                           const result<typename blas::dotu<T>::reply>& answer) {
+  static void expect_right(const device& gpu, const blas::dotu<T>& r, const result<reply_to<blas::dotu<T>>>& answer) {
     const number want = numerics::reference::product(transposed(known<T>(column)), known<T>(column, 2))(0).value;
     expect_answer(answer, want);
     expect_elements(gpu, *r.result, single, [&](auto, auto) { return want; });
@@ -149,8 +147,7 @@ struct dotc : sized<dotc<T>, blas::dotc<T>> {
   static blas::dotc<T> make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n, .result = out<T>(gpu.alloc<T>(1))};
   }
-  static void expect_right(const device& gpu, const blas::dotc<T>& r,
-                           const result<typename blas::dotc<T>::reply>& answer) {
+  static void expect_right(const device& gpu, const blas::dotc<T>& r, const result<reply_to<blas::dotc<T>>>& answer) {
     const number want = numerics::reference::product(adjoint(known<T>(column)), known<T>(column, 2))(0).value;
     expect_answer(answer, want);
     expect_elements(gpu, *r.result, single, [&](auto, auto) { return want; });
@@ -160,7 +157,7 @@ struct dotc : sized<dotc<T>, blas::dotc<T>> {
 template <class T>
 struct nrm2 : sized<nrm2<T>, blas::nrm2<T>> {
   static blas::nrm2<T> make(const device& gpu, extent n) { return {.x = filled<T>(gpu, column), .n = n}; }
-  static void expect_right(const device&, const blas::nrm2<T>&, const result<typename blas::nrm2<T>::reply>& answer) {
+  static void expect_right(const device&, const blas::nrm2<T>&, const result<reply_to<blas::nrm2<T>>>& answer) {
     expect_answer(answer, number(std::sqrt(30.0L)));
   }
 };
@@ -168,7 +165,7 @@ struct nrm2 : sized<nrm2<T>, blas::nrm2<T>> {
 template <class T>
 struct asum : sized<asum<T>, blas::asum<T>> {
   static blas::asum<T> make(const device& gpu, extent n) { return {.x = filled<T>(gpu, column), .n = n}; }
-  static void expect_right(const device&, const blas::asum<T>&, const result<typename blas::asum<T>::reply>& answer) {
+  static void expect_right(const device&, const blas::asum<T>&, const result<reply_to<blas::asum<T>>>& answer) {
     expect_answer(answer, number(10));
   }
 };
@@ -176,7 +173,7 @@ struct asum : sized<asum<T>, blas::asum<T>> {
 template <class T>
 struct iamax : sized<iamax<T>, blas::iamax<T>> {
   static blas::iamax<T> make(const device& gpu, extent n) { return {.x = filled<T>(gpu, column), .n = n}; }
-  static void expect_right(const device&, const blas::iamax<T>&, const result<typename blas::iamax<T>::reply>& answer) {
+  static void expect_right(const device&, const blas::iamax<T>&, const result<reply_to<blas::iamax<T>>>& answer) {
     expect_answer(answer, number(3));
   }
 };
@@ -184,7 +181,7 @@ struct iamax : sized<iamax<T>, blas::iamax<T>> {
 template <class T>
 struct iamin : sized<iamin<T>, blas::iamin<T>> {
   static blas::iamin<T> make(const device& gpu, extent n) { return {.x = filled<T>(gpu, column), .n = n}; }
-  static void expect_right(const device&, const blas::iamin<T>&, const result<typename blas::iamin<T>::reply>& answer) {
+  static void expect_right(const device&, const blas::iamin<T>&, const result<reply_to<blas::iamin<T>>>& answer) {
     expect_answer(answer, number(0));
   }
 };

@@ -16,7 +16,7 @@ struct gemv : sized<gemv<T>, blas::gemv<T>> {
             .alpha = 2,
             .beta = 3};
   }
-  static void expect_right(const device& gpu, const blas::gemv<T>& r, const result<typename blas::gemv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::gemv<T>& r, const result<reply_to<blas::gemv<T>>>&) {
     expect_holds(gpu, r.y, column,
                  numerics::reference::product(2, known<T>(square), known<T>(column), 3, known<T>(column, 2)));
   }
@@ -35,7 +35,7 @@ struct gbmv : sized<gbmv<T>, blas::gbmv<T>> {
             .alpha = 2,
             .beta = 3};
   }
-  static void expect_right(const device& gpu, const blas::gbmv<T>& r, const result<typename blas::gbmv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::gbmv<T>& r, const result<reply_to<blas::gbmv<T>>>&) {
     expect_holds(gpu, r.y, column,
                  numerics::reference::product(2, known<T>(band), known<T>(column), 3, known<T>(column, 2)));
   }
@@ -51,7 +51,7 @@ struct completed : sized<completed<R, T, part, whole>, R> {
     else
       return {.a = a, .x = x, .y = y, .n = n, .alpha = 2, .beta = 3};
   }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     expect_holds(gpu, r.y, column,
                  numerics::reference::product(2, whole(part), known<T>(column), 3, known<T>(column, 2)));
   }

@@ -17,7 +17,7 @@ struct product_with_half : sized<product_with_half<R, T, whole>, R> {
             .alpha = 2,
             .beta = 3};
   }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     expect_holds(gpu, r.c, square,
                  numerics::reference::product(2, whole(lower), known<T>(square, 2), 3, known<T>(square, 3)));
   }
@@ -42,7 +42,7 @@ struct rank_k : sized<rank_k<R, T, other, before>, R> {
   static R make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, square), .c = filled<T>(gpu, square, 3), .n = n, .k = size, .alpha = 2, .beta = 3};
   }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     expect_holds(gpu, r.c, lower,
                  numerics::reference::product(2, known<T>(square), other(known<T>(square)), 3, before()));
   }
@@ -68,7 +68,7 @@ R make_rank_2k(const device& gpu, extent n, int first) {
 template <class R, class T, dense (*other)(const dense&), dense (*before)()>
 struct rank_2k : sized<rank_2k<R, T, other, before>, R> {
   static R make(const device& gpu, extent n) { return make_rank_2k<R, T>(gpu, n, 2); }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     const answers ab = numerics::reference::product(2, known<T>(square), other(known<T>(square, 2))),
                   ba = numerics::reference::product(2, known<T>(square, 2), other(known<T>(square)));
     const dense c = before();
@@ -85,7 +85,7 @@ using her2k = rank_2k<blas::her2k<T>, T, adjoint, hermitian_before<T>>;
 template <class R, class T, int first, dense (*other)(const dense&), dense (*before)()>
 struct rank_kx : sized<rank_kx<R, T, first, other, before>, R> {
   static R make(const device& gpu, extent n) { return make_rank_2k<R, T>(gpu, n, first); }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     expect_holds(gpu, r.c, lower,
                  numerics::reference::product(2, known<T>(square), other(known<T>(square, first)), 3, before()));
   }
@@ -105,7 +105,7 @@ struct trmm : sized<trmm<T>, blas::trmm<T>> {
             .n = n,
             .alpha = 2};
   }
-  static void expect_right(const device& gpu, const blas::trmm<T>& r, const result<typename blas::trmm<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::trmm<T>& r, const result<reply_to<blas::trmm<T>>>&) {
     expect_holds(gpu, r.c, square, numerics::reference::product(2, known<T>(lower), known<T>(square, 2)));
   }
 };
@@ -116,7 +116,7 @@ struct trsm : sized<trsm<T>, blas::trsm<T>> {
     return {
         .a = filled<T>(gpu, square), .b = filled<T>(gpu, square, 2), .m = size, .n = n, .diag = blas::diagonal::unit};
   }
-  static void expect_right(const device& gpu, const blas::trsm<T>& r, const result<typename blas::trsm<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::trsm<T>& r, const result<reply_to<blas::trsm<T>>>&) {
     dense x(size, size);
     const auto got = content(gpu, r.b);
     for (std::int64_t i = 0; i < size * size; ++i) x(i % size, i / size) = got[static_cast<std::size_t>(i)];
@@ -139,7 +139,7 @@ struct geam : sized<geam<T>, blas::geam<T>> {
             .alpha = 2,
             .beta = 3};
   }
-  static void expect_right(const device& gpu, const blas::geam<T>& r, const result<typename blas::geam<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::geam<T>& r, const result<reply_to<blas::geam<T>>>&) {
     expect_holds(gpu, r.c, square, numerics::reference::sum(2, known<T>(square), 3, transposed(known<T>(square, 2))));
   }
 };
@@ -150,7 +150,7 @@ struct dgmm : sized<dgmm<T>, blas::dgmm<T>> {
     return {
         .a = filled<T>(gpu, square), .x = filled<T>(gpu, column, 2), .c = gpu.alloc<T>(size * size), .m = size, .n = n};
   }
-  static void expect_right(const device& gpu, const blas::dgmm<T>& r, const result<typename blas::dgmm<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::dgmm<T>& r, const result<reply_to<blas::dgmm<T>>>&) {
     expect_elements(gpu, r.c, square, [](auto i, auto j) { return known<T>(square)(i, j) * known<T>(column, 2)(i); });
   }
 };

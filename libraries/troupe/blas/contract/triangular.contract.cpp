@@ -10,7 +10,7 @@ struct trmv : sized<trmv<T>, blas::trmv<T>> {
   static blas::trmv<T> make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, unit_lower), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
   }
-  static void expect_right(const device& gpu, const blas::trmv<T>& r, const result<typename blas::trmv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::trmv<T>& r, const result<reply_to<blas::trmv<T>>>&) {
     expect_holds(gpu, r.x, column, numerics::reference::product(unit_triangle<T>(unit_lower), known<T>(column)));
   }
 };
@@ -20,7 +20,7 @@ struct trsv : sized<trsv<T>, blas::trsv<T>> {
   static blas::trsv<T> make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, unit_lower), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
   }
-  static void expect_right(const device& gpu, const blas::trsv<T>& r, const result<typename blas::trsv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::trsv<T>& r, const result<reply_to<blas::trsv<T>>>&) {
     dense x(size, 1);
     const auto got = content(gpu, r.x);
     for (std::int64_t i = 0; i < size; ++i) x(i) = got[static_cast<std::size_t>(i)];
@@ -34,7 +34,7 @@ struct tbmv : sized<tbmv<T>, blas::tbmv<T>> {
   static blas::tbmv<T> make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, unit_band), .x = filled<T>(gpu, column), .n = n, .k = 2, .diag = blas::diagonal::unit};
   }
-  static void expect_right(const device& gpu, const blas::tbmv<T>& r, const result<typename blas::tbmv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::tbmv<T>& r, const result<reply_to<blas::tbmv<T>>>&) {
     expect_holds(gpu, r.x, column, numerics::reference::product(unit_triangle<T>(unit_band), known<T>(column)));
   }
 };
@@ -44,7 +44,7 @@ struct tbsv : sized<tbsv<T>, blas::tbsv<T>> {
   static blas::tbsv<T> make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, unit_band), .x = filled<T>(gpu, column), .n = n, .k = 2, .diag = blas::diagonal::unit};
   }
-  static void expect_right(const device& gpu, const blas::tbsv<T>& r, const result<typename blas::tbsv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::tbsv<T>& r, const result<reply_to<blas::tbsv<T>>>&) {
     dense x(size, 1);
     const auto got = content(gpu, r.x);
     for (std::int64_t i = 0; i < size; ++i) x(i) = got[static_cast<std::size_t>(i)];
@@ -58,7 +58,7 @@ struct tpmv : sized<tpmv<T>, blas::tpmv<T>> {
   static blas::tpmv<T> make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, unit_packed), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
   }
-  static void expect_right(const device& gpu, const blas::tpmv<T>& r, const result<typename blas::tpmv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::tpmv<T>& r, const result<reply_to<blas::tpmv<T>>>&) {
     expect_holds(gpu, r.x, column, numerics::reference::product(unit_triangle<T>(unit_packed), known<T>(column)));
   }
 };
@@ -68,7 +68,7 @@ struct tpsv : sized<tpsv<T>, blas::tpsv<T>> {
   static blas::tpsv<T> make(const device& gpu, extent n) {
     return {.a = filled<T>(gpu, unit_packed), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
   }
-  static void expect_right(const device& gpu, const blas::tpsv<T>& r, const result<typename blas::tpsv<T>::reply>&) {
+  static void expect_right(const device& gpu, const blas::tpsv<T>& r, const result<reply_to<blas::tpsv<T>>>&) {
     dense x(size, 1);
     const auto got = content(gpu, r.x);
     for (std::int64_t i = 0; i < size; ++i) x(i) = got[static_cast<std::size_t>(i)];

@@ -16,7 +16,7 @@ struct outer : sized<outer<R, T, other>, R> {
             .n = n,
             .alpha = 2};
   }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     expect_holds(gpu, r.a, square,
                  numerics::reference::product(2, known<T>(column), other(known<T>(column, 2)), 1, known<T>(square)));
   }
@@ -34,7 +34,7 @@ struct rank_1 : sized<rank_1<R, T, part, other, whole>, R> {
   static R make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .a = filled<T>(gpu, part), .n = n, .alpha = 2};
   }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     expect_holds(gpu, r.a, part,
                  numerics::reference::product(2, known<T>(column), other(known<T>(column)), 1, whole(part)));
   }
@@ -54,7 +54,7 @@ struct rank_2 : sized<rank_2<R, T, part, other, whole>, R> {
   static R make(const device& gpu, extent n) {
     return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .a = filled<T>(gpu, part), .n = n, .alpha = 2};
   }
-  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     const answers xy = numerics::reference::product(2, known<T>(column), other(known<T>(column, 2))),
                   yx = numerics::reference::product(2, known<T>(column, 2), other(known<T>(column)));
     const dense before = whole(part);

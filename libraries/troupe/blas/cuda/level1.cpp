@@ -61,7 +61,7 @@ TROUPE_ENQUEUED_BY(move, TROUPE_CUBLAS, copy, swap)
 // copy of it.
 template <class R, class Compute>
 static result<void> answer(const R& r, job& j, Compute&& compute) {
-  using reply = typename R::reply;
+  using reply = reply_to<R>;
   TROUPE_TRY(j.scalars_in(CUBLAS_POINTER_MODE_DEVICE));
   auto* const place = r.result ? r.result->data() : static_cast<reply*>(j.reply());
   if (auto ok = compute(place); !ok || !r.result) return ok;

@@ -49,7 +49,7 @@ class openblas {
   }
 
   template <class R>
-  result<typename R::reply> run(const R& r, call&) {
+  result<reply_to<R>> run(const R& r, call&) {
     if (may_be_shared(r)) keep_helpers_away(static_cast<std::size_t>(threads_ - 1));
     return run_here(r);
   }
@@ -68,7 +68,7 @@ class openblas {
       const auto i = static_cast<std::size_t>(index);
       const auto done = run_here(all[i]);
       if (!done) std::abort();
-      if constexpr (!std::is_void_v<typename R::reply>) all.answer(i, *done);
+      if constexpr (!std::is_void_v<reply_to<R>>) all.answer(i, *done);
     };
     const auto count = static_cast<std::int64_t>(all.size());
     if (group_of(all[0]) == worth_spreading)
@@ -88,7 +88,7 @@ class openblas {
       return true;
   }
   template <class R>
-  result<typename R::reply> run_here(const R& r) {
+  result<reply_to<R>> run_here(const R& r) {
     if constexpr (requires { compute(r, team_); })
       return compute(r, team_);
     else

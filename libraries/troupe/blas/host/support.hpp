@@ -78,7 +78,7 @@ F scaled_here(F beta, Scale&& scaling) {
 
 /// Returns the reply, and writes it to `result` if the request has one.
 template <class R>
-result<typename R::reply> answer(const R& r, typename R::reply value) {
+result<reply_to<R>> answer(const R& r, reply_to<R> value) {
   if (r.result) *r.result->data() = value;
   return value;
 }

@@ -22,7 +22,6 @@ struct axpy {
   extent n;
   scalar<T> alpha = 1;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
@@ -37,7 +36,6 @@ struct axpby {
   extent n;
   scalar<T> alpha = 1, beta = 1;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.axpby", x, y, n, alpha, beta, incx, incy)
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
@@ -54,7 +52,6 @@ struct scal {
   extent n;
   scalar<F> alpha = 1;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.scal", x, n, alpha, incx)
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
@@ -67,7 +64,6 @@ struct copy {
   out<T> y;
   extent n;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.copy", x, y, n, incx, incy)
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
@@ -79,7 +75,6 @@ struct swap {
   inout<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.swap", x, y, n, incx, incy)
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };

@@ -45,7 +45,6 @@ struct rot {
   scalar<real_of<T>> c;
   scalar<S> s;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.rot", x, y, n, c, s, incx, incy)
   void check(checker&) const;
 };
@@ -88,7 +87,6 @@ struct rotm {
   extent n;
   scalar<modified_rotation<T>> param;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.rotm", x, y, n, param, incx, incy)
   void check(checker&) const;
 };

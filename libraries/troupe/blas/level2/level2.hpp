@@ -32,7 +32,6 @@ struct gemv {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.gemv", a, x, y, m, n, trans, alpha, beta, lda, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
@@ -48,7 +47,6 @@ struct gbmv {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;  ///< `tight`: kl + ku + 1
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.gbmv", a, x, y, m, n, kl, ku, trans, alpha, beta, lda, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
@@ -64,7 +62,6 @@ struct symv {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.symv", a, x, y, n, uplo, alpha, beta, lda, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
@@ -80,7 +77,6 @@ struct hemv {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.hemv", a, x, y, n, uplo, alpha, beta, lda, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
@@ -96,7 +92,6 @@ struct sbmv {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;  ///< `tight`: k + 1
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.sbmv", a, x, y, n, k, uplo, alpha, beta, lda, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
@@ -112,7 +107,6 @@ struct hbmv {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;  ///< `tight`: k + 1
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.hbmv", a, x, y, n, k, uplo, alpha, beta, lda, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };

@@ -22,7 +22,6 @@ struct spmv {
   triangle uplo = triangle::lower;
   scalar<T> alpha = 1, beta = 0;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.spmv", a, x, y, n, uplo, alpha, beta, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
@@ -37,7 +36,6 @@ struct hpmv {
   triangle uplo = triangle::lower;
   scalar<T> alpha = 1, beta = 0;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.hpmv", a, x, y, n, uplo, alpha, beta, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };

@@ -22,7 +22,6 @@ struct spr {
   triangle uplo = triangle::lower;
   scalar<T> alpha = 1;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.spr", x, a, n, uplo, alpha, incx)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -37,7 +36,6 @@ struct hpr {
   triangle uplo = triangle::lower;
   scalar<real_of<T>> alpha = 1;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.hpr", x, a, n, uplo, alpha, incx)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -52,7 +50,6 @@ struct spr2 {
   triangle uplo = triangle::lower;
   scalar<T> alpha = 1;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.spr2", x, y, a, n, uplo, alpha, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -67,7 +64,6 @@ struct hpr2 {
   triangle uplo = triangle::lower;
   scalar<T> alpha = 1;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.hpr2", x, y, a, n, uplo, alpha, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };

@@ -26,7 +26,6 @@ struct trmv {
   diagonal diag = diagonal::stored;
   extent lda = tight;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.trmv", a, x, n, uplo, trans, diag, lda, incx)
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
@@ -43,7 +42,6 @@ struct trsv {
   diagonal diag = diagonal::stored;
   extent lda = tight;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.trsv", a, x, n, uplo, trans, diag, lda, incx)
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
@@ -60,7 +58,6 @@ struct tbmv {
   diagonal diag = diagonal::stored;
   extent lda = tight;  ///< `tight`: k + 1
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.tbmv", a, x, n, k, uplo, trans, diag, lda, incx)
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
@@ -77,7 +74,6 @@ struct tbsv {
   diagonal diag = diagonal::stored;
   extent lda = tight;  ///< `tight`: k + 1
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.tbsv", a, x, n, k, uplo, trans, diag, lda, incx)
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
@@ -93,7 +89,6 @@ struct tpmv {
   op trans = op::none;
   diagonal diag = diagonal::stored;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.tpmv", a, x, n, uplo, trans, diag, incx)
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
@@ -109,7 +104,6 @@ struct tpsv {
   op trans = op::none;
   diagonal diag = diagonal::stored;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.tpsv", a, x, n, uplo, trans, diag, incx)
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };

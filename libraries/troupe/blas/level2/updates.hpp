@@ -25,7 +25,6 @@ struct ger {
   scalar<T> alpha = 1;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.ger", x, y, a, m, n, alpha, lda, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -40,7 +39,6 @@ struct geru {
   scalar<T> alpha = 1;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.geru", x, y, a, m, n, alpha, lda, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -55,7 +53,6 @@ struct gerc {
   scalar<T> alpha = 1;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.gerc", x, y, a, m, n, alpha, lda, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -71,7 +68,6 @@ struct syr {
   scalar<T> alpha = 1;
   extent lda = tight;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.syr", x, a, n, uplo, alpha, lda, incx)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -87,7 +83,6 @@ struct her {
   scalar<real_of<T>> alpha = 1;
   extent lda = tight;
   extent incx = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.her", x, a, n, uplo, alpha, lda, incx)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -103,7 +98,6 @@ struct syr2 {
   scalar<T> alpha = 1;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.syr2", x, y, a, n, uplo, alpha, lda, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
@@ -120,7 +114,6 @@ struct her2 {
   scalar<T> alpha = 1;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("blas.her2", x, y, a, n, uplo, alpha, lda, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };

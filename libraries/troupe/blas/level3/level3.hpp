@@ -28,7 +28,6 @@ struct symm {
   triangle uplo = triangle::lower;
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.symm", a, b, c, m, n, side, uplo, alpha, beta, lda, ldb, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -44,7 +43,6 @@ struct hemm {
   triangle uplo = triangle::lower;
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.hemm", a, b, c, m, n, side, uplo, alpha, beta, lda, ldb, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -63,7 +61,6 @@ struct trmm {
   diagonal diag = diagonal::stored;
   scalar<T> alpha = 1;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.trmm", a, b, c, m, n, side, uplo, trans, diag, alpha, lda, ldb, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -82,7 +79,6 @@ struct trsm {
   diagonal diag = diagonal::stored;
   scalar<T> alpha = 1;
   extent lda = tight, ldb = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.trsm", a, b, m, n, side, uplo, trans, diag, alpha, lda, ldb)
   void check(checker& c) const { detail::check_product(*this, c); }
 };

@@ -23,7 +23,6 @@ struct syrk {
   op trans = op::none;
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.syrk", a, c, n, k, uplo, trans, alpha, beta, lda, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -40,7 +39,6 @@ struct herk {
   op trans = op::none;
   scalar<real_of<T>> alpha = 1, beta = 0;
   extent lda = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.herk", a, c, n, k, uplo, trans, alpha, beta, lda, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -56,7 +54,6 @@ struct syr2k {
   op trans = op::none;
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.syr2k", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -74,7 +71,6 @@ struct her2k {
   scalar<T> alpha = 1;
   scalar<real_of<T>> beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.her2k", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -91,7 +87,6 @@ struct syrkx {
   op trans = op::none;
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.syrkx", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };
@@ -109,7 +104,6 @@ struct herkx {
   scalar<T> alpha = 1;
   scalar<real_of<T>> beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
-  using reply = void;
   TROUPE_REQUEST("blas.herkx", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
   void check(checker& c) const { detail::check_product(*this, c); }
 };

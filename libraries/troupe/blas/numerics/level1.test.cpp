@@ -18,7 +18,7 @@ class level1 : public blas_numerics {
   // Checks a reduction of one vector, with its reply and its result in memory.
   template <class R, class Want>
   void expect_reply(const R& r, const Want& want) {
-    using reply = typename R::reply;
+    using reply = reply_to<R>;
     SCOPED_TRACE(story(r));
     const auto got = engine->run(r);
     ASSERT_TRUE(got) << got.error().to_string();

@@ -15,7 +15,6 @@ namespace troupe::dnn {
 struct computation {
   dnn::graph graph;
   computation_options options = {};
-  using reply = void;
   TROUPE_REQUEST("dnn.computation", graph, options)
   void check(checker&) const;
 };

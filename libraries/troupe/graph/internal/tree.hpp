@@ -28,7 +28,6 @@ struct tree_node {
 /// of requests are recorded, checked or moved.
 struct condition {
   in<std::uint32_t> flag;
-  using reply = void;
   TROUPE_REQUEST("graph.condition", flag)
   void check(checker& c) const { c.elements(flag, 1); }
 };

@@ -19,7 +19,6 @@ struct blend {
   std::optional<in<T>> mask;
   out_any y;
   text note;
-  using reply = void;
   TROUPE_REQUEST("test.blend", x, n, parts, alpha, mask, y, note)
   void check(checker&) const {}
 };

@@ -18,7 +18,6 @@ struct shift {
   extent n;
   rounding options = {};
   text note = {};
-  using reply = void;
   TROUPE_REQUEST("test.shift", from, to, n, options, note)
   void check(checker& c) const {
     c.elements(from, n);
@@ -33,7 +32,6 @@ struct rehearse {
   int times;
   R request;
   std::optional<out<float>> log = {};
-  using reply = void;
   TROUPE_REQUEST("test.rehearse", times, request, log)
   void check(checker& c) const {
     request.check(c);
@@ -125,7 +123,6 @@ struct other_rounding {
 template <class Options>
 struct with_options {
   Options options;
-  using reply = void;
   TROUPE_REQUEST("test.with_options", options)
   void check(checker&) const {}
 };

@@ -15,7 +15,6 @@ struct views {
   std::optional<in_any> b = {};
   std::optional<out_any> c = {};
   std::int32_t last = 0;
-  using reply = void;
   TROUPE_REQUEST("test.views", a, b, c, last)
   void check(checker&) const {}
 };
@@ -24,7 +23,6 @@ struct many_views {
   list<in_any> a;
   list<out_any> b = {};
   std::int32_t last = 0;
-  using reply = void;
   TROUPE_REQUEST("test.many_views", a, b, last)
   void check(checker&) const {}
 };

@@ -48,7 +48,6 @@ struct multiply {
   text note = {};
   troupe::list<std::int32_t> list = {};
 
-  using reply = void;
   TROUPE_REQUEST("test.multiply", a, b, c, m, n, k, where, alpha, beta, lda, ldb, ldc, note, list)
   void check(checker& k_) const {
     k_.positive(m);
@@ -69,7 +68,6 @@ struct relax {
   extent ld = tight;
   int steps = 1, every = 1;
 
-  using reply = void;
   TROUPE_REQUEST("test.relax", cells, totals, rows, columns, ld, steps, every)
   void check(checker& c) const {
     c.at_least(steps, 0);
@@ -82,7 +80,6 @@ struct scale {
   inout<float> x;
   extent n;
   extent inc = 1;
-  using reply = void;
   TROUPE_REQUEST("test.scale", x, n, inc)
   void check(checker& c) const {
     c.positive(n);
@@ -95,7 +92,6 @@ struct add {
   inout<float> y;
   extent n;
   extent incx = 1, incy = 1;
-  using reply = void;
   TROUPE_REQUEST("test.add", x, y, n, incx, incy)
   void check(checker& c) const {
     c.positive(n);

@@ -11,7 +11,6 @@ struct prefix {
   troupe::in<float> input;
   troupe::out<float> output;
   troupe::extent n;
-  using reply = void;
   TROUPE_REQUEST("sums.prefix", input, output, n)
 
   void check(troupe::checker& c) const {

@@ -19,7 +19,6 @@ inline cuda::testing::fake_driver& driver = cuda::testing::driver();
 
 struct numbered {
   std::uint64_t number;
-  using reply = void;
   TROUPE_REQUEST("testing.numbered", number)
   void check(checker&) const {}
 };
