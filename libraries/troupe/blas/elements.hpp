@@ -6,10 +6,14 @@
 #include <string_view>
 #include <troupe/base/complex.hpp>
 #include <troupe/base/dtype.hpp>
+#include <troupe/base/text/fixed_string.hpp>
 #include <troupe/request/request_list.hpp>
 #include <type_traits>
 
 /// The element types of blas.
+///
+/// Requests with the same fields are one struct, with the request's name and whether it has elements T as further
+/// template arguments: `template <class T> using symv = full_product<T, "blas.symv", is_full<T>>;`
 namespace troupe::blas {
 
 template <class T>
@@ -34,29 +38,16 @@ template <class T>
 struct compute<T, T> {
   using type = T;
 };
-template <>
-struct compute<half, half> {
+template <class T, class C>
+  requires((std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
+           (std::is_same_v<C, T> || std::is_same_v<C, float>))
+struct compute<T, C> {
   using type = float;
 };
-template <>
-struct compute<half, float> {
-  using type = float;
-};
-template <>
-struct compute<bfloat16, bfloat16> {
-  using type = float;
-};
-template <>
-struct compute<bfloat16, float> {
-  using type = float;
-};
-template <>
-struct compute<std::int8_t, std::int32_t> {
-  using type = std::int32_t;
-};
-template <>
-struct compute<std::int8_t, float> {
-  using type = float;
+template <class C>
+  requires(std::is_same_v<C, std::int32_t> || std::is_same_v<C, float>)
+struct compute<std::int8_t, C> {
+  using type = C;
 };
 }  // namespace detail
 
@@ -69,5 +60,8 @@ inline constexpr bool has_product = !std::is_void_v<compute_of<T, C>>;
 /// True if the name of request R says that its matrix is Hermitian: `hemv`, `her2k`.
 template <class R>
 inline constexpr bool is_hermitian = R::request_name.starts_with("blas.h");
+/// The type of those factors that are real in the requests of Hermitian matrices.
+template <class T, fixed_string Name>
+using factor_of = std::conditional_t<static_text<Name>.starts_with("blas.h"), real_of<T>, T>;
 
 }  // namespace troupe::blas

@@ -6,6 +6,7 @@
 #include <troupe/base/hash/fnv.hpp>
 #include <troupe/request/encoding/codec.hpp>
 #include <troupe/request/encoding/fields.hpp>
+#include <troupe/request/request_list.hpp>
 
 namespace troupe {
 
@@ -68,6 +69,10 @@ struct type_arguments<R<First, Rest...>> {
     n.append(">");
   }
 };
+
+/// Appends the element type of a request that has its name or more as template arguments.
+template <template <class, auto, auto...> class R, class T, auto Name, auto... Rest>
+struct type_arguments<R<T, Name, Rest...>> : type_arguments<request_list<T>> {};
 
 template <class R>
 inline constexpr fixed_name request_label = [] {

@@ -69,13 +69,13 @@ static result<void> answer(const R& r, job& j, Compute&& compute) {
 }
 
 template <class T, class R, class F>
-static result<void> inner_product(const R& r, job& j, const routine<F>& routine) {
+static result<void> dot_product(const R& r, job& j, const routine<F>& routine) {
   return answer(r, j, [&](auto* place) {
     return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), place);
   });
 }
-TROUPE_ENQUEUED_BY(inner_product, TROUPE_CUBLAS_REAL, dot)
-TROUPE_ENQUEUED_BY(inner_product, TROUPE_CUBLAS_COMPLEX, dotu, dotc)
+TROUPE_ENQUEUED_BY(dot_product, TROUPE_CUBLAS_REAL, dot)
+TROUPE_ENQUEUED_BY(dot_product, TROUPE_CUBLAS_COMPLEX, dotu, dotc)
 
 template <class T>
 static result<void> enqueue(const asum<T>& r, job& j) {

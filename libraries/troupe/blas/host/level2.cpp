@@ -67,7 +67,7 @@ static result<void> compute(const gbmv<T>& r) {
 }
 
 template <class T, class R, class Routine>
-static result<void> full_product(const R& r, Routine routine) {
+static result<void> full(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
     routine(CblasColMajor, code(r.uplo), narrow(r.n), cblas_scalar(alpha), r.a.data(), narrow(or_tight(r.lda, r.n)),
@@ -81,12 +81,12 @@ static void complex_symv(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* al
   const auto routine = TROUPE_FORTRAN_COMPLEX(symv);
   routine(&which, &n, static_cast<const T*>(alpha), a, &lda, x, &incx, static_cast<const T*>(beta), y, &incy);
 }
-TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_SYMMETRIC, symv)
-TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_COMPLEX, hemv)
+TROUPE_COMPUTED_BY(full, TROUPE_CBLAS_SYMMETRIC, symv)
+TROUPE_COMPUTED_BY(full, TROUPE_CBLAS_COMPLEX, hemv)
 
 // Returns the number of diagonals of a band matrix, at most k, without those outside of the matrix.
 template <class T, class R, class Routine>
-static result<void> band_product(const R& r, Routine routine) {
+static result<void> band(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
   TROUPE_TRY(leading_fits(r, r.lda, lda));
@@ -96,19 +96,19 @@ static result<void> band_product(const R& r, Routine routine) {
             narrow(step(r.incx)), cblas_scalar(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
-TROUPE_COMPUTED_BY(band_product, TROUPE_CBLAS_REAL, sbmv)
-TROUPE_COMPUTED_BY(band_product, TROUPE_CBLAS_COMPLEX, hbmv)
+TROUPE_COMPUTED_BY(band, TROUPE_CBLAS_REAL, sbmv)
+TROUPE_COMPUTED_BY(band, TROUPE_CBLAS_COMPLEX, hbmv)
 
 template <class T, class R, class Routine>
-static result<void> packed_product(const R& r, Routine routine) {
+static result<void> packed(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
     routine(CblasColMajor, code(r.uplo), narrow(r.n), cblas_scalar(alpha), r.a.data(), r.x.data(), narrow(step(r.incx)),
             cblas_scalar(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
-TROUPE_COMPUTED_BY(packed_product, TROUPE_CBLAS_REAL, spmv)
-TROUPE_COMPUTED_BY(packed_product, TROUPE_CBLAS_COMPLEX, hpmv)
+TROUPE_COMPUTED_BY(packed, TROUPE_CBLAS_REAL, spmv)
+TROUPE_COMPUTED_BY(packed, TROUPE_CBLAS_COMPLEX, hpmv)
 
 template <class T>
 static std::uint64_t group_key(const gemv<T>& r) {
