@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <troupe/base/result.hpp>
@@ -11,61 +13,32 @@
 /// Code that engines for CUDA share. Only workers link it: applications do not depend on CUDA.
 namespace troupe::cuda {
 
+constexpr bool is_one_of(CUresult r, std::initializer_list<CUresult> all) noexcept {
+  return std::find(all.begin(), all.end(), r) != all.end();
+}
 /// Returns true if the driver reports this status only after it has ended the context's kernels.
 constexpr bool ends_kernels(CUresult r) noexcept {
-  switch (r) {
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-      return true;
-    default:
-      return false;
-  }
+  return is_one_of(r, {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_ASSERT,
+                       CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
+                       CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC, CUDA_ERROR_LAUNCH_FAILED});
 }
-
 /// Returns true if every later call in the process fails after this status, in any context.
 constexpr bool is_sticky(CUresult r) noexcept {
-  if (ends_kernels(r)) return true;
-  switch (r) {
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-    case CUDA_ERROR_DEINITIALIZED:
-    case CUDA_ERROR_CONTAINED:
-    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    case CUDA_ERROR_EXTERNAL_DEVICE:
-    case CUDA_ERROR_UNKNOWN:
-      return true;
-    default:
-      return false;
-  }
+  return ends_kernels(r) ||
+         is_one_of(r, {CUDA_ERROR_ECC_UNCORRECTABLE, CUDA_ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                       CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_CONTAINED, CUDA_ERROR_TENSOR_MEMORY_LEAK,
+                       CUDA_ERROR_EXTERNAL_DEVICE, CUDA_ERROR_UNKNOWN});
 }
-
 constexpr reaction reaction_to(CUresult r) noexcept {
   if (is_sticky(r)) return reaction::context_lost;
-  switch (r) {
-    case CUDA_ERROR_OUT_OF_MEMORY:
-    case CUDA_ERROR_SYSTEM_NOT_READY:
-    case CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED:
-    case CUDA_ERROR_MPS_MAX_CLIENTS_REACHED:
-      return reaction::retry_later;
-    case CUDA_ERROR_NOT_SUPPORTED:
-    case CUDA_ERROR_NO_DEVICE:
-    case CUDA_ERROR_INVALID_DEVICE:
-    case CUDA_ERROR_NO_BINARY_FOR_GPU:
-    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-      return reaction::unsupported;
-    default:
-      return reaction::fatal;
-  }
+  if (is_one_of(r, {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED,
+                    CUDA_ERROR_MPS_MAX_CLIENTS_REACHED}))
+    return reaction::retry_later;
+  if (is_one_of(r, {CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_NO_DEVICE, CUDA_ERROR_INVALID_DEVICE,
+                    CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+                    CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, CUDA_ERROR_UNSUPPORTED_PTX_VERSION}))
+    return reaction::unsupported;
+  return reaction::fatal;
 }
 
 /// Formats CUDA's version number: 13000 becomes "13.0".

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <iterator>
+#include <troupe/base/compiler/for_each.hpp>
 #include <troupe/cuda_on_host/processor.hpp>
 
 namespace troupe::cuda_on_host {
@@ -9,92 +11,33 @@ namespace troupe::cuda_on_host {
 namespace {
 
 struct feature {
-  const char* macro;  // the macro that the compiler defines if it assumes the feature
-  const char* name;
+  std::string_view name;
   bool (*is_there)();
+  // Returns the macro that the compiler defines if it assumes the feature: __SSE4_1__ for sse4.1.
+  std::string macro() const {
+    std::string out = "__";
+    for (const char c : name) out += c == '-' || c == '.' ? '_' : static_cast<char>(std::toupper(c));
+    return out + "__";
+  }
 };
 
 // All features that g++ 12 enables for any processor with -march=native and that both compilers can test. Left out are
 // fxsave, which every processor has, and shstk, which the operating system controls.
 constexpr feature features[] = {
 #if defined(__x86_64__)
-#define TROUPE_FEATURE(macro, name) {macro, name, [] { return __builtin_cpu_supports(name) != 0; }}
-    TROUPE_FEATURE("__ADX__", "adx"),
-    TROUPE_FEATURE("__AES__", "aes"),
-    TROUPE_FEATURE("__AMX_BF16__", "amx-bf16"),
-    TROUPE_FEATURE("__AMX_INT8__", "amx-int8"),
-    TROUPE_FEATURE("__AMX_TILE__", "amx-tile"),
-    TROUPE_FEATURE("__AVX__", "avx"),
-    TROUPE_FEATURE("__AVX2__", "avx2"),
-    TROUPE_FEATURE("__AVXVNNI__", "avxvnni"),
-    TROUPE_FEATURE("__AVX512BF16__", "avx512bf16"),
-    TROUPE_FEATURE("__AVX512BITALG__", "avx512bitalg"),
-    TROUPE_FEATURE("__AVX512BW__", "avx512bw"),
-    TROUPE_FEATURE("__AVX512CD__", "avx512cd"),
-    TROUPE_FEATURE("__AVX512DQ__", "avx512dq"),
-    TROUPE_FEATURE("__AVX512F__", "avx512f"),
-    TROUPE_FEATURE("__AVX512FP16__", "avx512fp16"),
-    TROUPE_FEATURE("__AVX512IFMA__", "avx512ifma"),
-    TROUPE_FEATURE("__AVX512VBMI__", "avx512vbmi"),
-    TROUPE_FEATURE("__AVX512VBMI2__", "avx512vbmi2"),
-    TROUPE_FEATURE("__AVX512VL__", "avx512vl"),
-    TROUPE_FEATURE("__AVX512VNNI__", "avx512vnni"),
-    TROUPE_FEATURE("__AVX512VP2INTERSECT__", "avx512vp2intersect"),
-    TROUPE_FEATURE("__AVX512VPOPCNTDQ__", "avx512vpopcntdq"),
-    TROUPE_FEATURE("__BMI__", "bmi"),
-    TROUPE_FEATURE("__BMI2__", "bmi2"),
-    TROUPE_FEATURE("__CLDEMOTE__", "cldemote"),
-    TROUPE_FEATURE("__CLFLUSHOPT__", "clflushopt"),
-    TROUPE_FEATURE("__CLWB__", "clwb"),
-    TROUPE_FEATURE("__CLZERO__", "clzero"),
-    TROUPE_FEATURE("__ENQCMD__", "enqcmd"),
-    TROUPE_FEATURE("__F16C__", "f16c"),
-    TROUPE_FEATURE("__FMA__", "fma"),
-    TROUPE_FEATURE("__FMA4__", "fma4"),
-    TROUPE_FEATURE("__FSGSBASE__", "fsgsbase"),
-    TROUPE_FEATURE("__GFNI__", "gfni"),
-    TROUPE_FEATURE("__HRESET__", "hreset"),
-    TROUPE_FEATURE("__KL__", "kl"),
-    TROUPE_FEATURE("__WIDEKL__", "widekl"),
-    TROUPE_FEATURE("__LWP__", "lwp"),
-    TROUPE_FEATURE("__LZCNT__", "lzcnt"),
-    TROUPE_FEATURE("__MOVBE__", "movbe"),
-    TROUPE_FEATURE("__MOVDIRI__", "movdiri"),
-    TROUPE_FEATURE("__MOVDIR64B__", "movdir64b"),
-    TROUPE_FEATURE("__MWAITX__", "mwaitx"),
-    TROUPE_FEATURE("__PCLMUL__", "pclmul"),
-    TROUPE_FEATURE("__PCONFIG__", "pconfig"),
-    TROUPE_FEATURE("__PKU__", "pku"),
-    TROUPE_FEATURE("__POPCNT__", "popcnt"),
-    TROUPE_FEATURE("__PRFCHW__", "prfchw"),
-    TROUPE_FEATURE("__PTWRITE__", "ptwrite"),
-    TROUPE_FEATURE("__RDPID__", "rdpid"),
-    TROUPE_FEATURE("__RDRND__", "rdrnd"),
-    TROUPE_FEATURE("__RDSEED__", "rdseed"),
-    TROUPE_FEATURE("__RTM__", "rtm"),
-    TROUPE_FEATURE("__SERIALIZE__", "serialize"),
-    TROUPE_FEATURE("__SGX__", "sgx"),
-    TROUPE_FEATURE("__SHA__", "sha"),
-    TROUPE_FEATURE("__SSE3__", "sse3"),
-    TROUPE_FEATURE("__SSSE3__", "ssse3"),
-    TROUPE_FEATURE("__SSE4_1__", "sse4.1"),
-    TROUPE_FEATURE("__SSE4_2__", "sse4.2"),
-    TROUPE_FEATURE("__SSE4A__", "sse4a"),
-    TROUPE_FEATURE("__TBM__", "tbm"),
-    TROUPE_FEATURE("__TSXLDTRK__", "tsxldtrk"),
-    TROUPE_FEATURE("__UINTR__", "uintr"),
-    TROUPE_FEATURE("__VAES__", "vaes"),
-    TROUPE_FEATURE("__VPCLMULQDQ__", "vpclmulqdq"),
-    TROUPE_FEATURE("__WAITPKG__", "waitpkg"),
-    TROUPE_FEATURE("__WBNOINVD__", "wbnoinvd"),
-    TROUPE_FEATURE("__XOP__", "xop"),
-    TROUPE_FEATURE("__XSAVE__", "xsave"),
-    TROUPE_FEATURE("__XSAVEC__", "xsavec"),
-    TROUPE_FEATURE("__XSAVEOPT__", "xsaveopt"),
-    TROUPE_FEATURE("__XSAVES__", "xsaves"),
+#define TROUPE_FEATURE(UNUSED, NAME) {NAME, [] { return __builtin_cpu_supports(NAME) != 0; }},
+    TROUPE_FOR_EACH(TROUPE_FEATURE, , "adx", "aes", "amx-bf16", "amx-int8", "amx-tile", "avx", "avx2", "avxvnni",
+                    "avx512bf16", "avx512bitalg", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512fp16",
+                    "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512vl", "avx512vnni", "avx512vp2intersect",
+                    "avx512vpopcntdq", "bmi", "bmi2", "cldemote", "clflushopt", "clwb", "clzero", "enqcmd", "f16c",
+                    "fma", "fma4", "fsgsbase", "gfni", "hreset", "kl", "widekl")
+        TROUPE_FOR_EACH(TROUPE_FEATURE, , "lwp", "lzcnt", "movbe", "movdiri", "movdir64b", "mwaitx", "pclmul",
+                        "pconfig", "pku", "popcnt", "prfchw", "ptwrite", "rdpid", "rdrnd", "rdseed", "rtm", "serialize",
+                        "sgx", "sha", "sse3", "ssse3", "sse4.1", "sse4.2", "sse4a", "tbm", "tsxldtrk", "uintr", "vaes",
+                        "vpclmulqdq", "waitpkg", "wbnoinvd", "xop", "xsave", "xsavec", "xsaveopt", "xsaves")
 #undef TROUPE_FEATURE
 #endif
-    {"__troupe_no_macro__", "", nullptr}};
+            {"troupe_no_macro", nullptr}};
 
 bool has(std::string_view name) {
   return std::any_of(std::begin(features), std::end(features),
@@ -120,7 +63,7 @@ const std::string& feature_query() {
   static const std::string text = [] {
     std::string out(begin);
     for (const feature& a : features)
-      out.append("#ifdef ").append(a.macro).append("\n\"").append(a.name).append("\"\n#endif\n");
+      out.append("#ifdef ").append(a.macro()).append("\n\"").append(a.name).append("\"\n#endif\n");
     return out + std::string(end);
   }();
   return text;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/text/fixed_string.hpp>
 #include <troupe/faults/corruption.hpp>
 #include <troupe/faults/through.hpp>
 #include <troupe/request/checker.hpp>
@@ -14,45 +15,31 @@
 /// otherwise equal.
 namespace troupe::faults {
 
+/// A fault without fields of its own.
+template <fixed_string Name>
+struct plain_fault {
+  optional_memory through = {};
+  std::uint64_t number = 0;
+  TROUPE_REQUEST(static_text<fixed_string("faults.") + Name>, through, number)
+  void check(checker&) const {}
+};
+
 /// Writes to an unmapped address: SIGSEGV.
-struct segmentation_fault {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.segmentation_fault", through, number)
-  void check(checker&) const {}
-};
-
+using segmentation_fault = plain_fault<"segmentation_fault">;
 /// Calls std::abort on its lane, as a failed assertion does: SIGABRT.
-struct abort {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.abort", through, number)
-  void check(checker&) const {}
-};
-
+using abort = plain_fault<"abort">;
 /// Calls std::abort on one of the worker's helper threads, which do slow work such as compiling.
-struct abort_in_helper {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.abort_in_helper", through, number)
-  void check(checker&) const {}
-};
-
+using abort_in_helper = plain_fault<"abort_in_helper">;
 /// Executes an illegal instruction: SIGILL.
-struct illegal_instruction {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.illegal_instruction", through, number)
-  void check(checker&) const {}
-};
-
+using illegal_instruction = plain_fault<"illegal_instruction">;
 /// Divides by zero with traps enabled: SIGFPE.
-struct floating_point_trap {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.floating_point_trap", through, number)
-  void check(checker&) const {}
-};
+using floating_point_trap = plain_fault<"floating_point_trap">;
+/// Calls itself until the stack overflows: SIGSEGV.
+using stack_overflow = plain_fault<"stack_overflow">;
+/// Fails an assertion, in a kernel if the engine is a GPU's: SIGABRT.
+using failed_assertion = plain_fault<"failed_assertion">;
+/// Writes beyond the memory that the threads of a block share: SIGSEGV.
+using shared_memory_overflow = plain_fault<"shared_memory_overflow">;
 
 /// Ends the worker's process, as a library does that calls exit() on an error.
 struct exit {
@@ -61,30 +48,6 @@ struct exit {
   std::uint64_t number = 0;
   TROUPE_REQUEST("faults.exit", through, code, number)
   void check(checker& c) const;
-};
-
-/// Calls itself until the stack overflows: SIGSEGV.
-struct stack_overflow {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.stack_overflow", through, number)
-  void check(checker&) const {}
-};
-
-/// Fails an assertion, in a kernel if the engine is a GPU's: SIGABRT.
-struct failed_assertion {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.failed_assertion", through, number)
-  void check(checker&) const {}
-};
-
-/// Writes beyond the memory that the threads of a block share: SIGSEGV.
-struct shared_memory_overflow {
-  optional_memory through = {};
-  std::uint64_t number = 0;
-  TROUPE_REQUEST("faults.shared_memory_overflow", through, number)
-  void check(checker&) const {}
 };
 
 /// Computes without end, or for `milliseconds`, after which it succeeds.

@@ -155,48 +155,38 @@ bool storm::kill_promoted() {
 
 bool storm::send(kind k) {
   const std::uint64_t number = random_();
-  const call_options in_time{.timeout = std::chrono::seconds(1), .run_timeout = options_.run_timeout};
+  const auto ask = [&](const auto& fault) {
+    answer_ = device_.ask(fault, {.timeout = std::chrono::seconds(1), .run_timeout = options_.run_timeout});
+    return !refused();
+  };
   switch (k) {
     case kind::segmentation_fault:
-      answer_ = device_.ask(segmentation_fault{.number = number}, in_time);
-      break;
+      return ask(segmentation_fault{.number = number});
     case kind::abort:
-      answer_ = device_.ask(faults::abort{.number = number}, in_time);
-      break;
+      return ask(faults::abort{.number = number});
     case kind::abort_in_helper:
-      answer_ = device_.ask(abort_in_helper{.number = number}, in_time);
-      break;
+      return ask(abort_in_helper{.number = number});
     case kind::illegal_instruction:
-      answer_ = device_.ask(illegal_instruction{.number = number}, in_time);
-      break;
+      return ask(illegal_instruction{.number = number});
     case kind::floating_point_trap:
-      answer_ = device_.ask(floating_point_trap{.number = number}, in_time);
-      break;
+      return ask(floating_point_trap{.number = number});
     case kind::exit:
-      answer_ = device_.ask(faults::exit{.number = number}, in_time);
-      break;
+      return ask(faults::exit{.number = number});
     case kind::stack_overflow:
-      answer_ = device_.ask(stack_overflow{.number = number}, in_time);
-      break;
+      return ask(stack_overflow{.number = number});
     case kind::hang:
-      answer_ = device_.ask(faults::hang{.milliseconds = hang_milliseconds(options_), .number = number}, in_time);
-      break;
+      return ask(faults::hang{.milliseconds = hang_milliseconds(options_), .number = number});
     case kind::exhaust_memory:
-      answer_ = device_.ask(faults::exhaust_memory{.most_bytes = options_.exhaust_bytes, .number = number}, in_time);
-      break;
+      return ask(faults::exhaust_memory{.most_bytes = options_.exhaust_bytes, .number = number});
     case kind::garbage:
-      answer_ = device_.ask(faults::garbage{.seed = number}, in_time);
-      break;
+      return ask(faults::garbage{.seed = number});
     case kind::failed_assertion:
-      answer_ = device_.ask(faults::failed_assertion{.number = number}, in_time);
-      break;
+      return ask(faults::failed_assertion{.number = number});
     case kind::shared_memory_overflow:
-      answer_ = device_.ask(faults::shared_memory_overflow{.number = number}, in_time);
-      break;
+      return ask(faults::shared_memory_overflow{.number = number});
     default:
       return false;
   }
-  return !refused();
 }
 
 // Returns true if the last request certainly did not end a worker, because it never ran.

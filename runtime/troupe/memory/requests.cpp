@@ -13,6 +13,12 @@ void check_copy(const R& r, checker& c) {
   c.elements(r.target, r.bytes);
 }
 
+template <class Operand>
+void check_bytes(checker& c, const Operand& field, const extent& bytes) {
+  c.positive(bytes);
+  c.elements(field, bytes);
+}
+
 }  // namespace
 
 void copy::check(checker& c) const { check_copy(*this, c); }
@@ -34,30 +40,14 @@ void fill::check(checker& c) const {
 }
 
 void stream_in::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(target, bytes);
+  check_bytes(c, target, bytes);
   c.elements(progress, sizeof(staging_header));
 }
 
-void peer_show::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(source, bytes);
-}
-
-void peer_take::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(target, bytes);
-}
-
-void peer_send::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(source, bytes);
-}
-
-void peer_receive::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(target, bytes);
-}
+void peer_show::check(checker& c) const { check_bytes(c, source, bytes); }
+void peer_take::check(checker& c) const { check_bytes(c, target, bytes); }
+void peer_send::check(checker& c) const { check_bytes(c, source, bytes); }
+void peer_receive::check(checker& c) const { check_bytes(c, target, bytes); }
 
 void seal::check(checker& c) const { c.positive(bytes); }
 
@@ -66,24 +56,9 @@ void unseal::check(checker& c) const {
   c.may_write_sealed();
 }
 
-void lend::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(target, bytes);
-}
-
-void show::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(source, bytes);
-}
-
-void take_back::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(target, bytes);
-}
-
-void stream_out::check(checker& c) const {
-  c.positive(bytes);
-  c.elements(source, bytes);
-}
+void lend::check(checker& c) const { check_bytes(c, target, bytes); }
+void show::check(checker& c) const { check_bytes(c, source, bytes); }
+void take_back::check(checker& c) const { check_bytes(c, target, bytes); }
+void stream_out::check(checker& c) const { check_bytes(c, source, bytes); }
 
 }  // namespace troupe::memory

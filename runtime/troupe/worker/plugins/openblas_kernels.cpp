@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <initializer_list>
 #include <iterator>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
 
@@ -76,72 +77,30 @@ std::string_view at_most(std::string_view most, const x86_processor& p) noexcept
   return p.avx ? "Sandybridge" : "Nehalem";
 }
 
+struct core_models {
+  std::string_view takes;
+  bool needs_extensions;
+  std::initializer_list<unsigned> models;
+};
+constexpr core_models all_core_models[] = {
+    {"Core2", false, {0x0f, 0x16}},
+    {"Penryn", false, {0x17}},
+    {"Dunnington", false, {0x1d}},
+    {"Atom", false, {0x1c, 0x37}},
+    {"Nehalem", false, {0x1a, 0x1b, 0x1e, 0x1f, 0x25, 0x2c, 0x2e, 0x2f, 0x4c, 0x4d, 0x5c, 0x5f, 0x7a}},
+    {"Sandybridge", true, {0x2a, 0x2d, 0x3a, 0x3e}},
+    {"Haswell", true, {0x3c, 0x3d, 0x3f, 0x45, 0x46, 0x47, 0x4e, 0x4f, 0x56, 0x57, 0x5e, 0x66, 0x8e, 0x9e, 0xa5, 0xa6}},
+    {"SkylakeX", true, {0x7d, 0x7e, 0x8c, 0x8d, 0xa7}},
+    {"Cooperlake", true, {0x55, 0x6a, 0x6c, 0x8f, 0x97, 0x9a}},
+};
+
 std::string_view takes_of_core_line(const x86_processor& p) noexcept {
   if (p.extended_model() > 10) return "Prescott";  // OpenBLAS treats a model beyond its list as a Pentium 4
-  switch (p.model()) {
-    case 0x0f:
-    case 0x16:
-      return "Core2";
-    case 0x17:
-      return "Penryn";
-    case 0x1d:
-      return "Dunnington";
-    case 0x1c:
-    case 0x37:
-      return "Atom";
-    case 0x1a:
-    case 0x1b:
-    case 0x1e:
-    case 0x1f:
-    case 0x25:
-    case 0x2c:
-    case 0x2e:
-    case 0x2f:
-    case 0x4c:
-    case 0x4d:
-    case 0x5c:
-    case 0x5f:
-    case 0x7a:
-      return "Nehalem";
-    case 0x2a:
-    case 0x2d:
-    case 0x3a:
-    case 0x3e:
-      return at_most("Sandybridge", p);
-    case 0x3c:
-    case 0x3d:
-    case 0x3f:
-    case 0x45:
-    case 0x46:
-    case 0x47:
-    case 0x4e:
-    case 0x4f:
-    case 0x56:
-    case 0x57:
-    case 0x5e:
-    case 0x66:
-    case 0x8e:
-    case 0x9e:
-    case 0xa5:
-    case 0xa6:
-      return at_most("Haswell", p);
-    case 0x7d:
-    case 0x7e:
-    case 0x8c:
-    case 0x8d:
-    case 0xa7:
-      return at_most("SkylakeX", p);
-    case 0x55:
-    case 0x6a:
-    case 0x6c:
-    case 0x8f:
-    case 0x97:
-    case 0x9a:
-      return at_most("Cooperlake", p);
-    default:
-      // On 64 bits, models from before 2006 get Prescott too.
-      return p.extended_model() == 0 && p.model() <= 0x0e && p.model() != 0x0c ? "Prescott" : by_extensions(p);
-  }
+  for (const core_models& c : all_core_models)
+    if (std::find(c.models.begin(), c.models.end(), p.model()) != c.models.end())
+      return c.needs_extensions ? at_most(c.takes, p) : c.takes;
+  // On 64 bits, models from before 2006 get Prescott too.
+  return p.extended_model() == 0 && p.model() <= 0x0e && p.model() != 0x0c ? "Prescott" : by_extensions(p);
 }
 
 std::string_view takes_of_amd(const x86_processor& p) noexcept {
