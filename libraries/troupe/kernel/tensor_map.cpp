@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/containers/value_for.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/kernel/tensor_map.hpp>
 #include <troupe/request/encoding/describe.hpp>
@@ -27,34 +28,14 @@ const type_info& info_of(tensor_type t) noexcept { return types[static_cast<std:
 
 // Returns nothing if the accelerator has no type for these elements.
 std::optional<tensor_type> type_for(dtype element) noexcept {
-  switch (element) {
-    case dtype::f16:
-      return tensor_type::f16;
-    case dtype::bf16:
-      return tensor_type::bf16;
-    case dtype::f32:
-      return tensor_type::f32;
-    case dtype::f64:
-      return tensor_type::f64;
-    case dtype::i32:
-      return tensor_type::i32;
-    case dtype::i64:
-      return tensor_type::i64;
-    case dtype::u32:
-      return tensor_type::u32;
-    default:
-      break;
-  }
-  switch (bytes_of(element)) {
-    case 1:
-      return tensor_type::u8;
-    case 2:
-      return tensor_type::u16;
-    case 8:
-      return tensor_type::u64;
-    default:
-      return std::nullopt;
-  }
+  using found = std::optional<tensor_type>;
+  static constexpr std::pair<dtype, found> by_name[] = {
+      {dtype::f16, tensor_type::f16}, {dtype::bf16, tensor_type::bf16}, {dtype::f32, tensor_type::f32},
+      {dtype::f64, tensor_type::f64}, {dtype::i32, tensor_type::i32},   {dtype::i64, tensor_type::i64},
+      {dtype::u32, tensor_type::u32}};
+  static constexpr std::pair<std::size_t, found> by_size[] = {
+      {1, tensor_type::u8}, {2, tensor_type::u16}, {8, tensor_type::u64}};
+  return value_for(element, by_name, value_for(bytes_of(element), by_size, {}));
 }
 
 std::string numbered(const char* list, std::size_t i, extent value) {

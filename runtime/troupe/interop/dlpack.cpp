@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string>
+#include <troupe/base/containers/value_for.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/sharing.hpp>
@@ -24,38 +25,20 @@ error refused(std::string text) { return error(reaction::caller_bug, "dlpack", s
 error impossible(std::string text) { return error(reaction::unsupported, "dlpack", std::move(text)); }
 
 std::optional<abi::data_type> type_of(dtype t) noexcept {
-  const auto bits = static_cast<std::uint8_t>(8 * bytes_of(t));
-  switch (t) {
-    case dtype::bf16:
-      return abi::data_type{abi::bfloat, bits, 1};
-    case dtype::f8e4m3:
-      return abi::data_type{abi::float8_e4m3fn, bits, 1};
-    case dtype::f8e5m2:
-      return abi::data_type{abi::float8_e5m2, bits, 1};
-    case dtype::f8e8m0:
-      return abi::data_type{abi::float8_e8m0fnu, bits, 1};
-    case dtype::f4e2m1x2:
-      return abi::data_type{abi::float4_e2m1fn, 4, 2};
-    case dtype::f4e2m1:
-    case dtype::cbf16:
-      return std::nullopt;
-    default:
-      break;
-  }
-  switch (info(t).kind) {
-    case dtype_kind::floating:
-      return abi::data_type{abi::floating, bits, 1};
-    case dtype_kind::complex:
-      return abi::data_type{abi::complex, bits, 1};
-    case dtype_kind::signed_integer:
-      return abi::data_type{abi::signed_integer, bits, 1};
-    case dtype_kind::unsigned_integer:
-      return abi::data_type{abi::unsigned_integer, bits, 1};
-    case dtype_kind::boolean:
-      return abi::data_type{abi::boolean, bits, 1};
-    default:
-      return std::nullopt;
-  }
+  if (t == dtype::f4e2m1x2) return abi::data_type{abi::float4_e2m1fn, 4, 2};
+  if (t == dtype::f4e2m1 || t == dtype::cbf16) return std::nullopt;
+  using code = std::uint8_t;
+  static constexpr std::pair<dtype, code> by_name[] = {{dtype::bf16, abi::bfloat},
+                                                       {dtype::f8e4m3, abi::float8_e4m3fn},
+                                                       {dtype::f8e5m2, abi::float8_e5m2},
+                                                       {dtype::f8e8m0, abi::float8_e8m0fnu}};
+  static constexpr std::pair<dtype_kind, code> by_kind[] = {{dtype_kind::floating, abi::floating},
+                                                            {dtype_kind::complex, abi::complex},
+                                                            {dtype_kind::signed_integer, abi::signed_integer},
+                                                            {dtype_kind::unsigned_integer, abi::unsigned_integer},
+                                                            {dtype_kind::boolean, abi::boolean}};
+  return abi::data_type{value_for(t, by_name, value_for(info(t).kind, by_kind, 0)),
+                        static_cast<std::uint8_t>(8 * bytes_of(t)), 1};
 }
 
 std::string text_of(const abi::data_type& t) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <troupe/base/containers/value_for.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/epilogue_source.hpp>
 #include <vector>
@@ -11,46 +12,13 @@ namespace troupe::cutlass {
 using epilogue::node, epilogue::op, epilogue::reduction_scope;
 
 std::string_view name_of_type(dtype t) noexcept {
-  switch (t) {
-    case dtype::f16:
-      return "f16";
-    case dtype::bf16:
-      return "bf16";
-    case dtype::f8e4m3:
-      return "e4m3";
-    case dtype::f8e5m2:
-      return "e5m2";
-    case dtype::f8e8m0:
-      return "e8m0";
-    case dtype::f4e2m1:
-      return "f4";
-    case dtype::f4e2m1x2:
-      return "f4x2";
-    case dtype::f32:
-      return "f32";
-    case dtype::f64:
-      return "f64";
-    case dtype::i8:
-      return "i8";
-    case dtype::u8:
-      return "u8";
-    case dtype::boolean:
-      return "boolean";
-    case dtype::i16:
-      return "i16";
-    case dtype::u16:
-      return "u16";
-    case dtype::i32:
-      return "i32";
-    case dtype::u32:
-      return "u32";
-    case dtype::i64:
-      return "w64";
-    case dtype::u64:
-      return "u64";
-    default:
-      return "void";
-  }
+  static constexpr std::pair<dtype, std::string_view> names[] = {
+      {dtype::f16, "f16"},     {dtype::bf16, "bf16"}, {dtype::f8e4m3, "e4m3"},   {dtype::f8e5m2, "e5m2"},
+      {dtype::f8e8m0, "e8m0"}, {dtype::f4e2m1, "f4"}, {dtype::f4e2m1x2, "f4x2"}, {dtype::f32, "f32"},
+      {dtype::f64, "f64"},     {dtype::i8, "i8"},     {dtype::u8, "u8"},         {dtype::boolean, "boolean"},
+      {dtype::i16, "i16"},     {dtype::u16, "u16"},   {dtype::i32, "i32"},       {dtype::u32, "u32"},
+      {dtype::i64, "w64"},     {dtype::u64, "u64"}};
+  return value_for(t, names, "void");
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <troupe/base/containers/value_for.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
@@ -59,28 +60,11 @@ std::string key_on_disk(const product_spec& s, std::string_view gpu_name) {
 }  // namespace
 
 cudaDataType type_of(dtype t) noexcept {
-  switch (t) {
-    case dtype::f16:
-      return CUDA_R_16F;
-    case dtype::bf16:
-      return CUDA_R_16BF;
-    case dtype::f8e4m3:
-      return CUDA_R_8F_E4M3;
-    case dtype::f8e5m2:
-      return CUDA_R_8F_E5M2;
-    case dtype::f64:
-      return CUDA_R_64F;
-    case dtype::c64:
-      return CUDA_C_32F;
-    case dtype::c128:
-      return CUDA_C_64F;
-    case dtype::i8:
-      return CUDA_R_8I;
-    case dtype::i32:
-      return CUDA_R_32I;
-    default:
-      return CUDA_R_32F;
-  }
+  static constexpr std::pair<dtype, cudaDataType> types[] = {
+      {dtype::f16, CUDA_R_16F},        {dtype::bf16, CUDA_R_16BF}, {dtype::f8e4m3, CUDA_R_8F_E4M3},
+      {dtype::f8e5m2, CUDA_R_8F_E5M2}, {dtype::f64, CUDA_R_64F},   {dtype::c64, CUDA_C_32F},
+      {dtype::c128, CUDA_C_64F},       {dtype::i8, CUDA_R_8I},     {dtype::i32, CUDA_R_32I}};
+  return value_for(t, types, CUDA_R_32F);
 }
 
 number number_of(double x, dtype sums) noexcept {
