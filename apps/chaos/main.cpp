@@ -139,9 +139,9 @@ int run(arguments a) {
   const chaos::private_folder folder;
   a.chaos.device.runtime_folder = apps::installation::of_this_program().option;
   if (!a.json) std::printf("Seed %llu\n", static_cast<unsigned long long>(a.chaos.seed));
-  chaos::progress bar(t);
+  apps::progress bar(t);
   const auto r = chaos::run(a.chaos, folder, [&](const chaos::standing& now) {
-    if (!a.json) bar.show(now);
+    if (!a.json) bar.show(now.passed_s, chaos::progress_text(now, t));
   });
   if (!r) return std::fprintf(stderr, "troupe chaos: the device did not start: %s\n", r.error().to_string().c_str()), 1;
   if (a.json) {

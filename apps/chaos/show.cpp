@@ -16,10 +16,7 @@ using troupe::apps::wrapped;
 namespace {
 
 std::string row(std::string first, const std::vector<std::string>& cells) {
-  first.resize(std::max<std::size_t>(first.size(), 22), ' ');
-  std::string out = "  " + first;
-  for (const std::string& cell : cells) out += padded(cell, 11);
-  return out + "\n";
+  return troupe::apps::table_row(std::move(first), 22, cells, 11);
 }
 
 std::string row_of(std::string_view name, const kind_report& k, const terminal& t) {
@@ -46,21 +43,14 @@ void write(json_writer& out, const kind_report& k) {
 
 }  // namespace
 
-void progress::show(const standing& now) {
-  if (!t_.can().live && now.passed_s < next_s_) return;
-  next_s_ += 1;
+std::string progress_text(const standing& now, const terminal& t) {
   char passed[32];
   std::snprintf(passed, sizeof passed, "%6.1f s", now.passed_s);
-  std::string line = "  " + std::string(passed) + "  " + t_.bold(padded(grouped(now.injected), 7)) + " faults  " +
+  std::string line = "  " + std::string(passed) + "  " + t.bold(padded(grouped(now.injected), 7)) + " faults  " +
                      padded(grouped(now.right), 10) + " right answers  ";
   const std::string bad = grouped(now.bad) + " bad";
-  line += now.bad > 0 ? t_.bad(bad) : bad;
-  std::printf(t_.can().live ? "\r%s\033[K" : "%s\n", line.c_str());
-  std::fflush(stdout);
-}
-
-void progress::clear() {
-  if (t_.can().live) std::printf("\r\033[K");
+  line += now.bad > 0 ? t.bad(bad) : bad;
+  return line;
 }
 
 std::string table(const report& r, const terminal& t) {

@@ -7,17 +7,8 @@
 
 namespace chaos {
 
-/// Shows one line of progress: redrawn on a terminal, otherwise printed every second.
-class progress {
- public:
-  explicit progress(const troupe::apps::terminal& t) noexcept : t_(t) {}
-  void show(const standing& now);
-  void clear();
-
- private:
-  const troupe::apps::terminal& t_;
-  double next_s_ = 1;
-};
+/// Returns the line that shows a run in progress.
+std::string progress_text(const standing& now, const troupe::apps::terminal& t);
 
 /// Formats a table of the faults by kind, with recovery times; then a table of the answers, and the complaints.
 std::string table(const report& r, const troupe::apps::terminal& t);

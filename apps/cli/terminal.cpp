@@ -57,6 +57,17 @@ std::string bytes_text(double bytes) {
   return (unit == 0 ? std::to_string(static_cast<int>(bytes)) : three_digits(bytes)) + " " + units[unit];
 }
 
+void progress::show(double passed_s, const std::string& line) {
+  if (!t_.can().live && passed_s < next_s_) return;
+  next_s_ += 1;
+  std::printf(t_.can().live ? "\r%s\033[K" : "%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void progress::clear() {
+  if (t_.can().live) std::printf("\r\033[K");
+}
+
 std::string grouped(std::uint64_t n) {
   std::string out = std::to_string(n);
   for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<std::size_t>(at), ",");
@@ -73,6 +84,14 @@ std::string padded(std::string text, std::size_t columns) {
   std::size_t wide = 0;
   for (const char c : text) wide += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   return wide < columns ? std::string(columns - wide, ' ') + text : text;
+}
+
+std::string table_row(std::string name, std::size_t name_columns, const std::vector<std::string>& cells,
+                      std::size_t cell_columns) {
+  name.resize(std::max(name.size(), name_columns), ' ');
+  std::string out = "  " + name;
+  for (const std::string& cell : cells) out += padded(cell, cell_columns);
+  return out + "\n";
 }
 
 std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent) {

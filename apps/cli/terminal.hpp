@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace troupe::apps {
 
@@ -45,6 +46,19 @@ class terminal {
   abilities can_;
 };
 
+/// Shows a run in progress as one line: redrawn on a terminal, otherwise printed every second.
+class progress {
+ public:
+  explicit progress(const terminal& t) noexcept : t_(t) {}
+  /// `passed_s` is the time since the run began.
+  void show(double passed_s, const std::string& line);
+  void clear();
+
+ private:
+  const terminal& t_;
+  double next_s_ = 1;
+};
+
 /// Returns a text such as "23.0 GiB".
 std::string bytes_text(double bytes);
 /// Returns a text such as "12,345,678".
@@ -53,6 +67,9 @@ std::string grouped(std::uint64_t n);
 std::string time_text(const terminal& t, double seconds);
 /// Returns the UTF-8 text with blanks before it, so that it is at least `columns` characters wide.
 std::string padded(std::string text, std::size_t columns);
+/// Returns a line of a table: a name of at least `name_columns` characters, then cells of `cell_columns`.
+std::string table_row(std::string name, std::size_t name_columns, const std::vector<std::string>& cells,
+                      std::size_t cell_columns);
 /// Returns the text, broken at blanks into lines of at most `columns` characters.
 std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent);
 

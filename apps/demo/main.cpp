@@ -194,9 +194,9 @@ int run(const settings& s) {
   say.line(compiled_text(*compiled, opened, say.how()));
 
   say.headline("Clients ask, in three ways at once");
-  demo::progress bar(say.how());
+  apps::progress bar(say.how());
   const auto run = demo::serve(gpu, net, numbers, s.load, [&](const demo::standing& now) {
-    if (!say.silent()) bar.show(now);
+    if (!say.silent()) bar.show(now.now.at_s, demo::progress_text(now, say.how()));
   });
   if (!run) return std::fprintf(stderr, "troupe demo: no answers: %s\n", run.error().to_string().c_str()), 1;
   bool good = all_right(*run, s.load);

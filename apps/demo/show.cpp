@@ -60,9 +60,7 @@ std::string faults_text(const run_record& run, const terminal& t) {
 
 }  // namespace
 
-void progress::show(const standing& s) {
-  if (!t_.can().live && s.now.at_s < next_s_) return;
-  next_s_ += 1;
+std::string progress_text(const standing& s, const terminal& t) {
   char passed[32];
   if (s.now.at_s < s.seconds + 0.05)
     std::snprintf(passed, sizeof passed, "%5.1f of %g s", s.now.at_s, s.seconds);
@@ -70,32 +68,23 @@ void progress::show(const standing& s) {
     std::snprintf(passed, sizeof passed, "%5.1f s, all asked", s.now.at_s);
   const auto rate = static_cast<std::uint64_t>(std::lround(all_per_s(s.now)));
   std::string line = "  " + std::string(passed) + "  ";
-  if (t_.can().symbols && t_.can().columns >= 110) line += t_.good(bars(s.before, 20)) + "  ";
-  line += t_.bold(padded(grouped(rate), 7)) + " / s   ";
+  if (t.can().symbols && t.can().columns >= 110) line += t.good(bars(s.before, 20)) + "  ";
+  line += t.bold(padded(grouped(rate), 7)) + " / s   ";
   if (rate == 0)
     line += "no answer just now      ";
   else
-    line += "p50 " + padded(time_text(t_, s.now.p50_s), 7) + "  p99 " + padded(time_text(t_, s.now.p99_s), 7);
-  if (t_.can().columns >= 88)
+    line += "p50 " + padded(time_text(t, s.now.p50_s), 7) + "  p99 " + padded(time_text(t, s.now.p99_s), 7);
+  if (t.can().columns >= 88)
     line += "   " + padded(std::to_string(s.under_way), 4) + " in flight, " +
             bytes_text(static_cast<double>(s.memory_bytes));
-  if (s.wrong + s.failed > 0) line += t_.bad("   " + grouped(s.wrong) + " wrong, " + grouped(s.failed) + " failed");
-  std::printf(t_.can().live ? "\r%s\033[K" : "%s\n", line.c_str());
-  std::fflush(stdout);
-}
-
-void progress::clear() {
-  if (t_.can().live) std::printf("\r\033[K");
+  if (s.wrong + s.failed > 0) line += t.bad("   " + grouped(s.wrong) + " wrong, " + grouped(s.failed) + " failed");
+  return line;
 }
 
 std::string table(const run_record& run, const terminal& t) {
   std::string out;
   const auto row = [&](const std::string& name, const std::vector<std::string>& cells) {
-    std::string first = name;
-    first.resize(std::max<std::size_t>(first.size(), 24), ' ');
-    out += "  " + first;
-    for (const std::string& cell : cells) out += padded(cell, 10);
-    out += "\n";
+    out += troupe::apps::table_row(name, 24, cells, 10);
   };
   row("", {"answers", "wrong", "failed", "per s", "p50", "p90", "p99", "p99.9", "max"});
   const auto figures = [&](const kind_record& k) {

@@ -8,17 +8,8 @@
 
 namespace demo {
 
-/// Shows a run in progress, as one line: redrawn on a terminal, otherwise printed every second.
-class progress {
- public:
-  explicit progress(const troupe::apps::terminal& t) noexcept : t_(t) {}
-  void show(const standing& s);
-  void clear();
-
- private:
-  const troupe::apps::terminal& t_;
-  double next_s_ = 1;
-};
+/// Returns the line that shows a run in progress.
+std::string progress_text(const standing& s, const troupe::apps::terminal& t);
 
 /// Formats the table of clients, and what the service has used.
 std::string table(const run_record& run, const troupe::apps::terminal& t);

@@ -69,7 +69,8 @@ TEST(show, shows_answers_after_the_end_and_pauses_in_the_live_line) {
     const std::vector<moment> before;
     const troupe::apps::terminal plain;
     testing::internal::CaptureStdout();
-    progress(plain).show({now, 2, 100, 0, 0, 5000, 1 << 20, before});
+    const standing s{now, 2, 100, 0, 0, 5000, 1 << 20, before};
+    troupe::apps::progress(plain).show(at_s, progress_text(s, plain));
     std::fflush(stdout);
     return testing::internal::GetCapturedStdout();
   };
