@@ -7,8 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <troupe/channel/process/process.hpp>
-#include <troupe/worker/plugins/describe_driver.hpp>
-#include <troupe/worker/plugins/describe_engine.hpp>
+#include <troupe/worker/plugins/describe.hpp>
 #include <troupe/worker/plugins/load_library.hpp>
 #include <troupe/worker/process/session.hpp>
 

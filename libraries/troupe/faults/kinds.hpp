@@ -11,8 +11,8 @@
 
 namespace troupe::faults {
 
-/// The faults that a storm can inject. Those from `segmentation_fault` on are sent as requests (see requests.hpp and
-/// corruption.hpp), so they need the engine of `faults`.
+/// The faults that a storm can inject. Those from `segmentation_fault` on are sent as requests (see requests.hpp), so
+/// they need the engine of `faults`.
 enum class kind : std::uint8_t {
   kill_worker,
   kill_standby,

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <troupe/base/text/fixed_string.hpp>
-#include <troupe/faults/corruption.hpp>
-#include <troupe/faults/through.hpp>
+#include <troupe/memory/buffer.hpp>
 #include <troupe/request/checker.hpp>
+#include <troupe/request/operands/operand.hpp>
 #include <troupe/request/request_list.hpp>
 
 /// A library actor that fails on purpose, for tests. Each request does in the worker what its name says, as a faulty
@@ -14,6 +15,36 @@
 /// Each request has a field `through`: see `optional_memory`. `number` lets a caller make requests differ that are
 /// otherwise equal.
 namespace troupe::faults {
+
+/// Writes to memory that it does not declare, as a kernel with a wrong address does: the device does not order the
+/// write, and marks nothing as stale. Succeeds if the worker survives it.
+struct wild_write {
+  std::uint64_t address;  ///< address in the worker; see `over`
+  extent bytes;
+  std::uint32_t pattern = 0xdeadbeef;
+  optional_memory through = {};
+  TROUPE_REQUEST("faults.wild_write", address, bytes, pattern, through)
+  void check(checker& c) const;
+
+  /// Returns a request that writes over all of `victim`, which must outlive it.
+  template <class T>
+  static wild_write over(const buffer<T>& victim) {
+    return {.address = victim.memory().address, .bytes = victim.memory().bytes};
+  }
+};
+
+/// Overwrites all memory that the worker shares with the application, except for buffers, with random words, and
+/// continues. Replies of requests that run at that moment are random, too.
+struct garbage {
+  std::uint64_t seed;
+  optional_memory through = {};
+  TROUPE_REQUEST("faults.garbage", seed, through)
+  void check(checker&) const {}
+};
+
+/// Memory with which a fault is ordered: as if the fault read and wrote it, although it does not touch it. A fault can
+/// thus be placed anywhere in a computation: after the request that computes `x`, and before the requests that read it.
+using optional_memory = std::optional<inout<std::byte>>;
 
 /// A fault without fields of its own.
 template <fixed_string Name>

@@ -79,16 +79,11 @@
 // both bodies, and selects one by `if constexpr`.
 #include <troupe/base/text/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/aliases.hpp>
-#include <troupe/cuda_on_host/translate/internal/blocks.hpp>
-#include <troupe/cuda_on_host/translate/internal/columns.hpp>
-#include <troupe/cuda_on_host/translate/internal/keywords.hpp>
-#include <troupe/cuda_on_host/translate/internal/needed.hpp>
 #include <troupe/cuda_on_host/translate/internal/parsing/names.hpp>
+#include <troupe/cuda_on_host/translate/internal/passes.hpp>
 #include <troupe/cuda_on_host/translate/internal/splitting/guard.hpp>
-#include <troupe/cuda_on_host/translate/internal/splitting/own_parameters.hpp>
 #include <troupe/cuda_on_host/translate/internal/splitting/split.hpp>
 #include <troupe/cuda_on_host/translate/internal/splitting/steps.hpp>
-#include <troupe/cuda_on_host/translate/internal/trailer.hpp>
 #include <troupe/cuda_on_host/translate/internal/waiting_names.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 

@@ -2,13 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
 #include <troupe/cutlass/cuda/plans/execution_plan.hpp>
-#include <troupe/cutlass/cuda/request_options.hpp>
+#include <troupe/cutlass/options.hpp>
 #include <troupe/cutlass/variants/convolutions/convolution_candidates.hpp>
 #include <troupe/cutlass/variants/problem_kinds.hpp>
 #include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::cutlass {
+
+/// The options of a request, and its name for error texts.
+struct request_options : product_options {
+  std::string_view request;
+};
+template <class R>
+request_options options_of(const R& r) noexcept {
+  return {r.options, R::request_name};
+}
 
 /// An executable plan for convolutions with one signature and one size.
 struct convolution_execution_plan {

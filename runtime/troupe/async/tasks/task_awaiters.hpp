@@ -3,7 +3,6 @@
 #pragma once
 
 #include <troupe/async/pending.hpp>
-#include <troupe/async/tasks/task_context.hpp>
 #include <troupe/async/tasks/task_outcome.hpp>
 
 // The awaiters of `co_await` inside a task. `Promise` is the type of the awaiting coroutine's promise. With `Unwrap`,

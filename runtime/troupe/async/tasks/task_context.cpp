@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/async/tasks/task_context.hpp>
+#include <troupe/async/tasks/task_outcome.hpp>
 #include <utility>
 
 // `drive` cannot reset `next_` at its end, because the context may be destroyed by then; nothing reads `next_` after

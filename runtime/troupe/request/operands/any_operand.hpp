@@ -69,16 +69,6 @@ struct operands_in<any_operand<M>> {
 };
 
 template <access_mode M>
-struct operands_in<std::optional<any_operand<M>>> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;
-  template <class V>
-  static void visit(const std::optional<any_operand<M>>& o, V&& f) {
-    if (o) f(&*o, o->range(), bytes_of(o->type()), M);
-  }
-};
-
-template <access_mode M>
 struct field_codec<any_operand<M>> {
   /// The fixed part: extents and strides of up to `few` axes. With more axes, `extents[0]` is the address of the shape
   /// in the blob.

@@ -7,16 +7,6 @@
 /// Lets one field of a request hold many matrices or tensors of any types.
 namespace troupe {
 
-template <access_mode M>
-struct operands_in<list<any_operand<M>>> {
-  static constexpr bool any = true;
-  static constexpr bool list = true;
-  template <class V>
-  static void visit(const troupe::list<any_operand<M>>& all, V&& f) {
-    for (const auto& o : all) f(&o, o.range(), bytes_of(o.type()), M);
-  }
-};
-
 /// Encodes into the blob the fixed part of each operand, followed by the shapes of those with many axes.
 template <access_mode M>
 struct field_codec<list<any_operand<M>>> {

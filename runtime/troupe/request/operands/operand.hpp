@@ -76,23 +76,25 @@ struct operands_in<operand<T, M>> {
     f(&o, o.range(), sizeof(T), M);
   }
 };
-template <class T, access_mode M>
-struct operands_in<list<operand<T, M>>> {
+template <class O>
+  requires operands_in<O>::any
+struct operands_in<list<O>> {
   static constexpr bool any = true;
   static constexpr bool list = true;
   template <class V>
-  static void visit(const troupe::list<operand<T, M>>& all, V&& f) {
-    for (const auto& o : all) f(&o, o.range(), sizeof(T), M);
+  static void visit(const troupe::list<O>& all, V&& f) {
+    for (const O& o : all) operands_in<O>::visit(o, f);
   }
 };
 /// An operand that may be left out has no operand to visit then.
-template <class T, access_mode M>
-struct operands_in<std::optional<operand<T, M>>> {
+template <class O>
+  requires operands_in<O>::any
+struct operands_in<std::optional<O>> {
   static constexpr bool any = true;
   static constexpr bool list = false;
   template <class V>
-  static void visit(const std::optional<operand<T, M>>& o, V&& f) {
-    if (o) f(&*o, o->range(), sizeof(T), M);
+  static void visit(const std::optional<O>& o, V&& f) {
+    if (o) operands_in<O>::visit(*o, f);
   }
 };
 

@@ -9,7 +9,7 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/protocol/descriptions/description.hpp>
-#include <troupe/worker/plugins/describe_driver.hpp>
+#include <troupe/worker/plugins/describe.hpp>
 #include <troupe/worker/plugins/kernel_log.hpp>
 
 namespace troupe {

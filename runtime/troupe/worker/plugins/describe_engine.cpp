@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 #include <troupe/protocol/descriptions/description.hpp>
-#include <troupe/worker/plugins/describe_engine.hpp>
+#include <troupe/worker/plugins/describe.hpp>
 #include <troupe/worker/plugins/engines.hpp>
 #include <troupe/worker/plugins/platform.hpp>
 #include <troupe/worker/schedule/lanes.hpp>

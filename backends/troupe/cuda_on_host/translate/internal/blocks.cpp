@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/cuda_on_host/translate/internal/blocks.hpp>
 #include <troupe/cuda_on_host/translate/internal/parsing/words.hpp>
+#include <troupe/cuda_on_host/translate/internal/passes.hpp>
 
 #include <algorithm>
 #include <unordered_map>

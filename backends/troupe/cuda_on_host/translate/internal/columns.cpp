@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/cuda_on_host/translate/internal/columns.hpp>
+#include <troupe/cuda_on_host/translate/internal/passes.hpp>
 
 namespace troupe::cuda_on_host {
 

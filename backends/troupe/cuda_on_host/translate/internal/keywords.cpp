@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/cuda_on_host/translate/internal/keywords.hpp>
 #include <troupe/cuda_on_host/translate/internal/parsing/declaration.hpp>
 #include <troupe/cuda_on_host/translate/internal/parsing/words.hpp>
+#include <troupe/cuda_on_host/translate/internal/passes.hpp>
 #include <troupe/cuda_on_host/translate/internal/pattern.hpp>
 
 #include <string>

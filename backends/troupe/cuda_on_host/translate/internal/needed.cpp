@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <iterator>
 #include <troupe/cuda_on_host/translate/host_code.hpp>
-#include <troupe/cuda_on_host/translate/internal/needed.hpp>
 #include <troupe/cuda_on_host/translate/internal/parsing/macros.hpp>
+#include <troupe/cuda_on_host/translate/internal/passes.hpp>
 #include <unordered_map>
 
 namespace troupe::cuda_on_host {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/text/cat.hpp>
-#include <troupe/cuda_on_host/translate/internal/trailer.hpp>
+#include <troupe/cuda_on_host/translate/internal/passes.hpp>
 #include <troupe/cuda_on_host/translate/token.hpp>
 
 namespace troupe::cuda_on_host {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/cuda_on_host/translate/internal/pattern.hpp>
-#include <troupe/cuda_on_host/translate/internal/splitting/own_parameters.hpp>
+#include <troupe/cuda_on_host/translate/internal/splitting/split.hpp>
 
 namespace troupe::cuda_on_host {
 
