@@ -68,29 +68,32 @@ TROUPE_INLINE T change(T* at, F f) {
 
 }  // namespace troupe_cuda
 
-#define TROUPE_CHANGE(name, scope, T, expression)                                   \
-  TROUPE_INLINE T name(T* at, T value) {                                            \
-    return ::troupe_cuda::change<::troupe_cuda::scope>(                             \
-        at, [=](T old) __attribute__((always_inline)) -> T { return expression; }); \
+#define TROUPE_CHANGE(name, scope, T, expression)                                 \
+  TROUPE_INLINE T name(T* at, T value) {                                          \
+    return ::troupe_cuda::change<::troupe_cuda::scope>(                           \
+        at, [=](T old) __attribute__((always_inline))->T { return expression; }); \
   }
 #define TROUPE_FETCH(name, T, builtin) \
   TROUPE_INLINE T name(T* at, T value) { return builtin(at, value, __ATOMIC_RELAXED); }
 
+// All scopes of one operation: those of the device and the system are the same here.
+#define TROUPE_CHANGE_ALL(name, T, expression)              \
+  TROUPE_CHANGE(name, device_scope, T, expression)          \
+  TROUPE_CHANGE(name##_system, device_scope, T, expression) \
+  TROUPE_CHANGE(name##_block, block_scope, T, expression)
+#define TROUPE_FETCH_ALL(name, T, builtin, expression) \
+  TROUPE_FETCH(name, T, builtin)                       \
+  TROUPE_FETCH(name##_system, T, builtin)              \
+  TROUPE_CHANGE(name##_block, block_scope, T, expression)
+
 #define TROUPE_INTEGER_ATOMICS(T)                                                                       \
-  TROUPE_FETCH(atomicAdd, T, __atomic_fetch_add)                                                        \
-  TROUPE_FETCH(atomicAdd_system, T, __atomic_fetch_add)                                                 \
-  TROUPE_CHANGE(atomicAdd_block, block_scope, T, old + value)                                           \
-  TROUPE_FETCH(atomicAnd, T, __atomic_fetch_and)                                                        \
-  TROUPE_FETCH(atomicAnd_system, T, __atomic_fetch_and)                                                 \
-  TROUPE_CHANGE(atomicAnd_block, block_scope, T, old& value)                                            \
-  TROUPE_FETCH(atomicOr, T, __atomic_fetch_or)                                                          \
-  TROUPE_FETCH(atomicOr_system, T, __atomic_fetch_or)                                                   \
-  TROUPE_CHANGE(atomicOr_block, block_scope, T, old | value)                                            \
-  TROUPE_FETCH(atomicXor, T, __atomic_fetch_xor)                                                        \
-  TROUPE_FETCH(atomicXor_system, T, __atomic_fetch_xor)                                                 \
-  TROUPE_CHANGE(atomicXor_block, block_scope, T, old ^ value)                                           \
-  TROUPE_EXTREMES(T)                                                                                    \
-  TROUPE_EXCHANGE(T)                                                                                    \
+  TROUPE_FETCH_ALL(atomicAdd, T, __atomic_fetch_add, old + value)                                       \
+  TROUPE_FETCH_ALL(atomicAnd, T, __atomic_fetch_and, old& value)                                        \
+  TROUPE_FETCH_ALL(atomicOr, T, __atomic_fetch_or, old | value)                                         \
+  TROUPE_FETCH_ALL(atomicXor, T, __atomic_fetch_xor, old ^ value)                                       \
+  TROUPE_CHANGE_ALL(atomicMin, T, value < old ? value : old)                                            \
+  TROUPE_CHANGE_ALL(atomicMax, T, old < value ? value : old)                                            \
+  TROUPE_CHANGE_ALL(atomicExch, T, ((void)old, value))                                                  \
   TROUPE_INLINE T atomicCAS(T* at, T compare, T value) {                                                \
     ::troupe_cuda::device_scope::replace(at, compare, value);                                           \
     return compare;                                                                                     \
@@ -100,47 +103,20 @@ TROUPE_INLINE T change(T* at, F f) {
     ::troupe_cuda::block_scope::replace(at, compare, value);                                            \
     return compare;                                                                                     \
   }
-#define TROUPE_EXTREMES(T)                                                    \
-  TROUPE_CHANGE(atomicMin, device_scope, T, value < old ? value : old)        \
-  TROUPE_CHANGE(atomicMin_system, device_scope, T, value < old ? value : old) \
-  TROUPE_CHANGE(atomicMin_block, block_scope, T, value < old ? value : old)   \
-  TROUPE_CHANGE(atomicMax, device_scope, T, old < value ? value : old)        \
-  TROUPE_CHANGE(atomicMax_system, device_scope, T, old < value ? value : old) \
-  TROUPE_CHANGE(atomicMax_block, block_scope, T, old < value ? value : old)
-#define TROUPE_EXCHANGE(T)                                              \
-  TROUPE_CHANGE(atomicExch, device_scope, T, ((void)old, value))        \
-  TROUPE_CHANGE(atomicExch_system, device_scope, T, ((void)old, value)) \
-  TROUPE_CHANGE(atomicExch_block, block_scope, T, ((void)old, value))
-#define TROUPE_SUM(T)                                           \
-  TROUPE_CHANGE(atomicAdd, device_scope, T, old + value)        \
-  TROUPE_CHANGE(atomicAdd_system, device_scope, T, old + value) \
-  TROUPE_CHANGE(atomicAdd_block, block_scope, T, old + value)
-
 TROUPE_INTEGER_ATOMICS(int)
 TROUPE_INTEGER_ATOMICS(unsigned)
 TROUPE_INTEGER_ATOMICS(long)
 TROUPE_INTEGER_ATOMICS(unsigned long)
 TROUPE_INTEGER_ATOMICS(long long)
 TROUPE_INTEGER_ATOMICS(unsigned long long)
-TROUPE_SUM(float)
-TROUPE_SUM(double)
-TROUPE_EXCHANGE(float)
-TROUPE_EXCHANGE(double)
-
-#define TROUPE_SUBTRACT(T)                              \
-  TROUPE_FETCH(atomicSub, T, __atomic_fetch_sub)        \
-  TROUPE_FETCH(atomicSub_system, T, __atomic_fetch_sub) \
-  TROUPE_CHANGE(atomicSub_block, block_scope, T, old - value)
-TROUPE_SUBTRACT(int)
-TROUPE_SUBTRACT(unsigned)
-#undef TROUPE_SUBTRACT
-
-TROUPE_CHANGE(atomicInc, device_scope, unsigned, old >= value ? 0u : old + 1)
-TROUPE_CHANGE(atomicInc_system, device_scope, unsigned, old >= value ? 0u : old + 1)
-TROUPE_CHANGE(atomicInc_block, block_scope, unsigned, old >= value ? 0u : old + 1)
-TROUPE_CHANGE(atomicDec, device_scope, unsigned, old == 0 || old > value ? value : old - 1)
-TROUPE_CHANGE(atomicDec_system, device_scope, unsigned, old == 0 || old > value ? value : old - 1)
-TROUPE_CHANGE(atomicDec_block, block_scope, unsigned, old == 0 || old > value ? value : old - 1)
+TROUPE_CHANGE_ALL(atomicAdd, float, old + value)
+TROUPE_CHANGE_ALL(atomicAdd, double, old + value)
+TROUPE_CHANGE_ALL(atomicExch, float, ((void)old, value))
+TROUPE_CHANGE_ALL(atomicExch, double, ((void)old, value))
+TROUPE_FETCH_ALL(atomicSub, int, __atomic_fetch_sub, old - value)
+TROUPE_FETCH_ALL(atomicSub, unsigned, __atomic_fetch_sub, old - value)
+TROUPE_CHANGE_ALL(atomicInc, unsigned, old >= value ? 0u : old + 1)
+TROUPE_CHANGE_ALL(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 
 TROUPE_INLINE unsigned short atomicCAS(unsigned short* at, unsigned short compare, unsigned short value) {
   ::troupe_cuda::device_scope::replace(at, compare, value);

@@ -91,42 +91,20 @@ TROUPE_INLINE T shuffle(unsigned mask, T value, unsigned from, const char* file,
   return from_word<T>(read_lane(mask, to_word(value), from, file, line));
 }
 
-struct add {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-struct smaller {
-  template <class T>
-  T operator()(T a, T b) const {
-    return b < a ? b : a;
-  }
-};
-struct larger {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a < b ? b : a;
-  }
-};
-struct bit_and {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a & b;
-  }
-};
-struct bit_or {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a | b;
-  }
-};
-struct bit_xor {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a ^ b;
-  }
-};
+#define TROUPE_OPERATION(name, expression) \
+  struct name {                            \
+    template <class T>                     \
+    T operator()(T a, T b) const {         \
+      return expression;                   \
+    }                                      \
+  };
+TROUPE_OPERATION(add, a + b)
+TROUPE_OPERATION(smaller, b < a ? b : a)
+TROUPE_OPERATION(larger, a < b ? b : a)
+TROUPE_OPERATION(bit_and, a& b)
+TROUPE_OPERATION(bit_or, a | b)
+TROUPE_OPERATION(bit_xor, a ^ b)
+#undef TROUPE_OPERATION
 
 template <class T, class F>
 TROUPE_INLINE T fold(unsigned mask, T value, const char* file, unsigned line) {
