@@ -17,3 +17,9 @@
 #define TROUPE_EMBEDDED(name, path) TROUPE_EMBEDDED_AS(unsigned char, name, path, ".balign 16")
 /// Embeds a text file in the same way, as a string with a terminating zero.
 #define TROUPE_EMBEDDED_TEXT(name, path) TROUPE_EMBEDDED_AS(char, name, path, ".byte 0")
+/// Embeds the kernels of a library, the fatbin that its kernels.cu is compiled to, and defines `load_kernels` for them.
+#define TROUPE_EMBEDDED_KERNELS(library)                                                                           \
+  TROUPE_EMBEDDED(troupe_##library##_kernels, TROUPE_KERNELS);                                                     \
+  troupe::result<troupe::cuda::kernel_set> troupe::library::load_kernels() {                                       \
+    return cuda::kernel_set::load(troupe_##library##_kernels, "troupe_" #library "_", "the kernels of " #library); \
+  }

@@ -16,6 +16,10 @@
 /// otherwise equal.
 namespace troupe::faults {
 
+/// Memory with which a fault is ordered: as if the fault read and wrote it, although it does not touch it. A fault can
+/// thus be placed anywhere in a computation: after the request that computes `x`, and before the requests that read it.
+using optional_memory = std::optional<inout<std::byte>>;
+
 /// Writes to memory that it does not declare, as a kernel with a wrong address does: the device does not order the
 /// write, and marks nothing as stale. Succeeds if the worker survives it.
 struct wild_write {
@@ -41,10 +45,6 @@ struct garbage {
   TROUPE_REQUEST("faults.garbage", seed, through)
   void check(checker&) const {}
 };
-
-/// Memory with which a fault is ordered: as if the fault read and wrote it, although it does not touch it. A fault can
-/// thus be placed anywhere in a computation: after the request that computes `x`, and before the requests that read it.
-using optional_memory = std::optional<inout<std::byte>>;
 
 /// A fault without fields of its own.
 template <fixed_string Name>

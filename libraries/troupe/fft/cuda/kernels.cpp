@@ -3,13 +3,4 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/fft/cuda/engine.hpp>
 
-// The fatbin that kernels.cu is compiled to.
-TROUPE_EMBEDDED(troupe_fft_kernels, TROUPE_KERNELS);
-
-namespace troupe::fft {
-
-result<cuda::kernel_set> load_kernels() {
-  return cuda::kernel_set::load(troupe_fft_kernels, "troupe_fft_", "the kernels of fft");
-}
-
-}  // namespace troupe::fft
+TROUPE_EMBEDDED_KERNELS(fft)
