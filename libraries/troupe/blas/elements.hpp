@@ -30,25 +30,17 @@ using full_types = types<float, double, complex64, complex128>;
 namespace detail {
 /// The type in which products of T are summed if the result has elements C, or void if there is no such product.
 template <class T, class C>
-struct compute {
-  using type = void;
-};
+struct compute : std::type_identity<void> {};
 template <class T>
   requires is_full<T>
-struct compute<T, T> {
-  using type = T;
-};
+struct compute<T, T> : std::type_identity<T> {};
 template <class T, class C>
   requires((std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
            (std::is_same_v<C, T> || std::is_same_v<C, float>))
-struct compute<T, C> {
-  using type = float;
-};
+struct compute<T, C> : std::type_identity<float> {};
 template <class C>
   requires(std::is_same_v<C, std::int32_t> || std::is_same_v<C, float>)
-struct compute<std::int8_t, C> {
-  using type = C;
-};
+struct compute<std::int8_t, C> : std::type_identity<C> {};
 }  // namespace detail
 
 /// The type in which products of elements T are summed if the result has elements C; also the type of alpha and beta.

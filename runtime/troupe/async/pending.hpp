@@ -17,13 +17,9 @@ class pending_awaiter;
 
 namespace detail {
 template <class T>
-struct value_of {
-  using type = T;
-};
+struct value_of : std::type_identity<T> {};
 template <class T>
-struct value_of<result<T>> {
-  using type = T;
-};
+struct value_of<result<T>> : std::type_identity<T> {};
 template <class T, class F>
 using then_value = typename value_of<std::invoke_result_t<F&, result<T>>>::type;
 }  // namespace detail
@@ -146,3 +142,4 @@ pending<T> make_ready(result<T> answer) {
 }  // namespace troupe
 
 #include <troupe/async/answers/then.hpp>
+#include <type_traits>

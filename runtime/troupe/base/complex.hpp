@@ -53,24 +53,16 @@ using complex_bfloat16 = basic_complex<bfloat16>;
 
 namespace detail {
 template <class T>
-struct real_part {
-  using type = T;
-};
+struct real_part : std::type_identity<T> {};
 template <class T>
-struct real_part<basic_complex<T>> {
-  using type = T;
-};
+struct real_part<basic_complex<T>> : std::type_identity<T> {};
 
 // The type of a buffer's elements that hold values of type T.
 template <class T>
-struct buffer_element {
-  using type = T;
-};
+struct buffer_element : std::type_identity<T> {};
 template <class T>
   requires complex_like<T, typename T::value_type>
-struct buffer_element<T> {
-  using type = basic_complex<typename T::value_type>;
-};
+struct buffer_element<T> : std::type_identity<basic_complex<typename T::value_type>> {};
 template <class T>
 using element_of = typename buffer_element<T>::type;
 }  // namespace detail

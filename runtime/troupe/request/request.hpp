@@ -7,6 +7,7 @@
 #include <troupe/request/encoding/codec.hpp>
 #include <troupe/request/encoding/fields.hpp>
 #include <troupe/request/request_list.hpp>
+#include <type_traits>
 
 namespace troupe {
 
@@ -22,14 +23,10 @@ concept request = !requires(const R& r) { r.sent(); } && requires(const R& r, ch
 
 namespace detail {
 template <class R>
-struct reply {
-  using type = void;
-};
+struct reply : std::type_identity<void> {};
 template <class R>
   requires requires { typename R::reply; }
-struct reply<R> {
-  using type = typename R::reply;
-};
+struct reply<R> : std::type_identity<typename R::reply> {};
 }  // namespace detail
 
 /// The type of the answer to a request: its `reply`, or void.

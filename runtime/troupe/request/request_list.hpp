@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace troupe {
 
@@ -21,24 +22,16 @@ struct types {};
 namespace detail {
 
 template <class... Lists>
-struct join {
-  using type = request_list<>;
-};
+struct join : std::type_identity<request_list<>> {};
 template <class... R>
-struct join<request_list<R...>> {
-  using type = request_list<R...>;
-};
+struct join<request_list<R...>> : std::type_identity<request_list<R...>> {};
 template <class... A, class... B, class... Lists>
 struct join<request_list<A...>, request_list<B...>, Lists...> : join<request_list<A..., B...>, Lists...> {};
 
 template <template <class...> class R, class T>
-struct with {
-  using type = R<T>;
-};
+struct with : std::type_identity<R<T>> {};
 template <template <class...> class R, class... T>
-struct with<R, types<T...>> {
-  using type = R<T...>;
-};
+struct with<R, types<T...>> : std::type_identity<R<T...>> {};
 
 template <class Types, template <class...> class... R>
 struct for_types;

@@ -32,25 +32,15 @@ struct routine {
 
 /// Converts complex64* to cuComplex*, and pointers to such pointers likewise.
 template <class T>
-struct vendor_type {
-  using type = T;
-};
+struct vendor_type : std::type_identity<T> {};
 template <>
-struct vendor_type<complex64> {
-  using type = cuComplex;
-};
+struct vendor_type<complex64> : std::type_identity<cuComplex> {};
 template <>
-struct vendor_type<complex128> {
-  using type = cuDoubleComplex;
-};
+struct vendor_type<complex128> : std::type_identity<cuDoubleComplex> {};
 template <class T>
-struct vendor_type<const T> {
-  using type = const typename vendor_type<T>::type;
-};
+struct vendor_type<const T> : std::type_identity<const typename vendor_type<T>::type> {};
 template <class T>
-struct vendor_type<T*> {
-  using type = typename vendor_type<T>::type*;
-};
+struct vendor_type<T*> : std::type_identity<typename vendor_type<T>::type*> {};
 static_assert(sizeof(complex64) == sizeof(cuComplex) && sizeof(complex128) == sizeof(cuDoubleComplex));
 
 template <class A>

@@ -41,19 +41,13 @@ template <class T>
 constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
 // The type in which transforms of elements T are computed.
 template <class T>
-struct wide {
-  using type = T;
-};
+struct wide : std::type_identity<T> {};
 template <class T>
   requires(is_narrow<T> && std::is_same_v<T, real_of<T>>)
-struct wide<T> {
-  using type = float;
-};
+struct wide<T> : std::type_identity<float> {};
 template <class T>
   requires(is_narrow<T> && !std::is_same_v<T, real_of<T>>)
-struct wide<T> {
-  using type = complex64;
-};
+struct wide<T> : std::type_identity<complex64> {};
 
 // With fewer elements, one thread finishes before another one has started.
 constexpr std::int64_t worth_threads = 1 << 15;

@@ -10,9 +10,7 @@ namespace troupe {
 
 namespace detail {
 template <class R>
-struct reply_value {
-  using type = std::remove_cvref_t<R>;
-};
+struct reply_value : std::type_identity<std::remove_cvref_t<R>> {};
 template <class T>
 struct reply_value<result<T>> : reply_value<T> {};
 template <class T>

@@ -84,24 +84,18 @@ constexpr int least(int a, int b, More... more) {
   return least(a < b ? a : b, more...);
 }
 template <int>
-struct ordering_of {
-  using type = void;
-};
+struct ordering_of : std::type_identity<void> {};
 template <>
-struct ordering_of<1> {
-  using type = std::partial_ordering;
-};
+struct ordering_of<1> : std::type_identity<std::partial_ordering> {};
 template <>
-struct ordering_of<2> {
-  using type = std::weak_ordering;
-};
+struct ordering_of<2> : std::type_identity<std::weak_ordering> {};
 template <>
-struct ordering_of<3> {
-  using type = std::strong_ordering;
-};
+struct ordering_of<3> : std::type_identity<std::strong_ordering> {};
 
 template <class A, class B>
-concept has_order = requires(const A& a, const B& b) { a <=> b; };
+concept has_order = requires(const A& a, const B& b) {
+  a <=> b;
+};
 // Compares by <=>, or by < if there is no <=>.
 template <class A, class B>
 constexpr auto order(const A& a, const B& b) {
@@ -125,9 +119,7 @@ using common_comparison_category_t = typename common_comparison_category<T...>::
 template <class A, class B = A>
 using compare_three_way_result_t = decltype(declval<const A&>() <=> declval<const B&>());
 template <class A, class B = A>
-struct compare_three_way_result {
-  using type = compare_three_way_result_t<A, B>;
-};
+struct compare_three_way_result : std::type_identity<compare_three_way_result_t<A, B>> {};
 struct compare_three_way {
   template <class A, class B>
   constexpr auto operator()(A&& a, B&& b) const {

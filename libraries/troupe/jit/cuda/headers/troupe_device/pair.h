@@ -24,19 +24,14 @@ namespace troupe_device {
 template <class T, class Left, class Right>
 struct joined;
 template <class T, T... L, T... R>
-struct joined<T, std::integer_sequence<T, L...>, std::integer_sequence<T, R...>> {
-  using type = std::integer_sequence<T, L..., (T(sizeof...(L)) + R)...>;
-};
+struct joined<T, std::integer_sequence<T, L...>, std::integer_sequence<T, R...>>
+    : std::type_identity<std::integer_sequence<T, L..., (T(sizeof...(L)) + R)...>> {};
 template <class T, size_t N>
 struct counted : joined<T, typename counted<T, N / 2>::type, typename counted<T, N - N / 2>::type> {};
 template <class T>
-struct counted<T, 0> {
-  using type = std::integer_sequence<T>;
-};
+struct counted<T, 0> : std::type_identity<std::integer_sequence<T>> {};
 template <class T>
-struct counted<T, 1> {
-  using type = std::integer_sequence<T, T(0)>;
-};
+struct counted<T, 1> : std::type_identity<std::integer_sequence<T, T(0)>> {};
 
 }  // namespace troupe_device
 
@@ -57,9 +52,7 @@ struct tuple_element;
 template <class T>
 struct tuple_size<const T> : integral_constant<size_t, tuple_size<T>::value> {};
 template <size_t I, class T>
-struct tuple_element<I, const T> {
-  using type = const typename tuple_element<I, T>::type;
-};
+struct tuple_element<I, const T> : std::type_identity<const typename tuple_element<I, T>::type> {};
 template <class T>
 inline constexpr size_t tuple_size_v = tuple_size<T>::value;
 template <size_t I, class T>

@@ -33,127 +33,72 @@ using void_t = void;
 template <bool Condition, class T = void>
 struct enable_if {};
 template <class T>
-struct enable_if<true, T> {
-  using type = T;
-};
+struct enable_if<true, T> : type_identity<T> {};
 template <bool Condition, class Then, class Else>
-struct conditional {
-  using type = Then;
-};
+struct conditional : type_identity<Then> {};
 template <class Then, class Else>
-struct conditional<false, Then, Else> {
-  using type = Else;
-};
+struct conditional<false, Then, Else> : type_identity<Else> {};
 
 template <class T>
-struct remove_const {
-  using type = T;
-};
+struct remove_const : type_identity<T> {};
 template <class T>
-struct remove_const<const T> {
-  using type = T;
-};
+struct remove_const<const T> : type_identity<T> {};
 template <class T>
-struct remove_volatile {
-  using type = T;
-};
+struct remove_volatile : type_identity<T> {};
 template <class T>
-struct remove_volatile<volatile T> {
-  using type = T;
-};
+struct remove_volatile<volatile T> : type_identity<T> {};
 template <class T>
 struct remove_cv : remove_const<typename remove_volatile<T>::type> {};
 template <class T>
-struct remove_reference {
-  using type = T;
-};
+struct remove_reference : type_identity<T> {};
 template <class T>
-struct remove_reference<T&> {
-  using type = T;
-};
+struct remove_reference<T&> : type_identity<T> {};
 template <class T>
-struct remove_reference<T&&> {
-  using type = T;
-};
+struct remove_reference<T&&> : type_identity<T> {};
 template <class T>
 struct remove_cvref : remove_cv<typename remove_reference<T>::type> {};
 template <class T>
-struct remove_pointer {
-  using type = T;
-};
+struct remove_pointer : type_identity<T> {};
 template <class T>
-struct remove_pointer<T*> {
-  using type = T;
-};
+struct remove_pointer<T*> : type_identity<T> {};
 template <class T>
-struct remove_pointer<T* const> {
-  using type = T;
-};
+struct remove_pointer<T* const> : type_identity<T> {};
 template <class T>
-struct remove_pointer<T* volatile> {
-  using type = T;
-};
+struct remove_pointer<T* volatile> : type_identity<T> {};
 template <class T>
-struct remove_pointer<T* const volatile> {
-  using type = T;
-};
+struct remove_pointer<T* const volatile> : type_identity<T> {};
 template <class T>
-struct remove_extent {
-  using type = T;
-};
+struct remove_extent : type_identity<T> {};
 template <class T>
-struct remove_extent<T[]> {
-  using type = T;
-};
+struct remove_extent<T[]> : type_identity<T> {};
 template <class T, size_t N>
-struct remove_extent<T[N]> {
-  using type = T;
-};
+struct remove_extent<T[N]> : type_identity<T> {};
 template <class T>
-struct remove_all_extents {
-  using type = T;
-};
+struct remove_all_extents : type_identity<T> {};
 template <class T>
 struct remove_all_extents<T[]> : remove_all_extents<T> {};
 template <class T, size_t N>
 struct remove_all_extents<T[N]> : remove_all_extents<T> {};
 
 template <class T>
-struct add_const {
-  using type = const T;
-};
+struct add_const : type_identity<const T> {};
 template <class T>
-struct add_volatile {
-  using type = volatile T;
-};
+struct add_volatile : type_identity<volatile T> {};
 template <class T>
-struct add_cv {
-  using type = const volatile T;
-};
+struct add_cv : type_identity<const volatile T> {};
 template <class T, class = void>
-struct add_lvalue_reference {
-  using type = T;
-};
+struct add_lvalue_reference : type_identity<T> {};
 template <class T>
-struct add_lvalue_reference<T, void_t<T&>> {
-  using type = T&;
-};
+struct add_lvalue_reference<T, void_t<T&>> : type_identity<T&> {};
 template <class T, class = void>
-struct add_rvalue_reference {
-  using type = T;
-};
+struct add_rvalue_reference : type_identity<T> {};
 template <class T>
-struct add_rvalue_reference<T, void_t<T&&>> {
-  using type = T&&;
-};
+struct add_rvalue_reference<T, void_t<T&&>> : type_identity<T&&> {};
 template <class T, class = void>
-struct add_pointer {
-  using type = T;
-};
+struct add_pointer : type_identity<T> {};
 template <class T>
-struct add_pointer<T, void_t<typename remove_reference<T>::type*>> {
-  using type = typename remove_reference<T>::type*;
-};
+struct add_pointer<T, void_t<typename remove_reference<T>::type*>>
+    : type_identity<typename remove_reference<T>::type*> {};
 
 template <bool Condition, class T = void>
 using enable_if_t = typename enable_if<Condition, T>::type;
@@ -194,9 +139,7 @@ template <class T>
 add_rvalue_reference_t<T> declval() noexcept;
 
 template <class T>
-struct underlying_type {
-  using type = __underlying_type(T);
-};
+struct underlying_type : type_identity<__underlying_type(T)> {};
 template <class T>
 using underlying_type_t = typename underlying_type<T>::type;
 

@@ -147,15 +147,15 @@ TROUPE_TRAIT(is_signed,
 TROUPE_TRAIT(is_unsigned, is_arithmetic_v<T> && !is_signed_v<T>)
 
 template <class T>
-struct make_signed {
-  using type = ::troupe_device::qualified_as<T, typename ::troupe_device::sign_pair<remove_cv_t<T>>::with>;
+struct make_signed
+    : std::type_identity<::troupe_device::qualified_as<T, typename ::troupe_device::sign_pair<remove_cv_t<T>>::with>> {
 };
 template <class T>
 using make_signed_t = typename make_signed<T>::type;
 template <class T>
-struct make_unsigned {
-  using type = ::troupe_device::qualified_as<T, typename ::troupe_device::sign_pair<remove_cv_t<T>>::without>;
-};
+struct make_unsigned
+    : std::type_identity<
+          ::troupe_device::qualified_as<T, typename ::troupe_device::sign_pair<remove_cv_t<T>>::without>> {};
 template <class T>
 using make_unsigned_t = typename make_unsigned<T>::type;
 
