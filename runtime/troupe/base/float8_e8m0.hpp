@@ -80,25 +80,15 @@ struct float8_e8m0 {
 }  // namespace troupe
 
 template <>
-struct std::numeric_limits<troupe::float8_e8m0> {
+struct std::numeric_limits<troupe::float8_e8m0> : troupe::limits_of_all_narrow_floats {
   using scale = troupe::float8_e8m0;
 
-  static constexpr bool is_specialized = true;
   static constexpr bool is_signed = false;
-  static constexpr bool is_integer = false;
-  static constexpr bool is_exact = false;
-  static constexpr bool is_bounded = true;
-  static constexpr bool is_modulo = false;
   static constexpr bool is_iec559 = false;
   static constexpr bool has_infinity = false;
   static constexpr bool has_quiet_NaN = true;
   static constexpr bool has_signaling_NaN = false;
   static constexpr std::float_denorm_style has_denorm = std::denorm_absent;
-  static constexpr bool has_denorm_loss = false;
-  static constexpr std::float_round_style round_style = std::round_to_nearest;
-  static constexpr bool traps = false;
-  static constexpr bool tinyness_before = false;
-  static constexpr int radix = 2;
   static constexpr int digits = 1;
   static constexpr int digits10 = 0;
   static constexpr int max_digits10 = 2;

@@ -81,26 +81,30 @@ struct narrow_float_base {
   }
 };
 
-/// `std::numeric_limits` of the narrow floats with a sign, an exponent and a mantissa.
-template <class T>
-struct narrow_float_limits {
-  static constexpr float_format format = T::format;
+/// The part of `std::numeric_limits` that is the same for all narrow floats.
+struct limits_of_all_narrow_floats {
   static constexpr bool is_specialized = true;
-  static constexpr bool is_signed = true;
   static constexpr bool is_integer = false;
   static constexpr bool is_exact = false;
   static constexpr bool is_bounded = true;
   static constexpr bool is_modulo = false;
+  static constexpr bool has_denorm_loss = false;
+  static constexpr bool traps = false;
+  static constexpr bool tinyness_before = false;
+  static constexpr std::float_round_style round_style = std::round_to_nearest;
+  static constexpr int radix = 2;
+};
+
+/// `std::numeric_limits` of the narrow floats with a sign, an exponent and a mantissa.
+template <class T>
+struct narrow_float_limits : limits_of_all_narrow_floats {
+  static constexpr float_format format = T::format;
+  static constexpr bool is_signed = true;
   static constexpr bool is_iec559 = format.special == special_codes::ieee;
   static constexpr bool has_infinity = format.special == special_codes::ieee;
   static constexpr bool has_quiet_NaN = format.special != special_codes::none;
   static constexpr bool has_signaling_NaN = format.special == special_codes::ieee;
   static constexpr std::float_denorm_style has_denorm = std::denorm_present;
-  static constexpr bool has_denorm_loss = false;
-  static constexpr std::float_round_style round_style = std::round_to_nearest;
-  static constexpr bool traps = false;
-  static constexpr bool tinyness_before = false;
-  static constexpr int radix = 2;
   static constexpr int digits = format.mantissa_bits + 1;
   static constexpr int digits10 = format.mantissa_bits * 30103 / 100000;
   static constexpr int max_digits10 = digits * 30103 / 100000 + 2;
