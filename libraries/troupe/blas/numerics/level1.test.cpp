@@ -34,12 +34,8 @@ class level1 : public blas_numerics {
   }
 };
 TYPED_TEST_SUITE(level1, full_elements, element_names);
-template <class T>
-class level1_real : public level1<T> {};
-TYPED_TEST_SUITE(level1_real, real_elements, element_names);
-template <class T>
-class level1_complex : public level1<T> {};
-TYPED_TEST_SUITE(level1_complex, complex_elements, element_names);
+TROUPE_SUITE_LIKE(level1, level1_real, real_elements);
+TROUPE_SUITE_LIKE(level1, level1_complex, complex_elements);
 
 TYPED_TEST(level1, axpy_adds_a_multiple) {
   using T = TypeParam;

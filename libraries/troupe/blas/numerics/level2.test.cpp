@@ -115,12 +115,8 @@ class level2 : public blas_numerics {
   }
 };
 TYPED_TEST_SUITE(level2, full_elements, element_names);
-template <class T>
-class level2_real : public level2<T> {};
-TYPED_TEST_SUITE(level2_real, real_elements, element_names);
-template <class T>
-class level2_complex : public level2<T> {};
-TYPED_TEST_SUITE(level2_complex, complex_elements, element_names);
+TROUPE_SUITE_LIKE(level2, level2_real, real_elements);
+TROUPE_SUITE_LIKE(level2, level2_complex, complex_elements);
 
 TYPED_TEST(level2, gemv_multiplies_by_a_general_matrix) {
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) this->expect_gemv(this->size(120), this->size(120));

@@ -139,9 +139,7 @@ class level3 : public blas_numerics {
   }
 };
 TYPED_TEST_SUITE(level3, full_elements, element_names);
-template <class T>
-class level3_complex : public level3<T> {};
-TYPED_TEST_SUITE(level3_complex, complex_elements, element_names);
+TROUPE_SUITE_LIKE(level3, level3_complex, complex_elements);
 
 TYPED_TEST(level3, symm_multiplies_by_a_symmetric_matrix) { this->template expect_product<symm, false>(); }
 TYPED_TEST(level3_complex, hemm_multiplies_by_a_hermitian_matrix) { this->template expect_product<hemm, true>(); }

@@ -34,12 +34,8 @@ class rotations : public blas_numerics {
   }
 };
 TYPED_TEST_SUITE(rotations, full_elements, element_names);
-template <class T>
-class real_rotations : public rotations<T> {};
-TYPED_TEST_SUITE(real_rotations, real_elements, element_names);
-template <class T>
-class complex_rotations : public rotations<T> {};
-TYPED_TEST_SUITE(complex_rotations, complex_elements, element_names);
+TROUPE_SUITE_LIKE(rotations, real_rotations, real_elements);
+TROUPE_SUITE_LIKE(rotations, complex_rotations, complex_elements);
 
 TYPED_TEST(rotations, rot_rotates_two_vectors) {
   using T = TypeParam;

@@ -117,15 +117,9 @@ class updates : public blas_numerics {
     return want;
   }
 };
-template <class T>
-class updates_full : public updates<T> {};
-TYPED_TEST_SUITE(updates_full, full_elements, element_names);
-template <class T>
-class updates_real : public updates<T> {};
-TYPED_TEST_SUITE(updates_real, real_elements, element_names);
-template <class T>
-class updates_complex : public updates<T> {};
-TYPED_TEST_SUITE(updates_complex, complex_elements, element_names);
+TROUPE_SUITE_LIKE(updates, updates_full, full_elements);
+TROUPE_SUITE_LIKE(updates, updates_real, real_elements);
+TROUPE_SUITE_LIKE(updates, updates_complex, complex_elements);
 
 TYPED_TEST(updates_real, ger_adds_a_product) { this->template expect_general<ger, false>(); }
 TYPED_TEST(updates_complex, geru_adds_a_product) { this->template expect_general<geru, false>(); }

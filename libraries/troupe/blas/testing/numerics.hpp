@@ -86,5 +86,10 @@ struct blas_numerics_of : blas_numerics {};
 using real_elements = ::testing::Types<float, double>;
 using complex_elements = ::testing::Types<complex64, complex128>;
 using full_elements = ::testing::Types<float, double, complex64, complex128>;
+/// Declares the suite NAME, whose fixture is that of the suite BASE, for these elements.
+#define TROUPE_SUITE_LIKE(BASE, NAME, ELEMENTS) \
+  template <class T>                            \
+  class NAME : public BASE<T> {};               \
+  TYPED_TEST_SUITE(NAME, ELEMENTS, element_names)
 
 }  // namespace troupe::blas
