@@ -78,6 +78,12 @@ class client {
     return out;
   }
 
+  buffer<float> uploaded(const numbers& data) {
+    const auto x = gpu_.alloc<float>(data.size());
+    gpu_.upload(x, data);
+    return x;
+  }
+
   // Checks the answer after all of the round's computations have been queued.
   template <class T, class F>
   void look_later(pending<T> p, F fault_of) {
@@ -89,20 +95,12 @@ class client {
                [should = std::move(should), what](const numbers& is) { return difference(is, should, what); });
   }
 
-  void ask_for_a_copy() {
-    const numbers data = some(between(1, 2000));
-    const auto x = gpu_.alloc<float>(data.size()), y = gpu_.alloc<float>(data.size());
-    gpu_.upload(x, data);
-    gpu_.copy(y, x);
-    expect(y, data, "a copy");
-  }
-
-  void ask_for_a_large_copy() {
-    const numbers data = some(between(50'000, 400'000));
-    const auto x = gpu_.alloc<float>(data.size()), y = gpu_.alloc<float>(data.size());
-    gpu_.upload(x, data);
-    gpu_.copy(y, x);
-    expect(y, data, "a large copy");
+  void ask_for_a_copy() { copy(some(between(1, 2000)), "a copy"); }
+  void ask_for_a_large_copy() { copy(some(between(50'000, 400'000)), "a large copy"); }
+  void copy(const numbers& data, const char* what) {
+    const auto y = gpu_.alloc<float>(data.size());
+    gpu_.copy(y, uploaded(data));
+    expect(y, data, what);
   }
 
   // Copies a block into the middle of a matrix whose other elements are all equal.
@@ -111,9 +109,8 @@ class client {
                       width = between(1, columns);
     const numbers block = some(height * width);
     const float around = small();
-    const auto m = gpu_.alloc<float>(rows * columns), b = gpu_.alloc<float>(block.size());
+    const auto m = gpu_.alloc<float>(rows * columns), b = uploaded(block);
     gpu_.fill(m, around);
-    gpu_.upload(b, block);
     copy_2d(gpu_, matrix_copy{.to = m, .to_ld = rows, .from = b, .from_ld = height, .rows = height, .columns = width});
     numbers should(rows * columns, around);
     for (std::size_t c = 0; c < width; ++c)
@@ -183,9 +180,7 @@ class client {
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t l = 0; l < k; ++l)
         for (std::size_t i = 0; i < m; ++i) should[j * m + i] += a[l * m + i] * b[j * k + l];
-    const auto x = gpu_.alloc<float>(a.size()), y = gpu_.alloc<float>(b.size()), z = gpu_.alloc<float>(m * n);
-    gpu_.upload(x, a);
-    gpu_.upload(y, b);
+    const auto x = uploaded(a), y = uploaded(b), z = gpu_.alloc<float>(m * n);
     gpu_.tell(blas::gemm<float>{.a = x, .b = y, .c = z, .m = m, .n = n, .k = k});
     expect(z, should, "a product");
   }
@@ -194,9 +189,7 @@ class client {
   void ask_for_a_long_sum() {
     numbers should = some(between(1, 1000));
     const numbers step = some(should.size());
-    const auto x = gpu_.alloc<float>(step.size()), y = gpu_.alloc<float>(should.size());
-    gpu_.upload(x, step);
-    gpu_.upload(y, should);
+    const auto x = uploaded(step), y = uploaded(should);
     for (std::size_t i = between(1, 30); i > 0; --i) {
       gpu_.tell(blas::axpy<float>{.x = x, .y = y, .n = step.size()});
       for (std::size_t e = 0; e < should.size(); ++e) should[e] += step[e];
@@ -214,8 +207,7 @@ class client {
       data[2 * n * b] = re, data[2 * n * b + 1] = im;
       for (std::size_t k = 0; k < n; ++k) should.insert(should.end(), {re, im});
     }
-    const auto x = gpu_.alloc<float>(data.size()), y = gpu_.alloc<float>(data.size());
-    gpu_.upload(x, data);
+    const auto x = uploaded(data), y = gpu_.alloc<float>(data.size());
     const auto direction = between(0, 1) == 0 ? fft::direction::forward : fft::direction::inverse;
     gpu_.tell(fft::c2c<complex64>{
         .input = x.as<complex64>(), .output = y.as<complex64>(), .n = n, .direction = direction, .batch = batch});
@@ -229,9 +221,7 @@ class client {
     }
     const numbers x = some(between(1, 3000));
     numbers should = some(x.size());
-    const auto a = gpu_.alloc<float>(x.size()), b = gpu_.alloc<float>(x.size());
-    gpu_.upload(a, x);
-    gpu_.upload(b, should);
+    const auto a = uploaded(x), b = uploaded(should);
     const int n = static_cast<int>(x.size());
     const bool sent = static_cast<bool>(gpu_.tell(jit::launch{.kernel = program_.kernel("saxpy"),
                                                               .grid = kernel::blocks_for(n, 128),

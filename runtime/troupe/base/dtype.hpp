@@ -92,56 +92,35 @@ template <dtype Value>
 struct dtype_is {
   static constexpr dtype value = Value;
 };
-template <>
-struct dtype_traits<half> : dtype_is<dtype::f16> {};
-template <>
-struct dtype_traits<bfloat16> : dtype_is<dtype::bf16> {};
-template <>
-struct dtype_traits<float8_e4m3> : dtype_is<dtype::f8e4m3> {};
-template <>
-struct dtype_traits<float8_e5m2> : dtype_is<dtype::f8e5m2> {};
-template <>
-struct dtype_traits<float8_e8m0> : dtype_is<dtype::f8e8m0> {};
-template <>
-struct dtype_traits<float4_e2m1> : dtype_is<dtype::f4e2m1> {};
-template <>
-struct dtype_traits<float4_e2m1x2> : dtype_is<dtype::f4e2m1x2> {};
-template <>
-struct dtype_traits<float> : dtype_is<dtype::f32> {};
-template <>
-struct dtype_traits<double> : dtype_is<dtype::f64> {};
-template <>
-struct dtype_traits<basic_complex<float>> : dtype_is<dtype::c64> {};
-template <>
-struct dtype_traits<basic_complex<double>> : dtype_is<dtype::c128> {};
-template <>
-struct dtype_traits<basic_complex<half>> : dtype_is<dtype::c32> {};
-template <>
-struct dtype_traits<basic_complex<bfloat16>> : dtype_is<dtype::cbf16> {};
-template <>
-struct dtype_traits<signed char> : dtype_is<dtype::i8> {};
-template <>
-struct dtype_traits<unsigned char> : dtype_is<dtype::u8> {};
-template <>
-struct dtype_traits<std::byte> : dtype_is<dtype::u8> {};
-template <>
-struct dtype_traits<short> : dtype_is<dtype::i16> {};
-template <>
-struct dtype_traits<unsigned short> : dtype_is<dtype::u16> {};
-template <>
-struct dtype_traits<int> : dtype_is<dtype::i32> {};
-template <>
-struct dtype_traits<unsigned> : dtype_is<dtype::u32> {};
-template <>
-struct dtype_traits<long> : dtype_is<dtype::i64> {};
-template <>
-struct dtype_traits<unsigned long> : dtype_is<dtype::u64> {};
-template <>
-struct dtype_traits<long long> : dtype_is<dtype::i64> {};
-template <>
-struct dtype_traits<unsigned long long> : dtype_is<dtype::u64> {};
-template <>
-struct dtype_traits<bool> : dtype_is<dtype::boolean> {};
+#define TROUPE_DTYPE(TYPE, NAME) \
+  template <>                    \
+  struct dtype_traits<TYPE> : dtype_is<dtype::NAME> {};
+TROUPE_DTYPE(half, f16)
+TROUPE_DTYPE(bfloat16, bf16)
+TROUPE_DTYPE(float8_e4m3, f8e4m3)
+TROUPE_DTYPE(float8_e5m2, f8e5m2)
+TROUPE_DTYPE(float8_e8m0, f8e8m0)
+TROUPE_DTYPE(float4_e2m1, f4e2m1)
+TROUPE_DTYPE(float4_e2m1x2, f4e2m1x2)
+TROUPE_DTYPE(float, f32)
+TROUPE_DTYPE(double, f64)
+TROUPE_DTYPE(basic_complex<float>, c64)
+TROUPE_DTYPE(basic_complex<double>, c128)
+TROUPE_DTYPE(basic_complex<half>, c32)
+TROUPE_DTYPE(basic_complex<bfloat16>, cbf16)
+TROUPE_DTYPE(signed char, i8)
+TROUPE_DTYPE(unsigned char, u8)
+TROUPE_DTYPE(std::byte, u8)
+TROUPE_DTYPE(short, i16)
+TROUPE_DTYPE(unsigned short, u16)
+TROUPE_DTYPE(int, i32)
+TROUPE_DTYPE(unsigned, u32)
+TROUPE_DTYPE(long, i64)
+TROUPE_DTYPE(unsigned long, u64)
+TROUPE_DTYPE(long long, i64)
+TROUPE_DTYPE(unsigned long long, u64)
+TROUPE_DTYPE(bool, boolean)
+#undef TROUPE_DTYPE
 
 /// A type that a buffer can hold.
 template <class T>
