@@ -73,7 +73,7 @@ class engine_under_test {
 
   template <ready_request R>
   auto run(const R& r, std::uint32_t lane = 0) const {
-    return run(r.sent(), lane);
+    return run(r.to_request(), lane);
   }
 
   /// Runs requests that the engine agrees to coalesce in one call; empty if it does not.

@@ -88,7 +88,7 @@ void triangular_solution<T>::check(checker& check) const {
 }
 
 template <class T, class C>
-gemm<T, C> multiplication<T, C>::sent() const {
+gemm<T, C> multiplication<T, C>::to_request() const {
   const bool swap = exchanges_operands();
   const auto &first = swap ? b : a, &second = swap ? a : b;
   const auto oriented = [swap](const matrix_shape& s) { return swap ? s.transposed() : s; };
@@ -111,7 +111,7 @@ gemm<T, C> multiplication<T, C>::sent() const {
 }
 
 template <class T>
-geam<T> addition<T>::sent() const {
+geam<T> addition<T>::to_request() const {
   const bool swap = !has_columns(c.shape());
   const auto oriented = [swap](const matrix_shape& s) { return swap ? s.transposed() : s; };
   const matrix_shape sc = oriented(c.shape());
@@ -131,7 +131,7 @@ geam<T> addition<T>::sent() const {
 }
 
 template <class T>
-trsm<T> triangular_solution<T>::sent() const {
+trsm<T> triangular_solution<T>::to_request() const {
   const bool swap = !has_columns(b.shape());
   const matrix_shape sb = swap ? b.shape().transposed() : b.shape();
   const stored_view sa = stored(swap ? a.shape().transposed() : a.shape());

@@ -27,7 +27,7 @@ struct multiplication {
   math_mode math = math_mode::exact;
   TROUPE_REQUEST("blas.multiplication", a, b, c, alpha, beta, math)
   void check(checker&) const;
-  gemm<T, C> sent() const;
+  gemm<T, C> to_request() const;
   /// Returns true if the result is computed as its transpose, because its rows are contiguous and its columns are not.
   bool exchanges_operands() const noexcept { return c.shape().row_stride != 1 && c.shape().rows != 1; }
 };
@@ -41,7 +41,7 @@ struct addition {
   scalar<T> alpha = 1, beta = 1;
   TROUPE_REQUEST("blas.addition", a, b, c, alpha, beta)
   void check(checker&) const;
-  geam<T> sent() const;
+  geam<T> to_request() const;
 };
 
 /// B = X, the solution of A * X = alpha * B, or of X * A = alpha * B on the right, where A is triangular. See trsm.
@@ -56,7 +56,7 @@ struct triangular_solution {
   scalar<T> alpha = 1;
   TROUPE_REQUEST("blas.triangular_solution", a, b, side, uplo, diag, alpha)
   void check(checker&) const;
-  trsm<T> sent() const;
+  trsm<T> to_request() const;
 };
 
 using all_views = joined_requests<requests_for<product_types, multiplication>, requests_for<full_types, addition>,

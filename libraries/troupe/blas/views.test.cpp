@@ -29,7 +29,7 @@ class blas_view_requests : public ::testing::Test {
 TEST_F(blas_view_requests, a_product_stored_by_columns_is_sent_as_it_is) {
   const multiplication<float> r = product(by_rows(2, 3), by_columns(3, 4), by_columns(2, 4));
   EXPECT_EQ(memory.refusal(r), "");
-  const gemm<float> sent = r.sent();
+  const gemm<float> sent = r.to_request();
   EXPECT_EQ(sent.a.range().address, r.a.range().address);
   EXPECT_EQ(sent.m, 2);
   EXPECT_EQ(sent.n, 4);
@@ -43,7 +43,7 @@ TEST_F(blas_view_requests, a_product_stored_by_columns_is_sent_as_it_is) {
 TEST_F(blas_view_requests, a_product_stored_by_rows_exchanges_its_factors) {
   const multiplication<float> r = product(by_rows(2, 3), by_columns(3, 4), by_rows(2, 4));
   EXPECT_EQ(memory.refusal(r), "");
-  const gemm<float> sent = r.sent();
+  const gemm<float> sent = r.to_request();
   EXPECT_EQ(sent.a.range().address, r.b.range().address);
   EXPECT_EQ(sent.b.range().address, r.a.range().address);
   EXPECT_EQ(sent.m, 4);

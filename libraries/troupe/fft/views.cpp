@@ -132,7 +132,7 @@ void real_inverse<T>::check(checker& check) const {
 }
 
 template <class T>
-c2c<T> complex_transform<T>::sent() const {
+c2c<T> complex_transform<T>::to_request() const {
   const auto [in, out] = sides_of(*this);
   return {.input = input,
           .output = output,
@@ -145,7 +145,7 @@ c2c<T> complex_transform<T>::sent() const {
 }
 
 template <class T>
-r2c<T> real_transform<T>::sent() const {
+r2c<T> real_transform<T>::to_request() const {
   const auto [in, out] = sides_of(*this);
   return {.input = input,
           .output = output,
@@ -157,7 +157,7 @@ r2c<T> real_transform<T>::sent() const {
 }
 
 template <class T>
-c2r<T> real_inverse<T>::sent() const {
+c2r<T> real_inverse<T>::to_request() const {
   const auto [in, out] = sides_of(*this);
   return {.input = input,
           .output = output,

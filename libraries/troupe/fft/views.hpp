@@ -26,7 +26,7 @@ struct complex_transform {
   fft::normalization normalization = fft::normalization::none;
   TROUPE_REQUEST("fft.complex_transform", input, output, dimensions, direction, normalization)
   void check(checker&) const;
-  c2c<T> sent() const;
+  c2c<T> to_request() const;
 };
 
 /// The forward transform of real elements. The output has n / 2 + 1 elements along the last axis. See r2c.
@@ -39,7 +39,7 @@ struct real_transform {
   fft::normalization normalization = fft::normalization::none;
   TROUPE_REQUEST("fft.real_transform", input, output, dimensions, normalization)
   void check(checker&) const;
-  r2c<T> sent() const;
+  r2c<T> to_request() const;
 };
 
 /// The inverse transform to real elements. The input has n / 2 + 1 elements along the last axis, where the output has
@@ -54,7 +54,7 @@ struct real_inverse {
   bool consumes_input = false;  ///< true if the input may be overwritten: see c2r
   TROUPE_REQUEST("fft.real_inverse", input, output, dimensions, normalization, consumes_input)
   void check(checker&) const;
-  c2r<T> sent() const;
+  c2r<T> to_request() const;
 };
 
 using all_views = joined_requests<requests_for<complex_types, complex_transform>,

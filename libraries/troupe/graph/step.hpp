@@ -95,7 +95,7 @@ struct recorded_form {
 };
 template <ready_request R>
 struct recorded_form<R> {
-  explicit recorded_form(const R& r) : made(r), as(r.sent()) {}
+  explicit recorded_form(const R& r) : made(r), as(r.to_request()) {}
   R made;
   sent_as<R> as;
   const sent_as<R>& sent() const noexcept { return as; }

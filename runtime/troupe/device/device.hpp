@@ -55,7 +55,7 @@ class device {
   /// Queues a ready request: a request that is sent as a more general one.
   template <ready_request R>
   accepted tell(const R& r, const call_options& options = {}) const {
-    const auto sent = r.sent();
+    const auto sent = r.to_request();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, owner(), generation());
     both.checked().check(c);
@@ -63,7 +63,7 @@ class device {
   }
   template <ready_request R>
   pending<reply_to<sent_as<R>>> ask(const R& r, const call_options& options = {}) const {
-    const auto sent = r.sent();
+    const auto sent = r.to_request();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, owner(), generation());
     both.checked().check(c);

@@ -8,15 +8,15 @@
 
 namespace troupe {
 
-/// A request for one operation that is sent as a more general request, which its `sent() const` makes. Users find it
-/// under the operation's usual name; engines do not know it. It is described by TROUPE_REQUEST, sent by tell and ask,
-/// and recorded like the general request; errors, faults and graphs show its own name and fields. The general request
-/// is checked, unless the struct has a `check` of its own: see `checks_itself`.
+/// A request for one operation that is sent as a more general request, which its `to_request() const` makes. Users find
+/// it under the operation's usual name; engines do not know it. It is described by TROUPE_REQUEST, sent by tell and
+/// ask, and recorded like the general request; errors, faults and graphs show its own name and fields. The general
+/// request is checked, unless the struct has a `check` of its own: see `checks_itself`.
 template <class R>
 concept ready_request = !request<R> && requires(const R& r) {
   { R::request_name } -> std::convertible_to<std::string_view>;
   R::request_fields;
-  { r.sent() } -> request;
+  { r.to_request() } -> request;
 };
 
 template <class R>
@@ -24,11 +24,11 @@ concept any_request = request<R> || ready_request<R>;
 
 /// The type that a ready request is sent as.
 template <ready_request R>
-using sent_as = decltype(std::declval<const R&>().sent());
+using sent_as = decltype(std::declval<const R&>().to_request());
 
-/// A ready request with a `check` of its own, which replaces the `check` of the general request. `sent()` is called for
-/// refused requests too, and may then return anything. If `sent()` exchanges the first two operands, define
-/// `exchanges_operands()`, which returns true then, so that errors exchange their names as well.
+/// A ready request with a `check` of its own, which replaces the `check` of the general request. `to_request()` is
+/// called for refused requests too, and may then return anything. If `to_request()` exchanges the first two operands,
+/// define `exchanges_operands()`, which returns true then, so that errors exchange their names as well.
 template <class R>
 concept checks_itself = ready_request<R> && requires(const R& r, checker& c) { r.check(c); };
 

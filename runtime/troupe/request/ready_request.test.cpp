@@ -14,7 +14,9 @@ struct relax_often {
   int times = 2;
   side from = side::left;
   TROUPE_REQUEST("test.relax_often", grid, sums, rows, columns, times, from)
-  relax sent() const { return {.cells = grid, .totals = sums, .rows = rows, .columns = columns, .steps = times - 1}; }
+  relax to_request() const {
+    return {.cells = grid, .totals = sums, .rows = rows, .columns = columns, .steps = times - 1};
+  }
 };
 static_assert(ready_request<relax_often> && any_request<relax_often> && !request<relax_often>);
 
@@ -30,7 +32,7 @@ struct relax_squares {
     c.elements(sums, n);
     c.may_overlap(&sums, &grid);
   }
-  relax sent() const { return {.cells = grid, .totals = sums, .rows = n, .columns = n}; }
+  relax to_request() const { return {.cells = grid, .totals = sums, .rows = n, .columns = n}; }
 };
 static_assert(ready_request<relax_squares> && checks_itself<relax_squares> && !checks_itself<relax_often>);
 static_assert(!ready_request<relax> && any_request<relax>);
@@ -40,7 +42,7 @@ class ready_requests : public request_checks {
   relax_often make() { return {.grid = at(0, 16), .sums = at(16, 4), .rows = 4, .columns = 4}; }
   template <class R, class F>
   auto checked(const R& r, F&& f) {
-    const relax sent = r.sent();
+    const relax sent = r.to_request();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, &owner, 0);
     both.checked().check(c);
@@ -89,7 +91,7 @@ TEST_F(ready_requests, let_the_check_of_the_sent_request_find_their_fields_by_na
     EXPECT_EQ(c.ready_field("times"), &r.times);
     EXPECT_EQ(c.ready_field("steps"), nullptr);
   });
-  const relax plain = r.sent();
+  const relax plain = r.to_request();
   EXPECT_EQ(checker(plain, &owner, 0).ready_field("steps"), nullptr) << "only ready requests have some";
 }
 

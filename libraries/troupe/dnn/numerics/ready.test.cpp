@@ -35,14 +35,14 @@ TYPED_TEST(dnn_ready_requests, requests_match_the_definition) {
   for (const dtype type : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16}) {
     const double tolerance = type == dtype::f64 ? 1e-9 : type == dtype::f32 ? 1e-4 : 1e-3;
     const tensor_source tensors = this->tensors_of(type);
-    this->expect_computed(TypeParam::make(tensors).sent(), tolerance);
+    this->expect_computed(TypeParam::make(tensors).to_request(), tolerance);
     auto limited = TypeParam::make(tensors);
     limited.options.workspace = 1 << 30;
-    this->expect_computed(limited.sent(), tolerance);
+    this->expect_computed(limited.to_request(), tolerance);
     for (const auto& c : TypeParam::changes(tensors)) {
       auto r = TypeParam::make(tensors);
       c.make(r);
-      const computation sent = r.sent();
+      const computation sent = r.to_request();
       if (!sent.graph.refused()) this->expect_computed(sent, tolerance);
       if (this->HasFailure()) FAIL() << c.field << " of " << to_string(type);
     }

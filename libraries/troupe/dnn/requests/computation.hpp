@@ -27,7 +27,7 @@ struct prepare {
   /// Returns the preparation of the computation that a ready request is sent as.
   template <ready_request R>
   static prepare of(const R& r) {
-    return {r.sent()};
+    return {r.to_request()};
   }
   TROUPE_REQUEST("dnn.prepare", request)
   void check(checker&) const;

@@ -58,7 +58,7 @@ class dnn_ready : public ::testing::Test {
     return out;
   }
   static outcome outcome_of(const request& r) {
-    const computation c = r.sent();
+    const computation c = r.to_request();
     return outcome_of(c.graph, c.options);
   }
 
@@ -109,7 +109,7 @@ TYPED_TEST(dnn_ready, a_refusal_names_a_field_of_the_request) {
   for (const auto& c : TypeParam::changes(this->source())) {
     request other = r;
     c.make(other);
-    const computation sent = other.sent();
+    const computation sent = other.to_request();
     if (!sent.graph.refused()) continue;
     const troupe::detail::ready_and_sent<request> both{other, sent};
     checker check(both, nullptr, 0);

@@ -27,9 +27,9 @@ struct expected_extents {
 expected_extents of_channels(const value& x, std::int64_t channels) noexcept;
 
 /// Builds the computation as which a ready request is sent. Reports the first refusal, which names a field of the ready
-/// request. To add a ready request, define a struct with the fields and `sent()`, which returns the computation to
-/// send: it reads the operands, applies functions of dnn to them and writes the results. These functions check their
-/// arguments; `sent()` makes all other checks before.
+/// request. To add a ready request, define a struct with the fields and `to_request()`, which returns the computation
+/// to send: it reads the operands, applies functions of dnn to them and writes the results. These functions check their
+/// arguments; `to_request()` makes all other checks before.
 class request_builder {
  public:
   using other_names = std::initializer_list<std::pair<std::string_view, std::string_view>>;

@@ -46,7 +46,7 @@ class fake_memory final : public memory_owner {
   }
   template <ready_request R>
   std::string refusal(const R& r) const {
-    const auto sent = r.sent();
+    const auto sent = r.to_request();
     const detail::ready_and_sent<R> both{r, sent};
     checker c(both, this, block_.generation);
     both.checked().check(c);

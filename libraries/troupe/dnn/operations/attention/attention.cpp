@@ -238,7 +238,7 @@ attention_gradients attention_gradient(const value& dy, const attended& of, cons
   return {all[0], all[1], all[2], all[3]};
 }
 
-computation attention_forward::sent() const {
+computation attention_forward::to_request() const {
   request_builder f = builder_with_names();
   const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
   const attended a = attention(from, to, of, options_of(f, *this));
@@ -247,7 +247,7 @@ computation attention_forward::sent() const {
   return f.done(options);
 }
 
-computation attention_backward::sent() const {
+computation attention_backward::to_request() const {
   request_builder f = builder_with_names();
   const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
   f.require_with("bias", bias.has_value(), "dbias", dbias.has_value());

@@ -95,7 +95,7 @@ struct attention_forward {
   computation_options options = {};
   TROUPE_REQUEST("dnn.attention_forward", q, k, v, y, statistics, scale, soft_cap, bias, alibi, window, query_lengths,
                  key_lengths, query_offsets, key_offsets, pages, dropout, seed, offset, step, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// The gradients of q, k, v and bias, computed from dy, the gradient of y. y and statistics must be what the forward
 /// request wrote, and the options must be those of the forward request.
@@ -115,7 +115,7 @@ struct attention_backward {
   computation_options options = {};
   TROUPE_REQUEST("dnn.attention_backward", dy, q, k, v, y, statistics, dq, dk, dv, scale, soft_cap, bias, dbias, alibi,
                  window, query_lengths, key_lengths, query_offsets, key_offsets, dropout, seed, offset, step, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

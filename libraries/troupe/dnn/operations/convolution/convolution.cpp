@@ -129,7 +129,7 @@ value transposed_convolution(const value& x, const value& filters, const convolu
   return make(std::move(m), x, filters, {y.data(), rank}, o, convolution_result::dx);
 }
 
-computation conv_forward::sent() const {
+computation conv_forward::to_request() const {
   detail::request_builder f;
   const value image = f.read("x", x), all_filters = f.read("filters", filters);
   const value product = convolution(image, all_filters, options_of(*this));
@@ -145,7 +145,7 @@ computation conv_forward::sent() const {
   return f.done(options);
 }
 
-computation conv_data_backward::sent() const {
+computation conv_data_backward::to_request() const {
   detail::request_builder f({{"result", "dx"}});
   const value gradient =
       convolution_data_gradient(f.read("dy", dy), f.read("filters", filters), extents_of(dx), options_of(*this));
@@ -153,7 +153,7 @@ computation conv_data_backward::sent() const {
   return f.done(options);
 }
 
-computation conv_weight_backward::sent() const {
+computation conv_weight_backward::to_request() const {
   detail::request_builder f({{"result", "dfilters"}, {"filters", "dfilters"}});
   const value gradient =
       convolution_weight_gradient(f.read("dy", dy), f.read("x", x), extents_of(dfilters), options_of(*this));

@@ -53,7 +53,7 @@ struct conv_forward {
   computation_options options = {};
   TROUPE_REQUEST("dnn.conv_forward", x, filters, y, bias, residual, alpha, beta, activation, padding, padding_after,
                  stride, dilation, groups, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dx = alpha * the gradient of x, computed from dy, the gradient of y, + beta * the old dx.
 struct conv_data_backward {
@@ -65,7 +65,7 @@ struct conv_data_backward {
   computation_options options = {};
   TROUPE_REQUEST("dnn.conv_data_backward", dy, filters, dx, alpha, beta, padding, padding_after, stride, dilation,
                  groups, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dfilters = alpha * the gradient of the filters, computed from dy, the gradient of y, + beta * the old dfilters.
 struct conv_weight_backward {
@@ -77,7 +77,7 @@ struct conv_weight_backward {
   computation_options options = {};
   TROUPE_REQUEST("dnn.conv_weight_backward", dy, x, dfilters, alpha, beta, padding, padding_after, stride, dilation,
                  groups, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

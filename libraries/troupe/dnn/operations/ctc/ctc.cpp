@@ -61,7 +61,7 @@ value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_label
   return m.done();
 }
 
-computation ctc_forward::sent() const {
+computation ctc_forward::to_request() const {
   detail::request_builder f({{"dloss", "dlosses"}});
   const value of = f.read("logits", logits);
   const ctc_labels l{f.read("labels", labels), f.read("steps", steps), f.read("counts", counts), blank};

@@ -38,7 +38,7 @@ struct ctc_forward {
   std::optional<out_any> dlogits = {};
   computation_options options = {};
   TROUPE_REQUEST("dnn.ctc_forward", logits, labels, steps, counts, losses, blank, dlosses, dlogits, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

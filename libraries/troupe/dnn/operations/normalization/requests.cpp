@@ -76,34 +76,34 @@ computation backward(request_builder& f, const R& r, const value& x, const param
 
 }  // namespace
 
-computation layer_norm_forward::sent() const {
+computation layer_norm_forward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, layer_norm(from, count, epsilon, affine_of(f, *this, of_last(f, from, count))));
 }
-computation layer_norm_backward::sent() const {
+computation layer_norm_backward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_last(f, from, count));
 }
 
-computation rms_norm_forward::sent() const {
+computation rms_norm_forward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, rms_norm(from, count, epsilon, f.read("scale", scale, of_last(f, from, count).affine)));
 }
-computation rms_norm_backward::sent() const {
+computation rms_norm_backward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_last(f, from, count));
 }
 
-computation group_norm_forward::sent() const {
+computation group_norm_forward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, group_norm(from, groups, epsilon, affine_of(f, *this, of_groups(from, groups))));
 }
-computation group_norm_backward::sent() const {
+computation group_norm_backward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   if (groups < 1 || channels_of(from) % groups != 0)
@@ -111,18 +111,18 @@ computation group_norm_backward::sent() const {
   return backward(f, *this, from, of_groups(from, groups));
 }
 
-computation instance_norm_forward::sent() const {
+computation instance_norm_forward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return finished(f, *this, instance_norm(from, epsilon, affine_of(f, *this, of_groups(from, channels_of(from)))));
 }
-computation instance_norm_backward::sent() const {
+computation instance_norm_backward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_groups(from, channels_of(from)));
 }
 
-computation batch_norm_training::sent() const {
+computation batch_norm_training::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   const parameter_extents part = of_groups(from, channels_of(from), false);
@@ -139,7 +139,7 @@ computation batch_norm_training::sent() const {
   return finished(f, *this, n);
 }
 
-computation batch_norm_inference::sent() const {
+computation batch_norm_inference::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   if (from.rank() < 2) f.refuse("x", cat("has ", detail::axes_text(from.rank())), "2 to 8");
@@ -153,7 +153,7 @@ computation batch_norm_inference::sent() const {
   return f.done(options);
 }
 
-computation batch_norm_backward::sent() const {
+computation batch_norm_backward::to_request() const {
   request_builder f;
   const value from = f.read("x", x);
   return backward(f, *this, from, of_groups(from, channels_of(from), false));

@@ -20,7 +20,7 @@ struct layer_norm_forward {
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< for the gradient
   computation_options options = {};
   TROUPE_REQUEST("dnn.layer_norm_forward", x, y, scale, offset, count, epsilon, mean, inverse_deviation, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// The gradients, computed from dy, the gradient of y. `mean` and `inverse_deviation` must be what the forward request
 /// wrote.
@@ -32,7 +32,7 @@ struct layer_norm_backward {
   std::size_t count = 1;
   computation_options options = {};
   TROUPE_REQUEST("dnn.layer_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, count, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 /// y = x / sqrt(mean of the squares + epsilon) * scale, over the last `count` axes.
@@ -45,7 +45,7 @@ struct rms_norm_forward {
   std::optional<out_any> inverse_deviation = {};  ///< for the gradient
   computation_options options = {};
   TROUPE_REQUEST("dnn.rms_norm_forward", x, y, scale, count, epsilon, inverse_deviation, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// The gradients, computed from dy, the gradient of y. `inverse_deviation` must be what the forward request wrote.
 struct rms_norm_backward {
@@ -56,7 +56,7 @@ struct rms_norm_backward {
   std::size_t count = 1;
   computation_options options = {};
   TROUPE_REQUEST("dnn.rms_norm_backward", dy, x, inverse_deviation, dx, scale, dscale, count, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over groups of neighboring channels of each image. With
@@ -70,7 +70,7 @@ struct group_norm_forward {
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x group, for the gradient
   computation_options options = {};
   TROUPE_REQUEST("dnn.group_norm_forward", x, y, groups, scale, offset, epsilon, mean, inverse_deviation, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// The gradients, computed from dy, the gradient of y. `mean` and `inverse_deviation` must be what the forward request
 /// wrote.
@@ -82,7 +82,7 @@ struct group_norm_backward {
   std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
   computation_options options = {};
   TROUPE_REQUEST("dnn.group_norm_backward", dy, x, mean, inverse_deviation, dx, groups, scale, dscale, doffset, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, over each channel of each image.
@@ -94,7 +94,7 @@ struct instance_norm_forward {
   std::optional<out_any> mean = {}, inverse_deviation = {};  ///< image x channel, for the gradient
   computation_options options = {};
   TROUPE_REQUEST("dnn.instance_norm_forward", x, y, scale, offset, epsilon, mean, inverse_deviation, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// The gradients, computed from dy, the gradient of y. `mean` and `inverse_deviation` must be what the forward request
 /// wrote.
@@ -105,7 +105,7 @@ struct instance_norm_backward {
   std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
   computation_options options = {};
   TROUPE_REQUEST("dnn.instance_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + offset, with the statistics of each channel of this batch.
@@ -121,7 +121,7 @@ struct batch_norm_training {
   computation_options options = {};
   TROUPE_REQUEST("dnn.batch_norm_training", x, y, scale, offset, running_mean, running_variance, mean,
                  inverse_deviation, epsilon, momentum, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 /// y = activation((x - mean) / sqrt(variance + epsilon) * scale + offset), with statistics that are given.
@@ -133,7 +133,7 @@ struct batch_norm_inference {
   double epsilon = 1e-5;
   computation_options options = {};
   TROUPE_REQUEST("dnn.batch_norm_inference", x, mean, variance, y, scale, offset, activation, epsilon, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 /// The gradients of x, scale and offset, computed from dy, the gradient of y. `mean` and `inverse_deviation` must be
@@ -145,7 +145,7 @@ struct batch_norm_backward {
   std::optional<out_any> dscale = {}, doffset = {};  ///< only with a scale
   computation_options options = {};
   TROUPE_REQUEST("dnn.batch_norm_backward", dy, x, mean, inverse_deviation, dx, scale, dscale, doffset, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

@@ -106,13 +106,13 @@ value activation_gradient_of_output(const value& dy, const value& y, const activ
   return a.kind == kind::none ? dy : dy * derivative_from_output(y, a);
 }
 
-computation activation_forward::sent() const {
+computation activation_forward::to_request() const {
   detail::request_builder f;
   f.write("y", activate(f.read("x", x), activation), y);
   return f.done(options);
 }
 
-computation activation_backward::sent() const {
+computation activation_backward::to_request() const {
   detail::request_builder f({{"argument 0", "dy"}, {"argument 1", x ? "x" : "y"}});
   if (x && y) f.refuse("y", "is given", "none, as x is given");
   if (!x && !y) f.refuse("x", "is not given", "x or y");

@@ -52,7 +52,7 @@ struct activation_forward {
   dnn::activation activation;
   computation_options options = {};
   TROUPE_REQUEST("dnn.activation_forward", x, y, activation, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dx = the gradient of x, computed from dy, the gradient of y, and from x or y. y suffices for relu, tanh, sigmoid and
 /// softplus, and for leaky_relu and elu with a positive slope.
@@ -63,7 +63,7 @@ struct activation_backward {
   std::optional<in_any> x = {}, y = {};  ///< exactly one of both
   computation_options options = {};
   TROUPE_REQUEST("dnn.activation_backward", dy, dx, activation, x, y, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

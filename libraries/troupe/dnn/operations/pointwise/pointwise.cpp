@@ -59,7 +59,7 @@ value convert(const value& x, dtype to) {
   return m.done();
 }
 
-computation transform::sent() const {
+computation transform::to_request() const {
   detail::request_builder f;
   f.write("y", f.read("x", x), alpha, beta, y);
   return f.done(options);

@@ -95,7 +95,7 @@ struct transform {
   double alpha = 1, beta = 0;
   computation_options options = {};
   TROUPE_REQUEST("dnn.transform", x, y, alpha, beta, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

@@ -166,7 +166,7 @@ value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, pe
                        counts_padding ? pooling_kind::mean : pooling_kind::mean_of_image);
 }
 
-computation pool_forward::sent() const {
+computation pool_forward::to_request() const {
   detail::request_builder f;
   const value image = f.read("x", x);
   f.write("y",
@@ -176,7 +176,7 @@ computation pool_forward::sent() const {
   return f.done(options);
 }
 
-computation pool_backward::sent() const {
+computation pool_backward::to_request() const {
   detail::request_builder f({{"result", "dx"}});
   const bool is_maximum = kind == pooling_kind::maximum;
   if (!x && is_maximum) f.refuse("x", "is not given", "the image whose maxima were taken");

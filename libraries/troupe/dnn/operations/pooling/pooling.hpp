@@ -48,7 +48,7 @@ struct pool_forward {
   per_axis dilation = 1;
   computation_options options = {};
   TROUPE_REQUEST("dnn.pool_forward", x, y, window, kind, padding, padding_after, stride, dilation, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dx = the gradient of x, computed from dy, the gradient of y. For a maximum, the gradient goes to the first maximum
 /// of each window in row-major order.
@@ -61,7 +61,7 @@ struct pool_backward {
   per_axis padding = 0, padding_after = {}, stride = {}, dilation = 1;
   computation_options options = {};
   TROUPE_REQUEST("dnn.pool_backward", dy, dx, window, x, kind, padding, padding_after, stride, dilation, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

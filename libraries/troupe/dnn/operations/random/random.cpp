@@ -74,14 +74,14 @@ value dropout_gradient(const value& dy, double probability, const random_seed& s
   return drop("dropout_gradient", "dy", dy, probability, s);
 }
 
-computation dropout_forward::sent() const {
+computation dropout_forward::to_request() const {
   detail::request_builder f({{"seed", "words"}});
   const random_seed s = seed_of(f, *this);
   f.write("y", dropout(f.read("x", x), probability, s), y);
   return f.done(options);
 }
 
-computation dropout_backward::sent() const {
+computation dropout_backward::to_request() const {
   detail::request_builder f({{"seed", "words"}});
   const random_seed s = seed_of(f, *this);
   f.write("dx", dropout_gradient(f.read("dy", dy), probability, s), dx);

@@ -65,7 +65,7 @@ struct dropout_forward {
   std::optional<in_any> words = {};
   computation_options options = {};
   TROUPE_REQUEST("dnn.dropout_forward", x, y, probability, seed, offset, words, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dx = the gradient of x, computed from dy, the gradient of y. The other fields must be those of the forward request.
 struct dropout_backward {
@@ -76,7 +76,7 @@ struct dropout_backward {
   std::optional<in_any> words = {};
   computation_options options = {};
   TROUPE_REQUEST("dnn.dropout_backward", dy, dx, probability, seed, offset, words, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

@@ -221,7 +221,7 @@ std::int64_t rnn_forward::reserve_elements() const {
   return layers<rnn_forward>(f, *this).reserve_elements();
 }
 
-computation rnn_forward::sent() const {
+computation rnn_forward::to_request() const {
   request_builder f;
   layers<rnn_forward> all(f, *this);
   f.require_with("initial_h", initial_h.has_value(), "initial_c", initial_c.has_value());
@@ -241,7 +241,7 @@ computation rnn_forward::sent() const {
   return f.done(options);
 }
 
-computation rnn_backward::sent() const {
+computation rnn_backward::to_request() const {
   request_builder f;
   layers<rnn_backward> all(f, *this);
   const value gradient = f.read("dy", dy, detail::expected_extents::of(all.plain().y));

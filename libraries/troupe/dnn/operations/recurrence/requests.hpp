@@ -31,7 +31,7 @@ struct rnn_forward {
   /// invalid.
   ///   r.reserve = tensor(gpu.alloc<float>(n), {n});
   std::int64_t reserve_elements() const;
-  computation sent() const;
+  computation to_request() const;
 };
 
 /// The gradients of x, weights and initial states, computed from dy, the gradient of y, and, if given, from those of
@@ -49,7 +49,7 @@ struct rnn_backward {
   computation_options options = {};
   TROUPE_REQUEST("dnn.rnn_backward", dy, x, reserve, dx, weights, dweights, cell, bidirectional, lengths, dlast_h,
                  dlast_c, dinitial_h, dinitial_c, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

@@ -87,21 +87,21 @@ value product(const value& a, const value& b) {
   return m.done();
 }
 
-computation softmax_forward::sent() const {
+computation softmax_forward::to_request() const {
   detail::request_builder f({{"axis", "over"}});
   const value from = f.read("x", x);
   f.write("y", logarithmic ? log_softmax(from, over) : softmax(from, over), y);
   return f.done(options);
 }
 
-computation softmax_backward::sent() const {
+computation softmax_backward::to_request() const {
   detail::request_builder f({{"axis", "over"}});
   const value d = f.read("dy", dy), of = f.read("y", y);
   f.write("dx", logarithmic ? log_softmax_gradient(d, of, over) : softmax_gradient(d, of, over), dx);
   return f.done(options);
 }
 
-computation reduction::sent() const {
+computation reduction::to_request() const {
   detail::request_builder f;
   const value from = f.read("x", x);
   std::vector<std::size_t> over;

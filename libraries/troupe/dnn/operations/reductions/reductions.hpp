@@ -35,7 +35,7 @@ struct softmax_forward {
   bool logarithmic = false;
   computation_options options = {};
   TROUPE_REQUEST("dnn.softmax_forward", x, y, over, logarithmic, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dx = the gradient of x, computed from dy, the gradient of y. y must be what the forward request wrote.
 struct softmax_backward {
@@ -45,7 +45,7 @@ struct softmax_backward {
   bool logarithmic = false;
   computation_options options = {};
   TROUPE_REQUEST("dnn.softmax_backward", dy, y, dx, over, logarithmic, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// y = alpha * reduce(x) + beta * the old y. x is reduced along the axes along which y has extent 1.
 struct reduction {
@@ -55,7 +55,7 @@ struct reduction {
   double alpha = 1, beta = 0;
   computation_options options = {};
   TROUPE_REQUEST("dnn.reduction", x, y, kind, alpha, beta, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

@@ -83,14 +83,14 @@ value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, con
   return make(op::resampling_gradient, "resampling_gradient", "dy", "extents of x", dy, of_x, o);
 }
 
-computation resample_forward::sent() const {
+computation resample_forward::to_request() const {
   detail::request_builder f({{"result", "y"}});
   const value image = f.read("x", x);
   f.write("y", resample(image, spatial_of(f, "y", y, "x", image), {kind, aligned_corners}), y);
   return f.done(options);
 }
 
-computation resample_backward::sent() const {
+computation resample_backward::to_request() const {
   detail::request_builder f({{"extents of x", "dx"}});
   const value d = f.read("dy", dy);
   f.write("dx", resample_gradient(d, spatial_of(f, "dx", dx, "dy", d), {kind, aligned_corners}), dx);

@@ -50,7 +50,7 @@ struct resample_forward {
   bool aligned_corners = false;
   computation_options options = {};
   TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dx = the gradient of x, computed from dy, the gradient of y. dx has the extents of x.
 struct resample_backward {
@@ -60,7 +60,7 @@ struct resample_backward {
   bool aligned_corners = false;
   computation_options options = {};
   TROUPE_REQUEST("dnn.resample_backward", dy, dx, kind, aligned_corners, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn

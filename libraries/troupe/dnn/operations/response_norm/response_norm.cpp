@@ -48,13 +48,13 @@ value local_response_norm_gradient(const value& dy, const value& x, const respon
   return make(std::move(m), x, detail::floating_type({dy, x}), o);
 }
 
-computation lrn_forward::sent() const {
+computation lrn_forward::to_request() const {
   detail::request_builder f;
   f.write("y", local_response_norm(f.read("x", x), options_of(*this)), y);
   return f.done(options);
 }
 
-computation lrn_backward::sent() const {
+computation lrn_backward::to_request() const {
   detail::request_builder f;
   const value d = f.read("dy", dy), of = f.read("x", x);
   f.write("dx", local_response_norm_gradient(d, of, options_of(*this)), dx);

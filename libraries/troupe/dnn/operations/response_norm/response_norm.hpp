@@ -30,7 +30,7 @@ struct lrn_forward {
   double alpha = 1e-4, beta = 0.75, k = 2;
   computation_options options = {};
   TROUPE_REQUEST("dnn.lrn_forward", x, y, size, alpha, beta, k, options)
-  computation sent() const;
+  computation to_request() const;
 };
 /// dx = the gradient of x, computed from dy, the gradient of y.
 struct lrn_backward {
@@ -40,7 +40,7 @@ struct lrn_backward {
   double alpha = 1e-4, beta = 0.75, k = 2;
   computation_options options = {};
   TROUPE_REQUEST("dnn.lrn_backward", dy, x, dx, size, alpha, beta, k, options)
-  computation sent() const;
+  computation to_request() const;
 };
 
 }  // namespace troupe::dnn
