@@ -7,7 +7,9 @@
 
 namespace troupe::windows {
 
-/// The tensor that is computed: y from x and filters, or the gradient of x or of filters.
+/// The tensor that is computed: y from x and filters, or dx or dfilters, the gradients of x and of filters. Nodes of
+/// dnn and requests of cutlass call the latter the data gradient and the weight gradient, requests of dnn
+/// `conv_data_backward` and `conv_weight_backward`.
 enum class convolution_result : std::uint8_t { y = 0, dx = 1, dfilters = 2 };
 TROUPE_ENUM(convolution_result, y, dx, dfilters)
 

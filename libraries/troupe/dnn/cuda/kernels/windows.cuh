@@ -42,14 +42,14 @@ __device__ inline i64 window_position(const windows::geometry& g, const position
 }
 
 template <class N>
-__device__ void convolve(const kernel_arguments::convolution_arguments& r) {
+__device__ void convolution(const kernel_arguments::convolution_arguments& r) {
   const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width),
-            all_out = r.groups * r.out_channels;
+            filter_count = r.groups * r.out_channels;
   const N *const x = static_cast<const N*>(r.a), *const filters = static_cast<const N*>(r.b);
-  for (i64 n = first_of_thread(); n < r.images * all_out * positions; n += all_threads()) {
-    const i64 plane = n / positions, k = plane % all_out;
+  for (i64 n = first_of_thread(); n < r.images * filter_count * positions; n += all_threads()) {
+    const i64 plane = n / positions, k = plane % filter_count;
     const position3 position = position3_of(n % positions, r.g.out);
-    const i64 first = (plane / all_out * r.groups + k / r.out_channels) * r.channels;
+    const i64 first = (plane / filter_count * r.groups + k / r.out_channels) * r.channels;
     N sum = 0;
     for (i64 f = 0; f < width; ++f) {
       const i64 at = image_element(r.g, position, position3_of(f, r.g.width));
@@ -64,12 +64,12 @@ __device__ void convolve(const kernel_arguments::convolution_arguments& r) {
 template <class N>
 __device__ void convolution_data_gradient(const kernel_arguments::convolution_arguments& r) {
   const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width),
-            all_in = r.groups * r.channels;
+            image_channels = r.groups * r.channels;
   const N *const dy = static_cast<const N*>(r.a), *const filters = static_cast<const N*>(r.b);
-  for (i64 n = first_of_thread(); n < r.images * all_in * inside; n += all_threads()) {
-    const i64 plane = n / inside, c = plane % all_in % r.channels, group = plane % all_in / r.channels;
+  for (i64 n = first_of_thread(); n < r.images * image_channels * inside; n += all_threads()) {
+    const i64 plane = n / inside, c = plane % image_channels % r.channels, group = plane % image_channels / r.channels;
     const position3 image = position3_of(n % inside, r.g.in);
-    const i64 first = (plane / all_in * r.groups + group) * r.out_channels;
+    const i64 first = (plane / image_channels * r.groups + group) * r.out_channels;
     N sum = 0;
     for (i64 f = 0; f < width; ++f) {
       const i64 at = window_position(r.g, image, position3_of(f, r.g.width));
@@ -85,9 +85,9 @@ __device__ void convolution_data_gradient(const kernel_arguments::convolution_ar
 template <class N>
 __device__ void convolution_weight_gradient(const kernel_arguments::convolution_arguments& r) {
   const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width),
-            all_out = r.groups * r.out_channels;
+            filter_count = r.groups * r.out_channels;
   const N *const dy = static_cast<const N*>(r.a), *const x = static_cast<const N*>(r.b);
-  for (i64 n = blockIdx.x; n < all_out * r.channels * width; n += gridDim.x) {
+  for (i64 n = blockIdx.x; n < filter_count * r.channels * width; n += gridDim.x) {
     const i64 k = n / (r.channels * width), c = n / width % r.channels;
     const position3 f = position3_of(n % width, r.g.width);
     double mine = 0;
@@ -96,7 +96,7 @@ __device__ void convolution_weight_gradient(const kernel_arguments::convolution_
       const i64 at = image_element(r.g, position3_of(position, r.g.out), f);
       if (at >= 0)
         mine = multiply_add(
-            static_cast<double>(dy[(image * all_out + k) * positions + position]),
+            static_cast<double>(dy[(image * filter_count + k) * positions + position]),
             static_cast<double>(x[((image * r.groups + k / r.out_channels) * r.channels + c) * inside + at]), mine);
     }
     const double sum = combine_threads(mine, [](double a, double b) { return a + b; });
@@ -161,7 +161,7 @@ __device__ void pool_gradient(const kernel_arguments::pooling_arguments& r) {
   }
 }
 
-KERNELS(convolve, convolution_arguments, convolve)
+KERNELS(convolution, convolution_arguments, convolution)
 KERNELS(convolution_data_gradient, convolution_arguments, convolution_data_gradient)
 KERNELS(convolution_weight_gradient, convolution_arguments, convolution_weight_gradient)
 KERNELS(pool, pooling_arguments, pool)

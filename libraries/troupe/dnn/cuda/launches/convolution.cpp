@@ -23,7 +23,7 @@ result<void> enqueue_convolution(const operator_step& s, const execution_context
       .b = w.at(s.inputs[1]),
       .to = w.at(s.outputs[0])};
   const std::int64_t count = elements_of(s.outputs[0].shape);
-  if (forward) return launch_per_element<"convolve">(w, count, r);
+  if (forward) return launch_per_element<"convolution">(w, count, r);
   if (of_data) return launch_per_element<"convolution_data_gradient">(w, count, r);
   return launch<"convolution_weight_gradient">(w, count, set_threads, r);
 }

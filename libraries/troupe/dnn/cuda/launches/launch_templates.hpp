@@ -6,8 +6,8 @@
 #include <troupe/dnn/cuda/kernels/kernel_sequence_arguments.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 
-/// Templates that launch our kernels by name. launch<"convolve"> launches the kernel troupe_dnn_convolve_f32 or
-/// troupe_dnn_convolve_f64; the file of its function template ends with its entry point.
+/// Templates that launch our kernels by name. launch<"convolution"> launches the kernel troupe_dnn_convolution_f32 or
+/// troupe_dnn_convolution_f64; the file of its function template ends with its entry point.
 namespace troupe::dnn {
 
 /// Launches the kernel with this name for the type N.

@@ -15,9 +15,9 @@ namespace {
 constexpr std::int64_t panel_bytes = 2 << 20;  // so that the gathered matrix stays in the cache
 
 template <class N>
-struct convolution {
-  convolution(const execution_context& w, const convolution_attributes& f, const location& image,
-              const location& result, const location& filters)
+struct convolution_panels {
+  convolution_panels(const execution_context& w, const convolution_attributes& f, const location& image,
+                     const location& result, const location& filters)
       : work(w),
         g(windows::geometry::of(f.window, image.shape, result.shape, filters.shape.extents.data() + 2)),
         images(image.shape.extents[0]),
@@ -140,16 +140,16 @@ void for_each_line(const windows::geometry& g, F&& f) {
 }  // namespace
 
 template <class N>
-void convolve(const execution_context& w, const operator_step& step) {
+void convolution(const execution_context& w, const operator_step& step) {
   const auto attributes = step.attributes.as<convolution_attributes>();
   const location &x = step.inputs[0], &filters = step.inputs[1], &y = step.outputs[0];
-  const convolution<N> c(w, attributes, x, y, filters);
+  const convolution_panels<N> c(w, attributes, x, y, filters);
   const N *const from = w.elements<N>(x), *const weights = w.elements<N>(filters);
   N* const to = w.elements<N>(y);
-  const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
+  const std::int64_t positions = c.g.positions(), filter_count = c.groups * c.out_channels;
   if (c.is_depthwise()) {
-    w.team.spread(c.images * all_out, 1, [&](std::int64_t plane) {
-      const std::int64_t image = plane / all_out, k = plane % all_out;
+    w.team.spread(c.images * filter_count, 1, [&](std::int64_t plane) {
+      const std::int64_t image = plane / filter_count, k = plane % filter_count;
       const N* const in = from + (image * c.groups + k / c.out_channels) * c.g.image_size();
       N* const out = to + plane * positions;
       std::fill_n(out, positions, N(0));
@@ -161,7 +161,7 @@ void convolve(const execution_context& w, const operator_step& step) {
     });
     return;
   }
-  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+  c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
     const auto window = c.window_matrix(from, p);
     multiply<N>(blas::op::none, blas::op::none, p.count, c.out_channels, c.summands, window.data, window.ld,
                 weights + p.group * c.out_channels * c.summands, c.summands, 0,
@@ -173,7 +173,7 @@ template <class N>
 void convolution_data_gradient(const execution_context& w, const operator_step& step) {
   const auto attributes = step.attributes.as<convolution_attributes>();
   const location &dy = step.inputs[0], &filters = step.inputs[1], &dx = step.outputs[0];
-  const convolution<N> c(w, attributes, dx, dy, filters);
+  const convolution_panels<N> c(w, attributes, dx, dy, filters);
   const N *const from = w.elements<N>(dy), *const weights = w.elements<N>(filters);
   N* const to = w.elements<N>(dx);
   const std::int64_t positions = c.g.positions();
@@ -193,7 +193,7 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
     });
     return;
   }
-  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+  c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
     N* const image = to + p.which * c.channels * c.g.image_size();
     const bool is_product = p.workspace == nullptr;
     if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.g.image_size(), N(0));
@@ -210,16 +210,16 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
 template <class N>
 void convolution_weight_gradient(const execution_context& w, const operator_step& step) {
   const auto attributes = step.attributes.as<convolution_attributes>();
-  const location &dy = step.inputs[0], &x = step.inputs[1], &dw = step.outputs[0];
-  const convolution<N> c(w, attributes, x, dy, dw);
+  const location &dy = step.inputs[0], &x = step.inputs[1], &dfilters = step.outputs[0];
+  const convolution_panels<N> c(w, attributes, x, dy, dfilters);
   const N *const from = w.elements<N>(dy), *const images = w.elements<N>(x);
-  N* const to = w.elements<N>(dw);
-  const std::int64_t positions = c.g.positions(), all_out = c.groups * c.out_channels;
+  N* const to = w.elements<N>(dfilters);
+  const std::int64_t positions = c.g.positions(), filter_count = c.groups * c.out_channels;
   if (c.is_depthwise()) {
-    w.team.spread(all_out, 1, [&](std::int64_t k) {
+    w.team.spread(filter_count, 1, [&](std::int64_t k) {
       std::vector<double> sums(static_cast<std::size_t>(c.summands));
       for (std::int64_t i = 0; i < c.images; ++i) {
-        const N* const d = from + (i * all_out + k) * positions;
+        const N* const d = from + (i * filter_count + k) * positions;
         const N* const image = images + (i * c.groups + k / c.out_channels) * c.g.image_size();
         for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           double sum = 0;
@@ -232,7 +232,7 @@ void convolution_weight_gradient(const execution_context& w, const operator_step
     });
     return;
   }
-  c.for_each_panel([&](const typename convolution<N>::panel& p) {
+  c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
     const auto window = c.window_matrix(images, p);
     const bool begun = p.which >= c.groups || p.first > 0;
     multiply<N>(blas::op::transpose, blas::op::none, c.summands, c.out_channels, p.count, window.data, window.ld,
@@ -242,7 +242,7 @@ void convolution_weight_gradient(const execution_context& w, const operator_step
 }
 
 #define TROUPE_DNN_CONVOLUTIONS(N)                                                            \
-  template void convolve<N>(const execution_context&, const operator_step&);                  \
+  template void convolution<N>(const execution_context&, const operator_step&);               \
   template void convolution_data_gradient<N>(const execution_context&, const operator_step&); \
   template void convolution_weight_gradient<N>(const execution_context&, const operator_step&);
 TROUPE_DNN_CONVOLUTIONS(float)

@@ -165,7 +165,7 @@ computation conv_weight_backward::to_request() const {
 
 namespace troupe::dnn::detail {
 
-// y, dx and dw are each linear in both factors, so that their derivatives are convolutions too.
+// y, dx and dfilters are each linear in both factors, so that their derivatives are convolutions too.
 void differentiate_convolution(node_differentiation& d) {
   const value& a = d.in(0);
   const value& b = d.in(1);
