@@ -16,20 +16,20 @@ std::string to_string(const per_axis& p) {
   return out + (p.count() > most_spatial ? ", ...)" : ")");
 }
 
-std::int64_t positions_along(const slide& s, std::int64_t length, std::int64_t width) noexcept {
+std::int64_t positions_along(const slide& s, std::int64_t image, std::int64_t window) noexcept {
   std::int64_t reach = 0, largest = 0;
-  if (__builtin_mul_overflow(s.dilation, width - 1, &reach) ||
-      __builtin_add_overflow(length, s.padding_before + s.padding_after - 1, &largest) || reach > largest)
+  if (__builtin_mul_overflow(s.dilation, window - 1, &reach) ||
+      __builtin_add_overflow(image, s.padding_before + s.padding_after - 1, &largest) || reach > largest)
     return 0;
   return (largest - reach) / s.stride + 1;
 }
 
 geometry geometry::of(const slides& s, const tensor_shape& image, const tensor_shape& result,
-                      const std::int64_t* widths) noexcept {
+                      const std::int64_t* of_window) noexcept {
   geometry g;
   const std::size_t missing = most_spatial + first_spatial - image.rank;
   for (std::size_t i = first_spatial; i < image.rank; ++i)
-    g.set(missing + i - first_spatial, image.extents[i], result.extents[i], widths[i - first_spatial],
+    g.set(missing + i - first_spatial, image.extents[i], result.extents[i], of_window[i - first_spatial],
           s[i - first_spatial]);
   return g;
 }

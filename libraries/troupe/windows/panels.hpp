@@ -111,15 +111,15 @@ class panels {
   void gather_row(const part& p, std::int64_t number, N* to, Read& read) const {
     const position at = position_of(number);
     const std::int64_t first = first_of(p, at.image, 0);
-    for (std::int64_t i = 0; i < g_.width[0]; ++i)
-      for (std::int64_t j = 0; j < g_.width[1]; ++j) {
+    for (std::int64_t i = 0; i < g_.window[0]; ++i)
+      for (std::int64_t j = 0; j < g_.window[1]; ++j) {
         const std::int64_t x = source(0, at.at[0], i), y = source(1, at.at[1], j);
         if (x < 0 || y < 0) {
-          to = std::fill_n(to, g_.width[2] * p.channels, N(0));
+          to = std::fill_n(to, g_.window[2] * p.channels, N(0));
           continue;
         }
         const std::int64_t line = first + x * from_.spatial[0] + y * from_.spatial[1];
-        for (std::int64_t k = 0; k < g_.width[2]; ++k, to += p.channels) {
+        for (std::int64_t k = 0; k < g_.window[2]; ++k, to += p.channels) {
           const std::int64_t z = source(2, at.at[2], k);
           if (z < 0)
             std::fill_n(to, p.channels, N(0));
@@ -138,8 +138,8 @@ class panels {
   // backward, the window must have stride 1 along the last axis.
   template <class F>
   void for_each_run(const part& p, std::int64_t channel, std::int64_t f, F&& use) const {
-    const std::int64_t shift = g_.at(2, 0, f % g_.width[2]), step = backward_ ? 1 : g_.stride[2];
-    auto [first, last] = g_.positions_inside(2, f % g_.width[2]);
+    const std::int64_t shift = g_.at(2, 0, f % g_.window[2]), step = backward_ ? 1 : g_.stride[2];
+    auto [first, last] = g_.positions_inside(2, f % g_.window[2]);
     if (backward_) first += shift, last += shift;
     for_each_line(
         p, channel, f, [&](std::int64_t done, std::int64_t n, std::int64_t c, bool inside, std::int64_t line) {
@@ -153,7 +153,7 @@ class panels {
   // `inside`, `line` is the offset of the first element of the line that they read; otherwise they read 0.
   template <class F>
   void for_each_line(const part& p, std::int64_t channel, std::int64_t f, F&& use) const {
-    const std::int64_t j = f / g_.width[2] % g_.width[1], i = f / (g_.width[2] * g_.width[1]);
+    const std::int64_t j = f / g_.window[2] % g_.window[1], i = f / (g_.window[2] * g_.window[1]);
     position at = position_of(p.first);
     for (std::int64_t done = 0; done < p.count; next_line(at)) {
       const std::int64_t n = std::min(p.count - done, extents_[2] - at.at[2]);
@@ -178,8 +178,8 @@ class panels {
   // Does the same backward, for a window whose stride along the last axis is not 1: some positions read 0.
   template <class N, class Read>
   void gather_strided(const part& p, std::int64_t channel, std::int64_t f, N* to, Read& read) const {
-    const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, f % g_.width[2]);  // row o * step + shift reads o
-    const auto [begin, end] = g_.positions_inside(2, f % g_.width[2]);
+    const std::int64_t step = g_.stride[2], shift = g_.at(2, 0, f % g_.window[2]);  // row o * step + shift reads o
+    const auto [begin, end] = g_.positions_inside(2, f % g_.window[2]);
     const auto first_from = [&](std::int64_t c) { return c <= shift ? 0 : (c - shift + step - 1) / step; };
     for_each_line(p, channel, f,
                   [&](std::int64_t done, std::int64_t n, std::int64_t c, bool inside, std::int64_t line) {

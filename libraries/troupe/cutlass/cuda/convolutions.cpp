@@ -22,10 +22,10 @@ bool is_empty(const convolution_problem& p) noexcept {
 struct image_of_zeros {
   explicit image_of_zeros(const convolution_problem& p) noexcept : problem(p) {
     for (std::size_t i = 0; i < windows::most_spatial; ++i)
-      problem.window.set(i, p.window.width[i], 1, p.window.width[i], {});
+      problem.geometry.set(i, p.geometry.window[i], 1, p.geometry.window[i], {});
     problem.images = 1;
-    const std::uint64_t most = std::max(set_strides(problem.x, p.groups * p.channels, problem.window.in),
-                                        set_strides(problem.y, p.groups * p.outputs, problem.window.out));
+    const std::uint64_t most = std::max(set_strides(problem.x, p.groups * p.channels, problem.geometry.in),
+                                        set_strides(problem.y, p.groups * p.outputs, problem.geometry.out));
     bytes = round_up(most, alignment);
     set_address(alignment);
   }

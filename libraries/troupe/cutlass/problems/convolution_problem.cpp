@@ -22,11 +22,11 @@ convolution_problem make_problem(convolution_result result, const R& r, const X&
                                  const Y& y) {
   convolution_problem p;
   p.result = result, p.x = placed_tensor_of(x), p.filters = placed_tensor_of(filters), p.y = placed_tensor_of(y);
-  const tensor_shape &in = x.shape(), &width = filters.shape();
-  p.window = windows::geometry::of(windows::slides_of(r, in.rank - windows::first_spatial), in, y.shape(),
-                                   &width.extents[windows::first_spatial]);
+  const tensor_shape &in = x.shape(), &of_filters = filters.shape();
+  p.geometry = windows::geometry::of(windows::slides_of(r, in.rank - windows::first_spatial), in, y.shape(),
+                                     &of_filters.extents[windows::first_spatial]);
   p.images = in.extents[0], p.groups = r.groups;
-  p.channels = width.extents[1], p.outputs = width.extents[0] / r.groups;
+  p.channels = of_filters.extents[1], p.outputs = of_filters.extents[0] / r.groups;
   const windows::convolution_roles<dtype> types{x.type(), filters.type(), y.type()};
   p.sums = sums_of(types.first(result), types.second(result));
   p.tree = r.epilogue.encoded();

@@ -26,7 +26,7 @@ struct placed_tensor {
 struct convolution_problem {
   convolution_result result{};
   placed_tensor x, filters, y;
-  windows::geometry window;  ///< the filters' window over x
+  windows::geometry geometry;  ///< of x, y and the filters
   std::int64_t images = 0, groups = 1;
   /// Numbers of channels of x and of y in a group, before a paired epilogue halves those of the result.
   std::int64_t channels = 0, outputs = 0;

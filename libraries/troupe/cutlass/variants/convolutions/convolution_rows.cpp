@@ -14,7 +14,7 @@ std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit -
 // Returns the channels of a pixel in memory for which windows begin at multiples of 16 bytes.
 std::int64_t channels_in_memory(const convolution_problem& p) noexcept {
   std::int64_t channels = p.channels;
-  while (channels * p.window.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
+  while (channels * p.geometry.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
   return channels;
 }
 // Bytes of a line in a stage, which is one element of the filter.
@@ -23,10 +23,10 @@ constexpr std::int64_t stage_bytes = 128;
 }  // namespace
 
 bool has_rows_as_channels(const convolution_problem& p) {
-  const windows::geometry& w = p.window;
-  if (p.result == convolution_result::dx || p.groups != 1 || w.width[last] < 2 || w.dilation[last] != 1) return false;
+  const windows::geometry& w = p.geometry;
+  if (p.result == convolution_result::dx || p.groups != 1 || w.window[last] < 2 || w.dilation[last] != 1) return false;
   const std::int64_t channels = channels_in_memory(p);
-  if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.width[last] * size_of(p.x.type) > stage_bytes)
+  if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.window[last] * size_of(p.x.type) > stage_bytes)
     return false;
   // The product for dfilters has additional columns that are discarded, so no operand of the epilogue may have columns.
   return p.result == convolution_result::y || (!epilogue_plan_of(p).is_separate && p.tree.memory().empty());
@@ -35,11 +35,11 @@ bool has_rows_as_channels(const convolution_problem& p) {
 convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t memory) {
   convolution_of_rows out{.problem = p};
   convolution_problem& q = out.problem;
-  const windows::geometry& w = p.window;
+  const windows::geometry& w = p.geometry;
   memory_pieces pieces{memory};
   const bool forward = p.result == convolution_result::y;
   const std::int64_t pixel = channels_in_memory(p),
-                     row = up(w.width[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
+                     row = up(w.window[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
                      taps = up(row, pixel) / pixel, width = (w.out[last] - 1) * w.stride[last] + taps;
 
   // The copied image is padded with zeros. A window's row may end between two pixels, but never beyond the image's row.
@@ -76,8 +76,8 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   q.filters = {rows.address, filters.type, rows.item, 1, {rows.spatial_strides[2], rows.spatial_strides[1], 0}};
 
   q.channels = row;
-  q.window.in[last] = w.out[last], q.window.width[last] = 1, q.window.padding_before[last] = 0,
-  q.window.stride[last] = 1;
+  q.geometry.in[last] = w.out[last], q.geometry.window[last] = 1, q.geometry.padding_before[last] = 0,
+  q.geometry.stride[last] = 1;
   out.bytes = pieces.next - memory;
   return out;
 }

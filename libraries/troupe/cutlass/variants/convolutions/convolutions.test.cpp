@@ -154,17 +154,17 @@ class cutlass_convolution_steps : public ::testing::Test {
     for (std::size_t i = static_cast<std::size_t>(between(0, 2)); i < 3; ++i) {
       const windows::slide slide{between(0, 2), between(0, 2), between(1, 3), between(1, 2)};
       const std::int64_t width = between(1, 3), in = between(4, 7);
-      p.window.set(
+      p.geometry.set(
           i, in,
           (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
           width, slide);
     }
-    const auto& w = p.window;
+    const auto& w = p.geometry;
     const auto make = [&](std::int64_t items, std::int64_t channels, const std::int64_t* e) {
       return std::make_unique<tensor>(position5{items, channels, e[0], e[1], e[2]}, random, channels_last);
     };
     s.x = make(p.images, p.groups * p.channels, w.in), s.y = make(p.images, p.groups * p.outputs, w.out);
-    s.filters = make(p.groups * p.outputs, p.channels, w.width);
+    s.filters = make(p.groups * p.outputs, p.channels, w.window);
     p.x = s.x->placed(), p.y = s.y->placed(), p.filters = s.filters->placed();
     const epilogue::node sum{.what = epilogue::op::accumulator};
     tree = epilogue::encode_tree({&sum, 1}, {}, {});
@@ -178,7 +178,7 @@ class cutlass_convolution_steps : public ::testing::Test {
     const windows::convolution_roles<tensor*> all{s.x.get(), s.filters.get(), s.y.get()};
     windows::convolution_definition c{p.result, {}, p.groups, {s.x->shape(), s.filters->shape(), s.y->shape()}};
     for (std::size_t i = 0; i < 3; ++i)
-      c.window[i] = {p.window.padding_before[i], 0, p.window.stride[i], p.window.dilation[i]};
+      c.window[i] = {p.geometry.padding_before[i], 0, p.geometry.stride[i], p.geometry.dilation[i]};
     const auto element_of = [](tensor& t) {
       return
           [&t](const windows::tensor_index& at) { return static_cast<double>(t[{at[0], at[1], at[2], at[3], at[4]}]); };
@@ -260,8 +260,8 @@ TEST_F(cutlass_convolution_steps, an_impossible_plan_is_refused_and_the_nearest_
 
 TEST_F(cutlass_convolution_steps, more_positions_than_kernels_count_are_refused) {
   setting s = any(convolution_result::y, true);
-  s.p.window = {};
-  for (const std::size_t i : {1, 2}) s.p.window.set(i, 1 << 10, 1 << 10, 1, {});
+  s.p.geometry = {};
+  for (const std::size_t i : {1, 2}) s.p.geometry.set(i, 1 << 10, 1 << 10, 1, {});
   s.p.images = 1 << 11;
   const auto refused = work_of(s.p, needed_copies(s.p), 0);
   ASSERT_FALSE(refused);

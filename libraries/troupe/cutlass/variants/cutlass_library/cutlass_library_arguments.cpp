@@ -51,11 +51,11 @@ vendor::launch launch_of(const vendor::kernel_variant& c, const problem& p, cons
 
 vendor::launch launch_of(const convolution_problem& p, const kernel_signature& f, const cutlass_library_epilogue& e) {
   const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
-  const windows::geometry& w = p.window;
+  const windows::geometry& w = p.geometry;
   vendor::launch l{};
   l.images = narrow(p.images), l.channels = narrow(p.channels), l.filters = narrow(p.outputs);
   l.height = narrow(w.in[1]), l.width = narrow(w.in[2]);
-  l.filter_height = narrow(w.width[1]), l.filter_width = narrow(w.width[2]);
+  l.filter_height = narrow(w.window[1]), l.filter_width = narrow(w.window[2]);
   l.pad_height = narrow(w.padding_before[1]), l.pad_width = narrow(w.padding_before[2]);
   l.stride_height = narrow(w.stride[1]), l.stride_width = narrow(w.stride[2]);
   l.dilation_height = narrow(w.dilation[1]), l.dilation_width = narrow(w.dilation[2]);

@@ -287,7 +287,7 @@ bool is_packed(const placed_tensor& t, const std::int64_t (&extents)[windows::mo
 // Returns true if the padding along an axis is the same on both sides. With such padding, the window has w.out[i]
 // positions.
 bool is_symmetric(const windows::geometry& w, std::size_t i) noexcept {
-  return (w.in[i] + 2 * w.padding_before[i] - ((w.width[i] - 1) * w.dilation[i] + 1)) / w.stride[i] + 1 == w.out[i];
+  return (w.in[i] + 2 * w.padding_before[i] - ((w.window[i] - 1) * w.dilation[i] + 1)) / w.stride[i] + 1 == w.out[i];
 }
 
 refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p, const problem& q,
@@ -299,16 +299,16 @@ refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p
                                                         : vendor::conv_weight_gradient;
   r.require(c.kind == kind, [&] { return cat("computes no ", to_string(p.result)); });
   require_gpu(r, c, gpu);
-  const windows::geometry& w = p.window;
+  const windows::geometry& w = p.geometry;
   r.require(is(c.a, name_of_factor(p.x.type, f.head)) && p.filters.type == p.x.type && p.y.type == p.x.type,
             [&] { return cat("convolves ", c.a, " and stores ", c.d); });
   if (!require_epilogue(r, c, e)) return r.result();
   r.require(p.groups == 1 && !p.paired, [] { return "has no groups of channels"; });
-  r.require(w.in[0] == 1 && w.out[0] == 1 && w.width[0] == 1, [] { return "has at most two spatial axes"; });
+  r.require(w.in[0] == 1 && w.out[0] == 1 && w.window[0] == 1, [] { return "has at most two spatial axes"; });
   r.require(is_symmetric(w, 1) && is_symmetric(w, 2),
             [] { return "takes equal padding before and after an image: leave padding_after out"; });
   r.require(is_packed(p.x, w.in, p.channels, p.images) && is_packed(p.y, w.out, p.outputs, p.images) &&
-                is_packed(p.filters, w.width, p.channels, p.outputs),
+                is_packed(p.filters, w.window, p.channels, p.outputs),
             [] { return "takes images and filters stored as item x height x width x channel without gaps"; });
   constexpr std::int64_t most = 0x7fffffff;
   r.require(p.images * w.image_size() * p.channels <= most && p.images * w.positions() * p.outputs <= most &&
@@ -327,7 +327,7 @@ refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p
 }
 
 extents extents_of(const convolution_problem& p) noexcept {
-  const windows::geometry& w = p.window;
+  const windows::geometry& w = p.geometry;
   const std::int64_t in = p.images * w.image_size(), out = p.images * w.positions(), taps = w.window_size();
   switch (p.result) {
     case convolution_result::y:
@@ -348,8 +348,8 @@ std::optional<cutlass_library_epilogue> cutlass_library_epilogue_of(const kernel
 problem as_product(const convolution_problem& p) {
   problem q;
   const bool filters = p.result == convolution_result::dfilters;
-  q.n = filters ? p.window.window_size() * p.channels : p.result == convolution_result::y ? p.outputs : p.channels;
-  q.m = filters ? p.outputs : p.result == convolution_result::y ? p.window.positions() : p.window.image_size();
+  q.n = filters ? p.geometry.window_size() * p.channels : p.result == convolution_result::y ? p.outputs : p.channels;
+  q.m = filters ? p.outputs : p.result == convolution_result::y ? p.geometry.positions() : p.geometry.image_size();
   q.batch = filters ? 1 : p.images, q.k = 1;
   q.d = {p.computed().address, p.computed().type, q.n, 1, q.m * q.n};
   q.a = q.b = {p.x.address, p.x.type, 1, 1, 0};

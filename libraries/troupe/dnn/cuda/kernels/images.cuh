@@ -109,13 +109,13 @@ __device__ void resampling_gradient(const kernel_arguments::resampling_arguments
 
 template <class N>
 __device__ void pool_with_indexes(const kernel_arguments::indexed_pooling_arguments& r) {
-  const i64 positions = count_of(r.g.out), width = count_of(r.g.width);
+  const i64 positions = count_of(r.g.out), window_size = count_of(r.g.window);
   for (i64 n = first_of_thread(); n < r.planes * positions; n += all_threads()) {
     const N* const image = static_cast<const N*>(r.x) + n / positions * count_of(r.g.in);
     const position3 position = position3_of(n % positions, r.g.out);
     i64 best = -1;
-    for (i64 f = 0; f < width; ++f) {
-      const i64 at = image_element(r.g, position, position3_of(f, r.g.width));
+    for (i64 f = 0; f < window_size; ++f) {
+      const i64 at = image_element(r.g, position, position3_of(f, r.g.window));
       if (at >= 0 && (best < 0 || is_better(image[at], image[best]))) best = at;
     }
     static_cast<N*>(r.to)[n] = image[best];
@@ -126,14 +126,14 @@ __device__ void pool_with_indexes(const kernel_arguments::indexed_pooling_argume
 /// Computes the gradient of each element of the image from all windows whose maximum is that element.
 template <class N>
 __device__ void pool_index_gradient(const kernel_arguments::indexed_pooling_arguments& r) {
-  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width);
+  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), window_size = count_of(r.g.window);
   for (i64 n = first_of_thread(); n < r.planes * inside; n += all_threads()) {
     const i64 plane = n / inside * positions;
     const position3 here = position3_of(n % inside, r.g.in);
     const N number = static_cast<N>(n % inside);
     N sum = 0;
-    for (i64 f = 0; f < width; ++f) {
-      const i64 position = window_position(r.g, here, position3_of(f, r.g.width));
+    for (i64 f = 0; f < window_size; ++f) {
+      const i64 position = window_position(r.g, here, position3_of(f, r.g.window));
       if (position >= 0 && static_cast<const N*>(r.given)[plane + position] == number)
         sum += static_cast<const N*>(r.dy)[plane + position];
     }

@@ -43,7 +43,7 @@ __device__ inline i64 window_position(const windows::geometry& g, const position
 
 template <class N>
 __device__ void convolution(const kernel_arguments::convolution_arguments& r) {
-  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width),
+  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), window_size = count_of(r.g.window),
             filter_count = r.groups * r.out_channels;
   const N *const x = static_cast<const N*>(r.a), *const filters = static_cast<const N*>(r.b);
   for (i64 n = first_of_thread(); n < r.images * filter_count * positions; n += all_threads()) {
@@ -51,11 +51,11 @@ __device__ void convolution(const kernel_arguments::convolution_arguments& r) {
     const position3 position = position3_of(n % positions, r.g.out);
     const i64 first = (plane / filter_count * r.groups + k / r.out_channels) * r.channels;
     N sum = 0;
-    for (i64 f = 0; f < width; ++f) {
-      const i64 at = image_element(r.g, position, position3_of(f, r.g.width));
+    for (i64 f = 0; f < window_size; ++f) {
+      const i64 at = image_element(r.g, position, position3_of(f, r.g.window));
       if (at < 0) continue;
       for (i64 c = 0; c < r.channels; ++c)
-        sum = multiply_add(x[(first + c) * inside + at], filters[(k * r.channels + c) * width + f], sum);
+        sum = multiply_add(x[(first + c) * inside + at], filters[(k * r.channels + c) * window_size + f], sum);
     }
     static_cast<N*>(r.to)[n] = sum;
   }
@@ -63,7 +63,7 @@ __device__ void convolution(const kernel_arguments::convolution_arguments& r) {
 
 template <class N>
 __device__ void convolution_data_gradient(const kernel_arguments::convolution_arguments& r) {
-  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width),
+  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), window_size = count_of(r.g.window),
             image_channels = r.groups * r.channels;
   const N *const dy = static_cast<const N*>(r.a), *const filters = static_cast<const N*>(r.b);
   for (i64 n = first_of_thread(); n < r.images * image_channels * inside; n += all_threads()) {
@@ -71,12 +71,12 @@ __device__ void convolution_data_gradient(const kernel_arguments::convolution_ar
     const position3 image = position3_of(n % inside, r.g.in);
     const i64 first = (plane / image_channels * r.groups + group) * r.out_channels;
     N sum = 0;
-    for (i64 f = 0; f < width; ++f) {
-      const i64 at = window_position(r.g, image, position3_of(f, r.g.width));
+    for (i64 f = 0; f < window_size; ++f) {
+      const i64 at = window_position(r.g, image, position3_of(f, r.g.window));
       if (at < 0) continue;
       for (i64 k = 0; k < r.out_channels; ++k)
         sum = multiply_add(dy[(first + k) * positions + at],
-                           filters[((group * r.out_channels + k) * r.channels + c) * width + f], sum);
+                           filters[((group * r.out_channels + k) * r.channels + c) * window_size + f], sum);
     }
     static_cast<N*>(r.to)[n] = sum;
   }
@@ -84,12 +84,12 @@ __device__ void convolution_data_gradient(const kernel_arguments::convolution_ar
 
 template <class N>
 __device__ void convolution_weight_gradient(const kernel_arguments::convolution_arguments& r) {
-  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width),
+  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), window_size = count_of(r.g.window),
             filter_count = r.groups * r.out_channels;
   const N *const dy = static_cast<const N*>(r.a), *const x = static_cast<const N*>(r.b);
-  for (i64 n = blockIdx.x; n < filter_count * r.channels * width; n += gridDim.x) {
-    const i64 k = n / (r.channels * width), c = n / width % r.channels;
-    const position3 f = position3_of(n % width, r.g.width);
+  for (i64 n = blockIdx.x; n < filter_count * r.channels * window_size; n += gridDim.x) {
+    const i64 k = n / (r.channels * window_size), c = n / window_size % r.channels;
+    const position3 f = position3_of(n % window_size, r.g.window);
     double mine = 0;
     for (i64 i = threadIdx.x; i < r.images * positions; i += set_threads) {
       const i64 image = i / positions, position = i % positions;
@@ -111,40 +111,40 @@ __device__ bool is_better(N x, N best) {
 
 template <class N>
 __device__ void pool(const kernel_arguments::pooling_arguments& r) {
-  const i64 positions = count_of(r.g.out), width = count_of(r.g.width);
+  const i64 positions = count_of(r.g.out), window_size = count_of(r.g.window);
   for (i64 n = first_of_thread(); n < r.planes * positions; n += all_threads()) {
     const N* const image = static_cast<const N*>(r.x) + n / positions * count_of(r.g.in);
     const position3 position = position3_of(n % positions, r.g.out);
     N best = 0, sum = 0;
     i64 count = 0;
-    for (i64 f = 0; f < width; ++f) {
-      const i64 at = image_element(r.g, position, position3_of(f, r.g.width));
+    for (i64 f = 0; f < window_size; ++f) {
+      const i64 at = image_element(r.g, position, position3_of(f, r.g.window));
       if (at < 0) continue;
       if (count++ == 0 || is_better(image[at], best)) best = image[at];
       sum += image[at];
     }
     const auto kind = static_cast<pooling_kind>(r.kind);
     static_cast<N*>(r.to)[n] =
-        kind == pooling_kind::maximum ? best : sum / static_cast<N>(kind == pooling_kind::mean ? width : count);
+        kind == pooling_kind::maximum ? best : sum / static_cast<N>(kind == pooling_kind::mean ? window_size : count);
   }
 }
 
 /// Computes the gradient of each element of the image from the results of all windows that contain it.
 template <class N>
 __device__ void pool_gradient(const kernel_arguments::pooling_arguments& r) {
-  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), width = count_of(r.g.width);
+  const i64 positions = count_of(r.g.out), inside = count_of(r.g.in), window_size = count_of(r.g.window);
   const auto kind = static_cast<pooling_kind>(r.kind);
   for (i64 n = first_of_thread(); n < r.planes * inside; n += all_threads()) {
     const i64 plane = n / inside;
     const position3 here = position3_of(n % inside, r.g.in);
     N sum = 0;
-    for (i64 f = 0; f < width; ++f) {
-      const i64 at_result = window_position(r.g, here, position3_of(f, r.g.width));
+    for (i64 f = 0; f < window_size; ++f) {
+      const i64 at_result = window_position(r.g, here, position3_of(f, r.g.window));
       if (at_result < 0) continue;
       const position3 position = position3_of(at_result, r.g.out);
       i64 best = -1, count = 0;
-      for (i64 w = 0; kind != pooling_kind::mean && w < width; ++w) {
-        const i64 at = image_element(r.g, position, position3_of(w, r.g.width));
+      for (i64 w = 0; kind != pooling_kind::mean && w < window_size; ++w) {
+        const i64 at = image_element(r.g, position, position3_of(w, r.g.window));
         if (at < 0) continue;
         ++count;
         if (kind != pooling_kind::maximum) continue;
@@ -155,7 +155,7 @@ __device__ void pool_gradient(const kernel_arguments::pooling_arguments& r) {
       if (kind == pooling_kind::maximum)
         sum += best == n % inside ? d : N(0);
       else
-        sum += d / static_cast<N>(kind == pooling_kind::mean ? width : count);
+        sum += d / static_cast<N>(kind == pooling_kind::mean ? window_size : count);
     }
     static_cast<N*>(r.to)[n] = sum;
   }

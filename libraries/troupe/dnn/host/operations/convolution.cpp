@@ -32,7 +32,7 @@ struct convolution_panels {
   // padding.
   bool is_product() const noexcept {
     for (std::size_t i = 0; i < windows::most_spatial; ++i)
-      if (g.width[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
+      if (g.window[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
     return true;
   }
   // Returns true if each group has one channel of the image. Loops are faster then, because a product would have few
@@ -123,16 +123,16 @@ void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64
 // with the results in this line at which the window element is inside the image. Used for groups of one channel.
 template <class N, class F>
 void for_each_line(const windows::geometry& g, F&& f) {
-  for (std::int64_t i = 0; i < g.width[0]; ++i)
-    for (std::int64_t j = 0; j < g.width[1]; ++j)
-      for (std::int64_t k = 0; k < g.width[2]; ++k) {
+  for (std::int64_t i = 0; i < g.window[0]; ++i)
+    for (std::int64_t j = 0; j < g.window[1]; ++j)
+      for (std::int64_t k = 0; k < g.window[2]; ++k) {
         const auto [a0, a1] = g.positions_inside(0, i);
         const auto [b0, b1] = g.positions_inside(1, j);
         const auto [c0, c1] = g.positions_inside(2, k);
         for (std::int64_t a = a0; a < a1; ++a)
           for (std::int64_t b = b0; b < b1; ++b)
             if (c1 > c0)
-              f((i * g.width[1] + j) * g.width[2] + k, (a * g.out[1] + b) * g.out[2] + c0,
+              f((i * g.window[1] + j) * g.window[2] + k, (a * g.out[1] + b) * g.out[2] + c0,
                 (g.at(0, a, i) * g.in[1] + g.at(1, b, j)) * g.in[2] + g.at(2, c0, k), c1 - c0);
       }
 }

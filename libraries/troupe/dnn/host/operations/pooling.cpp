@@ -39,13 +39,13 @@ TROUPE_INLINE void add_to_sums(double* sums, const N* x, std::int64_t stride, st
 // positions of the line of results [a, b, *] at which the window element is inside the image.
 template <class F>
 TROUPE_INLINE void for_each_window_element(const windows::geometry& g, std::int64_t a, std::int64_t b, F&& f) {
-  for (std::int64_t i = 0; i < g.width[0]; ++i) {
+  for (std::int64_t i = 0; i < g.window[0]; ++i) {
     const std::int64_t x = g.at(0, a, i);
     if (x < 0 || x >= g.in[0]) continue;
-    for (std::int64_t j = 0; j < g.width[1]; ++j) {
+    for (std::int64_t j = 0; j < g.window[1]; ++j) {
       const std::int64_t y = g.at(1, b, j);
       if (y < 0 || y >= g.in[1]) continue;
-      for (std::int64_t k = 0; k < g.width[2]; ++k) {
+      for (std::int64_t k = 0; k < g.window[2]; ++k) {
         const auto [first, last] = g.positions_inside(2, k);
         if (last > first) f((x * g.in[1] + y) * g.in[2] + g.at(2, first, k), first, last - first);
       }
