@@ -58,7 +58,7 @@ inline bool find_position(const slides& s, const tensor_shape& result_shape, con
 /// A convolution or one of its gradients, defined element by element.
 struct convolution_definition {
   convolution_result what;
-  slides window;
+  windows::slides slides;
   std::int64_t groups;
   convolution_roles<tensor_shape> shapes;  ///< strides are not used
 
@@ -80,21 +80,21 @@ struct convolution_definition {
       case convolution_result::y:
         for_each_index(filters, 1, {at[1]}, [&](const tensor_index& filter) {
           tensor_index image{at[0], at[1] / outputs * channels + filter[1]};
-          if (find_in_image(window, x, at, filter, image)) f(image, filter);
+          if (find_in_image(slides, x, at, filter, image)) f(image, filter);
         });
         return;
       case convolution_result::dx:
         for (std::int64_t k = at[1] / channels * outputs, end = k + outputs; k < end; ++k)
           for_each_index(filters, first_spatial, {k, at[1] % channels}, [&](const tensor_index& filter) {
             tensor_index out{at[0], k};
-            if (find_position(window, y, at, filter, out)) f(out, filter);
+            if (find_position(slides, y, at, filter, out)) f(out, filter);
           });
         return;
       case convolution_result::dfilters:
         for (std::int64_t n = 0; n < y.extents[0]; ++n)
           for_each_index(y, first_spatial, {n, at[0]}, [&](const tensor_index& out) {
             tensor_index image{n, at[0] / outputs * channels + at[1]};
-            if (find_in_image(window, x, out, at, image)) f(out, image);
+            if (find_in_image(slides, x, out, at, image)) f(out, image);
           });
     }
   }

@@ -167,7 +167,7 @@ struct case_tensors {
     const windows::convolution_roles<stored_tensor*> all{&x, &filters, &y};
     windows::convolution_definition c{of.result, {}, of.groups, {x.shape(3), filters.shape(3), y.shape(3)}};
     for (std::size_t i = 0; i < 3; ++i)
-      c.window[i] = {of.padding_before[i], of.padding_after[i], of.stride[i], of.dilation[i]};
+      c.slides[i] = {of.padding_before[i], of.padding_after[i], of.stride[i], of.dilation[i]};
     const auto element_of = [](stored_tensor& t) {
       return [&t](const windows::tensor_index& at) { return t.get({at[0], at[1], at[2], at[3], at[4]}); };
     };

@@ -36,7 +36,7 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
 std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f) {
   if (what == op::convolution) return {};
   if (what == op::convolution_data_gradient) return {78};
-  const bool is_symmetric = std::all_of(f.window.begin(), f.window.end(),
+  const bool is_symmetric = std::all_of(f.slides.begin(), f.slides.end(),
                                         [](const windows::slide& s) { return s.padding_before == s.padding_after; });
   return is_symmetric ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
 }

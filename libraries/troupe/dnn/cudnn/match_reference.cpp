@@ -51,7 +51,7 @@ double match_reference::convolution(const encoded_node& n, const axis_values& at
     return [this, t = n.inputs[i]](const axis_values& where) { return this->at(t, where); };
   };
   return windows::convolution_definition{
-      what, f.window, f.groups,
+      what, f.slides, f.groups,
       convolution_roles<tensor_shape>::of(what, shape(n.inputs[0]), shape(n.inputs[1]), shape(n.outputs[0]))}
       .element(at, input(0), input(1));
 }

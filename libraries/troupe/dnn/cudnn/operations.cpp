@@ -84,10 +84,10 @@ operations::tensor operations::constant(double n, dtype type) {
 void operations::convolution(op what, const convolution_attributes& f, dtype compute, tensor a, tensor b, tensor to) {
   describe('c', what, f, compute, a, b, to);
   const std::size_t count = rank_ - 2;
-  const auto padding_before = spatial(f.window, &windows::slide::padding_before, count),
-             padding_after = spatial(f.window, &windows::slide::padding_after, count),
-             strides = spatial(f.window, &windows::slide::stride, count),
-             dilations = spatial(f.window, &windows::slide::dilation, count);
+  const auto padding_before = spatial(f.slides, &windows::slide::padding_before, count),
+             padding_after = spatial(f.slides, &windows::slide::padding_after, count),
+             strides = spatial(f.slides, &windows::slide::stride, count),
+             dilations = spatial(f.slides, &windows::slide::dilation, count);
   descriptor c(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   c.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
       .set<CUDNN_ATTR_CONVOLUTION_CONV_MODE>(CUDNN_CROSS_CORRELATION)

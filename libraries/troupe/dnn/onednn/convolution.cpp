@@ -50,7 +50,7 @@ class convolution_builder {
         filters_(layout_of_filters(c.filters, c.attributes.groups)),
         result_(layout_of(c.result)) {
     for (std::size_t i = 0; i < windows::most_spatial; ++i) {
-      const windows::slide& s = c.attributes.window[i];
+      const windows::slide& s = c.attributes.slides[i];
       stride_[i] = s.stride, dilation_[i] = s.dilation - 1;
       padding_before_[i] = s.padding_before, padding_after_[i] = s.padding_after;
     }

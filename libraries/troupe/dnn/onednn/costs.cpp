@@ -39,7 +39,7 @@ bool has_unit_filters(const convolution_cost& c) noexcept {
 // image is read at one position.
 bool is_product(const convolution_cost& c) noexcept {
   for (std::size_t i = 2; i < c.image.rank; ++i)
-    if (c.image.extents[i] != c.result.extents[i] || c.attributes.window[i - 2].padding_before != 0) return false;
+    if (c.image.extents[i] != c.result.extents[i] || c.attributes.slides[i - 2].padding_before != 0) return false;
   return has_unit_filters(c);
 }
 
@@ -68,7 +68,7 @@ double convolution_cost::of_own_loops() const noexcept {
     constexpr double per_line = 3.3, per_strided_flop = 0.15;
     const std::size_t last = result.rank - 1;
     const double lines = flops / 2 / static_cast<double>(result.extents[last]);
-    const bool has_strides = attributes.window[last - 2].stride != 1;
+    const bool has_strides = attributes.slides[last - 2].stride != 1;
     return (per_flop[what] + (has_strides ? per_strided_flop : 0)) * flops + per_line * lines + other_time;
   }
   constexpr double per_flop_in_groups = 0.03;

@@ -178,7 +178,7 @@ class cutlass_convolution_steps : public ::testing::Test {
     const windows::convolution_roles<tensor*> all{s.x.get(), s.filters.get(), s.y.get()};
     windows::convolution_definition c{p.result, {}, p.groups, {s.x->shape(), s.filters->shape(), s.y->shape()}};
     for (std::size_t i = 0; i < 3; ++i)
-      c.window[i] = {p.geometry.padding_before[i], 0, p.geometry.stride[i], p.geometry.dilation[i]};
+      c.slides[i] = {p.geometry.padding_before[i], 0, p.geometry.stride[i], p.geometry.dilation[i]};
     const auto element_of = [](tensor& t) {
       return
           [&t](const windows::tensor_index& at) { return static_cast<double>(t[{at[0], at[1], at[2], at[3], at[4]}]); };

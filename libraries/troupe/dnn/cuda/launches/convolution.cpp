@@ -14,7 +14,7 @@ result<void> enqueue_convolution(const operator_step& s, const execution_context
   const auto [image, filters, result] = convolution_roles<const tensor_shape&>::of(
       computed_by(s.what), s.inputs[0].shape, s.inputs[1].shape, s.outputs[0].shape);
   const kernel_arguments::convolution_arguments r{
-      .g = windows::geometry::of(f.window, image, result, filters.extents.data() + 2),
+      .g = windows::geometry::of(f.slides, image, result, filters.extents.data() + 2),
       .images = image.extents[0],
       .groups = f.groups,
       .channels = filters.extents[1],

@@ -12,7 +12,7 @@ result<void> enqueue_pooling(const operator_step& s, const execution_context& w)
   const bool forward = s.what == op::pooling;
   const tensor_shape& image = forward ? s.inputs[0].shape : s.outputs[0].shape;
   const tensor_shape& result = forward ? s.outputs[0].shape : s.inputs[0].shape;
-  const kernel_arguments::pooling_arguments r{.g = windows::geometry::of(f.window, image, result, f.extents),
+  const kernel_arguments::pooling_arguments r{.g = windows::geometry::of(f.slides, image, result, f.extents),
                                               .planes = image.extents[0] * image.extents[1],
                                               .kind = static_cast<std::int64_t>(f.kind),
                                               .x = forward               ? w.at(s.inputs[0])
@@ -29,7 +29,7 @@ result<void> enqueue_indexed_pooling(const operator_step& s, const execution_con
   const bool forward = s.what == op::pooling_with_indexes;
   const location &from = s.inputs[0], &to = s.outputs[0];
   const tensor_shape &image = forward ? from.shape : to.shape, &result = forward ? to.shape : from.shape;
-  const kernel_arguments::indexed_pooling_arguments r{.g = windows::geometry::of(f.window, image, result, f.extents),
+  const kernel_arguments::indexed_pooling_arguments r{.g = windows::geometry::of(f.slides, image, result, f.extents),
                                                       .planes = image.extents[0] * image.extents[1],
                                                       .x = forward ? w.at(from) : nullptr,
                                                       .dy = forward ? nullptr : w.at(from),

@@ -19,7 +19,7 @@ struct convolution_panels {
   convolution_panels(const execution_context& w, const convolution_attributes& f, const location& image,
                      const location& result, const location& filters)
       : work(w),
-        g(windows::geometry::of(f.window, image.shape, result.shape, filters.shape.extents.data() + 2)),
+        g(windows::geometry::of(f.slides, image.shape, result.shape, filters.shape.extents.data() + 2)),
         images(image.shape.extents[0]),
         groups(f.groups),
         channels(image.shape.extents[1] / f.groups),

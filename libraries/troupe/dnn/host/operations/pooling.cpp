@@ -187,7 +187,7 @@ template <class N>
 void pool(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0];
-  const auto g = windows::geometry::of(f.window, x.shape, y.shape, f.extents);
+  const auto g = windows::geometry::of(f.slides, x.shape, y.shape, f.extents);
   const N* const from = w.elements<N>(x);
   N* const to = w.elements<N>(y);
   w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
@@ -200,7 +200,7 @@ void pool_gradient(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &dy = step.inputs[0], &dx = step.outputs[0];
   const location* const x = step.inputs.size() > 1 ? &step.inputs[1] : nullptr;  // only if kind is maximum
-  const auto g = windows::geometry::of(f.window, dx.shape, dy.shape, f.extents);
+  const auto g = windows::geometry::of(f.slides, dx.shape, dy.shape, f.extents);
   const N* const from = w.elements<N>(dy);
   const N* const images = x != nullptr ? w.elements<N>(*x) : nullptr;
   N* const to = w.elements<N>(dx);
@@ -214,7 +214,7 @@ template <class N>
 void pool_with_indexes(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0], &indexes = step.outputs[1];
-  const auto g = windows::geometry::of(f.window, x.shape, y.shape, f.extents);
+  const auto g = windows::geometry::of(f.slides, x.shape, y.shape, f.extents);
   const N* const from = w.elements<N>(x);
   N *const to = w.elements<N>(y), *const where = w.elements<N>(indexes);
   w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
@@ -226,7 +226,7 @@ template <class N>
 void pool_index_gradient(const execution_context& w, const operator_step& step) {
   const auto f = step.attributes.as<pooling_attributes>();
   const location &dy = step.inputs[0], &indexes = step.inputs[1], &dx = step.outputs[0];
-  const auto g = windows::geometry::of(f.window, dx.shape, dy.shape, f.extents);
+  const auto g = windows::geometry::of(f.slides, dx.shape, dy.shape, f.extents);
   const N *const from = w.elements<N>(dy), *const where = w.elements<N>(indexes);
   N* const to = w.elements<N>(dx);
   w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {

@@ -11,9 +11,9 @@ namespace troupe::dnn {
 
 using windows::convolution_result, windows::convolution_roles;
 
-/// The attributes of a convolution and its gradients.
+/// The attributes of a convolution and its gradients. The extents of the window are those of the filters.
 struct convolution_attributes {
-  windows::slides window{};
+  windows::slides slides{};
   std::int64_t groups;
 };
 

@@ -11,8 +11,8 @@ namespace troupe::dnn {
 
 /// The attributes of a pooling and its gradient.
 struct pooling_attributes {
-  std::int64_t extents[windows::most_spatial];
-  windows::slides window;
+  std::int64_t extents[windows::most_spatial];  ///< the window's
+  windows::slides slides;
   pooling_kind kind;
 };
 

@@ -32,7 +32,7 @@ pooling_attributes attributes_of(node_maker& m, per_axis window, const pooling_o
       !m.has_numbers("stride", all.stride, spatial, 1) || !m.has_numbers("dilation", o.dilation, spatial, 1))
     return f;
   for (std::size_t i = 0; i < spatial; ++i) f.extents[i] = window[i];
-  f.window = windows::slides_of(all, spatial);
+  f.slides = windows::slides_of(all, spatial);
   return f;
 }
 
@@ -50,7 +50,7 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
 
 // Returns true if each of `count` windows along a spatial axis contains an element of the image.
 bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
-  const auto& [padding, after, stride, dilation] = f.window[i];
+  const auto& [padding, after, stride, dilation] = f.slides[i];
   if ((f.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
   // A window that begins before the image misses it if its first element with a coordinate of at least 0 has one of at
   // least `length`. Modulo the dilation, these elements are at `first`, `first + stride` and so on.
@@ -66,7 +66,7 @@ bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t co
 void slide(node_maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
   std::copy(x.begin(), x.end(), y.begin());
   for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
-    y[i + 2] = windows::positions_along(f.window[i], x[i + 2], f.extents[i]);
+    y[i + 2] = windows::positions_along(f.slides[i], x[i + 2], f.extents[i]);
     if (y[i + 2] < 1)
       return m.refuse("window", cat("is ", f.extents[i]),
                       cat("a window that fits into the padded image; x is ", node_maker::text_of(x)));

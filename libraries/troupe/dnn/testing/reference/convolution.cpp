@@ -11,7 +11,7 @@ void compute(convolution_result what, const convolution_attributes& f, inputs in
   const input_values first = in[0], second = in[1];
   const output_values to = out[0];
   const windows::convolution_definition c{
-      what, f.window, f.groups, convolution_roles<tensor_shape>::of(what, first.shape, second.shape, to.shape)};
+      what, f.slides, f.groups, convolution_roles<tensor_shape>::of(what, first.shape, second.shape, to.shape)};
   const auto element_of = [](const input_values& v) { return [&v](const tensor_index& at) { return v[at]; }; };
   for_each_index(to.shape,
                  [&](const tensor_index& at) { to[at] = c.element(at, element_of(first), element_of(second)); });

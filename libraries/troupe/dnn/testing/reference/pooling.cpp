@@ -21,7 +21,7 @@ void for_each_inside(const pooling_attributes& attributes, const tensor_shape& x
   std::copy_n(attributes.extents, x.rank - first_spatial, window.extents.begin() + first_spatial);
   for_each_index(window, [&](const tensor_index& within) {
     tensor_index image{out[0], out[1]};
-    if (find_in_image(attributes.window, x, out, within, image)) f(std::as_const(image));
+    if (find_in_image(attributes.slides, x, out, within, image)) f(std::as_const(image));
   });
 }
 
