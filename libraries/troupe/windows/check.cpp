@@ -21,21 +21,21 @@ std::string text_of(extents e) {
 // Checks a convolution, and stores the first refusal.
 class convolution_check {
  public:
-  explicit convolution_check(const unchecked_convolution& c) noexcept
+  explicit convolution_check(const convolution_fields& c) noexcept
       : c_(c), x_(c.extents.image), filters_(c.extents.filters), y_(c.extents.result) {}
 
-  checked_convolution run() {
+  std::optional<convolution_refusal> run() {
     if (have_ranks() && has_elements(field::image, x_, 1) && has_elements(field::filters, filters_, 0) &&
         (!has_result() || has_elements(field::result, y_, 1)) && options_fit() && channels_fit() && window_fits() &&
         has_result())
       check_result();
-    return std::move(out_);
+    return std::move(refused_);
   }
 
  private:
   bool has_result() const noexcept { return y_.data() != nullptr; }
   bool refuse(field f, std::string is, std::string expected) {
-    out_.refused = {f, {std::move(is), std::move(expected)}};
+    refused_ = {f, std::move(is), std::move(expected)};
     return false;
   }
 
@@ -69,8 +69,8 @@ class convolution_check {
   }
 
   bool options_fit() {
-    out_.refused = check(c_.options, x_.size() - first_spatial);
-    return !out_.refused;
+    refused_ = check_options(c_.options, x_.size() - first_spatial);
+    return !refused_;
   }
 
   bool is_paired(convolution_result what) const noexcept { return c_.is_paired && c_.what == what; }
@@ -91,46 +91,44 @@ class convolution_check {
             is_paired(convolution_result::dx) ? ": the epilogue pairs them" : ""));
   }
 
-  // Sets the extents of the result. Refuses filters that do not fit into the padded image.
+  // Computes the extents of the result. Refuses filters that do not fit into the padded image.
   bool window_fits() {
-    const slides s = slides_of(c_.options, x_.size() - first_spatial);
-    out_.result = {x_[0], filters_[0] / (is_paired(convolution_result::y) ? 2 : 1)};
-    for (std::size_t i = first_spatial; i < x_.size(); ++i) {
-      out_.result[i] = positions_along(s[i - first_spatial], x_[i], filters_[i]);
-      if (out_.result[i] < 1)
+    expected_y_ = result_extents(c_);
+    for (std::size_t i = first_spatial; i < x_.size(); ++i)
+      if (expected_y_[i] < 1)
         return refuse(field::filters, "is " + text_of(filters_),
                       cat("a window that fits into the padded image; ", c_.names.image, " is ", text_of(x_)));
-    }
     return true;
   }
 
   void check_result() {
-    const extents expected(out_.result.data(), y_.size());
+    const extents expected(expected_y_.data(), y_.size());
     if (!std::equal(y_.begin(), y_.end(), expected.begin()))
       refuse(field::result, "is " + text_of(y_),
              cat(text_of(expected), ", as the convolution's result has",
                  is_paired(convolution_result::y) ? ": the epilogue pairs its channels" : ""));
   }
 
-  const unchecked_convolution& c_;
+  const convolution_fields& c_;
   const extents x_, filters_, y_;
-  checked_convolution out_;
+  std::array<std::int64_t, first_spatial + most_spatial> expected_y_{};
+  std::optional<convolution_refusal> refused_;
 };
 
 }  // namespace
 
-std::optional<refusal> check(const per_axis& numbers, std::size_t spatial, std::int64_t least) {
+std::optional<wrong_numbers> check_numbers(const per_axis& numbers, std::size_t spatial, std::int64_t least) {
   if (!numbers.given() || (numbers.count() != 0 && numbers.count() != spatial))
-    return refusal{numbers.given() ? cat("has ", numbers.count(), " numbers") : "is not given",
-                   cat(spatial, ", one for each spatial axis, or one number for all")};
+    return wrong_numbers{numbers.given() ? cat("has ", numbers.count(), " numbers") : "is not given",
+                         cat(spatial, ", one for each spatial axis, or one number for all")};
   for (std::size_t i = 0; i < spatial; ++i) {
-    if (numbers[i] < least) return refusal{cat("is ", numbers[i]), cat("at least ", least)};
-    if (numbers[i] >= limit) return refusal{cat("is ", numbers[i]), cat("less than ", limit)};
+    if (numbers[i] < least) return wrong_numbers{cat("is ", numbers[i]), cat("at least ", least)};
+    if (numbers[i] >= limit) return wrong_numbers{cat("is ", numbers[i]), cat("less than ", limit)};
   }
   return std::nullopt;
 }
 
-std::optional<convolution_refusal> check(const convolution_options& o, std::size_t spatial) {
+std::optional<convolution_refusal> check_options(const convolution_options& o, std::size_t spatial) {
   const struct {
     field name;
     per_axis numbers;
@@ -140,11 +138,22 @@ std::optional<convolution_refusal> check(const convolution_options& o, std::size
              {field::stride, o.stride, 1},
              {field::dilation, o.dilation, 1}};
   for (const auto& [name, numbers, least] : all)
-    if (auto why = check(numbers, spatial, least)) return convolution_refusal{name, std::move(*why)};
-  if (o.groups < 1) return convolution_refusal{field::groups, {cat("is ", o.groups), "at least 1"}};
+    if (auto wrong = check_numbers(numbers, spatial, least))
+      return convolution_refusal{name, std::move(wrong->is), std::move(wrong->expected)};
+  if (o.groups < 1) return convolution_refusal{field::groups, cat("is ", o.groups), "at least 1"};
   return std::nullopt;
 }
 
-checked_convolution check(const unchecked_convolution& c) { return convolution_check(c).run(); }
+std::optional<convolution_refusal> check_convolution(const convolution_fields& c) { return convolution_check(c).run(); }
+
+std::array<std::int64_t, first_spatial + most_spatial> result_extents(const convolution_fields& c) noexcept {
+  const extents x = c.extents.image, filters = c.extents.filters;
+  const slides s = slides_of(c.options, x.size() - first_spatial);
+  const bool halves_channels = c.is_paired && c.what == convolution_result::y;
+  std::array<std::int64_t, first_spatial + most_spatial> out{x[0], filters[0] / (halves_channels ? 2 : 1)};
+  for (std::size_t i = first_spatial; i < x.size(); ++i)
+    out[i] = positions_along(s[i - first_spatial], x[i], filters[i]);
+  return out;
+}
 
 }  // namespace troupe::windows

@@ -13,15 +13,15 @@
 /// Checks of windows and convolutions. Callers report a refusal with the names of their own fields.
 namespace troupe::windows {
 
-/// What is wrong with a field, such as "is 0", and what is expected instead, such as "at least 1".
-struct refusal {
+/// What is wrong with numbers, such as "is 0", and what is expected instead, such as "at least 1".
+struct wrong_numbers {
   std::string is, expected;
 };
 /// Checks that there is one number for each spatial axis, or one for all axes, and that each is from `least` to 2^31 -
 /// 1.
-std::optional<refusal> check(const per_axis& numbers, std::size_t spatial, std::int64_t least);
+std::optional<wrong_numbers> check_numbers(const per_axis& numbers, std::size_t spatial, std::int64_t least);
 
-/// The fields of a convolution.
+/// A field of a convolution.
 enum class convolution_field : std::uint8_t {
   image,
   filters,
@@ -32,14 +32,15 @@ enum class convolution_field : std::uint8_t {
   dilation,
   groups
 };
+/// The first field that is wrong, what is wrong with it, and what is expected instead.
 struct convolution_refusal {
   convolution_field field;
-  refusal why;
+  std::string is, expected;
 };
-std::optional<convolution_refusal> check(const convolution_options& o, std::size_t spatial);
+std::optional<convolution_refusal> check_options(const convolution_options& o, std::size_t spatial);
 
-/// A convolution to check. The number of images may be 0; all other extents must be at least 1.
-struct unchecked_convolution {
+/// The fields of a convolution or of one of its gradients.
+struct convolution_fields {
   convolution_result what;
   /// The extents of all axes. The extents of a result that is not given have no data, and are not checked.
   convolution_roles<std::span<const std::int64_t>> extents;
@@ -47,11 +48,10 @@ struct unchecked_convolution {
   const convolution_options& options;
   bool is_paired = false;  ///< true if an epilogue pairs the channels of the computed y or dx: it has half as many
 };
-struct checked_convolution {
-  std::optional<convolution_refusal> refused = {};
-  std::array<std::int64_t, first_spatial + most_spatial> result{};  ///< extents of the result, if not refused
-};
-checked_convolution check(const unchecked_convolution& c);
+/// Checks the fields. The number of images may be 0; all other extents must be at least 1.
+std::optional<convolution_refusal> check_convolution(const convolution_fields& c);
+/// Returns the extents of the result. Precondition: the fields were checked.
+std::array<std::int64_t, first_spatial + most_spatial> result_extents(const convolution_fields& c) noexcept;
 
 /// Returns the options among the fields of a request.
 template <class R>

@@ -14,15 +14,13 @@ using extents = std::vector<std::int64_t>;
 constexpr convolution_roles<std::string_view> names{"x", "filters", "y"};
 
 // Returns the field, what is wrong with it and what is expected, or the extents of the result.
-std::string text_of(const unchecked_convolution& c) {
+std::string text_of(const convolution_fields& c) {
   static constexpr const char* fields[] = {"image",         "filters", "result",   "padding",
                                            "padding_after", "stride",  "dilation", "groups"};
-  const checked_convolution checked = check(c);
-  if (checked.refused)
-    return cat(fields[static_cast<std::size_t>(checked.refused->field)], " ", checked.refused->why.is, "; expected ",
-               checked.refused->why.expected);
+  if (const auto refused = check_convolution(c))
+    return cat(fields[static_cast<std::size_t>(refused->field)], " ", refused->is, "; expected ", refused->expected);
   std::string out;
-  for (std::size_t i = 0; i < c.extents.image.size(); ++i) out += cat(i == 0 ? "" : " x ", checked.result[i]);
+  for (std::size_t i = 0; i < c.extents.image.size(); ++i) out += cat(i == 0 ? "" : " x ", result_extents(c)[i]);
   return out;
 }
 std::string forward(const extents& x, const extents& filters, const convolution_options& o, bool pairs = false) {

@@ -49,7 +49,7 @@ bool node_maker::has_rank(std::string_view input, const value& v, std::size_t le
 bool node_maker::has_numbers(std::string_view option, const windows::per_axis& given, std::size_t spatial,
                              std::int64_t least) {
   if (!fine()) return false;
-  if (auto refused = windows::check(given, spatial, least)) refuse(option, refused->is, std::move(refused->expected));
+  if (auto wrong = windows::check_numbers(given, spatial, least)) refuse(option, wrong->is, std::move(wrong->expected));
   return fine();
 }
 

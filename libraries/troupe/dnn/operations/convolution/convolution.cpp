@@ -62,7 +62,7 @@ std::string_view name_of(windows::convolution_field f, const convolution_roles<s
 
 bool is_accepted(node_maker& m, std::optional<windows::convolution_refusal> refused,
                  const convolution_roles<std::string_view>& tensors) {
-  if (refused) m.refuse(name_of(refused->field, tensors), refused->why.is, std::move(refused->why.expected));
+  if (refused) m.refuse(name_of(refused->field, tensors), refused->is, std::move(refused->expected));
   return m.fine();
 }
 
@@ -70,18 +70,21 @@ bool is_accepted(node_maker& m, std::optional<windows::convolution_refusal> refu
 // follow from its factors.
 value make(node_maker m, const value& first, const value& second, extents computed, const convolution_options& o,
            convolution_result what) {
+  // A refusal names the wrong tensor by `fields`, in which the computed one is "result": request_builder replaces that
+  // by a field of the request. It mentions other tensors by `names`.
   constexpr convolution_roles<std::string_view> names{"x", "filters", "dy"};
   const auto fields = convolution_roles<std::string_view>::of(what, names.first(what), names.second(what), "result");
-  auto checked = windows::check(
-      {what, convolution_roles<extents>::of(what, first.extents(), second.extents(), computed), names, o});
-  if (!is_accepted(m, std::move(checked.refused), fields)) return m.done();
+  const windows::convolution_fields given{
+      what, convolution_roles<extents>::of(what, first.extents(), second.extents(), computed), names, o};
+  if (!is_accepted(m, windows::check_convolution(given), fields)) return m.done();
   if (!detail::are_factors(first.type(), second.type()))
     m.refuse(fields.second(what), cat("holds ", to_string(second.type())),
              cat(to_string(first.type()), ", as the other factor does; convert one of them"));
   const std::size_t rank = first.rank();
   m.with(convolution_attributes{windows::slides_of(o, rank - windows::first_spatial), o.groups});
+  const auto of_y = windows::result_extents(given);
   m.add_sum_output(detail::type_of_sums(first, second),
-                   what == convolution_result::y ? extents(checked.result.data(), rank) : computed,
+                   what == convolution_result::y ? extents(of_y.data(), rank) : computed,
                    summands_of(what, first, second));
   return m.done();
 }
@@ -115,7 +118,7 @@ value transposed_convolution(const value& x, const value& filters, const convolu
   node_maker m(op::convolution_data_gradient, "transposed_convolution", {x, filters});
   const std::size_t rank = x.rank(), spatial = rank - windows::first_spatial;
   if (!m.has_rank("x", x, 3, 2 + most_spatial) || !m.has_rank("filters", filters, rank, rank) ||
-      !is_accepted(m, windows::check(o, spatial), {}) || !m.has_numbers("more", more, spatial, 0))
+      !is_accepted(m, windows::check_options(o, spatial), {}) || !m.has_numbers("more", more, spatial, 0))
     return m.done();
   const windows::slides s = windows::slides_of(o, spatial);
   std::array<std::int64_t, tensor_shape::max_rank> y{x.extents()[0], filters.extents()[1] * o.groups};
