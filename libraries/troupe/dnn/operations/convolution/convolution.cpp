@@ -135,14 +135,14 @@ value transposed_convolution(const value& x, const value& filters, const convolu
 computation conv_forward::to_request() const {
   detail::request_builder f;
   const value image = f.read("x", x), all_filters = f.read("filters", filters);
-  const value product = convolution(image, all_filters, options_of(*this));
-  value sum = alpha == 1 ? product : alpha * product;
+  const value convolved = convolution(image, all_filters, options_of(*this));
+  value sum = alpha == 1 ? convolved : alpha * convolved;
   if (residual && beta == 0) f.refuse("residual", "is given", "none, as its factor beta is 0");
-  if (f.fine() && product.why_refused().empty()) {
-    const auto same = detail::expected_extents::of(product);
+  if (f.fine() && convolved.why_refused().empty()) {
+    const auto same = detail::expected_extents::of(convolved);
     if (residual) sum = sum + beta * f.read("residual", *residual, same);
     if (!residual && beta != 0) sum = sum + beta * f.read("y", y, same);
-    if (bias) sum = sum + f.read("bias", *bias, detail::of_channels(product, product.extents()[1]));
+    if (bias) sum = sum + f.read("bias", *bias, detail::of_channels(convolved, convolved.extents()[1]));
   }
   f.write("y", activate(sum, activation), y);
   return f.done(options);
