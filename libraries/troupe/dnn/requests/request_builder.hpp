@@ -40,6 +40,7 @@ class request_builder {
   bool fine() const noexcept { return !refused_; }
   void refuse(std::string_view field, std::string_view is, std::string expected);
 
+  /// Reads an operand. An output may be read, too: the computation then has its memory as an input and an output.
   template <access_mode M>
   value read(std::string_view field, const any_operand<M>& o) {
     return read_memory(field, in_any(o.range(), o.shape(), o.type()));
