@@ -149,12 +149,12 @@ class cuda_dnn {
   }
   static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& all, const execution_context& w,
                                          const call& c) {
-    if (s.which >= all.vendor_kernels.size()) return enqueue_direct(all.direct_of(s), w);
+    if (s.match >= all.vendor_kernels.size()) return enqueue_direct(all.direct_of(s), w);
     thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    const vendor_kernel& p = *all.vendor_kernels[s.which];
+    const vendor_kernel& p = *all.vendor_kernels[s.match];
     if (p.reads_early()) TROUPE_TRY(enqueue_order_barrier(w));
     return p.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
   }

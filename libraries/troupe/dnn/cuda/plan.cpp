@@ -22,8 +22,8 @@ cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kern
   out.vendor_kernels = std::move(vendor_kernels);
   static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, matches);
   for (const auto& step : out.steps)
-    if (const auto* const s = std::get_if<fused_step>(&step); s != nullptr && s->which >= out.vendor_kernels.size())
-      out.direct[s->which - out.vendor_kernels.size()] = direct_step(g, matches[s->which], *s);
+    if (const auto* const s = std::get_if<fused_step>(&step); s != nullptr && s->match >= out.vendor_kernels.size())
+      out.direct[s->match - out.vendor_kernels.size()] = direct_step(g, matches[s->match], *s);
   return out;
 }
 

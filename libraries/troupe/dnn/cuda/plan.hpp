@@ -11,14 +11,14 @@
 
 namespace troupe::dnn {
 
-/// The plan of a graph. `fused_step::which` counts all matches: first those of vendor kernels (cuDNN), then direct
+/// The plan of a graph. `fused_step::match` counts all matches: first those of vendor kernels (cuDNN), then direct
 /// steps.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
   std::vector<operator_step> direct = {};
 
   /// Returns the direct step that computes a fused step. Precondition: no vendor kernel computes it.
-  const operator_step& direct_of(const fused_step& s) const noexcept { return direct[s.which - vendor_kernels.size()]; }
+  const operator_step& direct_of(const fused_step& s) const noexcept { return direct[s.match - vendor_kernels.size()]; }
 };
 
 /// Plans depend on which memory begins at a multiple of this number of bytes.

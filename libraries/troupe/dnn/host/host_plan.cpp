@@ -56,7 +56,7 @@ result<void> run(const host_plan& all, const encoded_graph& g, std::byte* worksp
   const bool is_float = all.compute_type == dtype::f32;
   for (const auto& step : all.steps) {
     if (const auto* vendor = std::get_if<fused_step>(&step))
-      TROUPE_TRY(compute_by_vendor(*vendor, *all.vendor_kernels[vendor->which], w, c));
+      TROUPE_TRY(compute_by_vendor(*vendor, *all.vendor_kernels[vendor->match], w, c));
     else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
       is_float ? run<float>(*elements, w) : run<double>(*elements, w);
     else

@@ -474,7 +474,7 @@ void planner::add_fused_step(std::size_t which) {
   const fusion_match& match = matches_[which];
   for (const fusion_match::tensor& in : match.inputs)
     if (tensors_[in.number].operation_number && !tensors_[in.number].stored) close_kernel();
-  fused_step s{.which = which, .inputs = {}, .outputs = {}, .workspace = {}};
+  fused_step s{.match = which, .inputs = {}, .outputs = {}, .workspace = {}};
   for (const fusion_match::tensor& in : match.inputs) s.inputs.push_back(with_layout(in));
   for (const fusion_match::tensor& out : match.outputs) {
     std::optional<location>& stored = tensors_[out.number].stored;

@@ -181,9 +181,9 @@ TEST_F(dnn_planner, each_match_becomes_one_step_with_its_workspace) {
     std::vector<bool> computed(matches.all().size());
     for (const auto& step : all.steps)
       if (const auto* s = std::get_if<fused_step>(&step)) {
-        EXPECT_FALSE(computed[s->which]) << description_of(g, matches.all());
-        computed[s->which] = true;
-        EXPECT_EQ(s->workspace.is_buffer, matches.all()[s->which].workspace != 0);
+        EXPECT_FALSE(computed[s->match]) << description_of(g, matches.all());
+        computed[s->match] = true;
+        EXPECT_EQ(s->workspace.is_buffer, matches.all()[s->match].workspace != 0);
       }
     EXPECT_EQ(std::ranges::count(computed, false), 0) << description_of(g, matches.all());
   }

@@ -67,9 +67,10 @@ struct fusion_match {
   std::vector<tensor> inputs, outputs;
   std::uint64_t workspace = 0;  ///< bytes of workspace
 };
-/// The step for a fusion match.
+/// The step for a fusion match, also for a match of one node. The planner of steps decides only where it runs and which
+/// copies it needs; what computes it is the engine's: see vendor_kernel, and cuda_plan for direct kernels.
 struct fused_step {
-  std::size_t which = 0;  ///< index of the match
+  std::size_t match = 0;  ///< index of the match
   std::vector<location> inputs, outputs;
   location workspace = {};
 };

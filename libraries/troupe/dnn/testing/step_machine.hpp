@@ -100,11 +100,11 @@ class step_machine {
   }
 
   void execute(const fused_step& s) {
-    const fusion_match& c = matches_[s.which];
+    const fusion_match& c = matches_[s.match];
     subgraph p;
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
       ASSERT_EQ(s.inputs[i].type, c.inputs[i].type);
-      ASSERT_TRUE(same_layout(s.inputs[i].shape, c.inputs[i].shape)) << "input " << i << " of fusion match " << s.which;
+      ASSERT_TRUE(same_layout(s.inputs[i].shape, c.inputs[i].shape)) << "input " << i << " of fusion match " << s.match;
       add_tensor(p, c.inputs[i].number, s.inputs[i]);
     }
     for (std::size_t i = 0; i < s.outputs.size(); ++i)
@@ -130,7 +130,7 @@ class step_machine {
     if (s.workspace.is_buffer) std::fill_n(begin_of(s.workspace), c.workspace, std::byte{0x77});
     for (std::size_t i = 0; i < s.outputs.size(); ++i) {
       ASSERT_TRUE(same_layout(s.outputs[i].shape, c.outputs[i].shape))
-          << "output " << i << " of fusion match " << s.which;
+          << "output " << i << " of fusion match " << s.match;
       store(values[p.known.at(c.outputs[i].number)], s.outputs[i]);
     }
   }
