@@ -61,22 +61,22 @@ class cuda_dnn {
 
   result<void> run(const computation& r, call& c) {
     const encoded_graph& g = r.graph.encoded();
-    const auto all = TROUPE_TRY(find_plan(r, computation::request_name));
+    const auto plan = TROUPE_TRY(find_plan(r, computation::request_name));
     std::optional<cuda::scratch> scratch;
-    if (all->bytes != 0) {
+    if (plan->bytes != 0) {
       cuda::kept_scratch* const of_lane = TROUPE_TRY(lane_scratch_.of(c));
-      auto made = TROUPE_TRY(of_lane->take(c, "dnn", all->bytes));
+      auto made = TROUPE_TRY(of_lane->take(c, "dnn", plan->bytes));
       scratch.emplace(std::move(made));
     }
-    const execution_context w{kernels_,    g, scratch ? scratch->address() : 0, *all, static_cast<CUstream>(c.stream),
+    const execution_context w{kernels_,    g, scratch ? scratch->address() : 0, *plan, static_cast<CUstream>(c.stream),
                               most_blocks_};
-    const std::vector<CUkernel>* const kernels = all->kernels != nullptr ? all->kernels->kernels() : nullptr;
-    for (std::size_t i = 0; i < all->steps.size(); ++i) {
-      const auto& step = all->steps[i];
+    const std::vector<CUkernel>* const kernels = plan->kernels != nullptr ? plan->kernels->kernels() : nullptr;
+    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+      const auto& step = plan->steps[i];
       if (const auto* matched = std::get_if<fused_step>(&step))
-        TROUPE_TRY(enqueue_fused_step(*matched, *all, w, c));
+        TROUPE_TRY(enqueue_fused_step(*matched, *plan, w, c));
       else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
-        TROUPE_TRY(enqueue_elementwise(*elements, all->elementwise, all->elementwise.of_steps[i], kernels, w));
+        TROUPE_TRY(enqueue_elementwise(*elements, plan->elementwise, plan->elementwise.of_steps[i], kernels, w));
       else
         TROUPE_TRY(enqueue(std::get<operator_step>(step), w));
     }
@@ -84,9 +84,9 @@ class cuda_dnn {
   }
 
   result<std::uint64_t> run(const prepare& r, call&) {
-    const auto all = TROUPE_TRY(find_plan(r.request, prepare::request_name));
-    if (all->kernels != nullptr) (*compiler_)->wait_for(*all->kernels);
-    return all->bytes;
+    const auto plan = TROUPE_TRY(find_plan(r.request, prepare::request_name));
+    if (plan->kernels != nullptr) (*compiler_)->wait_for(*plan->kernels);
+    return plan->bytes;
   }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
@@ -116,10 +116,10 @@ class cuda_dnn {
   plan_with_kernels plan_with_vendor(const graph_kind& kind, int attempts) {
     graph_analysis analysis = analysis_of(kind.graph());
     auto found = (*vendor_)->find(analysis, kind.options());
-    cuda_plan all = make_cuda_plan(std::move(found.vendor_kernels), analysis);
+    cuda_plan plan = make_cuda_plan(std::move(found.vendor_kernels), analysis);
     // A plan that needs too much workspace with cuDNN may fit without it.
     plan_with_kernels out = with_generated_kernels(
-        all.bytes > kind.options().workspace ? plan_without_vendor(kind) : std::move(all), kind.graph());
+        plan.bytes > kind.options().workspace ? plan_without_vendor(kind) : std::move(plan), kind.graph());
     out.attempts = attempts;
     if (!found.is_final) out.next_attempt = next_attempt_after(attempts);
     return out;
@@ -147,14 +147,14 @@ class cuda_dnn {
     if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
     return enqueue_generated((*kernels)[which], s.kernels[which], p, w);
   }
-  static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& all, const execution_context& w,
+  static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const execution_context& w,
                                          const call& c) {
-    if (s.match >= all.vendor_kernels.size()) return enqueue_direct(all.direct_of(s), w);
+    if (s.match >= plan.vendor_kernels.size()) return enqueue_direct(plan.direct_of(s), w);
     thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    const vendor_kernel& p = *all.vendor_kernels[s.match];
+    const vendor_kernel& p = *plan.vendor_kernels[s.match];
     if (p.reads_early()) TROUPE_TRY(enqueue_order_barrier(w));
     return p.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
   }

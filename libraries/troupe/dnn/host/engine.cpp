@@ -31,9 +31,9 @@ class host_dnn {
   }
 
   result<void> run(const computation& r, call& c) try {
-    const auto all = TROUPE_TRY(find_plan(r, computation::request_name));
-    const scratch_pool::block scratch = scratch_.take(all->bytes);
-    return host::run(*all, r.graph.encoded(), scratch.data(), team_, c);
+    const auto plan = TROUPE_TRY(find_plan(r, computation::request_name));
+    const scratch_pool::block scratch = scratch_.take(plan->bytes);
+    return host::run(*plan, r.graph.encoded(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for the workspace");
   }

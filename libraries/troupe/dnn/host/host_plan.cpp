@@ -51,12 +51,13 @@ result<host_plan> make_host_plan(const encoded_graph& g, onednn::vendor* vendor,
   return host_plan{steps_of(g), {}};
 }
 
-result<void> run(const host_plan& all, const encoded_graph& g, std::byte* workspace, thread_team& team, const call& c) {
-  const execution_context w{g, workspace, all.buffers, team};
-  const bool is_float = all.compute_type == dtype::f32;
-  for (const auto& step : all.steps) {
+result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* workspace, thread_team& team,
+                 const call& c) {
+  const execution_context w{g, workspace, plan.buffers, team};
+  const bool is_float = plan.compute_type == dtype::f32;
+  for (const auto& step : plan.steps) {
     if (const auto* vendor = std::get_if<fused_step>(&step))
-      TROUPE_TRY(compute_by_vendor(*vendor, *all.vendor_kernels[vendor->match], w, c));
+      TROUPE_TRY(compute_by_vendor(*vendor, *plan.vendor_kernels[vendor->match], w, c));
     else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
       is_float ? run<float>(*elements, w) : run<double>(*elements, w);
     else

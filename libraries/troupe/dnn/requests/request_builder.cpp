@@ -64,10 +64,10 @@ void request_builder::write_to(std::string_view field, const value& v, const out
     refused_ = std::move(refused);
   }
   if (!is_element(to.type())) refuse(field, cat("holds ", to_string(to.type())), std::string(elements));
-  if (!fine() || has.empty() || equal(has, v.extents())) return all_.push_back({v, to});
-  if (is_without_ones(has, v.extents())) return all_.push_back({reshape(v, has), to});
+  if (!fine() || has.empty() || equal(has, v.extents())) return writes_.push_back({v, to});
+  if (is_without_ones(has, v.extents())) return writes_.push_back({reshape(v, has), to});
   refuse(field, cat("is ", node_maker::text_of(has)), or_without_ones(v.extents()));
-  all_.push_back({v, to});
+  writes_.push_back({v, to});
 }
 
 void request_builder::write(std::string_view field, const value& v, double alpha, double beta, const out_any& to) {
@@ -87,9 +87,9 @@ computation request_builder::done(const computation_options& options) {
     auto wrong = std::make_shared<producer>();
     wrong->refused = refused_;
     const value none(std::move(wrong));
-    for (written& w : all_) w.what = none;
+    for (written& w : writes_) w.what = none;
   }
-  return {.graph = graph(all_), .options = options};
+  return {.graph = graph(writes_), .options = options};
 }
 
 }  // namespace troupe::dnn::detail

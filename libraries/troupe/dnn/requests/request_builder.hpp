@@ -77,7 +77,7 @@ class request_builder {
   void write_to(std::string_view field, const value& v, const out_any& to);
 
   std::vector<std::pair<std::string_view, std::string_view>> fields_;
-  std::vector<written> all_;
+  std::vector<written> writes_;
   std::optional<refusal> refused_;
 };
 

@@ -34,19 +34,19 @@ class step_plans {
     const auto made = [&](const Plan* before) -> result<std::shared_ptr<Plan>> {
       return std::make_shared<Plan>(TROUPE_TRY(make(graph_kind(r, alignment_), before)));
     };
-    auto all = TROUPE_TRY(plans_.get(key, [&] { return made(nullptr); }));
+    auto plan = TROUPE_TRY(plans_.get(key, [&] { return made(nullptr); }));
     // Other threads use the old plan while this thread replaces it.
-    if (std::unique_lock mine(renewing_, std::defer_lock); is_outdated(*all) && mine.try_lock()) {
-      all = TROUPE_TRY(made(all.get()));
-      plans_.put(key, all);
+    if (std::unique_lock mine(renewing_, std::defer_lock); is_outdated(*plan) && mine.try_lock()) {
+      plan = TROUPE_TRY(made(plan.get()));
+      plans_.put(key, plan);
     }
-    if (r.options.fusion == fusion::required && all->steps.size() > 1)
+    if (r.options.fusion == fusion::required && plan->steps.size() > 1)
       return error(reaction::unsupported, "dnn",
-                   cat(name, ": fusion is required; ", engine_, " computes this graph in ", all->steps.size(),
+                   cat(name, ": fusion is required; ", engine_, " computes this graph in ", plan->steps.size(),
                        " steps: set fusion to allowed, or split the graph"));
-    if (all->bytes <= r.options.workspace) return all;
+    if (plan->bytes <= r.options.workspace) return plan;
     return error(reaction::unsupported, "dnn",
-                 cat(name, ": workspace is ", r.options.workspace, " bytes; ", engine_, " needs ", all->bytes,
+                 cat(name, ": workspace is ", r.options.workspace, " bytes; ", engine_, " needs ", plan->bytes,
                      " bytes for intermediate results: set workspace to at least that, or leave it out"));
   }
   /// Returns the plan of a computation, for plans that are never outdated. `make(kind)` returns a result<Plan>.

@@ -83,7 +83,7 @@ class dnn_decoding : public ::testing::Test {
     m.e.node(op::attention, {0, 1, 2}, {y, statistics}, s.attributes);
     const auto expected = m.e.values();
 
-    step_list all{.compute_type = dtype::f32, .steps = {}, .buffers = {0}, .bytes = 0};
+    step_list plan{.compute_type = dtype::f32, .steps = {}, .buffers = {0}, .bytes = 0};
     std::vector<float> workspace(static_cast<std::size_t>(attention_workspace_of(m.step)));
     m.step.workspace = {.is_buffer = true, .number = 0, .type = dtype::u8, .offset = 0, .shape = dense({1})};
     auto kernels = load_kernels();
@@ -92,7 +92,7 @@ class dnn_decoding : public ::testing::Test {
     const execution_context site{.kernels = *kernels,
                                  .graph = graph,
                                  .workspace = reinterpret_cast<std::uint64_t>(workspace.data()),
-                                 .all = all,
+                                 .plan = plan,
                                  .stream = nullptr,
                                  .most_blocks = 4224};
     const result<void> done = enqueue(m.step, site);

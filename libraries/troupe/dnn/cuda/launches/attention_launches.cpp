@@ -62,7 +62,7 @@ std::int64_t attention_workspace_of(const operator_step& s) noexcept {
 result<void> enqueue_attention(const operator_step& s, const execution_context& w) {
   attention_arguments a = arguments_of(s, w);
   const bool direct = is_direct_attention(s);
-  a.parts = direct ? parts_of_decoding(a.g) : parts_of(a.g, w.all.compute_type);
+  a.parts = direct ? parts_of_decoding(a.g) : parts_of(a.g, w.plan.compute_type);
   if (direct) {
     TROUPE_TRY(enqueue_decoding(s, a, w));
   } else if (has_small_tiles(a.g)) {
@@ -72,7 +72,7 @@ result<void> enqueue_attention(const operator_step& s, const execution_context& 
         launch<"attend_small_tiles">(w, grid.count() * a.parts * slices, kernel_arguments::small_tile_threads, a));
   } else {
     const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::square_columns);
-    const query_grid grid(a.g, rows_of_square(w.all.compute_type));
+    const query_grid grid(a.g, rows_of_square(w.plan.compute_type));
     TROUPE_TRY(launch<"attend">(w, grid.count() * a.parts * slices, kernel_arguments::attention_threads, a));
   }
   if (a.parts == 1) return {};
@@ -83,7 +83,7 @@ result<void> enqueue_attention_gradient(const operator_step& s, const execution_
   using kernel_arguments::attention_threads, kernel_arguments::square_columns;
   attention_arguments a = arguments_of(s, w);
   const attention_geometry& g = a.g;
-  const std::int64_t rows = rows_of_square(w.all.compute_type);
+  const std::int64_t rows = rows_of_square(w.plan.compute_type);
   TROUPE_TRY(launch<"attention_query_gradient">(w, query_grid(g, rows).count() * divided_up(g.width, square_columns),
                                                 attention_threads, a));
   a.to = w.at(s.outputs[1]), a.second = w.at(s.outputs[2]);

@@ -19,8 +19,8 @@ result<void> launch_for_type(const execution_context& w, std::int64_t blocks, un
 /// Launches the kernel for the type in which the graph is computed.
 template <fixed_string Name, class A>
 result<void> launch(const execution_context& w, std::int64_t blocks, unsigned of_threads, const A& arguments) {
-  return w.all.compute_type == dtype::f32 ? launch_for_type<Name, float>(w, blocks, of_threads, arguments)
-                                          : launch_for_type<Name, double>(w, blocks, of_threads, arguments);
+  return w.plan.compute_type == dtype::f32 ? launch_for_type<Name, float>(w, blocks, of_threads, arguments)
+                                           : launch_for_type<Name, double>(w, blocks, of_threads, arguments);
 }
 /// Launches the kernel with a thread for each element, or with fewer threads if that takes too many blocks.
 template <fixed_string Name, class A>

@@ -17,12 +17,12 @@ struct execution_context {
   const cuda::kernel_set& kernels;
   const encoded_graph& graph;
   std::uint64_t workspace;  ///< address of the plan's workspace
-  const step_list& all;
+  const step_list& plan;
   CUstream stream;
   std::int64_t most_blocks;  ///< the most blocks of a launch on this GPU
 
   void* at(const location& l) const noexcept {
-    const std::uint64_t base = l.is_buffer ? workspace + all.buffers[l.number] : graph.memory()[l.number].address;
+    const std::uint64_t base = l.is_buffer ? workspace + plan.buffers[l.number] : graph.memory()[l.number].address;
     return reinterpret_cast<void*>(base + static_cast<std::uint64_t>(l.offset) * bytes_of(l.type));
   }
   void* at(const location* l) const noexcept { return l != nullptr ? at(*l) : nullptr; }

@@ -43,7 +43,7 @@ class gpu_addresses {
   void* workspace(std::int64_t first) const noexcept { return advanced(site_.at(step_.workspace), first); }
   void* advanced(const void* from, std::int64_t elements) const noexcept {
     return const_cast<char*>(static_cast<const char*>(from)) +
-           elements * static_cast<std::int64_t>(bytes_of(site_.all.compute_type));
+           elements * static_cast<std::int64_t>(bytes_of(site_.plan.compute_type));
   }
 
  private:
