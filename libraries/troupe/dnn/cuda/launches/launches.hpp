@@ -38,7 +38,8 @@ extern const elementwise_limits limits_of_kernels;
 
 /// Enqueues a kernel that keeps the kernels before and after it in the stream from overlapping.
 result<void> enqueue_order_barrier(const execution_context& w);
-/// Enqueue a step that our own kernels compute.
+/// Enqueue a step that our own kernels compute: an operator step by the function that graph/op_list.inc names for its
+/// operation, for example enqueue_convolution in launches/convolution.cpp.
 result<void> enqueue(const elementwise_kernel& p, const execution_context& w);
 result<void> enqueue(const operator_step& s, const execution_context& w);
 /// Enqueues the kernel that was generated for an elementwise kernel.
