@@ -106,6 +106,7 @@ class cuda_dnn {
       return plans_.find(r, name, [&](const graph_kind& kind) -> result<plan_with_kernels> {
         return with_generated_kernels(plan_without_vendor(kind), kind.graph());
       });
+    // A plan is outdated if cuDNN failed temporarily when it was made, and the time of the next attempt has come.
     return plans_.find(
         r, name,
         [&](const graph_kind& kind, const plan_with_kernels* before) -> result<plan_with_kernels> {
