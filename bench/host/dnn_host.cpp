@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/onednn/vendor.hpp>
+#include <troupe/dnn/onednn/kernel_maker.hpp>
 
 namespace troupe::bench {
 namespace {
@@ -21,12 +21,12 @@ constexpr std::int64_t batch = 8;
 constexpr double operations_of_a_round = 3e9;
 
 /// Opens oneDNN for all convolutions that it supports, including those for which the engine prefers its own loops.
-std::unique_ptr<dnn::onednn::vendor> open_onednn() {
+std::unique_ptr<dnn::onednn::kernel_maker> open_onednn() {
   constexpr const char* name = "TROUPE_ONEDNN";
   const char* const set = std::getenv(name);
   const std::string before = set != nullptr ? set : "";
   ::setenv(name, "always", 1);
-  auto made = dnn::onednn::vendor::open(static_cast<std::size_t>(usable_cores()));
+  auto made = dnn::onednn::kernel_maker::open(static_cast<std::size_t>(usable_cores()));
   set != nullptr ? ::setenv(name, before.c_str(), 1) : ::unsetenv(name);
   return std::move(made.value());
 }
@@ -34,8 +34,8 @@ std::unique_ptr<dnn::onednn::vendor> open_onednn() {
 /// A graph in memory of this process, which oneDNN alone computes.
 class onednn_graph {
  public:
-  onednn_graph(dnn::onednn::vendor& by, std::span<const std::byte> encoded)
-      : graph_(encoded), vendor_kernels_(by.find(graph_.graph(), dnn::any_workspace)) {
+  onednn_graph(dnn::onednn::kernel_maker& by, std::span<const std::byte> encoded)
+      : graph_(encoded), vendor_kernels_(by.make_kernels(graph_.graph(), dnn::any_workspace)) {
     if (!is_complete()) return;
     const dnn::fusion_match& what = vendor_kernels_[0]->match();
     for (const auto* list : {&what.inputs, &what.outputs})
@@ -126,7 +126,7 @@ class comparison {
   }
 
   const settings s_;
-  const std::unique_ptr<dnn::onednn::vendor> onednn_;
+  const std::unique_ptr<dnn::onednn::kernel_maker> onednn_;
   const device_under_test gpu_;
   case_list all_{1e9, "GFLOP/s"};
   int left_out_ = 0;

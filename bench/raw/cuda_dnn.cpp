@@ -7,8 +7,8 @@
 #include <cstring>
 #include <troupe/base/clock.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
+#include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/cudnn/variant_pack.hpp>
-#include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/steps/locations.hpp>
 #include <vector>
@@ -90,11 +90,11 @@ class called_graph : public raw_graph {
 
 class one_call final : public called_graph {
  public:
-  one_call(std::span<const std::byte> encoded, bool repeatable, vendor& by, cudnnHandle_t on, CUstream in)
+  one_call(std::span<const std::byte> encoded, bool repeatable, kernel_maker& by, cudnnHandle_t on, CUstream in)
       : called_graph(encoded, on, in) {
     dnn::graph_analysis analysis(graph(), std::vector<bool>(graph().memory().size(), true));
     const auto how = repeatable ? dnn::repeatability::always : dnn::repeatability::not_needed;
-    vendor_kernels_ = by.find(analysis, {.repeatability = how}).vendor_kernels;
+    vendor_kernels_ = by.make_kernels(analysis, {.repeatability = how}).vendor_kernels;
     if (vendor_kernels_.size() != 1 || vendor_kernels_[0]->match().nodes.size() != graph().nodes().size())
       unfit("cuDNN does not compute the graph in one call");
     std::vector<void*> addresses;
@@ -105,7 +105,7 @@ class one_call final : public called_graph {
           unfit("cuDNN needs a copy of an operand");
         addresses.push_back(address(t.number));
       }
-    // All kernels of this vendor have this type.
+    // All kernels that it makes have this type.
     const auto& planned = static_cast<const cudnn_kernel&>(*vendor_kernels_[0]);
     add_call(planned.pack(), planned.plan(), addresses);
   }
@@ -185,12 +185,12 @@ class cuda_dnn final : public raw_dnn {
     engine_context context{};
     context.device = device;
     context.lanes = 1;
-    vendor_ = vendor::open(context, cuda::gpu_properties::of(device, "bench").value()).value();
+    cudnn_ = kernel_maker::open(context, cuda::gpu_properties::of(device, "bench").value()).value();
     handle_ = make_handle().value();
     must(calls().set_stream(handle_.get(), stream_.get()), "cudnnSetStream");
   }
   std::unique_ptr<raw_graph> graph(std::span<const std::byte> encoded, bool repeatable) override {
-    return std::make_unique<one_call>(encoded, repeatable, *vendor_, handle_.get(), stream_.get());
+    return std::make_unique<one_call>(encoded, repeatable, *cudnn_, handle_.get(), stream_.get());
   }
   std::unique_ptr<raw_graph> three_calls(std::span<const std::byte> encoded) override {
     return std::make_unique<fused_in_three>(encoded, handle_.get(), stream_.get());
@@ -206,7 +206,7 @@ class cuda_dnn final : public raw_dnn {
 
  private:
   stream stream_;
-  std::unique_ptr<vendor> vendor_;
+  std::unique_ptr<kernel_maker> cudnn_;
   handle handle_;
   device_memory from_, to_;
   std::size_t bytes_ = 0;

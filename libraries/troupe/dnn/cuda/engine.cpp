@@ -12,7 +12,7 @@
 #include <troupe/dnn/cuda/launches/direct.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
-#include <troupe/dnn/cudnn/vendor.hpp>
+#include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/generated/kernel_compiler.hpp>
 #include <troupe/dnn/steps/step_plans.hpp>
@@ -45,15 +45,15 @@ class cuda_dnn {
     auto kernels = TROUPE_TRY(load_kernels());
     const auto gpu = TROUPE_TRY(cuda::gpu_properties::of(context.device, "dnn"));
     auto scratch = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
-    auto vendor = cudnn::vendor::open(context, gpu);
+    auto cudnn = cudnn::kernel_maker::open(context, gpu);
     auto compiler = generated::kernel_compiler::open(context, gpu);
     return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(scratch), std::move(kernels), gpu.multiprocessors,
-                                                  std::move(vendor), std::move(compiler)));
+                                                  std::move(cudnn), std::move(compiler)));
   }
-  const char* version() const noexcept { return vendor_ ? (*vendor_)->version().c_str() : "kernels of Troupe"; }
+  const char* version() const noexcept { return cudnn_ ? (*cudnn_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
     std::string out = cat("plans: ", plans_.count().plans);
-    if (!vendor_) out += cat("\nslow: convolutions, because ", vendor_.error().text());
+    if (!cudnn_) out += cat("\nslow: convolutions, because ", cudnn_.error().text());
     out += compiler_ ? cat("\n", (*compiler_)->notes())
                      : cat("\nslow: functions of elements, because ", compiler_.error().text());
     return out;
@@ -91,41 +91,41 @@ class cuda_dnn {
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
 
  private:
-  using optional_vendor = result<std::unique_ptr<cudnn::vendor>>;
+  using optional_maker = result<std::unique_ptr<cudnn::kernel_maker>>;
   using optional_compiler = result<std::unique_ptr<generated::kernel_compiler>>;
   cuda_dnn(cuda::per_lane<cuda::kept_scratch> lane_scratch, cuda::kernel_set kernels, int multiprocessors,
-           optional_vendor vendor, optional_compiler compiler)
+           optional_maker cudnn, optional_compiler compiler)
       : lane_scratch_(std::move(lane_scratch)),
         kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
-        vendor_(std::move(vendor)),
+        cudnn_(std::move(cudnn)),
         compiler_(std::move(compiler)) {}
 
   result<std::shared_ptr<plan_with_kernels>> find_plan(const computation& r, std::string_view name) {
-    if (!vendor_)
+    if (!cudnn_)
       return plans_.find(r, name, [&](const graph_kind& kind) -> result<plan_with_kernels> {
-        return with_generated_kernels(plan_without_vendor(kind), kind.graph());
+        return with_generated_kernels(plan_without_cudnn(kind), kind.graph());
       });
     // A plan is outdated if cuDNN failed temporarily when it was made, and the time of the next attempt has come.
     return plans_.find(
         r, name,
         [&](const graph_kind& kind, const plan_with_kernels* before) -> result<plan_with_kernels> {
-          return plan_with_vendor(kind, before == nullptr ? 1 : before->attempts + 1);
+          return plan_with_cudnn(kind, before == nullptr ? 1 : before->attempts + 1);
         },
         [](const plan_with_kernels& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  plan_with_kernels plan_with_vendor(const graph_kind& kind, int attempts) {
+  plan_with_kernels plan_with_cudnn(const graph_kind& kind, int attempts) {
     graph_analysis analysis = analysis_of(kind.graph());
-    auto found = (*vendor_)->find(analysis, kind.options());
-    cuda_plan plan = make_cuda_plan(std::move(found.vendor_kernels), analysis);
+    auto made = (*cudnn_)->make_kernels(analysis, kind.options());
+    cuda_plan plan = make_cuda_plan(std::move(made.vendor_kernels), analysis);
     // A plan that needs too much workspace with cuDNN may fit without it.
     plan_with_kernels out = with_generated_kernels(
-        plan.bytes > kind.options().workspace ? plan_without_vendor(kind) : std::move(plan), kind.graph());
+        plan.bytes > kind.options().workspace ? plan_without_cudnn(kind) : std::move(plan), kind.graph());
     out.attempts = attempts;
-    if (!found.is_final) out.next_attempt = next_attempt_after(attempts);
+    if (!made.is_final) out.next_attempt = next_attempt_after(attempts);
     return out;
   }
-  static cuda_plan plan_without_vendor(const graph_kind& kind) {
+  static cuda_plan plan_without_cudnn(const graph_kind& kind) {
     cuda_plan out = make_cuda_plan({}, analysis_of(kind.graph()));
     if (out.bytes <= kind.options().workspace) return out;
     cuda_plan plain;
@@ -163,7 +163,7 @@ class cuda_dnn {
   cuda::per_lane<cuda::kept_scratch> lane_scratch_;
   cuda::kernel_set kernels_;
   std::int64_t most_blocks_;
-  optional_vendor vendor_;
+  optional_maker cudnn_;
   optional_compiler compiler_;
   step_plans<plan_with_kernels> plans_{"the CUDA engine", memory_alignment};
 };

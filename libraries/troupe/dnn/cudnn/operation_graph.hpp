@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/cudnn/operations.hpp>
-#include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>

@@ -91,7 +91,7 @@ class recent_packs {
   std::size_t next_ = 0;
 };
 
-/// A fusion match, and the plan of cuDNN that computes it. cudnn::vendor finds only kernels of this type.
+/// A fusion match, and the plan of cuDNN that computes it. cudnn::kernel_maker finds only kernels of this type.
 class cudnn_kernel : public vendor_kernel {
  public:
   cudnn_kernel(fusion_match match, variant_pack pack, execution_plan plan)

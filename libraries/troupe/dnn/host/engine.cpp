@@ -26,7 +26,7 @@ class host_dnn {
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
     std::string out = cat("plans: ", plans_.count().plans, "\nthreads: ", team_.threads());
-    if (!vendor_) out += cat("\nslow: convolutions, because ", vendor_.error().text());
+    if (!onednn_) out += cat("\nslow: convolutions, because ", onednn_.error().text());
     return out;
   }
 
@@ -45,17 +45,17 @@ class host_dnn {
 
  private:
   result<std::shared_ptr<host::host_plan>> find_plan(const computation& r, std::string_view name) {
-    onednn::vendor* const vendor = vendor_ ? vendor_->get() : nullptr;
+    onednn::kernel_maker* const onednn = onednn_ ? onednn_->get() : nullptr;
     return plans_.find(r, name, [&](const graph_kind& kind) {
-      return host::make_host_plan(kind.graph(), vendor, kind.options().workspace);
+      return host::make_host_plan(kind.graph(), onednn, kind.options().workspace);
     });
   }
 
   scratch_pool scratch_;
   thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
-  const result<std::unique_ptr<onednn::vendor>> vendor_ = onednn::vendor::open(team_.threads());
+  const result<std::unique_ptr<onednn::kernel_maker>> onednn_ = onednn::kernel_maker::open(team_.threads());
   const std::string version_ =
-      vendor_ ? cat(openblas_get_config(), "; ", (*vendor_)->version()) : openblas_get_config();
+      onednn_ ? cat(openblas_get_config(), "; ", (*onednn_)->version()) : openblas_get_config();
   step_plans<host::host_plan> plans_{"the host engine"};
 };
 

@@ -31,7 +31,7 @@ void compute(const operator_step& s, const execution_context& w) {
 
 }  // namespace
 
-result<host_plan> make_host_plan(const encoded_graph& g, onednn::vendor* vendor, std::uint64_t workspace) {
+result<host_plan> make_host_plan(const encoded_graph& g, onednn::kernel_maker* onednn, std::uint64_t workspace) {
   for (const encoded_tensor& t : g.tensors())
     for (std::size_t i = 0; i < t.shape.rank; ++i)
       if (t.shape.extents[i] > std::numeric_limits<std::int32_t>::max())
@@ -39,9 +39,9 @@ result<host_plan> make_host_plan(const encoded_graph& g, onednn::vendor* vendor,
             reaction::unsupported, "dnn",
             cat("dnn: an extent is ", t.shape.extents[i],
                 "; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the tensor"));
-  if (vendor != nullptr) {
+  if (onednn != nullptr) {
     host_plan out;
-    out.vendor_kernels = vendor->find(g, workspace);
+    out.vendor_kernels = onednn->make_kernels(g, workspace);
     std::vector<fusion_match> matches;
     for (const auto& kernel : out.vendor_kernels) matches.push_back(kernel->match());
     static_cast<step_list&>(out) = steps_of(g, {}, matches);
@@ -56,8 +56,8 @@ result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* works
   const execution_context w{g, workspace, plan.buffers, team};
   const bool is_float = plan.compute_type == dtype::f32;
   for (const auto& step : plan.steps) {
-    if (const auto* vendor = std::get_if<fused_step>(&step))
-      TROUPE_TRY(compute_by_vendor(*vendor, *plan.vendor_kernels[vendor->match], w, c));
+    if (const auto* fused = std::get_if<fused_step>(&step))
+      TROUPE_TRY(compute_by_vendor(*fused, *plan.vendor_kernels[fused->match], w, c));
     else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
       is_float ? run<float>(*elements, w) : run<double>(*elements, w);
     else

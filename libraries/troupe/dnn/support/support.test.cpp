@@ -17,7 +17,7 @@
 #include <troupe/dnn/generated/source.hpp>
 #include <troupe/dnn/graph/producer.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
-#include <troupe/dnn/onednn/vendor.hpp>
+#include <troupe/dnn/onednn/kernel_maker.hpp>
 #include <troupe/dnn/support/cases.hpp>
 
 namespace troupe::dnn::support {
@@ -84,7 +84,7 @@ struct planned_node {
 
 // Returns the table's text for the host engine. `own` is the word for an operator step: only a run shows if it
 // multiplies matrices, so the plan cannot tell.
-std::string on_host(const node_query& query, onednn::vendor& vendor, std::string_view own) {
+std::string on_host(const node_query& query, onednn::kernel_maker& vendor, std::string_view own) {
   const auto alone = host::make_host_plan(query.graph, nullptr, any_workspace);
   if (!alone) return "refused: " + alone.error().text();
   const planned_node planned(*alone, query, [](const fused_step&) { return false; });
@@ -213,7 +213,7 @@ class dnn_support : public ::testing::Test {
     if (!__builtin_cpu_supports("avx2")) return "this processor has no AVX2";
     ::setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
     ::setenv("TROUPE_ONEDNN", "always", 1);
-    auto opened = onednn::vendor::open(1);
+    auto opened = onednn::kernel_maker::open(1);
     if (!opened) return opened.error().text();
     vendor = std::move(*opened);
     // cuDNN's functions build the operation graphs.
@@ -252,7 +252,7 @@ class dnn_support : public ::testing::Test {
     EXPECT_EQ(page.in_full(row->at(3)), cuda);
   }
 
-  std::unique_ptr<onednn::vendor> vendor;
+  std::unique_ptr<onednn::kernel_maker> vendor;
   table page;
 };
 

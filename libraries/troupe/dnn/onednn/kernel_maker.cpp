@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/onednn/vendor.hpp>
+#include <troupe/dnn/onednn/kernel_maker.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -41,16 +41,16 @@ class onednn_kernel final : public vendor_kernel {
   const int threads_;
 };
 
-class onednn_vendor final : public vendor {
+class onednn_kernel_maker final : public kernel_maker {
  public:
-  onednn_vendor(engine on, int threads, bool ignore_costs)
+  onednn_kernel_maker(engine on, int threads, bool ignore_costs)
       : on_(std::move(on)), threads_(threads), ignore_costs_(ignore_costs) {
     const dnnl_version_t& v = *calls().version();
     version_ = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch);
   }
   const std::string& version() const noexcept override { return version_; }
 
-  std::vector<std::unique_ptr<vendor_kernel>> find(const encoded_graph& g, std::uint64_t workspace) override {
+  std::vector<std::unique_ptr<vendor_kernel>> make_kernels(const encoded_graph& g, std::uint64_t workspace) override {
     calls().set_threads(threads_);
     std::vector<std::unique_ptr<vendor_kernel>> out;
     for (convolution_match& m :
@@ -68,7 +68,7 @@ class onednn_vendor final : public vendor {
 
 }  // namespace
 
-result<std::unique_ptr<vendor>> vendor::open(std::size_t threads) {
+result<std::unique_ptr<kernel_maker>> kernel_maker::open(std::size_t threads) {
   const char* const named = ::secure_getenv("TROUPE_ONEDNN");
   const std::string_view setting = named != nullptr ? named : "";
   if (setting == "off") return error(reaction::unsupported, "dnn", "oneDNN is not used: TROUPE_ONEDNN is off");
@@ -80,8 +80,8 @@ result<std::unique_ptr<vendor>> vendor::open(std::size_t threads) {
   dnnl_engine_t made = nullptr;
   if (const auto s = calls().create_engine(&made, dnnl_cpu, 0); s != dnnl_success)
     return failed("dnnl_engine_create", s);
-  return std::unique_ptr<vendor>(
-      std::make_unique<onednn_vendor>(engine(made), static_cast<int>(threads), setting == "always"));
+  return std::unique_ptr<kernel_maker>(
+      std::make_unique<onednn_kernel_maker>(engine(made), static_cast<int>(threads), setting == "always"));
 }
 
 }  // namespace troupe::dnn::onednn

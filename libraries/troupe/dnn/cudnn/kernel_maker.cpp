@@ -11,11 +11,11 @@
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
+#include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <troupe/dnn/cudnn/variant_pack.hpp>
-#include <troupe/dnn/cudnn/vendor.hpp>
 #include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::dnn::cudnn {
@@ -26,12 +26,13 @@ std::string version_text() {
   return cat(v / 10000, ".", v / 100 % 100, ".", v % 100);
 }
 
-class cudnn_vendor;
+class cudnn_kernel_maker;
 
 // A kernel that runs with the cuDNN handle of the call's lane.
 class cudnn_kernel_on_lanes final : public cudnn_kernel {
  public:
-  cudnn_kernel_on_lanes(operation_graph s, variant_pack pack, execution_plan plan, cudnn_vendor& of, std::size_t lanes)
+  cudnn_kernel_on_lanes(operation_graph s, variant_pack pack, execution_plan plan, cudnn_kernel_maker& of,
+                        std::size_t lanes)
       : cudnn_kernel(std::move(s.match), std::move(pack), std::move(plan)),
         reads_early_(match().inputs.size() > s.factors && this->plan().reads_early()),
         of_(of),
@@ -41,14 +42,14 @@ class cudnn_kernel_on_lanes final : public cudnn_kernel {
 
  private:
   const bool reads_early_;
-  cudnn_vendor& of_;
+  cudnn_kernel_maker& of_;
   mutable std::vector<recent_packs> packs_;  // of each lane
 };
 
-class cudnn_vendor final : public vendor {
+class cudnn_kernel_maker final : public kernel_maker {
  public:
-  cudnn_vendor(handle planning, cuda::stream stream, const engine_context& context, std::string gpu,
-               std::uint64_t most_workspace)
+  cudnn_kernel_maker(handle planning, cuda::stream stream, const engine_context& context, std::string gpu,
+                     std::uint64_t most_workspace)
       : planning_(std::move(planning)),
         stream_(std::move(stream)),
         gpu_(std::move(gpu)),
@@ -59,14 +60,14 @@ class cudnn_vendor final : public vendor {
   }
   const std::string& version() const noexcept override { return version_; }
 
-  search_result find(graph_analysis& g, const computation_options& requested) override {
+  made_kernels make_kernels(graph_analysis& g, const computation_options& requested) override {
     const std::scoped_lock guard(lock_);
     computation_options options = requested;
     options.workspace = std::min(options.workspace, most_workspace_);
     is_final_ = true;
-    search_result out;
+    made_kernels out;
     for (std::size_t i = 0; i < g.graph.nodes().size(); ++i) {
-      auto kernel = g.matched[i] ? nullptr : find_at(g, i, options);
+      auto kernel = g.matched[i] ? nullptr : make_kernel(g, i, options);
       if (kernel == nullptr) continue;
       g.add(kernel->match());
       out.vendor_kernels.push_back(std::move(kernel));
@@ -101,8 +102,8 @@ class cudnn_vendor final : public vendor {
     bool has_stream = false;
   };
 
-  std::unique_ptr<vendor_kernel> find_at(const graph_analysis& analysis, std::size_t node,
-                                         const computation_options& options) {
+  std::unique_ptr<vendor_kernel> make_kernel(const graph_analysis& analysis, std::size_t node,
+                                             const computation_options& options) {
     for (operation_graph& s : operation_graphs_of(analysis, node, options)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
@@ -206,7 +207,7 @@ class cudnn_vendor final : public vendor {
   cuda::stream stream_;
   const std::string gpu_;
   const std::uint64_t most_workspace_;
-  bool is_final_ = true;  // search_result::is_final of the current search
+  bool is_final_ = true;  // made_kernels::is_final of the current call
   plan::remarks remarks_;
   plan::kept_choices kept_{remarks_, {}};  // plans as text; "" if cuDNN has no plan
   std::vector<lane> lanes_;                // each is used by one thread at a time
@@ -222,7 +223,8 @@ result<void> cudnn_kernel_on_lanes::enqueue(std::span<void* const> addresses, vo
 
 }  // namespace
 
-result<std::unique_ptr<vendor>> vendor::open(const engine_context& context, const cuda::gpu_properties& gpu) {
+result<std::unique_ptr<kernel_maker>> kernel_maker::open(const engine_context& context,
+                                                         const cuda::gpu_properties& gpu) {
   TROUPE_TRY(load());
   // Older versions compute wrong results, or end the process, for some small images.
   constexpr std::size_t oldest = 91900;
@@ -237,8 +239,8 @@ result<std::unique_ptr<vendor>> vendor::open(const engine_context& context, cons
     return failed("cudnnSetStream", s);
   std::size_t free = 0, all = 0;
   TROUPE_TRY(cuda::done_on(nullptr, "dnn", "cuMemGetInfo", ::cuMemGetInfo(&free, &all)));
-  return std::unique_ptr<vendor>(
-      std::make_unique<cudnn_vendor>(std::move(planning), std::move(stream), context, gpu.name, all / 8));
+  return std::unique_ptr<kernel_maker>(
+      std::make_unique<cudnn_kernel_maker>(std::move(planning), std::move(stream), context, gpu.name, all / 8));
 }
 
 }  // namespace troupe::dnn::cudnn
