@@ -6,9 +6,9 @@
 #include <bench/raw/cuda_libraries.hpp>
 #include <cstring>
 #include <troupe/base/clock.hpp>
+#include <troupe/dnn/cudnn/cudnn_kernel.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
-#include <troupe/dnn/cudnn/variant_pack.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/steps/locations.hpp>
 #include <vector>

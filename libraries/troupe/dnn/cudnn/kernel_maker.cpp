@@ -9,13 +9,13 @@
 #include <troupe/cuda/default_stream.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/stream_status.hpp>
+#include <troupe/dnn/cudnn/cudnn_kernel.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
-#include <troupe/dnn/cudnn/variant_pack.hpp>
 #include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::dnn::cudnn {
@@ -26,26 +26,6 @@ std::string version_text() {
   return cat(v / 10000, ".", v / 100 % 100, ".", v % 100);
 }
 
-class cudnn_kernel_maker;
-
-// A kernel that runs with the cuDNN handle of the call's lane.
-class cudnn_kernel_on_lanes final : public cudnn_kernel {
- public:
-  cudnn_kernel_on_lanes(operation_graph s, variant_pack pack, execution_plan plan, cudnn_kernel_maker& of,
-                        std::size_t lanes)
-      : cudnn_kernel(std::move(s.match), std::move(pack), std::move(plan)),
-        reads_early_(match().inputs.size() > s.factors && this->plan().reads_early()),
-        of_(of),
-        packs_(lanes) {}
-  bool reads_early() const noexcept override { return reads_early_; }
-  result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override;
-
- private:
-  const bool reads_early_;
-  cudnn_kernel_maker& of_;
-  mutable std::vector<recent_packs> packs_;  // of each lane
-};
-
 class cudnn_kernel_maker final : public kernel_maker {
  public:
   cudnn_kernel_maker(handle planning, cuda::stream stream, const engine_context& context, std::string gpu,
@@ -55,7 +35,7 @@ class cudnn_kernel_maker final : public kernel_maker {
         gpu_(std::move(gpu)),
         most_workspace_(most_workspace),
         remarks_([context](const std::string& text) { remark(context, "dnn: " + text); }),
-        lanes_(context.lanes) {
+        handles_(context.lanes) {
     version_ = "cuDNN " + version_text();
   }
   const std::string& version() const noexcept override { return version_; }
@@ -76,40 +56,14 @@ class cudnn_kernel_maker final : public kernel_maker {
     return out;
   }
 
-  // Calls `f(handle)` with the cuDNN handle of the call's lane, which is set to the call's stream.
-  template <class F>
-  result<void> with_handle(const call& c, F&& f) {
-    if (c.lane >= lanes_.size())
-      return error(reaction::fatal, "dnn", cat("the call's lane is ", c.lane, "; expected less than ", lanes_.size()));
-    lane& on = lanes_[c.lane];
-    const auto stream = static_cast<CUstream>(c.stream);
-    if (on.library.get() == nullptr) on.library = TROUPE_TRY(make_handle());
-    if (!on.has_stream || on.stream != stream) {
-      if (const cudnnStatus_t s = calls().set_stream(on.library.get(), stream); s != CUDNN_STATUS_SUCCESS)
-        return failure_of("cudnnSetStream", s, on, stream);
-      on.stream = stream, on.has_stream = true;
-    }
-    const cudnnStatus_t s = f(on.library.get());
-    if (s == CUDNN_STATUS_SUCCESS) [[likely]]
-      return {};
-    return failure_of("cudnnBackendExecute", s, on, stream);
-  }
-
  private:
-  struct lane {
-    handle library;
-    CUstream stream = nullptr;
-    bool has_stream = false;
-  };
-
   std::unique_ptr<vendor_kernel> make_kernel(const graph_analysis& analysis, std::size_t node,
                                              const computation_options& options) {
     for (operation_graph& s : operation_graphs_of(analysis, node, options)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = find_execution_plan(analysis, s, pack, options))
-        return std::make_unique<cudnn_kernel_on_lanes>(std::move(s), std::move(pack), std::move(*plan), *this,
-                                                       lanes_.size());
+        return std::make_unique<cudnn_kernel>(std::move(s), std::move(pack), std::move(*plan), handles_);
     }
     return nullptr;
   }
@@ -195,13 +149,6 @@ class cudnn_kernel_maker final : public kernel_maker {
                to_string(options.repeatability), to_string(options.choice), options.workspace);
   }
 
-  error failure_of(const char* call, cudnnStatus_t s, lane& on, CUstream stream) {
-    bool is_broken = false;
-    error e = failed(call, s, stream, is_broken);
-    if (is_broken) on = {};
-    return e;
-  }
-
   std::mutex lock_;  // guards the handle for planning, and its stream
   handle planning_;
   cuda::stream stream_;
@@ -210,16 +157,9 @@ class cudnn_kernel_maker final : public kernel_maker {
   bool is_final_ = true;  // made_kernels::is_final of the current call
   plan::remarks remarks_;
   plan::kept_choices kept_{remarks_, {}};  // plans as text; "" if cuDNN has no plan
-  std::vector<lane> lanes_;                // each is used by one thread at a time
+  lane_handles handles_;
   std::string version_;
 };
-
-result<void> cudnn_kernel_on_lanes::enqueue(std::span<void* const> addresses, void* workspace, const call& c) const {
-  return of_.with_handle(c, [&](cudnnHandle_t h) {
-    const descriptor& d = packs_[c.lane].find(pack(), plan(), addresses, workspace);
-    return d.status() != CUDNN_STATUS_SUCCESS ? d.status() : calls().execute(h, plan().plan.get(), d.get());
-  });
-}
 
 }  // namespace
 

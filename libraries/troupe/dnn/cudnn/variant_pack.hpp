@@ -8,7 +8,6 @@
 #include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
-#include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <utility>
 #include <vector>
 
@@ -89,19 +88,6 @@ class recent_packs {
   };
   std::vector<entry> all_;
   std::size_t next_ = 0;
-};
-
-/// A fusion match, and the plan of cuDNN that computes it. cudnn::kernel_maker finds only kernels of this type.
-class cudnn_kernel : public vendor_kernel {
- public:
-  cudnn_kernel(fusion_match match, variant_pack pack, execution_plan plan)
-      : vendor_kernel(std::move(match)), pack_(std::move(pack)), plan_(std::move(plan)) {}
-  const variant_pack& pack() const noexcept { return pack_; }
-  const execution_plan& plan() const noexcept { return plan_; }
-
- private:
-  variant_pack pack_;
-  execution_plan plan_;
 };
 
 }  // namespace troupe::dnn::cudnn
