@@ -126,20 +126,20 @@ class fused_in_three final : public called_graph {
     const encoded_tensor& y = tensor(to);
     void *const convolved = more_memory(bytes_of_memory(y)), *const summed = more_memory(bytes_of_memory(y));
     add(
-        [&](operations& o) {
+        [&](operation_graph& o) {
           const auto a = given(o, x), b = given(o, w), c = given(o, to);
           o.convolution(dnn::op::convolution, nodes[0].attributes.as<dnn::convolution_attributes>(), dtype::f32, a, b,
                         c);
         },
         {address(x), address(w), convolved});
     add(
-        [&](operations& o) {
+        [&](operation_graph& o) {
           const auto a = given(o, to), b = given(o, bias), c = given(o, to);
           o.pointwise({CUDNN_POINTWISE_ADD}, {a, b}, c);
         },
         {convolved, address(bias), summed});
     add(
-        [&](operations& o) {
+        [&](operation_graph& o) {
           const auto a = given(o, to), b = given(o, residual), c = given(o, to);
           const auto sum = o.intermediate(y.shape);
           o.pointwise({CUDNN_POINTWISE_ADD}, {a, b}, sum);
@@ -149,12 +149,14 @@ class fused_in_three final : public called_graph {
   }
 
  private:
-  operations::tensor given(operations& o, std::uint16_t t) const { return o.argument(tensor(t).type, tensor(t).shape); }
+  operation_graph::tensor_id given(operation_graph& o, std::uint16_t t) const {
+    return o.argument(tensor(t).type, tensor(t).shape);
+  }
   template <class Draw>
   void add(Draw&& draw, std::initializer_list<void*> addresses) {
-    auto s = std::make_unique<operation_graph>();
-    draw(s->operations);
-    const descriptor whole = s->operations.make_graph(library()).value();
+    auto s = std::make_unique<candidate>();
+    draw(s->graph);
+    const descriptor whole = s->graph.make_descriptor(library()).value();
     packs_.push_back(std::make_unique<variant_pack>(*s));
     const std::span<void* const> all(addresses.begin(), addresses.size());
     const auto try_plan = [&](const execution_plan& p) -> result<dnn::cudnn::trial_result> {

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/cudnn/attention_operations.hpp>
-#include <troupe/dnn/cudnn/operation_graph.hpp>
+#include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::cudnn {
@@ -19,27 +19,27 @@ bool is_supported(const attention_attributes& f, const tensor_shape& q, const te
   return shift + f.right >= 0 && q.extents[2] - 1 + shift - f.left <= k.extents[2] - 1 && q.extents[2] > 1;
 }
 
-class attention_graph_builder {
+class attention_candidate_builder {
  public:
-  attention_graph_builder(const graph_analysis& analysis, std::size_t node)
+  attention_candidate_builder(const graph_analysis& analysis, std::size_t node)
       : analysis_(analysis), node_(analysis.node(node)), attributes_(node_.attributes.as<attention_attributes>()) {
-    graph_.match.nodes.push_back(static_cast<std::uint16_t>(node));
-    graph_.trial_unit = 0.25;
+    candidate_.match.nodes.push_back(static_cast<std::uint16_t>(node));
+    candidate_.trial_unit = 0.25;
   }
 
-  std::vector<operation_graph> attention_graphs() {
+  std::vector<candidate> attention_candidates() {
     if (!read_inputs(0, 3, 0)) return {};
     const auto y = output(node_.outputs[0], attention_.type), statistics = output(node_.outputs[1], dtype::f32);
     if (!y || !statistics) return {};
     const auto q = add(input(0)), k = add(input(1), true), v = add(input(2));
-    const auto to = add(*y, graph_.match.outputs), rows = add(*statistics, graph_.match.outputs);
-    attention_.add_attention(graph_.operations, q, k, v, to, rows);
-    graph_.factors = 3;
+    const auto to = add(*y, candidate_.match.outputs), rows = add(*statistics, candidate_.match.outputs);
+    attention_.add_attention(candidate_.graph, q, k, v, to, rows);
+    candidate_.factors = 3;
     return finish();
   }
 
   // The node's inputs are dy, y, statistics, q, k and v.
-  std::vector<operation_graph> gradient_graphs(bool repeatable) {
+  std::vector<candidate> gradient_candidates(bool repeatable) {
     if (!read_inputs(3, 6, 2) || analysis_.tensor(node_.inputs[2]).type != dtype::f32) return {};
     const auto dq = output(node_.outputs[0], attention_.type), dk = output(node_.outputs[1], attention_.type),
                dv = output(node_.outputs[2], attention_.type);
@@ -48,10 +48,11 @@ class attention_graph_builder {
     g.dy = add(input(0)), g.y = add(input(1));
     g.statistics = add({node_.inputs[2], dtype::f32, attention_.rows()});
     g.q = add(input(3)), g.k = add(input(4), true), g.v = add(input(5), true);
-    g.dq = add(*dq, graph_.match.outputs), g.dk = add(*dk, graph_.match.outputs), g.dv = add(*dv, graph_.match.outputs);
+    g.dq = add(*dq, candidate_.match.outputs), g.dk = add(*dk, candidate_.match.outputs),
+    g.dv = add(*dv, candidate_.match.outputs);
     g.row_sums = add_scratch(attention_.rows());
     if (!repeatable) g.dq_sums = add_scratch(attention_.dq_sums());
-    attention_.add_gradient(graph_.operations, g);
+    attention_.add_gradient(candidate_.graph, g);
     return finish();
   }
 
@@ -98,7 +99,7 @@ class attention_graph_builder {
   std::optional<fusion_match::tensor> output(std::uint16_t number, dtype type) {
     if (analysis_.uses.readers_of(number) == 0) return with_layout(number, type);
     const std::uint16_t at =
-        follow_result(analysis_, number, type, graph_.match, [&](std::uint16_t to) { return can_write(to, type); });
+        follow_result(analysis_, number, type, candidate_.match, [&](std::uint16_t to) { return can_write(to, type); });
     if (at == number && type != dtype::f32) return std::nullopt;
     return with_layout(at, type);
   }
@@ -110,23 +111,23 @@ class attention_graph_builder {
            (type == dtype::f32 ? is_dense(t.shape) : same_layout(with_layout(to, type).shape, t.shape));
   }
 
-  operations::tensor add(const fusion_match::tensor& t, bool is_transposed = false) {
-    graph_.match.inputs.push_back(t);
-    return graph_.operations.argument(t.type, is_transposed ? attention_operations::transposed(t.shape) : t.shape);
+  operation_graph::tensor_id add(const fusion_match::tensor& t, bool is_transposed = false) {
+    candidate_.match.inputs.push_back(t);
+    return candidate_.graph.argument(t.type, is_transposed ? attention_operations::transposed(t.shape) : t.shape);
   }
-  operations::tensor add(const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
+  operation_graph::tensor_id add(const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
     list.push_back(t);
-    return graph_.operations.argument(t.type, t.shape);
+    return candidate_.graph.argument(t.type, t.shape);
   }
-  operations::tensor add_scratch(const tensor_shape& s) {
-    graph_.scratch_bytes.push_back(static_cast<std::uint64_t>(elements_of(s)) * sizeof(float));
-    return graph_.operations.argument(dtype::f32, s);
+  operation_graph::tensor_id add_scratch(const tensor_shape& s) {
+    candidate_.scratch_bytes.push_back(static_cast<std::uint64_t>(elements_of(s)) * sizeof(float));
+    return candidate_.graph.argument(dtype::f32, s);
   }
-  std::vector<operation_graph> finish() {
-    std::sort(graph_.match.nodes.begin(), graph_.match.nodes.end());
-    graph_.match.at = position_of(graph_.match, analysis_.uses);
-    std::vector<operation_graph> out;
-    out.push_back(std::move(graph_));
+  std::vector<candidate> finish() {
+    std::sort(candidate_.match.nodes.begin(), candidate_.match.nodes.end());
+    candidate_.match.at = position_of(candidate_.match, analysis_.uses);
+    std::vector<candidate> out;
+    out.push_back(std::move(candidate_));
     return out;
   }
 
@@ -134,16 +135,16 @@ class attention_graph_builder {
   const encoded_node& node_;
   const attention_attributes attributes_;
   attention_operations attention_;
-  operation_graph graph_;
+  candidate candidate_;
 };
 
 }  // namespace
 
-std::vector<operation_graph> attention_graphs(const graph_analysis& g, std::size_t node) {
-  return attention_graph_builder(g, node).attention_graphs();
+std::vector<candidate> attention_candidates(const graph_analysis& g, std::size_t node) {
+  return attention_candidate_builder(g, node).attention_candidates();
 }
-std::vector<operation_graph> attention_gradient_graphs(const graph_analysis& g, std::size_t node, bool repeatable) {
-  return attention_graph_builder(g, node).gradient_graphs(repeatable);
+std::vector<candidate> attention_gradient_candidates(const graph_analysis& g, std::size_t node, bool repeatable) {
+  return attention_candidate_builder(g, node).gradient_candidates(repeatable);
 }
 
 }  // namespace troupe::dnn::cudnn

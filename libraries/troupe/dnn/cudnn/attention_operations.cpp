@@ -31,7 +31,7 @@ tensor_shape attention_operations::dq_sums() const noexcept {
 }
 
 // Sets scores to -infinity where a key is not visible to the query.
-operations::tensor attention_operations::masked(operations& to, tensor at) const {
+operation_graph::tensor_id attention_operations::masked(operation_graph& to, tensor at) const {
   const tensor_shape s = scores();
   const auto select = [&](tensor first, tensor second, cudnnPointwiseMode_t comparison) {
     const tensor is_visible = to.intermediate(s, dtype::boolean);
@@ -74,7 +74,7 @@ operations::tensor attention_operations::masked(operations& to, tensor at) const
   return at;
 }
 
-void attention_operations::add_attention(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
+void attention_operations::add_attention(operation_graph& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
                                          std::optional<tensor> statistics) const {
   const tensor_shape s = scores(), row = rows();
   const auto apply = [&](cudnnPointwiseMode_t mode, std::initializer_list<tensor> in, const tensor_shape& shape) {
@@ -96,7 +96,7 @@ void attention_operations::add_attention(operations& to, tensor of_q, tensor of_
   to.product(p, of_v, y);
 }
 
-void attention_operations::add_gradient(operations& to, const gradient_tensors& g) const {
+void attention_operations::add_gradient(operation_graph& to, const gradient_tensors& g) const {
   const tensor_shape s = scores(), row = rows();
   const auto apply = [&](cudnnPointwiseMode_t mode, std::initializer_list<tensor> in, const tensor_shape& shape) {
     const tensor t = to.intermediate(shape);

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/cudnn/operations.hpp>
+#include <troupe/dnn/cudnn/operation_graph.hpp>
 
 namespace troupe::dnn::cudnn {
 
 /// Attention as the operations that cuDNN's engines recognize. Tensors have the axes batch, heads, tokens and width,
 /// and a half type.
 struct attention_operations {
-  using tensor = operations::tensor;
+  using tensor = operation_graph::tensor_id;
   tensor_shape q, k, v;
   dtype type{};
   double scale = 1;
@@ -17,7 +17,7 @@ struct attention_operations {
   bool bottom_right = false;
 
   /// Adds the operations that compute y, and the statistics if given.
-  void add_attention(operations& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
+  void add_attention(operation_graph& to, tensor of_q, tensor of_k, tensor of_v, tensor y,
                      std::optional<tensor> statistics) const;
   /// The tensors of the gradient. k and v are `transposed`. `row_sums` and `dq_sums` are scratch memory in f32, with
   /// the shapes rows() and dq_sums(). Only without `dq_sums` are results the same in every run.
@@ -26,7 +26,7 @@ struct attention_operations {
     std::optional<tensor> dq_sums;
   };
   /// Adds the operations that compute the gradients.
-  void add_gradient(operations& to, const gradient_tensors& g) const;
+  void add_gradient(operation_graph& to, const gradient_tensors& g) const;
 
   /// Returns the shape with its last two axes exchanged. k is passed so to the first product, k and v to the gradient.
   static tensor_shape transposed(tensor_shape s) noexcept;
@@ -35,7 +35,7 @@ struct attention_operations {
   tensor_shape dq_sums() const noexcept;
 
  private:
-  tensor masked(operations& to, tensor scores) const;
+  tensor masked(operation_graph& to, tensor scores) const;
 };
 
 }  // namespace troupe::dnn::cudnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/cudnn/operation_graph.hpp>
+#include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 
@@ -41,18 +41,18 @@ std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f
   return is_symmetric ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
 }
 
-// Builds the graphs of a convolution and the nodes that follow it. The factors are converted to one type.
-class convolution_graph_builder {
+// Builds the candidates for a convolution and the nodes that follow it. The factors are converted to one type.
+class convolution_candidate_builder {
  public:
   /// Makes a builder. `fuses` is true if cuDNN may have engines that fuse elementwise functions with the convolution.
-  convolution_graph_builder(const graph_analysis& analysis, std::size_t node, dtype factors, bool fuses)
+  convolution_candidate_builder(const graph_analysis& analysis, std::size_t node, dtype factors, bool fuses)
       : analysis_(analysis), uses_(analysis.uses), first_(node), factors_(factors), fuses_(fuses) {
     const encoded_tensor& a = tensor(this->node(node).inputs[0]);
     channels_last_ = is_half(factors) || (a.where == encoded_tensor::place::memory &&
                                           same_layout(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
   }
 
-  void build_all(std::vector<operation_graph>& to) {
+  void build_all(std::vector<candidate>& to) {
     find_functions();
     for (std::size_t n = followers_.size() + 1; n-- > 0;)
       if (auto s = build(n)) to.push_back(std::move(*s));
@@ -120,17 +120,17 @@ class convolution_graph_builder {
     return factors_ == dtype::f64 ? dtype::f64 : dtype::f32;
   }
 
-  // Builds the graph with the first `count` followers. Returns nullopt if cuDNN cannot have an engine for it.
-  std::optional<operation_graph> build(std::size_t count) const {
+  // Builds the candidate with the first `count` followers. Returns nullopt if cuDNN cannot have an engine for it.
+  std::optional<candidate> build(std::size_t count) const {
     const encoded_node& n = node(first_);
     const std::span<const std::size_t> followers(followers_.data(), count);
     const std::uint16_t last = count == 0 ? n.outputs[0] : node(followers.back()).outputs[0];
-    operation_graph graph{.match = {},
-                          .operations = {},
-                          .exact_f32 = factors_ == dtype::f32,
-                          .excluded_engines = wrong_engines(n.what, n.attributes.as<convolution_attributes>())};
-    graph.match.nodes.push_back(static_cast<std::uint16_t>(first_));
-    for (const std::size_t c : followers) graph.match.nodes.push_back(static_cast<std::uint16_t>(c));
+    candidate out{.match = {},
+                  .graph = {},
+                  .exact_f32 = factors_ == dtype::f32,
+                  .excluded_engines = wrong_engines(n.what, n.attributes.as<convolution_attributes>())};
+    out.match.nodes.push_back(static_cast<std::uint16_t>(first_));
+    for (const std::size_t c : followers) out.match.nodes.push_back(static_cast<std::uint16_t>(c));
 
     const auto a = with_layout(n.inputs[0], true, factors_), b = with_layout(n.inputs[1], true, factors_),
                to = with_layout(last, true, type_of_result(last));
@@ -140,47 +140,47 @@ class convolution_graph_builder {
     if (info(to->type).kind != dtype_kind::floating) return std::nullopt;
     const auto add = [&](const fusion_match::tensor& t, std::vector<fusion_match::tensor>& list) {
       list.push_back(t);
-      return graph.operations.argument(t.type, t.shape);
+      return out.graph.argument(t.type, t.shape);
     };
-    const operations::tensor left = add(*a, graph.match.inputs), right = add(*b, graph.match.inputs);
+    const operation_graph::tensor_id left = add(*a, out.match.inputs), right = add(*b, out.match.inputs);
     // The followers without writes and conversions.
     std::vector<std::size_t> functions;
     for (const std::size_t c : followers)
       if (node(c).what == op::pointwise) functions.push_back(c);
-    std::vector<std::optional<operations::tensor>> others;
+    std::vector<std::optional<operation_graph::tensor_id>> others;
     std::uint16_t before = n.outputs[0];
     for (const std::size_t c : functions) {
       const encoded_node& f = node(c);
-      std::optional<operations::tensor> other;
+      std::optional<operation_graph::tensor_id> other;
       if (f.input_count == 2) {
         const std::uint16_t t = other_input(f, before);
         if (tensor(t).where == encoded_tensor::place::number) {
-          other = graph.operations.constant(tensor(t).number);
+          other = out.graph.constant(tensor(t).number);
         } else {
           const auto l = with_layout(t, tensor(t).shape.extents == tensor(before).shape.extents, tensor(t).type);
           if (!l) return std::nullopt;
-          other = add(*l, graph.match.inputs);
+          other = add(*l, out.match.inputs);
         }
       }
       others.push_back(other);
       before = f.outputs[0];
     }
-    const operations::tensor end = add(*to, graph.match.outputs);
+    const operation_graph::tensor_id end = add(*to, out.match.outputs);
     const tensor_shape intermediate = packed(tensor(n.outputs[0]).shape, channels_last_);
-    operations::tensor at = functions.empty() ? end : graph.operations.intermediate(intermediate);
-    graph.operations.convolution(n.what, n.attributes.as<convolution_attributes>(),
-                                 factors_ == dtype::f64 ? dtype::f64 : dtype::f32, left, right, at);
+    operation_graph::tensor_id at = functions.empty() ? end : out.graph.intermediate(intermediate);
+    out.graph.convolution(n.what, n.attributes.as<convolution_attributes>(),
+                          factors_ == dtype::f64 ? dtype::f64 : dtype::f32, left, right, at);
     for (std::size_t i = 0; i < functions.size(); ++i) {
-      const operations::tensor next = i + 1 == functions.size() ? end : graph.operations.intermediate(intermediate);
+      const operation_graph::tensor_id next = i + 1 == functions.size() ? end : out.graph.intermediate(intermediate);
       const auto mode = *mode_of(node(functions[i]).attributes.as<pointwise_attributes>().function);
       if (others[i])
-        graph.operations.pointwise({mode}, {at, *others[i]}, next);
+        out.graph.pointwise({mode}, {at, *others[i]}, next);
       else
-        graph.operations.pointwise({mode}, {at}, next);
+        out.graph.pointwise({mode}, {at}, next);
       at = next;
     }
-    graph.match.at = position_of(graph.match, analysis_.uses);
-    return graph;
+    out.match.at = position_of(out.match, analysis_.uses);
+    return out;
   }
 
   const graph_analysis& analysis_;
@@ -202,13 +202,13 @@ std::vector<dtype> types_of_factors(dtype t) {
 
 }  // namespace
 
-std::vector<operation_graph> convolution_graphs(const graph_analysis& g, std::size_t node, bool exact) {
+std::vector<candidate> convolution_candidates(const graph_analysis& g, std::size_t node, bool exact) {
   const encoded_node& n = g.node(node);
   for (const std::uint16_t t : {n.inputs[0], n.inputs[1], n.outputs[0]})
     if (g.tensor(t).where == encoded_tensor::place::number || !is_image(g.tensor(t).shape)) return {};
-  std::vector<operation_graph> out;
+  std::vector<candidate> out;
   for (const dtype t : types_of_factors(g.tensor(n.inputs[0]).type))
-    convolution_graph_builder(g, node, t, is_half(t) || (t == dtype::f32 && !exact)).build_all(out);
+    convolution_candidate_builder(g, node, t, is_half(t) || (t == dtype::f32 && !exact)).build_all(out);
   return out;
 }
 

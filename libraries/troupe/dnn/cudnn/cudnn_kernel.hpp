@@ -13,7 +13,7 @@ namespace troupe::dnn::cudnn {
 /// A fusion match, and the plan of cuDNN that computes it. kernel_maker makes only kernels of this type.
 class cudnn_kernel final : public vendor_kernel {
  public:
-  cudnn_kernel(operation_graph s, variant_pack pack, execution_plan plan, lane_handles& handles)
+  cudnn_kernel(candidate s, variant_pack pack, execution_plan plan, lane_handles& handles)
       : vendor_kernel(std::move(s.match)),
         pack_(std::move(pack)),
         plan_(std::move(plan)),

@@ -9,11 +9,11 @@
 #include <troupe/cuda/default_stream.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/cuda/stream_status.hpp>
+#include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/cudnn/cudnn_kernel.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
-#include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
 #include <troupe/plan/kept_choices.hpp>
@@ -59,7 +59,7 @@ class cudnn_kernel_maker final : public kernel_maker {
  private:
   std::unique_ptr<vendor_kernel> make_kernel(const graph_analysis& analysis, std::size_t node,
                                              const computation_options& options) {
-    for (operation_graph& s : operation_graphs_of(analysis, node, options)) {
+    for (candidate& s : candidates_of(analysis, node, options)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
       if (auto plan = find_execution_plan(analysis, s, pack, options))
@@ -69,7 +69,7 @@ class cudnn_kernel_maker final : public kernel_maker {
   }
 
   // Returns the plan that an earlier process stored, or a new one; nullopt if cuDNN has no plan.
-  std::optional<execution_plan> find_execution_plan(const graph_analysis& analysis, operation_graph& s,
+  std::optional<execution_plan> find_execution_plan(const graph_analysis& analysis, candidate& s,
                                                     const variant_pack& pack, const computation_options& options) {
     const std::string key = key_on_disk(s, options);
     if (const auto stored = kept_.find(key)) {
@@ -105,7 +105,7 @@ class cudnn_kernel_maker final : public kernel_maker {
 
   // Returns true if a plan that an earlier process tried and stored computes right results here, too, or cannot be
   // tried again for want of memory.
-  bool gives_right_results(const graph_analysis& analysis, const operation_graph& s, const variant_pack& pack,
+  bool gives_right_results(const graph_analysis& analysis, const candidate& s, const variant_pack& pack,
                            const execution_plan& plan) {
     if (const auto ready = cuda::await_default_stream("dnn"); !ready) {
       remarks_.once(ready.error().text());
@@ -122,9 +122,9 @@ class cudnn_kernel_maker final : public kernel_maker {
 
   // Makes a plan. Fails with reaction::unsupported if cuDNN has no plan that computes right results, and will have none
   // later.
-  result<execution_plan> new_plan(const graph_analysis& analysis, operation_graph& s, const variant_pack& pack,
+  result<execution_plan> new_plan(const graph_analysis& analysis, candidate& s, const variant_pack& pack,
                                   const computation_options& options) {
-    const auto graph = TROUPE_TRY(s.operations.make_graph(planning_.get()));
+    const auto graph = TROUPE_TRY(s.graph.make_descriptor(planning_.get()));
     plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit);
     const auto try_plan = [&](const execution_plan& plan) -> result<trial_result> {
       s.match.workspace = pack.workspace_of(plan);
@@ -143,9 +143,9 @@ class cudnn_kernel_maker final : public kernel_maker {
     return plan;
   }
 
-  std::string key_on_disk(const operation_graph& s, const computation_options& options) const {
+  std::string key_on_disk(const candidate& s, const computation_options& options) const {
     constexpr int format = 4;
-    return cat("dnn.cudnn", format, version_, gpu_, s.operations.description(), to_string(options.precision),
+    return cat("dnn.cudnn", format, version_, gpu_, s.graph.description(), to_string(options.precision),
                to_string(options.repeatability), to_string(options.choice), options.workspace);
   }
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <span>
 #include <troupe/base/numbers/round_up.hpp>
+#include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
-#include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <utility>
 #include <vector>
 
@@ -17,9 +17,9 @@ namespace troupe::dnn::cudnn {
 /// memory, which follows cuDNN's own workspace.
 class variant_pack {
  public:
-  explicit variant_pack(const operation_graph& s)
-      : ids_(s.operations.arguments()), constants_(s.operations.constants()), scratch_(s.scratch_bytes) {
-    ids_.insert(ids_.end(), s.operations.constant_names().begin(), s.operations.constant_names().end());
+  explicit variant_pack(const candidate& s)
+      : ids_(s.graph.arguments()), constants_(s.graph.constants()), scratch_(s.scratch_bytes) {
+    ids_.insert(ids_.end(), s.graph.constant_names().begin(), s.graph.constant_names().end());
   }
   /// Returns the bytes of workspace that a plan needs, including its scratch memory.
   std::uint64_t workspace_of(const execution_plan& plan) const noexcept {

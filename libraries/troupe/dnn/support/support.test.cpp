@@ -12,8 +12,8 @@
 #include <tests/support/page_table.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
+#include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
-#include <troupe/dnn/cudnn/operation_graph.hpp>
 #include <troupe/dnn/generated/source.hpp>
 #include <troupe/dnn/graph/producer.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
@@ -107,8 +107,8 @@ std::string with_cudnn(const node_query& query) {
   std::vector<dtype> found;
   for (std::size_t i = 0; i < query.graph.nodes().size(); ++i) {
     if (query.graph.nodes()[i].what != query.what) continue;
-    for (const cudnn::operation_graph& graph : cudnn::operation_graphs_of(analysis, i, {}))
-      if (const dtype t = graph.match.inputs[0].type; std::find(found.begin(), found.end(), t) == found.end())
+    for (const cudnn::candidate& c : cudnn::candidates_of(analysis, i, {}))
+      if (const dtype t = c.match.inputs[0].type; std::find(found.begin(), found.end(), t) == found.end())
         found.push_back(t);
   }
   if (found.empty()) return "";
