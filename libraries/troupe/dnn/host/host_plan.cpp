@@ -22,11 +22,11 @@ result<void> compute_by_vendor(const fused_step& s, const vendor_kernel& kernel,
 
 template <class N>
 void compute(const operator_step& s, const execution_context& w) {
-  const auto computation = operations<N>[index_of(s.what)];
-  if (computation == nullptr)
+  const auto compute_operation = compute_functions<N>[index_of(s.what)];
+  if (compute_operation == nullptr)
     die("dnn: a plan has an operator step for %s, which is elementwise or a view",
         std::string(to_string(s.what)).c_str());
-  computation(w, s);
+  compute_operation(w, s);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel&
 }
 
 result<void> enqueue(const operator_step& s, const execution_context& w) {
-  const auto enqueue_operation = operations[index_of(s.what)];
+  const auto enqueue_operation = enqueue_functions[index_of(s.what)];
   if (enqueue_operation != nullptr) return enqueue_operation(s, w);
   return error(reaction::fatal, "dnn", cat("a plan has a step for ", to_string(s.what), ", which has no kernel"));
 }

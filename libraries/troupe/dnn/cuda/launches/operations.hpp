@@ -13,7 +13,7 @@ namespace troupe::dnn {
 #include <troupe/dnn/graph/op_list.inc>
 
 /// The function that enqueues each operation, at `index_of(op)`; null for those that are no steps.
-inline constexpr result<void> (*operations[op_count])(const operator_step&, const execution_context&) = {
+inline constexpr result<void> (*enqueue_functions[op_count])(const operator_step&, const execution_context&) = {
     nullptr,
 #define OPERATION(...) nullptr,
 #define STEP(NAME, HOST, CUDA, ...) CUDA,

@@ -19,7 +19,7 @@ namespace troupe::dnn::host {
 
 /// The function that computes each operation, at `index_of(op)`; null for those that are no steps.
 template <class N>
-inline constexpr void (*operations[op_count])(const execution_context&, const operator_step&) = {
+inline constexpr void (*compute_functions[op_count])(const execution_context&, const operator_step&) = {
     nullptr,
 #define OPERATION(...) nullptr,
 #define STEP(NAME, HOST, ...) host::HOST<N>,
