@@ -48,8 +48,9 @@ class convolution_candidate_builder {
   convolution_candidate_builder(const graph_analysis& analysis, std::size_t node, dtype factors, bool fuses)
       : analysis_(analysis), uses_(analysis.uses), first_(node), factors_(factors), fuses_(fuses) {
     const encoded_tensor& a = tensor(this->node(node).inputs[0]);
-    channels_last_ = is_half(factors) || (a.where == encoded_tensor::place::memory &&
-                                          same_layout(a.shape, packed(a.shape, true)) && !is_dense(a.shape));
+    channels_last_ =
+        is_half(factors) || (a.where == encoded_tensor::place::memory &&
+                             same_layout(a.shape, with_dense_strides(a.shape, true)) && !is_dense(a.shape));
   }
 
   void build_all(std::vector<candidate>& to) {
@@ -105,7 +106,7 @@ class convolution_candidate_builder {
     const encoded_tensor& t = tensor(number);
     if (!type_of(type)) return std::nullopt;
     const bool is_unaligned = t.where == encoded_tensor::place::memory && !analysis_.aligned[t.memory];
-    return fusion_match::tensor{number, type, packed(t.shape, as_image && channels_last_), is_unaligned};
+    return fusion_match::tensor{number, type, with_dense_strides(t.shape, as_image && channels_last_), is_unaligned};
   }
   bool can_write(const fusion_match::tensor& to) const {
     const encoded_tensor& t = tensor(to.number);
@@ -166,7 +167,7 @@ class convolution_candidate_builder {
       before = f.outputs[0];
     }
     const operation_graph::tensor_id end = add(*to, out.match.outputs);
-    const tensor_shape intermediate = packed(tensor(n.outputs[0]).shape, channels_last_);
+    const tensor_shape intermediate = with_dense_strides(tensor(n.outputs[0]).shape, channels_last_);
     operation_graph::tensor_id at = functions.empty() ? end : out.graph.intermediate(intermediate);
     out.graph.convolution(n.what, n.attributes.as<convolution_attributes>(),
                           factors_ == dtype::f64 ? dtype::f64 : dtype::f32, left, right, at);

@@ -71,12 +71,14 @@ class convolution_builder {
   using strategy = convolution::strategy;
 
   layout computed(const layout& stored, const tensor_shape& s) const {
-    return c_.chosen == strategy::library_choice ? any(stored)
-                                                 : layout_of(packed(s, c_.chosen == strategy::channels_last));
+    return c_.chosen == strategy::library_choice
+               ? any(stored)
+               : layout_of(with_dense_strides(s, c_.chosen == strategy::channels_last));
   }
   layout computed_filters() const {
-    return c_.chosen == strategy::products ? layout_of_filters(packed(c_.filters, false), c_.attributes.groups)
-                                           : any(filters_);
+    return c_.chosen == strategy::products
+               ? layout_of_filters(with_dense_strides(c_.filters, false), c_.attributes.groups)
+               : any(filters_);
   }
 
   std::optional<primitive_list> forward() {

@@ -25,12 +25,12 @@ bool is_float(dtype t) noexcept {
 }
 
 image_layout layout_of(const tensor_shape& s) noexcept {
-  const bool is_first = is_dense(s), is_last = s.rank > 1 && same_layout(s, packed(s, true));
+  const bool is_first = is_dense(s), is_last = s.rank > 1 && same_layout(s, with_dense_strides(s, true));
   return is_first == is_last ? image_layout::any
          : is_first          ? image_layout::channels_first
                              : image_layout::channels_last;
 }
-bool has_gaps(const tensor_shape& s) noexcept { return !is_dense(s) && !same_layout(s, packed(s, true)); }
+bool has_gaps(const tensor_shape& s) noexcept { return !is_dense(s) && !same_layout(s, with_dense_strides(s, true)); }
 // Returns the layout in which two tensors are used together: channels first if one of them has it.
 image_layout common(image_layout a, image_layout b) noexcept {
   return a == image_layout::channels_first || b == image_layout::channels_first ? image_layout::channels_first
@@ -233,12 +233,13 @@ class convolution_finder {
       return l == image_layout::channels_last ||
              (l == image_layout::any && strategy == convolution::strategy::channels_last);
     };
-    convolution what{.what = n.what,
-                     .attributes = cost.attributes,
-                     .image = packed(cost.image, is_channels_last(cost.layout_of_image)),
-                     .filters = packed(cost.filters, layout_of_filters(r, c) == image_layout::channels_last),
-                     .result = packed(cost.result, is_channels_last(cost.layout_of_result)),
-                     .chosen = strategy};
+    convolution what{
+        .what = n.what,
+        .attributes = cost.attributes,
+        .image = with_dense_strides(cost.image, is_channels_last(cost.layout_of_image)),
+        .filters = with_dense_strides(cost.filters, layout_of_filters(r, c) == image_layout::channels_last),
+        .result = with_dense_strides(cost.result, is_channels_last(cost.layout_of_result)),
+        .chosen = strategy};
     fusion_match out;
     const auto add_input = [&](std::uint16_t t, const tensor_shape& shape) {
       out.inputs.push_back({t, dtype::f32, shape});
@@ -253,7 +254,7 @@ class convolution_finder {
       out.nodes.push_back(static_cast<std::uint16_t>(f));
       const encoded_node& function = graph_.nodes()[f];
       if (const auto other = add_function(function, previous, what))
-        add_input(*other, packed(tensor(*other).shape, false));
+        add_input(*other, with_dense_strides(tensor(*other).shape, false));
       previous = function.outputs[0];
     }
     if (c.write) out.nodes.push_back(static_cast<std::uint16_t>(*c.write));

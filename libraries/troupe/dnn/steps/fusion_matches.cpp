@@ -5,7 +5,7 @@
 
 namespace troupe::dnn {
 
-tensor_shape packed(tensor_shape s, bool channels_last) noexcept {
+tensor_shape with_dense_strides(tensor_shape s, bool channels_last) noexcept {
   s.strides = dense_strides(s);
   if (!channels_last) return s;
   std::int64_t stride = s.extents[1];

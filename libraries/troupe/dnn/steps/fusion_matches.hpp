@@ -53,7 +53,7 @@ std::uint16_t follow_result(const graph_analysis& g, std::uint16_t tensor, dtype
 
 /// Returns the shape with dense strides. The fastest axis is the channel axis if `channels_last`, otherwise the last
 /// axis.
-tensor_shape packed(tensor_shape s, bool channels_last) noexcept;
+tensor_shape with_dense_strides(tensor_shape s, bool channels_last) noexcept;
 
 /// Returns the other input of a node that reads two tensors, one of which is `one`.
 inline std::uint16_t other_input(const encoded_node& n, std::uint16_t one) noexcept {

@@ -42,7 +42,7 @@ class tensors {
   any_operand<M> operand(const extents& e, dtype type, bool channels_last = false) {
     tensor_shape s{.rank = e.size()};
     std::copy(e.begin(), e.end(), s.extents.begin());
-    s.strides = channels_last ? packed(s, true).strides : dense_strides(s);
+    s.strides = channels_last ? with_dense_strides(s, true).strides : dense_strides(s);
     next_ += std::uint64_t{1} << 36;  // more bytes than any tensor has
     return {memory_range{{}, next_, static_cast<std::uint64_t>(elements_of(s)) * bytes_of(type)}, s, type};
   }

@@ -167,7 +167,7 @@ class direct_matcher {
   }
   fusion_match::tensor with_layout(std::uint16_t number, dtype type, bool channels_last = false) const {
     const encoded_tensor& t = m_.tensor(number);
-    fusion_match::tensor out{number, type, packed(t.shape, channels_last)};
+    fusion_match::tensor out{number, type, with_dense_strides(t.shape, channels_last)};
     out.copied = t.where == place::memory && !m_.aligned[t.memory];
     return out;
   }
@@ -184,7 +184,8 @@ class direct_matcher {
     if (result_type_of(number) != type) type = dtype::f32;
     const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
       const tensor_shape& s = m_.tensor(to).shape;
-      return m_.tensor(to).where != place::memory || (m_.is_free(to) && same_layout(s, packed(s, channels_last)));
+      return m_.tensor(to).where != place::memory ||
+             (m_.is_free(to) && same_layout(s, with_dense_strides(s, channels_last)));
     });
     return with_layout(at, at == number ? dtype::f32 : type, channels_last);
   }
