@@ -76,14 +76,12 @@ class attention_candidate_builder {
     return true;
   }
 
-  // Returns the tensor with its layout in memory if the elements of each token are contiguous there, otherwise with a
-  // dense layout.
-  fusion_match::tensor with_layout(std::uint16_t number, dtype type) const {
+  // Returns a tensor as cuDNN reads or writes it: with its layout in memory if the elements of each token are
+  // contiguous there, otherwise dense.
+  fusion_match::tensor operand(std::uint16_t number, dtype type) const {
     const encoded_tensor& t = analysis_.tensor(number);
-    fusion_match::tensor out{number, type, t.shape};
-    out.shape.strides = dense_strides(out.shape);
+    fusion_match::tensor out = analysis_.dense_operand(number, type);
     if (t.where != encoded_tensor::place::memory) return out;
-    out.copied = !analysis_.aligned[t.memory];
     const auto fits = [&](std::size_t i) {
       return t.shape.extents[i] == 1 || (t.shape.strides[i] > 0 && t.shape.strides[i] % 8 == 0);
     };
@@ -91,24 +89,24 @@ class attention_candidate_builder {
     return out;
   }
   fusion_match::tensor input(std::size_t i) const {
-    return with_layout(node_.inputs[i], analysis_.tensor(node_.inputs[i]).type);
+    return operand(node_.inputs[i], analysis_.tensor(node_.inputs[i]).type);
   }
 
   // Returns the tensor that stores an output in this type: the tensor that its only reader converts or writes, or the
   // output itself if nothing reads it or the type is f32. Returns nullopt if there is no such tensor.
   std::optional<fusion_match::tensor> output(std::uint16_t number, dtype type) {
-    if (analysis_.uses.readers_of(number) == 0) return with_layout(number, type);
+    if (analysis_.uses.readers_of(number) == 0) return operand(number, type);
     const std::uint16_t at =
         follow_result(analysis_, number, type, candidate_.match, [&](std::uint16_t to) { return can_write(to, type); });
     if (at == number && type != dtype::f32) return std::nullopt;
-    return with_layout(at, type);
+    return operand(at, type);
   }
   // Returns true if cuDNN can write to a tensor directly. Statistics, the only outputs in f32, must be dense.
   bool can_write(std::uint16_t to, dtype type) const {
     const encoded_tensor& t = analysis_.tensor(to);
     if (t.where != encoded_tensor::place::memory) return true;
     return analysis_.is_free(to) &&
-           (type == dtype::f32 ? is_dense(t.shape) : same_layout(with_layout(to, type).shape, t.shape));
+           (type == dtype::f32 ? is_dense(t.shape) : same_layout(operand(to, type).shape, t.shape));
   }
 
   operation_graph::tensor_id add(const fusion_match::tensor& t, bool is_transposed = false) {

@@ -101,12 +101,11 @@ class convolution_candidate_builder {
     return s.extents == image.extents || is_per_channel(s, image);
   }
 
-  // Returns a tensor with a dense layout, because some of cuDNN's engines accept other strides but ignore them.
-  std::optional<fusion_match::tensor> with_layout(std::uint16_t number, bool as_image, dtype type) const {
-    const encoded_tensor& t = tensor(number);
+  // Returns a tensor as cuDNN reads or writes it: dense, because some of its engines accept other strides but ignore
+  // them. Returns nullopt if cuDNN does not have the type.
+  std::optional<fusion_match::tensor> operand(std::uint16_t t, bool as_image, dtype type) const {
     if (!type_of(type)) return std::nullopt;
-    const bool is_unaligned = t.where == encoded_tensor::place::memory && !analysis_.aligned[t.memory];
-    return fusion_match::tensor{number, type, with_dense_strides(t.shape, as_image && channels_last_), is_unaligned};
+    return analysis_.dense_operand(t, type, as_image && channels_last_);
   }
   bool can_write(const fusion_match::tensor& to) const {
     const encoded_tensor& t = tensor(to.number);
@@ -133,8 +132,8 @@ class convolution_candidate_builder {
     out.match.nodes.push_back(static_cast<std::uint16_t>(first_));
     for (const std::size_t c : followers) out.match.nodes.push_back(static_cast<std::uint16_t>(c));
 
-    const auto a = with_layout(n.inputs[0], true, factors_), b = with_layout(n.inputs[1], true, factors_),
-               to = with_layout(last, true, type_of_result(last));
+    const auto a = operand(n.inputs[0], true, factors_), b = operand(n.inputs[1], true, factors_),
+               to = operand(last, true, type_of_result(last));
     if (!a || !b || !to || !can_write(*to)) return std::nullopt;
     // cuDNN may round to integers and to bool differently from the definition. Trials do not detect that, because their
     // operands are whole numbers.
@@ -158,7 +157,7 @@ class convolution_candidate_builder {
         if (tensor(t).where == encoded_tensor::place::number) {
           other = out.graph.constant(tensor(t).number);
         } else {
-          const auto l = with_layout(t, tensor(t).shape.extents == tensor(before).shape.extents, tensor(t).type);
+          const auto l = operand(t, tensor(t).shape.extents == tensor(before).shape.extents, tensor(t).type);
           if (!l) return std::nullopt;
           other = add(*l, out.match.inputs);
         }

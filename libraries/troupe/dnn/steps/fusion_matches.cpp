@@ -15,6 +15,12 @@ tensor_shape with_dense_strides(tensor_shape s, bool channels_last) noexcept {
   return s;
 }
 
+fusion_match::tensor graph_analysis::dense_operand(std::uint16_t t, dtype type, bool channels_last) const noexcept {
+  const encoded_tensor& of = tensor(t);
+  const bool is_unaligned = of.where == encoded_tensor::place::memory && !aligned[of.memory];
+  return {t, type, with_dense_strides(of.shape, channels_last), is_unaligned};
+}
+
 bool is_per_channel(const tensor_shape& s, const tensor_shape& image) noexcept {
   if (s.rank != image.rank) return false;
   for (std::size_t i = 0; i < s.rank; ++i)

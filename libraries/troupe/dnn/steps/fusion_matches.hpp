@@ -29,6 +29,8 @@ struct graph_analysis {
   }
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
+  /// Returns a tensor as a match reads or writes it with this type and dense strides; see with_dense_strides().
+  fusion_match::tensor dense_operand(std::uint16_t t, dtype type, bool channels_last = false) const noexcept;
   /// Returns true if a match may write to the memory of a tensor: the memory is aligned, and the graph does not read
   /// it.
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.is_read(tensor(t).memory); }

@@ -92,7 +92,7 @@ class planner {
   void add_concatenation(const encoded_node& n);
   void add_operator_step(const encoded_node& n);
   void add_fused_step(std::size_t which);
-  location with_layout(const fusion_match::tensor& as);
+  location input_of_match(const fusion_match::tensor& as);
 
   const encoded_graph& graph_;
   const elementwise_limits limits_;
@@ -463,7 +463,8 @@ void planner::add_operator_step(const encoded_node& n) {
   out_.steps.emplace_back(std::move(s));
 }
 
-location planner::with_layout(const fusion_match::tensor& as) {
+// Returns a tensor as a match needs it: where it is, or a copy.
+location planner::input_of_match(const fusion_match::tensor& as) {
   const location l = location_of(as.number);
   const bool aligned = !as.copied && static_cast<std::uint64_t>(l.offset) * bytes_of(l.type) % 16 == 0;
   if (l.type == as.type && aligned && same_layout(l.shape, as.shape)) return l;
@@ -475,7 +476,7 @@ void planner::add_fused_step(std::size_t which) {
   for (const fusion_match::tensor& in : match.inputs)
     if (tensors_[in.number].operation_number && !tensors_[in.number].stored) close_kernel();
   fused_step s{.match = which, .inputs = {}, .outputs = {}, .workspace = {}};
-  for (const fusion_match::tensor& in : match.inputs) s.inputs.push_back(with_layout(in));
+  for (const fusion_match::tensor& in : match.inputs) s.inputs.push_back(input_of_match(in));
   for (const fusion_match::tensor& out : match.outputs) {
     std::optional<location>& stored = tensors_[out.number].stored;
     if (!stored) stored = new_buffer(out.shape, out.type);

@@ -80,7 +80,7 @@ class direct_matcher {
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
       const bool is_image = i <= at.x, is_affine = at.scale != absent && i >= at.scale;
-      out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type : is_affine ? affine : dtype::f32));
+      out_.inputs.push_back(m_.dense_operand(node_.inputs[i], is_image ? type : is_affine ? affine : dtype::f32));
     }
     const dtype result = result_type_of(node_.outputs[0]);
     add_outputs(false, type == dtype::f32 || result == type ? result : dtype::f32);
@@ -102,11 +102,11 @@ class direct_matcher {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       const bool is_image = i <= at.x;
       if (t.where == place::number || (!is_image && !is_per_channel(t.shape, x.shape))) return std::nullopt;
-      out_.inputs.push_back(with_layout(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
+      out_.inputs.push_back(m_.dense_operand(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
     }
     // The kernels accept an f32 dy with an x of a half type, but not the reverse.
     if (!forward && out_.inputs[at.x].type == dtype::f32)
-      out_.inputs[0] = with_layout(node_.inputs[0], dtype::f32, true);
+      out_.inputs[0] = m_.dense_operand(node_.inputs[0], dtype::f32, true);
     add_outputs(true, result_type_of(node_.outputs[0]));
     out_.workspace = *workspace;
     return done();
@@ -118,7 +118,7 @@ class direct_matcher {
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
       if (t.where == place::number) return std::nullopt;
-      out_.inputs.push_back(with_layout(node_.inputs[i], t.type));
+      out_.inputs.push_back(m_.dense_operand(node_.inputs[i], t.type));
     }
     out_.outputs.push_back(written(node_.outputs[0], m_.tensor(node_.inputs[at.q]).type));
     out_.outputs.push_back(written(node_.outputs[1], dtype::f32));
@@ -165,12 +165,6 @@ class direct_matcher {
       if (x.shape.extents[i] != 1 && x.shape.strides[i] == 1) return true;
     return false;
   }
-  fusion_match::tensor with_layout(std::uint16_t number, dtype type, bool channels_last = false) const {
-    const encoded_tensor& t = m_.tensor(number);
-    fusion_match::tensor out{number, type, with_dense_strides(t.shape, channels_last)};
-    out.copied = t.where == place::memory && !m_.aligned[t.memory];
-    return out;
-  }
   // Returns the type to which an output's only reader converts it or in which it writes it; f32 if the output has no
   // such reader.
   dtype result_type_of(std::uint16_t number) const noexcept {
@@ -187,7 +181,7 @@ class direct_matcher {
       return m_.tensor(to).where != place::memory ||
              (m_.is_free(to) && same_layout(s, with_dense_strides(s, channels_last)));
     });
-    return with_layout(at, at == number ? dtype::f32 : type, channels_last);
+    return m_.dense_operand(at, at == number ? dtype::f32 : type, channels_last);
   }
 
   const graph_analysis& m_;
