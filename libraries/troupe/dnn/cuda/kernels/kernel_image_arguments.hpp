@@ -4,7 +4,7 @@
 
 #include "kernel_arguments.hpp"
 
-/// Arguments of the kernels of images.cuh and blocks.cuh.
+/// Arguments of the kernels of response_norm.cuh, resampling.cuh, blocks.cuh, and of pooling with indexes.
 namespace troupe::dnn::kernel_arguments {
 
 struct response_norm_arguments {

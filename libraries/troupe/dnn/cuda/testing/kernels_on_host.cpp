@@ -13,12 +13,14 @@
 #include "../kernels/attention_gradient.cuh"
 #include "../kernels/blocks.cuh"
 #include "../kernels/columns.cuh"
+#include "../kernels/convolution.cuh"
 #include "../kernels/ctc.cuh"
-#include "../kernels/images.cuh"
+#include "../kernels/pooling.cuh"
 #include "../kernels/products.cuh"
 #include "../kernels/recurrence.cuh"
+#include "../kernels/resampling.cuh"
+#include "../kernels/response_norm.cuh"
 #include "../kernels/rows.cuh"
-#include "../kernels/windows.cuh"
 
 namespace troupe::dnn::testing {
 namespace {
