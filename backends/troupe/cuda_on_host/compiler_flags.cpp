@@ -26,8 +26,8 @@ std::vector<std::string> preprocessor_arguments(const compiler_settings& s, cons
   std::vector<std::string> out{"-E", "-x", "c++"};
   add_common(s, out);
   for (const std::string& d : s.definitions) out.push_back("-D" + d);
-  // Our folder precedes all others: a toolkit's folder may have headers of the same names for its own compiler. Headers
-  // in the source's own folder still come first.
+  // Our folder precedes all include folders except ".", the source's own: a toolkit's folder may have headers of the
+  // same names for its own compiler.
   bool has_own_folder = false;
   for (const std::string& folder : s.include_folders) {
     if (folder != "." && !std::exchange(has_own_folder, true)) out.push_back("-I" + s.cuda_folder);

@@ -47,7 +47,8 @@ class batch_check {
   template <class List>
   bool has_size(const List& l, std::size_t count, bool required) {
     if (l.size() == count || (l.empty() && !required)) return true;
-    check_.refuse(&l, cat("has ", l.size(), " matrices"), cat(count, ", as d has", required ? "" : ", or none"));
+    check_.refuse(&l, cat("has ", l.size(), l.size() == 1 ? " matrix" : " matrices"),
+                  cat(count, ", as d has", required ? "" : ", or none"));
     return false;
   }
   // Checks that a list has only matrices of one type.

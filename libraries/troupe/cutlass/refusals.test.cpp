@@ -203,10 +203,10 @@ TEST_F(cutlass_batched_checks, a_refusal_of_a_list_or_matrix_names_it) {
   expect_refused(r, "d is empty; expected a matrix for each product");
   r = good();
   r.b.pop_back();
-  expect_refused(r, "b has 1 matrices; expected 2, as d has");
+  expect_refused(r, "b has 1 matrix; expected 2, as d has");
   r = good();
   r.a_scales = {at<float>(600, 4, 1)};
-  expect_refused(r, "a_scales has 1 matrices; expected 2, as d has, or none");
+  expect_refused(r, "a_scales has 1 matrix; expected 2, as d has, or none");
   r = good();
   r.a[1] = at<float>(100, 5, 3);
   expect_refused(r, "b[1] is 2 x 3; expected 3 rows, as many as a has columns");
@@ -338,16 +338,24 @@ TEST_F(cutlass_grouped_checks, epilogue_operands_must_have_a_part_for_each_group
                  "epilogue.load[0] is for 3 products; expected 1, the number of products");
 }
 
-TEST_F(cutlass_grouped_checks, scales_that_two_groups_could_share_are_refused) {
+class cutlass_grouped_scales : public cutlass_grouped_checks {
+ protected:
+  cutlass_grouped_scales() { r.a_scales = at<float>(7000, 64, 2), r.b_scales = batch_at<float>(8000, 2, 2, 1); }
+
   gemm_grouped r{.a = at<float8_e4m3>(0, 64, 64),
                  .b = batch_at<float8_e4m3>(5000, 2, 64, 32),
                  .d = at<float>(3000, 64, 32),
                  .sizes = vector_at<std::int32_t>(6000, 2)};
-  r.a_scales = at<float>(7000, 64, 2), r.b_scales = batch_at<float>(8000, 2, 2, 1);
+};
+
+TEST_F(cutlass_grouped_scales, each_row_of_a_needs_its_own_scale) {
   expect_fine(r);
   r.a_scales = at<float>(7000, 2, 2);
   expect_refused(r, "a_scales is 2 x 2; expected 64 rows: a scale for each row");
-  r.a_scales.reset();
+}
+
+TEST_F(cutlass_grouped_scales, each_matrix_of_b_needs_its_own_scales) {
+  expect_fine(r);
   r.b_scales = batch_at<float>(8000, 3, 2, 1);
   expect_refused(r, "b_scales has 3 matrices (3 x 2 x 1); expected 1 or 2, as its factor has");
 }

@@ -13,7 +13,7 @@ namespace {
 
 using troupe::detail::extents_text;
 
-bool same_size(const tensor_shape& a, const tensor_shape& b) noexcept {
+bool same_extents(const tensor_shape& a, const tensor_shape& b) noexcept {
   return a.rank == b.rank && a.extents == b.extents;
 }
 tensor_shape half_of(tensor_shape s) noexcept {
@@ -46,11 +46,11 @@ std::pair<laid_out, laid_out> sides_of(const R& r) noexcept {
   return {lay_out(r.input.shape(), order).value_or(one), lay_out(r.output.shape(), order).value_or(one)};
 }
 
-// Checks the sides of a request. Makes texts only for errors, because this is on the hot path. `input_size` and
-// `output_size` say what the extents should be.
+// Checks the extents of input and output. `why` explains the expected extents in errors. Makes texts only for errors,
+// because this is on the hot path.
 template <class R>
-bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const tensor_shape& output_size,
-               std::string_view why) {
+bool has_extents(checker& check, const R& r, const tensor_shape& input_extents, const tensor_shape& output_extents,
+                 std::string_view why) {
   const tensor_shape &in = r.input.shape(), &out = r.output.shape();
   for (std::size_t i = 0; i < in.rank; ++i)
     if (in.extents[i] < 1) [[unlikely]] {
@@ -64,12 +64,12 @@ bool has_sizes(checker& check, const R& r, const tensor_shape& input_size, const
                  cat("1 to 3, and at most the ", in.rank, " axes of input"));
     return false;
   }
-  if (!same_size(out, output_size)) [[unlikely]] {
-    check.refuse(&r.output, "is " + extents_text(out), cat(extents_text(output_size), " (", why, ")"));
+  if (!same_extents(out, output_extents)) [[unlikely]] {
+    check.refuse(&r.output, "is " + extents_text(out), cat(extents_text(output_extents), " (", why, ")"));
     return false;
   }
-  if (!same_size(in, input_size)) [[unlikely]] {
-    check.refuse(&r.input, "is " + extents_text(in), cat(extents_text(input_size), " (", why, ")"));
+  if (!same_extents(in, input_extents)) [[unlikely]] {
+    check.refuse(&r.input, "is " + extents_text(in), cat(extents_text(input_extents), " (", why, ")"));
     return false;
   }
   return true;
@@ -102,7 +102,7 @@ void real_in_place(checker& check, const R& r, const V& view, const placement& r
 
 template <class T>
 void complex_transform<T>::check(checker& check) const {
-  if (!has_sizes(check, *this, input.shape(), input.shape(), "as input")) return;
+  if (!has_extents(check, *this, input.shape(), input.shape(), "as input")) return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
   if (in && out && input.range().address == output.range().address && in_place(*in, *out, 1))
@@ -111,8 +111,8 @@ void complex_transform<T>::check(checker& check) const {
 
 template <class T>
 void real_transform<T>::check(checker& check) const {
-  if (!has_sizes(check, *this, input.shape(), half_of(input.shape()),
-                 "as input, with n / 2 + 1 elements along the last axis"))
+  if (!has_extents(check, *this, input.shape(), half_of(input.shape()),
+                   "as input, with n / 2 + 1 elements along the last axis"))
     return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);
@@ -121,8 +121,8 @@ void real_transform<T>::check(checker& check) const {
 
 template <class T>
 void real_inverse<T>::check(checker& check) const {
-  if (!has_sizes(check, *this, half_of(output.shape()), output.shape(),
-                 "as output, with n / 2 + 1 elements along the last axis"))
+  if (!has_extents(check, *this, half_of(output.shape()), output.shape(),
+                   "as output, with n / 2 + 1 elements along the last axis"))
     return;
   const index_order order = order_of(*this);
   const auto in = side(check, input, order), out = side(check, output, order);

@@ -18,9 +18,10 @@ struct engine_choice {
 
 /// The facts that decide the choice, besides the options.
 struct engine_evidence {
-  std::string environment;        ///< the value of TROUPE_ENGINE
-  bool has_gpu_engines = false;   ///< true if the engines for GPUs are installed
-  bool driver_is_loaded = false;  ///< true if the kernel has loaded NVIDIA's driver
+  std::string environment;       ///< the value of TROUPE_ENGINE
+  bool has_gpu_engines = false;  ///< true if the engines for GPUs are installed
+  /// True if the driver of NVIDIA's GPUs is loaded: /dev/nvidiactl exists, or under WSL /dev/dxg.
+  bool driver_is_loaded = false;
   /// Asks the driver's library for the GPUs. Called at most once, because it can take a second.
   std::function<result<protocol::driver_description>()> ask_driver;
 };

@@ -52,7 +52,7 @@ bool run_operation(void* engine, const void* payload, const troupe_engine_call* 
     if (!answer) return answer.error();
     if constexpr (!std::is_same_v<decltype(answer), result<void>>) {
       static_assert(std::is_same_v<decltype(answer), result<reply_to<R>>>,
-                    "run must return the request's reply, or void if the GPU writes it");
+                    "run must return result<R::reply>, or result<void> if the GPU writes the reply");
       std::memcpy(here.reply, &*answer, sizeof *answer);
     }
     return {};

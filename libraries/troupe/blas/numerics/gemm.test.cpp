@@ -298,7 +298,7 @@ template <class T>
 class gemm_factors : public blas_numerics {};
 TYPED_TEST_SUITE(gemm_factors, real_elements, element_names);
 
-TYPED_TEST(gemm_factors, nan_and_infinite_factors_follow_the_formula) {
+TYPED_TEST(gemm_factors, nan_and_infinite_alpha_and_beta_give_the_results_of_the_definition) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T alpha : {nan, inf, -inf, T(0), T(2)})

@@ -74,7 +74,7 @@ TYPED_TEST(level1, axpby_adds_a_multiple_to_a_multiple) {
   }
 }
 
-TYPED_TEST(level1_real, axpby_follows_the_formula_for_nan_and_infinite_factors) {
+TYPED_TEST(level1_real, axpby_with_nan_or_infinite_alpha_and_beta_gives_the_results_of_the_definition) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T alpha : {nan, inf, T(0), T(2)})

@@ -160,7 +160,7 @@ TYPED_TEST(level2_complex, hbmv_multiplies_by_a_hermitian_band) { this->template
 TYPED_TEST(level2_real, spmv_multiplies_by_a_packed_symmetric_matrix) { this->template expect_packed<spmv, false>(); }
 TYPED_TEST(level2_complex, hpmv_multiplies_by_a_packed_hermitian_matrix) { this->template expect_packed<hpmv, true>(); }
 
-TYPED_TEST(level2_real, nan_and_infinite_factors_follow_the_formula) {
+TYPED_TEST(level2_real, nan_alpha_and_nan_or_infinite_beta_give_the_results_of_the_definition) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T alpha : {nan, T(0), T(2)})

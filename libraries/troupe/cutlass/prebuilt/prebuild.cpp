@@ -136,7 +136,10 @@ class bundle_writer {
     r.cache = jit::cache_use::none;
     const std::string recipe = jit::encode(r);
     const auto decoded = jit::decode(recipe);
-    if (!decoded) return error(reaction::fatal, "cutlass", "the recipe of a kernel is damaged");
+    if (!decoded)
+      return error(
+          reaction::fatal, "cutlass",
+          cat("kernel ", text.name, ": the recipe that Troupe wrote cannot be read back; this is a bug in Troupe"));
     const jit::build made = builder.images().make(*decoded);
     if (made.failed) return *made.failed;
     kernels_[architecture + text.source] = {text.name + " of " + std::string(to_string(t)), architecture, text.source,

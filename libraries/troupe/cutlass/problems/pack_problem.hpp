@@ -10,9 +10,11 @@ namespace troupe::cutlass {
 /// A packing as engines compute it: the lines (see problem.hpp) are the columns of a factor B.
 struct pack_problem {
   factor from, packed;
-  matmul::block_scales by;                       ///< scales to write; address 0: none
-  std::int64_t lines = 0;                        ///< number of lines of a matrix
-  std::int64_t terms = 0, block = 0, batch = 1;  ///< numbers of terms of a line, of terms of a block, and of matrices
+  matmul::block_scales by;  ///< scales to write; address 0: none
+  std::int64_t lines = 0;   ///< number of lines of a matrix
+  std::int64_t terms = 0;   ///< number of terms of a line
+  std::int64_t block = 0;   ///< number of terms that share a scale; all, if there are no scales
+  std::int64_t batch = 1;   ///< number of matrices
 };
 pack_problem problem_of(const pack& r);
 

@@ -117,7 +117,8 @@ struct tile_source {
   i64 mine;                      // offset from the tile's first item to the thread's first item
   int lines;                     // number of existing lines, from the tile's first line on
   int all_units, all_k;          // numbers of units and of terms of a line
-  // Used with scales: `first` is the tile's first line.
+  // Used only with scales: the matrix, the tile's first line, and the offset of the right half from the left one, in
+  // lines.
   const block_scales* scales;
   int batch, first, lines_of_half;
 

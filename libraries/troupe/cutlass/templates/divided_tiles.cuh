@@ -158,7 +158,7 @@ class divided_tile {
     }
   }
 
-  uint4* memory_;  // where this thread stores its sums
+  uint4* memory_;  // this thread's first vector of part 0; at() adds the part and the vector
   tile_counters* counters_;
   volatile unsigned* broadcast_;
   const Synchronize& synchronize_;

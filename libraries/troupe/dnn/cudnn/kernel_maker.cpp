@@ -111,7 +111,7 @@ class cudnn_kernel_maker final : public kernel_maker {
       remarks_.once(ready.error().text());
       return false;
     }
-    plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit, plan_trial::extent::few);
+    plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit, plan_trial::effort::few);
     const auto tried = t.run(s.match, false, [&](std::span<void* const> addresses, void* workspace) {
       return pack.enqueue(plan, planning_.get(), addresses, workspace);
     });

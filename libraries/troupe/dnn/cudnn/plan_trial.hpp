@@ -18,15 +18,16 @@ namespace troupe::dnn::cudnn {
 /// results for some shapes. Waits for the GPU.
 class plan_trial {
  public:
-  /// How many elements are compared: `few` if the plan has passed a full trial before.
-  enum class extent : std::uint8_t { full, few };
+  /// How much is compared. `few`: for a plan that passed a full trial in an earlier process; the definition then takes
+  /// fewer multiplications.
+  enum class effort : std::uint8_t { full, few };
   /// Makes a trial. Elements of operands are integers from -3 to 3, multiplied by `unit`.
-  plan_trial(const encoded_graph& g, const def_use& uses, CUstream stream, double unit, extent extent = extent::full)
+  plan_trial(const encoded_graph& g, const def_use& uses, CUstream stream, double unit, effort how_much = effort::full)
       : graph_(g),
         uses_(uses),
         stream_(stream),
         unit_(unit),
-        most_summands_(extent == extent::full ? 3'000'000 : 100'000) {}
+        most_summands_(how_much == effort::full ? 3'000'000 : 100'000) {}
   ~plan_trial();
   plan_trial(const plan_trial&) = delete;
   plan_trial& operator=(const plan_trial&) = delete;

@@ -228,13 +228,13 @@ TEST_F(dnn_differentiation, shape_operations_match_finite_differences) {
   });
 }
 
-TEST_F(dnn_differentiation, two_reads_of_the_same_memory_are_one_variable) {
+TEST_F(dnn_differentiation, all_reads_of_a_memory_contribute_to_its_gradient) {
   variable& x = any({3});
   const all_values derivatives = gradients(reduce(x.read() * x.read(), reduction_kind::sum, {0}), {x.read()});
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(values_of(derivatives[0])[i], 2 * x.numbers[i]);
 }
 
-TEST_F(dnn_differentiation, a_computed_value_can_be_a_variable) {
+TEST_F(dnn_differentiation, gradients_can_be_taken_by_computed_values) {
   variable& x = any({3});
   const value y = exp(x.read());
   const all_values derivatives = gradients(reduce(y * y, reduction_kind::sum, {0}), {y, x.read()});

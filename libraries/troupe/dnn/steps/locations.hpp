@@ -10,7 +10,9 @@ namespace troupe::dnn {
 /// The storage of a computed tensor: a view of memory of the graph, or of a buffer that steps share.
 struct location {
   bool is_buffer = false;
-  std::uint16_t number = 0;  ///< index of the memory or buffer; no_tensor if there is no storage
+  /// The index among the graph's memory, or among the plan's buffers if `is_buffer`; no_tensor if the tensor is not
+  /// stored.
+  std::uint16_t number = 0;
   dtype type{};
   std::int64_t offset = 0;  ///< offset of the first element, in elements
   tensor_shape shape;

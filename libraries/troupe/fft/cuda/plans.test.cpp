@@ -103,7 +103,7 @@ TEST_F(cufft_plans, that_cannot_be_made_leave_no_memory_and_no_handle) {
   }
 }
 
-TEST_F(cufft_plans, fail_with_the_state_of_context_and_memory_before_cuffts_status) {
+TEST_F(cufft_plans, report_a_lost_context_or_full_memory_instead_of_cuffts_status) {
   plans all;
   const auto answer_to = [&](cufftResult status) {
     driver.fail("cufftXtMakePlanMany", status, 1);

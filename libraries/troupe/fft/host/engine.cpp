@@ -19,7 +19,10 @@ namespace {
 // The folder `fft` is beside the folder of the engines.
 result<const transforms*> load_own_transforms() {
   const std::filesystem::path engine = file_of_code(reinterpret_cast<const void*>(&load_own_transforms));
-  if (engine.empty()) return error(reaction::fatal, "fft", "fft.host cannot find its own location");
+  if (engine.empty())
+    return error(reaction::fatal, "fft",
+                 "fft.host: the path of the plug-in is unknown, so the folder fft beside its folder cannot be found; "
+                 "load the plug-in from a file");
   return load_transforms(engine.parent_path().parent_path() / "fft");
 }
 

@@ -176,7 +176,7 @@ TEST(private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_cont
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(private_folder, a_killed_process_has_its_folder_removed_when_the_next_is_made) {
+TEST(private_folder, making_a_folder_removes_those_of_killed_processes) {
   const plan::private_folder parent = plan::private_folder::make().value();
   const std::string before = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
   ::setenv("TMPDIR", parent.path().c_str(), 1);

@@ -105,7 +105,8 @@ int main(int argc, char** argv) {
     end = await(child, signals);
     kill_descendants(child);
   }
-  // The death signal is sent when the parent's first thread ends, but getppid() changes only when its last thread ends.
+  // The death signal is sent when the thread of the parent that started this process ends. getppid() changes only when
+  // the parent's last thread ends, so wait for that a little.
   for (int ms = 0; end == was_told_to_stop && ::getppid() == parent && ms < 100; ++ms) ::usleep(1000);
   if (::getppid() != parent) {
     std::error_code ignored;

@@ -115,7 +115,8 @@ void completion::collect(const answering& now) {
 void completion::take_answer(std::uint32_t slot, const error* why, due_answer& into) noexcept {
   ledger_entry& e = requests_[slot];
   e.answered = true;
-  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
+  // Not an atomic addition, because only the holder of the drive lock writes the counts.
+  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   recent_.add({e.ticket.load(std::memory_order_relaxed), e.info, why != nullptr});
   into.to = std::exchange(e.answer, nullptr);
@@ -248,8 +249,9 @@ class completion::retirement {
 };
 
 void completion::retire_lanes(const lane_counts& done) {
-  // Checks all counters first: if one was overwritten, the worker may have started the operations that waited for it
-  // too early. A counter that is ahead of its lane's log was not written by a thread that ran those operations.
+  // Checks all counters first, and retires nothing if one is impossible: an operation that waited for an overwritten
+  // counter may have started too early. A counter is impossible if it is ahead of its lane's log, because a thread
+  // writes the log before it counts.
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     if (done[lane] - retired_[lane] > requests_.capacity()) return report_violation("a lane's counter");
     if (done[lane] != retired_[lane] && !slot_in_log(requests_, channel_, lane, done[lane]))

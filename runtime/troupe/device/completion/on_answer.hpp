@@ -12,8 +12,7 @@ inline ref<asked<void>> new_answer(const std::shared_ptr<device_core>& core) {
   return ref<asked<void>>::adopt(new asked<void>(core));
 }
 
-/// Runs `f(answer)` under the drive lock while the request is being answered. `f` must be short, must not block, and
-/// must not send requests to the device.
+/// The job of `when_answered`.
 template <class F>
 struct on_answer final : job {
   on_answer(ref<pending_state<void>> s, F f) : job{.run = &invoke}, state(std::move(s)), function(std::move(f)) {}
@@ -26,6 +25,9 @@ struct on_answer final : job {
   F function;
 };
 
+/// Calls `f(answer)`: while the request is being answered, under the drive lock (see completion.hpp); or, if it has
+/// been answered already, at once in this thread, without the lock. `f` must be short, must not block, and must not
+/// send requests to the device.
 template <class F>
 void when_answered(ref<pending_state<void>> state, F f) {
   auto* j = new on_answer<F>(std::move(state), std::move(f));

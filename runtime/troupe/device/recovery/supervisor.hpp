@@ -112,7 +112,8 @@ class device_supervisor {
     std::int64_t holds_until = never;  ///< set while a killed worker ends: no standby is launched before
     /// Unlike worker_link::ready, which is for other threads, `ready` stays true when the worker is killed.
     bool ready = false, stopping = false, killed = false;
-    std::optional<time_span> copies = {};  ///< see event::copies; nothing if its kernels may still run
+    /// How long its copies may take after its threads have ended; nullopt while its kernels may still run.
+    std::optional<time_span> copies = {};
     bool quiesced = false;
     std::int64_t handover = never;     ///< when to check its threads, or if it is quiesced, when its copies are done
     std::optional<fault> unable = {};  ///< why it could not serve; used if the worker states no better cause by `due`

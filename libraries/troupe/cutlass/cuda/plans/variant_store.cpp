@@ -94,7 +94,9 @@ result<std::shared_ptr<kernel_variant>> variant_store::make(const variant_source
     return missing(t, cat("no compiler: ", why_no_compiler_, "; install NVRTC, or build the engine with this kernel"));
   const std::string encoded = jit::encode(recipe_of(t.source, t.name));
   const auto recipe = jit::decode(encoded);
-  if (!recipe) return error(reaction::fatal, "cutlass", "the recipe of a kernel is damaged");
+  if (!recipe)
+    return error(reaction::fatal, "cutlass",
+                 cat("kernel ", t.name, ": the recipe that Troupe wrote cannot be read back; this is a bug in Troupe"));
   const auto begun = std::chrono::steady_clock::now();
   jit::build built = builder_->images().find(*recipe);
   if (built.failed) {

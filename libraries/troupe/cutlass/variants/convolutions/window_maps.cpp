@@ -52,7 +52,8 @@ std::string why_not_gathered(const convolution_product& x, const convolution_sig
       return cat("windows begin ", c.lower, " and end ", c.upper, " positions from an edge of the image; expected ",
                  r.lowest, " to ", r.highest);
     const int far = std::abs(w.per_tap[j]) * (w.taps[j] - 1);
-    if (far > r.farthest) return cat("filters reach ", far, " positions; expected at most ", r.farthest);
+    if (far > r.farthest)
+      return cat("filters span ", far + 1, " elements of the image along an axis; expected at most ", r.farthest + 1);
     if (w.per_position[j] > most_step)
       return cat("windows move by ", w.per_position[j], " positions; expected at most ", most_step);
   }

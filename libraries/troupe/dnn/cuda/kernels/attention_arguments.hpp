@@ -32,9 +32,9 @@ struct attention_arguments {
   dtype type_of_y = {};  ///< f16 or bf16; any other type means the type in which the kernel computes
 };
 
-/// The grid of tiles of queries. A row of a tile is one head of one token of q; the heads of a tile share a key head. A
-/// tile has `heads` heads and `tokens` tokens. The heads that share a key head need `chunks` tiles, and the tokens of a
-/// row of the batch need `tiles` tiles for each chunk.
+/// Splits the queries into tiles, one for each block. The heads of q that share a key head (a head of k and v) are
+/// split into `chunks` chunks of `heads` heads. The tokens of an entry of the batch are split into `tiles` runs of
+/// `tokens` tokens. A tile is one chunk of heads for one run of tokens; a row of a tile is one head of one token.
 struct query_grid {
   std::int64_t heads, chunks, tokens, tiles, rows_of_batch, key_heads;
 

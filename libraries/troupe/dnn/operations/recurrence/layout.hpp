@@ -17,9 +17,10 @@ constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
   return c == recurrent_cell::lstm ? 4 : c == recurrent_cell::gru ? 3 : 1;
 }
 
-/// The extents of a recurrence, and the layout of its reserve, which has a line for each step of each sequence. A line
-/// holds the gates after their functions; for a GRU, the value that the reset gate multiplies; for an LSTM, the
-/// previous c, and if there is a projection, the state before it; then the previous h.
+/// The extents of a recurrence, and the layout of its reserve: the values that the forward operation stores for the
+/// gradient. The reserve has a line for each time and sequence. A line holds, in this order: the activated gates; for a
+/// GRU, what the reset gate multiplies; for an LSTM, c of the previous time; with a projection, h before it; h of the
+/// previous time.
 struct recurrence_layout {
   recurrent_cell cell;
   bool reversed;

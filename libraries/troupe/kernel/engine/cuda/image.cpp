@@ -42,7 +42,7 @@ class jit_options {
     names_[count_] = name;
     values_[count_++] = value;
   }
-  // The driver takes integer options in place of pointers.
+  // The driver expects the value of an integer option as the value of the pointer.
   void add(CUjit_option name, std::uintptr_t value) noexcept { add(name, reinterpret_cast<void*>(value)); }
   // The driver's optimization levels go up to 4, its default, which corresponds to level 3 of the compilers.
   void add(const ptx_options& how) noexcept {

@@ -31,7 +31,8 @@ class interval_list {
   std::size_t size() const noexcept { return size_; }
 
   /// Returns the first interval that ends after x, or one that begins at the end of all memory. `operand` is the index
-  /// of x among the accesses of its request, because consecutive requests often step through each of their buffers.
+  /// of the access among those of its request: the interval found last is cached for each index, because consecutive
+  /// requests often step through the same buffers in the same order.
   interval* first_after(std::uint64_t x, std::size_t operand) noexcept {
     interval*& last = last_[operand % last_.size()];
     if (last->begin < last->end && last->begin <= x) {  // the cached interval is in use
