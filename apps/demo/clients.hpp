@@ -55,7 +55,7 @@ class clients {
   std::atomic<std::int64_t> last_answer_ns_{0};
   std::array<tally, kinds.size()> tallies_;
   mutable std::mutex lock_;
-  std::string first_failure_;  // guarded by the lock
+  std::string first_failure_;  // guarded by lock_
   troupe::thread_pool pool_{1};
   std::vector<troupe::pending<void>> coroutines_;
   std::vector<std::thread> threads_;

@@ -12,7 +12,7 @@
 
 namespace troupe::cuda {
 
-/// The stream that a lane uses. The lanes of helper threads come without a stream: each makes its own, for which no
+/// The stream that a lane uses. The lanes of helper threads have none in their calls: each makes its own, for which no
 /// other thread waits.
 class own_stream {
  public:

@@ -47,7 +47,7 @@ class batch_check {
   template <class List>
   bool has_size(const List& l, std::size_t count, bool required) {
     if (l.size() == count || (l.empty() && !required)) return true;
-    check_.refuse(&l, cat("has ", l.size(), l.size() == 1 ? " matrix" : " matrices"),
+    check_.refuse(&l, "has " + counted(l.size(), "matrix", "matrices"),
                   cat(count, ", as d has", required ? "" : ", or none"));
     return false;
   }

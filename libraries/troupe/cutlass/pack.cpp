@@ -15,7 +15,7 @@ template <class F>
 bool has_rank(checker& c, const F& field) {
   const std::size_t rank = field.shape().rank;
   if (rank == 2 || rank == 3) return true;
-  c.refuse(&field, cat("has ", rank, " axes"), "2, or 3 for a batch of matrices");
+  c.refuse(&field, "has " + counted(rank, "axis", "axes"), "2, or 3 for a batch of matrices");
   return false;
 }
 template <class F>

@@ -71,7 +71,7 @@ TEST_F(cutlass_pack_checks, wrong_types_and_extents_are_refused) {
   expect_refused({.from = batch_at<float>(0, 2, 7, 4), .packed = at<half>(2000, 7, 4)},
                  "packed is 7 x 4; expected 2 x 7 x 4, as from is");
   expect_refused({.from = tensor(buffer<float>(memory.at<float>(0, 4).range), {4}), .packed = at<half>(2000, 4, 1)},
-                 "from has 1 axes; expected 2, or 3 for a batch of matrices");
+                 "from has 1 axis; expected 2, or 3 for a batch of matrices");
 }
 
 TEST_F(cutlass_pack_checks, scales_that_no_product_accepts_are_refused) {

@@ -130,7 +130,7 @@ TEST_F(cutlass_gemm_checks, scales_must_fit_their_factor) {
   expect_refused(scaled(batch_at<float>(3000, 2, 4, 2), fine_b),
                  "a_scales has 2 matrices (2 x 4 x 2); expected 1, as its factor has");
   expect_refused(scaled(tensor<float>(vector_at<float>(3000, 8), {8}), fine_b),
-                 "a_scales has 1 axes; expected 2, or 3 for a batch of matrices");
+                 "a_scales has 1 axis; expected 2, or 3 for a batch of matrices");
   gemm r = good();
   r.b_scales = at<float>(300, 1, 8);
   expect_refused(
@@ -233,7 +233,7 @@ TEST_F(cutlass_batched_checks, epilogue_operands_must_fit_every_result) {
                  "epilogue.load[0] is for 4 rows, and d[1] has 5; expected results with equal numbers of rows, or an "
                  "operand that fits all results");
   EXPECT_EQ(memory.refusal(good(absmax_all(vector_at<float>(600, 1), acc))),
-            "cutlass.gemm_batched: epilogue.reduce[0] is for 1 products; expected 2, the number of products");
+            "cutlass.gemm_batched: epilogue.reduce[0] is for 1 product; expected 2, the number of products");
   expect_refused(alike(acc + epilogue::row(at<float>(600, 3, 8))),
                  "epilogue.row[0] is for 3 products; expected 2, the number of products");
 }
@@ -304,7 +304,7 @@ TEST_F(cutlass_grouped_checks, a_refusal_of_a_matrix_names_it) {
   expect_refused(r, "b has 2 axes; expected 3: a matrix for each group");
   r = good();
   r.a = tensor<float>(vector_at<float>(0, 6), {6});
-  expect_refused(r, "a has 1 axes; expected 2 for consecutive groups, or 3 for a matrix for each group");
+  expect_refused(r, "a has 1 axis; expected 2 for consecutive groups, or 3 for a matrix for each group");
   r = good();
   r.d = batch_at<float>(300, 1, 10, 8);
   expect_refused(r, "d has 3 axes; expected 2, as a has");
@@ -333,7 +333,7 @@ TEST_F(cutlass_grouped_checks, epilogue_operands_must_have_a_part_for_each_group
   expect_refused(good(acc + epilogue::column(vector_at<float>(600, 3))),
                  "epilogue.column[0] has 3 elements; expected 10, one for each row of the result");
   EXPECT_EQ(memory.refusal(good(sum_columns(vector_at<float>(600, 8), acc))),
-            "cutlass.gemm_grouped: epilogue.reduce[0] is for 1 products; expected 3, one for each group");
+            "cutlass.gemm_grouped: epilogue.reduce[0] is for 1 product; expected 3, one for each group");
   expect_refused(good(acc + load(batch_at<float>(700, 3, 10, 8))),
                  "epilogue.load[0] is for 3 products; expected 1, the number of products");
 }

@@ -55,7 +55,7 @@ class epilogue_check {
     const extent parts = of_groups ? result_.batch * result_.groups : result_.batch;
     if (extent(m.batch) != parts && (m.batch != 1 || m.mode == access_mode::write))
       return check_.refuse(
-          &m, cat("is for ", m.batch, " products"),
+          &m, "is for " + counted(m.batch, "product", "products"),
           cat(troupe::detail::text(parts), of_groups ? ", one for each group" : ", the number of products"));
     if (is_complex(result_.sums) ? !is_complex(m.type) : !is_real(m.type))
       return check_.refuse(
@@ -86,7 +86,7 @@ class epilogue_check {
 
   void vector(const expression::memory_operand& m, std::int64_t has, extent needs, std::string_view each) {
     if (extent(has) != needs)
-      return check_.refuse(&m, cat("has ", has, " elements"),
+      return check_.refuse(&m, "has " + counted(has, "element", "elements"),
                            cat(troupe::detail::text(needs), ", one for each ", each, " of the result"));
     touch(m, m.shape);
   }

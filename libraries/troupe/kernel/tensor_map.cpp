@@ -85,13 +85,13 @@ class tensor_checker {
   complaint rank() {
     const std::size_t rank = t_.sizes.size(), least = t_.interleave == tensor_interleave::none ? 1 : 3;
     if (rank < least || rank > tensor_layout::most_rank)
-      return tensor_complaint{cat("sizes has ", rank, " axes"),
+      return tensor_complaint{"sizes has " + counted(rank, "axis", "axes"),
                               cat(least, " to 5", least == 3 ? ", because it is interleaved" : "")};
     const auto other = [&](const char* list, std::size_t has, std::size_t expected, bool optional) -> complaint {
       if (has == expected || (optional && has == 0)) return std::nullopt;
       return tensor_complaint{
-          cat(list, " has ", has, has == 1 ? " entry" : " entries"),
-          cat(expected, optional ? ", or none" : "", ", because sizes has ", rank, rank == 1 ? " axis" : " axes")};
+          cat(list, " has ", counted(has, "entry", "entries")),
+          cat(expected, optional ? ", or none" : "", ", because sizes has ", counted(rank, "axis", "axes"))};
     };
     if (auto c = other("box", t_.box.size(), rank, false)) return c;
     if (auto c = other("strides", t_.strides.size(), rank - 1, true)) return c;

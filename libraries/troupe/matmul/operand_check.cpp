@@ -14,7 +14,7 @@ void operand_check::refuse(const operand_view& o, std::string_view expected) {
 bool operand_check::has_rank(const operand_view& o, std::uint64_t least, std::uint64_t most,
                              std::string_view expected) {
   const bool fine = o.shape.rank >= least && o.shape.rank <= most;
-  if (!fine) check_.refuse(o.field, cat("has ", o.shape.rank, " axes"), expected);
+  if (!fine) check_.refuse(o.field, "has " + counted(o.shape.rank, "axis", "axes"), expected);
   return fine;
 }
 bool operand_check::has_rank(const operand_view& o) { return has_rank(o, 2, 3, "2, or 3 for a batch of matrices"); }
@@ -41,7 +41,8 @@ bool operand_check::has_count(const operand_view& o, std::int64_t count, std::st
 
 void operand_check::refuse_count(const operand_view& o, std::string_view expected) {
   check_.refuse(o.field,
-                cat("has ", matrices_of(o.shape).count, " matrices (", troupe::detail::extents_text(o.shape), ")"),
+                cat("has ", counted(matrices_of(o.shape).count, "matrix", "matrices"), " (",
+                    troupe::detail::extents_text(o.shape), ")"),
                 expected);
 }
 

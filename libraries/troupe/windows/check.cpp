@@ -47,7 +47,7 @@ class convolution_check {
       const std::size_t n = e.size();
       if (fits) return true;
       const std::string_view unit = n == 0 ? " axes" : "";  // the text "is a number" names no unit
-      return refuse(f, n == 0 ? "is a number" : cat("has ", n, n == 1 ? " axis" : " axes"),
+      return refuse(f, n == 0 ? "is a number" : "has " + counted(n, "axis", "axes"),
                     as.empty() ? cat(expected, unit) : cat(rank, unit, ", as ", as, " has"));
     };
     const auto equals_first = [&](field f, extents e) {

@@ -54,7 +54,7 @@ spawner stage::spawner() const {
 }
 
 void stage::own(const actor_handle& actor) {
-  std::vector<actor_handle> ended;  // releases handles without the lock
+  std::vector<actor_handle> ended;  // releases handles after the guard is unlocked
   {
     const std::lock_guard lock(state_->guard);
     auto& roots = state_->roots;

@@ -22,7 +22,7 @@ struct request_info {
   /// Completes the pending of a request: with the error if `why` is not null, otherwise from the bytes of the reply.
   void (*answer)(pending_core& pending, const std::byte* reply, const error* why) noexcept;
   /// Returns the error of a request that its worker completed, from the bytes of the reply, which a GPU may have
-  /// written; nothing if it succeeded. Null if the request has no such function: see completion::fail_by_replies.
+  /// written; nullopt if it succeeded. Null if the request has no such function: see completion::fail_by_replies.
   std::optional<error> (*failure_in)(const std::byte* reply);
   std::span<const encoded_field_info> fields;  ///< fields of the request that is sent, to decode it for error texts
   std::string_view field_names;

@@ -60,9 +60,9 @@ struct worker_settings {
 struct greeting {
   worker_settings settings;
   std::string backend;
-  std::string gpu_core_stem;  ///< see gpu_core_file
+  std::string gpu_core_stem;  ///< the `stem` of gpu_core_file
   std::vector<std::string> folders, libraries;
-  std::vector<std::string> readable_folders;  ///< see device_options::readable_folders
+  std::vector<std::string> readable_folders;  ///< folders that a confined worker may read, as device_options says
   std::vector<std::string> plug_ins;  ///< paths of the plug-ins whose descriptors follow the first four, in this order
 
   bool operator==(const greeting&) const = default;

@@ -94,7 +94,7 @@ class memory_owner {
   /// Called if the device's generation has changed since `b` was last renewed: marks the bytes that were lost in
   /// between.
   virtual void renew(block&) {}
-  /// Returns the reason why bytes [begin, end) of `b` must not be read; nothing if they may. Precondition: `b` is
+  /// Returns the reason why bytes [begin, end) of `b` must not be read; nullopt if they may. Precondition: `b` is
   /// renewed.
   virtual std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const = 0;
   /// Marks bytes [begin, end) of `b` as stale, because a request that should have written them was refused.

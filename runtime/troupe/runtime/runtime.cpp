@@ -20,8 +20,8 @@ struct runtime::state {
   runtime_options options;
   std::mutex lock;
   std::shared_ptr<control_thread> loop;  // created with the first device
-  std::vector<std::weak_ptr<device_core>>
-      cores;  // a device that has not stopped keeps itself alive; see device_core::handle
+  // A device that has not stopped keeps itself alive: see device_core::handle.
+  std::vector<std::weak_ptr<device_core>> cores;
   engine_chooser engines;
   std::shared_ptr<installed_files> files = std::make_shared<installed_files>();
   std::uint32_t opened = 0;

@@ -12,14 +12,13 @@ extern "C" {
 
 inline constexpr std::uint32_t troupe_engine_abi = 11;
 
-/// The lane that an operation requires: that of its library, a helper thread's for slow work, or one of the others
-/// below.
+/// The lane that an operation requires: that of its library, that of a helper thread, or one of the others below.
 enum troupe_lane : std::uint32_t {
   troupe_lane_library,
   troupe_lane_helper,
   troupe_lane_upload,
   troupe_lane_download,
-  troupe_lane_fence,  ///< a helper's lane, when everything before the operation has run
+  troupe_lane_fence,  ///< that of a helper thread, when everything before the operation has run
   /// The lane of the operations that it waits for, if they are on one lane; otherwise that of its library, or an idle
   /// one.
   troupe_lane_behind,

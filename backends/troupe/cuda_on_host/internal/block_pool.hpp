@@ -12,7 +12,7 @@
 
 namespace troupe::cuda_on_host {
 
-// Runs grids. The caller runs blocks of its own grid; if that takes long enough, helper threads join.
+// Runs grids. The caller runs blocks of its own grid; if that takes long enough, helpers join.
 class block_pool {
  public:
   explicit block_pool(int threads)

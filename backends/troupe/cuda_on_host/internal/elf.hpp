@@ -20,7 +20,7 @@ struct elf_facts {
     std::uint64_t address, bytes;
   };
   std::optional<std::span<const std::byte>> table;  // content of troupe_host_image_table, if there is one
-  // the features that the table requires; nothing if they cannot be found without running the dynamic linker
+  // the features that the table requires; nullopt if they cannot be found without running the dynamic linker
   std::optional<std::string_view> processor;
   std::uint64_t end = 0;          // offset of the end of everything that the headers describe
   std::vector<symbol> functions;  // empty if the object is stripped, as is the next member

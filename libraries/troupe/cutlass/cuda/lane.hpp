@@ -42,8 +42,7 @@ class lane {
   /// operands.
   result<void> map(const matrix_map& m, kernels::tensor_map& to);
 
-  /// Returns the call's stream. The lane of a helper thread (`slow` in lane_marks.hpp) comes without one: then returns
-  /// the lane's own stream.
+  /// Returns the call's stream. On the lane of a helper thread, the call has none: then returns the lane's own stream.
   result<CUstream> stream_of(const call& c) { return own_.of(c, "cutlass"); }
   /// Keeps an object that a graph refers to.
   void keep(std::shared_ptr<const void> r) {

@@ -30,7 +30,7 @@ struct uninitialized_array {
 /// Panels of a tensor in memory.
 class tensor_panels : public windows::panels {
  public:
-  /// See windows::panels.
+  /// Makes panels of a tensor at `from`; the other arguments are those of windows::panels.
   tensor_panels(const placed_tensor& from, const windows::geometry& g, bool backward, std::int64_t channels) noexcept
       : panels({from.item, from.channel, from.spatial}, g, backward, channels,
                channels > 1 && from.channel <= from.spatial[2]),

@@ -100,7 +100,7 @@ value not_computed(op what, std::string_view name, std::string_view output, std:
   return m.done();
 }
 
-std::string axes_text(std::size_t count) { return cat(count, count == 1 ? " axis" : " axes"); }
+std::string axes_text(std::size_t count) { return counted(count, "axis", "axes"); }
 
 bool is_element(dtype t) noexcept {
   return epilogue::is_real(t) && t != dtype::f4e2m1x2 && t != dtype::i64 && t != dtype::u64;

@@ -9,7 +9,7 @@
 namespace troupe::dnn::onednn {
 namespace {
 
-// The helper threads that OpenMP keeps for a calling thread while the caller uses the same number of threads.
+// The helpers that OpenMP keeps for a calling thread while the caller uses the same number of threads.
 struct team {
   int threads = 0;
   std::vector<pid_t> helpers;

@@ -44,7 +44,7 @@ struct operator_step {
   op what{};
   node_attributes attributes;
   std::vector<location> inputs, outputs;
-  location workspace = {};  ///< see step_workspace.hpp
+  location workspace = {};  ///< memory that the step needs while it runs: see step_workspace.hpp
 
   /// Returns an input or output by its index among the inputs or outputs of the node; null if the index is `absent`.
   const location* input(std::size_t k) const noexcept { return k != absent ? &inputs[k] : nullptr; }

@@ -97,7 +97,7 @@ class cuda_events {
     CUevent event;
     bool inter_process;
   };
-  // Returns the event with this memory. Precondition: the caller holds the lock. An event is identified by its memory,
+  // Returns the event with this memory. Precondition: the caller holds lock_. An event is identified by its memory,
   // which has the same address in every worker; an event that was made in an earlier worker is stale. If an event could
   // not be forgotten, its entry is still here when another event gets its memory.
   entry* known(const std::byte* memory) {

@@ -15,7 +15,7 @@ namespace troupe::graph {
 template <class Made>
 class known_graphs {
  public:
-  /// One graph. A thread holds the lock while it makes or uses the graph.
+  /// One graph. A thread holds `lock` while it makes or uses the graph.
   struct entry {
     std::mutex lock;
     std::uint64_t version = 0, openings = 0;  ///< version of `made`, and of the loaded libraries; 0: none
@@ -32,7 +32,7 @@ class known_graphs {
     if (!e) e = std::make_shared<entry>();
     return e;
   }
-  /// Returns true if `made` is up to date. Returns false while another thread holds the lock.
+  /// Returns true if the graph's `made` is up to date. Returns false while another thread holds the lock of its entry.
   bool is_made(std::uint64_t root, const recipe_view& r, std::uint64_t openings_now) {
     std::shared_ptr<entry> e;
     {

@@ -23,7 +23,7 @@ class child_watcher final : public watcher {
 }  // namespace
 
 void child_list::adopt(actor_core& child) {
-  std::vector<actor_core*> ended;  // releases handles without the lock
+  std::vector<actor_core*> ended;  // releases handles after guard_ is unlocked
   bool adopted = false;
   {
     const std::lock_guard lock(guard_);

@@ -11,7 +11,7 @@ actor_handle child_slot::current() const {
 }
 
 void child_slot::begin_life(const actor_handle& actor, std::uint64_t owner) {
-  actor_handle last = actor;  // the previous incarnation; released without the lock
+  actor_handle last = actor;  // the previous incarnation; released after guard_ is unlocked
   {
     const std::lock_guard lock(guard_);
     if (owner < owner_ && !retired_) return;

@@ -12,7 +12,8 @@ namespace troupe::detail {
 
 error unequal_spans(std::size_t from, std::size_t to) {
   return error(reaction::caller_bug, "base",
-               cat("convert: `from` has ", from, " elements and `to` has ", to, "; expected spans of equal length"));
+               cat("convert: `from` has ", counted(from, "element", "elements"), " and `to` has ", to,
+                   "; expected spans of equal length"));
 }
 
 namespace {

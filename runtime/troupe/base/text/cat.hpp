@@ -43,4 +43,10 @@ std::string cat(const Parts&... parts) {
   return detail::joined({detail::text_part(parts).view()...});
 }
 
+/// Returns a number and what it counts: counted(1, "axis", "axes") is "1 axis".
+template <std::integral I>
+std::string counted(I n, std::string_view one, std::string_view many) {
+  return cat(n, ' ', n == 1 ? one : many);
+}
+
 }  // namespace troupe

@@ -24,6 +24,12 @@ TEST(cat, writes_integers_of_all_sizes_in_decimal) {
   EXPECT_EQ(cat(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
 }
 
+TEST(counted, uses_the_singular_for_1_only) {
+  EXPECT_EQ(counted(1, "axis", "axes"), "1 axis");
+  EXPECT_EQ(counted(std::size_t{0}, "axis", "axes"), "0 axes");
+  EXPECT_EQ(counted(-1, "axis", "axes"), "-1 axes");
+}
+
 template <class T>
 inline constexpr bool is_a_part = std::is_constructible_v<detail::text_part, const T&>;
 static_assert(is_a_part<long> && is_a_part<char> && is_a_part<std::string> && is_a_part<const char*>);

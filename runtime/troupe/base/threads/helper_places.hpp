@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// Pins each helper thread to a processor of its own, none of them the caller's. Does so only if there are as many
-/// processors as threads, the caller included.
+/// Pins each helper of a calling thread to a processor of its own, none of them the caller's. Does so only if there are
+/// as many processors as threads, the caller included.
 ///
 /// Without this, Linux may wake a helper on the caller's processor, or on one whose thread is about to sleep, though
 /// another is idle. The helper then waits until the next timer tick: for 4 to 10 ms only one processor works. With

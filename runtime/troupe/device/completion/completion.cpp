@@ -58,9 +58,9 @@ bool completion::drive() noexcept {
   bool mine = true;
   const answering now(to_reactor_);
   for (bool again = true; again;) {
-    // A thread that finds the lock taken sets drive_again_, and the holder checks it after unlocking, so answers that
-    // arrive after the holder has looked are not missed. The second try covers a holder that unlocked before it could
-    // see drive_again_.
+    // A thread that finds the drive lock taken sets drive_again_, and the holder checks it after unlocking, so answers
+    // that arrive after the holder has looked are not missed. The second try covers a holder that unlocked before it
+    // could see drive_again_.
     mine = drive_lock_.try_lock();
     if (!mine) {
       drive_again_.store(true, std::memory_order_seq_cst);

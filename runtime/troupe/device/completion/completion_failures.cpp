@@ -124,8 +124,8 @@ void completion::cancel(std::uint32_t slot, std::uint64_t ticket, const cancella
   if (cancelled_.mark(slot, ticket, why)) drive();
 }
 
-// Under the lock, because otherwise a slot could pass to another request meanwhile, or a request that is not in flight
-// yet could be marked: the worker would skip it, and it would never be answered.
+// Holds the drive lock, because otherwise a slot could pass to another request meanwhile, or a request that is not in
+// flight yet could be marked: the worker would skip it, and it would never be answered.
 void completion::cancel_if(const std::function<bool(const ledger_entry&)>& wanted,
                            const cancellations::reason& why) noexcept {
   {

@@ -22,7 +22,7 @@ open_requests open_up_to(const ledger& requests, std::uint64_t newest);
 /// earlier one. Read the word before the call, so that it cannot belong to a request that got the slot in between.
 bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept;
 
-/// Returns the slot of the request that a lane's log names at position `at`; nothing if that request is not in flight.
+/// Returns the slot of the request that a lane's log names at position `at`; nullopt if that request is not in flight.
 inline std::optional<std::uint32_t> slot_in_log(const ledger& requests, const shared_channel& channel,
                                                 std::uint32_t lane, std::uint64_t at) noexcept {
   const std::uint64_t word = channel->log(lane, at).load(std::memory_order_relaxed);

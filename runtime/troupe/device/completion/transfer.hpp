@@ -76,7 +76,7 @@ class transfer final : public shared_copy {
   ref<pending_core> request_;
   caller caller_;
   chunk_pieces pieces_;
-  std::optional<result<void>> answer_;  // written before answered_, without the lock
+  std::optional<result<void>> answer_;  // written before answered_, without lock_
   std::atomic<bool> answered_{false};
   bool stops_ = false;  // true: no further piece is taken
   bool finished_ = false;

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// Returns the error of the first invalid option; nothing if all are valid.
+/// Returns the error of the first invalid option; nullopt if all are valid.
 std::optional<error> check(const device_options& o);
 
 /// Returns true if the folders that the options name have a platform plug-in of this backend: then the backend has

@@ -30,7 +30,7 @@ class request_scope : public std::enable_shared_from_this<request_scope> {
   /// Returns the time for which each request may run.
   std::int64_t run_limit_ns() const noexcept { return run_limit_ns_; }
   bool stopped() const noexcept { return stopped_.load(std::memory_order_seq_cst); }
-  /// Returns the error with which requests are refused; nothing if they are accepted.
+  /// Returns the error with which requests are refused; nullopt if they are accepted.
   std::optional<error> refusal(std::int64_t now_ns) const;
 
  private:

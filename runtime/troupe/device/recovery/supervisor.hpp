@@ -95,7 +95,7 @@ class device_supervisor {
   worker_id serving() const noexcept { return serving_; }
   /// Returns true if the device has stopped and cannot be reset.
   bool ended() const noexcept { return ended_; }
-  /// Returns when the next `tick` is due; nothing if no tick is needed.
+  /// Returns when the next `tick` is due; nullopt if no tick is needed.
   std::optional<std::int64_t> next_tick() const noexcept;
 
  private:

@@ -121,8 +121,8 @@ void watchdog::blame(std::uint32_t slot) {
 
 // The caller holds the drive lock.
 error watchdog::overrun_error(std::uint32_t slot) const {
-  const ledger_entry& e =
-      board_.requests[slot];  // valid only under the lock: once it is answered, another request may use the slot
+  // The reference is valid only while the lock is held: afterward another request may use the slot.
+  const ledger_entry& e = board_.requests[slot];
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
   return error(error::details{
       .reaction = reaction::context_lost,

@@ -52,8 +52,8 @@ class peer_copies {
   hardware_view& hardware_;
   std::mutex lock_;
   std::vector<std::shared_ptr<peer_channel>> channels_;  // from each device that this one has copied from
-  // A copy holds the locks of both devices while it gets its two tickets. Recursive, so that code under the lock may
-  // send a copy without a deadlock.
+  // A copy holds this lock of both devices while it gets its two tickets. Recursive, so that a thread that holds the
+  // lock may send a copy.
   std::recursive_mutex order_;
 };
 

@@ -17,7 +17,8 @@ namespace troupe::detail {
 
 namespace {
 
-// The application's side of an upload in chunks: the call and its helpers fill chunks, and the worker empties them.
+// The application's side of an upload in chunks: the calling thread and its helpers fill chunks, and the worker empties
+// them.
 class chunk_filler final : public shared_copy {
  public:
   chunk_filler(const staging_plan& plan, std::uint64_t piece_bytes, const std::byte* from, sent_header& sent,

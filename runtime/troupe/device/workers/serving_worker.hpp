@@ -51,7 +51,7 @@ class serving_worker {
 
   // The functions below may be called only on the control loop.
 
-  /// Notes the ticket of the request that ran for too long; nothing if there was none.
+  /// Notes the ticket of the request that ran for too long; nullopt: there was none.
   void note_overrun(std::optional<std::uint64_t> ticket) noexcept { overrun_ = ticket; }
   const std::optional<std::uint64_t>& overrun() const noexcept { return overrun_; }
   /// Notes how the worker ended.

@@ -46,7 +46,8 @@ void shared_segments::report_missed_memory(worker_link& link, const error& why) 
 
 // Sends a message to every worker. The serving worker comes first: if it does not accept the message, no worker gets
 // it, because a worker counts the messages that it has received. Calls `missed` for each other worker that does not
-// accept it. Skips workers that have closed their end, because they are ending. The caller holds the lock.
+// accept it. Skips workers that have closed their end, because they are ending. The caller holds the worker pool's
+// lock.
 template <class Send, class Missed>
 result<void> shared_segments::send_to_all(Send&& send, Missed&& missed) {
   worker_link* const serving = workers_.find(board_.worker.id());
@@ -75,7 +76,7 @@ result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t
   }
 }
 
-// Maps the segment in every worker, present and future. The caller holds the lock.
+// Maps the segment in every worker, present and future. The caller holds the worker pool's lock.
 result<std::uint64_t> shared_segments::place_segment(held_segment s, std::uint64_t bytes) {
   address_space& addresses = addresses_of(s.kind);
   const auto address = addresses.take(bytes);

@@ -18,7 +18,7 @@ class worker_pool;
 struct device_board;
 
 /// The memory of a device in the form in which its workers map it. Sends all segments and all read-only ranges to each
-/// worker, in one order. Guarded by the pool's lock.
+/// worker, in one order. Guarded by the worker pool's lock.
 class shared_segments final : public segment_source, public segment_sender {
  public:
   using worker_id = device_supervisor::worker_id;
@@ -45,7 +45,7 @@ class shared_segments final : public segment_source, public segment_sender {
     std::uint64_t offset;
     bool read_only;
   };
-  /// Returns the file; nothing if no segment has the address.
+  /// Returns the file; nullopt if no segment has the address.
   std::optional<place> find(std::uint64_t address) const;
   /// Returns the files of the device's own device memory, without memory of others.
   std::vector<std::shared_ptr<const memory_file>> own_files() const;

@@ -61,7 +61,7 @@ class worker_link {
 
   /// Returns the next message, or message::kind::none. Does not block.
   virtual message receive() = 0;
-  /// Returns how the process ended; nothing while it runs, or if the worker is a thread.
+  /// Returns how the process ended; nullopt while it runs, or if the worker is a thread.
   virtual std::optional<exit_status> ended() noexcept = 0;
 
   /// True from the worker's report that it can serve until it fails or is killed. For threads that need a worker for a

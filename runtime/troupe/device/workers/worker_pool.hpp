@@ -31,7 +31,7 @@ class worker_listener {
 };
 
 /// The workers of a device: launches them, receives their messages, and releases them, on the control loop. Other
-/// threads send them messages about memory, under the lock.
+/// threads hold `lock()` and send them messages about memory.
 class worker_pool final : public control_loop::handler {
  public:
   using worker_id = device_supervisor::worker_id;
@@ -44,7 +44,7 @@ class worker_pool final : public control_loop::handler {
 
   // The following functions are called on the control loop.
   result<void> launch(worker_id id);
-  /// Returns the link; null if there is no such worker any more. On other threads only under the lock.
+  /// Returns the link; null if there is no such worker any more. Other threads must hold `lock()`.
   worker_link* find(worker_id id) noexcept;
   /// Releases a worker that has ended, or whose end is no longer waited for. The link's destructor reaps the process.
   void forget(worker_id id);

@@ -25,7 +25,7 @@ class block_seals {
   /// block.
   result<request> begin(const memory_range& all);
   /// Ends sealing. If `done`, the worker has sealed the block, otherwise it never will. Ignored if the block was
-  /// unsealed in the meantime. `by`: see segment_source::protect.
+  /// unsealed in the meantime. `by` is the worker that has changed its own pages; 0: none.
   void end(block& b, std::uint32_t number, bool done, std::uint32_t by = 0) noexcept;
   /// Begins to unseal the buffer: from now on a fault makes it stale like any other memory.
   result<request> begin_unseal(const memory_range& all);
@@ -44,9 +44,10 @@ class block_seals {
   bool begin_address(block& b) noexcept;
   void end_address(block& b) noexcept;
 
-  /// Makes the block read-only or writable in all workers, if it is not so already. The caller must hold the lock.
+  /// Makes the block read-only or writable in all workers, if it is not so already. The caller must hold the lock of
+  /// the device's memory.
   void protect(owned_block& b, bool read_only, std::uint32_t by = 0) noexcept;
-  /// The caller must hold the lock.
+  /// Returns the number of sealed bytes. The caller must hold the lock of the device's memory.
   std::uint64_t sealed_bytes() const noexcept { return sealed_bytes_; }
 
  private:

@@ -66,7 +66,7 @@ class device_memory final : public memory_owner {
     std::uint64_t address, bytes;
     bool sealed;
   };
-  /// Returns the buffer in device memory that contains the address; nothing if there is none.
+  /// Returns the buffer in device memory that contains the address; nullopt if there is none.
   std::optional<place> find(std::uint64_t address) const noexcept;
   /// Returns true if a fault of a worker cannot make the block stale.
   bool outlives_workers(const block& b) const noexcept;
@@ -141,11 +141,11 @@ class device_memory final : public memory_owner {
   };
   device_memory(segment_source& source, limits l);
   ~device_memory();
-  void give_back(owned_block& b) noexcept;  // the caller holds the lock
-  bool give_back_kept() noexcept;           // the caller holds the lock
+  void give_back(owned_block& b) noexcept;  // the caller holds lock_
+  bool give_back_kept() noexcept;           // the caller holds lock_
   void renew_block(owned_block& b);
   owned_block* wrap(memory_kind kind, segment whole, std::uint64_t address,
-                    std::uint64_t bytes);  // the caller holds the lock
+                    std::uint64_t bytes);  // the caller holds lock_
   memory_range counted(owned_block* b);
 
   mutable std::mutex lock_;

@@ -88,8 +88,8 @@ struct owned_block : block {
   void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before, bool losses = false) {
     if (!gone.load(std::memory_order_relaxed)) marks.cut({begin, end}, before, losses);
   }
-  /// Publishes the number of marks, including announced ones, for callers that read it without the lock. Must be called
-  /// after each change of the marks.
+  /// Publishes the number of marks, including announced ones, for callers that read it without the lock of
+  /// device_memory. Must be called after each change of the marks.
   void publish() noexcept { stale_marks.store(marks.size() + expected, std::memory_order_seq_cst); }
 };
 

@@ -45,7 +45,7 @@ class segment_pools {
   result<shape> shape_of(std::uint64_t bytes, std::uint64_t alignment, bool sealable) const;
   /// Returns the error if a block of this shape can never fit.
   std::optional<error> never_fits(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable) const;
-  /// Allocates a block with one reference and without an owner. May release the lock while a segment is prepared.
+  /// Allocates a block with one reference and without an owner. May release `guard` while a segment is prepared.
   result<owned_block*> take(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable,
                             std::unique_lock<std::mutex>& guard);
   void give_back(owned_block& b);
@@ -75,7 +75,7 @@ class segment_pools {
   std::array<std::unique_ptr<pool>, 4> pools_;  // device memory that can be sealed, other device memory, host, sent
   const std::uint64_t seal_granule_;
   const bool seals_segments_;
-  bool growing_ = false;  // true while a thread prepares a segment, without the lock
+  bool growing_ = false;  // true while a thread prepares a segment, without the lock of device_memory
   std::condition_variable grown_;
   std::uint64_t high_water_[2] = {};  // of device memory, and of host memory
 };

@@ -57,7 +57,7 @@ class upload_blocks {
   static std::size_t size_class(std::uint64_t size) noexcept {
     return static_cast<std::size_t>(std::countr_zero(size) - std::countr_zero(least));
   }
-  // Threads put blocks back into `back` without a lock. The thread that takes a block holds the lock, and moves the
+  // Threads put blocks back into `back` without `lock`. The thread that takes a block holds `lock`, and moves the
   // blocks from `back` to the lists by size.
   struct shelf {
     alignas(64) std::mutex lock;

@@ -90,7 +90,7 @@ class engine_set {
   const std::vector<opened_plug_in> opened_;
   troupe_engine_neighbours neighbours_;
   std::function<void(const std::string&)> when_loaded_;
-  std::atomic<const table*> operations_;  // the newest of tables_; searched without the lock
+  std::atomic<const table*> operations_;  // the newest of tables_; searched without lock_
   std::atomic<std::uint64_t> openings_{0};
   mutable std::mutex lock_;  // guards the following members
   std::vector<std::unique_ptr<const table>> tables_;

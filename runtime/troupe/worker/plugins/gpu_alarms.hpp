@@ -13,7 +13,7 @@ namespace troupe {
 
 /// A report of the driver that a program has caused an error on a GPU.
 struct gpu_alarm {
-  std::uint32_t xid = 0;      ///< see protocol::xid_text
+  std::uint32_t xid = 0;      ///< NVIDIA's number of the error; protocol::xid_text explains it
   std::uint32_t process = 0;  ///< the process that caused the error; 0: unknown
   std::string details;        ///< the driver's text
 };
@@ -22,7 +22,7 @@ struct gpu_alarm {
 class alarm_source {
  public:
   virtual ~alarm_source() = default;
-  /// Returns the next alarm; nothing if none arrives within `at_most`. Fails if no alarm can arrive any more.
+  /// Returns the next alarm; nullopt if none arrives within `at_most`. Fails if no alarm can arrive any more.
   virtual result<std::optional<gpu_alarm>> wait(std::chrono::milliseconds at_most) = 0;
 };
 

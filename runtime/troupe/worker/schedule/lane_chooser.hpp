@@ -10,13 +10,13 @@
 
 namespace troupe {
 
-/// Chooses the lane of an operation. Lane 0 uploads, lane 1 downloads, and the last lanes are for helpers. The lanes
-/// between them compute: first those for normal priority, then one for high and one for low priority.
+/// Chooses the lane of an operation. Lane 0 uploads, lane 1 downloads, and the last lanes are those of helper threads.
+/// The lanes between them compute: first those for normal priority, then one for high and one for low priority.
 class lane_chooser {
  public:
   lane_chooser(lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
 
-  /// Returns the number of lanes that are streams on a GPU: all but the helpers'.
+  /// Returns the number of lanes that are streams on a GPU: all but those of helper threads.
   std::uint32_t streams() const noexcept { return low() + 1; }
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
   std::uint32_t high() const noexcept { return first_compute + computes_; }
@@ -36,7 +36,7 @@ class lane_chooser {
   template <class Lanes>
   std::uint32_t choose(const wish& w, const wait_list& waits, const Lanes& lanes) noexcept {
     const auto [wanted, urgency, library, on_any_stream] = w;
-    // Slow work never runs on a lane for urgent operations. Slow work of low priority has one helper.
+    // Slow work never runs on a lane for urgent operations. Slow work of low priority has one helper thread.
     if (wanted == troupe_lane_helper && urgency == priority::low) return max_lanes - 1;
     if (wanted != troupe_lane_helper && urgency != priority::normal) return urgency == priority::high ? high() : low();
     if (wanted == troupe_lane_helper) return least(first_helper_, max_lanes, lanes);

@@ -22,7 +22,7 @@ class pump {
     wait_policy wait;
     lane_chooser lanes;
     std::uint64_t inline_bytes;
-    bool coalesce = true, lanes_have_cores = true;  ///< see dispatcher::settings
+    bool coalesce = true, lanes_have_cores = true;  ///< as in dispatcher::settings
     std::uint32_t most_in_order = troupe::most_in_order;
     /// The range of addresses of the application's memory, which contains lists of accesses.
     std::uint64_t memory_begin = 0, memory_end = UINT64_MAX;

@@ -13,7 +13,8 @@ namespace troupe::cutlass {
 /// An epilogue that the CUTLASS library can compute: alpha * acc + beta * c + bias, or gelu_tanh of this sum. c is a
 /// matrix, bias a row.
 struct cutlass_library_epilogue {
-  std::uint8_t alpha = kernel_signature::one, beta = kernel_signature::one;  ///< see kernel_signature::numbers
+  /// Indexes of alpha and beta among the numbers of the request, as in kernel_signature::numbers.
+  std::uint8_t alpha = kernel_signature::one, beta = kernel_signature::one;
   float alpha_sign = 1, beta_sign = 1;
   std::int8_t c = -1, bias = -1;  ///< indexes of operands in memory; -1: none
   bool gelu = false;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Checks the helper that tests use to read the assembler's report. The reports have the format of ptxas 13.0.
+// Checks the function with which tests read the assembler's report. The reports have the format of ptxas 13.0.
 #include <gtest/gtest.h>
 
 #include <troupe/cutlass/variants/testing/assembler_report.hpp>

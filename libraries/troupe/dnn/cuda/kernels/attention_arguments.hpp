@@ -33,8 +33,9 @@ struct attention_arguments {
 };
 
 /// Splits the queries into tiles, one for each block. The heads of q that share a key head (a head of k and v) are
-/// split into `chunks` chunks of `heads` heads. The tokens of an entry of the batch are split into `tiles` runs of
-/// `tokens` tokens. A tile is one chunk of heads for one run of tokens; a row of a tile is one head of one token.
+/// split into `chunks` chunks of `heads` heads. The tokens of a row of the batch are split into `tiles` runs of
+/// `tokens` tokens. A tile is one chunk of heads for one run of tokens. Its scores have a row for each head of each
+/// token.
 struct query_grid {
   std::int64_t heads, chunks, tokens, tiles, rows_of_batch, key_heads;
 

@@ -14,7 +14,7 @@ constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { re
 inline constexpr unsigned set_threads = 128;
 inline constexpr int most_operations = 64, most_operands = 20, most_axes = 8, most_sequences = 4;
 
-/// See elementwise_kernel::operation.
+/// An elementwise_kernel::operation in plain numbers.
 struct operation {
   enum what : std::uint8_t { read, number, apply, round, write, random };
   std::uint8_t what, function, type, operand;
@@ -26,15 +26,15 @@ struct operand {
   std::uint64_t type;
   std::int64_t strides[most_axes];
 };
-/// See elementwise_kernel::sequence.
+/// An elementwise_kernel::sequence in plain numbers: a sequence of random numbers.
 struct sequence {
   std::uint64_t seed, offset;
-  std::uint32_t kind, limit;   ///< random_kind; see bernoulli_limit
+  std::uint32_t kind, limit;   ///< a random_kind, and its bernoulli_limit
   const std::uint32_t* words;  ///< the seed in memory, see random_seed; nullptr if `seed` is the seed
   std::int64_t word_count, word_stride;
 };
 struct order_barrier_arguments {};
-/// An elementwise kernel; the last axis is the fastest. See elementwise_kernel.
+/// An elementwise_kernel in plain numbers; the last axis is the fastest.
 struct elements {
   std::int64_t rank, extents[most_axes], count;
   std::uint64_t operations;

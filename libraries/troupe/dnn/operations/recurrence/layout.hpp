@@ -18,9 +18,9 @@ constexpr std::int64_t gates_of(recurrent_cell c) noexcept {
 }
 
 /// The extents of a recurrence, and the layout of its reserve: the values that the forward operation stores for the
-/// gradient. The reserve has a line for each time and sequence. A line holds, in this order: the activated gates; for a
-/// GRU, what the reset gate multiplies; for an LSTM, c of the previous time; with a projection, h before it; h of the
-/// previous time.
+/// gradient. The reserve has a line for each step of each sequence. A line holds, in this order: the activated gates;
+/// for a GRU, what the reset gate multiplies; for an LSTM, c of the previous step; with a projection, h before it; h of
+/// the previous step.
 struct recurrence_layout {
   recurrent_cell cell;
   bool reversed;

@@ -250,7 +250,7 @@ computation rnn_backward::to_request() const {
       reserve, [&](std::size_t i, auto part, const in_any& from) { of.layers[i].*part = f.read("reserve", from); });
   const auto h = all.read_states("dlast_h", dlast_h, false), c = all.read_states("dlast_c", dlast_c, true);
   if (dweights.size() != all.count())
-    f.refuse("dweights", cat("has ", dweights.size(), " elements"), cat(all.count(), ", as weights"));
+    f.refuse("dweights", "has " + counted(dweights.size(), "element", "elements"), cat(all.count(), ", as weights"));
   // The gradients need only the extents of the initial states, since their values are in the reserve. The last states
   // have the same extents.
   std::vector<recurrent_state> initial;

@@ -38,11 +38,11 @@ std::optional<value> refused(op what, std::string_view name, std::size_t weights
                              std::initializer_list<list_size> lists) {
   detail::node_maker m(what, name, std::vector<value>());
   if (weights == 0 || weights % directions_of(o) != 0)
-    m.refuse("weights", cat("has ", weights, " elements"),
+    m.refuse("weights", "has " + counted(weights, "element", "elements"),
              o.bidirectional ? "two for each layer, one for each direction" : "at least 1");
   for (const list_size& l : lists)
     if (l.size != weights && !(l.optional && l.size == 0))
-      m.refuse(l.name, cat("has ", l.size, " elements"),
+      m.refuse(l.name, "has " + counted(l.size, "element", "elements"),
                cat(weights, ", one for each of the weights", l.optional ? ", or none" : ""));
   return m.fine() ? std::nullopt : std::optional(m.done());
 }

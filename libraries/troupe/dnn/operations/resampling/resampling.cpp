@@ -34,8 +34,7 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
   if (!m.has_rank(input, from, 3, 2 + windows::most_spatial)) return m.done();
   const std::size_t spatial = from.rank() - 2;
   if (to.size() != spatial)
-    m.refuse(result, cat("has ", detail::axes_text(to.size())),
-             cat(spatial, spatial == 1 ? " spatial axis" : " spatial axes"));
+    m.refuse(result, cat("has ", detail::axes_text(to.size())), counted(spatial, "spatial axis", "spatial axes"));
   extents e{from.extents()[0], from.extents()[1]};
   for (std::size_t i = 0; m.fine() && i < spatial; ++i) {
     e[2 + i] = to[i];

@@ -98,7 +98,7 @@ value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t c
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (axis >= x.rank()) m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
   if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))
-    m.refuse("range", cat("begins at ", first, " and has ", count, " elements"),
+    m.refuse("range", cat("begins at ", first, " and has ", counted(count, "element", "elements")),
              cat("a range within the ", x.extents()[axis], " elements along axis ", axis));
   slice_attributes f{};
   extents e{};

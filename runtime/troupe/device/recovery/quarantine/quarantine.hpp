@@ -70,7 +70,7 @@ class quarantine {
   };
   /// Notes that a worker died of request `id` at `now_ns`. Returns the refusal if `id` is refused from now on.
   std::optional<refusal> blame(const request_identity& id, std::string name, std::string cause, std::int64_t now_ns);
-  /// Returns the refusal of a request; nothing if it may be sent.
+  /// Returns the refusal of a request; nullopt if it may be sent.
   std::optional<refusal> refusal_of(const request_identity& id, std::int64_t now_ns) const;
   std::uint32_t deaths_of_kind(std::uint64_t kind, std::int64_t now_ns) const noexcept;
 
