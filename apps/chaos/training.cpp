@@ -64,7 +64,7 @@ class trainer::course {
         kinds_(gpu.alloc<float>(images * kinds)),
         saved_{gpu.alloc<float>(all, {.sealable = true}), gpu.alloc<float>(all, {.sealable = true})} {}
 
-  // Returns all values that training has changed, or nothing if the device has stopped.
+  // Returns all values that training has changed; empty if the device has stopped.
   std::vector<float> train(training_counts& counts) {
     int newest = -1;
     for (std::int64_t done = 0; done < steps || newest < 0;) {

@@ -83,7 +83,7 @@ TEST(show, shows_answers_after_the_end_and_pauses_in_the_live_line) {
   EXPECT_EQ(none.size(), some.size());
 }
 
-TEST(show, writes_the_same_figures_as_json) {
+TEST(show, writes_its_figures_as_json) {
   const std::string text = json(overloaded(), {}, "", true);
   const std::string all = text.substr(text.find("\"all\""));
   EXPECT_NE(all.find("\"late\": 60000"), all.npos) << all;

@@ -97,7 +97,7 @@ TEST(events, are_reached_for_both_of_two_threads_that_record_them) {
   }
 }
 
-TEST(events, keep_their_recording_if_the_next_is_refused) {
+TEST(events, keep_their_recording_if_recording_them_again_is_refused) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   const events::event e(gpu);

@@ -24,7 +24,7 @@ struct hold {
   void check(checker& c) const { c.elements(gate, 2); }
 };
 
-/// Does the same on a helper's thread, then writes 1 to `result`.
+/// A `hold` on a helper thread. Writes 1 to `result` at its end.
 struct hold_slowly {
   inout<std::uint32_t> gate;
   out<float> result;
@@ -35,8 +35,8 @@ struct hold_slowly {
   }
 };
 
-/// Does the same, but claims to only read the gate, where it counts how often it was entered: so it may run a second
-/// time. Writes that count to `result`.
+/// A `hold` that claims to only read the gate, where it counts how often it was entered: so it may run a second time.
+/// Writes that count to `result`.
 struct linger {
   in<std::uint32_t> gate;
   out<float> result;

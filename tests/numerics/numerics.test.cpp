@@ -19,7 +19,7 @@ dense matrix(std::int64_t rows, std::int64_t columns, std::initializer_list<T> b
   return out;
 }
 
-TEST(layouts, walk_the_same_memory_backwards_for_a_negative_increment) {
+TEST(layouts, begin_at_the_end_of_the_memory_for_a_negative_increment) {
   const layout forth = vector_of(3, 2), back = vector_of(3, -2);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(forth.place(i, 0), 2 * i);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(back.place(i, 0), 4 - 2 * i);

@@ -11,8 +11,9 @@
 
 namespace troupe::whole {
 
-/// Runs `use` in a child made by fork(), which then ends without running destructors. Returns the problem that
-/// `use` returns, or nothing; and how the child ended if it did not exit with 0. A child that takes too long is killed.
+/// Runs `use` in a child made by fork(), which then ends without running destructors. Returns the problem that `use`
+/// returns, and how the child ended if it did not exit with 0; empty if there is neither. A child that takes too long
+/// is killed.
 template <class F>
 std::string in_child(F&& use) {
   int ends[2];

@@ -20,7 +20,7 @@ struct seal {
 
 std::string sealed(std::string object, std::string_view processor);
 
-// Returns nothing if the bytes do not end with a seal. Fails if the seal does not match the bytes before it.
+// Returns nullopt if the bytes do not end with a seal. Fails if the seal does not match the bytes before it.
 result<std::optional<seal>> read_seal(std::span<const std::byte> bytes, const std::string& name);
 
 // Returns true if the bytes contain the beginning of a seal. If they do not end with one, they are truncated.

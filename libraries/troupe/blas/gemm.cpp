@@ -26,7 +26,7 @@ struct complaint {
   std::string value, expected;
 };
 
-// Returns the first wrong field of a group, or nothing.
+// Returns the first wrong field of a group, or nullopt.
 template <class C, class S>
 std::optional<complaint> complaint_about(const gemm_group<S>& g) {
   const auto less = [](const char* field, extent value, extent least) -> complaint {

@@ -173,6 +173,9 @@ TEST_F(cutlass_convolution_checks, types_without_a_product_are_refused) {
   expect_refused(
       forward(), [&](auto& r) { r.y = at<complex64>(600, {2, 6, 5, 6}); },
       "y holds c64; expected one real number in each element");
+}
+
+TEST_F(cutlass_convolution_checks, sums_of_i8_that_could_overflow_are_refused) {
   expect_refused(
       conv_forward{.x = at<std::int8_t>(0, {1, 131072, 1}),
                    .filters = at<std::int8_t>(200000, {1, 131072, 1}),

@@ -26,7 +26,7 @@ struct grouped_outcome {
   std::uint8_t unused[3]{};                                                      ///< 0
 };
 
-/// Returns an error that names the wrong group, or nothing if all groups were computed.
+/// Returns an error that names the wrong group, or nullopt if all groups were computed.
 ///   if (const auto wrong = cutlass::error_of(outcome)) return *wrong;
 std::optional<error> error_of(const grouped_outcome& outcome);
 
@@ -56,7 +56,7 @@ struct gemm_grouped {
   cutlass::partial_results partial_results = cutlass::partial_results::refused;
   using reply = grouped_outcome;
   TROUPE_REQUEST("cutlass.gemm_grouped", a, b, d, sizes, epilogue, a_scales, b_scales, options, partial_results)
-  /// Returns the request's error if the GPU detected a wrong size while it computed; nothing otherwise.
+  /// Returns the request's error if the GPU detected a wrong size while it computed; nullopt otherwise.
   static std::optional<error> failure_in(const grouped_outcome& outcome);
   void check(checker&) const;
 };

@@ -40,7 +40,7 @@ inline constexpr std::size_t kind_count = 18;
 
 /// Returns all kinds, in the order of the enumeration.
 std::span<const kind> all_kinds() noexcept;
-/// Returns the kind with that name, or nothing.
+/// Returns the kind with that name, or nullopt.
 std::optional<kind> kind_of(std::string_view name) noexcept;
 
 }  // namespace troupe::faults

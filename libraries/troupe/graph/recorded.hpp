@@ -101,7 +101,7 @@ class snapshot {
   /// Returns all accesses of the launch. For the application. Empty for an empty graph, and if `wrong` returns an
   /// error.
   const std::vector<use>& uses() const noexcept;
-  /// Returns why the graph cannot be launched, or nothing.
+  /// Returns why the graph cannot be launched, or nullopt.
   std::optional<error> wrong() const;
   /// Returns why the graph cannot be launched now: a node reads stale memory that no earlier node has replaced.
   /// Otherwise returns nothing.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cache/builder.hpp>
 #include <troupe/jit/requests.hpp>
@@ -17,7 +18,7 @@ typename Programs::made make_program(builder& with, const kernel::program_root& 
   return kernel::built<Programs>(
       [&](kernel::build_summary& s, std::string& log) -> result<typename Programs::program_ref> {
         const auto recipe = decode(bytes);
-        if (!recipe) return error(reaction::fatal, "jit", "jit.compile: the recipe is damaged");
+        if (!recipe) return damaged("jit", "jit.compile: the recipe");
         build b = with.make(*recipe, [&root] { return kernel::is_cancelled(root); });
         s.source = b.source;
         log = std::move(b.log);

@@ -20,7 +20,7 @@ struct decoded_recipe {
 void make_absolute(list<std::string>& folders);
 
 std::string encode(const recipe& r);
-/// Returns nothing if the bytes are not a valid recipe. The result refers to `bytes`.
+/// Returns nullopt if the bytes are not a valid recipe. The result refers to `bytes`.
 std::optional<decoded_recipe> decode(std::string_view bytes);
 template <std::same_as<std::string> Temporary>
 std::optional<decoded_recipe> decode(Temporary&&) = delete;

@@ -78,7 +78,9 @@ void ask_attributes(const program& p, const std::string& kernel, extent capacity
           return ask_attributes<Request>(p, kernel, head->listing_bytes, std::move(*answer), true);
         auto read = unpack_listing(*head, {reinterpret_cast<const char*>(listing.data()), listing.bytes()});
         if (!read)
-          return void(answer->set(error(reaction::fatal, "kernel", "the worker's list of parameters is damaged")));
+          return void(answer->set(error(reaction::fatal, "kernel",
+                                        "the worker's list of the parameters of kernel " + kernel +
+                                            " cannot be read; report this defect of Troupe")));
         answer->set(std::move(*read));
       });
 }

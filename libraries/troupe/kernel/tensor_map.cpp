@@ -26,7 +26,7 @@ constexpr type_info types[] = {{8, false},       {16, false},      {32, false}, 
 static_assert(std::size(types) == static_cast<std::size_t>(tensor_type::of_the_elements));
 const type_info& info_of(tensor_type t) noexcept { return types[static_cast<std::size_t>(t)]; }
 
-// Returns nothing if the accelerator has no type for these elements.
+// Returns nullopt if the accelerator has no type for these elements.
 std::optional<tensor_type> type_for(dtype element) noexcept {
   using found = std::optional<tensor_type>;
   static constexpr std::pair<dtype, found> by_name[] = {

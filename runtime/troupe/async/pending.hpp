@@ -50,7 +50,7 @@ class pending {
 
   /// Blocks until the answer arrives. Fails with `caller_bug` if the answer was taken before.
   result<T> get() { return *get_until(no_deadline); }
-  /// Returns nothing if the answer does not arrive in time; the pending is then unchanged. A timeout of zero only
+  /// Returns nullopt if the answer does not arrive in time; the pending is then unchanged. A timeout of zero only
   /// polls.
   template <class Duration>
     requires requires { typename Duration::period; }

@@ -39,7 +39,7 @@ class control_socket {
   result<void> send(std::span<const std::byte> data, std::span<const int> fds = {},
                     std::int64_t deadline_ns = no_deadline);
   /// Waits until the socket may have space for a message, or the other end is closed. Returns false if the deadline has
-  /// passed. Does not wait for descriptors in flight to be received, because the kernel does not report that.
+  /// passed. Does not wait for descriptors in flight to be received, because Linux does not report that.
   result<bool> wait_for_room(std::int64_t deadline_ns) const;
   /// Receives one message. Fails if it is larger than `into` or carries more than `max_fds` descriptors, and closes
   /// these. Fails with `retry_later` if this process has too few free descriptors: that message is lost, later ones are

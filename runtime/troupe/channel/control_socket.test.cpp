@@ -181,7 +181,7 @@ TEST_F(control_sockets, waiting_ends_at_the_deadline) {
   EXPECT_GE(now_ns(), until);
 }
 
-TEST_F(control_sockets, sending_without_a_receiver_fails_at_the_deadline) {
+TEST_F(control_sockets, sending_to_an_end_that_does_not_read_fails_at_the_deadline) {
   const std::string large(60'000, 'x');
   for (int i = 0; i < 10'000; ++i) {
     const auto sent = ends.ours.send(bytes_of(large), {}, now_ns() + 1'000'000);

@@ -7,7 +7,7 @@
 namespace troupe {
 
 /// Excludes these pages from children made by fork(): a stray write in a child would change them for the parent. Best
-/// effort: the kernel may refuse.
+/// effort: Linux may refuse.
 void keep_from_children(std::byte* data, std::size_t bytes) noexcept;
 
 }  // namespace troupe

@@ -53,7 +53,7 @@ class device_watch {
   /// Returns a pending of the next event. Only the newest call waits: a new call, or the destruction of the watch,
   /// fails an earlier one with `retry_later`. Fails with `stopped` if the device has been closed.
   pending<device_event> next();
-  /// Takes the next event; returns nothing if there is none yet.
+  /// Takes the next event; returns nullopt if there is none yet.
   std::optional<device_event> poll();
   /// Returns the number of events that were dropped because they were not taken in time.
   std::uint64_t missed() const;

@@ -38,12 +38,12 @@ TEST_F(views, a_matrix_without_strides_is_dense_in_its_element_order) {
   EXPECT_EQ(why(by_columns), "");
 }
 
-TEST_F(views, a_transpose_is_a_view_of_the_same_memory) {
-  const auto turned = by_rows.transposed();
-  EXPECT_EQ(turned.shape(), (matrix_shape{6, 4, 1, 6}));
-  EXPECT_EQ(place(turned), (span_of{0, 24}));
-  EXPECT_TRUE(turned.is_dense(element_order::column_major));
-  EXPECT_EQ(turned.transposed().shape(), by_rows.shape());
+TEST_F(views, a_transpose_is_a_view_of_the_memory_of_its_matrix) {
+  const auto transposed = by_rows.transposed();
+  EXPECT_EQ(transposed.shape(), (matrix_shape{6, 4, 1, 6}));
+  EXPECT_EQ(place(transposed), (span_of{0, 24}));
+  EXPECT_TRUE(transposed.is_dense(element_order::column_major));
+  EXPECT_EQ(transposed.transposed().shape(), by_rows.shape());
 }
 
 TEST_F(views, a_block_spans_from_its_first_to_its_last_element) {
@@ -128,7 +128,7 @@ TEST_F(views, a_tensor_without_strides_is_dense_in_its_element_order) {
   EXPECT_FALSE(by_first.is_dense(element_order::row_major));
 }
 
-TEST_F(views, parts_of_tensors_are_views_of_the_same_memory) {
+TEST_F(views, slices_permutations_and_reshaped_tensors_are_views_of_the_memory_of_their_tensor) {
   const auto part = cube.slice(1, 1, 2);
   EXPECT_EQ(part.size(1), 2);
   EXPECT_EQ(place(part), (span_of{4, 20}));
@@ -136,10 +136,10 @@ TEST_F(views, parts_of_tensors_are_views_of_the_same_memory) {
   EXPECT_EQ(second.rank(), 2u);
   EXPECT_EQ(place(second), (span_of{12, 12}));
   EXPECT_EQ(matrix<float>(second).shape(), (matrix_shape{3, 4, 4, 1}));
-  const auto turned = cube.permuted({2, 0, 1});
-  EXPECT_EQ(turned.size(0), 4);
-  EXPECT_EQ(turned.stride(0), 1);
-  EXPECT_EQ(turned.size(1), 2);
+  const auto permuted = cube.permuted({2, 0, 1});
+  EXPECT_EQ(permuted.size(0), 4);
+  EXPECT_EQ(permuted.stride(0), 1);
+  EXPECT_EQ(permuted.size(1), 2);
   const auto flat = cube.reshaped({6, 4});
   EXPECT_EQ(flat.rank(), 2u);
   EXPECT_EQ(flat.stride(0), 4);

@@ -34,13 +34,13 @@ struct access_list {
   /// Returns the address and length in the form of an access, as the record holds them.
   memory_access in_record() const noexcept { return {.begin = address, .end = count}; }
 
-  /// Reads what `in_record` returned. Returns nothing if it cannot be the address and length of a list.
+  /// Reads what `in_record` returned. Returns nullopt if it cannot be the address and length of a list.
   static std::optional<access_list> from_record(std::span<const std::byte> access) noexcept;
   /// Returns true if all of the list is between these addresses. The caller passes those of the application's memory.
   bool is_within(std::uint64_t begin, std::uint64_t end) const noexcept {
     return address >= begin && address <= end && bytes_for(count) <= end - address;
   }
-  /// Reads the list in place. Returns nothing if it holds invalid accesses. Precondition: the memory is mapped.
+  /// Reads the list in place. Returns nullopt if it holds invalid accesses. Precondition: the memory is mapped.
   std::optional<std::span<const memory_access>> read() const noexcept;
 
   bool operator==(const access_list&) const = default;

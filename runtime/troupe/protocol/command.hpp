@@ -100,7 +100,7 @@ struct parsed_command {
   std::span<const std::byte> payload;
 };
 
-/// Splits a command into its parts. Returns nothing if the bytes cannot be a command. Never reads outside of them. The
+/// Splits a command into its parts. Returns nullopt if the bytes cannot be a command. Never reads outside of them. The
 /// worker trusts the application, but a damaged record must cause a clear error instead of a wild access.
 std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept;
 

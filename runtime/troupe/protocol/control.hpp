@@ -82,7 +82,7 @@ struct parsed_message {
   control_message head;
   std::string text;
 };
-/// Splits a packet into its parts. Returns nothing if it is too short. `kind` may have any value.
+/// Splits a packet into its parts. Returns nullopt if it is too short. `kind` may have any value.
 std::optional<parsed_message> parse_message(std::span<const std::byte> packet);
 /// Returns the reaction in a `failed` message; fatal if its value is invalid.
 reaction reaction_of(const control_message& m) noexcept;

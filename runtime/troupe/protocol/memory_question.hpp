@@ -46,7 +46,7 @@ struct parsed_answer {
   made_memory head;
   std::string text;
 };
-/// Splits a packet into its parts. Returns nothing if it is too short or not an answer: `made` must be 0 or 1, and
+/// Splits a packet into its parts. Returns nullopt if it is too short or not an answer: `made` must be 0 or 1, and
 /// `reaction` valid.
 std::optional<parsed_answer> parse_answer(std::span<const std::byte> packet);
 

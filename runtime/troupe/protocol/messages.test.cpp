@@ -234,10 +234,9 @@ TEST(greeting, is_refused_if_it_is_truncated_anywhere) {
     EXPECT_FALSE(parse_greeting(g.settings, text)) << text;
 }
 
-TEST(gpu_core_file, is_empty_without_a_stem) {
-  EXPECT_EQ(gpu_core_file("", 7), "");
-  EXPECT_EQ(gpu_core_file("/tmp/x-", 7), "/tmp/x-7.gpucore");
-}
+TEST(gpu_core_file, is_named_by_its_stem_and_the_worker) { EXPECT_EQ(gpu_core_file("/tmp/x-", 7), "/tmp/x-7.gpucore"); }
+
+TEST(gpu_core_file, is_not_written_without_a_stem) { EXPECT_EQ(gpu_core_file("", 7), ""); }
 
 TEST(memory_question, and_its_answer_are_read_as_they_were_written) {
   const wanted_memory question{.what = wanted::managed, .bytes = 5, .address = 6, .number = 7};

@@ -36,7 +36,7 @@ struct parsed_report {
   report_header head;
   error::details what;
 };
-/// Parses a report. Returns nothing if the bytes cannot be one. Never reads outside of them.
+/// Parses a report. Returns nullopt if the bytes cannot be one. Never reads outside of them.
 std::optional<parsed_report> parse_report(std::span<const std::byte> record);
 
 }  // namespace troupe::protocol

@@ -8,7 +8,7 @@
 
 using namespace unkind;
 
-// Returns the folder of a new memory control group of this process, or nothing if that is not permitted.
+// Returns the folder of a new memory control group of this process; empty if that is not permitted.
 std::string make_group(const std::string& parent, const char* limit_file, std::uint64_t limit) {
   std::string folder = parent + "/troupe-unkind-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return {};

@@ -73,7 +73,7 @@ TEST_P(recovery_graphs, a_loop_with_temporaries_runs_again_once_its_inputs_are_s
   }
 }
 
-TEST_P(recovery_graphs, a_queued_launch_runs_on_the_next_worker_or_fails_with_its_lost_inputs) {
+TEST_P(recovery_graphs, a_queued_launch_runs_on_the_next_worker_and_one_with_lost_inputs_is_refused) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(64, {.sealable = true}), y = gpu.alloc<float>(64);
   gpu.upload(x, counting(64, 1));

@@ -76,7 +76,7 @@ TEST_P(recovery_programs, a_queued_or_running_build_is_repeated_with_its_depende
   const jit::program under_way = jit::compile(gpu, r);
   r = saxpy_recipe();
   r.source += "// " + unique();
-  const jit::program queued = jit::compile(gpu, r);  // there is one helper
+  const jit::program queued = jit::compile(gpu, r);  // there is one helper thread
   while (!fs::exists(marker)) std::this_thread::yield();
   const auto y = gpu.alloc<float>(64), z = gpu.alloc<float>(64);
   auto ready = under_way.ready();

@@ -135,7 +135,7 @@ TEST_F(a_program, shares_the_compile_but_not_the_globals_of_an_equal_one) {
   EXPECT_EQ(output_of(all[1])[0], 3);
 }
 
-TEST_F(a_program, is_loaded_from_disk_in_the_next_process) {
+TEST_F(a_program, is_loaded_from_disk_on_another_device) {
   const jit::recipe r{.source = kernel_that_writes("5") + "// " + unique()};
   EXPECT_EQ(jit::compile(gpu_, r).summary().get().value().source, kernel::image_source::compiled);
   const device next = runtime_.open_device(with_test_engines());

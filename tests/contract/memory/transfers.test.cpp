@@ -102,7 +102,9 @@ TEST_P(transfers, round_trip_host_buffers_without_a_copy) {
   EXPECT_EQ(gpu.statistics().host_memory.allocations, staging_before.allocations) << "no staging memory was allocated";
   EXPECT_TRUE(same(to.slice(5, n).span(), data));
   for (const std::size_t i : {0u, 1u, 2u, 3u, 4u}) EXPECT_EQ(to[i] + to[n + 5 + i], 0);
-  // A request may use host memory directly.
+}
+
+TEST_P(transfers, requests_can_use_host_buffers) {
   const auto h = gpu.alloc_host<float>(8, {.zeroed = true});
   EXPECT_OK(gpu.ask(increment{.x = h, .n = 8}).get());
   EXPECT_EQ(h[7], 1.0f);

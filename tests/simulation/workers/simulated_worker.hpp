@@ -54,7 +54,7 @@ class simulated_worker {
   bool cannot_launch = false;
   bool lacks = false;  ///< it cannot serve because a resource is short, which counts as no fault
   bool was_unkillable = false;
-  bool unkillable = false;  ///< the kernel does not let it die
+  bool unkillable = false;  ///< Linux does not let it die
   bool dishonest = false;   ///< has written garbage
   bool missed_memory = false;
   bool deaf = false;  ///< takes no memory messages, and no pings

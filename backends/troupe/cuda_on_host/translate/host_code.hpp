@@ -18,7 +18,7 @@ struct written_program {
 
 /// Returns the source without its host code: functions, classes and variables that are not for a device and that no
 /// device code mentions. They are replaced by blanks. Preprocessor directives are kept, and so are declarations made by
-/// macros of the program. Returns nothing if all of the source is needed, or if a bracket has no partner, as when both
+/// macros of the program. Returns nullopt if all of the source is needed, or if a bracket has no partner, as when both
 /// branches of an #if open one.
 std::optional<std::string> without_host_code(const written_program& program);
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <troupe/base/numbers/round_up.hpp>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cuda/convolutions.hpp>
@@ -195,7 +196,7 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution
 }
 
 result<void> convolutions::compute(const convolution_problem& p, const request_options& o, lane& on, call& c) {
-  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  if (p.tree.empty()) return damaged("cutlass", cat(o.request, ": the epilogue"));
   if (is_empty(p)) return {};
   if (p.images == 0) return compute_without_images(p, o, on, c);
   thread_local std::string key;
@@ -232,7 +233,7 @@ result<void> convolutions::compute_without_images(const convolution_problem& p, 
 
 result<plan_info> convolutions::prepare(const convolution_problem& requested, const request_options& o, int measure,
                                         lane& on, call& c, std::string& log) {
-  if (requested.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  if (requested.tree.empty()) return damaged("cutlass", cat(o.request, ": the epilogue"));
   if (is_empty(requested)) {
     log += "there are no images: there is nothing to compute\n";
     return plan_info{.log_bytes = static_cast<std::uint32_t>(log.size() + 1)};

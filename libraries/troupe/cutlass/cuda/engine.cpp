@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/cutlass/cuda/engine.hpp>
 
 #include <algorithm>
@@ -198,7 +199,7 @@ bool cuda_engine::ready(const gemm_batched& r) {
 // Computes one product, or groups of rows.
 template <class R>
 result<void> cuda_engine::compute(const R& r, const problem& p, std::uint64_t wrong, call& c) {
-  if (p.tree.empty()) return error(reaction::fatal, "cutlass", cat(R::request_name, ": the epilogue is damaged"));
+  if (p.tree.empty()) return damaged("cutlass", cat(R::request_name, ": the epilogue"));
   if (is_empty(p)) return write_empty_reductions(p, static_cast<CUstream>(c.stream));
   if (p.k != 0) return multiply(p, options_of(r), wrong, c);
   return multiply(without_factors(p), without_factors(options_of(r)), wrong, c);
@@ -256,7 +257,7 @@ result<plan_info> cuda_engine::prepare_plan(const gemm_batched& r, const request
 
 result<plan_info> cuda_engine::prepare_plan(const problem& requested, request_options o, std::int32_t measure, call& c,
                                             std::string& log) {
-  if (requested.tree.empty()) return error(reaction::fatal, "cutlass", cat(o.request, ": the epilogue is damaged"));
+  if (requested.tree.empty()) return damaged("cutlass", cat(o.request, ": the epilogue"));
   if (is_empty(requested)) {
     log = "the result has no elements: there is nothing to compute\n";
     return plan_info{.log_bytes = static_cast<std::uint32_t>(log.size() + 1)};

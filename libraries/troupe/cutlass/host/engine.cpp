@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cutlass/cutlass.hpp>
@@ -117,8 +118,7 @@ class host_cutlass {
 
   template <class R>
   static result<void> check(const R& r, std::string_view request = R::request_name) {
-    if (r.epilogue.encoded().empty())
-      return error(reaction::fatal, "cutlass", cat(request, ": the epilogue is damaged"));
+    if (r.epilogue.encoded().empty()) return damaged("cutlass", cat(request, ": the epilogue"));
     if (r.options.plan == plan{}) return {};
     return error(reaction::unsupported, "cutlass",
                  cat(request, ": plan is ", to_string(r.options.plan),

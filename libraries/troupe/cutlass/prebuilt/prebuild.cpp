@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/cutlass/prebuilt/bundle.hpp>
 #include <troupe/cutlass/variants/candidates.hpp>
 #include <troupe/cutlass/variants/recipe.hpp>
@@ -136,10 +137,7 @@ class bundle_writer {
     r.cache = jit::cache_use::none;
     const std::string recipe = jit::encode(r);
     const auto decoded = jit::decode(recipe);
-    if (!decoded)
-      return error(
-          reaction::fatal, "cutlass",
-          cat("kernel ", text.name, ": the recipe that Troupe wrote cannot be read back; this is a bug in Troupe"));
+    if (!decoded) return damaged("cutlass", cat("the recipe of kernel ", text.name));
     const jit::build made = builder.images().make(*decoded);
     if (made.failed) return *made.failed;
     kernels_[architecture + text.source] = {text.name + " of " + std::string(to_string(t)), architecture, text.source,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/dnn/generated/headers.hpp>
@@ -89,7 +90,7 @@ void kernel_compiler::serve() {
 result<void> kernel_compiler::make(const job& j) {
   const std::string encoded = jit::encode(recipe_of(j.text));
   const auto recipe = jit::decode(encoded);
-  if (!recipe) return error(reaction::fatal, "dnn", "the recipe of generated kernels is damaged");
+  if (!recipe) return damaged("dnn", "the recipe of generated kernels");
   const jit::build built = builder_.images().make(*recipe, [this] { return ends_.load(); });
   if (built.failed) return *built.failed;
   CUlibrary library = nullptr;

@@ -301,30 +301,35 @@ TEST_F(dnn_differentiation, gradients_of_half_attention_read_rounded_values) {
   for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(readers_of(back.outputs[i]), std::vector{op::convert});
 }
 
-TEST_F(dnn_differentiation, gradients_through_operations_without_a_derivative_are_refused_by_name) {
+std::string why_refused(const value& loss, const value& by) { return gradients(loss, {by})[0].why_refused(); }
+value sum_of_all(const value& v) { return reduce(v, reduction_kind::sum, {0, 1}); }
+
+TEST_F(dnn_differentiation, unsuitable_losses_and_variables_are_refused) {
   variable &x = any({4, 4}), &other = any({4});
-  const auto sum = [](const value& v) { return reduce(v, reduction_kind::sum, {0, 1}); };
-  const auto why = [&](const value& loss, const value& of) { return gradients(loss, {of})[0].why_refused(); };
-  const value v = x.read();
-  EXPECT_EQ(why(v, v), "has a gradient whose loss is 4 x 4; expected one element");
-  EXPECT_EQ(why(sum(v), other.read()),
+  const value v = x.read(), loss = sum_of_all(v);
+  EXPECT_EQ(why_refused(v, v), "has a gradient whose loss is 4 x 4; expected one element");
+  EXPECT_EQ(why_refused(loss, other.read()),
             "has a gradient whose variable 0 is not used by the loss; expected a value that the loss is computed from");
-  EXPECT_EQ(why(sum(v), 3), "has a gradient whose variable 0 is a number; expected a tensor");
-  const std::string expected = ", which has no derivative; expected only operations that have derivatives";
-  EXPECT_EQ(why(sum(d_gelu(v)), v), "has a gradient whose path from the loss passes d_gelu" + expected);
-  EXPECT_EQ(why(reduce(v, reduction_kind::product, {0, 1}), v),
-            "has a gradient whose path from the loss passes a reduction to a product" + expected);
-  EXPECT_EQ(why(sum(convert(v, dtype::i8)), v),
-            "has a gradient whose path from the loss passes a conversion to i8" + expected);
-  EXPECT_EQ(why(sum(layer_norm(v, 1, 0.1).mean), v),
-            "has a gradient whose path from the loss passes statistics of normalization" + expected);
-  EXPECT_EQ(why(sum(softmax_gradient(v, v, 0)), v),
-            "has a gradient whose path from the loss passes softmax_gradient" + expected);
+  EXPECT_EQ(why_refused(loss, 3), "has a gradient whose variable 0 is a number; expected a tensor");
   const value again(in_any(x.range(), {.rank = 2, .extents = {4, 1}, .strides = {4, 1}}, dtype::f64));
-  EXPECT_EQ(why(sum(v * again), v),
+  EXPECT_EQ(why_refused(sum_of_all(v * again), v),
             "has a gradient whose variable 0 is also read by another view of the same memory; expected one view");
   const value bad = product(v, other.read());
-  EXPECT_EQ(why(bad, v), bad.why_refused());
+  EXPECT_EQ(why_refused(bad, v), bad.why_refused());
+}
+
+TEST_F(dnn_differentiation, gradients_through_operations_without_a_derivative_are_refused_by_name) {
+  const value v = any({4, 4}).read();
+  const std::string expected = ", which has no derivative; expected only operations that have derivatives";
+  EXPECT_EQ(why_refused(sum_of_all(d_gelu(v)), v), "has a gradient whose path from the loss passes d_gelu" + expected);
+  EXPECT_EQ(why_refused(reduce(v, reduction_kind::product, {0, 1}), v),
+            "has a gradient whose path from the loss passes a reduction to a product" + expected);
+  EXPECT_EQ(why_refused(sum_of_all(convert(v, dtype::i8)), v),
+            "has a gradient whose path from the loss passes a conversion to i8" + expected);
+  EXPECT_EQ(why_refused(sum_of_all(layer_norm(v, 1, 0.1).mean), v),
+            "has a gradient whose path from the loss passes statistics of normalization" + expected);
+  EXPECT_EQ(why_refused(sum_of_all(softmax_gradient(v, v, 0)), v),
+            "has a gradient whose path from the loss passes softmax_gradient" + expected);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_F(dnn_images, random_numbers_can_be_broadcast_and_used_twice) {
   }
 }
 
-TEST_F(dnn_images, dropout_has_the_same_mask_in_both_directions) {
+TEST_F(dnn_images, dropout_and_its_gradient_use_one_mask) {
   for (const dtype t : types)
     for (int i = 0; i < 10 && !HasFailure(); ++i) {
       const extents e = any_image(2, 20);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/steps/graph_kind.hpp>
 #include <troupe/dnn/steps/steps.hpp>
@@ -28,7 +29,7 @@ class step_plans {
   template <class Make, class IsOutdated>
   result<std::shared_ptr<Plan>> find(const computation& r, std::string_view name, Make&& make,
                                      IsOutdated&& is_outdated) {
-    if (r.graph.encoded().empty()) return error(reaction::fatal, "dnn", cat(name, ": the graph is damaged"));
+    if (r.graph.encoded().empty()) return damaged("dnn", cat(name, ": the graph"));
     thread_local std::string key;  // reused, so that requests do not allocate
     write_key(key, r, alignment_);
     const auto made = [&](const Plan* before) -> result<std::shared_ptr<Plan>> {

@@ -153,7 +153,9 @@ template <class In, class Out, class R>
 result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape& in_n, const shape& out_n,
                                     bool forward, call& c) {
   if constexpr (is_narrow<In>) {
-    return error(reaction::fatal, "fft", "transforms of half or bfloat16 cannot share a call");
+    return error(reaction::fatal, "fft",
+                 cat(name_of<R>(), ": several transforms of half or bfloat16 came in one call; expected one; report ",
+                     "this defect of Troupe"));
   } else {
     lane* const on = TROUPE_TRY(lanes_.of(c));
     const CUstream stream = on->stream();

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/fft/cuda/gpu_callbacks.hpp>
 #include <troupe/jit/engine.hpp>
@@ -28,7 +29,7 @@ gpu_callbacks::gpu_callbacks(jit::capability gpu, bool may_compile)
 gpu_callbacks::store::made gpu_callbacks::make_program(const kernel::program_root& root) {
   const auto what = decode_callbacks(kernel::recipe_of(root));
   auto recipe = what ? jit::decode(what->encoded) : std::nullopt;
-  if (!recipe) return {error(reaction::fatal, "fft", "fft.compile_callbacks: the recipe is damaged"), {}, {}};
+  if (!recipe) return {damaged("fft", "fft.compile_callbacks: the recipe"), {}, {}};
   if (missing_) return {*missing_, {}, {}};
   recipe->full.relocatable = recipe->full.link_time_optimisation = true;
   const std::string linkable = jit::encode(recipe->full);
@@ -46,7 +47,7 @@ result<std::shared_ptr<const std::string>> gpu_callbacks::forwarder_for(const ca
   r.relocatable = r.link_time_optimisation = true;
   const std::string encoded = jit::encode(r);
   const auto decoded = jit::decode(encoded);
-  if (!decoded) return error(reaction::fatal, "fft", "fft.compile_callbacks: the recipe of a forwarder is damaged");
+  if (!decoded) return damaged("fft", "fft.compile_callbacks: the recipe of fft_store.cu");
   jit::build b = builder_->images().make(*decoded);
   if (b.failed) return *b.failed;
   return std::move(b.image);

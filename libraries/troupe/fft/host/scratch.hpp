@@ -11,7 +11,7 @@
 
 namespace troupe::fft {
 
-/// Returns uninitialized memory, or nothing if memory is short.
+/// Uninitialized memory. `reserve` allocates it, and returns false if memory is short.
 template <class T>
 class scratch {
  public:

@@ -18,7 +18,7 @@ struct callback_recipe {
 };
 
 std::string encode(const callback_recipe& r);
-/// Returns nothing if the bytes are not a valid recipe. The result refers to `bytes`.
+/// Returns nullopt if the bytes are not a valid recipe. The result refers to `bytes`.
 std::optional<callback_recipe> decode_callbacks(std::string_view bytes);
 
 /// Returns the source that is appended to the user's. On a GPU, these are two functions that cuFFT calls; on the host

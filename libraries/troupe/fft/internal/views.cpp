@@ -15,7 +15,7 @@ shape shape_of(const tensor_shape& s, std::span<const std::size_t> axes) noexcep
 }
 
 // Sets the layout of a transform from its strides, as a part of an array. Returns the stride from one array to the
-// next, or nothing if a stride is not a multiple of the next one.
+// next, or nullopt if a stride is not a multiple of the next one.
 std::optional<extent> embed(const tensor_shape& s, std::span<const std::size_t> axes, laid_out& out) noexcept {
   std::array<extent, shape::most> sizes{1, 1, 1};
   const auto stride = [&](std::size_t i) { return extent(s.strides[axes[i]]); };

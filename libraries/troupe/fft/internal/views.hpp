@@ -32,7 +32,7 @@ class index_order {
   std::size_t rank_, dimensions_;
 };
 
-/// Returns nothing if no layout, with its one stride and one distance, describes the positions of the elements.
+/// Returns nullopt if no layout, with its one stride and one distance, describes the positions of the elements.
 std::optional<laid_out> lay_out(const tensor_shape& s, const index_order& order) noexcept;
 
 }  // namespace troupe::fft

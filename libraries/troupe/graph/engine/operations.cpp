@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/graph/engine/operations.hpp>
 #include <troupe/graph/internal/tree.hpp>
 
@@ -32,7 +33,7 @@ result<void> check_operation(const recipe_node& node, const troupe_engine_operat
 
 }  // namespace
 
-error damaged() { return error(reaction::fatal, "graph", "graph.launch: the recipe is damaged"); }
+error damaged() { return troupe::damaged("graph", "graph.launch: the recipe"); }
 
 error of_node(const recipe_view& recipe, const recipe_node& node, const error& why) {
   error::details d = why.all();

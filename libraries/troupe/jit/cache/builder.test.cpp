@@ -174,7 +174,7 @@ TEST_F(jit_builder, compiles_once_for_concurrent_requests) {
   EXPECT_EQ(right, threads);
 }
 
-TEST_F(jit_builder, reports_a_failure_to_all_waiters_and_tries_again_for_the_next_request) {
+TEST_F(jit_builder, compiles_again_after_a_failure) {
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = error(reaction::caller_bug, "jit", "wrong"), .log = "wrong\n", .made_from = {}};
   };

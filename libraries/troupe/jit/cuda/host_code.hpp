@@ -9,7 +9,7 @@
 
 namespace troupe::jit {
 
-/// Returns one source of a recipe without its host-only functions, classes and variables. Returns nothing if the source
+/// Returns one source of a recipe without its host-only functions, classes and variables. Returns nullopt if the source
 /// has none, or if it is unknown which headers it includes.
 std::optional<std::string> without_host_code(const recipe& r, const source_text& source);
 

@@ -142,7 +142,7 @@ class translation {
     return std::move(key).bytes();
   }
 
-  // Returns nothing if the program is compiled without precompiled headers.
+  // Returns nullopt if the program is compiled without precompiled headers.
   result<std::optional<precompiled::turn>> turn_for_headers(std::vector<std::string>& given, std::string& remarks) {
     if (!recipe_.precompiled_headers) return std::optional<precompiled::turn>();
     std::string key = key_of_headers(given, remarks);

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Runs one program for a worker, in a folder of its own, and makes sure that neither the program nor the folder
-// outlives the worker or the deadline. The kernel notifies a process when its parent dies, but not when its parent's
-// parent does, and a compiler starts further processes. Started by `run_command`, never by hand. Arguments: the
-// parent's process id, the limits of memory in bytes, CPU time in seconds and file size in bytes, the folder, the
-// working directory in it, the file for standard output (empty: it goes to the messages), the program, and its
-// arguments.
+// outlives the worker or the deadline. Linux notifies a process when its parent dies, but not when its parent's parent
+// does, and a compiler starts further processes. Started by `run_command`, never by hand. Arguments: the parent's
+// process id, the limits of memory in bytes, CPU time in seconds and file size in bytes, the folder, the working
+// directory in it, the file for standard output (empty: it goes to the messages), the program, and its arguments.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

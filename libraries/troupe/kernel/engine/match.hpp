@@ -42,7 +42,7 @@ class argument_frame {
   std::vector<std::byte> large_;
 };
 
-/// Returns the index of the first tensor map among the arguments of a launch, or nothing.
+/// Returns the index of the first tensor map among the arguments of a launch, or nullopt.
 std::optional<std::size_t> first_map_in(const arguments& given);
 
 }  // namespace troupe::kernel

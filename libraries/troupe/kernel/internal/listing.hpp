@@ -9,7 +9,7 @@
 
 namespace troupe::kernel {
 
-/// Encode and decode the parts of a kernel's attributes whose sizes vary. Decoding returns nothing if the bytes are
+/// Encode and decode the parts of a kernel's attributes whose sizes vary. Decoding returns nullopt if the bytes are
 /// malformed.
 std::string pack_listing(const attributes& a);
 std::optional<attributes> unpack_listing(const attributes_head& head, std::string_view listing);

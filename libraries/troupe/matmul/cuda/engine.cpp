@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
 #include <troupe/matmul/cuda/engine.hpp>
@@ -105,7 +106,7 @@ result<const std::shared_ptr<const execution_plan>*> cublaslt::execution_plan_of
 
 result<outcome> cublaslt::run(const multiplication& r, call& c) {
   const tree& t = r.epilogue.encoded();
-  if (t.empty()) return error(reaction::fatal, "matmul", "matmul.multiplication: the epilogue is damaged");
+  if (t.empty()) return damaged("matmul", "matmul.multiplication: the epilogue");
   lane* const on = TROUPE_TRY(lanes_.of(c));
   const problem p = problem_of(r);
   const auto& plan = *TROUPE_TRY(execution_plan_of(r, p, *on));
@@ -286,7 +287,7 @@ result<void> cublaslt::multiply(const multiplication& r, const problem& p, const
 
 result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c) {
   const multiplication& r = request.request;
-  if (r.epilogue.encoded().empty()) return error(reaction::fatal, "matmul", "matmul.prepare: the epilogue is damaged");
+  if (r.epilogue.encoded().empty()) return damaged("matmul", "matmul.prepare: the epilogue");
   lane* const on = TROUPE_TRY(lanes_.of(c));
   // This runs on a helper thread; no other thread waits for work on its stream.
   call here = c;

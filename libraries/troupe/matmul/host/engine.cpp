@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/host/products.hpp>
@@ -37,7 +38,7 @@ class host_matmul {
 
   result<outcome> run(const multiplication& r, call&) {
     const epilogue::tree& t = r.epilogue.encoded();
-    if (t.empty()) return error(reaction::fatal, "matmul", "matmul.multiplication: the epilogue is damaged");
+    if (t.empty()) return damaged("matmul", "matmul.multiplication: the epilogue");
     const batch_of_matrices a = matrices_of(r.a.shape()), b = matrices_of(r.b.shape()), d = matrices_of(r.d.shape());
     const auto at = [&](std::int64_t i) {
       host_product p{.a = factor_of(r.a, a.one, a, i), .b = factor_of(r.b, b.one.transposed(), b, i)};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/kernel/engine/program_engine.hpp>
 #include <troupe/module/internal/recipe.hpp>
 #include <troupe/module/requests.hpp>
@@ -22,7 +23,7 @@ class engine_with : public kernel::program_engine<"module", Programs> {
     return base::built([&](kernel::build_summary& s, std::string&) -> result<typename Programs::program_ref> {
       s.source = kernel::image_source::given;
       const auto recipe = decode(kernel::recipe_of(root));
-      if (!recipe) return error(reaction::fatal, "module", "module.load: the recipe is damaged");
+      if (!recipe) return damaged("module", "module.load: the recipe");
       auto program = TROUPE_TRY(load(*recipe));
       s.image_bytes = recipe->bytes.size();
       return program;

@@ -23,7 +23,7 @@ inline std::string encode(const recipe& r) {
   return std::move(to).bytes();
 }
 
-/// Returns nothing if the bytes are not a valid recipe. The image in the result refers to `bytes`.
+/// Returns nullopt if the bytes are not a valid recipe. The image in the result refers to `bytes`.
 inline std::optional<recipe> decode(std::string_view bytes) {
   byte_reader from(bytes);
   recipe r;

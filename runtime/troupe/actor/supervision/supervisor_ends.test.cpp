@@ -64,7 +64,7 @@ TEST(a_child_that_stops_in_time, leaves_no_alarm_on_the_clock) {
   EXPECT_EQ(t.clock.alarms(), 0u);
 }
 
-TEST(brutal_kill, kills_without_an_orderly_stop_and_infinity_waits_without_a_limit) {
+TEST(a_supervisors_end, kills_children_with_brutal_kill_and_waits_without_a_limit_for_those_with_infinity) {
   manual_clock clock;
   log diary;
   promise<void> slowly, never;

@@ -10,8 +10,8 @@
 namespace troupe {
 namespace {
 
-// Blocks SIGXFSZ. The kernel sends that signal to a thread whose write or resize exceeds the limit on file sizes, and
-// it would end the process.
+// Blocks SIGXFSZ. Linux sends that signal to a thread whose write or resize exceeds the limit on file sizes, and it
+// would end the process.
 class without_size_signal {
  public:
   [[nodiscard]] without_size_signal() noexcept {

@@ -141,7 +141,7 @@ TYPED_TEST(every_format, rounds_integers_once) {
   this->expect_nearest((std::int64_t{1} << 40) + (std::int64_t{1} << 32) + 1);
 }
 
-TYPED_TEST(every_format, nan_becomes_quiet_with_the_same_sign_or_the_documented_value) {
+TYPED_TEST(every_format, nan_becomes_a_quiet_nan_with_its_sign_or_6_in_a_format_without_nan) {
   for (const std::uint32_t mantissa : {0x400000u, 0x000001u, 0x200000u, 0x7fffffu}) {
     for (const std::uint32_t sign : {0u, 0x80000000u}) {
       const auto x = std::bit_cast<float>(sign | 0x7f800000u | mantissa);

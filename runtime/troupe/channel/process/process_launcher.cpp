@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
@@ -117,7 +118,7 @@ class launcher {
 
   result<void> start(std::string_view request) {
     auto options = options_of(request);
-    if (!options) return error(reaction::fatal, "channel", "the launcher received a damaged request");
+    if (!options) return damaged("channel", "the request to start a worker process, which the launcher received,");
     int out[2], ends[2];
     if (::pipe2(out, O_CLOEXEC) != 0) return channel_error("pipe2", errno);
     const file_descriptor messages(out[0]), write_end(out[1]);

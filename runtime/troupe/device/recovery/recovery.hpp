@@ -28,7 +28,7 @@ class recovery {
   /// started are kept for the next worker if the data that they read has survived or is written again before they run.
   void sort_out(const device_supervisor::action& death);
   /// Returns how long the GPU may still write for the serving worker after the worker has left its memory, because
-  /// copies are under way. Returns nothing if that is unknown: the worker has no proof that its kernels have ended, or
+  /// copies are under way. Returns nullopt if that is unknown: the worker has no proof that its kernels have ended, or
   /// is not to be trusted.
   std::optional<time_span> writes_on_for();
   /// Answers every request with the cause, because no other worker follows.

@@ -15,7 +15,7 @@ class address_space {
   address_space() = default;
   address_space(std::uint64_t begin, std::uint64_t bytes) { give_back(begin, bytes); }
 
-  /// Takes `bytes` of the lowest free range that is large enough; returns nothing if there is none.
+  /// Takes `bytes` of the lowest free range that is large enough; returns nullopt if there is none.
   std::optional<std::uint64_t> take(std::uint64_t bytes);
   void give_back(std::uint64_t address, std::uint64_t bytes);
 

@@ -70,8 +70,7 @@ void send_queue::deliver_all() noexcept {
     const message& next = messages_.front();  // stays valid while others are appended
     guard.unlock();
     const auto sent = send(next, no_deadline);
-    // If too many descriptors are in flight, tries again after a while: the kernel does not report when they are
-    // received.
+    // If too many descriptors are in flight, tries again after a while: Linux does not report when they are received.
     const bool passes = !sent && sent.error().reaction() == reaction::retry_later;
     if (passes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     guard.lock();

@@ -24,7 +24,7 @@ class chunk_pieces {
  public:
   chunk_pieces(const staging_plan& plan, std::uint64_t piece_bytes) noexcept;
 
-  /// Takes the next piece. Returns nothing if it does not belong to the first `chunks` chunks, or if its chunk's place
+  /// Takes the next piece. Returns nullopt if it does not belong to the first `chunks` chunks, or if its chunk's place
   /// in the staging block holds a chunk that is not complete.
   std::optional<chunk_piece> take(std::uint64_t chunks) noexcept;
   /// Notes that the piece was copied.

@@ -21,8 +21,8 @@
 namespace troupe {
 namespace {
 
-// Raises the score of this process: when memory is short, the kernel kills the process with the highest score. This
-// process is replaced; the application would not be. Without /proc, the kernel's own choice stays.
+// Raises the score of this process: when memory is short, Linux kills the process with the highest score. This process
+// is replaced; the application would not be. Without /proc, Linux's own choice stays.
 void be_killed_first() {
   const file_descriptor score(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (score) (void)write_all(score.get(), "1000");

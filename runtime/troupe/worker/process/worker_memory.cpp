@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
@@ -21,7 +22,9 @@ worker_memory::~worker_memory() {
 
 result<void> worker_memory::map(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
   if (fds.size() != 1)
-    return error(reaction::fatal, "worker", "a message to map memory came without the memory's file");
+    return error(reaction::fatal, "worker",
+                 cat("a message to map memory came with ", counted(fds.size(), "file", "files"),
+                     "; expected the one of the memory"));
   if (is_device_memory(place.address)) return gpu_->map(place.address, place.bytes, fds[0], access_of(place));
   auto file = TROUPE_TRY(memory_file::open(std::move(fds[0]), place.bytes));
   const auto placed = TROUPE_TRY(host_.place(file, access_of(place), place.address));

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cutlass/cuda/cutlass_library/cutlass_library.hpp>
@@ -86,6 +87,13 @@ result<void> enqueue_variant(const vendor::kernel_variant& c, const vendor::laun
   return done;
 }
 
+error no_epilogue(const vendor::kernel_variant& c) {
+  return error(
+      reaction::fatal, "cutlass",
+      cat(c.name, ": the kernel cannot compute the epilogue of the request for which it was chosen; report this ",
+          "defect of Troupe"));
+}
+
 }  // namespace
 
 result<cutlass_library_execution_plan> cutlass_library_execution_plan_of(const problem& requested,
@@ -94,7 +102,7 @@ result<cutlass_library_execution_plan> cutlass_library_execution_plan_of(const p
   cutlass_library_execution_plan execution{
       .variant = c.variant, .signature = f, .swapped = c.plan.swapped == decision::yes, .band = c.plan.band};
   const auto e = cutlass_library_epilogue_of(f);
-  if (!e) return error(reaction::fatal, "cutlass", "the CUTLASS kernel of this plan computes another epilogue");
+  if (!e) return no_epilogue(*c.variant);
   execution.epilogue = *e;
   const problem p = execution.swapped ? requested.swapped() : requested;
   vendor::launch l = launch_of(*c.variant, p, f, *e);
@@ -114,7 +122,7 @@ result<cutlass_library_execution_plan> cutlass_library_execution_plan_of(const c
                                                                          const candidate& c, cutlass_library& library) {
   cutlass_library_execution_plan execution{.variant = c.variant, .signature = signature_of(as_product(p))};
   const auto e = cutlass_library_epilogue_of(execution.signature);
-  if (!e) return error(reaction::fatal, "cutlass", "the CUTLASS kernel of this plan computes another epilogue");
+  if (!e) return no_epilogue(*c.variant);
   execution.epilogue = *e;
   const vendor::launch l = launch_of(p, execution.signature, *e);
   execution.own_bytes = execution.bytes = rounded_up(static_cast<std::uint64_t>(c.variant->workspace_bytes(&l)));

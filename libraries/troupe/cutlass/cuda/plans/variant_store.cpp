@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/base/text/damaged.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cutlass/cuda/plans/variant_store.hpp>
@@ -94,9 +95,7 @@ result<std::shared_ptr<kernel_variant>> variant_store::make(const variant_source
     return missing(t, cat("no compiler: ", why_no_compiler_, "; install NVRTC, or build the engine with this kernel"));
   const std::string encoded = jit::encode(recipe_of(t.source, t.name));
   const auto recipe = jit::decode(encoded);
-  if (!recipe)
-    return error(reaction::fatal, "cutlass",
-                 cat("kernel ", t.name, ": the recipe that Troupe wrote cannot be read back; this is a bug in Troupe"));
+  if (!recipe) return damaged("cutlass", cat("the recipe of kernel ", t.name));
   const auto begun = std::chrono::steady_clock::now();
   jit::build built = builder_->images().find(*recipe);
   if (built.failed) {

@@ -65,7 +65,7 @@ void expect_locations(const convolution_product& x, const hopper_variant& c) {
   for (std::size_t i = 0; i + 1 < m.rank; ++i) EXPECT_TRUE(m.strides[i] > 0 && m.strides[i] % 16 == 0);
 }
 
-TEST_F(cutlass_window_maps, maps_give_the_same_coordinates_as_the_definition) {
+TEST_F(cutlass_window_maps, maps_locate_the_elements_that_a_convolution_reads_by_its_definition) {
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
     for (int i = 0; i < 60; ++i) {
       const convolution_problem p = any(r, static_cast<std::size_t>(between(1, 3)));

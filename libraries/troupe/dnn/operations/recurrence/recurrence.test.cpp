@@ -95,6 +95,10 @@ TEST_F(dnn_recurrence, y_of_both_directions_is_the_input_of_the_next_layer) {
   expect(r.layers[2].y, {31, 54});
   expect(r.layers[3].y, {54, 23});
   expect(r.y, {31, 54, 54, 23});
+}
+
+TEST_F(dnn_recurrence, a_bidirectional_layer_needs_weights_for_each_direction) {
+  const value x = given({2, 1, 1}, {1, 2});
   EXPECT_NE(rnn(x, std::vector{adding()}, {.bidirectional = true}).y.why_refused(), "");
 }
 

@@ -49,7 +49,7 @@ class precompiled {
     std::unique_lock<timed_lock> held_;
     std::string folder_;
   };
-  /// Returns nothing if the deadline passes first.
+  /// Returns nullopt if the deadline passes first.
   result<std::optional<turn>> begin(std::string key, const compile_deadline& how_long);
 
  private:

@@ -15,7 +15,7 @@ struct demangled_kernel {
   std::vector<parameter_attributes> parameters;
 };
 
-/// Returns nothing if this is not the mangled name of a function, for example because the function is `extern "C"`. The
+/// Returns nullopt if this is not the mangled name of a function, for example because the function is `extern "C"`. The
 /// sizes of classes, and of classes that a parameter points to, are unknown and returned as 0.
 std::optional<demangled_kernel> demangle_kernel(const std::string& mangled);
 

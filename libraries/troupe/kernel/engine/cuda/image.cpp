@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/kernel/engine/cuda/container.hpp>
@@ -98,7 +99,9 @@ result<gpu_limits> gpu_limits::of(int ordinal) {
   out.cooperative = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
   out.major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   out.minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  if (out.major == 0) return error(reaction::fatal, "kernel", "the driver does not report the GPU's capability");
+  if (out.major == 0)
+    return error(reaction::fatal, "kernel",
+                 cat("GPU ", ordinal, ": the driver does not report its compute capability; check it with nvidia-smi"));
   return out;
 }
 

@@ -30,8 +30,8 @@ class repeated_launches : public testing::Test {
   static std::vector<launch_shape> notes(std::size_t count, unsigned blocks = 1) {
     return std::vector<launch_shape>(count, of(0, blocks));
   }
-  // Runs the launches with arguments that count up from `first`. Returns the numbers that the kernels recorded, or
-  // nothing if there is no graph.
+  // Runs the launches with arguments that count up from `first`. Returns the numbers that the kernels recorded; empty
+  // if there is no graph.
   std::vector<int> run(const std::vector<launch_shape>& all, int first = 0) {
     noted_.clear();
     launch_graphs::graph* const graph = graphs_.find(all);
