@@ -52,10 +52,11 @@ struct block_scales {
   std::uint64_t address = 0;  ///< 0: none
   dtype type{};
   scale_block block{1, 1};
-  std::int64_t k_blocks = 0, line_blocks = 0;  ///< number of blocks along k, and of groups of lines
-  std::int64_t k_stride = 0;                   ///< from one block to the next along k
-  std::int64_t line_stride = 0;                ///< from one group of lines to the next
-  std::int64_t batch_stride = 0;               ///< from one factor of the batch to the next; 0: all share the scales
+  std::int64_t k_blocks = 0;      ///< number of blocks along k
+  std::int64_t line_blocks = 0;   ///< number of groups of lines that share scales
+  std::int64_t k_stride = 0;      ///< from one block to the next along k
+  std::int64_t line_stride = 0;   ///< from one group of lines to the next
+  std::int64_t batch_stride = 0;  ///< from one factor of the batch to the next; 0: all share the scales
 
   /// Sets the block to `k` numbers along k, and to one line if each of the factor's `lines` lines has its own scales,
   /// otherwise to `k` lines.

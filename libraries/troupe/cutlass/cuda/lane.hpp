@@ -20,8 +20,9 @@ struct execution_plan;
 
 /// The description of a matrix for the tensor memory accelerator. Has no padding: it is compared byte by byte.
 struct matrix_map {
-  std::uint64_t address = 0, inner = 0, outer = 0, batch = 0;  ///< extents in elements
-  std::uint64_t outer_stride = 0, batch_stride = 0;            ///< in bytes
+  std::uint64_t address = 0;
+  std::uint64_t inner = 0, outer = 0, batch = 0;     ///< extents in elements
+  std::uint64_t outer_stride = 0, batch_stride = 0;  ///< in bytes
   std::uint32_t inner_box = 0, outer_box = 0, type = 0, swizzle = 0;
 };
 

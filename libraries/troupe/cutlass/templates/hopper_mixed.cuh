@@ -227,7 +227,9 @@ struct mixed_loop {
   const work& w;
   piece buffers[2];
   line_scales scales;
-  int at, now = 0, before = -1;  // the stage that is read, pieces so far, and the last slot that is not yet released
+  int at;           // the stage that is read
+  int now = 0;      // pieces so far
+  int before = -1;  // the last slot that is not yet released
 
   __device__ __forceinline__ mixed_loop(const consumer& c, const pipeline& s, const work& of)
       : me(c), stage(s), w(of), at(of.first) {

@@ -67,7 +67,8 @@ class ordered_factor {
   host_scales scales_;
   dtype type_;
   bool along_k_;
-  std::int64_t runs_, length_;  // number of runs, and of numbers in each run
+  std::int64_t runs_;    // number of runs
+  std::int64_t length_;  // number of elements in each run
   std::unique_ptr<std::byte[]> all_;
 };
 

@@ -29,7 +29,8 @@ struct grouped_tensor {
   std::uint64_t address = 0;
   dtype type{};
   std::int64_t items = 1;                                           ///< number of images, or of filters in a group
-  std::int64_t groups = 1, channels = 1;                            ///< number of groups, and of channels in a group
+  std::int64_t groups = 1;                                          ///< number of groups
+  std::int64_t channels = 1;                                        ///< number of channels in a group
   std::array<std::int64_t, spatial_axes> spatial_extents{1, 1, 1};  ///< width, height, depth
   std::int64_t item = 0, group = 0, channel = 1;
   std::array<std::int64_t, spatial_axes> spatial_strides{};

@@ -16,7 +16,8 @@ struct window_map {
   std::uint32_t rank = 0;
   std::array<std::uint64_t, most> extents{};
   std::array<std::uint64_t, most - 1> strides{};  ///< bytes; channels are contiguous
-  std::uint32_t channels = 0, items = 0;          ///< numbers of channels, and of positions or filters, in one copy
+  std::uint32_t channels = 0;                     ///< channels of one copy
+  std::uint32_t items = 0;                        ///< positions or filters of one copy
   bool gathers = false;                           ///< true for an im2col map
   /// For an im2col map: offsets of the first window from the image's first position and of the last window from its
   /// last position, and the strides of the windows.

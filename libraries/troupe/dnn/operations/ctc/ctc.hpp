@@ -30,8 +30,9 @@ value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_label
 /// The loss of each sequence, as `ctc_loss` returns it. If `dlogits` is given, also computes the gradient of the
 /// logits. Labels, steps and counts are i32 in memory, see ctc_labels.
 struct ctc_forward {
-  in_any logits;                 ///< time x batch x classes; the request computes their softmax
-  in_any labels, steps, counts;  ///< batch x most labels; for each sequence, its numbers of steps and of labels
+  in_any logits;         ///< time x batch x classes; the request computes their softmax
+  in_any labels;         ///< batch x most labels
+  in_any steps, counts;  ///< for each sequence: its number of steps, and of labels
   out_any losses;
   std::int64_t blank = 0;              ///< the class of a step without a label
   std::optional<in_any> dlosses = {};  ///< the gradient of each loss; 1 if not given
