@@ -102,7 +102,8 @@ void gemm_grouped<T, C>::check(checker& check) const {
   extent total = 0;
   for (const auto& g : groups) total = total + g.count;
   if (total != extent(a.size()))
-    check.refuse(&groups, "counts " + (total.overflowed() ? "too many" : std::to_string(total.value())) + " products",
+    check.refuse(&groups,
+                 "counts " + (total.overflowed() ? "too many products" : counted(total.value(), "product", "products")),
                  cat(a.size(), ", as many as the lists have"));
 }
 

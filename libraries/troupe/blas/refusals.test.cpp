@@ -409,7 +409,7 @@ TEST_F(blas_refusals, name_mistakes_in_grouped_products) {
   refused([](R& r) { r.groups[1].count = 2; }, "groups counts 3 products; expected 2, as many as the lists have");
   refused([](R& r) { r.c.pop_back(); }, "c is a list of 1; expected 2, as many as the first list has");
   refused([](R& r) { r.a.pop_back(); }, "b is a list of 2; expected 1, as many as the first list has");
-  refused([](R& r) { r.groups.pop_back(); }, "groups counts 1 products; expected 2, as many as the lists have");
+  refused([](R& r) { r.groups.pop_back(); }, "groups counts 1 product; expected 2, as many as the lists have");
   refused([this](R& r) { r.b[1] = in<float>(at(14, 3)); },
           "b[1] holds 3 elements; expected at least 4 ((columns - 1) * leading dimension + rows)");
 }

@@ -70,7 +70,7 @@ TEST(priorities, apply_to_copies) {
         << static_cast<int>(l.purpose);
 }
 
-TEST(priorities, leave_a_helper_free_of_slow_low_work) {
+TEST(priorities, leave_a_helper_thread_free_of_slow_work_of_low_priority) {
   runtime rt;
   const device gpu = rt.open_device(on_lanes({.helpers = 2}));
   const auto low_gates = gpu.alloc_host<std::uint32_t>(4, {.zeroed = true}),

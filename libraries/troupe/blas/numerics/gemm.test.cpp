@@ -124,7 +124,7 @@ struct product_names {
 };
 TYPED_TEST_SUITE(gemms, products, product_names);
 
-TYPED_TEST(gemms, agree_with_the_reference_for_random_shapes_layouts_and_factors) {
+TYPED_TEST(gemms, agree_with_the_reference_for_random_shapes_layouts_alpha_and_beta) {
   for (int i = 0; i < 250 && !this->HasFailure(); ++i) this->expect_gemm(this->any_shape(70));
 }
 
@@ -295,10 +295,10 @@ TYPED_TEST(gemms, agree_with_the_reference_in_strided_interleaved_and_shared_bat
 }
 
 template <class T>
-class gemm_factors : public blas_numerics {};
-TYPED_TEST_SUITE(gemm_factors, real_elements, element_names);
+class gemm_alpha_and_beta : public blas_numerics {};
+TYPED_TEST_SUITE(gemm_alpha_and_beta, real_elements, element_names);
 
-TYPED_TEST(gemm_factors, nan_and_infinite_alpha_and_beta_give_the_results_of_the_definition) {
+TYPED_TEST(gemm_alpha_and_beta, give_the_results_of_the_definition_if_they_are_nan_or_infinite) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T alpha : {nan, inf, -inf, T(0), T(2)})

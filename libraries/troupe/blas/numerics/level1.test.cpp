@@ -101,7 +101,7 @@ TYPED_TEST(level1, scal_multiplies_whatever_the_sign_of_the_increment) {
   }
 }
 
-TYPED_TEST(level1_complex, scal_also_takes_real_factors) {
+TYPED_TEST(level1_complex, scal_also_takes_a_real_alpha) {
   using T = TypeParam;
   using F = real_of<T>;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {

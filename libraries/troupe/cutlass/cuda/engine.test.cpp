@@ -17,7 +17,7 @@ using epilogue::acc, epilogue::expression, epilogue::op;
 
 using cutlass_cuda = testing::engine_on_fakes;
 
-TEST_F(cutlass_cuda, one_kernel_serves_other_extents_addresses_and_factors) {
+TEST_F(cutlass_cuda, one_kernel_serves_other_extents_addresses_and_numbers) {
   ASSERT_TRUE(run(product(4096))) << failure;
   EXPECT_EQ(loads(), 1u);
   gemm moved = product(4096);

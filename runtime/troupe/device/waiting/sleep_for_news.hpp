@@ -13,8 +13,8 @@ namespace troupe {
 inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
 
 /// Sleeps until the worker has news, until the deadline, or spuriously. `ready` is called after the thread has
-/// announced that it sleeps; if it returns true, the thread does not sleep. If `only` names a request, only the end of
-/// that request is news; the worker may still wake the thread for others.
+/// announced that it sleeps; if it returns true, the thread does not sleep. If `only` names a request, asks to be woken
+/// at the end of that request; the worker may also wake the thread for others.
 template <class Ready>
 void sleep_for_news(shared_channel& channel, completion& completion, Ready&& ready, std::int64_t deadline_ns,
                     std::int64_t slice_ns = longest_wait_ns, answer_source only = {}) noexcept {

@@ -20,7 +20,7 @@ typedef enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE } __nv_saturation_t;
 
 namespace troupe_cuda {
 
-// A format with a sign. Codes above Largest are infinities, and codes from NaN on are NaNs. `overflow` is the code of
+// A format with a sign. Codes above Largest are infinities, and codes from NaN on are NaNs. `Overflow` is the code of
 // values beyond the largest number, unless they saturate.
 template <unsigned Width, unsigned Mantissa, unsigned Bias, unsigned Largest, unsigned NaN, unsigned Overflow>
 struct signed_format {
