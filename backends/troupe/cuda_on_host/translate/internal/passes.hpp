@@ -15,13 +15,13 @@ namespace troupe::cuda_on_host {
 
 /// Returns the source with `block.sync();` and `cg::sync(block);` replaced by `__syncthreads();`, and the ranks and
 /// sizes of `block` replaced by threadIdx and the like, in kernels that use `cg::this_thread_block()` for nothing else.
-/// Such kernels can then be split at their barriers. Line numbers do not change. Returns nothing if there is no such
+/// Such kernels can then be split at their barriers. Line numbers do not change. Returns nullopt if there is no such
 /// kernel.
 std::optional<std::string> with_plain_barriers(const token_list& source, const unit& u);
 
 /// Returns the preprocessed source without code that only the application would call: functions, classes and variables
 /// that are not for a device and that no device code mentions. If kernels were requested by name, all other kernels are
-/// removed too. Removed code becomes blanks. Returns nothing if all of the source is needed.
+/// removed too. Removed code becomes blanks. Returns nullopt if all of the source is needed.
 std::optional<std::string> without_host_code(const token_list& source, const unit& u, const translate_options& options);
 
 /// Sets the tokens' columns to those in the user's files. Macros and comments before a token shift it in the
