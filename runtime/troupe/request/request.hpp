@@ -14,7 +14,8 @@ namespace troupe {
 class checker;
 
 /// A struct described by TROUPE_REQUEST, with `void check(checker&) const`. If it has `using reply = ...` (trivially
-/// copyable, at most `max_reply_bytes`), its answer is such a value. (A struct with `sent()` is a `ready_request`.)
+/// copyable, at most `max_reply_bytes`), its answer is such a value. (A struct with `to_request()` is a
+/// `ready_request`.)
 template <class R>
 concept request = !requires(const R& r) { r.to_request(); } && requires(const R& r, checker& c) {
   { R::request_name } -> std::convertible_to<std::string_view>;
