@@ -13,7 +13,7 @@ namespace troupe::detail {
 template <class R>
 constexpr auto check_of() {
   if constexpr (ready_request<R>)
-    return std::pair(&R::check, &R::sent);
+    return std::pair(&R::check, &R::to_request);
   else
     return &R::check;
 }
@@ -26,8 +26,8 @@ struct checks_of<request_list<R...>> {
 
 }  // namespace troupe::detail
 
-/// Instantiates the `check` of each request of the list, which the source defines above as a template, and the `sent`
-/// of each ready request.
+/// Instantiates the `check` of each request of the list, which the source defines above as a template, and the
+/// `to_request` of each ready request.
 #define TROUPE_CHECKS(...) template struct troupe::detail::checks_of<__VA_ARGS__>;
 /// Instantiates FUNCTION(request, checker), a function template of this namespace that the `check` of each request of
 /// the list calls.
