@@ -23,7 +23,7 @@ struct offsets {
   }
 };
 
-// -- copies of gathered elements; those of other factors are in hopper_instructions.cuh
+// -- copies of gathered elements and of filters; other copies are in hopper_instructions.cuh
 
 __device__ __forceinline__ void gather(unsigned to, const tensor_map* map, int channel, const int (&at)[rank],
                                        int image, const offsets& o, unsigned barrier) {

@@ -68,7 +68,7 @@ class ordered_factor {
   dtype type_;
   bool along_k_;
   std::int64_t runs_;    // number of runs
-  std::int64_t length_;  // number of elements in each run
+  std::int64_t length_;  // how many numbers each run has: two in an element of f4e2m1x2
   std::unique_ptr<std::byte[]> all_;
 };
 

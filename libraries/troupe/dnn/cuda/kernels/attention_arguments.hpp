@@ -32,10 +32,10 @@ struct attention_arguments {
   dtype type_of_y = {};  ///< f16 or bf16; any other type means the type in which the kernel computes
 };
 
-/// Splits the queries into tiles, one for each block. The heads of q that share a key head (a head of k and v) are
-/// split into `chunks` chunks of `heads` heads. The tokens of a row of the batch are split into `tiles` runs of
-/// `tokens` tokens. A tile is one chunk of heads for one run of tokens. Its scores have a row for each head of each
-/// token.
+/// Splits the queries into tiles. At a time, a block computes a tile, or a part of its keys or of its columns. The
+/// heads of q that share a key head (a head of k and v) are split into `chunks` chunks of `heads` heads. The tokens of
+/// a row of the batch are split into `tiles` runs of `tokens` tokens. A tile is one chunk of heads for one run of
+/// tokens. Its scores have a row for each head of each token.
 struct query_grid {
   std::int64_t heads, chunks, tokens, tiles, rows_of_batch, key_heads;
 

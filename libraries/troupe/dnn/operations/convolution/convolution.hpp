@@ -38,8 +38,8 @@ value transposed_convolution(const value& x, const value& filters, const convolu
 
 /// y = activation(alpha * convolution(x, filters) + beta * residual + bias). The bias has an element for each filter.
 /// If beta is not 0 and `residual` is not given, y is also an input of the computation that is sent.
-/// On a GPU, cuDNN may compute all of it in one kernel if x is f16 or bf16, or f32 with precision::tf32; for other
-/// types and for exact f32, an elementwise kernel follows the convolution.
+/// On a GPU, cuDNN may compute all of it in one kernel if x is f16 or bf16, or, with precision::tf32, f32 or an 8-bit
+/// float; otherwise an elementwise kernel follows the convolution.
 ///   gpu.tell(dnn::conv_forward{.x = x, .filters = w, .y = y, .bias = b, .padding = 1});
 struct conv_forward {
   in_any x, filters;
