@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <mutex>
+#include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/device/managed.hpp>
 #include <troupe/device/testing/descriptor_limit.hpp>
@@ -77,7 +78,9 @@ TEST_F(isolation_of_devices, a_flood_of_messages_ends_the_worker_that_sends_it) 
         {.engine = "host", .name = "hostile", .standbys = 0, .restarts = 0, .runtime_folder = fake.folder()});
     EXPECT_TRUE(is_error(error_of(hostile.stopped()), reaction::fatal, {"the worker sent"}));
     EXPECT_LT(clock::now() - began, 5s) << "a second, on a machine with nothing else to do";
+#if !TROUPE_ADDRESS_SANITIZER  // which keeps memory that has been freed
     EXPECT_LT(resident_bytes(), before + (8 << 20));
+#endif
   }
   EXPECT_OK(other_.ping(1).get());
 }
@@ -98,6 +101,9 @@ TEST_F(isolation_of_devices, an_invalid_answer_about_memory_ends_the_worker) {
 
 // A shortage of descriptors is not a fault: the device waits until it passes.
 TEST(a_temporary_shortage_of_descriptors, stops_no_device) {
+#if TROUPE_ADDRESS_SANITIZER
+  GTEST_SKIP() << "the sanitizer needs two descriptors for each type that it checks";
+#endif
   runtime rt;
   const device gpu = rt.open_device({.engine = "host", .standbys = 0, .restarts = 1});
   ASSERT_OK(gpu.started().get());

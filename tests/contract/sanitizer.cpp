@@ -33,15 +33,6 @@ namespace {
 #endif
 
 #if TROUPE_THREAD_SANITIZER
-// Neither OpenBLAS nor the loader is built with the sanitizer, so it does not see their locks. Nor does it see that
-// the progress word, which the device and a worker thread each map, is the same memory, and orders that worker's writes
-// before the program's reads.
-extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "race:libopenblas\nrace:_dl_close_worker\nrace:_dl_open\n"
-         "race:interop*.test.cpp\nrace:dlpack.test.cpp\n";
-}
-
 // By default a process waits a second before it ends, to detect races. These tests start thousands of processes.
 constexpr const char* tsan_options = "atexit_sleep_ms=0:" TROUPE_LEAVE_SIGNALS;
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();

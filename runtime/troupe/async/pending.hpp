@@ -7,6 +7,7 @@
 #include <troupe/async/cancellation.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/time_span.hpp>
+#include <type_traits>
 
 namespace troupe {
 
@@ -142,4 +143,3 @@ pending<T> make_ready(result<T> answer) {
 }  // namespace troupe
 
 #include <troupe/async/answers/then.hpp>
-#include <type_traits>

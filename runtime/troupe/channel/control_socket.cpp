@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -206,6 +207,8 @@ class closing_threads {
 // Made at the first use, which may be before main.
 closing_threads& closing() {
   static per_process<closing_threads> all;
+  // Joins the threads that have ended before the program does.
+  [[maybe_unused]] static const int at_exit = std::atexit([] { await_closed_sockets(0); });
   return *all;
 }
 

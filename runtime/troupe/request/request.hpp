@@ -17,7 +17,7 @@ class checker;
 /// copyable, at most `max_reply_bytes`), its answer is such a value. (A struct with `to_request()` is a
 /// `ready_request`.)
 template <class R>
-concept request = !requires(const R& r) { r.to_request(); } && requires(const R& r, checker& c) {
+concept request = !requires(R& r) { r.to_request(); } && requires(const R& r, checker& c) {
   { R::request_name } -> std::convertible_to<std::string_view>;
   r.check(c);
 };

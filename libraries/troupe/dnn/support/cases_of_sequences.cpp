@@ -86,8 +86,8 @@ void add_recurrence(std::vector<support_case>& to) {
                     return results{{r.y}, {r.reserve}};
                   }});
     to.push_back({"recurrence_gradient", name, op::recurrence_gradient, [=, cell = cell](tensors& t) {
-                    const auto e = layer(t).reserve.extents();
-                    const value reserve = t.statistics(extents(e.begin(), e.end()));
+                    const value stored = layer(t).reserve;
+                    const value reserve = t.statistics(extents(stored.extents().begin(), stored.extents().end()));
                     const auto g = recurrence_gradient({.y = t.given(y)}, t.given(x), {t.given(input), t.given(input)},
                                                        reserve, {.cell = cell});
                     return results{{g.dx}, {g.dinput, g.drecurrent}};

@@ -152,6 +152,7 @@ class pumps : public testing::Test {
   // State of the engines. It outlives the set that holds them.
   hesitant hesitant_;
   counting counting_;
+  following following_;
   testing_worker::channel_in_memory channel_{capacity};
   ring_region report_memory_ = channel_.reports();
   slot_queue_writer commands_out_{channel_.view().queue(), channel_.view().pump()};
@@ -320,7 +321,7 @@ class pumps_with_sequences : public pumps {
     while (!p.idle()) std::this_thread::yield();
     return what_.together;
   }
-  following what_;
+  following& what_ = following_;
 };
 
 TEST_F(pumps_with_sequences, put_dependent_operations_into_one_call) {
@@ -364,9 +365,8 @@ TEST_F(pumps_with_sequences, skip_an_operation_whose_input_another_of_the_call_f
 // Earlier operations must not wait for something that only this one waits for.
 TEST_F(pumps_with_sequences, begin_a_new_call_on_a_gpu_with_an_operation_that_waits_for_another_lane) {
   testing_worker::recording_device gpu;
-  counting other;
-  other.operation.opcode = testing_worker::only_opcode + 1;
-  ASSERT_TRUE(engines_.add("other", other.engine));
+  counting_.operation.opcode = testing_worker::only_opcode + 1;
+  ASSERT_TRUE(engines_.add("other", counting_.engine));
   pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::per_actor, 1, 1), UINT64_MAX, &gpu));
   ASSERT_TRUE(of_gpu.make_streams());
   send({.opcode = testing_worker::only_opcode + 1, .access = {500, 600, access_mode::write}});
