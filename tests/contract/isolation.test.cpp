@@ -100,10 +100,8 @@ TEST_F(isolation_of_devices, an_invalid_answer_about_memory_ends_the_worker) {
 }
 
 // A shortage of descriptors is not a fault: the device waits until it passes.
+#if !TROUPE_ADDRESS_SANITIZER  // which itself needs two descriptors when it checks the type of an object
 TEST(a_temporary_shortage_of_descriptors, stops_no_device) {
-#if TROUPE_ADDRESS_SANITIZER
-  GTEST_SKIP() << "the sanitizer needs two descriptors for each type that it checks";
-#endif
   runtime rt;
   const device gpu = rt.open_device({.engine = "host", .standbys = 0, .restarts = 1});
   ASSERT_OK(gpu.started().get());
@@ -118,6 +116,7 @@ TEST(a_temporary_shortage_of_descriptors, stops_no_device) {
   EXPECT_OK(gpu.ping(1).get());
   EXPECT_EQ(gpu.statistics().faults, 1u);
 }
+#endif
 
 }  // namespace
 }  // namespace troupe::whole
