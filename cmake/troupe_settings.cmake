@@ -10,7 +10,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_UNITY_BUILD OFF)  # sources have their own names in unnamed namespaces
+set(CMAKE_UNITY_BUILD OFF)  # only where troupe_unity_builds says so
 # $<1:> keeps multi-configuration generators from adding a folder for each configuration.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin$<1:>)
 # The worker and its engines are in one folder, in the build tree as in an installation: see runtime/runtime.hpp.

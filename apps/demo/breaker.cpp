@@ -3,6 +3,7 @@
 #include <string.h>
 #include <algorithm>
 #include <apps/demo/breaker.hpp>
+#include <apps/demo/record.hpp>
 #include <array>
 #include <chrono>
 #include <troupe/base/clock.hpp>
@@ -25,8 +26,6 @@ constexpr std::array ways{way{faults::kind::kill_worker, "kill -9"},
                           way{faults::kind::garbage, "garbage in shared memory"},
                           way{faults::kind::stack_overflow, "stack overflow"},
                           way{faults::kind::exit, "exit in a library"}};
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
 

@@ -4,10 +4,13 @@
 
 #include <apps/demo/latencies.hpp>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace demo {
+
+inline double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 /// The three kinds of clients, in the order in which they are shown.
 enum class kind : std::uint8_t { blocking, coroutine, open_loop };

@@ -18,8 +18,6 @@ namespace {
 constexpr std::int64_t moment_ns = 100'000'000;
 constexpr std::size_t different_questions = 509;  // a prime, so that a client with any stride asks all of them
 
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
 // Turns the counts that clients update into intervals.
 class observer {
  public:

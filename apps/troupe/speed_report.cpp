@@ -15,7 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_span time_limit = 10s;
 // A product of this extent takes about a millisecond on one core, so some of many are not interrupted by other
 // programs.
 constexpr std::int64_t n = 384;
@@ -84,8 +83,8 @@ speed_report measure_speed(const installation& here, const std::vector<std::stri
   const int core = std::max(::sched_getcpu(), 0);
   const device on = rt.open_device({.libraries = {"blas"},
                                     .standbys = 0,
-                                    .start_timeout = time_limit,
-                                    .close_timeout = time_limit,
+                                    .start_timeout = 10s,
+                                    .close_timeout = 10s,
                                     .worker_cores = {core},
                                     .runtime_folder = here.runtime,
                                     .engine_folders = engine_folders});

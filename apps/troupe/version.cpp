@@ -12,11 +12,11 @@
 namespace troupe::apps {
 namespace {
 
-constexpr option options[] = {{"--json", "", "one JSON document, for programs"}};
+constexpr option options_of_version[] = {{"--json", "", "one JSON document, for programs"}};
 
 constexpr grammar arguments_of_version{
     .command = "troupe version",
-    .options = options,
+    .options = options_of_version,
     .about =
         R"(Prints the version of Troupe, the path of its worker, and the engines beside it. Loads none of them: troupe doctor does.
 )",

@@ -61,7 +61,7 @@ bool describe(const std::string& file, std::FILE* out) {
 
 bool describe_engine(const std::string& file, std::FILE* out) {
   const bool serves = describe(file, out);  // closes the engine too
-  return write(out, {.complete = true}) && serves;
+  return write(out, engine_description{.complete = true}) && serves;
 }
 
 }  // namespace troupe

@@ -341,7 +341,7 @@ class store_finder {
   volatile_steps out_;
 };
 
-std::string step(std::size_t rank, std::size_t token) { return cat("::troupe_cuda::in_step(", rank + token, "u);"); }
+std::string in_step(std::size_t rank, std::size_t token) { return cat("::troupe_cuda::in_step(", rank + token, "u);"); }
 
 }  // namespace
 
@@ -360,7 +360,7 @@ volatile_steps find_volatile_steps(const token_list& s, const unit& u, const def
 void write_steps(edited_source& e, const volatile_steps& steps, std::size_t rank) {
   const token_list& s = e.tokens();
   for (const volatile_steps::store& one : steps.stores) {
-    const std::string before = step(rank, one.begin), behind = step(rank, one.end);
+    const std::string before = in_step(rank, one.begin), behind = in_step(rank, one.end);
     if (one.assignment == one.end) {
       e.add_before(one.begin, "{" + before);
       e.add_behind(one.end - 1, behind + "}");
@@ -376,7 +376,7 @@ void write_steps(edited_source& e, const volatile_steps& steps, std::size_t rank
   }
   for (const auto& [begin, end] : steps.joins) {
     e.add_before(begin, "{");
-    e.add_behind(end - 1, step(rank, end) + "}");
+    e.add_behind(end - 1, in_step(rank, end) + "}");
   }
 }
 
@@ -393,7 +393,7 @@ std::unordered_set<std::size_t> find_shared_steps(const token_list& s, const uni
 }
 
 void write_steps(edited_source& e, const std::unordered_set<std::size_t>& before, std::size_t rank) {
-  for (const std::size_t begin : before) e.add_before(begin, step(rank, begin));
+  for (const std::size_t begin : before) e.add_before(begin, in_step(rank, begin));
 }
 
 }  // namespace troupe::cuda_on_host
