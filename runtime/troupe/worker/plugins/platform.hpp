@@ -10,6 +10,7 @@
 #include <troupe/base/result.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/request/lane_policy.hpp>
+#include <troupe/worker/plugins/plug_in_files.hpp>
 #include <vector>
 
 namespace troupe {
@@ -75,7 +76,6 @@ struct platform_options {
   /// The file for the device's state after a fault. Empty: none is written.
   std::string core_file = {};
 };
-struct opened_plug_in;
 
 /// Loads a platform from its plug-in. Returns null if no folder has a plug-in for this backend.
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
