@@ -19,7 +19,7 @@ function(troupe_add_component name)
   list(TRANSFORM arg_PUBLIC_PARTS APPEND /*.hpp OUTPUT_VARIABLE headers)
   file(GLOB headers CONFIGURE_DEPENDS *.hpp ${headers})
   list(REMOVE_ITEM sources ${tests} "")
-  list(TRANSFORM sources REPLACE "/\\./" "/")
+  list(TRANSFORM sources REPLACE "/\\./" "/")  # so that they equal the names of APPLICATION
   if(arg_APPLICATION)
     list(TRANSFORM arg_APPLICATION PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     list(REMOVE_ITEM sources ${arg_APPLICATION})

@@ -13,9 +13,8 @@ function(troupe_use_unity_builds)
   if(NOT TROUPE_UNITY_BUILDS)
     return()
   endif()
-  set(one_by_one memory)  # engines link some sources; the others need components that engines do not have
   # Sources of these have the same names in their unnamed namespaces.
-  list(APPEND one_by_one bench_parts bench_raw_cuda blas_host_objects chaos_parts cutlass_variants dnn dnn_cudnn dnn_onednn jit_nvrtc)
+  set(one_by_one bench_parts bench_raw_cuda blas_host_objects chaos_parts cutlass_variants dnn dnn_cudnn dnn_onednn jit_nvrtc)
   list(TRANSFORM one_by_one PREPEND troupe_)
   troupe_find_targets(targets ${PROJECT_SOURCE_DIR})
   foreach(target ${targets})
