@@ -13,8 +13,10 @@ function(troupe_use_unity_builds)
   if(NOT TROUPE_UNITY_BUILDS)
     return()
   endif()
+  # Engines link some sources of memory; the others need the application's side, which engines must not contain.
+  set(one_by_one memory)
   # Sources of these have the same names in their unnamed namespaces.
-  set(one_by_one bench_parts bench_raw_cuda blas_host_objects chaos_parts cutlass_variants dnn dnn_cudnn dnn_onednn jit_nvrtc)
+  list(APPEND one_by_one bench_parts bench_raw_cuda blas_host_objects chaos_parts cutlass_variants dnn dnn_cudnn dnn_onednn jit_nvrtc)
   list(TRANSFORM one_by_one PREPEND troupe_)
   troupe_find_targets(targets ${PROJECT_SOURCE_DIR})
   foreach(target ${targets})
