@@ -8,6 +8,7 @@
 #include <troupe/base/compiler/sanitizers.hpp>
 
 #include <tests/contract/harness.hpp>
+#include <troupe/blas/blas.hpp>
 
 namespace troupe::whole {
 namespace {
@@ -207,7 +208,7 @@ TEST_F(watching, a_request_can_be_retried_if_its_inputs_survive) {
   while (std::atomic_ref(gate.data()[entered]).load() != 1) std::this_thread::yield();
   kill_worker(gpu);
   while (std::atomic_ref(gate.data()[entered]).load() != 2) std::this_thread::yield();
-  std::atomic_ref(gate.data()[testing_actor::open]).store(1);
+  std::atomic_ref(gate.data()[testing_actor::opened]).store(1);
   EXPECT_OK(again.get());
   EXPECT_OK(after.get()) << "the retried request has the same output as without the fault";
   EXPECT_EQ(gpu.download(y).get().value(), std::vector<float>{3.f});
@@ -394,6 +395,20 @@ TEST_F(watching, a_worker_has_no_new_privileges_and_the_limits_of_its_options) {
   EXPECT_NE(l.str().find("Max core file size        0                    0 "), std::string::npos) << l.str();
   if (limit != 0) {
     EXPECT_NE(l.str().find("Max data size             2147483648           2147483648"), std::string::npos) << l.str();
+  }
+}
+
+TEST_F(watching, a_product_ends_whatever_the_limit_of_the_workers_memory) {
+  constexpr bool may_be_limited = !TROUPE_THREAD_SANITIZER && !TROUPE_ADDRESS_SANITIZER;  // these need more memory
+  constexpr std::uint64_t mib = 1 << 20;
+  for (const std::uint64_t limit : {100 * mib, 200 * mib, 400 * mib, 1024 * mib, 4096 * mib}) {
+    const device gpu = open({.worker_memory_limit = may_be_limited ? limit : 0});
+    constexpr int n = 300;
+    const buffer<double> x = gpu.upload(std::vector<double>(n * n, 1.0)), y = gpu.alloc<double>(n * n);
+    const auto done = gpu.ask(blas::gemm<double>{.a = x, .b = x, .c = y, .m = n, .n = n, .k = n}).get();
+    if (limit < 1024 * mib) continue;  // it has failed, if threads or OpenBLAS found no memory
+    ASSERT_OK(done) << limit / mib << " MiB";
+    EXPECT_EQ(gpu.download(y).get().value().back(), n);
   }
 }
 

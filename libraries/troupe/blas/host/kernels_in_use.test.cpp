@@ -58,7 +58,7 @@ TEST_F(openblas_in_use, uses_the_kernels_requested_while_it_is_loaded) {
         {
           ::unsetenv(openblas_variable);
           say_kernels([&name](const char* path) {
-            return load_library(path, flags, std::string(openblas_variable) + "=" + name);
+            return load_library(path, flags, {std::string(openblas_variable) + "=" + name});
           });
         },
         testing::ExitedWithCode(0), "^" + name + ", ");

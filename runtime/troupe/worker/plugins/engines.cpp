@@ -114,8 +114,10 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   e->file.reset(load_library(from.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!e->file) {
     std::string text = "library " + library + ": cannot load its engine: " + ::dlerror(), package;
-    if (std::ifstream needs(path.substr(0, path.size() - 3) + ".needs");
-        std::getline(needs, package) && !package.empty())
+    if (text.find("failed to map segment") != text.npos)
+      text += ": the limit of memory (device_options::worker_memory_limit, ulimit -v) leaves no room for it";
+    else if (std::ifstream needs(path.substr(0, path.size() - 3) + ".needs");
+             std::getline(needs, package) && !package.empty())
       text += "; install " + package;
     return missing(std::move(text));
   }

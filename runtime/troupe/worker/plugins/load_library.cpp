@@ -11,6 +11,7 @@
 #include <troupe/channel/process/process.hpp>
 #include <troupe/worker/plugins/load_library.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
+#include <troupe/worker/plugins/openblas_memory.hpp>
 #include <vector>
 
 namespace troupe {
@@ -18,20 +19,20 @@ namespace {
 
 std::atomic<bool> helpers_are_named{false};
 
-// An environment with one more variable. Never freed, because a thread may keep a pointer into it.
+// An environment with more variables. Never freed, because a thread may keep a pointer into it.
 struct longer_environment {
-  longer_environment(std::vector<char*> others, const std::string& setting) : added(setting) {
-    others.push_back(added.data());
+  longer_environment(std::vector<char*> others, std::vector<std::string> settings) : added(std::move(settings)) {
+    for (std::string& one : added) others.push_back(one.data());
     others.push_back(nullptr);
     as_made = variables = std::move(others);
   }
   bool is_unchanged() const { return variables == as_made; }
-  bool has(const std::vector<char*>& others, const std::string& setting) const {
-    return added == setting && as_made.size() == others.size() + 2 &&
+  bool has(const std::vector<char*>& others, const std::vector<std::string>& settings) const {
+    return added == settings && as_made.size() == others.size() + added.size() + 1 &&
            std::equal(others.begin(), others.end(), as_made.begin());
   }
 
-  std::string added;
+  std::vector<std::string> added;
   std::vector<char*> variables, as_made;
 };
 
@@ -41,23 +42,24 @@ std::vector<char*> variables_of(char** environment) {
   return out;
 }
 
-// Returns the present environment with `setting` added: the same object as long as both are unchanged.
-longer_environment& with(const std::string& setting) {
+// Returns the present environment with `settings` added: the same object as long as both are unchanged.
+longer_environment& with(std::vector<std::string> settings) {
   static auto& kept = *new std::vector<std::unique_ptr<longer_environment>>;
   std::vector<char*> now = variables_of(::environ);
   for (const auto& one : kept)
-    if (one->is_unchanged() && one->has(now, setting)) return *one;
-  return *kept.emplace_back(std::make_unique<longer_environment>(std::move(now), setting));
+    if (one->is_unchanged() && one->has(now, settings)) return *one;
+  return *kept.emplace_back(std::make_unique<longer_environment>(std::move(now), std::move(settings)));
 }
 
 void put_in_place(char** environment) { __atomic_store_n(&::environ, environment, __ATOMIC_RELEASE); }
 
-void* load_with(const char* path, int flags, const std::string& setting) {
+void* load_with(const char* path, int flags, std::vector<std::string> settings) {
+  std::erase(settings, "");
   std::optional<names_helpers> named;
   if (helpers_are_named) named.emplace();
-  if (setting.empty()) return ::dlopen(path, flags);
+  if (settings.empty()) return ::dlopen(path, flags);
   char** const before = ::environ;
-  longer_environment& longer = with(setting);
+  longer_environment& longer = with(std::move(settings));
   put_in_place(longer.variables.data());
   void* const library = ::dlopen(path, flags);
   if (::environ == longer.variables.data() && longer.is_unchanged()) put_in_place(before);
@@ -68,14 +70,14 @@ void* load_with(const char* path, int flags, const std::string& setting) {
 
 void name_helpers_of_libraries() noexcept { helpers_are_named = true; }
 
-void* load_library(const char* path, int flags, const std::string& setting) {
+void* load_library(const char* path, int flags, std::vector<std::string> settings) {
   const std::lock_guard guard(environment_lock());
-  return load_with(path, flags, setting);
+  return load_with(path, flags, std::move(settings));
 }
 
 void* load_library(const char* path, int flags) {
   const std::lock_guard guard(environment_lock());  // here() must not read another thread's setting
-  return load_with(path, flags, kernel_choice::here().setting());
+  return load_with(path, flags, {kernel_choice::here().setting(), openblas_threads_setting()});
 }
 
 }  // namespace troupe

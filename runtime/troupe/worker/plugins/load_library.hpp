@@ -3,19 +3,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace troupe {
 
-/// Loads a shared library like ::dlopen, with one more variable in the environment while the library and its
-/// dependencies are loaded: `setting` is "NAME=VALUE", or empty for none.
+/// Loads a shared library like ::dlopen, with more variables in the environment while the library and its dependencies
+/// are loaded: each of `settings` is "NAME=VALUE", or empty for none.
 ///
 /// Other threads, with isolation::thread those of the application, may be reading the environment, and ::setenv would
 /// free memory that they read. So this function changes and frees no memory of the environment: it installs a copy that
-/// has the variable, and later restores the original. If a thread has changed the copy meanwhile, the copy stays, so
+/// has the variables, and later restores the original. If a thread has changed the copy meanwhile, the copy stays, so
 /// that no change is lost.
-void* load_library(const char* path, int flags, const std::string& setting);
-/// Loads a shared library so that OpenBLAS, if it is loaded with it, uses the right kernels: see openblas_kernels.hpp.
-/// Has no effect on an OpenBLAS that the process has loaded already.
+void* load_library(const char* path, int flags, std::vector<std::string> settings);
+/// Loads a shared library so that OpenBLAS, if it is loaded with it, uses the right kernels and no more threads than
+/// have memory: see openblas_kernels.hpp and openblas_memory.hpp. Has no effect on an OpenBLAS that the process has
+/// loaded already.
 void* load_library(const char* path, int flags);
 
 /// Makes later calls mark the threads that a library starts while it is loaded as helpers, so that engines find them:

@@ -15,7 +15,7 @@ namespace {
 
 // Loads the library with `setting`, unloads it, and returns the value that the library read.
 std::string seen_with(const std::string& setting) {
-  void* const library = load_library(TROUPE_ENVIRONMENT_WITNESS, RTLD_NOW | RTLD_LOCAL, setting);
+  void* const library = load_library(TROUPE_ENVIRONMENT_WITNESS, RTLD_NOW | RTLD_LOCAL, {setting});
   if (library == nullptr) return ::dlerror();
   const auto seen = reinterpret_cast<const char* (*)()>(::dlsym(library, "troupe_seen_while_loading"));
   std::string out = seen == nullptr ? "no such function" : seen();
@@ -33,7 +33,7 @@ TEST(load_library, adds_a_setting_to_the_librarys_environment_and_removes_it_aft
 }
 
 TEST(load_library, fails_with_a_reason_and_leaves_no_setting_behind) {
-  EXPECT_EQ(load_library("/there/is/no/such.so", RTLD_NOW, "TROUPE_TEST_SETTING=one"), nullptr);
+  EXPECT_EQ(load_library("/there/is/no/such.so", RTLD_NOW, {"TROUPE_TEST_SETTING=one"}), nullptr);
   EXPECT_NE(std::string(::dlerror()).find("/there/is/no/such.so"), std::string::npos);
   EXPECT_EQ(std::getenv("TROUPE_TEST_SETTING"), nullptr);
 }
