@@ -14,8 +14,9 @@ using troupe::access_mode;
 // Advice that requests add on the way does not make it another failure.
 failure_id id_of(const troupe::error& e) {
   std::string text = e.text();
-  text.resize(std::min(text.size(), text.find(" (nothing ran: keep_content")));
-  if (const std::size_t keeps = text.find(" does not write all of "); keeps != text.npos)
+  if (const std::size_t kept = text.find(" did not run: keep_content"); kept != text.npos)
+    text.resize(text.rfind(" (", kept));
+  if (const std::size_t keeps = text.find(" with gaps and keeps "); keeps != text.npos)
     text.resize(text.rfind("; ", keeps));
   return {std::move(text), e.request().name, e.request().ticket};
 }

@@ -49,10 +49,11 @@ void request_refusal::pass_on(const error& cause) { fail(cause.passed_on_to({std
 // data's error.
 void request_refusal::refuse_to_keep(const void* field, const error& cause) {
   if (why_) return;
-  constexpr std::string_view remedy = ": write all of it first, for instance with fill";
+  constexpr std::string_view with_gaps = " with gaps and keeps what lies in them, so all of ";
   error::details why = cause.passed_on_to({std::string(name_), 0}).all();
-  if (why.text.find(remedy) == std::string::npos)
-    why.text += cat("; ", name_, " does not write all of ", field_name(field), remedy);
+  if (why.text.find(with_gaps) == std::string::npos)
+    why.text += cat("; ", name_, " writes ", field_name(field), with_gaps, field_name(field),
+                    " must be valid: upload or fill it first, or write to a buffer without gaps");
   fail(error(std::move(why)), true);
 }
 

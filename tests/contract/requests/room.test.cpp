@@ -225,7 +225,7 @@ class keeping_content : public testing::Test {
 TEST_F(keeping_content, keeps_the_content_before_refused_requests) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   ASSERT_FALSE(x.readable());
-  EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"nothing ran", "keep_content"}));
+  EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"did not run", "keep_content"}));
   EXPECT_OK(keep_content(gpu, x));
   EXPECT_TRUE(x.readable());
   EXPECT_EQ(gpu.download(x).get().value(), counting(4));

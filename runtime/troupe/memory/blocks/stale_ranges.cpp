@@ -1,16 +1,20 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/text/cat.hpp>
 #include <troupe/memory/blocks/stale_ranges.hpp>
 
 namespace troupe {
 namespace {
 
-error nothing_ran(const error& why) {
-  static constexpr std::string_view hint =
-      " (nothing ran: keep_content makes the buffer valid again, as it was before)";
+// Adds what to do about the outputs of a refused request, which is the last one that the error names.
+error with_remedy(const error& why) {
+  static constexpr std::string_view remedy =
+      " did not run: keep_content makes its output valid again, as it was before)";
   error::details d = why.all();
-  if (d.text.find(hint) == std::string::npos) d.text += hint;
+  const request_id& refused = d.chain.empty() ? d.request : d.chain.back();
+  if (d.text.find(remedy) == std::string::npos)
+    d.text += cat(" (", refused.name.empty() ? "the request" : refused.name, remedy);
   return error(std::move(d));
 }
 
@@ -33,7 +37,7 @@ void stale_ranges::add_refusal(range r, std::uint64_t place, const error& cause)
       std::find_if(marks_.begin(), marks_.end(), [&](const mark& m) { return !m.intact() && m.touches(r); });
   mark refusal{r.begin, r.end, place, cause, false, true};
   if (wrong == marks_.end())
-    refusal.cause = nothing_ran(cause);
+    refusal.cause = with_remedy(cause);
   else
     refusal.spoiled_by = wrong->refused ? wrong->spoiled_by : std::make_shared<const error>(wrong->cause);
   // Only the newest failure of a range is reported.
