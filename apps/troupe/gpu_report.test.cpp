@@ -12,13 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using grade = finding::grade;
-constexpr exit_status well{exit_status::ending::exited, 0}, no{exit_status::ending::exited, 1};
+constexpr exit_status ended_well{exit_status::ending::exited, 0}, failed{exit_status::ending::exited, 1};
 
 const std::string not_found =
     "unloadable libcuda.so.1: cannot open shared object file: No such file or directory\nend\n";
 const std::string found = "library /lib/libcuda.so.570.26\nversion 12080\n";
 
-driver_answer driver(const std::string& says, exit_status end = no) {
+driver_answer driver(const std::string& says, exit_status end = failed) {
   return read_driver({.not_asked = {}, .description = says, .complaints = "", .end = end});
 }
 // Returns a machine without any problem.
@@ -42,7 +42,8 @@ std::string said(const gpu_machine& m, const driver_answer& d, bool built = true
 }
 
 TEST(gpu_report, reads_the_workers_description_of_the_driver) {
-  const auto d = driver("library /lib/libcuda.so.1\nversion 13000\ndevice 9.0 150754820096 3 NVIDIA H200\nend\n", well);
+  const auto d =
+      driver("library /lib/libcuda.so.1\nversion 13000\ndevice 9.0 150754820096 3 NVIDIA H200\nend\n", ended_well);
   EXPECT_EQ(d.library, "/lib/libcuda.so.1");
   EXPECT_EQ(d.version, 13000);
   ASSERT_EQ(d.gpus.size(), 1u);
@@ -100,9 +101,10 @@ TEST(gpu_findings, recognize_the_toolkits_stub_library) {
 TEST(gpu_findings, report_a_driver_that_is_too_old_even_if_it_starts) {
   const std::string expected =
       "bad: the driver is for CUDA 12.2; expected 12.8 or newer -> install NVIDIA driver 570 or newer";
-  EXPECT_EQ(said(healthy(), driver("library l\nversion 12020\ndevice 8.0 1 0 NVIDIA A100\nend\n", well)), expected);
+  EXPECT_EQ(said(healthy(), driver("library l\nversion 12020\ndevice 8.0 1 0 NVIDIA A100\nend\n", ended_well)),
+            expected);
   EXPECT_EQ(said(healthy(), driver("library l\nversion 12020\nrefused 999 CUDA_ERROR_UNKNOWN (x)\nend\n")), expected);
-  EXPECT_EQ(said(healthy(), driver("library l\nversion 12080\ndevice 8.0 1073741824 0 A\nend\n", well)),
+  EXPECT_EQ(said(healthy(), driver("library l\nversion 12080\ndevice 8.0 1073741824 0 A\nend\n", ended_well)),
             "good: cuda:0 is A, capability 8.0, 1.00 GiB");
 }
 
@@ -143,29 +145,30 @@ TEST(gpu_findings, explain_other_failures_of_the_driver_to_start) {
 }
 
 TEST(gpu_findings, warn_of_compute_modes_that_exclude_standbys_or_all_workers) {
-  const std::string text = said(healthy(), driver(found + "device 9.0 1 3 A\ndevice 9.0 1 2 B\nend\n", well));
+  const std::string text = said(healthy(), driver(found + "device 9.0 1 3 A\ndevice 9.0 1 2 B\nend\n", ended_well));
   EXPECT_NE(text.find("warning: cuda:0 is A"), std::string::npos) << text;
   EXPECT_NE(text.find("standbys = 0"), std::string::npos) << text;
   EXPECT_NE(text.find("bad: cuda:1 is B"), std::string::npos) << text;
 }
 
 TEST(gpu_findings, warn_if_faults_are_detected_only_when_the_driver_reports_them) {
-  const std::string text = said(healthy(), driver(found + "device 9.0 1 0 A\nunheard cannot load NVML\nend\n", well));
+  const std::string text =
+      said(healthy(), driver(found + "device 9.0 1 0 A\nunheard cannot load NVML\nend\n", ended_well));
   EXPECT_NE(text.find("detected only after 0.5 to 1 s: cannot load NVML -> install libnvidia-ml.so.1"),
             std::string::npos)
       << text;
-  EXPECT_EQ(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", well)).find("noticed"), std::string::npos);
+  EXPECT_EQ(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", ended_well)).find("noticed"), std::string::npos);
 }
 
 TEST(gpu_findings, say_what_reading_the_kernels_log_would_improve) {
   const std::string text =
-      said(healthy(), driver(found + "device 9.0 1 0 A\nunnamed cannot read the kernel's log\nend\n", well));
+      said(healthy(), driver(found + "device 9.0 1 0 A\nunnamed cannot read the kernel's log\nend\n", ended_well));
   EXPECT_NE(text.find("within 0.1 s"), std::string::npos) << text;
   EXPECT_NE(text.find("whose fault it is: cannot read the kernel's log"), std::string::npos) << text;
 }
 
 TEST(gpu_findings, report_a_gpu_below_the_oldest_supported_capability) {
-  const std::string text = said(healthy(), driver(found + "device 7.5 1 0 A\ndevice 10.0 1 0 B\nend\n", well));
+  const std::string text = said(healthy(), driver(found + "device 7.5 1 0 A\ndevice 10.0 1 0 B\nend\n", ended_well));
   EXPECT_NE(text.find("good: cuda:0 is A"), std::string::npos) << text;
   EXPECT_NE(
       text.find("warning: the kernels of blas and graph need capability 8.0 or newer, which cuda:0 does not have"),
@@ -175,15 +178,17 @@ TEST(gpu_findings, report_a_gpu_below_the_oldest_supported_capability) {
 }
 
 TEST(gpu_findings, report_a_gpu_without_engines_in_this_installation) {
-  EXPECT_NE(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", well), false).find("build Troupe again"),
+  EXPECT_NE(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", ended_well), false).find("build Troupe again"),
             std::string::npos);
   EXPECT_EQ(said({}, driver(not_found), false).find("build Troupe again"), std::string::npos)
       << "engines for GPUs are useless without a GPU";
 }
 
 TEST(gpu_report, is_usable_with_engines_a_recent_driver_and_a_gpu) {
-  gpu_report g{
-      .machine = healthy(), .driver = driver(found + "device 9.0 1 0 A\nend\n", well), .built = true, .findings = {}};
+  gpu_report g{.machine = healthy(),
+               .driver = driver(found + "device 9.0 1 0 A\nend\n", ended_well),
+               .built = true,
+               .findings = {}};
   EXPECT_TRUE(g.usable());
   g.built = false;
   EXPECT_FALSE(g.usable());

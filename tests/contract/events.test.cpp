@@ -39,7 +39,7 @@ TEST(events, are_ordered_between_writers_of_their_buffers) {
   EXPECT_FALSE(recorded.ready());
   EXPECT_FALSE(of_x.query());
   EXPECT_TRUE(of_y.query());
-  std::atomic_ref(gate.data()[open]).store(1);
+  std::atomic_ref(gate.data()[opened]).store(1);
   EXPECT_OK(recorded.get());
   EXPECT_TRUE(of_x.query());
   EXPECT_OK(slow.get());

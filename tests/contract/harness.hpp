@@ -79,7 +79,7 @@ class blockade {
     }
     return true;
   }
-  void lift() { word(testing_actor::open).store(1); }
+  void lift() { word(testing_actor::opened).store(1); }
   pending<void>& answer() { return answer_; }
   const host_buffer<std::uint32_t>& gate() const { return gate_; }
 

@@ -32,7 +32,7 @@ TEST_P(lingering, frees_the_memory_of_a_tell_without_another_call) {
   while (word(entered).load() == 0) std::this_thread::yield();
   std::this_thread::sleep_for(20ms);  // so that the pump is asleep; otherwise the test would pass too easily
   EXPECT_NE(ours.used(), 0u);
-  word(open).store(1);
+  word(opened).store(1);
   const auto deadline = std::chrono::steady_clock::now() + 10s;
   while (ours.used() != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   EXPECT_EQ(ours.used(), 0u);

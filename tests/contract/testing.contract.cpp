@@ -5,31 +5,35 @@
 namespace troupe::whole {
 namespace {
 
-constexpr int n = 300;
+constexpr int elements = 300;
 
 buffer<float> numbers(const device& gpu) {
-  auto b = gpu.alloc<float>(n);
-  gpu.upload(b, counting(n));
+  auto b = gpu.alloc<float>(elements);
+  gpu.upload(b, counting(elements));
   return b;
 }
 
 struct copy {
   using request = testing_actor::copy;
-  static request good(const device& gpu) { return {.source = numbers(gpu), .target = gpu.alloc<float>(n), .n = n}; }
-  static request bad(const device& gpu) { return {.source = numbers(gpu), .target = gpu.alloc<float>(n), .n = n + 1}; }
+  static request good(const device& gpu) {
+    return {.source = numbers(gpu), .target = gpu.alloc<float>(elements), .n = elements};
+  }
+  static request bad(const device& gpu) {
+    return {.source = numbers(gpu), .target = gpu.alloc<float>(elements), .n = elements + 1};
+  }
   static constexpr const char* bad_field = "source holds 300";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    EXPECT_EQ(content(gpu, r.target), counting(n));
+    EXPECT_EQ(content(gpu, r.target), counting(elements));
   }
 };
 
 struct increment {
   using request = testing_actor::increment;
-  static request good(const device& gpu) { return {.x = numbers(gpu), .n = n}; }
+  static request good(const device& gpu) { return {.x = numbers(gpu), .n = elements}; }
   static request bad(const device& gpu) { return {.x = numbers(gpu), .n = 0}; }
   static constexpr const char* bad_field = "n is 0";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    EXPECT_EQ(content(gpu, r.x), counting(n, 1));
+    EXPECT_EQ(content(gpu, r.x), counting(elements, 1));
   }
 };
 

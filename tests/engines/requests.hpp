@@ -15,9 +15,9 @@ namespace testing_actor {
 using namespace troupe;
 
 /// The two words that both sides of a `hold` share, in a host_buffer<std::uint32_t> of 2.
-enum gate : std::size_t { entered, open };
+enum gate : std::size_t { entered, opened };
 
-/// Sets gate[entered] = 1 once it runs, and continues when the test sets gate[open] = 1.
+/// Sets gate[entered] = 1 once it runs, and continues when the test sets gate[opened] = 1.
 struct hold {
   inout<std::uint32_t> gate;
   TROUPE_REQUEST("testing.hold", gate)

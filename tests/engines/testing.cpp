@@ -39,7 +39,7 @@ struct engine {
 
   static void enter(std::uint32_t* gate, bool for_ever) {
     std::atomic_ref(gate[entered]).store(1);
-    while (for_ever || std::atomic_ref(gate[open]).load() == 0) std::this_thread::yield();
+    while (for_ever || std::atomic_ref(gate[opened]).load() == 0) std::this_thread::yield();
   }
   result<void> run(const hold& r, call&) {
     enter(r.gate.data(), false);
@@ -53,7 +53,7 @@ struct engine {
   result<void> run(const linger& r, call&) {
     auto* gate = const_cast<std::uint32_t*>(r.gate.data());
     const auto times = std::atomic_ref(gate[entered]).fetch_add(1) + 1;
-    while (std::atomic_ref(gate[open]).load() == 0) std::this_thread::yield();
+    while (std::atomic_ref(gate[opened]).load() == 0) std::this_thread::yield();
     r.result.data()[0] = static_cast<float>(times);
     return {};
   }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace testing_actor;
 
-constexpr int many = 100'000;
+constexpr int requests = 100'000;
 
 class asio_loop : public testing::Test {
  protected:
@@ -29,7 +29,7 @@ class asio_loop : public testing::Test {
 };
 
 asio::awaitable<void> tell_all(device gpu, buffer<float> x, std::vector<float>& out) {
-  for (int i = 0; i < many; ++i) EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}));
+  for (int i = 0; i < requests; ++i) EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}));
   auto data = co_await async_get(gpu.download(x), asio::use_awaitable);
   if (data) out = *data;
 }
@@ -38,7 +38,7 @@ TEST_F(asio_loop, sends_any_number_of_requests) {
   std::vector<float> out;
   asio::co_spawn(context, tell_all(gpu, x, out), asio::detached);
   context.run();
-  EXPECT_EQ(out, std::vector<float>{many});
+  EXPECT_EQ(out, std::vector<float>{requests});
 }
 
 asio::awaitable<void> tell_politely(device gpu, buffer<float> x, bool& over) {

@@ -139,7 +139,7 @@ TEST_P(recovery_graphs, an_interrupted_launch_is_answered_once_and_can_be_retrie
   while (entered_times.load() == 0) std::this_thread::yield();
   kill_worker(gpu);
   while (entered_times.load() == 1) std::this_thread::yield();
-  std::atomic_ref(gate.data()[testing_actor::open]).store(1);
+  std::atomic_ref(gate.data()[testing_actor::opened]).store(1);
   EXPECT_OK(answer.get());
   EXPECT_EQ(gpu.download(result).get().value()[0], 2);
 }

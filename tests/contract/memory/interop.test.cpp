@@ -328,7 +328,7 @@ TEST(sharing, keeps_adopted_memory_while_a_thread_may_write_it) {
   }
   std::this_thread::sleep_for(300ms);
   EXPECT_EQ(share.use_count(), 2) << "the thread still uses it";
-  gate[testing_actor::open] = 1;
+  gate[testing_actor::opened] = 1;
   EXPECT_TRUE(soon([&] { return share.use_count() == 1; }));
 }
 

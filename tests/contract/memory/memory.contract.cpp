@@ -5,23 +5,29 @@
 namespace troupe::whole {
 namespace {
 
-constexpr int n = 1000;
+constexpr int all_bytes = 1000;
 
 // Returns a buffer with known content. Need not wait for the upload, because requests are ordered.
-buffer<std::byte> filled(const device& gpu, std::size_t bytes) {
+buffer<std::byte> filled_bytes(const device& gpu, std::size_t bytes) {
   auto b = gpu.alloc<std::byte>(bytes);
   std::vector<std::byte> data(bytes);
   for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
   gpu.upload(b, data);
   return b;
 }
-buffer<std::byte> blank(const device& gpu, std::size_t bytes) { return gpu.alloc<std::byte>(bytes, {.zeroed = true}); }
+buffer<std::byte> blank_bytes(const device& gpu, std::size_t bytes) {
+  return gpu.alloc<std::byte>(bytes, {.zeroed = true});
+}
 
 template <class Request>
 struct plain_copy {
   using request = Request;
-  static request good(const device& gpu) { return {.source = filled(gpu, n), .target = blank(gpu, n), .bytes = n}; }
-  static request bad(const device& gpu) { return {.source = filled(gpu, n), .target = blank(gpu, n - 1), .bytes = n}; }
+  static request good(const device& gpu) {
+    return {.source = filled_bytes(gpu, all_bytes), .target = blank_bytes(gpu, all_bytes), .bytes = all_bytes};
+  }
+  static request bad(const device& gpu) {
+    return {.source = filled_bytes(gpu, all_bytes), .target = blank_bytes(gpu, all_bytes - 1), .bytes = all_bytes};
+  }
   static constexpr const char* bad_field = "target holds 999";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
     EXPECT_EQ(content(gpu, r.target), content(gpu, r.source));
@@ -31,16 +37,16 @@ struct plain_copy {
 struct copy_2d {
   using request = memory::copy_2d;
   static request good(const device& gpu) {
-    return {.source = filled(gpu, 96),
-            .target = blank(gpu, 96),
+    return {.source = filled_bytes(gpu, 96),
+            .target = blank_bytes(gpu, 96),
             .width = 10,
             .rows = 6,
             .source_pitch = 16,
             .target_pitch = 12};
   }
   static request bad(const device& gpu) {
-    return {.source = filled(gpu, 96),
-            .target = blank(gpu, 96),
+    return {.source = filled_bytes(gpu, 96),
+            .target = blank_bytes(gpu, 96),
             .width = 10,
             .rows = 6,
             .source_pitch = 9,
@@ -57,7 +63,7 @@ struct copy_2d {
 struct fill {
   using request = memory::fill;
   static request make(const device& gpu, extent bytes) {
-    return {.target = blank(gpu, 999),
+    return {.target = blank_bytes(gpu, 999),
             .bytes = bytes,
             .pattern = {std::byte{1}, std::byte{2}, std::byte{3}},
             .pattern_bytes = 3};
@@ -73,8 +79,8 @@ struct fill {
 
 struct lend {
   using request = memory::lend;
-  static request good(const device& gpu) { return {.target = filled(gpu, n), .bytes = n}; }
-  static request bad(const device& gpu) { return {.target = filled(gpu, n), .bytes = n + 1}; }
+  static request good(const device& gpu) { return {.target = filled_bytes(gpu, all_bytes), .bytes = all_bytes}; }
+  static request bad(const device& gpu) { return {.target = filled_bytes(gpu, all_bytes), .bytes = all_bytes + 1}; }
   static constexpr const char* bad_field = "target holds 1000";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
     EXPECT_EQ(content(gpu, r.target)[10], static_cast<std::byte>(71));
@@ -83,8 +89,8 @@ struct lend {
 
 struct show {
   using request = memory::show;
-  static request good(const device& gpu) { return {.source = filled(gpu, n), .bytes = n}; }
-  static request bad(const device& gpu) { return {.source = filled(gpu, n), .bytes = 0}; }
+  static request good(const device& gpu) { return {.source = filled_bytes(gpu, all_bytes), .bytes = all_bytes}; }
+  static request bad(const device& gpu) { return {.source = filled_bytes(gpu, all_bytes), .bytes = 0}; }
   static constexpr const char* bad_field = "bytes is 0";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
     EXPECT_EQ(content(gpu, r.source)[10], static_cast<std::byte>(71));
@@ -93,8 +99,8 @@ struct show {
 
 struct take_back {
   using request = memory::take_back;
-  static request good(const device& gpu) { return {.target = filled(gpu, n), .bytes = n}; }
-  static request bad(const device& gpu) { return {.target = filled(gpu, n), .bytes = -1}; }
+  static request good(const device& gpu) { return {.target = filled_bytes(gpu, all_bytes), .bytes = all_bytes}; }
+  static request bad(const device& gpu) { return {.target = filled_bytes(gpu, all_bytes), .bytes = -1}; }
   static constexpr const char* bad_field = "bytes is -1";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
     EXPECT_EQ(content(gpu, r.target)[10], static_cast<std::byte>(71)) << "a copy of 0 bytes writes nothing";

@@ -39,7 +39,7 @@ TEST_P(cancelling, a_time_out_does_not_stop_a_started_request) {
   while (std::atomic_ref(gate[entered]).load() == 0 && !running.ready()) std::this_thread::yield();
   auto watch = gpu.ask(increment{.x = x, .n = 10}, {.timeout = 60ms});
   (void)watch.get();  // by now, the first request has exceeded its time
-  std::atomic_ref(gate[open]).store(1);
+  std::atomic_ref(gate[opened]).store(1);
   const auto answer = running.get();
   // On all but the slowest machines, it has started in time; it then runs to its end.
   if (!answer) {
@@ -147,7 +147,7 @@ TEST_P(cancelling, a_queued_transfer_can_be_cancelled) {
   // The upload blocks its caller until the caller cancels it.
   EXPECT_TRUE(is_error(error_of(gpu.upload(big, data, {.timeout = 10ms})), reaction::retry_later,
                        {"memory.stream_in", "time-out"}));
-  std::atomic_ref(gate[open]).store(1);
+  std::atomic_ref(gate[opened]).store(1);
   EXPECT_OK(holding.get());
   EXPECT_OK(gpu.upload(big, data).get());
   EXPECT_EQ(gpu.download(big).get().value(), data);
@@ -265,7 +265,7 @@ TEST(closing, orderly_waits_for_work_that_lasts_longer_than_the_start_timeout) {
   auto holding = gpu.ask(hold{.gate = gate});
   auto closed = gpu.close();  // usually before the worker is ready
   EXPECT_FALSE(closed.get_for(2200ms)) << error_text(holding.get());
-  std::atomic_ref(gate[open]).store(1);
+  std::atomic_ref(gate[opened]).store(1);
   EXPECT_OK(holding.get());
   EXPECT_OK(closed.get());
 }

@@ -45,7 +45,7 @@ TEST(priorities, let_no_request_wait_behind_a_low_one) {
   while (std::atomic_ref(gate.data()[entered]).load() == 0) std::this_thread::yield();
   EXPECT_OK(soon(gpu.ask(testing_actor::count{})));
   EXPECT_OK(soon(gpu.ask(testing_actor::count{}, {.priority = priority::high})));
-  std::atomic_ref(gate.data()[open]).store(1);
+  std::atomic_ref(gate.data()[opened]).store(1);
   EXPECT_OK(low.get());
 }
 
@@ -80,9 +80,9 @@ TEST(priorities, leave_a_helper_thread_free_of_slow_work_of_low_priority) {
   for (int i = 0; i < 2; ++i)
     low.push_back(gpu.ask(hold_slowly{.gate = low_gates.slice(2 * i, 2), .result = out.slice(i, 1)},
                           {.priority = priority::low}));
-  std::atomic_ref(gate.data()[open]).store(1);
+  std::atomic_ref(gate.data()[opened]).store(1);
   EXPECT_OK(soon(gpu.ask(hold_slowly{.gate = gate, .result = out.slice(2, 1)})));
-  for (std::size_t i = 0; i < 2; ++i) std::atomic_ref(low_gates.data()[2 * i + open]).store(1);
+  for (std::size_t i = 0; i < 2; ++i) std::atomic_ref(low_gates.data()[2 * i + opened]).store(1);
   for (auto& p : low) EXPECT_OK(p.get());
 }
 
@@ -92,7 +92,7 @@ TEST(priorities, delay_low_requests_but_not_indefinitely) {
   blockade busy(gpu);
   ASSERT_TRUE(busy.entered());
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
-  std::atomic_ref(gate.data()[open]).store(1);
+  std::atomic_ref(gate.data()[opened]).store(1);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_OK(soon(gpu.ask(hold{.gate = gate}, {.priority = priority::low})));
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 100ms);

@@ -103,7 +103,7 @@ TEST_P(scopes, do_not_stop_started_requests) {
   while (std::atomic_ref(gate[entered]).load() == 0 && !running.ready()) std::this_thread::yield();
   client.request_stop();
   EXPECT_FALSE(running.get_for(20ms).has_value());
-  std::atomic_ref(gate[open]).store(1);
+  std::atomic_ref(gate[opened]).store(1);
   EXPECT_OK(running.get());
 }
 

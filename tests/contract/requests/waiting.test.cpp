@@ -90,7 +90,7 @@ TEST_P(waiting, does_not_keep_the_memory_of_other_answers) {
       gpu.tell(increment{.x = x, .n = 1});
     }
     while (ours.used() != 0) std::this_thread::yield();
-    std::atomic_ref(gate.data()[open]).store(1);
+    std::atomic_ref(gate.data()[opened]).store(1);
     waits.join();
   }
   EXPECT_LT(clock::now() - began, std::chrono::milliseconds(500) * rounds);

@@ -74,7 +74,7 @@ struct weight_gradient {
   }
 };
 template <class Convolution>
-struct preparation {
+struct convolution_preparation {
   using request = cutlass::prepare<typename Convolution::request>;
   static constexpr const char* bad_field = "measure is -1; expected";
   static request good(const device& gpu) { return {Convolution::good(gpu)}; }
@@ -104,8 +104,9 @@ struct packing {
   }
 };
 
-using convolution_cases = testing::Types<forward, data_gradient, weight_gradient, preparation<forward>,
-                                         preparation<data_gradient>, preparation<weight_gradient>>;
+using convolution_cases =
+    testing::Types<forward, data_gradient, weight_gradient, convolution_preparation<forward>,
+                   convolution_preparation<data_gradient>, convolution_preparation<weight_gradient>>;
 static_assert(
     covers<convolution_cases,
            joined_requests<

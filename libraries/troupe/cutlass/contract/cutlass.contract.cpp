@@ -81,7 +81,7 @@ struct groups {
 
 // The preparation of one of these products.
 template <class Product>
-struct preparation {
+struct product_preparation {
   using request = cutlass::prepare<typename Product::request>;
   static constexpr const char* bad_field = Product::bad_field;
   static request good(const device& gpu) { return {Product::good(gpu)}; }
@@ -93,8 +93,8 @@ struct preparation {
   }
 };
 
-using cutlass_cases = testing::Types<product<float>, product<half>, batch, groups, preparation<product<half>>,
-                                     preparation<batch>, preparation<groups>>;
+using cutlass_cases = testing::Types<product<float>, product<half>, batch, groups, product_preparation<product<half>>,
+                                     product_preparation<batch>, product_preparation<groups>>;
 static_assert(covers<cutlass_cases,
                      joined_requests<cutlass::product_requests,
                                      requests_for<types<cutlass::gemm, cutlass::gemm_batched, cutlass::gemm_grouped>,

@@ -15,7 +15,7 @@ namespace {
 
 using cutlass::weights;
 
-constexpr std::int64_t terms = 96, columns = 40, rows = 3;
+constexpr std::int64_t depth = 96, columns = 40, rows = 3;
 
 class cutlass_refitted_weights : public testing::Test {
  protected:
@@ -27,7 +27,7 @@ class cutlass_refitted_weights : public testing::Test {
   }
   // Returns a matrix whose elements are `value`.
   static matrix<float> all(const device& gpu, float value) {
-    return {gpu.upload(std::vector<float>(terms * columns, value)), terms, columns};
+    return {gpu.upload(std::vector<float>(depth * columns, value)), depth, columns};
   }
   struct product {
     pending<void> sent;
@@ -37,13 +37,13 @@ class cutlass_refitted_weights : public testing::Test {
   static product multiply(const device& gpu, const weights& w) {
     const cutlass::packed_weights now = w.in_force();
     const buffer<float> d = gpu.alloc<float>(rows * columns);
-    const matrix ones(gpu.upload(std::vector<half>(rows * terms, half(1.0f))), rows, terms);
+    const matrix ones(gpu.upload(std::vector<half>(rows * depth, half(1.0f))), rows, depth);
     return {gpu.ask(cutlass::gemm{.a = ones, .b = now.b, .d = matrix(d, rows, columns), .b_scales = now.b_scales}), d};
   }
-  // Succeeds if all elements are `terms` times `value`, within the rounding of a bf16 scale. The values that one test
+  // Succeeds if all elements are `depth` times `value`, within the rounding of a bf16 scale. The values that one test
   // uses differ by more than that.
   static testing::AssertionResult are_sums(const std::vector<float>& got, float value, float tolerance = 0.004f) {
-    const float expected = value * static_cast<float>(terms);
+    const float expected = value * static_cast<float>(depth);
     for (const float x : got)
       if (!(std::fabs(x - expected) <= tolerance * std::fabs(expected)))
         return testing::AssertionFailure() << x << " beside " << got.front() << ", expected " << expected;
@@ -67,7 +67,7 @@ TEST_F(cutlass_refitted_weights, products_use_new_weights_when_their_refit_compl
                                             {.type = dtype::f8e4m3, .block = 32},
                                             {.type = dtype::f8e5m2, .scale_type = dtype::bf16},
                                             {.type = dtype::f4e2m1x2, .block = 16}}) {
-    const auto w = weights::make(gpu, terms, columns, o);
+    const auto w = weights::make(gpu, depth, columns, o);
     ASSERT_OK(w);
     EXPECT_TRUE(
         is_error(error_of(gpu.ask(cutlass::pack{.from = w->in_force().b, .packed = matrix(gpu.alloc<float>(1), 1, 1)})),
@@ -82,7 +82,7 @@ TEST_F(cutlass_refitted_weights, products_use_new_weights_when_their_refit_compl
 
 TEST_F(testing_actor_beside_weights, products_sent_before_a_refit_use_the_old_weights) {
   const device gpu = open();
-  const auto w = weights::make(gpu, terms, columns, {.type = dtype::f16});
+  const auto w = weights::make(gpu, depth, columns, {.type = dtype::f16});
   ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -104,13 +104,13 @@ TEST_F(testing_actor_beside_weights, products_sent_before_a_refit_use_the_old_we
 
 TEST_F(cutlass_refitted_weights, products_use_the_old_weights_if_a_refit_fails) {
   const device gpu = open();
-  const auto w = weights::make(gpu, terms, columns, {.type = dtype::i8});
+  const auto w = weights::make(gpu, depth, columns, {.type = dtype::i8});
   ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
-  const matrix wrong(gpu.upload(std::vector<float>(terms * columns, 1)), columns, terms);
+  const matrix wrong(gpu.upload(std::vector<float>(depth * columns, 1)), columns, depth);
   EXPECT_TRUE(is_error(error_of(w->refit(gpu, wrong)), reaction::caller_bug,
                        {"cutlass.pack", "packed is 96 x 40; expected 40 x 96, as from is"}));
   EXPECT_TRUE(
-      is_error(error_of(w->refit(gpu, matrix(gpu.upload(std::vector<double>(terms * columns)), terms, columns))),
+      is_error(error_of(w->refit(gpu, matrix(gpu.upload(std::vector<double>(depth * columns)), depth, columns))),
                reaction::caller_bug, {"cutlass.pack", "from holds f64"}));
   EXPECT_TRUE(is_error(error_of(w->refit(gpu, all(gpu, 5), {.timeout = time_span{}})), reaction::retry_later,
                        {"cutlass.pack"}));
@@ -127,8 +127,8 @@ TEST_F(cutlass_refitted_weights, products_use_the_old_weights_if_a_refit_fails) 
 TEST_F(testing_actor_beside_weights, no_product_uses_partly_refitted_weights_after_a_failed_refit) {
   constexpr std::uint32_t capacity = 8;
   const device gpu = open({.mailbox_capacity = capacity});
-  const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
-  const matrix ones(gpu.upload(std::vector<half>(rows * terms, half(1.0f))), rows, terms);
+  const auto w = weights::make(gpu, depth, columns, {.type = dtype::f8e4m3, .block = 32});
+  const matrix ones(gpu.upload(std::vector<half>(rows * depth, half(1.0f))), rows, depth);
   const matrix<float> threes = all(gpu, 3), wrong(gpu.upload(std::vector<float>(4, 1)), 2, 2);
   const buffer<float> d = gpu.alloc<float>(rows * columns);
   int computed = 0;
@@ -162,7 +162,7 @@ TEST_F(testing_actor_beside_weights, no_product_uses_partly_refitted_weights_aft
 TEST_F(cutlass_refitted_weights, current_weights_survive_a_killed_worker) {
   for (const std::uint32_t standbys : {0u, 1u}) {
     const device gpu = open({.standbys = standbys});
-    const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
+    const auto w = weights::make(gpu, depth, columns, {.type = dtype::f8e4m3, .block = 32});
     for (int round = 1; round < 4; ++round) {
       ASSERT_OK(w->refit(gpu, all(gpu, static_cast<float>(round))).get());
       kill_and_wait(gpu);
@@ -174,7 +174,7 @@ TEST_F(cutlass_refitted_weights, current_weights_survive_a_killed_worker) {
 TEST_F(testing_actor_beside_weights, a_killed_worker_loses_at_most_the_current_refit) {
   for (const std::uint32_t standbys : {0u, 1u}) {
     const device gpu = open({.lanes = lane_policy::single, .standbys = standbys});
-    const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
+    const auto w = weights::make(gpu, depth, columns, {.type = dtype::f8e4m3, .block = 32});
     ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
     float value = 1;
     for (int round = 0; round < 4; ++round) {
@@ -196,7 +196,7 @@ TEST_F(testing_actor_beside_weights, a_killed_worker_loses_at_most_the_current_r
 TEST_F(cutlass_refitted_weights, no_product_mixes_two_refits_under_load_and_faults) {
   constexpr int clients = 3;
   const device gpu = open({.mailbox_capacity = 64, .standbys = 1});
-  const auto w = weights::make(gpu, terms, columns, {.type = dtype::f8e4m3, .block = 32});
+  const auto w = weights::make(gpu, depth, columns, {.type = dtype::f8e4m3, .block = 32});
   ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
   std::atomic<bool> over{false};
   std::atomic<int> newest{1}, wrong{0}, right{0}, refits{0};
@@ -212,7 +212,7 @@ TEST_F(cutlass_refitted_weights, no_product_mixes_two_refits_under_load_and_faul
           continue;
         }
         // All elements are from one refit, which was current when the product was sent, or became current meanwhile.
-        const float value = std::round(got->front() / static_cast<float>(terms));
+        const float value = std::round(got->front() / static_cast<float>(depth));
         const bool fine = are_sums(*got, value, 1e-5f) && value >= static_cast<float>(before) &&
                           value <= static_cast<float>(newest + 1);
         ++(fine ? right : wrong);
@@ -239,7 +239,7 @@ TEST_F(cutlass_refitted_weights, no_product_mixes_two_refits_under_load_and_faul
 
 TEST_F(cutlass_refitted_weights, refits_are_queued_while_the_mailbox_is_full) {
   const device gpu = open({.mailbox_capacity = 16});
-  const auto w = weights::make(gpu, terms, columns, {.type = dtype::bf16});
+  const auto w = weights::make(gpu, depth, columns, {.type = dtype::bf16});
   ASSERT_OK(w->refit(gpu, all(gpu, 0)).get());
   std::atomic<bool> over{false};
   std::thread other([&] {  // keeps the mailbox full

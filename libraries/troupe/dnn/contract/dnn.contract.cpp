@@ -11,7 +11,7 @@ namespace troupe::whole {
 namespace {
 
 // relu(convolution(x, filters) + bias) of an image of 1 x 3 x 3 and one filter of 2 x 2.
-struct convolution {
+struct one_convolution {
   using request = dnn::computation;
   static constexpr const char* bad_field =
       "graph has a convolution whose filters is 1 x 2 x 2 x 2, with 2 input channels; expected 1, as the image has";
@@ -33,18 +33,18 @@ struct convolution {
   }
 };
 
-struct preparation {
+struct graph_preparation {
   using request = dnn::prepare;
   static constexpr const char* bad_field =
       "request.graph has a convolution whose filters is 1 x 2 x 2 x 2, with 2 input channels; expected 1, as the image "
       "has";
-  static request good(const device& gpu) { return dnn::prepare{convolution::good(gpu)}; }
-  static request bad(const device& gpu) { return dnn::prepare{convolution::bad(gpu)}; }
+  static request good(const device& gpu) { return dnn::prepare{one_convolution::good(gpu)}; }
+  static request bad(const device& gpu) { return dnn::prepare{one_convolution::bad(gpu)}; }
   static void expect_right(const device&, const request&, const result<std::uint64_t>& answer) { ASSERT_OK(answer); }
 };
 
 // Attention of two queries. The first attends to one key only.
-struct attention {
+struct one_attention {
   using request = dnn::computation;
   static constexpr const char* bad_field = "graph has an attention whose keys.lengths is 2; expected 1";
   static request make(const device& gpu, extent lengths) {
@@ -64,7 +64,7 @@ struct attention {
   }
 };
 
-using dnn_cases = testing::Types<convolution, preparation, attention>;
+using dnn_cases = testing::Types<one_convolution, graph_preparation, one_attention>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn, library_actor, dnn_cases);
 
 class dnn_contract : public testing::Test {

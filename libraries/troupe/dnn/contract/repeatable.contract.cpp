@@ -115,7 +115,7 @@ TEST_P(dnn_repeatability, attention_has_the_same_bits_in_each_run) {
   const value k = given({2, 2, 150, 32}), v = given({2, 2, 150, 32});
   const value y = attention(given({2, 4, 150, 32}), k, v, o).y;
   const value few = attention(given({2, 4, 1, 32}), k, v).y;  // the keys are divided among threads or blocks
-  const value wide = product(rounded(rms_norm(y, 1, 1e-5).y), given({1, 1, 32, 96}));
+  const value wide = dnn::product(rounded(rms_norm(y, 1, 1e-5).y), given({1, 1, 32, 96}));
   expect_the_same_bits({few, log_softmax(gelu(wide), 3), layer_norm(y, 2, 1e-5).y});
 }
 

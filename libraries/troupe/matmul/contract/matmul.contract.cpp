@@ -37,7 +37,7 @@ struct multiplication {
 };
 
 // A request to prepare the product of `multiplication`.
-struct preparation {
+struct matmul_preparation {
   using request = matmul::prepare<matmul::multiplication>;
   static constexpr const char* bad_field = multiplication<float>::bad_field;
   static request good(const device& gpu) { return matmul::prepare{multiplication<float>::good(gpu)}; }
@@ -49,7 +49,7 @@ struct preparation {
   }
 };
 
-using matmul_cases = testing::Types<multiplication<float>, multiplication<half>, preparation>;
+using matmul_cases = testing::Types<multiplication<float>, multiplication<half>, matmul_preparation>;
 INSTANTIATE_TYPED_TEST_SUITE_P(matmul, library_actor, matmul_cases);
 
 struct of_matmul {

@@ -47,7 +47,7 @@ struct module_library {
   static module::image program(const device& gpu) { return loaded(gpu); }
 };
 
-struct load {
+struct loading {
   using request = module::load_image;
   static request of(const module::image& i) {
     return {.recipe = in<std::byte>(i.core()->recipe()),
@@ -102,7 +102,7 @@ struct attributes {
 }  // namespace
 
 using module_requests =
-    testing::Types<load, program_cases::launch<module_library>, program_cases::write_global<module_library>,
+    testing::Types<loading, program_cases::launch<module_library>, program_cases::write_global<module_library>,
                    program_cases::read_global<module_library>, summary, attributes,
                    program_cases::occupancy<module_library>, program_cases::unload<module_library>>;
 static_assert(covers<module_requests, module::requests>);

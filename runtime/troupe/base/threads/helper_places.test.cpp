@@ -12,7 +12,7 @@
 namespace troupe {
 namespace {
 
-cpu_set_t processors_of(pid_t thread) {
+cpu_set_t allowed_processors(pid_t thread) {
   cpu_set_t out;
   CPU_ZERO(&out);
   EXPECT_EQ(::sched_getaffinity(thread, sizeof out, &out), 0);
@@ -54,7 +54,7 @@ class helper_places_test : public testing::Test {
  protected:
   void TearDown() override { ASSERT_EQ(::sched_setaffinity(0, sizeof all_, &all_), 0); }
   std::size_t count() const { return static_cast<std::size_t>(CPU_COUNT(&all_)); }
-  const cpu_set_t all_ = processors_of(0);
+  const cpu_set_t all_ = allowed_processors(0);
 };
 
 TEST_F(helper_places_test, each_helper_has_a_processor_of_its_own) {
@@ -63,7 +63,7 @@ TEST_F(helper_places_test, each_helper_has_a_processor_of_its_own) {
   places.place(team.ids);
   std::set<int> used;
   for (const pid_t id : team.ids) {
-    const cpu_set_t on = processors_of(id);
+    const cpu_set_t on = allowed_processors(id);
     ASSERT_EQ(CPU_COUNT(&on), 1);
     EXPECT_TRUE(used.insert(first_of(on)).second) << "two helpers are on processor " << first_of(on);
   }
@@ -74,12 +74,12 @@ TEST_F(helper_places_test, a_helper_leaves_the_processor_to_which_the_caller_mov
   helper_places places;
   places.place(team.ids);
   for (const pid_t id : team.ids) {
-    const int at = first_of(processors_of(id));
+    const int at = first_of(allowed_processors(id));
     stay_on(at);
     places.place(team.ids);
     std::set<int> used{at};
     for (const pid_t other : team.ids)
-      EXPECT_TRUE(used.insert(first_of(processors_of(other))).second) << "with the caller on processor " << at;
+      EXPECT_TRUE(used.insert(first_of(allowed_processors(other))).second) << "with the caller on processor " << at;
   }
 }
 
@@ -90,7 +90,7 @@ TEST_F(helper_places_test, helpers_may_run_on_all_processors_if_there_are_more_o
     places.place(team.ids);
     EXPECT_FALSE(places.are_placed());
     for (const pid_t id : team.ids) {
-      const cpu_set_t on = processors_of(id);
+      const cpu_set_t on = allowed_processors(id);
       EXPECT_TRUE(CPU_EQUAL(&on, &all_)) << n << " helpers, " << count() << " processors";
     }
   }
@@ -99,11 +99,11 @@ TEST_F(helper_places_test, helpers_may_run_on_all_processors_if_there_are_more_o
 TEST_F(helper_places_test, a_caller_that_is_kept_in_place_may_run_everywhere_afterwards) {
   {
     const kept_in_place here;
-    const cpu_set_t on = processors_of(0);
+    const cpu_set_t on = allowed_processors(0);
     ASSERT_EQ(CPU_COUNT(&on), 1);
     EXPECT_EQ(first_of(on), ::sched_getcpu());
   }
-  const cpu_set_t after = processors_of(0);
+  const cpu_set_t after = allowed_processors(0);
   EXPECT_TRUE(CPU_EQUAL(&after, &all_));
 }
 
