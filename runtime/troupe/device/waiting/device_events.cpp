@@ -42,20 +42,25 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
   streams_.emit(now, e);
 }
 
-// The sink is code of the program, so it runs on the thread that runs continuations.
+// The sink is code of the program, so it runs on the thread that runs continuations. The call that leaves no message
+// waiting reports how many were dropped, so that they are reported even if no message follows.
 void device_events::log(log_level level, std::string text) {
   if (!log_) return;
   if (backlog_->waiting.fetch_add(1) >= most_waiting) {
-    backlog_->waiting.fetch_sub(1);
     backlog_->dropped.fetch_add(1);
+    if (backlog_->waiting.fetch_sub(1) == 1)
+      run_behind([sink = log_, name = name_, backlog = backlog_] { write_dropped(sink, name, *backlog); });
     return;
   }
-  const std::uint32_t dropped = backlog_->dropped.exchange(0);
-  if (dropped != 0) text += cat(" (before this, ", dropped, " messages were dropped: the log sink is too slow)");
-  run_behind([sink = log_, level, said = cat(name_, ": ", text), backlog = backlog_] {
+  run_behind([sink = log_, level, name = name_, said = cat(name_, ": ", text), backlog = backlog_] {
     sink(level, said);
-    backlog->waiting.fetch_sub(1);
+    if (backlog->waiting.fetch_sub(1) == 1) write_dropped(sink, name, *backlog);
   });
+}
+
+void device_events::write_dropped(const log_sink& sink, const std::string& name, backlog& b) {
+  if (const std::uint32_t dropped = b.dropped.exchange(0); dropped != 0)
+    sink(log_level::warning, cat(name, ": ", dropped, " messages were dropped: the log sink is too slow"));
 }
 
 void device_events::run_behind(std::function<void()> f) {

@@ -26,7 +26,7 @@ class device_events {
   /// Sends an event. Any thread; events are delivered in the order of the calls.
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
   /// Passes a message to the log sink, on the thread that runs continuations. If many messages wait because the sink is
-  /// slow, drops the message; the next one that is not dropped reports the number of dropped ones.
+  /// slow, drops the message, and later reports how many were dropped.
   void log(log_level level, std::string text);
   /// Runs `f` on the thread that runs continuations, after the waiting ones. For functions that may take long.
   void run_behind(std::function<void()> f);
@@ -37,9 +37,12 @@ class device_events {
   const device_memory& memory_;
   reactor_link& to_reactor_;
   const log_sink log_;
+  // Messages that the sink has not written yet, and those that were dropped because too many were waiting.
   struct backlog {
     std::atomic<std::uint32_t> waiting{0}, dropped{0};
   };
+  static void write_dropped(const log_sink& sink, const std::string& name, backlog& b);
+
   const std::shared_ptr<backlog> backlog_ = std::make_shared<backlog>();
   std::atomic<device_state> state_{device_state::starting};
   event_streams streams_;
