@@ -4,15 +4,12 @@
 
 namespace troupe {
 
-// A correct worker changes the word once, when it starts the request.
-static constexpr int most_changes = 4;
-
 bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const reason& why) noexcept {
   // The word and the list change together under the lock, so each marked slot is on the list.
   const std::scoped_lock guard(lock_);
   std::atomic<std::uint64_t>& word = channel_->slot(slot);
   std::uint64_t seen = word.load(std::memory_order_relaxed);
-  for (int changes = 0; changes < most_changes; ++changes) {
+  for (int changes = 0; changes < most_changes_; ++changes) {
     if (protocol::ticket_of(seen) >= ticket) return false;
     if (!word.compare_exchange_strong(seen, protocol::slot_word(ticket, protocol::phase::cancelled))) continue;
     marked_.push_back({slot, ticket, why});

@@ -26,7 +26,10 @@ class cancellations {
     reason why;
   };
 
-  explicit cancellations(shared_channel& channel) noexcept : channel_(channel) {}
+  /// `most_changes` is how often a worker may change a word while `mark` writes it. A correct worker changes it once,
+  /// when it starts the request.
+  explicit cancellations(shared_channel& channel, int most_changes = 4) noexcept
+      : channel_(channel), most_changes_(most_changes) {}
 
   /// Cancels the request. Returns false if it has started or was cancelled before, or if a worker keeps changing its
   /// word. Any thread.
@@ -54,6 +57,7 @@ class cancellations {
 
  private:
   shared_channel& channel_;
+  const int most_changes_;
   std::mutex lock_;
   std::vector<entry> marked_, taken_;
   std::atomic<bool> any_{false}, impossible_{false};
