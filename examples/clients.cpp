@@ -15,7 +15,7 @@ int failed(const char* what) { return std::fprintf(stderr, "clients: %s\n", what
 
 // [scope]
 result<std::vector<float>> serve(const device& gpu, std::stop_token client, const buffer<float>& x) {
-  const device mine = gpu.within({.timeout = 200ms, .stop = client});
+  const device mine = gpu.within({.timeout = 5s, .stop = client});
   mine.tell(blas::scal<float>{.x = x, .n = x.size(), .alpha = 2});
   return mine.download(x).get();
 }

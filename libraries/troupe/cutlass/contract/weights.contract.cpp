@@ -195,6 +195,7 @@ TEST_F(testing_actor_beside_weights, a_killed_worker_loses_at_most_the_current_r
 
 TEST_F(cutlass_refitted_weights, no_product_mixes_two_refits_under_load_and_faults) {
   constexpr int clients = 3;
+  const unsigned most_faults = engine_under_test() == "host" ? 200 : 60;  // on a GPU each takes a second: a new context
   const device gpu = open({.mailbox_capacity = 64, .standbys = 1});
   const auto w = weights::make(gpu, depth, columns, {.type = dtype::f8e4m3, .block = 32});
   ASSERT_OK(w->refit(gpu, all(gpu, 1)).get());
@@ -225,11 +226,11 @@ TEST_F(cutlass_refitted_weights, no_product_mixes_two_refits_under_load_and_faul
   faults::storm storm(gpu, {.kinds = {faults::kind::kill_worker, faults::kind::kill_all, faults::kind::kill_promoted,
                                       faults::kind::segmentation_fault, faults::kind::abort, faults::kind::exit},
                             .per_second = 100,
-                            .most = 200});
+                            .most = most_faults});
   storm.wait();
   over = true;
   for (auto& t : threads) t.join();
-  EXPECT_EQ(storm.count(), 200u);
+  EXPECT_EQ(storm.count(), most_faults);
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(right, 0);
   EXPECT_GT(refits, 0);
