@@ -77,7 +77,7 @@ TEST(gpu_findings, name_the_missing_driver_of_a_gpu) {
   EXPECT_NE(said(m, driver(not_found)).find("on the host, and start the container with its GPUs"), std::string::npos);
 }
 
-TEST(gpu_findings, name_the_missing_library_if_the_kernel_has_the_driver) {
+TEST(gpu_findings, name_the_missing_library_if_the_driver_is_loaded) {
   gpu_machine m = healthy();
   EXPECT_EQ(said(m, driver(not_found)),
             "bad: the driver is loaded, but its library libcuda.so.1 is missing -> install the rest of the same "

@@ -80,7 +80,7 @@ struct event::state {
   const device gpu;
   const event_options options;
   const host_buffer<std::byte> memory;
-  host_buffer<std::byte> opening;  // stands for the event of another process that is open in the worker
+  host_buffer<std::byte> opening;  // lost with the worker that opened the event, so that later recordings are refused
   std::optional<event_handle> opened_from;
   std::mutex order;
   std::uint64_t numbered = 0;

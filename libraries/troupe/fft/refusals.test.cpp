@@ -53,9 +53,9 @@ TEST_F(fft_refusals, name_mistakes_in_extents_and_batches) {
 TEST_F(fft_refusals, name_mistakes_in_layouts) {
   const c2c<C> good{.input = at<C>(0, 100), .output = at<C>(100, 100), .n = {4, 8}};
   expect_refused(good, &c2c<C>::input_layout, layout{.embed = {4, 7}},
-                 "input_layout has embed {4, 7}; expected at least {4, 8} along each axis");
+                 "input_layout has embed {4, 7}; expected 2 extents of at least {4, 8}");
   expect_refused(good, &c2c<C>::output_layout, layout{.embed = 100},
-                 "output_layout has embed {100}; expected at least {4, 8} along each axis");
+                 "output_layout has embed {100}; expected 2 extents of at least {4, 8}");
   expect_refused(good, &c2c<C>::input_layout, layout{.stride = 0}, "input_layout has stride 0; expected at least 1");
   expect_refused(good, &c2c<C>::output_layout, layout{.distance = -3},
                  "output_layout has distance -3; expected at least 1, or tight");

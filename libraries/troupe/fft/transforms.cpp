@@ -30,7 +30,8 @@ bool fits(checker& check, const layout& l, const shape& n) {
   if (embeds && l.stride >= 1 && (l.distance == tight || l.distance >= 1)) [[likely]]
     return true;
   if (!embeds)
-    check.refuse(&l, cat("has embed ", to_string(l.embed)), cat("at least ", to_string(n), " along each axis"));
+    check.refuse(&l, cat("has embed ", to_string(l.embed)),
+                 cat(counted(n.rank(), "extent", "extents"), " of at least ", to_string(n)));
   else if (!(l.stride >= 1))
     check.refuse(&l, cat("has stride ", troupe::detail::text(l.stride)), "at least 1");
   else

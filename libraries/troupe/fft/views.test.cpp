@@ -35,7 +35,7 @@ TEST(fft_tensor_layouts, without_gaps_have_the_default_layout) {
   expect_laid_out(shaped({3, 1, 1, 8}, {8, 77, 99, 1}), 3, {1, 1, 8}, 3, {});
 }
 
-TEST(fft_tensor_layouts, gaps_make_a_tensor_part_of_a_larger_array) {
+TEST(fft_tensor_layouts, strides_with_gaps_become_embed_stride_or_distance) {
   expect_laid_out(shaped({4, 5}, {8, 1}), 2, {4, 5}, 1, {.embed = {4, 8}});
   expect_laid_out(shaped({4, 5}, {16, 2}), 2, {4, 5}, 1, {.embed = {4, 8}, .stride = 2});
   expect_laid_out(shaped({3, 4, 5}, {100, 8, 1}), 2, {4, 5}, 3, {.embed = {4, 8}, .distance = 100});

@@ -51,7 +51,7 @@ struct recipe {
   int optimisation = 3;           ///< 0 to 3
   /// Records which line code comes from, for debuggers and profilers.
   bool debug_information = false;
-  /// Most registers of each thread; 0: the compiler decides. GPU only.
+  /// Maximum number of registers per thread; 0: the compiler decides. GPU only.
   int max_registers = 0;
   text architecture = {};  ///< empty: the device's own architecture; otherwise such as "sm_90a". GPU only
   list<unit> units = {};   ///< linked with the source. GPU only

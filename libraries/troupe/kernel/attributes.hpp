@@ -35,7 +35,7 @@ struct attributes {
   std::uint32_t max_threads = 0;          ///< most threads of a block
   std::uint32_t static_shared_bytes = 0;  ///< shared memory that the source declares
   std::uint32_t local_bytes = 0;          ///< memory of each thread besides its registers
-  std::uint32_t registers = 0;            ///< registers of each thread; 0 on the host engine
+  std::uint32_t registers = 0;            ///< registers per thread; 0 on the host engine
   std::uint32_t constant_bytes = 0;       ///< constant memory that the source declares; 0 on the host engine
   std::string execution;                  ///< how the engine runs the kernel's threads, and why; for people
   std::vector<parameter_attributes> parameters;

@@ -167,7 +167,7 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
     return cat("cannot store an entry in ", folder_, ": it has ", bytes.size(), " bytes; expected at most ",
                std::min(most_bytes_, most_entry_bytes));
   const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
-  (void)::unlinkat(folder, unfinished.c_str(), 0);  // may be left by a process with our process id that died
+  (void)::unlinkat(folder, unfinished.c_str(), 0);  // left by a dead process that had the same process id, if it exists
   file_descriptor fd(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   // No fsync: the digest detects an entry that a power failure damages.
   const bool written =

@@ -10,7 +10,7 @@ namespace troupe::detail {
 error not_answered_yet() {
   if (was_abandoned()) return process_home::refusal();
   return error(reaction::caller_bug, "async",
-               "the pending has no answer yet, or two consumers wait for it: wait for a pending in one place only");
+               "the pending has no answer yet: wait for it before you take its answer, and let only one consumer wait");
 }
 
 error already_taken() {

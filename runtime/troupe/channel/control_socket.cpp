@@ -105,7 +105,7 @@ result<void> control_socket::send(std::span<const std::byte> data, std::span<con
     const auto room = TROUPE_TRY(wait_for_room(deadline_ns));
     if (!room)
       return error(reaction::retry_later, "channel",
-                   "control message not sent in time: the other end does not receive");
+                   "a control message was not sent before its deadline: the other end does not read its socket");
   }
 }
 

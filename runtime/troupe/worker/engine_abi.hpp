@@ -83,7 +83,7 @@ struct troupe_engine_call {
   void* reply;                 ///< 64 bytes for the reply, which the application reads; mapped on the GPU too
   void (*news)(void* worker);  ///< wakes the application, which reads memory shared with this operation
   void* worker;
-  const troupe_engine_recording* recording;  ///< null: operations run once, as soon as they are enqueued
+  const troupe_engine_recording* recording;  ///< null: nothing is recorded; what is enqueued runs once
 };
 
 /// The error of an operation that failed; filled in by the engine.

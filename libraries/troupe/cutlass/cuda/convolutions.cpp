@@ -192,7 +192,7 @@ result<std::shared_ptr<convolution_execution_plan>> convolutions::best_execution
   }
   return error(reaction::unsupported, "cutlass",
                cat(o.request, ": workspace is ", o.workspace, " bytes; ", to_string(*smallest), " needs ", least,
-                   " bytes, and no other plan needs less: allow more memory"));
+                   " bytes, and no other plan needs less: raise options.workspace"));
 }
 
 result<void> convolutions::compute(const convolution_problem& p, const request_options& o, lane& on, call& c) {

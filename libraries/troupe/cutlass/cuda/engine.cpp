@@ -120,7 +120,7 @@ result<std::shared_ptr<execution_plan>> cuda_engine::first_that_fits(const probl
   }
   return error(reaction::unsupported, "cutlass",
                cat(o.request, ": workspace is ", o.workspace, " bytes; ", smallest,
-                   " bytes, and no other plan needs less: allow more memory"));
+                   " bytes, the fewest of the plans tried: raise options.workspace"));
 }
 
 result<std::shared_ptr<execution_plan>> cuda_engine::make_execution_plan(const product_kind& kind,

@@ -7,7 +7,7 @@
 #include <troupe/epilogue/rebound_tree.hpp>
 
 /// What the choice of a plan may depend on: what `write_key` writes of a problem, and the options of a request beside.
-/// Addresses only have their remainders by 16, and all numbers of the epilogue are 1.
+/// Addresses only have their remainders modulo 16, and all numbers of the epilogue are 1.
 namespace troupe::cutlass {
 
 class product_kind {

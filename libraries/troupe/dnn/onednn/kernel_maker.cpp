@@ -76,7 +76,7 @@ result<std::unique_ptr<kernel_maker>> kernel_maker::open(std::size_t threads) {
   const dnnl_version_t& v = *calls().version();
   if (v.major != 2 || v.minor < 6)
     return error(reaction::unsupported, "dnn",
-                 cat("oneDNN is not used: version ", v.major, ".", v.minor, " was not checked; install 2.6 or 2.7"));
+                 cat("oneDNN is not used: version ", v.major, ".", v.minor, " is not supported; install 2.6 or 2.7"));
   dnnl_engine_t made = nullptr;
   if (const auto s = calls().create_engine(&made, dnnl_cpu, 0); s != dnnl_success)
     return failed("dnnl_engine_create", s);

@@ -197,10 +197,10 @@ TEST_F(dnn_refusals, a_normalization_names_statistics_that_do_not_fit) {
   const normalized n = layer_norm(x, 2, 1e-5);
   expect_value(normalization_gradient(given({2, 6, 8, 7}), x, n).dx,
                "has a normalization_gradient whose dy is 2 x 6 x 8 x 7; expected 2 x 6 x 8 x 8, as x has");
-  expect_value(
-      normalization_gradient(x, x, {n.y, n.mean, given({2, 6, 8, 3})}).dx,
-      "has a normalization_gradient whose inverse deviation is 2 x 6 x 8 x 3; expected the extents of x, or 1 where it "
-      "was normalized");
+  expect_value(normalization_gradient(x, x, {n.y, n.mean, given({2, 6, 8, 3})}).dx,
+               "has a normalization_gradient whose inverse_deviation is 2 x 6 x 8 x 3; expected the extents of x, 2 x "
+               "6 x 8 x 8, "
+               "but 1 along each normalized axis, or the number of groups along axis 1");
   expect_value(normalization_gradient(x, x, n).dscale,
                "has a normalization_gradient whose dscale is not computed; expected a scale to be given");
 }
@@ -224,7 +224,8 @@ TEST_F(dnn_refusals, an_attention_names_the_wrong_input_and_the_expected_extents
   expect(attention(q, k, v, {.scale = std::numeric_limits<double>::infinity()}).y,
          "scale is inf; expected a finite number");
   expect(attention(q, k, v, {.soft_cap = 0}).y, "soft_cap is 0.000000; expected a finite number above 0");
-  expect(attention(q, k, v, {.window = {.left = -1}}).y, "window has -1 keys on one side; expected at least 0");
+  expect(attention(q, k, v, {.window = {.left = -1}}).y,
+         "window.left is -1; expected at least 0, or no value for no limit");
   expect(attention(q, k, v, {.bias = given({2, 4, 6, 4})}).y,
          "bias is 2 x 4 x 6 x 4; expected 2 x 4 x 6 x 5, where each extent may be 1");
   expect(attention(q, k, v, {.dropout = attention_dropout{.probability = 1}}).y,

@@ -316,7 +316,7 @@ TEST_F(a_graph, refuses_stale_inputs_at_launch_and_replaces_stale_outputs) {
   EXPECT_EQ(content(y), times(counting(64, 1), 2));
 }
 
-TEST_F(a_graph, needs_no_content_that_a_conditional_body_only_replaces) {
+TEST_F(a_graph, counts_a_write_in_a_conditional_body_as_a_conditional_write) {
   const auto x = gpu_.alloc<float>(64);
   const auto f = flag(1);
   graph::recorder rec(gpu_);

@@ -231,8 +231,9 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return {};
 }
 
-// Returns the number of accesses in the record. Called before the record is written, because atomic operations on
-// reference counts wait for all earlier stores, and those to the record take longest.
+// Stores the accesses in the ledger entry, and holds their memory. Returns `access_count` for the command's header.
+// Called before the record is written, because atomic operations on reference counts wait for all earlier stores, and
+// those to the record take longest.
 [[gnu::always_inline]] inline std::uint8_t request_mailbox::hold_operands(ledger_entry& e,
                                                                           std::span<const operand_use> uses,
                                                                           std::vector<block_access>& joined_uses,

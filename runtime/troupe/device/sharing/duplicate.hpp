@@ -11,7 +11,7 @@
 namespace troupe {
 
 /// Duplicates a descriptor to a number above those of standard input, output and error. `what` names the operation in
-/// the error: "export: dup".
+/// the error: "export_memory: dup".
 inline result<file_descriptor> duplicate(int fd, const char* what) {
   file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!out) return error_of_errno("memory", what);

@@ -65,9 +65,9 @@ result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> memory_exch
 }
 
 result<shared_memory> memory_exchange::export_memory(const memory_range& r) const {
-  const auto found = TROUPE_TRY(file_of(r, "export"));
+  const auto found = TROUPE_TRY(file_of(r, "export_memory"));
   const auto& [file, offset] = found;
-  auto fd = TROUPE_TRY(duplicate(file->fd(), "export: dup"));
+  auto fd = TROUPE_TRY(duplicate(file->fd(), "export_memory: dup"));
   TROUPE_TRY(board_.memory.seals().begin_export(*r.owner.get()));
   const bool on_gpu = board_.gpu && r.owner->host == nullptr;
   return shared_memory{.descriptor = std::move(fd),
@@ -81,26 +81,26 @@ result<void> memory_exchange::check_import(const shared_memory& from) const {
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
   if (!from.descriptor)
     return refused(
-        "import: there is no descriptor. Memory without one (cudaMalloc, new) can be used by a worker that is a "
+        "import_memory: there is no descriptor. Memory without one (cudaMalloc, new) can be used by a worker that is a "
         "thread: adopt_memory on a device with isolation::thread. Otherwise copy it with upload, or allocate it with "
         "cuMemCreate or memfd_create");
-  if (from.bytes == 0) return refused("import: bytes is 0; expected at least 1 element");
+  if (from.bytes == 0) return refused("import_memory: bytes is 0; expected at least 1 element");
   if (from.form != (board_.gpu ? memory_form::cuda : memory_form::file))
-    return impossible(std::string("import: the descriptor is ") +
+    return impossible(std::string("import_memory: the descriptor is ") +
                       (board_.gpu
                            ? "of a memory file; this device opens memory made by cuMemCreate: copy it with upload"
                            : "of a GPU's memory, and this device is the host"));
   if (from.offset_bytes > from.allocation_bytes || from.bytes > from.allocation_bytes - from.offset_bytes)
-    return refused("import: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
+    return refused("import_memory: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
                    " exceed the allocation, which has " + text(from.allocation_bytes) + " bytes");
   if (board_.gpu && from.allocation_bytes % segment_alignment != 0)
-    return refused("import: allocation_bytes is " + text(from.allocation_bytes) +
+    return refused("import_memory: allocation_bytes is " + text(from.allocation_bytes) +
                    "; expected the size passed to cuMemCreate, a multiple of 2 MiB");
   return {};
 }
 
 result<void> memory_exchange::try_to_open(const shared_memory& from) {
-  auto fd = TROUPE_TRY(duplicate(from.descriptor.get(), "import: dup"));
+  auto fd = TROUPE_TRY(duplicate(from.descriptor.get(), "import_memory: dup"));
   if (board_.gpu) {
     const auto opened = workers_.ask_one([&](allocation_client& m, std::int64_t deadline) {
       return m.try_to_open(fd, from.allocation_bytes, deadline);
@@ -109,14 +109,14 @@ result<void> memory_exchange::try_to_open(const shared_memory& from) {
   }
   auto file = memory_file::open(std::move(fd), from.allocation_bytes);
   if (!file)
-    return refused("import: " + file.error().text() +
+    return refused("import_memory: " + file.error().text() +
                    ": make it with memfd_create, and seal its size (F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), so that "
                    "it cannot shrink while the worker uses it");
   // Prevents further seals: if the file can be mapped for writing now, every later worker can map it too. Fails if the
   // file has F_SEAL_SEAL already, which is just as good.
   (void)::fcntl(file->fd(), F_ADD_SEALS, F_SEAL_SEAL);
   if (auto seen = mapping::map(*file, map_access::read_write); !seen)
-    return refused("import: the memory file cannot be mapped for writing: " + seen.error().text());
+    return refused("import_memory: the memory file cannot be mapped for writing: " + seen.error().text());
   return {};
 }
 
@@ -125,8 +125,9 @@ result<memory_range> memory_exchange::import_memory(shared_memory from, std::siz
   if (board_.admission.refusing()) return board_.admission.refusal();
   TROUPE_TRY(check_import(from));
   if (from.bytes % element_bytes != 0 || from.offset_bytes % alignment != 0)
-    return refused(cat("import: ", from.bytes, " bytes at offset ", from.offset_bytes, "; expected whole elements of ",
-                       element_bytes, " bytes, at an offset that is a multiple of ", alignment));
+    return refused(cat("import_memory: ", from.bytes, " bytes at offset ", from.offset_bytes,
+                       "; expected whole elements of ", element_bytes, " bytes, at an offset that is a multiple of ",
+                       alignment));
   TROUPE_TRY(try_to_open(from));
   return board_.memory.import(from.allocation_bytes, std::move(from.descriptor).take(), from.offset_bytes, from.bytes);
 }
@@ -135,15 +136,15 @@ result<memory_range> memory_exchange::adopt_memory(std::byte* data, extent bytes
                                                    std::shared_ptr<const void> keep) {
   if (board_.admission.refusing()) return board_.admission.refusal();
   if (board_.options.isolation != isolation::thread)
-    return impossible("adopt: the memory is this program's, and the worker of " + board_.options.name +
-                      " is another process. Open the device with isolation::thread; or copy it with upload; or make it "
-                      "so that it has "
-                      "a descriptor (memfd_create, cuMemCreate) and use import_memory");
+    return impossible("adopt_memory: the worker of " + board_.options.name +
+                      " is another process, which cannot access this program's memory. Open the device with "
+                      "isolation::thread, copy the memory with upload, or allocate it with memfd_create or cuMemCreate "
+                      "and use import_memory");
   if (data == nullptr || bytes < 1 || bytes.overflowed())
-    return refused("adopt: the address is null, or the number of elements is not at least 1");
+    return refused("adopt_memory: the address is null, or the number of elements is not at least 1");
   if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
-    return refused(
-        cat("adopt: the memory does not begin at a multiple of ", alignment, " bytes, the alignment of its elements"));
+    return refused(cat("adopt_memory: the memory does not begin at a multiple of ", alignment,
+                       " bytes, the alignment of its elements"));
   return board_.memory.adopt(reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint64_t>(bytes.value()),
                              std::move(keep));
 }

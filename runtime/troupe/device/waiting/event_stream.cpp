@@ -51,7 +51,9 @@ pending<device_event> event_stream::next() {
     mine = answer::adopt(new detail::asked<device_event>(core_));
     before = std::exchange(waiting_, mine);
   }
-  if (before) before->complete(error(reaction::retry_later, "device", "watch: next() was called again"));
+  if (before)
+    before->complete(error(reaction::retry_later, "device",
+                           "watch: next() was called again before the event of this call; let only one next() wait"));
   return pending<device_event>(std::move(mine));
 }
 

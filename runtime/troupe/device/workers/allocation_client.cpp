@@ -81,7 +81,7 @@ void allocation_client::send_releases() noexcept {
 
 result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory wanted, const file_descriptor* opens,
                                                          std::int64_t deadline_ns) {
-  const std::string call = opens != nullptr ? "import: " : "alloc: ";
+  const std::string call = opens != nullptr ? "import_memory: " : "alloc: ";
   const auto gone = [&](const char* how) {
     return error(reaction::context_lost, "memory", call + "the worker that was asked for the memory " + how);
   };

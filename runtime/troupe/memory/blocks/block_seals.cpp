@@ -59,13 +59,14 @@ result<void> block_seals::begin_export(block& base) {
   auto& b = static_cast<owned_block&>(base);
   const std::scoped_lock guard(lock_);
   if (b.sealable != 0 && !pools_.seals_segments())
-    return error(reaction::caller_bug, "memory",
-                 "export: the buffer shares its descriptor with others that may be sealed, and its holder can write "
-                 "them; copy it to a buffer without alloc_options::sealable, and export that one");
+    return error(
+        reaction::caller_bug, "memory",
+        "export_memory: the buffer shares its descriptor with others that may be sealed, and its holder can write "
+        "them; copy it to a buffer without alloc_options::sealable, and export that one");
   if (b.seal.load(std::memory_order_relaxed) != seal_state::open)
     return error(
         reaction::caller_bug, "memory",
-        "export: the buffer is sealed, and the holder of a descriptor can write; unseal() it first, or copy it");
+        "export_memory: the buffer is sealed, and the holder of a descriptor can write; unseal() it first, or copy it");
   b.exported = true;
   return {};
 }

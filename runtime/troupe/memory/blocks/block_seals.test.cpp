@@ -109,9 +109,10 @@ TEST_F(sealing_memory, releasing_the_last_handle_ends_the_seal) {
 
 TEST_F(sealing_memory, the_segment_of_a_sealable_block_never_shares_its_descriptor) {
   const block_ref b = sealable(100), plain = take(100);
-  expect_refused(memory_->seals().begin_export(*b.get()),
-                 "export: the buffer shares its descriptor with others that may be sealed, and its holder can write "
-                 "them; copy it to a buffer without alloc_options::sealable, and export that one");
+  expect_refused(
+      memory_->seals().begin_export(*b.get()),
+      "export_memory: the buffer shares its descriptor with others that may be sealed, and its holder can write "
+      "them; copy it to a buffer without alloc_options::sealable, and export that one");
   ASSERT_TRUE(memory_->seals().begin_export(*plain.get()));
   ASSERT_EQ(source_.live.size(), 2u);
   const auto in = [&](std::size_t i, const block_ref& x) { return x->address - source_.live[i].first < 64 * mib; };

@@ -104,7 +104,7 @@ result<memory_range> device_memory::import(std::uint64_t allocation, file_descri
                                            std::uint64_t bytes) {
   const std::scoped_lock guard(lock_);
   if (pools_.source() == nullptr)
-    return error(reaction::stopped, "memory", "import: the device is closed; open another");
+    return error(reaction::stopped, "memory", "import_memory: the device is closed; open another");
   auto made = TROUPE_TRY(pools_.source()->grow(memory_kind::device, allocation, std::move(memory)));
   const std::uint64_t address = made.address + offset;
   return counted(wrap(memory_kind::device, std::move(made), address, bytes));

@@ -52,7 +52,7 @@ error no_engine(const std::string& library, const std::string& backend, const st
   std::string searched;
   for (const std::string& folder : folders) searched += (searched.empty() ? "" : ", ") + folder;
   std::string text = library.empty() ? "no engine <library>." : "library " + library + ": no engine " + library + ".";
-  text += backend + ".so in " + (searched.empty() ? "no folder at all" : searched);
+  text += backend + ".so in " + (searched.empty() ? "any folder, because none was given" : searched);
   if (library.empty()) text += " for this request's library (its name up to the dot)";
   if (libraries.empty())
     return error(reaction::unsupported, "worker",

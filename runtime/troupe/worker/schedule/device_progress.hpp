@@ -71,9 +71,9 @@ class device_progress {
   void lose(const error& why, const operation* reported_by = nullptr) noexcept;
   /// Makes another thread, which may block, ask the device for errors.
   void ask() noexcept;
-  /// Makes the device be asked for errors only after a long silence, while another source reports errors. Each question
-  /// is a call into the kernel's driver, which other processes may keep busy, and calls of this process wait for its
-  /// answer.
+  /// Lengthens the silence after which the device is asked for errors, while another source reports them. Each question
+  /// is a call of the driver in the operating system, which other processes may keep busy, and calls of this process
+  /// wait until it returns.
   void ask_less_often(bool less = true) noexcept;
   /// Returns true if the device has not completed everything that was enqueued in streams.
   bool has_work() const noexcept;

@@ -54,9 +54,10 @@ class dispatcher {
     operation* head = nullptr;
     std::uint64_t key = 0;
     priority urgency = priority::normal;
-    std::uint64_t weight = 0, heaviest = 0;  ///< of all and of one, toward `inline_bytes`; too heavy if one must wait
-    std::uint32_t passed = 0;                ///< number of other operations issued since the group was opened
-    std::uint32_t most = most_together;      ///< maximum number of operations in the call
+    /// Sum and maximum of the operations' weights; `too_heavy` if one of them cannot run at once.
+    std::uint64_t weight = 0, heaviest = 0;
+    std::uint32_t passed = 0;            ///< number of other operations issued since the group was opened
+    std::uint32_t most = most_together;  ///< maximum number of operations in the call
     std::array<std::uint64_t, max_lanes> issued_before;  ///< by lane, when the group was opened
   };
 

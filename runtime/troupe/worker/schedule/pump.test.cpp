@@ -445,7 +445,7 @@ TEST_F(pumps_with_sequences, leave_all_operations_of_a_gpu_to_the_lane_if_a_long
   EXPECT_EQ(what_.ran, 265u);
 }
 
-TEST_F(pumps_with_sequences, put_no_long_operations_of_a_gpu_into_one_call) {
+TEST_F(pumps_with_sequences, do_not_coalesce_long_gpu_operations) {
   testing_worker::recording_device gpu;
   pump of_gpu(parts_of(engines_, wait_policy::latency, lane_chooser(lane_policy::single, 1, 1), UINT64_MAX, &gpu));
   ASSERT_TRUE(of_gpu.make_streams());

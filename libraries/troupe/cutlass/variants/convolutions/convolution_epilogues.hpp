@@ -16,7 +16,7 @@ struct epilogue_plan {
 };
 epilogue_plan epilogue_plan_of(const convolution_problem& p) noexcept;
 
-/// Returns the number of different remainders of the positions along an axis, divided by the stride.
+/// Returns how many different remainders the positions along an axis leave when divided by the stride.
 std::int64_t remainders(const convolution_problem& p, std::size_t axis) noexcept;
 /// Returns the number of products that a convolution is computed as: one, or one for each combination of remainders.
 std::int64_t launches_of(const convolution_problem& p) noexcept;

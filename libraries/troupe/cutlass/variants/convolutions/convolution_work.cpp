@@ -316,7 +316,7 @@ class work_builder {
     problem& q = to_.products[0].product;
     q.a.line = line, q.b.term = other_.item;
   }
-  // Returns the product for the positions whose coordinates have these remainders by the stride.
+  // Returns the product for the positions whose coordinates have these remainders modulo the stride.
   convolution_product data_gradient(const std::array<std::int64_t, spatial_axes>& remainder) const {
     convolution_product out{start(), start_arguments()};
     problem& q = out.product;

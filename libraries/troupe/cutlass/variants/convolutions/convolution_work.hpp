@@ -26,7 +26,8 @@ struct convolution_product {
 };
 
 /// The steps of a convolution, in the order of the fields. There is one product, or for dx one for each combination of
-/// remainders by the stride. An epilogue that these products cannot compute is computed by another product with k = 0
+/// remainders modulo the stride. An epilogue that these products cannot compute is computed by another product with k =
+/// 0
 /// (`separate_epilogue`), which loads the sums from memory.
 struct convolution_work {
   std::vector<tensor_copy> before;

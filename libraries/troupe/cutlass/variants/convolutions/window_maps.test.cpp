@@ -100,7 +100,7 @@ TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_by_th
   EXPECT_EQ(odd.extents[4], 128u);
 }
 
-TEST_F(cutlass_window_maps, k_counts_all_channels_that_are_copied) {
+TEST_F(cutlass_window_maps, k_includes_the_channels_that_hopper_pads) {
   convolution_problem p = any(convolution_result::y, 1);
   p.channels = 72, p.geometry.set(2, 8, 8, 3, {1, 1, 1, 1});
   p.x = placed(72, p.geometry.in), p.filters = placed(72, p.geometry.window), p.y = placed(128, p.geometry.out);

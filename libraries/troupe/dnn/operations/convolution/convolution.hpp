@@ -57,7 +57,7 @@ struct conv_forward {
                  stride, dilation, groups, options)
   computation to_request() const;
 };
-/// dx = alpha * the gradient of x, computed from dy, the gradient of y, + beta * the old dx.
+/// dx = alpha * g + beta * dx, where g is the gradient of x, computed from dy, the gradient of y.
 struct conv_data_backward {
   in_any dy, filters;
   out_any dx;

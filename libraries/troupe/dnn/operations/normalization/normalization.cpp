@@ -122,13 +122,15 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
     const std::int64_t here = i < statistics.size() ? statistics[i] : 0, whole = x.extents()[i];
     const bool grouped = i == 1 && x.rank() < tensor_shape::max_rank && here > 1 && here < whole && whole % here == 0;
     if (statistics.size() != x.rank() || (here != 1 && here != whole && !grouped))
-      m.refuse_extents("inverse deviation", of.inverse_deviation, "the extents of x, or 1 where it was normalized");
+      m.refuse_extents("inverse_deviation", of.inverse_deviation,
+                       cat("the extents of x, ", node_maker::text_of(x.extents()),
+                           ", but 1 along each normalized axis, or the number of groups along axis 1"));
     // Along an axis on which x has the extent 1, statistics are the same whether they are taken over the axis or not.
     if (here == 1 || grouped) f.over |= std::int64_t{1} << i;
     if (grouped) f.groups = here;
   }
   if (m.fine() && !std::equal(statistics.begin(), statistics.end(), of.mean.extents().begin(), of.mean.extents().end()))
-    m.refuse_extents("mean", of.mean, cat(node_maker::text_of(statistics), ", as the inverse deviation has"));
+    m.refuse_extents("mean", of.mean, cat(node_maker::text_of(statistics), ", as inverse_deviation has"));
   m.with(f);
   const dtype type = detail::floating_type({dy, x});
   m.add_output(type, x.extents());

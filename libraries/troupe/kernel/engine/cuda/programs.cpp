@@ -57,11 +57,13 @@ class launch_config {
 error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
   const bool asked_too_much = r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
                               r == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE || r == CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  return error(error::details{.reaction = asked_too_much ? reaction::caller_bug : cuda::reaction_to(r),
-                              .domain = asked_too_much ? "kernel" : "cuda",
-                              .code = static_cast<std::int64_t>(r),
-                              .text = cat(l.request, ": cuLaunchKernelEx: ", cuda::text_of(r), " (kernel ", k.name,
-                                          ", which takes ", k.registers, " registers of each thread)")});
+  return error(error::details{
+      .reaction = asked_too_much ? reaction::caller_bug : cuda::reaction_to(r),
+      .domain = asked_too_much ? "kernel" : "cuda",
+      .code = static_cast<std::int64_t>(r),
+      .text = cat(l.request, ": cuLaunchKernelEx: ", cuda::text_of(r), " (kernel ", k.name, ", which takes ",
+                  k.registers, " registers per thread)",
+                  asked_too_much ? "; use a smaller grid, block or cluster, or less memory that blocks share" : "")});
 }
 
 // The values of Troupe's enumerations equal those of CUDA's.
