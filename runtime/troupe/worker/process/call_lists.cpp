@@ -1,212 +1,29 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+
+// clang-format off: it would write one name per line
+
+// One list of names serves all processors and versions of the system's headers: a call that they do not know is -1,
+// which is no call. The macros of the calls that they know hide the enumerators here, which must therefore come first.
+enum : int {
+    SYS_access = -1, SYS_alarm = -1, SYS_arch_prctl = -1, SYS_chmod = -1, SYS_close_range = -1,
+    SYS_copy_file_range = -1, SYS_creat = -1, SYS_dup2 = -1, SYS_epoll_wait = -1, SYS_faccessat2 = -1, SYS_fork = -1,
+    SYS_fsconfig = -1, SYS_fsmount = -1, SYS_fsopen = -1, SYS_fspick = -1, SYS_futex_wait = -1, SYS_futex_waitv = -1,
+    SYS_futex_wake = -1, SYS_getdents = -1, SYS_getpgrp = -1, SYS_getrlimit = -1, SYS_io_uring_enter = -1,
+    SYS_io_uring_register = -1, SYS_io_uring_setup = -1, SYS_ioperm = -1, SYS_iopl = -1, SYS_kexec_file_load = -1,
+    SYS_link = -1, SYS_lookup_dcookie = -1, SYS_lstat = -1, SYS_map_shadow_stack = -1, SYS_membarrier = -1,
+    SYS_mkdir = -1, SYS_mlock2 = -1, SYS_modify_ldt = -1, SYS_mount_setattr = -1, SYS_move_mount = -1, SYS_open = -1,
+    SYS_open_tree = -1, SYS_openat2 = -1, SYS_pause = -1, SYS_pidfd_getfd = -1, SYS_pidfd_open = -1,
+    SYS_pidfd_send_signal = -1, SYS_pipe = -1, SYS_pkey_alloc = -1, SYS_pkey_free = -1, SYS_pkey_mprotect = -1,
+    SYS_poll = -1, SYS_preadv2 = -1, SYS_process_madvise = -1, SYS_process_mrelease = -1, SYS_pwritev2 = -1,
+    SYS_quotactl_fd = -1, SYS_readlink = -1, SYS_rename = -1, SYS_rmdir = -1, SYS_rseq = -1, SYS_select = -1,
+    SYS_setrlimit = -1, SYS_stat = -1, SYS_statx = -1, SYS_symlink = -1, SYS_time = -1, SYS_unlink = -1,
+    SYS_vfork = -1};
+
 #include <sys/syscall.h>
 
 #include <troupe/worker/process/call_lists.hpp>
 
-// One list of names serves all processors and versions of the system's headers: a call that they do not know becomes
-// -1, which is no call.
-
-#ifndef SYS_access
-#define SYS_access -1
-#endif
-#ifndef SYS_alarm
-#define SYS_alarm -1
-#endif
-#ifndef SYS_arch_prctl
-#define SYS_arch_prctl -1
-#endif
-#ifndef SYS_chmod
-#define SYS_chmod -1
-#endif
-#ifndef SYS_close_range
-#define SYS_close_range -1
-#endif
-#ifndef SYS_copy_file_range
-#define SYS_copy_file_range -1
-#endif
-#ifndef SYS_creat
-#define SYS_creat -1
-#endif
-#ifndef SYS_dup2
-#define SYS_dup2 -1
-#endif
-#ifndef SYS_epoll_wait
-#define SYS_epoll_wait -1
-#endif
-#ifndef SYS_faccessat2
-#define SYS_faccessat2 -1
-#endif
-#ifndef SYS_fork
-#define SYS_fork -1
-#endif
-#ifndef SYS_fsconfig
-#define SYS_fsconfig -1
-#endif
-#ifndef SYS_fsmount
-#define SYS_fsmount -1
-#endif
-#ifndef SYS_fsopen
-#define SYS_fsopen -1
-#endif
-#ifndef SYS_fspick
-#define SYS_fspick -1
-#endif
-#ifndef SYS_futex_wait
-#define SYS_futex_wait -1
-#endif
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv -1
-#endif
-#ifndef SYS_futex_wake
-#define SYS_futex_wake -1
-#endif
-#ifndef SYS_getdents
-#define SYS_getdents -1
-#endif
-#ifndef SYS_getpgrp
-#define SYS_getpgrp -1
-#endif
-#ifndef SYS_getrlimit
-#define SYS_getrlimit -1
-#endif
-#ifndef SYS_io_uring_enter
-#define SYS_io_uring_enter -1
-#endif
-#ifndef SYS_io_uring_register
-#define SYS_io_uring_register -1
-#endif
-#ifndef SYS_io_uring_setup
-#define SYS_io_uring_setup -1
-#endif
-#ifndef SYS_ioperm
-#define SYS_ioperm -1
-#endif
-#ifndef SYS_iopl
-#define SYS_iopl -1
-#endif
-#ifndef SYS_kexec_file_load
-#define SYS_kexec_file_load -1
-#endif
-#ifndef SYS_link
-#define SYS_link -1
-#endif
-#ifndef SYS_lookup_dcookie
-#define SYS_lookup_dcookie -1
-#endif
-#ifndef SYS_lstat
-#define SYS_lstat -1
-#endif
-#ifndef SYS_map_shadow_stack
-#define SYS_map_shadow_stack -1
-#endif
-#ifndef SYS_membarrier
-#define SYS_membarrier -1
-#endif
-#ifndef SYS_mkdir
-#define SYS_mkdir -1
-#endif
-#ifndef SYS_mlock2
-#define SYS_mlock2 -1
-#endif
-#ifndef SYS_modify_ldt
-#define SYS_modify_ldt -1
-#endif
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr -1
-#endif
-#ifndef SYS_move_mount
-#define SYS_move_mount -1
-#endif
-#ifndef SYS_open
-#define SYS_open -1
-#endif
-#ifndef SYS_open_tree
-#define SYS_open_tree -1
-#endif
-#ifndef SYS_openat2
-#define SYS_openat2 -1
-#endif
-#ifndef SYS_pause
-#define SYS_pause -1
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd -1
-#endif
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open -1
-#endif
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal -1
-#endif
-#ifndef SYS_pipe
-#define SYS_pipe -1
-#endif
-#ifndef SYS_pkey_alloc
-#define SYS_pkey_alloc -1
-#endif
-#ifndef SYS_pkey_free
-#define SYS_pkey_free -1
-#endif
-#ifndef SYS_pkey_mprotect
-#define SYS_pkey_mprotect -1
-#endif
-#ifndef SYS_poll
-#define SYS_poll -1
-#endif
-#ifndef SYS_preadv2
-#define SYS_preadv2 -1
-#endif
-#ifndef SYS_process_madvise
-#define SYS_process_madvise -1
-#endif
-#ifndef SYS_process_mrelease
-#define SYS_process_mrelease -1
-#endif
-#ifndef SYS_pwritev2
-#define SYS_pwritev2 -1
-#endif
-#ifndef SYS_quotactl_fd
-#define SYS_quotactl_fd -1
-#endif
-#ifndef SYS_readlink
-#define SYS_readlink -1
-#endif
-#ifndef SYS_rename
-#define SYS_rename -1
-#endif
-#ifndef SYS_rmdir
-#define SYS_rmdir -1
-#endif
-#ifndef SYS_rseq
-#define SYS_rseq -1
-#endif
-#ifndef SYS_select
-#define SYS_select -1
-#endif
-#ifndef SYS_setrlimit
-#define SYS_setrlimit -1
-#endif
-#ifndef SYS_stat
-#define SYS_stat -1
-#endif
-#ifndef SYS_statx
-#define SYS_statx -1
-#endif
-#ifndef SYS_symlink
-#define SYS_symlink -1
-#endif
-#ifndef SYS_time
-#define SYS_time -1
-#endif
-#ifndef SYS_unlink
-#define SYS_unlink -1
-#endif
-#ifndef SYS_vfork
-#define SYS_vfork -1
-#endif
-
-// clang-format off: it would write one name per line
 namespace troupe::call_lists {
 
 std::span<const int> on_other_processes() noexcept {
