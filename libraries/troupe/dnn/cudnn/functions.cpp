@@ -14,18 +14,9 @@ std::string find_all() {
   const char* const named = ::secure_getenv("TROUPE_CUDNN");
   const std::string file = named != nullptr && *named != '\0' ? named : cat("libcudnn.so.", CUDNN_MAJOR);
   library_functions library({file});
-  library.find(loaded.version, "cudnnGetVersion");
-  library.find(loaded.text_of_status, "cudnnGetErrorString");
-  library.find(loaded.last_text, "cudnnGetLastErrorString");
-  library.find(loaded.create, "cudnnCreate");
-  library.find(loaded.destroy, "cudnnDestroy");
-  library.find(loaded.set_stream, "cudnnSetStream");
-  library.find(loaded.create_descriptor, "cudnnBackendCreateDescriptor");
-  library.find(loaded.destroy_descriptor, "cudnnBackendDestroyDescriptor");
-  library.find(loaded.set_attribute, "cudnnBackendSetAttribute");
-  library.find(loaded.get_attribute, "cudnnBackendGetAttribute");
-  library.find(loaded.finalize, "cudnnBackendFinalize");
-  library.find(loaded.execute, "cudnnBackendExecute");
+#define TROUPE_FIND(NAME, SYMBOL) library.find(loaded.NAME, #SYMBOL);
+  TROUPE_CUDNN_FUNCTIONS(TROUPE_FIND)
+#undef TROUPE_FIND
   return library.missing();
 }
 

@@ -10,39 +10,45 @@
 
 namespace troupe::dnn::onednn {
 
+/// The functions that are loaded: FUNCTION(name of the pointer, name in the library).
+#define TROUPE_ONEDNN_FUNCTIONS(FUNCTION)                                         \
+  FUNCTION(version, dnnl_version)                                                 \
+  FUNCTION(effective_isa, dnnl_get_effective_cpu_isa)                             \
+  FUNCTION(create_engine, dnnl_engine_create)                                     \
+  FUNCTION(destroy_engine, dnnl_engine_destroy)                                   \
+  FUNCTION(create_stream, dnnl_stream_create)                                     \
+  FUNCTION(destroy_stream, dnnl_stream_destroy)                                   \
+  FUNCTION(layout_by_strides, dnnl_memory_desc_init_by_strides)                   \
+  FUNCTION(layout_by_tag, dnnl_memory_desc_init_by_tag)                           \
+  FUNCTION(bytes_of_layout, dnnl_memory_desc_get_size)                            \
+  FUNCTION(layouts_equal, dnnl_memory_desc_equal)                                 \
+  FUNCTION(create_memory, dnnl_memory_create)                                     \
+  FUNCTION(destroy_memory, dnnl_memory_destroy)                                   \
+  FUNCTION(forward, dnnl_dilated_convolution_forward_desc_init)                   \
+  FUNCTION(backward_data, dnnl_dilated_convolution_backward_data_desc_init)       \
+  FUNCTION(backward_weights, dnnl_dilated_convolution_backward_weights_desc_init) \
+  FUNCTION(describe, dnnl_primitive_desc_create)                                  \
+  FUNCTION(describe_reorder, dnnl_reorder_primitive_desc_create)                  \
+  FUNCTION(destroy_description, dnnl_primitive_desc_destroy)                      \
+  FUNCTION(query, dnnl_primitive_desc_query)                                      \
+  FUNCTION(query_layout, dnnl_primitive_desc_query_md)                            \
+  FUNCTION(create_primitive, dnnl_primitive_create)                               \
+  FUNCTION(destroy_primitive, dnnl_primitive_destroy)                             \
+  FUNCTION(execute, dnnl_primitive_execute)                                       \
+  FUNCTION(create_attributes, dnnl_primitive_attr_create)                         \
+  FUNCTION(destroy_attributes, dnnl_primitive_attr_destroy)                       \
+  FUNCTION(set_scratchpad, dnnl_primitive_attr_set_scratchpad_mode)               \
+  FUNCTION(set_functions, dnnl_primitive_attr_set_post_ops)                       \
+  FUNCTION(create_functions, dnnl_post_ops_create)                                \
+  FUNCTION(destroy_functions, dnnl_post_ops_destroy)                              \
+  FUNCTION(append_function, dnnl_post_ops_append_eltwise)                         \
+  FUNCTION(append_binary, dnnl_post_ops_append_binary)
+
 /// The functions of oneDNN that the engine uses. The library is optional: it is loaded when the engine is opened.
 struct functions {
-  decltype(&::dnnl_version) version;
-  decltype(&::dnnl_get_effective_cpu_isa) effective_isa;
-  decltype(&::dnnl_engine_create) create_engine;
-  decltype(&::dnnl_engine_destroy) destroy_engine;
-  decltype(&::dnnl_stream_create) create_stream;
-  decltype(&::dnnl_stream_destroy) destroy_stream;
-  decltype(&::dnnl_memory_desc_init_by_strides) layout_by_strides;
-  decltype(&::dnnl_memory_desc_init_by_tag) layout_by_tag;
-  decltype(&::dnnl_memory_desc_get_size) bytes_of_layout;
-  decltype(&::dnnl_memory_desc_equal) layouts_equal;
-  decltype(&::dnnl_memory_create) create_memory;
-  decltype(&::dnnl_memory_destroy) destroy_memory;
-  decltype(&::dnnl_dilated_convolution_forward_desc_init) forward;
-  decltype(&::dnnl_dilated_convolution_backward_data_desc_init) backward_data;
-  decltype(&::dnnl_dilated_convolution_backward_weights_desc_init) backward_weights;
-  decltype(&::dnnl_primitive_desc_create) describe;
-  decltype(&::dnnl_reorder_primitive_desc_create) describe_reorder;
-  decltype(&::dnnl_primitive_desc_destroy) destroy_description;
-  decltype(&::dnnl_primitive_desc_query) query;
-  decltype(&::dnnl_primitive_desc_query_md) query_layout;
-  decltype(&::dnnl_primitive_create) create_primitive;
-  decltype(&::dnnl_primitive_destroy) destroy_primitive;
-  decltype(&::dnnl_primitive_execute) execute;
-  decltype(&::dnnl_primitive_attr_create) create_attributes;
-  decltype(&::dnnl_primitive_attr_destroy) destroy_attributes;
-  decltype(&::dnnl_primitive_attr_set_scratchpad_mode) set_scratchpad;
-  decltype(&::dnnl_primitive_attr_set_post_ops) set_functions;
-  decltype(&::dnnl_post_ops_create) create_functions;
-  decltype(&::dnnl_post_ops_destroy) destroy_functions;
-  decltype(&::dnnl_post_ops_append_eltwise) append_function;
-  decltype(&::dnnl_post_ops_append_binary) append_binary;
+#define TROUPE_FUNCTION(NAME, SYMBOL) decltype(&::SYMBOL) NAME;
+  TROUPE_ONEDNN_FUNCTIONS(TROUPE_FUNCTION)
+#undef TROUPE_FUNCTION
   // Functions of OpenMP. They affect computations that the calling thread starts.
   void (*set_threads)(int);
   int (*binding)();        ///< the environment's policy for binding threads to processors

@@ -17,20 +17,26 @@
 
 namespace troupe::jit {
 
+// The functions that are loaded: FUNCTION(name of the pointer, name in the library).
+#define TROUPE_NVJITLINK_FUNCTIONS(FUNCTION)         \
+  FUNCTION(create, nvJitLinkCreate)                  \
+  FUNCTION(destroy, nvJitLinkDestroy)                \
+  FUNCTION(add, nvJitLinkAddData)                    \
+  FUNCTION(complete, nvJitLinkComplete)              \
+  FUNCTION(cubin_bytes, nvJitLinkGetLinkedCubinSize) \
+  FUNCTION(cubin, nvJitLinkGetLinkedCubin)           \
+  FUNCTION(ptx_bytes, nvJitLinkGetLinkedPtxSize)     \
+  FUNCTION(ptx, nvJitLinkGetLinkedPtx)               \
+  FUNCTION(errors_bytes, nvJitLinkGetErrorLogSize)   \
+  FUNCTION(errors, nvJitLinkGetErrorLog)             \
+  FUNCTION(remarks_bytes, nvJitLinkGetInfoLogSize)   \
+  FUNCTION(remarks, nvJitLinkGetInfoLog)             \
+  FUNCTION(version, nvJitLinkVersion)
+
 struct linker::calls {
-  decltype(&::nvJitLinkCreate) create;
-  decltype(&::nvJitLinkDestroy) destroy;
-  decltype(&::nvJitLinkAddData) add;
-  decltype(&::nvJitLinkComplete) complete;
-  decltype(&::nvJitLinkGetLinkedCubinSize) cubin_bytes;
-  decltype(&::nvJitLinkGetLinkedCubin) cubin;
-  decltype(&::nvJitLinkGetLinkedPtxSize) ptx_bytes;
-  decltype(&::nvJitLinkGetLinkedPtx) ptx;
-  decltype(&::nvJitLinkGetErrorLogSize) errors_bytes;
-  decltype(&::nvJitLinkGetErrorLog) errors;
-  decltype(&::nvJitLinkGetInfoLogSize) remarks_bytes;
-  decltype(&::nvJitLinkGetInfoLog) remarks;
-  decltype(&::nvJitLinkVersion) version;
+#define TROUPE_FUNCTION(NAME, SYMBOL) decltype(&::SYMBOL) NAME;
+  TROUPE_NVJITLINK_FUNCTIONS(TROUPE_FUNCTION)
+#undef TROUPE_FUNCTION
 };
 
 namespace {
@@ -112,26 +118,15 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
   const std::string file = "libnvJitLink.so." + nvrtc_version_.substr(0, nvrtc_version_.find('.'));
   library_functions library({file, beside_nvrtc(file)});
   const auto made = std::make_shared<calls>();  // nvJitLink's functions; the library stays loaded
-  calls& all = *made;
-  library.find(all.create, "nvJitLinkCreate");
-  library.find(all.destroy, "nvJitLinkDestroy");
-  library.find(all.add, "nvJitLinkAddData");
-  library.find(all.complete, "nvJitLinkComplete");
-  library.find(all.cubin_bytes, "nvJitLinkGetLinkedCubinSize");
-  library.find(all.cubin, "nvJitLinkGetLinkedCubin");
-  library.find(all.ptx_bytes, "nvJitLinkGetLinkedPtxSize");
-  library.find(all.ptx, "nvJitLinkGetLinkedPtx");
-  library.find(all.errors_bytes, "nvJitLinkGetErrorLogSize");
-  library.find(all.errors, "nvJitLinkGetErrorLog");
-  library.find(all.remarks_bytes, "nvJitLinkGetInfoLogSize");
-  library.find(all.remarks, "nvJitLinkGetInfoLog");
-  library.find(all.version, "nvJitLinkVersion");
+#define TROUPE_FIND(NAME, SYMBOL) library.find(made->NAME, #SYMBOL);
+  TROUPE_NVJITLINK_FUNCTIONS(TROUPE_FIND)
+#undef TROUPE_FIND
   if (!library.missing().empty()) return no_library(library.missing());
   unsigned major = 0, minor = 0;
-  (void)all.version(&major, &minor);
+  (void)made->version(&major, &minor);
   version_ = cat("nvJitLink ", major, ".", minor);
   identity_ = version_;
-  if (Dl_info at{}; ::dladdr(reinterpret_cast<const void*>(all.version), &at) != 0 && at.dli_fname != nullptr)
+  if (Dl_info at{}; ::dladdr(reinterpret_cast<const void*>(made->version), &at) != 0 && at.dli_fname != nullptr)
     if (const auto s = plan::stamp_without_content(at.dli_fname))
       identity_ += cat(" ", s->path, " ", s->bytes, " ", s->changed_ns);
   loaded_ = made;
