@@ -116,7 +116,6 @@ void attend(const execution_context& w, const operator_step& s) {
   w.team.spread(count, 1, end);
 }
 
-template void attend<float>(const execution_context&, const operator_step&);
-template void attend<double>(const execution_context&, const operator_step&);
+TROUPE_HOST_STEP(attend);
 
 }  // namespace troupe::dnn::host

@@ -194,7 +194,6 @@ void attention_gradient(const execution_context& w, const operator_step& s) {
   find_key_gradients<N>(a, w, all);
 }
 
-template void attention_gradient<float>(const execution_context&, const operator_step&);
-template void attention_gradient<double>(const execution_context&, const operator_step&);
+TROUPE_HOST_STEP(attention_gradient);
 
 }  // namespace troupe::dnn::host

@@ -117,10 +117,7 @@ void dequantize_blocks(const execution_context& w, const operator_step& step) {
   for_each_row<N>(w, f, elements, y, [&](const blocks_of<N>& b, std::int64_t first) { dequantize(b, by + first); });
 }
 
-#define TROUPE_DNN_BLOCKS(N)                                                        \
-  template void quantize_blocks<N>(const execution_context&, const operator_step&); \
-  template void dequantize_blocks<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_BLOCKS(float)
-TROUPE_DNN_BLOCKS(double)
+TROUPE_HOST_STEP(quantize_blocks);
+TROUPE_HOST_STEP(dequantize_blocks);
 
 }  // namespace troupe::dnn::host

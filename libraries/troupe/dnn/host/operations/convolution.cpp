@@ -241,11 +241,8 @@ void convolution_weight_gradient(const execution_context& w, const operator_step
   });
 }
 
-#define TROUPE_DNN_CONVOLUTIONS(N)                                                            \
-  template void convolution<N>(const execution_context&, const operator_step&);               \
-  template void convolution_data_gradient<N>(const execution_context&, const operator_step&); \
-  template void convolution_weight_gradient<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_CONVOLUTIONS(float)
-TROUPE_DNN_CONVOLUTIONS(double)
+TROUPE_HOST_STEP(convolution);
+TROUPE_HOST_STEP(convolution_data_gradient);
+TROUPE_HOST_STEP(convolution_weight_gradient);
 
 }  // namespace troupe::dnn::host

@@ -175,10 +175,7 @@ void ctc_loss_gradient(const execution_context& w, const operator_step& s) {
   });
 }
 
-#define TROUPE_DNN_CTC(N)                                                    \
-  template void ctc_loss<N>(const execution_context&, const operator_step&); \
-  template void ctc_loss_gradient<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_CTC(float)
-TROUPE_DNN_CTC(double)
+TROUPE_HOST_STEP(ctc_loss);
+TROUPE_HOST_STEP(ctc_loss_gradient);
 
 }  // namespace troupe::dnn::host

@@ -142,10 +142,7 @@ void normalization_gradient(const execution_context& w, const operator_step& ste
           sums_of(w, s, 2, count, [&](std::int64_t i, std::int64_t) { return static_cast<double>(dy[i]); }));
 }
 
-#define TROUPE_DNN_NORMALIZATIONS(N)                                          \
-  template void normalize<N>(const execution_context&, const operator_step&); \
-  template void normalization_gradient<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_NORMALIZATIONS(float)
-TROUPE_DNN_NORMALIZATIONS(double)
+TROUPE_HOST_STEP(normalize);
+TROUPE_HOST_STEP(normalization_gradient);
 
 }  // namespace troupe::dnn::host

@@ -17,6 +17,11 @@ namespace troupe::dnn::host {
   void HOST(const execution_context& w, const operator_step& step);
 #include <troupe/dnn/graph/op_list.inc>
 
+/// Instantiates the function of an operation for the types of elements.
+#define TROUPE_HOST_STEP(NAME)                                               \
+  template void NAME<float>(const execution_context&, const operator_step&); \
+  template void NAME<double>(const execution_context&, const operator_step&)
+
 /// The function that computes each operation, at `index_of(op)`; null for those that are no steps.
 template <class N>
 inline constexpr void (*compute_functions[op_count])(const execution_context&, const operator_step&) = {

@@ -234,12 +234,9 @@ void pool_index_gradient(const execution_context& w, const operator_step& step) 
   });
 }
 
-#define TROUPE_DNN_POOLING(N)                                                         \
-  template void pool<N>(const execution_context&, const operator_step&);              \
-  template void pool_gradient<N>(const execution_context&, const operator_step&);     \
-  template void pool_with_indexes<N>(const execution_context&, const operator_step&); \
-  template void pool_index_gradient<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_POOLING(float)
-TROUPE_DNN_POOLING(double)
+TROUPE_HOST_STEP(pool);
+TROUPE_HOST_STEP(pool_gradient);
+TROUPE_HOST_STEP(pool_with_indexes);
+TROUPE_HOST_STEP(pool_index_gradient);
 
 }  // namespace troupe::dnn::host

@@ -269,10 +269,7 @@ void recurrence_gradient(const execution_context& w, const operator_step& s) {
   recurrence_gradient_computation<N>(w, s, f, recurrence_gradient_places(f)).run();
 }
 
-#define TROUPE_DNN_RECURRENCES(N)                                         \
-  template void recur<N>(const execution_context&, const operator_step&); \
-  template void recurrence_gradient<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_RECURRENCES(float)
-TROUPE_DNN_RECURRENCES(double)
+TROUPE_HOST_STEP(recur);
+TROUPE_HOST_STEP(recurrence_gradient);
 
 }  // namespace troupe::dnn::host

@@ -138,10 +138,7 @@ void resampling_gradient(const execution_context& w, const operator_step& step) 
               static_cast<const N*>(w.elements<N>(dy)), w.elements<N>(dx));
 }
 
-#define TROUPE_DNN_RESAMPLING(N)                                             \
-  template void resample<N>(const execution_context&, const operator_step&); \
-  template void resampling_gradient<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_RESAMPLING(float)
-TROUPE_DNN_RESAMPLING(double)
+TROUPE_HOST_STEP(resample);
+TROUPE_HOST_STEP(resampling_gradient);
 
 }  // namespace troupe::dnn::host

@@ -127,10 +127,7 @@ void response_gradient(const execution_context& w, const operator_step& step) {
                            [&](const position_run<N>& s) { gradient_of_run(s, f); });
 }
 
-#define TROUPE_DNN_RESPONSES(N)                                                         \
-  template void normalize_responses<N>(const execution_context&, const operator_step&); \
-  template void response_gradient<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_RESPONSES(float)
-TROUPE_DNN_RESPONSES(double)
+TROUPE_HOST_STEP(normalize_responses);
+TROUPE_HOST_STEP(response_gradient);
 
 }  // namespace troupe::dnn::host

@@ -216,12 +216,9 @@ void multiply_matrices(const execution_context& w, const operator_step& step) {
     w.team.spread(count, std::max<std::int64_t>(1, 100'000 / (m * n * k)), batched);
 }
 
-#define TROUPE_DNN_SETS(N)                                                           \
-  template void reduce<N>(const execution_context&, const operator_step&);           \
-  template void softmax<N>(const execution_context&, const operator_step&);          \
-  template void softmax_gradient<N>(const execution_context&, const operator_step&); \
-  template void multiply_matrices<N>(const execution_context&, const operator_step&);
-TROUPE_DNN_SETS(float)
-TROUPE_DNN_SETS(double)
+TROUPE_HOST_STEP(reduce);
+TROUPE_HOST_STEP(softmax);
+TROUPE_HOST_STEP(softmax_gradient);
+TROUPE_HOST_STEP(multiply_matrices);
 
 }  // namespace troupe::dnn::host
