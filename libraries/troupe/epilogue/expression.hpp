@@ -94,9 +94,7 @@ std::string to_string(const expression& e);
 namespace troupe {
 
 template <>
-struct operands_in<epilogue::expression> {
-  static constexpr bool any = true;
-  static constexpr bool list = true;
+struct operands_in<epilogue::expression> : numbered_operands {
   template <class V>
   static void visit(const epilogue::expression& e, V&& f) {
     for (const auto& m : e.memory()) f(&m, m.range, bytes_of(m.type), m.mode);

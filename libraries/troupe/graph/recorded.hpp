@@ -123,9 +123,7 @@ namespace troupe {
 
 /// The operands of a snapshot are all of the memory that its nodes access.
 template <>
-struct operands_in<graph::snapshot> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;
+struct operands_in<graph::snapshot> : unnumbered_operands {
   template <class V>
   static void visit(const graph::snapshot& s, V&& f) {
     for (const auto& u : s.uses()) f(&u, u.where, 1, u.mode);

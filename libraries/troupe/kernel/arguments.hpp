@@ -79,9 +79,7 @@ class arguments {
 namespace troupe {
 
 template <>
-struct operands_in<kernel::arguments> {
-  static constexpr bool any = true;
-  static constexpr bool list = true;
+struct operands_in<kernel::arguments> : numbered_operands {
   template <class V>
   static void visit(const kernel::arguments& a, V&& f) {
     for (const kernel::argument& one : a.list()) {

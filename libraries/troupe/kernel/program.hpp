@@ -80,18 +80,14 @@ namespace troupe {
 /// The program's global variables are an operand of the request: read, unless its `check` says otherwise. An empty
 /// handle has no operand, and `check` refuses it.
 template <std::derived_from<kernel::program> P>
-struct operands_in<P> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;
+struct operands_in<P> : unnumbered_operands {
   template <class V>
   static void visit(const P& p, V&& f) {
     if (p) f(&p, p.core()->root(), 1, access_mode::read);
   }
 };
 template <std::derived_from<kernel::symbol> S>
-struct operands_in<S> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;
+struct operands_in<S> : unnumbered_operands {
   template <class V>
   static void visit(const S& s, V&& f) {
     if (s.of()) f(&s, s.of().core()->root(), 1, access_mode::read);

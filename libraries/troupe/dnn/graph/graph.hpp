@@ -75,9 +75,7 @@ std::string to_string(const graph& g);
 namespace troupe {
 
 template <>
-struct operands_in<dnn::graph> {
-  static constexpr bool any = true;
-  static constexpr bool list = true;
+struct operands_in<dnn::graph> : numbered_operands {
   template <class V>
   static void visit(const dnn::graph& g, V&& f) {
     for (const auto& m : g.memory()) f(&m, m.range, bytes_of(m.type), m.mode);

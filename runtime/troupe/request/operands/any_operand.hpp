@@ -59,9 +59,7 @@ using out_any = any_operand<access_mode::write>;
 using inout_any = any_operand<access_mode::read_write>;
 
 template <access_mode M>
-struct operands_in<any_operand<M>> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;
+struct operands_in<any_operand<M>> : unnumbered_operands {
   template <class V>
   static void visit(const any_operand<M>& o, V&& f) {
     f(&o, o.range(), bytes_of(o.type()), M);

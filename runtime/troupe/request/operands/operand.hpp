@@ -67,10 +67,16 @@ template <class F>
 struct operands_in {
   static constexpr bool any = false;
 };
+/// The base of a specialization for a field whose operands have no numbers in errors: "a", not "a[0]".
+struct unnumbered_operands {
+  static constexpr bool any = true, list = false;
+};
+/// The base of a specialization for a field whose operands have numbers in errors: "a[0]".
+struct numbered_operands {
+  static constexpr bool any = true, list = true;
+};
 template <class T, access_mode M>
-struct operands_in<operand<T, M>> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;  ///< false: error texts say "a", not "a[0]"
+struct operands_in<operand<T, M>> : unnumbered_operands {
   template <class V>
   static void visit(const operand<T, M>& o, V&& f) {
     f(&o, o.range(), sizeof(T), M);
@@ -78,9 +84,7 @@ struct operands_in<operand<T, M>> {
 };
 template <class O>
   requires operands_in<O>::any
-struct operands_in<list<O>> {
-  static constexpr bool any = true;
-  static constexpr bool list = true;
+struct operands_in<list<O>> : numbered_operands {
   template <class V>
   static void visit(const troupe::list<O>& all, V&& f) {
     for (const O& o : all) operands_in<O>::visit(o, f);
@@ -89,9 +93,7 @@ struct operands_in<list<O>> {
 /// An operand that may be left out has no operand to visit then.
 template <class O>
   requires operands_in<O>::any
-struct operands_in<std::optional<O>> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;
+struct operands_in<std::optional<O>> : unnumbered_operands {
   template <class V>
   static void visit(const std::optional<O>& o, V&& f) {
     if (o) operands_in<O>::visit(*o, f);

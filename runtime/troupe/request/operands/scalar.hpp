@@ -52,9 +52,7 @@ class scalar {
 };
 
 template <class T>
-struct operands_in<scalar<T>> {
-  static constexpr bool any = true;
-  static constexpr bool list = false;
+struct operands_in<scalar<T>> : unnumbered_operands {
   template <class V>
   static void visit(const scalar<T>& s, V&& f) {
     if (!s.by_value()) f(&s, s.range(), sizeof(T), access_mode::read);

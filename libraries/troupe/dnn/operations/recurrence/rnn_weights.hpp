@@ -38,9 +38,7 @@ namespace troupe {
 /// The operands of a list of weights. Refusals name them "weights[1].recurrent", for example.
 template <class W>
   requires std::same_as<W, dnn::rnn_weights> || std::same_as<W, dnn::rnn_weight_gradients>
-struct operands_in<list<W>> {
-  static constexpr bool any = true;
-  static constexpr bool list = true;
+struct operands_in<list<W>> : numbered_operands {
   template <class V>
   static void visit(const troupe::list<W>& all, V&& f) {
     each(all, [&]<class O>(std::size_t, std::string_view, const O& o) { operands_in<O>::visit(o, f); });
