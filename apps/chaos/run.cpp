@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <apps/chaos/run.hpp>
 #include <chrono>
-#include <optional>
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>

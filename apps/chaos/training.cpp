@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <apps/chaos/training.hpp>
-#include <cmath>
 #include <cstring>
 #include <random>
 #include <troupe/base/text/cat.hpp>

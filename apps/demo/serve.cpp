@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <apps/cli/machine.hpp>
 #include <apps/demo/breaker.hpp>
 #include <apps/demo/serve.hpp>

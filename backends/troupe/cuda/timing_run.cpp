@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/try.hpp>
 #include <troupe/cuda/timing_run.hpp>
 
 namespace troupe::cuda {

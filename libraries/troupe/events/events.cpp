@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <mutex>
-#include <new>
 #include <optional>
 #include <troupe/events/events.hpp>
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <troupe/jit/recipe_codec.hpp>
 #include <troupe/jit/requests.hpp>
 #include <troupe/kernel/program_requests.hpp>

@@ -20,7 +20,6 @@
 #include <bit>
 #include <cstring>
 #include <new>
-#include <string>
 
 namespace troupe {
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/text/cat.hpp>
 #include <troupe/memory/internal/refused_view.hpp>
 #include <troupe/memory/matrix.hpp>
 #include <troupe/request/encoding/describe.hpp>

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <troupe/protocol/command.hpp>
 
 namespace troupe::protocol {

@@ -6,7 +6,6 @@
 #include <troupe/cuda_on_host/internal/elf.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 
 namespace troupe::cuda_on_host {

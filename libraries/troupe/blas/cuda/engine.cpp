@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/text/cat.hpp>
-#include <troupe/base/try.hpp>
 #include <troupe/blas/cuda/engine.hpp>
 
 namespace troupe::blas {

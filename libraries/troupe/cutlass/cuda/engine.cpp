@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <troupe/cutlass/host/packing.hpp>
 #include <troupe/cutlass/packing_numbers.hpp>
 #include <troupe/epilogue/host/runs.hpp>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/ampere_plans.hpp>
-#include <utility>
 
 namespace troupe::cutlass {
 namespace {

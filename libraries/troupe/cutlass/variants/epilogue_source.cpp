@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <troupe/base/containers/value_for.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/cutlass/variants/epilogue_source.hpp>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <sstream>
 #include <troupe/base/files/kept_file.hpp>
 #include <troupe/base/text/cat.hpp>

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <initializer_list>
-#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/cudnn/attention_operations.hpp>
 #include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>

@@ -8,7 +8,6 @@
 #include <troupe/cuda/default_stream.hpp>
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
-#include <vector>
 
 namespace troupe::dnn::cudnn {
 namespace {

@@ -5,7 +5,6 @@
 #include <bit>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
-#include <troupe/dnn/operations/convolution/attributes.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

@@ -5,7 +5,6 @@
 #include <troupe/dnn/gradients/derivatives.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
-#include <troupe/epilogue/op.hpp>
 
 namespace troupe::dnn::detail {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cstring>
 #include <troupe/dnn/graph/encoded_graph.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/numbers/int8_sums.hpp>
-#include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/request/encoding/describe.hpp>

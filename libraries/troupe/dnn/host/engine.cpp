@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <memory>
 #include <new>
-#include <thread>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <troupe/dnn/onednn/convolution.hpp>
 #include <troupe/dnn/onednn/convolution_matches.hpp>
 #include <troupe/dnn/onednn/costs.hpp>

@@ -3,7 +3,6 @@
 #include <troupe/dnn/onednn/threads.hpp>
 
 #include <unistd.h>
-#include <troupe/base/threads/helper_places.hpp>
 #include <troupe/dnn/onednn/functions.hpp>
 
 namespace troupe::dnn::onednn {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/operations/ctc/attributes.hpp>
-#include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
 
 namespace troupe::dnn {

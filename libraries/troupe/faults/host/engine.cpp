@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <string>
 #include <troupe/faults/internal/process.hpp>
 #include <troupe/worker/engine.hpp>
 

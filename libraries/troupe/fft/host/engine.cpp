@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-
 #include <filesystem>
-#include <new>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/files/trusted_file.hpp>
 #include <troupe/base/text/cat.hpp>

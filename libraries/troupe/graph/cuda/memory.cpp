@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cuda/pinned.hpp>
 #include <troupe/graph/cuda/memory.hpp>

@@ -16,8 +16,6 @@
 #include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/plan/files.hpp>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <troupe/base/numbers/round_up.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/execution_plan.hpp>

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <troupe/base/containers/value_for.hpp>
 #include <troupe/base/text/cat.hpp>
-#include <troupe/base/try.hpp>
 #include <troupe/matmul/cuda/product_plan.hpp>
 #include <troupe/matmul/cuda/status.hpp>
 

@@ -9,7 +9,6 @@
 #include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/base/text/cat.hpp>
 
-#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <troupe/base/clock.hpp>
 #include <troupe/base/linux/futex.hpp>
 
 #include <cerrno>

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
 #include <troupe/base/numbers/convert.hpp>
 #include <troupe/base/text/cat.hpp>
 

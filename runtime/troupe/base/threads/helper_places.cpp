@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>

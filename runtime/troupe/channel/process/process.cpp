@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <troupe/base/files/trusted_file.hpp>
 #include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/base/linux/own_descriptors.hpp>
@@ -21,7 +20,6 @@
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/process/process.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/device/completion/transfer.hpp>
 #include <troupe/memory/copying/stream_copy.hpp>

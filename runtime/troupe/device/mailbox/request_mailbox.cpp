@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <troupe/async/answers/deferred_continuations.hpp>
 #include <troupe/base/processor/prefetch.hpp>

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what happens to each open request when a worker dies, and passes the remaining ones to the next worker.
 #include <algorithm>
-#include <cstring>
-#include <troupe/base/linux/futex.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/request_names.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>

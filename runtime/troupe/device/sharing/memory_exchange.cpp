@@ -5,8 +5,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <thread>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/mapping.hpp>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/device/completion/on_answer.hpp>
 #include <troupe/device/completion/transfer.hpp>

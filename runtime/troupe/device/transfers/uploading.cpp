@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/completion/on_answer.hpp>

@@ -4,7 +4,6 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-#include <troupe/base/clock.hpp>
 #include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/base/linux/own_descriptors.hpp>
 #include <troupe/base/threads/start_thread.hpp>

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <mutex>
-#include <string>
 #include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/base/linux/process_home.hpp>
 #include <troupe/base/text/cat.hpp>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/base/clock.hpp>
 #include <troupe/base/numbers/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/keep_from_children.hpp>

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <string>
 #include <troupe/base/linux/die.hpp>
 #include <troupe/base/numbers/round_up.hpp>
 #include <troupe/base/text/cat.hpp>

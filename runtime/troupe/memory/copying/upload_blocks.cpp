@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/threads/lock_soon.hpp>
 #include <troupe/memory/copying/upload_blocks.hpp>
-#include <utility>
 
 namespace troupe {
 

@@ -7,8 +7,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <string>
-#include <troupe/base/clock.hpp>
 #include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/memory/copying/staging.hpp>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <troupe/base/compiler/sanitizers.hpp>

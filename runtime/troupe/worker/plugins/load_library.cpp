@@ -12,7 +12,6 @@
 #include <troupe/worker/plugins/load_library.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
 #include <troupe/worker/plugins/openblas_memory.hpp>
-#include <vector>
 
 namespace troupe {
 namespace {

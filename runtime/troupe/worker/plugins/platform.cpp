@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <fstream>
 #include <troupe/worker/plugins/platform.hpp>
-#include <troupe/worker/plugins/plug_in_files.hpp>
 
 namespace troupe {
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <span>
 #include <string>
 #include <troupe/base/linux/errno_reaction.hpp>

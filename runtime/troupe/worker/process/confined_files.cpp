@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <link.h>
-#include <sys/stat.h>
 #include <troupe/base/files/own_folders.hpp>
 #include <troupe/worker/process/confined_files.hpp>
 
 #include <sys/stat.h>
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>

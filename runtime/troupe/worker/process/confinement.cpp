@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <troupe/base/compiler/sanitizers.hpp>
 #include <troupe/base/linux/file_descriptor.hpp>
 #include <troupe/base/linux/write_all.hpp>
 #include <troupe/base/text/cat.hpp>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 #include <troupe/base/linux/futex.hpp>
 #include <troupe/base/processor/prefetch.hpp>
 #include <troupe/base/text/cat.hpp>

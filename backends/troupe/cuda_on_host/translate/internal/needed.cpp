@@ -4,8 +4,6 @@
 // A CUDA file contains host code beside its kernels: launchers, a main function, classes that own memory. Names alone
 // decide which declarations are needed. If in doubt, a declaration is kept: it is needed if anything that is kept
 // contains one of its names, in whatever meaning.
-#include <algorithm>
-#include <iterator>
 #include <troupe/cuda_on_host/translate/host_code.hpp>
 #include <troupe/cuda_on_host/translate/internal/parsing/macros.hpp>
 #include <troupe/cuda_on_host/translate/internal/passes.hpp>

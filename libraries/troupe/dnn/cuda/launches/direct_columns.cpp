@@ -7,7 +7,6 @@
 #include <troupe/dnn/cuda/launches/direct.hpp>
 #include <troupe/dnn/cuda/launches/direct_columns.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
-#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <type_traits>
 
 namespace troupe::dnn {

@@ -1,16 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
 #include <troupe/dnn/cuda/launches/elementwise_arguments.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/launches/operations.hpp>
-#include <troupe/dnn/operations/random/generator.hpp>
-#include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {
 namespace {

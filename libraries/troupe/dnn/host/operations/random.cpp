@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <troupe/dnn/host/operations/random.hpp>
-#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
 #include <troupe/epilogue/host/elementary.hpp>
 

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <troupe/base/linux/errno_reaction.hpp>
 #include <troupe/base/text/cat.hpp>

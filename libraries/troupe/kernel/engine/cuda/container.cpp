@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <troupe/base/text/cat.hpp>
