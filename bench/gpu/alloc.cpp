@@ -11,9 +11,9 @@
 #include <troupe/base/clock.hpp>
 
 namespace troupe::bench {
-namespace {
+namespace {}  // namespace
 
-figures run(const settings& s) {
+figures run_gpu_alloc(const settings& s) {
   constexpr int per_round = 1000;
   raw_side raw(s);
   const device_under_test gpu(s);
@@ -35,15 +35,5 @@ figures run(const settings& s) {
   if (now.failed_allocations != 0 || !valid) f.objection = "allocations failed";
   return f;
 }
-
-}  // namespace
-
-const measure gpu_alloc{
-    .name = "gpu.alloc",
-    .unit = "ns",
-    .ours = "alloc and free of one buffer, 256 B to 1 MiB",
-    .raw = "cuMemAllocAsync and cuMemFreeAsync of the same sizes, from a pool that keeps its memory",
-    .goal = {goal::kind::ours_at_most, 200},
-    .run = run};
 
 }  // namespace troupe::bench

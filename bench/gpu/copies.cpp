@@ -88,19 +88,6 @@ struct both_ways {
   std::string objection() const { return std::memcmp(from.data(), to.data(), bytes) == 0 ? "" : not_the_same; }
 };
 
-figures run_in(const settings& s) {
-  raw_side raw(s);
-  const auto bare = raw->copies(bytes);
-  const both_ways ours(s);
-  stamped source(ours.source());
-  const pair_of_medians found = interleaved(
-      s.rounds(15), [&] { return source.sent([&] { ours.in(); }); },
-      [&] { return gigabytes_per_second(bytes, [&] { bare->in(); }); });
-  source.as_sent();
-  ours.out();
-  return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
-}
-
 // Compares downloads from `from` to `to` with raw copies to pinned memory.
 template <class Download>
 figures compare_downloads(raw_copies& bare, int rounds, std::span<const std::uint32_t> from,
@@ -120,7 +107,32 @@ figures compare_downloads(raw_copies& bare, int rounds, std::span<const std::uin
   return {.ours = found.ours, .raw = found.raw, .objection = objection};
 }
 
-figures run_out(const settings& s) {
+constexpr const char* work = R"(
+__global__ void work(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = x[i];
+  for (int k = 0; k < 1024; ++k) v = v * 0.999f + 0.001f;
+  y[i] = v;
+}
+)";
+
+}  // namespace
+
+figures run_gpu_copy_in(const settings& s) {
+  raw_side raw(s);
+  const auto bare = raw->copies(bytes);
+  const both_ways ours(s);
+  stamped source(ours.source());
+  const pair_of_medians found = interleaved(
+      s.rounds(15), [&] { return source.sent([&] { ours.in(); }); },
+      [&] { return gigabytes_per_second(bytes, [&] { bare->in(); }); });
+  source.as_sent();
+  ours.out();
+  return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
+}
+
+figures run_gpu_copy_out(const settings& s) {
   raw_side raw(s);
   const auto bare = raw->copies(bytes);
   const both_ways ours(s);
@@ -128,7 +140,7 @@ figures run_out(const settings& s) {
   return compare_downloads(*bare, s.rounds(15), ours.source(), ours.target(), [&] { ours.out(); });
 }
 
-figures run_pageable(const settings& s) {
+figures run_gpu_copy_pageable(const settings& s) {
   raw_side raw(s);
   const auto bare = raw->copies(bytes);
   const device_under_test gpu(s, spinning);
@@ -144,7 +156,7 @@ figures run_pageable(const settings& s) {
   return {.ours = found.ours, .raw = found.raw, .objection = to == from ? "" : not_the_same};
 }
 
-figures run_pageable_out(const settings& s) {
+figures run_gpu_download_pageable(const settings& s) {
   raw_side raw(s);
   const auto bare = raw->copies(bytes);
   const device_under_test gpu(s, spinning);
@@ -156,7 +168,7 @@ figures run_pageable_out(const settings& s) {
 }
 
 // Each thread has its own targets and data.
-figures run_small(const settings& s) {
+figures run_gpu_small(const settings& s) {
   constexpr int all = 100'000, threads = 4, targets = 64, numbers = 1024;
   const device_under_test gpu(s, {.when_full = when_full::wait, .wait = wait_policy::latency});
   struct sender {
@@ -190,17 +202,7 @@ figures run_small(const settings& s) {
   return f;
 }
 
-constexpr const char* work = R"(
-__global__ void work(const float* x, float* y, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  float v = x[i];
-  for (int k = 0; k < 1024; ++k) v = v * 0.999f + 0.001f;
-  y[i] = v;
-}
-)";
-
-figures run_overlap(const settings& s) {
+figures run_gpu_overlap(const settings& s) {
   constexpr int chunks = 16, elements = 4 << 20, block = 256;
   raw_side raw(s);
   const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});
@@ -251,51 +253,5 @@ figures run_overlap(const settings& s) {
   }
   return f;
 }
-
-}  // namespace
-
-const measure gpu_copy_in{.name = "gpu.copy.in",
-                          .unit = "GB/s",
-                          .ours = "upload of 1 GiB from a host_buffer, awaited",
-                          .raw = "cuMemcpyHtoDAsync from cuMemHostAlloc's memory, and cuStreamSynchronize",
-                          .goal = {goal::kind::ratio_at_least, 0.98},
-                          .run = run_in};
-
-const measure gpu_copy_out{.name = "gpu.copy.out",
-                           .unit = "GB/s",
-                           .ours = "download of 1 GiB to a host_buffer, awaited",
-                           .raw = "cuMemcpyDtoHAsync to cuMemHostAlloc's memory, and cuStreamSynchronize",
-                           .goal = {goal::kind::ratio_at_least, 0.98},
-                           .run = run_out};
-
-const measure gpu_copy_pageable{.name = "gpu.copy.pageable",
-                                .unit = "GB/s",
-                                .ours = "upload of 1 GiB of ordinary memory, touched before, awaited",
-                                .raw = "cuMemcpyHtoD from the same memory",
-                                .goal = {goal::kind::ratio_at_least, 2},
-                                .run = run_pageable};
-
-const measure gpu_download_pageable{.name = "gpu.download.pageable",
-                                    .unit = "GB/s",
-                                    .ours = "1 GiB from the GPU to ordinary memory",
-                                    .raw = "to pinned memory, by cuMemcpyDtoHAsync",
-                                    .goal = {goal::kind::ratio_at_least, 0.9},
-                                    .run = run_pageable_out};
-
-const measure gpu_small{
-    .name = "gpu.small",
-    .unit = "ns",
-    .ours = "one of 100000 uploads of 4 KiB of ordinary memory, by four threads, until all are there",
-    .raw = "",
-    .goal = {goal::kind::ours_at_most, 200},
-    .run = run_small};
-
-const measure gpu_overlap{
-    .name = "gpu.overlap",
-    .unit = "GB/s",
-    .ours = "16 chunks of 16 MiB: upload, kernel, download, all queued at once, host_buffers; both ways counted",
-    .raw = "the same kernel by hand, on three streams with events between them, pinned memory",
-    .goal = {goal::kind::ratio_at_least, 0.9},
-    .run = run_overlap};
 
 }  // namespace troupe::bench

@@ -61,21 +61,13 @@ void compare_shape(const settings& s, const dnn_sides& on, const shape& a, case_
            .options = {.repeatability = dnn::repeatability::not_needed}});
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_dnn_attention(const settings& s) {
   const dnn_sides on(s);
   case_list all(1e12, "TFLOP/s");
   for (const shape& a : shapes(s)) compare_shape(s, on, a, all);
   return all.total(0.99);
 }
-
-}  // namespace
-
-const measure dnn_attention{
-    .name = "dnn.attention",
-    .unit = "TFLOP/s",
-    .ours = "dnn::attention and its gradient, bf16, 32768 tokens in sequences of 1024 to 32768: the sum",
-    .raw = "cudnnBackendExecute with the same plans and packs made once",
-    .goal = {goal::kind::ratio_at_least, 0.99},
-    .run = run};
 
 }  // namespace troupe::bench

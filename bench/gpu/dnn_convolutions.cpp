@@ -67,7 +67,9 @@ void compare_layer(const settings& s, const dnn_sides& on, const convolution_lay
   compare("forward", {write(o.forward(), o.y)});
 }
 
-figures run_resnet50(const settings& s) {
+}  // namespace
+
+figures run_dnn_conv_resnet50(const settings& s) {
   const dnn_sides on(s);
   case_list all(1e12, "TFLOP/s");
   for (const convolution_layer& l : layers(s)) compare_layer<half>(s, on, l, all);
@@ -75,7 +77,7 @@ figures run_resnet50(const settings& s) {
   return all.total(0.99);
 }
 
-figures run_fused(const settings& s) {
+figures run_dnn_conv_fused(const settings& s) {
   // Convolutions at the end of a block, where the residual is added, and others.
   constexpr convolution_layer ends[] = {{64, 256, 56, 1}, {256, 1024, 14, 1}, {64, 64, 56, 3}, {256, 256, 14, 3}};
   const bool small = s.engine == "host";
@@ -97,26 +99,5 @@ figures run_fused(const settings& s) {
   }
   return all.total();
 }
-
-}  // namespace
-
-const measure dnn_conv_resnet50{
-    .name = "dnn.conv.resnet50",
-    .unit = "TFLOP/s",
-    .ours = "dnn::computation of each convolution of ResNet-50 and its gradients, 64 images in f16 and bf16: the sum",
-    .raw = "cudnnBackendExecute with the same plans and packs made once",
-    .goal = {goal::kind::ratio_at_least, 0.99},
-    .run = run_resnet50};
-const measure dnn_conv_fused{
-    .name = "dnn.conv.fused",
-    .unit = "TFLOP/s",
-    .ours =
-        "relu(convolution + bias + residual) as one request, 64 images in f16, four layers: the sum; its engine is "
-        "the fastest that cuDNN recommends",
-    .raw =
-        "cuDNN's convolution, its sum with the bias, and that with the residual and relu: three calls, each of the "
-        "fastest engine",
-    .goal = {goal::kind::ratio_at_least, 1.15},
-    .run = run_fused};
 
 }  // namespace troupe::bench

@@ -16,8 +16,6 @@
 namespace troupe::bench {
 namespace {
 
-constexpr double goal_of_bandwidth = 0.85;
-
 /// Returns the seconds of a request, and the seconds in which copies move as many bytes.
 pair_of_medians against_copies(int rounds, const dnn_sides& on, const dnn::computation& r, double bytes) {
   // Runs for a tenth of a second: a GPU may take a millisecond to switch to another process.
@@ -114,24 +112,6 @@ class rows {
   tensor<float> scale_, offset_, dscale_, doffset_, mean_, inverse_deviation_;
 };
 
-figures run_norms(const settings& s) {
-  const bool small = s.engine == "host";
-  const dnn_sides on(s);
-  const device& gpu = *on.gpu;
-  const rows r(gpu, small ? 8 : 4096, small ? 24 : 8192);
-  case_list all(1e9, "GB/s");
-  for (const bool rms : {false, true}) {
-    all.begin_line(rms ? "rms norm" : "layer norm");
-    for (const bool backward : {false, true}) {
-      const auto graph_of = [&](std::int64_t n) { return backward ? r.backward(rms, n) : r.forward(rms, n); };
-      const double bytes = (backward ? 3 : 2) * r.bytes_of_one();
-      const auto found = against_copies(s.rounds(11), on, {.graph = graph_of(r.count())}, bytes);
-      all.add(backward ? "backward" : "forward", bytes, 1, found, difference_from_reference(gpu, graph_of(2)));
-    }
-  }
-  return all.total(goal_of_bandwidth);
-}
-
 /// Attention of one query for each sequence, whose keys are in pages in random order.
 class decoding {
  public:
@@ -198,7 +178,27 @@ class decoding {
   tensor<std::int32_t> pages_, lengths_;
 };
 
-figures run_decode(const settings& s) {
+}  // namespace
+
+figures run_dnn_norms(const settings& s) {
+  const bool small = s.engine == "host";
+  const dnn_sides on(s);
+  const device& gpu = *on.gpu;
+  const rows r(gpu, small ? 8 : 4096, small ? 24 : 8192);
+  case_list all(1e9, "GB/s");
+  for (const bool rms : {false, true}) {
+    all.begin_line(rms ? "rms norm" : "layer norm");
+    for (const bool backward : {false, true}) {
+      const auto graph_of = [&](std::int64_t n) { return backward ? r.backward(rms, n) : r.forward(rms, n); };
+      const double bytes = (backward ? 3 : 2) * r.bytes_of_one();
+      const auto found = against_copies(s.rounds(11), on, {.graph = graph_of(r.count())}, bytes);
+      all.add(backward ? "backward" : "forward", bytes, 1, found, difference_from_reference(gpu, graph_of(2)));
+    }
+  }
+  return all.total(dnn_norms.goal.limit);
+}
+
+figures run_dnn_attention_decode(const settings& s) {
   const bool small = s.engine == "host";
   const dnn_sides on(s);
   const device& gpu = *on.gpu;
@@ -215,22 +215,5 @@ figures run_decode(const settings& s) {
       if (f.objection.empty()) f.objection = d.difference(gpu, sequence, head);
   return f;
 }
-
-}  // namespace
-
-const measure dnn_norms{
-    .name = "dnn.norms",
-    .unit = "GB/s",
-    .ours = "layer and rms norm of 4096 x 8192 of bf16 and their gradients, bytes of x, y and gradients: the sum",
-    .raw = "cuMemcpyDtoDAsync of 1 GiB, which is read and written",
-    .goal = {goal::kind::ratio_at_least, goal_of_bandwidth},
-    .run = run_norms};
-const measure dnn_attention_decode{
-    .name = "dnn.attention.decode",
-    .unit = "GB/s",
-    .ours = "dnn::attention of 64 queries, 8192 keys each in pages of 64, 32 heads for 8 of keys, width 128, bf16",
-    .raw = "cuMemcpyDtoDAsync of 1 GiB, which is read and written",
-    .goal = {goal::kind::ratio_at_least, goal_of_bandwidth},
-    .run = run_decode};
 
 }  // namespace troupe::bench

@@ -49,7 +49,9 @@ times run_all(const settings& s, std::span<const convolution_layer> layers) {
   return out;
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_dnn_plan_warm(const settings& s) {
   // Small layers for the host engine, which tests use.
   constexpr convolution_layer small[] = {{8, 8, 6, 3}, {8, 16, 6, 1}, {16, 8, 6, 3, 2}};
   const std::span<const convolution_layer> layers =
@@ -71,16 +73,5 @@ figures run(const settings& s) {
   f.note = text;
   return f;
 }
-
-}  // namespace
-
-const measure dnn_plan_warm{
-    .name = "dnn.plan.warm",
-    .unit = "ms",
-    .ours =
-        "the first run of a convolution of ResNet-50 in a new process, its plan on disk: the mean without the first",
-    .raw = "the same without plans on disk",
-    .goal = {goal::kind::ours_at_most, 5},
-    .run = run};
 
 }  // namespace troupe::bench

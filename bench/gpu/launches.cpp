@@ -24,36 +24,6 @@ std::string put_together(const device& gpu) {
   return cat(all == 0 ? 0 : together * 100 / all, " % of all requests shared a call with others");
 }
 
-figures run_roundtrip(const settings& s) {
-  constexpr int launches = 1000;
-  raw_side raw(s);
-  const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});
-  const jit::program program = compiled(*gpu, empty_kernel);
-  const auto image = program.image().get().value();
-  const auto bare = raw->kernel(image);
-  const jit::launch request{.kernel = program.kernel("nothing"), .grid = 1, .block = 1};
-
-  std::vector<double> ours, raws;
-  const pair_of_medians found = interleaved(
-      s.rounds(31), [&] { return median_of_each(launches, ours, [&] { gpu->ask(request).get().value(); }); },
-      [&] {
-        return median_of_each(launches, raws, [&] {
-          bare->launch();
-          bare->poll_until_done();
-        });
-      },
-      [&] {
-        ours.clear();
-        raws.clear();
-      });
-  figures f{.ours = found.ours, .raw = found.raw};
-  char note[120];
-  std::snprintf(note, sizeof note, "99th percentiles %.1f and %.1f us; the round trip adds %.2f us",
-                percentile(std::move(ours), 0.99), percentile(std::move(raws), 0.99), found.ours - found.raw);
-  f.note = note;
-  return f;
-}
-
 figures run_stream_with(const settings& s, bool coalesce) {
   // All of these launches fit the mailbox, so no call waits for room, and the time of a call is its cost for the
   // caller.
@@ -103,11 +73,42 @@ figures run_stream_with(const settings& s, bool coalesce) {
   return f;
 }
 
-figures run_stream(const settings& s) { return run_stream_with(s, true); }
-figures run_stream_alone(const settings& s) { return run_stream_with(s, false); }
+}  // namespace
+
+figures run_gpu_roundtrip(const settings& s) {
+  constexpr int launches = 1000;
+  raw_side raw(s);
+  const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});
+  const jit::program program = compiled(*gpu, empty_kernel);
+  const auto image = program.image().get().value();
+  const auto bare = raw->kernel(image);
+  const jit::launch request{.kernel = program.kernel("nothing"), .grid = 1, .block = 1};
+
+  std::vector<double> ours, raws;
+  const pair_of_medians found = interleaved(
+      s.rounds(31), [&] { return median_of_each(launches, ours, [&] { gpu->ask(request).get().value(); }); },
+      [&] {
+        return median_of_each(launches, raws, [&] {
+          bare->launch();
+          bare->poll_until_done();
+        });
+      },
+      [&] {
+        ours.clear();
+        raws.clear();
+      });
+  figures f{.ours = found.ours, .raw = found.raw};
+  char note[120];
+  std::snprintf(note, sizeof note, "99th percentiles %.1f and %.1f us; the round trip adds %.2f us",
+                percentile(std::move(ours), 0.99), percentile(std::move(raws), 0.99), found.ours - found.raw);
+  f.note = note;
+  return f;
+}
+
+figures run_gpu_stream(const settings& s) { return run_stream_with(s, true); }
 
 // A sequence of launches that repeats with other arguments each time, as the layers of a model do.
-figures run_mixed(const settings& s) {
+figures run_gpu_stream_mixed(const settings& s) {
   constexpr int launches = 64, repeats = 1000;
   raw_side raw(s);
   const device_under_test gpu(
@@ -156,7 +157,9 @@ figures run_mixed(const settings& s) {
   return f;
 }
 
-figures run_graph(const settings& s) {
+figures run_gpu_stream_alone(const settings& s) { return run_stream_with(s, false); }
+
+figures run_gpu_graph(const settings& s) {
   constexpr int kernels = 4000, branches = 4;
   raw_side raw(s);
   const device_under_test gpu(s, {.libraries = {"jit", "graph"}, .wait = wait_policy::latency});
@@ -187,43 +190,5 @@ figures run_graph(const settings& s) {
   f.note = note;
   return f;
 }
-
-}  // namespace
-
-const measure gpu_roundtrip{.name = "gpu.roundtrip",
-                            .unit = "us",
-                            .ours = "ask(jit::launch).get() of an empty kernel, both sides awake",
-                            .raw = "cuLaunchKernel, cuStreamWriteValue64 to host memory, and polling it",
-                            .goal = {goal::kind::at_most_above_raw, 2},
-                            .run = run_roundtrip};
-
-const measure gpu_stream{.name = "gpu.stream",
-                         .unit = "/ms",
-                         .ours = "100000 tells of jit::launch, an empty kernel, until all are done",
-                         .raw = "100000 of cuLaunchKernel on one stream and cuStreamSynchronize",
-                         .goal = {goal::kind::ratio_at_least, 2},
-                         .run = run_stream};
-
-const measure gpu_stream_mixed{
-    .name = "gpu.stream.mixed",
-    .unit = "/ms",
-    .ours = "1000 times a sequence of 64 launches of 8 kernels, with other arguments each time",
-    .raw = "the same launches by cuLaunchKernel",
-    .goal = {goal::kind::ratio_at_least, 3},
-    .run = run_mixed};
-
-const measure gpu_stream_alone{.name = "gpu.stream.alone",
-                               .unit = "/ms",
-                               .ours = "gpu.stream on a device that puts nothing together",
-                               .raw = "the same",
-                               .goal = {goal::kind::ratio_at_least, 0.95},
-                               .run = run_stream_alone};
-
-const measure gpu_graph{.name = "gpu.graph",
-                        .unit = "us",
-                        .ours = "ask(graph::launch).get() of a graph of 4000 empty kernels",
-                        .raw = "cuGraphLaunch of as many in as many branches, 4, and polling a word written after it",
-                        .goal = {goal::kind::ratio_at_most, 1.1},
-                        .run = run_graph};
 
 }  // namespace troupe::bench

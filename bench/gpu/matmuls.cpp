@@ -55,7 +55,15 @@ figures run_large(const settings& s) {
   return {.ours = found.ours, .raw = found.raw, .note = algorithms(both), .objection = both.difference()};
 }
 
-figures run_models(const settings& s) {
+}  // namespace
+
+figures run_gpu_matmul_bf16(const settings& s) { return run_large<raw_matmul_type::bf16, 8192, 50>(s); }
+figures run_gpu_matmul_fp8(const settings& s) { return run_large<raw_matmul_type::fp8, 8192, 50>(s); }
+figures run_gpu_matmul_f16(const settings& s) { return run_large<raw_matmul_type::f16, 4096, 200>(s); }
+figures run_gpu_matmul_tf32(const settings& s) { return run_large<raw_matmul_type::tf32, 4096, 100>(s); }
+figures run_gpu_matmul_f64(const settings& s) { return run_large<raw_matmul_type::f64, 4096, 30>(s); }
+
+figures run_gpu_matmul_models(const settings& s) {
   const device_under_test gpu(s, usual());
   ratio_list all;
   int changed = 0;
@@ -73,7 +81,7 @@ figures run_models(const settings& s) {
   return f;
 }
 
-figures run_bias_gelu(const settings& s) {
+figures run_gpu_matmul_bias_gelu(const settings& s) {
   const device_under_test gpu(s, usual());
   constexpr int n = 4096, times = 200;
   const raw_matmul_problem p{
@@ -100,7 +108,7 @@ figures run_bias_gelu(const settings& s) {
   return f;
 }
 
-figures run_small(const settings& s) {
+figures run_gpu_matmul_small(const settings& s) {
   const device_under_test gpu(s, {.libraries = {"matmul", "blas"}, .wait = wait_policy::latency});
   constexpr int n = 128;
   const int each = s.engine == "host" ? 20 : 1000;  // tests use the host engine
@@ -131,7 +139,7 @@ figures run_small(const settings& s) {
   return f;
 }
 
-figures run_burst(const settings& s) {
+figures run_gpu_matmul_burst(const settings& s) {
   constexpr int count = 10'000, n = 64;
   const device_under_test gpu(s, {.mailbox_capacity = 16384, .libraries = {"matmul"}, .wait = wait_policy::latency});
   const raw_matmul_problem p{.type = raw_matmul_type::bf16,
@@ -149,7 +157,7 @@ figures run_burst(const settings& s) {
   return f;
 }
 
-figures run_warm(const settings& s) {
+figures run_gpu_matmul_warm(const settings& s) {
   constexpr raw_matmul_problem p{.type = raw_matmul_type::bf16, .m = 1024, .n = 1536, .k = 2048};
   figures f;
   const auto ms_since = [](std::int64_t start) { return static_cast<double>(now_ns() - start) / 1e6; };
@@ -180,68 +188,5 @@ figures run_warm(const settings& s) {
   f.ours = median(std::move(ours));
   return f;
 }
-
-}  // namespace
-
-const measure gpu_matmul_bf16{.name = "gpu.matmul.bf16.8192",
-                              .unit = "TFLOP/s",
-                              .ours = "50 of matmul::multiplication queued, 8192 x 8192 of bfloat16",
-                              .raw = "50 of cublasLtMatmul with its heuristic's first algorithm",
-                              .goal = {goal::kind::ratio_at_least, 0.995},
-                              .run = run_large<raw_matmul_type::bf16, 8192, 50>};
-const measure gpu_matmul_fp8{.name = "gpu.matmul.fp8.8192",
-                             .unit = "TFLOP/s",
-                             .ours = "50 of matmul::multiplication queued, 8192 x 8192 of e4m3, to bfloat16",
-                             .raw = "50 of cublasLtMatmul with its heuristic's first algorithm",
-                             .goal = {goal::kind::ratio_at_least, 0.995},
-                             .run = run_large<raw_matmul_type::fp8, 8192, 50>};
-const measure gpu_matmul_f16{.name = "gpu.matmul.f16.4096",
-                             .unit = "TFLOP/s",
-                             .ours = "200 of matmul::multiplication queued, 4096 x 4096 of half",
-                             .raw = "200 of cublasLtMatmul with its heuristic's first algorithm",
-                             .goal = {goal::kind::ratio_at_least, 0.995},
-                             .run = run_large<raw_matmul_type::f16, 4096, 200>};
-const measure gpu_matmul_tf32{.name = "gpu.matmul.tf32.4096",
-                              .unit = "TFLOP/s",
-                              .ours = "100 of matmul::multiplication queued, 4096 x 4096 of float by tf32",
-                              .raw = "100 of cublasLtMatmul with its heuristic's first algorithm",
-                              .goal = {goal::kind::ratio_at_least, 0.995},
-                              .run = run_large<raw_matmul_type::tf32, 4096, 100>};
-const measure gpu_matmul_f64{.name = "gpu.matmul.f64.4096",
-                             .unit = "TFLOP/s",
-                             .ours = "30 of matmul::multiplication queued, 4096 x 4096 of double",
-                             .raw = "30 of cublasLtMatmul with its heuristic's first algorithm",
-                             .goal = {goal::kind::ratio_at_least, 0.995},
-                             .run = run_large<raw_matmul_type::f64, 4096, 30>};
-const measure gpu_matmul_models{.name = "gpu.matmul.models",
-                                .unit = "TFLOP/s",
-                                .ours = "products of 30 layers of language models, bfloat16, measured: geometric mean",
-                                .raw = "cublasLtMatmul with its heuristic's first algorithm",
-                                .goal = {goal::kind::ratio_at_least, 1.02},
-                                .run = run_models};
-const measure gpu_matmul_bias_gelu{.name = "gpu.matmul.bias_gelu.bf16",
-                                   .unit = "TFLOP/s",
-                                   .ours = "200 of gelu_tanh(acc + row(bias)) queued, 4096 x 4096 of bfloat16",
-                                   .raw = "200 of cublasLtMatmul with CUBLASLT_EPILOGUE_GELU_BIAS",
-                                   .goal = {goal::kind::ratio_at_least, 0.99},
-                                   .run = run_bias_gelu};
-const measure gpu_matmul_small{.name = "gpu.matmul.small",
-                               .unit = "us",
-                               .ours = "ask(matmul::multiplication).get(), 128 x 128 of half, both sides awake",
-                               .raw = "cublasLtMatmul, cuStreamWriteValue64 to host memory, and polling it",
-                               .goal = {goal::kind::at_most_above_raw, 2},
-                               .run = run_small};
-const measure gpu_matmul_burst{.name = "gpu.matmul.burst",
-                               .unit = "/us",
-                               .ours = "10000 tells of relu(acc + row(bias)), 64 x 64 of bfloat16, until all are done",
-                               .raw = "10000 of cublasLtMatmul, one by one, and cuStreamSynchronize",
-                               .goal = {goal::kind::ratio_at_least, 10},
-                               .run = run_burst};
-const measure gpu_matmul_warm{.name = "gpu.matmul.plan.warm",
-                              .unit = "ms",
-                              .ours = "the first product of a worker, whose plan is on disk",
-                              .raw = "the first cublasLtMatmul of a process, with cublasLtCreate and its search",
-                              .goal = {goal::kind::at_most_above_raw, 5},
-                              .run = run_warm};
 
 }  // namespace troupe::bench

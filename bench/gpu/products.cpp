@@ -77,7 +77,12 @@ figures run_large(const settings& s) {
   return f;
 }
 
-figures run_burst(const settings& s) {
+}  // namespace
+
+figures run_gpu_sgemm_2048(const settings& s) { return run_large<float, 2048, 400>(s); }
+figures run_gpu_hgemm_8192(const settings& s) { return run_large<half, 8192, 100>(s); }
+
+figures run_gpu_burst(const settings& s) {
   constexpr int products = 10'000;
   constexpr std::int64_t n = 32, size = n * n;
   raw_side raw(s);
@@ -104,28 +109,5 @@ figures run_burst(const settings& s) {
   }
   return f;
 }
-
-}  // namespace
-
-const measure gpu_sgemm_2048{.name = "gpu.sgemm.2048",
-                             .unit = "TFLOP/s",
-                             .ours = "400 of blas::gemm<float> queued, 2048 x 2048, until the last is done",
-                             .raw = "400 of cublasSgemm, and cuStreamSynchronize",
-                             .goal = {goal::kind::ratio_at_least, 0.995},
-                             .run = run_large<float, 2048, 400>};
-
-const measure gpu_hgemm_8192{.name = "gpu.hgemm.8192",
-                             .unit = "TFLOP/s",
-                             .ours = "100 of blas::gemm<half> queued, 8192 x 8192, until the last is done",
-                             .raw = "100 of cublasGemmEx, f16 summed in f32 like ours, and cuStreamSynchronize",
-                             .goal = {goal::kind::ratio_at_least, 0.995},
-                             .run = run_large<half, 8192, 100>};
-
-const measure gpu_burst{.name = "gpu.burst",
-                        .unit = "/us",
-                        .ours = "10000 tells of blas::gemm<float>, 32 x 32, independent, until all are done",
-                        .raw = "10000 of cublasSgemm, one by one, and cuStreamSynchronize",
-                        .goal = {goal::kind::ratio_at_least, 20},
-                        .run = run_burst};
 
 }  // namespace troupe::bench

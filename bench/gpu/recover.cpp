@@ -37,57 +37,6 @@ double milliseconds_since_told(device_watch& events) {
   return since;
 }
 
-figures run_standby(const settings& s) {
-  constexpr double most_since_told_ms = 10;
-  const double floor_once = raw_side::milliseconds_to_fault(s);  // throws now if it cannot be measured
-  const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
-  const load clients(*gpu, 2);
-  await_right_answer(*gpu, 0);
-  device_watch events = gpu->watch();
-  wild_pointer fault;
-  std::vector<double> since_told;
-  const pair_of_medians found = interleaved(
-      s.rounds(21),
-      [&] {
-        const double all = recovery(*gpu, 1, fault);
-        since_told.push_back(milliseconds_since_told(events));
-        return all;
-      },
-      [&] { return raw_side::milliseconds_to_fault(s); }, [&] { since_told.clear(); });
-  const double reported = median(since_told), longest = percentile(since_told, 1);
-  figures f{.ours = found.ours, .raw = found.raw};
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "from the report to the right answer: %.2f ms, longest %.2f ms; the first floor measured: "
-                "%.0f ms",
-                reported, longest, floor_once);
-  f.note = text;
-  // The kernel's log may report a fault while the GPU serves no process yet, long before the driver reports it.
-  if (reported > most_since_told_ms && found.ours > found.raw)
-    f.missed = "from the report to the first right answer <= 10 ms, or before raw has detected the fault";
-  for (const double t : since_told)
-    if (t < 0) f.objection = "a recovery without a reported fault";
-  if (clients.objectionable()) f.objection = "a client got a wrong answer, or an error that no fault excuses";
-  return f;
-}
-
-figures run_cold(const settings& s) {
-  const device_under_test gpu(
-      s, {.when_full = when_full::wait, .libraries = libraries, .standbys = 0, .restarts = no_budget});
-  const load clients(*gpu, 2);
-  return figures_of(recoveries(*gpu, 0, s.rounds(15), wild_pointer()), clients, 0);
-}
-
-figures run_hang(const settings& s) {
-  const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
-  const load clients(*gpu, 1);
-  std::uint64_t number = 0;
-  const auto hang = [&](const device& d) {
-    d.tell(faults::hang{.number = ++number}, {.run_timeout = milliseconds(100)});
-  };
-  return figures_of(recoveries(*gpu, 1, s.rounds(21), hang), clients, 0);
-}
-
 // Asks a device for answers continuously, and records the longest time without an answer.
 class pulse {
  public:
@@ -154,71 +103,63 @@ figures run_broken(const settings& s) {
   return f;
 }
 
-constexpr const char* stall = "the longest that a program beside it had no answer: the GPU's own stall";
-
 }  // namespace
 
-const measure gpu_recover_standby{
-    .name = "gpu.recover.standby",
-    .unit = "ms",
-    .ours =
-        "from the launch of a wild pointer under load to the first right answer; if later than raw, <= 10 after the "
-        "report",
-    .raw = "from the same launch, in a process without Troupe, until cuStreamQuery reports the fault",
-    .goal = {goal::kind::at_most_above_raw, 15},
-    .run = run_standby};
+figures run_gpu_recover_standby(const settings& s) {
+  constexpr double most_since_told_ms = 10;
+  const double floor_once = raw_side::milliseconds_to_fault(s);  // throws now if it cannot be measured
+  const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
+  const load clients(*gpu, 2);
+  await_right_answer(*gpu, 0);
+  device_watch events = gpu->watch();
+  wild_pointer fault;
+  std::vector<double> since_told;
+  const pair_of_medians found = interleaved(
+      s.rounds(21),
+      [&] {
+        const double all = recovery(*gpu, 1, fault);
+        since_told.push_back(milliseconds_since_told(events));
+        return all;
+      },
+      [&] { return raw_side::milliseconds_to_fault(s); }, [&] { since_told.clear(); });
+  const double reported = median(since_told), longest = percentile(since_told, 1);
+  figures f{.ours = found.ours, .raw = found.raw};
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "from the report to the right answer: %.2f ms, longest %.2f ms; the first floor measured: "
+                "%.0f ms",
+                reported, longest, floor_once);
+  f.note = text;
+  // The kernel's log may report a fault while the GPU serves no process yet, long before the driver reports it.
+  if (reported > most_since_told_ms && found.ours > found.raw)
+    f.missed = "from the report to the first right answer <= 10 ms, or before raw has detected the fault";
+  for (const double t : since_told)
+    if (t < 0) f.objection = "a recovery without a reported fault";
+  if (clients.objectionable()) f.objection = "a client got a wrong answer, or an error that no fault excuses";
+  return f;
+}
 
-const measure gpu_recover_cold{.name = "gpu.recover.cold",
-                               .unit = "ms",
-                               .ours = "the same without a standby",
-                               .raw = "",
-                               .goal = {goal::kind::ours_at_most, 1500},
-                               .run = run_cold};
+figures run_gpu_recover_cold(const settings& s) {
+  const device_under_test gpu(
+      s, {.when_full = when_full::wait, .libraries = libraries, .standbys = 0, .restarts = no_budget});
+  const load clients(*gpu, 2);
+  return figures_of(recoveries(*gpu, 0, s.rounds(15), wild_pointer()), clients, 0);
+}
 
-const measure gpu_recover_hang{.name = "gpu.recover.hang",
-                               .unit = "ms",
-                               .ours =
-                                   "from the launch of a kernel that never ends, run_timeout 100 ms, to the first "
-                                   "right answer",
-                               .raw = "",
-                               .goal = {goal::kind::ours_at_most, 300},
-                               .run = run_hang};
+figures run_gpu_recover_hang(const settings& s) {
+  const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
+  const load clients(*gpu, 1);
+  std::uint64_t number = 0;
+  const auto hang = [&](const device& d) {
+    d.tell(faults::hang{.number = ++number}, {.run_timeout = milliseconds(100)});
+  };
+  return figures_of(recoveries(*gpu, 1, s.rounds(21), hang), clients, 0);
+}
 
-const measure gpu_recover_trap{.name = "gpu.recover.trap",
-                               .unit = "ms",
-                               .ours = "from the launch of a trap under load to the first right answer",
-                               .raw = stall,
-                               .goal = {goal::kind::ours_at_most, 25},
-                               .run = run_broken<faults::illegal_instruction, 50>};
-
-const measure gpu_recover_assert{.name = "gpu.recover.assert",
-                                 .unit = "ms",
-                                 .ours = "from the launch of a failed assertion under load to the first right answer",
-                                 .raw = stall,
-                                 .goal = {goal::kind::ours_at_most, 25},
-                                 .run = run_broken<faults::failed_assertion, 50>};
-
-const measure gpu_recover_misaligned{
-    .name = "gpu.recover.misaligned",
-    .unit = "ms",
-    .ours = "from the launch of a misaligned access under load to the first right answer",
-    .raw = stall,
-    .goal = {goal::kind::at_most_above_raw, 10},
-    .run = run_broken<faults::floating_point_trap>};
-
-const measure gpu_recover_shared{
-    .name = "gpu.recover.shared",
-    .unit = "ms",
-    .ours = "from the launch of an access beyond shared memory under load to the first right answer",
-    .raw = stall,
-    .goal = {goal::kind::at_most_above_raw, 10},
-    .run = run_broken<faults::shared_memory_overflow>};
-
-const measure gpu_recover_address{.name = "gpu.recover.address",
-                                  .unit = "ms",
-                                  .ours = "from the launch of a wild pointer under load to the first right answer",
-                                  .raw = stall,
-                                  .goal = {goal::kind::at_most_above_raw, 10},
-                                  .run = run_broken<faults::segmentation_fault>};
+figures run_gpu_recover_trap(const settings& s) { return run_broken<faults::illegal_instruction, 50>(s); }
+figures run_gpu_recover_assert(const settings& s) { return run_broken<faults::failed_assertion, 50>(s); }
+figures run_gpu_recover_misaligned(const settings& s) { return run_broken<faults::floating_point_trap>(s); }
+figures run_gpu_recover_shared(const settings& s) { return run_broken<faults::shared_memory_overflow>(s); }
+figures run_gpu_recover_address(const settings& s) { return run_broken<faults::segmentation_fault>(s); }
 
 }  // namespace troupe::bench

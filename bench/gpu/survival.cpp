@@ -69,38 +69,6 @@ std::uint64_t count_wrong(const pattern& numbers, const buffer<std::uint32_t>& i
   }
 }
 
-figures run_sealed(const settings& s) {
-  constexpr std::uint32_t seed = 77;
-  const extent words = std::int64_t{2} << 30;
-  const int faults = s.rounds(50);
-  const device_under_test gpu(s, fault_tolerant());
-  const pattern numbers(*gpu);
-  const auto sealed = gpu->alloc<std::uint32_t>(words, {.sealable = true});
-  numbers.write(sealed, seed);
-  seal(*gpu, sealed).get().value();
-  figures f;
-  const auto compare_all = [&] { f.ours += static_cast<double>(count_wrong(numbers, sealed, seed)); };
-  compare_all();
-  if (f.ours != 0) throw bad_result(error(reaction::fatal, "bench", "the pattern was not written"));
-
-  const auto by_kind = faults_of_all_kinds(*gpu, faults, compare_all);
-  // Counts kernels that write to the sealed memory itself.
-  int refused = 0, wild = 0;
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    await_standbys(*gpu, 1);
-    auto blow = faults::wild_write::over(sealed.slice(words - 1024, 1024));
-    blow.pattern = 0xdead0000u + i;
-    refused += !gpu->ask(blow).get();
-    ++wild;
-    compare_all();
-  }
-  f.note = cat(faults, " faults: ", text_of(by_kind), "; and ", wild,
-               " kernels that write into it. All of it is compared on the device after each");
-  if (refused != wild) f.objection = "a kernel could write into sealed memory";
-  if (!sealed.readable() || !sealed.sealed()) f.objection = "the sealed memory is stale";
-  return f;
-}
-
 // Writes and compares continuously, on a device without faults. Its kernels take longer than the time in which a worker
 // must prove, after an alarm of the GPU, that it has not caused the fault.
 class bystander {
@@ -146,7 +114,41 @@ class bystander {
   std::thread thread_;
 };
 
-figures run_bystander(const settings& s) {
+}  // namespace
+
+figures run_gpu_sealed(const settings& s) {
+  constexpr std::uint32_t seed = 77;
+  const extent words = std::int64_t{2} << 30;
+  const int faults = s.rounds(50);
+  const device_under_test gpu(s, fault_tolerant());
+  const pattern numbers(*gpu);
+  const auto sealed = gpu->alloc<std::uint32_t>(words, {.sealable = true});
+  numbers.write(sealed, seed);
+  seal(*gpu, sealed).get().value();
+  figures f;
+  const auto compare_all = [&] { f.ours += static_cast<double>(count_wrong(numbers, sealed, seed)); };
+  compare_all();
+  if (f.ours != 0) throw bad_result(error(reaction::fatal, "bench", "the pattern was not written"));
+
+  const auto by_kind = faults_of_all_kinds(*gpu, faults, compare_all);
+  // Counts kernels that write to the sealed memory itself.
+  int refused = 0, wild = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    await_standbys(*gpu, 1);
+    auto blow = faults::wild_write::over(sealed.slice(words - 1024, 1024));
+    blow.pattern = 0xdead0000u + i;
+    refused += !gpu->ask(blow).get();
+    ++wild;
+    compare_all();
+  }
+  f.note = cat(faults, " faults: ", text_of(by_kind), "; and ", wild,
+               " kernels that write into it. All of it is compared on the device after each");
+  if (refused != wild) f.objection = "a kernel could write into sealed memory";
+  if (!sealed.readable() || !sealed.sealed()) f.objection = "the sealed memory is stale";
+  return f;
+}
+
+figures run_gpu_bystander(const settings& s) {
   const int faults = s.rounds(200);
   const device_under_test broken(s, fault_tolerant()), other(s, {.libraries = {"jit", "faults"}, .restarts = 0});
   bystander beside(*other);
@@ -163,23 +165,5 @@ figures run_bystander(const settings& s) {
   if (beside.right() == 0) f.objection = "the other device gave no answer";
   return f;
 }
-
-}  // namespace
-
-const measure gpu_sealed{.name = "gpu.sealed",
-                         .unit = "words",
-                         .ours = "wrong words in 8 GiB of sealed memory, after 50 faults of all kinds",
-                         .raw = "",
-                         .goal = {goal::kind::ours_at_most, 0},
-                         .run = run_sealed};
-
-const measure gpu_bystander{.name = "gpu.bystander",
-                            .unit = "answers",
-                            .ours =
-                                "errors and wrong answers of a second device, with its own process, on the "
-                                "same GPU while the first has faults of all kinds",
-                            .raw = "",
-                            .goal = {goal::kind::ours_at_most, 0},
-                            .run = run_bystander};
 
 }  // namespace troupe::bench

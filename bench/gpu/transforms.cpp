@@ -100,7 +100,9 @@ void compare(const settings& s, raw_side& raw, const device& gpu, const char* na
   ++all.count;
 }
 
-figures run_large(const settings& s) {
+}  // namespace
+
+figures run_gpu_fft_c2c(const settings& s) {
   raw_side raw(s);
   const device_under_test gpu(s, {.libraries = {"fft"}, .wait = wait_policy::latency});
   totals all;
@@ -114,7 +116,7 @@ figures run_large(const settings& s) {
   return f;
 }
 
-figures run_small(const settings& s) {
+figures run_gpu_fft_small(const settings& s) {
   constexpr int count = 10'000;
   constexpr std::int64_t n = 256;
   raw_side raw(s);
@@ -134,7 +136,7 @@ figures run_small(const settings& s) {
   return f;
 }
 
-figures run_ask(const settings& s) {
+figures run_gpu_fft_ask(const settings& s) {
   constexpr int n = 8, each = 1000;
   raw_side raw(s);
   const device_under_test gpu(s, {.libraries = {"fft"}, .wait = wait_policy::latency});
@@ -158,29 +160,5 @@ figures run_ask(const settings& s) {
   f.objection = difference(gpu->download(to).get().value(), theirs, n);
   return f;
 }
-
-}  // namespace
-
-const measure gpu_fft_c2c{
-    .name = "gpu.fft.c2c",
-    .unit = "TFLOP/s",
-    .ours = "fft::c2c<complex64> queued, long, three-dimensional and prime transforms: the geometric mean",
-    .raw = "as many of cufftExecC2C, and cuStreamSynchronize",
-    .goal = {goal::kind::ratio_at_least, 0.99},
-    .run = run_large};
-
-const measure gpu_fft_small{.name = "gpu.fft.small",
-                            .unit = "/us",
-                            .ours = "10000 tells of fft::c2c<complex64>, 256 points, until all are done",
-                            .raw = "10000 of cufftExecC2C, one by one, and cuStreamSynchronize",
-                            .goal = {goal::kind::ratio_at_least, 10},
-                            .run = run_small};
-
-const measure gpu_fft_ask{.name = "gpu.fft.ask",
-                          .unit = "us",
-                          .ours = "ask(fft::c2c<complex64>).get() of 8 points, both sides awake",
-                          .raw = "cufftExecC2C, cuStreamWriteValue64 to host memory, and polling it",
-                          .goal = {goal::kind::at_most_above_raw, 2},
-                          .run = run_ask};
 
 }  // namespace troupe::bench

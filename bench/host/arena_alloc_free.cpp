@@ -70,7 +70,9 @@ double replace(Make make, std::vector<Block>& blocks, const std::vector<std::uin
   return static_cast<double>(now_ns() - start) / per_round;
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_arena_alloc_free(const settings& s) {
   const device_under_test gpu(s, {.memory_limit = std::uint64_t{4} << 30});
   std::mt19937_64 random(20240607);
   const auto first = random_sizes(4 * live, random);
@@ -104,14 +106,5 @@ figures run(const settings& s) {
   if (now.failed_allocations != 0) f.objection = cat(now.failed_allocations, " allocations failed");
   return f;
 }
-
-}  // namespace
-
-const measure arena_alloc_free{.name = "arena.alloc_free",
-                               .unit = "ns",
-                               .ours = "alloc and free of one more buffer while 100000 live",
-                               .raw = "malloc and free of the same sizes, as many live",
-                               .goal = {goal::kind::ours_at_most, 100},
-                               .run = run};
 
 }  // namespace troupe::bench

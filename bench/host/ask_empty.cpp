@@ -54,9 +54,11 @@ std::string text(const char* where, const found& f) {
   return out;
 }
 
+}  // namespace
+
 // Measures with both processes on one core, where every wake is a context switch, and with each on a core of its own,
 // which may have to be woken, too. Returns the worse ratio.
-figures run_blocked(const settings& s) {
+figures run_ask_empty_blocked(const settings& s) {
   const device_under_test gpu(s, {.wait = wait_policy::efficient});
   ping_pong bare(false);
   const found one = measure_at(placement::where::one_core, s, gpu, bare, 300);
@@ -68,28 +70,12 @@ figures run_blocked(const settings& s) {
   return f;
 }
 
-figures run_spinning(const settings& s) {
+figures run_ask_empty_spinning(const settings& s) {
   if (usable_cores() < 2) throw bad_result(error(reaction::unsupported, "bench", "one core: waiting never spins here"));
   const device_under_test gpu(s, {.wait = wait_policy::latency});
   ping_pong bare(true);
   const found two = measure_at(placement::where::two_cores, s, gpu, bare, 1000);
   return {.ours = two.medians.ours, .raw = two.medians.raw, .note = text("on two cores", two)};
 }
-
-}  // namespace
-
-const measure ask_empty_blocked{.name = "ask.empty.blocked",
-                                .unit = "us",
-                                .ours = "ping().get(), both sides asleep when they wait (wait_policy::efficient)",
-                                .raw = "two bare processes, a futex each",
-                                .goal = {goal::kind::ratio_at_most, 1.5},
-                                .run = run_blocked};
-
-const measure ask_empty_spinning{.name = "ask.empty.spinning",
-                                 .unit = "us",
-                                 .ours = "ping().get(), both sides awake (wait_policy::latency)",
-                                 .raw = "two bare processes, each polling a word",
-                                 .goal = {goal::kind::ours_at_most, 2},
-                                 .run = run_spinning};
 
 }  // namespace troupe::bench

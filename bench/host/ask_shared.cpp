@@ -76,7 +76,9 @@ std::string text(const char* where, const policies& all) {
   return out;
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_ask_shared(const settings& s) {
   if (usable_cores() < 2) throw bad_result(error(reaction::unsupported, "bench", "one core: waiting never spins here"));
   policies all{{{wait_policy::latency, nullptr}, {wait_policy::balanced, nullptr}, {wait_policy::efficient, nullptr}}};
   for (policy_under_test& p : all) p.gpu = std::make_unique<device_under_test>(s, device_options{.wait = p.policy});
@@ -102,14 +104,5 @@ figures run(const settings& s) {
   }
   return worst;
 }
-
-}  // namespace
-
-const measure ask_shared{.name = "ask.shared",
-                         .unit = "us",
-                         .ours = "ping().get() on shared cores, with the worst wait_policy",
-                         .raw = "the same with wait_policy::efficient",
-                         .goal = {goal::kind::ratio_at_most, 2},
-                         .run = run};
 
 }  // namespace troupe::bench

@@ -46,7 +46,9 @@ class burst {
   std::vector<blas::gemm<float>> requests_;
 };
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_blas_burst(const settings& s) {
   burst together(s, true), alone(s, false);
   const pair_of_medians found = interleaved(s.rounds(51), [&] { return together.run(); }, [&] { return alone.run(); });
   figures f{.ours = found.ours, .raw = found.raw};
@@ -56,14 +58,5 @@ figures run(const settings& s) {
     if (v != 2 * n) f.objection = "the products are wrong";
   return f;
 }
-
-}  // namespace
-
-const measure blas_burst{.name = "blas.burst",
-                         .unit = "/us",
-                         .ours = "4096 asks of an independent 16 x 16 blas::gemm<float>, all answers awaited",
-                         .raw = "the same on a device with coalescing off",
-                         .goal = {goal::kind::ratio_at_least, 1},
-                         .run = run};
 
 }  // namespace troupe::bench

@@ -28,8 +28,13 @@ figures dgemm(const settings& s) {
   return f;
 }
 
+}  // namespace
+
+figures run_blas_dgemm_1024(const settings& s) { return dgemm<1024>(s); }
+figures run_blas_dgemm_2048(const settings& s) { return dgemm<2048>(s); }
+
 // Compares with the processor's peak, because both sides of the other measures could be far below it.
-figures dgemm_and_peak(const settings& s) {
+figures run_blas_dgemm_peak(const settings& s) {
   constexpr int n = 2048;
   const int threads = usable_cores();
   const device_under_test gpu(s, {.libraries = {"blas"}});
@@ -58,7 +63,7 @@ figures dgemm_and_peak(const settings& s) {
   return f;
 }
 
-figures sgemv(const settings& s) {
+figures run_blas_gemv_4096(const settings& s) {
   constexpr int n = 4096;
   const openblas bare;
   const device_under_test gpu(s, {.libraries = {"blas"}});
@@ -71,7 +76,7 @@ figures sgemv(const settings& s) {
   return f;
 }
 
-figures saxpy(const settings& s) {
+figures run_blas_axpy_1e6(const settings& s) {
   constexpr int n = 1'000'000;
   const openblas bare;
   const device_under_test gpu(s, {.libraries = {"blas"}});
@@ -83,38 +88,5 @@ figures saxpy(const settings& s) {
   f.objection = difference(gpu->download(y).get().value(), to, 1e-2);
   return f;
 }
-
-}  // namespace
-
-const measure blas_dgemm_1024{.name = "blas.dgemm.1024",
-                              .unit = "GFLOP/s",
-                              .ours = "ask(blas::gemm<double>).get(), 1024 x 1024",
-                              .raw = "cblas_dgemm of the same OpenBLAS, called here",
-                              .goal = {goal::kind::ratio_at_least, 0.98},
-                              .run = dgemm<1024>};
-const measure blas_dgemm_2048{.name = "blas.dgemm.2048",
-                              .unit = "GFLOP/s",
-                              .ours = "ask(blas::gemm<double>).get(), 2048 x 2048",
-                              .raw = "cblas_dgemm of the same OpenBLAS, called here",
-                              .goal = {goal::kind::ratio_at_least, 0.99},
-                              .run = dgemm<2048>};
-const measure blas_dgemm_peak{.name = "blas.dgemm.peak",
-                              .unit = "GFLOP/s",
-                              .ours = "ask(blas::gemm<double>).get(), 2048 x 2048",
-                              .raw = "the processor's peak: multiplications and additions in registers, on all cores",
-                              .goal = {goal::kind::ratio_at_least, 0.7},
-                              .run = dgemm_and_peak};
-const measure blas_gemv_4096{.name = "blas.gemv.4096",
-                             .unit = "GFLOP/s",
-                             .ours = "10 of blas::gemv<float> queued, 4096 x 4096, until the last is done",
-                             .raw = "10 calls of cblas_sgemv of the same OpenBLAS here",
-                             .goal = {goal::kind::ratio_at_least, 0.95},
-                             .run = sgemv};
-const measure blas_axpy_1e6{.name = "blas.axpy.1e6",
-                            .unit = "GFLOP/s",
-                            .ours = "50 of blas::axpy<float> queued, a million elements, until the last is done",
-                            .raw = "50 calls of cblas_saxpy of the same OpenBLAS here",
-                            .goal = {goal::kind::ratio_at_least, 0.95},
-                            .run = saxpy};
 
 }  // namespace troupe::bench

@@ -78,7 +78,9 @@ std::string digits(double v) {
   return text;
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_blas_small(const settings& s) {
   const openblas bare;
   totals all;
   std::string note = "the least ratio of each size:";
@@ -98,16 +100,5 @@ figures run(const settings& s) {
   if (all.least < 0.9) f.missed = all.least_of + " is slower than OpenBLAS: " + digits(all.least);
   return f;
 }
-
-}  // namespace
-
-const measure blas_small{.name = "blas.small",
-                         .unit = "GFLOP/s",
-                         .ours =
-                             "our own kernel for small products: the geometric mean of 4 x 4 to 64 x 64, float and "
-                             "double, with and without transposing",
-                         .raw = "cblas_sgemm and cblas_dgemm of the same OpenBLAS, on one core",
-                         .goal = {goal::kind::ratio_at_least, 1},
-                         .run = run};
 
 }  // namespace troupe::bench

@@ -83,7 +83,9 @@ void every_header(const fs::path& script, figures& f) {
   if (slowest > 0.5) f.missed = "a public header alone takes more than 0.5 s";
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_compile_umbrella(const settings& s) {
   const fs::path headers = headers_for(s);
   const temporary_folder work;
   const fs::path ours = work.path() / "with.cpp", raw = work.path() / "without.cpp";
@@ -105,14 +107,5 @@ figures run(const settings& s) {
   }
   return f;
 }
-
-}  // namespace
-
-const measure compile_umbrella{.name = "compile.umbrella",
-                               .unit = "s",
-                               .ours = "compiling <troupe/troupe.hpp> and one gemm with -O2, processor time",
-                               .raw = "compiling <memory>, <span>, <string>, <vector> only",
-                               .goal = {goal::kind::ours_at_most, 1.5},
-                               .run = run};
 
 }  // namespace troupe::bench

@@ -16,7 +16,9 @@ constexpr std::size_t bytes = std::size_t{256} << 20;
 
 double gigabytes_per_second(std::int64_t ns) { return 2. * bytes / static_cast<double>(ns); }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_copy_roundtrip(const settings& s) {
   const device_under_test gpu(s);
   std::vector<std::uint64_t> from(bytes / 8), middle(bytes / 8), to(bytes / 8);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = i * 0x9e37'79b9'7f4a'7c15;
@@ -57,14 +59,5 @@ figures run(const settings& s) {
   f.note = note;
   return f;
 }
-
-}  // namespace
-
-const measure copy_roundtrip{.name = "copy.roundtrip",
-                             .unit = "GB/s",
-                             .ours = "upload and download of 256 MiB of ordinary memory, awaited",
-                             .raw = "memcpy both ways on one core; ours uses two cores if there are two",
-                             .goal = {goal::kind::ratio_at_least, 0.85},
-                             .run = run};
 
 }  // namespace troupe::bench

@@ -132,20 +132,12 @@ class comparison {
   int left_out_ = 0;
 };
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_dnn_conv_host(const settings& s) {
   comparison all(s);
   for (std::size_t i = 0; i < std::size(resnet50); i += s.quick ? 6 : 1) all.add(resnet50[i]);
   return all.total();
 }
-
-}  // namespace
-
-const measure dnn_conv_host{
-    .name = "dnn.conv.host",
-    .unit = "GFLOP/s",
-    .ours = "convolutions of ResNet-50 and gradients, 8 images of float, channels last: the sum",
-    .raw = "oneDNN's primitives for the same layouts, which copy the filters as ours do",
-    .goal = {goal::kind::ratio_at_least, 0.95},
-    .run = run};
 
 }  // namespace troupe::bench

@@ -6,23 +6,14 @@
 #include <filesystem>
 
 namespace troupe::bench {
-namespace {
+namespace {}  // namespace
 
-figures run(const settings& s) {
+figures run_doctor(const settings& s) {
   const std::filesystem::path program =
       std::filesystem::path(s.runtime_folder).parent_path().parent_path() / "bin" / "troupe";
   std::vector<double> times;
   for (int i = 0; i < s.rounds(5); ++i) times.push_back(run_program({program.string(), "doctor"}).wall_seconds);
   return {.ours = median(std::move(times))};
 }
-
-}  // namespace
-
-const measure doctor{.name = "doctor",
-                     .unit = "s",
-                     .ours = "troupe doctor, from start to end",
-                     .raw = "nothing: it has no counterpart",
-                     .goal = {goal::kind::ours_at_most, 1},
-                     .run = run};
 
 }  // namespace troupe::bench

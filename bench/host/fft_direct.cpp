@@ -90,7 +90,9 @@ void compare(const settings& s, const ducc& bare, const device_under_test& gpu, 
   ++all.count;
 }
 
-figures run_large(const settings& s) {
+}  // namespace
+
+figures run_fft_c2c(const settings& s) {
   const ducc bare(s);
   const device_under_test gpu(s, {.libraries = {"fft"}});
   totals all;
@@ -105,7 +107,7 @@ figures run_large(const settings& s) {
   return f;
 }
 
-figures run_smallest(const settings& s) {
+figures run_fft_ask(const settings& s) {
   constexpr int n = 8, each = 1000;
   const ducc bare(s);
   const device_under_test gpu(s, {.libraries = {"fft"}, .wait = wait_policy::latency});
@@ -124,20 +126,5 @@ figures run_smallest(const settings& s) {
     if (z != complex64(1, 0)) f.objection = "the transform of an impulse is not 1 everywhere";
   return f;
 }
-
-}  // namespace
-
-const measure fft_c2c{.name = "fft.c2c",
-                      .unit = "GFLOP/s",
-                      .ours = "fft::c2c of long, many, three-dimensional and prime transforms: the geometric mean",
-                      .raw = "the same ducc0, called here on as many threads",
-                      .goal = {goal::kind::ratio_at_least, 0.95},
-                      .run = run_large};
-const measure fft_ask{.name = "fft.ask",
-                      .unit = "us",
-                      .ours = "ask(fft::c2c).get() of 8 points, both sides awake",
-                      .raw = "the same ducc0, called here",
-                      .goal = {goal::kind::at_most_above_raw, 2},
-                      .run = run_smallest};
 
 }  // namespace troupe::bench

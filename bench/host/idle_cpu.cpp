@@ -26,7 +26,9 @@ void work(const device& gpu) {
   gpu.download(x).then([](result<std::vector<float>> r) { return r.has_value(); }).get().value();
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_idle_cpu(const settings& s) {
   const device_under_test gpu(s);
   const ping_pong asleep(false);
   const int worker = gpu->statistics().worker_pid.value(), us = ::getpid(), other = asleep.peer_pid();
@@ -42,14 +44,5 @@ figures run(const settings& s) {
   std::snprintf(note, sizeof note, "application %.3f ms, worker %.3f ms", us_ms, worker_ms);
   return {.ours = std::max(us_ms, worker_ms), .raw = ms_between(other_before, other_after), .note = note};
 }
-
-}  // namespace
-
-const measure idle_cpu{.name = "idle.cpu",
-                       .unit = "ms",
-                       .ours = "processor time in 5 s without requests, the larger of application and worker",
-                       .raw = "a process sleeping on a futex",
-                       .goal = {goal::kind::ours_at_most, 1},
-                       .run = run};
 
 }  // namespace troupe::bench

@@ -31,7 +31,9 @@ double milliseconds_until_ready(const settings& s, kernel::image_source& from) {
   return took;
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_jit_cache_hit(const settings& s) {
   const temporary_folder cache;  // filled by the compile below
   ::setenv("TROUPE_CACHE", cache.path().c_str(), 1);
   auto from = kernel::image_source::unknown;
@@ -47,14 +49,5 @@ figures run(const settings& s) {
   if (!hits) f.objection = "the program was not taken from the cache on disk";
   return f;
 }
-
-}  // namespace
-
-const measure jit_cache_hit{.name = "jit.cache.hit",
-                            .unit = "ms",
-                            .ours = "jit::compile until it can be launched in another process, from the cache on disk",
-                            .raw = "the first time, when the compiler must run",
-                            .goal = {goal::kind::ours_at_most, 5},
-                            .run = run};
 
 }  // namespace troupe::bench

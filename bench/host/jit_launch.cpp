@@ -11,9 +11,9 @@
 #include <troupe/cuda_on_host/loader.hpp>
 
 namespace troupe::bench {
-namespace {
+namespace {}  // namespace
 
-figures run(const settings& s) {
+figures run_jit_launch(const settings& s) {
   constexpr int launches = 2000;
   const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});
   const jit::program program = jit::compile(*gpu, {.source = "__global__ void nothing() {}", .name = "nothing.cu"});
@@ -43,14 +43,5 @@ figures run(const settings& s) {
   if (status != TROUPE_HOST_OK) f.objection = "the kernel did not run";
   return f;
 }
-
-}  // namespace
-
-const measure jit_launch{.name = "jit.launch",
-                         .unit = "us",
-                         .ours = "ask(jit::launch).get() of an empty kernel, one block, both sides awake",
-                         .raw = "a call of the same compiled function in this process",
-                         .goal = {goal::kind::ours_at_most, 2},
-                         .run = run};
 
 }  // namespace troupe::bench

@@ -80,7 +80,9 @@ class kernel_under_test {
   jit::launch request_;
 };
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_jit_saxpy(const settings& s) {
   loop_fn* const loop = compiled_loop();
   const auto from = random_floats(n, 1);
   const auto start = random_floats(n, 2);
@@ -113,15 +115,5 @@ figures run(const settings& s) {
   f.ours = all.ours, f.raw = all.raw;
   return f;
 }
-
-}  // namespace
-
-const measure jit_saxpy{
-    .name = "jit.saxpy.1e7",
-    .unit = "GB/s",
-    .ours = "5 launches of a CUDA kernel over ten million elements on all cores, until the last is done",
-    .raw = "5 runs of the same loop compiled by g++ -O3 -march=native, which runs on one",
-    .goal = {goal::kind::ratio_at_least, 0.8},
-    .run = run};
 
 }  // namespace troupe::bench

@@ -65,7 +65,9 @@ class products {
   jit::launch request_;
 };
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_jit_tile_gemm(const settings& s) {
   const device_under_test gpu(s, {.libraries = {"jit"}});
   const auto x = random_floats(n * n, 1), y = random_floats(n * n, 2);
   const auto a = uploaded(*gpu, x), b = uploaded(*gpu, y);
@@ -93,15 +95,5 @@ figures run(const settings& s) {
   }
   return f;
 }
-
-}  // namespace
-
-const measure jit_tile_gemm{
-    .name = "jit.tile_gemm.512",
-    .unit = "GFLOP/s",
-    .ours = "a kernel with __shared__ tiles and __syncthreads, 512 x 512, split at its barriers",
-    .raw = "the same with a fiber for each thread, switched at each barrier",
-    .goal = {goal::kind::ratio_at_least, 10},
-    .run = run};
 
 }  // namespace troupe::bench

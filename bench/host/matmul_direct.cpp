@@ -36,16 +36,6 @@ struct operands {
   const buffer<float> a, b, c, bias;
 };
 
-figures plain(const settings& s) {
-  const openblas bare;
-  const operands o(s);
-  std::vector<float> z(n * n);
-  figures f = against(s, o.gpu, 15, times, work, o.product(acc),
-                      [&] { bare.gemm(false, false, n, o.x.data(), o.y.data(), z.data()); });
-  f.objection = difference(o.gpu->download(o.c).get().value(), z, 1e-2);
-  return f;
-}
-
 template <bool Gelu>
 figures with_epilogue(const settings& s) {
   const operands o(s);
@@ -56,23 +46,17 @@ figures with_epilogue(const settings& s) {
 
 }  // namespace
 
-const measure matmul_f32{.name = "matmul.f32.1024",
-                         .unit = "GFLOP/s",
-                         .ours = "4 of matmul::multiplication queued, 1024 x 1024 of float",
-                         .raw = "4 of cblas_sgemm",
-                         .goal = {goal::kind::ratio_at_least, 0.95},
-                         .run = plain};
-const measure matmul_bias_relu{.name = "matmul.bias_relu.1024",
-                               .unit = "GFLOP/s",
-                               .ours = "4 of relu(acc + row(bias)) queued, 1024 x 1024 of float",
-                               .raw = "4 of the product alone",
-                               .goal = {goal::kind::ratio_at_least, 1 / 1.05},
-                               .run = with_epilogue<false>};
-const measure matmul_bias_gelu{.name = "matmul.bias_gelu.1024",
-                               .unit = "GFLOP/s",
-                               .ours = "4 of gelu(acc + row(bias)) queued, 1024 x 1024 of float",
-                               .raw = "4 of the product alone",
-                               .goal = {goal::kind::ratio_at_least, 1 / 1.05},
-                               .run = with_epilogue<true>};
+figures run_matmul_f32(const settings& s) {
+  const openblas bare;
+  const operands o(s);
+  std::vector<float> z(n * n);
+  figures f = against(s, o.gpu, 15, times, work, o.product(acc),
+                      [&] { bare.gemm(false, false, n, o.x.data(), o.y.data(), z.data()); });
+  f.objection = difference(o.gpu->download(o.c).get().value(), z, 1e-2);
+  return f;
+}
+
+figures run_matmul_bias_relu(const settings& s) { return with_epilogue<false>(s); }
+figures run_matmul_bias_gelu(const settings& s) { return with_epilogue<true>(s); }
 
 }  // namespace troupe::bench

@@ -22,19 +22,31 @@ void kill(const device& gpu) {
     throw bad_result(error(reaction::fatal, "bench", "there was no worker to kill"));
 }
 
-figures run_standby(const settings& s) {
+double round_trip_us(const device& gpu) {
+  std::vector<double> all;
+  for (int i = 0; i < 500; ++i) {
+    const std::int64_t start = now_ns();
+    gpu.ping().get().value();
+    all.push_back(static_cast<double>(now_ns() - start) / 1e3);
+  }
+  return median(std::move(all));
+}
+
+}  // namespace
+
+figures run_recover_standby(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .restarts = no_budget});
   const load clients(*gpu, 2);
   return figures_of(recoveries(*gpu, 1, s.rounds(200), kill), clients, 20);
 }
 
-figures run_cold(const settings& s) {
+figures run_recover_cold(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .standbys = 0, .restarts = no_budget});
   const load clients(*gpu, 2);
   return figures_of(recoveries(*gpu, 0, s.rounds(60), kill), clients, 0);
 }
 
-figures run_hang(const settings& s) {
+figures run_recover_hang(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .restarts = no_budget});
   const load clients(*gpu, 1);  // one client, so that the request that hangs has a core to itself
   std::uint64_t number = 0;
@@ -45,7 +57,7 @@ figures run_hang(const settings& s) {
                     clients, 0);
 }
 
-figures run_steady(const settings& s) {
+figures run_recover_steady(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .restarts = no_budget});
   load clients(*gpu, 4);
   await_right_answer(*gpu, 0);
@@ -66,17 +78,7 @@ figures run_steady(const settings& s) {
   return f;
 }
 
-double round_trip_us(const device& gpu) {
-  std::vector<double> all;
-  for (int i = 0; i < 500; ++i) {
-    const std::int64_t start = now_ns();
-    gpu.ping().get().value();
-    all.push_back(static_cast<double>(now_ns() - start) / 1e3);
-  }
-  return median(std::move(all));
-}
-
-figures run_cost(const settings& s) {
+figures run_supervise_cost(const settings& s) {
   const device_under_test with(s, {.wait = wait_policy::latency}),
       without(s,
               {.wait = wait_policy::latency, .standbys = 0, .restarts = 0, .heartbeat_timeout = time_span::for_ever()});
@@ -90,43 +92,5 @@ figures run_cost(const settings& s) {
   if (events.missed() != 0 || with->statistics().generation != 1) f.objection = "its worker was replaced meanwhile";
   return f;
 }
-
-}  // namespace
-
-const measure recover_standby{.name = "recover.standby",
-                              .unit = "ms",
-                              .ours = "from kill -9 of the worker under load to the first right answer",
-                              .raw = "",
-                              .goal = {goal::kind::ours_at_most, 5},
-                              .run = run_standby};
-
-const measure recover_cold{.name = "recover.cold",
-                           .unit = "ms",
-                           .ours = "the same without a standby",
-                           .raw = "",
-                           .goal = {goal::kind::ours_at_most, 150},
-                           .run = run_cold};
-
-const measure recover_hang{
-    .name = "recover.hang",
-    .unit = "ms",
-    .ours = "from sending a request that never ends, run_timeout 100 ms, to the first right answer",
-    .raw = "",
-    .goal = {goal::kind::ours_at_most, 120},
-    .run = run_hang};
-
-const measure recover_steady{.name = "recover.steady",
-                             .unit = "answers/ms",
-                             .ours = "right answers to four clients while the worker is killed once a second",
-                             .raw = "the same without kills",
-                             .goal = {goal::kind::ratio_at_least, 0.9},
-                             .run = run_steady};
-
-const measure supervise_cost{.name = "supervise.cost",
-                             .unit = "us",
-                             .ours = "ping().get() with a standby, heartbeats and a watch",
-                             .raw = "the same without any of them",
-                             .goal = {goal::kind::ratio_at_most, 1.02},
-                             .run = run_cost};
 
 }  // namespace troupe::bench

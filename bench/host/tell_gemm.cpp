@@ -167,19 +167,7 @@ figures run_with(const settings& s, bool asks) {
 
 }  // namespace
 
-const measure tell_gemm{
-    .name = "tell.gemm",
-    .unit = "ns",
-    .ours = "the caller's time for one validated tell(blas::gemm<float>), 16 x 16, the worker awake",
-    .raw = "the same plain struct through a bare single-producer queue to another thread",
-    .goal = {goal::kind::ours_at_most, 150},
-    .run = [](const settings& s) { return run_with(s, false); }};
-
-const measure ask_gemm{.name = "ask.gemm",
-                       .unit = "ns",
-                       .ours = "the caller's time for one ask of the same request, whose answer it does not await",
-                       .raw = "the same as of tell.gemm",
-                       .goal = {goal::kind::ours_at_most, 200},
-                       .run = [](const settings& s) { return run_with(s, true); }};
+figures run_tell_gemm(const settings& s) { return run_with(s, false); }
+figures run_ask_gemm(const settings& s) { return run_with(s, true); }
 
 }  // namespace troupe::bench

@@ -64,7 +64,9 @@ std::string unexpected(const settings& s, const found& f, cutlass::kernel_source
   return cat("the kernel came from ", name_of(f.info.kernel), ", not from ", name_of(expected));
 }
 
-figures run_cold(const settings& s) {
+}  // namespace
+
+figures run_cutlass_compile_cold(const settings& s) {
   std::vector<double> whole, compiler;
   figures f;
   for (int i = 0; i < s.rounds(5); ++i) {
@@ -83,7 +85,7 @@ figures run_cold(const settings& s) {
   return f;
 }
 
-figures run_second(const settings& s) {
+figures run_cutlass_compile_second(const settings& s) {
   const empty_cache cache;
   const found cold = multiply_in_new_worker(s);
   if (cold.info.kernel == cutlass::kernel_source::prebuilt)
@@ -99,7 +101,7 @@ figures run_second(const settings& s) {
   return f;
 }
 
-figures run_prebuilt(const settings& s) {
+figures run_cutlass_compile_prebuilt(const settings& s) {
   std::vector<double> ms;
   const empty_cache cache;
   for (int i = 0; i < s.rounds(7); ++i) {
@@ -114,7 +116,7 @@ figures run_prebuilt(const settings& s) {
 }
 
 // The microseconds of a request, until its answer arrives.
-figures run_known(const settings& s) {
+figures run_cutlass_compile_known(const settings& s) {
   const device_under_test gpu(s, {.libraries = {"cutlass", "blas"}, .wait = wait_policy::latency});
   constexpr int n = 128;
   const int each = s.engine == "host" ? 20 : 1000;  // tests use the host engine
@@ -146,7 +148,7 @@ figures run_known(const settings& s) {
 
 // The microseconds of the first product of each size, beside the second, until the answer arrives. The sizes differ in
 // m alone, as those of a language model do from step to step.
-figures run_new_size(const settings& s) {
+figures run_cutlass_compile_new_size(const settings& s) {
   const device_under_test gpu(s, for_cutlass());
   const bool on_host = s.engine == "host";  // tests use the host engine
   const std::int64_t sizes = on_host ? 4 : 56, step = on_host ? 3 : 64, most = sizes * step, n = on_host ? 16 : 4096;
@@ -178,41 +180,5 @@ figures run_new_size(const settings& s) {
                 *std::max_element(first.begin(), first.end()));
   return {.ours = median(std::move(first)), .raw = median(std::move(second)), .note = text};
 }
-
-}  // namespace
-
-const measure cutlass_compile_cold{.name = "cutlass.compile.cold",
-                                   .unit = "s",
-                                   .ours = "cutlass::prepare of one kind of product in a new worker, nothing on disk",
-                                   .raw = "nothing",
-                                   .goal = {goal::kind::ours_at_most, 2},
-                                   .run = run_cold};
-const measure cutlass_compile_second{
-    .name = "cutlass.compile.second",
-    .unit = "ms",
-    .ours = "the first cutlass::gemm of a worker, to its answer; its kernel is on disk",
-    .raw = "the same without the kernel on disk",
-    .goal = {goal::kind::ours_at_most, 50},
-    .run = run_second};
-const measure cutlass_compile_prebuilt{
-    .name = "cutlass.compile.prebuilt",
-    .unit = "ms",
-    .ours = "the first cutlass::gemm of a worker; its kernel is built into the engine",
-    .raw = "nothing",
-    .goal = {goal::kind::ours_at_most, 5},
-    .run = run_prebuilt};
-const measure cutlass_compile_known{.name = "cutlass.compile.known",
-                                    .unit = "us",
-                                    .ours = "ask(cutlass::gemm).get() of a known plan, 128 x 128 of half, both awake",
-                                    .raw = "ask(blas::gemm<half>).get()",
-                                    .goal = {goal::kind::at_most_above_raw, 1},
-                                    .run = run_known};
-const measure cutlass_compile_new_size{
-    .name = "cutlass.compile.new_size",
-    .unit = "us",
-    .ours = "ask(cutlass::gemm).get() of a new m with known kernels, n = k = 4096 of bfloat16, both awake",
-    .raw = "the same again",
-    .goal = {goal::kind::at_most_above_raw, 100},
-    .run = run_new_size};
 
 }  // namespace troupe::bench

@@ -132,28 +132,10 @@ figures run(const settings& s) {
   return f;
 }
 
-constexpr const char* raw_call = "cudnnBackendExecute with the fastest engine that cuDNN recommends";
-
 }  // namespace
 
-const measure cutlass_conv_forward{
-    .name = "cutlass.conv.resnet50.forward",
-    .unit = "TFLOP/s",
-    .ours = "cutlass::conv_forward of each convolution of ResNet-50, 64 images in f16, channels last: geometric mean",
-    .raw = raw_call,
-    .goal = {goal::kind::ratio_at_least, 0.95},
-    .run = run<convolution_result::y>};
-const measure cutlass_conv_data_gradient{.name = "cutlass.conv.resnet50.data_gradient",
-                                         .unit = "TFLOP/s",
-                                         .ours = "cutlass::conv_data_gradient of the same: geometric mean",
-                                         .raw = raw_call,
-                                         .goal = {goal::kind::ratio_at_least, 0.9},
-                                         .run = run<convolution_result::dx>};
-const measure cutlass_conv_weight_gradient{.name = "cutlass.conv.resnet50.weight_gradient",
-                                           .unit = "TFLOP/s",
-                                           .ours = "cutlass::conv_weight_gradient of the same: geometric mean",
-                                           .raw = raw_call,
-                                           .goal = {goal::kind::ratio_at_least, 0.9},
-                                           .run = run<convolution_result::dfilters>};
+figures run_cutlass_conv_forward(const settings& s) { return run<convolution_result::y>(s); }
+figures run_cutlass_conv_data_gradient(const settings& s) { return run<convolution_result::dx>(s); }
+figures run_cutlass_conv_weight_gradient(const settings& s) { return run<convolution_result::dfilters>(s); }
 
 }  // namespace troupe::bench

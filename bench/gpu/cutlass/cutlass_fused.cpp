@@ -11,7 +11,7 @@ namespace troupe::bench {
 namespace {
 
 // How much faster one fused kernel must be than a product and a second kernel.
-constexpr double than_apart = 1.2;
+constexpr double than_apart = cutlass_fused_swiglu.goal.limit;
 
 template <raw_matmul_type Type, raw_matmul_epilogue Epilogue, bool Fast = false>
 figures run(const settings& s) {
@@ -44,32 +44,17 @@ figures run(const settings& s) {
 
 }  // namespace
 
-const measure cutlass_fused_gelu{
-    .name = "cutlass.fused.gelu_aux",
-    .unit = "TFLOP/s",
-    .ours = "gelu_tanh(store(aux, acc + row(bias))) of bfloat16, two shapes, measured plans: geometric mean",
-    .raw = "cublasLtMatmul with CUBLASLT_EPILOGUE_GELU_AUX_BIAS",
-    .goal = {goal::kind::ratio_at_least, 1},
-    .run = run<raw_matmul_type::bf16, raw_matmul_epilogue::bias_gelu_aux>};
-const measure cutlass_fused_swiglu{.name = "cutlass.fused.swiglu",
-                                   .unit = "TFLOP/s",
-                                   .ours = "silu(left) * right of bfloat16, two shapes, measured plans: geometric mean",
-                                   .raw = "cublasLtMatmul, and a kernel that reads both halves",
-                                   .goal = {goal::kind::ratio_at_least, than_apart},
-                                   .run = run<raw_matmul_type::bf16, raw_matmul_epilogue::swiglu>};
-const measure cutlass_fused_rows{
-    .name = "cutlass.fused.sum_rows",
-    .unit = "TFLOP/s",
-    .ours = "sum_rows(sums, acc + load(c)) of bfloat16, two shapes, measured plans: geometric mean",
-    .raw = "cublasLtMatmul with beta = 1, and a kernel that sums rows",
-    .goal = {goal::kind::ratio_at_least, than_apart},
-    .run = run<raw_matmul_type::bf16, raw_matmul_epilogue::sum_rows>};
-const measure cutlass_fused_amax{
-    .name = "cutlass.fused.amax",
-    .unit = "TFLOP/s",
-    .ours = "quantize<e4m3>(absmax_all(largest, acc), scale) of e4m3, two shapes, measured plans: geometric mean",
-    .raw = "cublasLtMatmul with CUBLASLT_MATMUL_DESC_AMAX_D_POINTER; if it refuses, a product and a kernel",
-    .goal = {goal::kind::ratio_at_least, 1},
-    .run = run<raw_matmul_type::fp8_to_fp8, raw_matmul_epilogue::quantize, true>};
+figures run_cutlass_fused_gelu(const settings& s) {
+  return run<raw_matmul_type::bf16, raw_matmul_epilogue::bias_gelu_aux>(s);
+}
+figures run_cutlass_fused_swiglu(const settings& s) {
+  return run<raw_matmul_type::bf16, raw_matmul_epilogue::swiglu>(s);
+}
+figures run_cutlass_fused_rows(const settings& s) {
+  return run<raw_matmul_type::bf16, raw_matmul_epilogue::sum_rows>(s);
+}
+figures run_cutlass_fused_amax(const settings& s) {
+  return run<raw_matmul_type::fp8_to_fp8, raw_matmul_epilogue::quantize, true>(s);
+}
 
 }  // namespace troupe::bench

@@ -42,7 +42,9 @@ cutlass::gemm_grouped request_of(const mixture& of, const matrix_copies& a, cons
   return {.a = a.matrix(0), .b = weights, .d = d.matrix<out_any>(0), .sizes = sizes};
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_cutlass_grouped(const settings& s) {
   const mixture of = s.engine == "host" ? small : published;
   const device_under_test gpu(s, for_cutlass());
   raw_side raw(s);
@@ -81,15 +83,5 @@ figures run(const settings& s) {
     f.objection = "the products differ: " + wrong;
   return f;
 }
-
-}  // namespace
-
-const measure cutlass_grouped{
-    .name = "cutlass.grouped",
-    .unit = "TFLOP/s",
-    .ours = "cutlass::gemm_grouped of 65536 tokens for 128 experts, skewed, k = 2048, n = 1536, a measured plan",
-    .raw = "the faster of cublasGemmGroupedBatchedEx and a loop of cublasLtMatmul",
-    .goal = {goal::kind::ratio_at_least, 1.15},
-    .run = run};
 
 }  // namespace troupe::bench

@@ -12,7 +12,8 @@
 namespace troupe::bench {
 namespace {
 
-constexpr double least_of_each = 0.97;
+// Each size must reach the ratio that is the goal of a measure with a single size.
+constexpr double least_of_each = cutlass_s8.goal.limit;
 
 std::string ratio_text(const pair_of_medians& rates) {
   char text[32];
@@ -77,53 +78,13 @@ figures run_models(const settings& s) {
 
 }  // namespace
 
-const measure cutlass_bf16{.name = "cutlass.bf16",
-                           .unit = "TFLOP/s",
-                           .ours = "cutlass::gemm of bfloat16, 2048, 4096, 8192, 16384, measured plans: geometric mean",
-                           .raw = "cublasLtMatmul with its heuristic's first algorithm",
-                           .goal = {goal::kind::ratio_at_least, 1},
-                           .run = run_sizes<raw_matmul_type::bf16>};
-const measure cutlass_f16{.name = "cutlass.f16",
-                          .unit = "TFLOP/s",
-                          .ours = "cutlass::gemm of half, 2048, 4096, 8192, 16384, measured plans: geometric mean",
-                          .raw = "cublasLtMatmul with its heuristic's first algorithm",
-                          .goal = {goal::kind::ratio_at_least, 1},
-                          .run = run_sizes<raw_matmul_type::f16>};
-const measure cutlass_fp8_fast{.name = "cutlass.fp8.8192.fast",
-                               .unit = "TFLOP/s",
-                               .ours = "cutlass::gemm of e4m3 to bfloat16, accumulation::fast, a measured plan",
-                               .raw = "cublasLtMatmul with CUBLASLT_MATMUL_DESC_FAST_ACCUM",
-                               .goal = {goal::kind::ratio_at_least, 1},
-                               .run = run_8192<raw_matmul_type::fp8, true>};
-const measure cutlass_fp8_promoted{.name = "cutlass.fp8.8192.promoted",
-                                   .unit = "TFLOP/s",
-                                   .ours = "cutlass::gemm of e4m3 to bfloat16, accumulation::precise, a measured plan",
-                                   .raw = "cublasLtMatmul, which promotes sums on the way",
-                                   .goal = {goal::kind::ratio_at_least, 1},
-                                   .run = run_8192<raw_matmul_type::fp8>};
-const measure cutlass_s8{.name = "cutlass.s8.8192",
-                         .unit = "TOP/s",
-                         .ours = "cutlass::gemm of i8 to i32, a measured plan",
-                         .raw = "cublasLtMatmul with CUBLAS_COMPUTE_32I",
-                         .goal = {goal::kind::ratio_at_least, least_of_each},
-                         .run = run_8192<raw_matmul_type::s8>};
-const measure cutlass_tf32{.name = "cutlass.tf32.8192",
-                           .unit = "TFLOP/s",
-                           .ours = "cutlass::gemm of float by tf32, a measured plan",
-                           .raw = "cublasLtMatmul with CUBLAS_COMPUTE_32F_FAST_TF32",
-                           .goal = {goal::kind::ratio_at_least, least_of_each},
-                           .run = run_8192<raw_matmul_type::tf32>};
-const measure cutlass_models{.name = "cutlass.models.measured",
-                             .unit = "TFLOP/s",
-                             .ours = "products of 30 layers of language models, bfloat16, measured: geometric mean",
-                             .raw = "cublasLtMatmul with its heuristic's first algorithm",
-                             .goal = {goal::kind::ratio_at_least, 1},
-                             .run = run_models<true>};
-const measure cutlass_models_model{.name = "cutlass.models.model",
-                                   .unit = "TFLOP/s",
-                                   .ours = "the same with the cost model's first plan, whatever was measured before",
-                                   .raw = "cublasLtMatmul with its heuristic's first algorithm",
-                                   .goal = {goal::kind::ratio_at_least, 0.95},
-                                   .run = run_models<false>};
+figures run_cutlass_bf16(const settings& s) { return run_sizes<raw_matmul_type::bf16>(s); }
+figures run_cutlass_f16(const settings& s) { return run_sizes<raw_matmul_type::f16>(s); }
+figures run_cutlass_fp8_fast(const settings& s) { return run_8192<raw_matmul_type::fp8, true>(s); }
+figures run_cutlass_fp8_promoted(const settings& s) { return run_8192<raw_matmul_type::fp8>(s); }
+figures run_cutlass_s8(const settings& s) { return run_8192<raw_matmul_type::s8>(s); }
+figures run_cutlass_tf32(const settings& s) { return run_8192<raw_matmul_type::tf32>(s); }
+figures run_cutlass_models(const settings& s) { return run_models<true>(s); }
+figures run_cutlass_models_model(const settings& s) { return run_models<false>(s); }
 
 }  // namespace troupe::bench

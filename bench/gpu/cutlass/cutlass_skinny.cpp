@@ -12,8 +12,6 @@
 namespace troupe::bench {
 namespace {
 
-constexpr double goal_of_bandwidth = 0.9;
-
 struct extents_of_weights {
   std::int64_t n, k, block;  ///< `block`: elements along k that share a scale
 };
@@ -129,7 +127,9 @@ void add_with_raw(case_list& all, const settings& s, const device& gpu, raw_matm
   all.add(name, bytes, 1, seconds, both.difference(both.problem.count - 1));
 }
 
-figures run(const settings& s) {
+}  // namespace
+
+figures run_cutlass_skinny(const settings& s) {
   const bool small = s.engine == "host";
   const device_under_test gpu(s, for_cutlass());
   raw_side raw(s);
@@ -150,17 +150,7 @@ figures run(const settings& s) {
       all.add(cat("m = ", m), w.bytes, 1, seconds, w.difference());
     }
   }
-  return all.total(goal_of_bandwidth);
+  return all.total(cutlass_skinny.goal.limit);
 }
-
-}  // namespace
-
-const measure cutlass_skinny{
-    .name = "cutlass.skinny",
-    .unit = "GB/s",
-    .ours = "cutlass::gemm of 1 to 64 rows with n = k = 8192, measured plans: bytes of all operands, the sum",
-    .raw = "a kernel that reads as many bytes, 16 at a time",
-    .goal = {goal::kind::ratio_at_least, goal_of_bandwidth},
-    .run = run};
 
 }  // namespace troupe::bench
