@@ -14,104 +14,58 @@ class level2 : public blas_numerics {
  protected:
   static constexpr int rounds = 200;
 
-  // What all tests share: x, y and the factors. `multiply(alpha, beta, x, incx, y, incy)` runs the request; `meant` is
-  // the full matrix that `a` represents.
-  struct vectors {
-    std::int64_t incx, incy;
-    stored<T> x, y;
-    T alpha, beta;
+  using parameters = request_parameters<T>;
+
+  struct operands {
+    stored<T> a, x, y;
   };
-  vectors vectors_for(stored<T>& a, std::int64_t nx, std::int64_t ny) {
-    const std::int64_t incx = increment(), incy = increment();
-    vectors v{incx, incy, stored<T>(vector_of(nx, incx)), stored<T>(vector_of(ny, incy)), factor<T>(), factor<T>()};
+  operands operands_for(const parameters& p, const layout& a, std::int64_t nx, std::int64_t ny) {
+    operands o{stored<T>(a), stored<T>(vector_of(nx, p.incx)), stored<T>(vector_of(ny, p.incy))};
     // If a factor is 0, its operand is not read: it stays NaN.
-    if (!(v.alpha == T(0))) a.fill(random), v.x.fill(random);
-    if (!(v.beta == T(0))) v.y.fill(random);
-    return v;
+    if (!(p.alpha == T(0))) o.a.fill(random), o.x.fill(random);
+    if (!(p.beta == T(0))) o.y.fill(random);
+    return o;
   }
+  // `meant` is the full matrix that A represents.
   template <class R>
-  void expect_product(const R& r, const stored<T>& a, const dense& meant, vectors& v) {
-    expect(r, v.y, reference::product(v.alpha, meant, v.x.now(), v.beta, v.y.now()), a, v.x);
+  void expect_product(const R& r, const parameters& p, const dense& meant, operands& o) {
+    expect(r, o.y, reference::product(p.alpha, meant, o.x.now(), p.beta, o.y.now()), o.a, o.x);
   }
 
   template <template <class> class R, bool Hermitian>
+  void expect_symmetric(const parameters& p, const layout& a) {
+    auto o = operands_for(p, a, p.n, p.n);
+    expect_product(make_request<R<T>>(p, o.a, o.x, o.y), p, o.a.now().completed(p.lower(), Hermitian), o);
+  }
+  template <template <class> class R, bool Hermitian>
   void expect_full() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const std::int64_t n = size(100), lda = leading(n);
-      const triangle uplo = any_triangle();
-      stored<T> a(triangle_of(uplo == triangle::lower, false, n, lda));
-      auto v = vectors_for(a, n, n);
-      expect_product(R<T>{.a = a,
-                          .x = v.x,
-                          .y = v.y,
-                          .n = n,
-                          .uplo = uplo,
-                          .alpha = given(v.alpha),
-                          .beta = given(v.beta),
-                          .lda = written(lda, n),
-                          .incx = written(v.incx, 1),
-                          .incy = written(v.incy, 1)},
-                     a, a.now().completed(uplo == triangle::lower, Hermitian), v);
+      const std::int64_t n = size(100);
+      const auto p = any_parameters<T>(n, n);
+      expect_symmetric<R, Hermitian>(p, triangle_of(p.lower(), false, n, p.lda));
     }
   }
   template <template <class> class R, bool Hermitian>
   void expect_band() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const std::int64_t n = size(60), k = random.between(0, n + 2), lda = leading(k + 1);
-      const triangle uplo = any_triangle();
-      stored<T> a(band_triangle(uplo == triangle::lower, false, n, k, lda));
-      auto v = vectors_for(a, n, n);
-      expect_product(R<T>{.a = a,
-                          .x = v.x,
-                          .y = v.y,
-                          .n = n,
-                          .k = k,
-                          .uplo = uplo,
-                          .alpha = given(v.alpha),
-                          .beta = given(v.beta),
-                          .lda = written(lda, k + 1),
-                          .incx = v.incx,
-                          .incy = v.incy},
-                     a, a.now().completed(uplo == triangle::lower, Hermitian), v);
+      const std::int64_t n = size(60), k = random.between(0, n + 2);
+      auto p = any_parameters<T>(n, n, k);
+      p.lda = leading(k + 1);
+      expect_symmetric<R, Hermitian>(p, band_triangle(p.lower(), false, n, k, p.lda));
     }
   }
   template <template <class> class R, bool Hermitian>
   void expect_packed() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
       const std::int64_t n = size(60);
-      const triangle uplo = any_triangle();
-      stored<T> a(packed_triangle(uplo == triangle::lower, false, n));
-      auto v = vectors_for(a, n, n);
-      expect_product(R<T>{.a = a,
-                          .x = v.x,
-                          .y = v.y,
-                          .n = n,
-                          .uplo = uplo,
-                          .alpha = given(v.alpha),
-                          .beta = given(v.beta),
-                          .incx = v.incx,
-                          .incy = v.incy},
-                     a, a.now().completed(uplo == triangle::lower, Hermitian), v);
+      const auto p = any_parameters<T>(n, n);
+      expect_symmetric<R, Hermitian>(p, packed_triangle(p.lower(), false, n));
     }
   }
   void expect_gemv(std::int64_t m, std::int64_t n) {
-    const op trans = any_op();
-    const bool transposed = trans != op::none;
-    const std::int64_t lda = leading(m);
-    stored<T> a(general(m, n, lda));
-    auto v = vectors_for(a, transposed ? m : n, transposed ? n : m);
-    expect_product(gemv<T>{.a = a,
-                           .x = v.x,
-                           .y = v.y,
-                           .m = m,
-                           .n = n,
-                           .trans = trans,
-                           .alpha = given(v.alpha),
-                           .beta = given(v.beta),
-                           .lda = written(lda, m),
-                           .incx = written(v.incx, 1),
-                           .incy = written(v.incy, 1)},
-                   a, apply_op(trans, a.now()), v);
+    const auto p = any_parameters<T>(m, n);
+    auto o = operands_for(p, general(m, n, p.lda), p.size_x(), p.size_y());
+    expect_product(make_request<gemv<T>>(p, o.a, o.x, o.y), p, apply_op(p.trans, o.a.now()), o);
   }
 };
 TYPED_TEST_SUITE(level2, full_elements, element_names);
@@ -131,25 +85,12 @@ TYPED_TEST(level2, gbmv_multiplies_by_a_band) {
   using T = TypeParam;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(60), n = this->size(60), kl = this->random.between(0, m + 2),
-                       ku = this->random.between(0, n + 2), lda = this->leading(kl + ku + 1);
-    const op trans = this->any_op();
-    const bool transposed = trans != op::none;
-    stored<T> a(band(m, n, kl, ku, lda));
-    auto v = this->vectors_for(a, transposed ? m : n, transposed ? n : m);
-    this->expect_product(gbmv<T>{.a = a,
-                                 .x = v.x,
-                                 .y = v.y,
-                                 .m = m,
-                                 .n = n,
-                                 .kl = kl,
-                                 .ku = ku,
-                                 .trans = trans,
-                                 .alpha = this->given(v.alpha),
-                                 .beta = this->given(v.beta),
-                                 .lda = this->written(lda, kl + ku + 1),
-                                 .incx = v.incx,
-                                 .incy = v.incy},
-                         a, apply_op(trans, a.now()), v);
+                       ku = this->random.between(0, n + 2);
+    auto p = this->template any_parameters<T>(m, n);
+    p.lda = this->leading(kl + ku + 1);
+    auto o = this->operands_for(p, band(m, n, kl, ku, p.lda), p.size_x(), p.size_y());
+    const gbmv<T> r{.a = o.a, .x = o.x, .y = o.y, .m = m, .n = n, .kl = kl, .ku = ku};
+    this->expect_product(this->with_options(r, p), p, apply_op(p.trans, o.a.now()), o);
   }
 }
 
@@ -187,27 +128,13 @@ TYPED_TEST(level2, requests_have_the_same_bits_when_coalesced_as_alone) {
   std::vector<gemv<T>> requests;
   for (int i = 0; i < 30; ++i) {
     // Uses extents up to 96 by 96, the largest product that shares a call.
-    const std::int64_t m = this->size(96), n = this->size(96), lda = this->leading(m), incx = this->increment(),
-                       incy = this->increment();
-    const op trans = this->any_op();
-    const bool transposed = trans != op::none;
-    const T alpha = this->template factor<T>(), beta = this->template factor<T>();
-    const layout where_y = vector_of(transposed ? n : m, incy);
-    auto& v = all.emplace_back(one{stored<T>(general(m, n, lda)), stored<T>(vector_of(transposed ? m : n, incx)),
+    const auto p = this->template any_parameters<T>(this->size(96), this->size(96));
+    const layout where_y = vector_of(p.size_y(), p.incy);
+    auto& v = all.emplace_back(one{stored<T>(general(p.m, p.n, p.lda)), stored<T>(vector_of(p.size_x(), p.incx)),
                                    stored<T>(where_y), stored<T>(where_y), dense(0, 0)});
     v.a.fill(this->random), v.x.fill(this->random), v.y.fill(this->random);
     v.alone = v.y, v.before = v.y.now();
-    requests.push_back({.a = v.a,
-                        .x = v.x,
-                        .y = v.y,
-                        .m = m,
-                        .n = n,
-                        .trans = trans,
-                        .alpha = this->given(alpha),
-                        .beta = this->given(beta),
-                        .lda = this->written(lda, m),
-                        .incx = incx,
-                        .incy = incy});
+    requests.push_back(this->template make_request<gemv<T>>(p, v.a, v.x, v.y));
     gemv<T> alone = requests.back();
     alone.y = v.alone;
     this->run(alone);

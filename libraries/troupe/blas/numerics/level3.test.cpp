@@ -17,31 +17,16 @@ class level3 : public blas_numerics {
   template <template <class> class R, bool Hermitian>
   void expect_product() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const std::int64_t m = size(60), n = size(60), ldb = leading(m), ldc = leading(m);
-      const side where = any_side();
-      const triangle uplo = any_triangle();
-      const std::int64_t order = where == side::left ? m : n, lda = leading(order);
-      const bool lower = uplo == triangle::lower;
-      stored<T> a(triangle_of(lower, false, order, lda)), b(general(m, n, ldb)), c(general(m, n, ldc));
-      const T alpha = factor<T>(), beta = factor<T>();
-      if (!(alpha == T(0))) a.fill(random), b.fill(random);
-      if (!(beta == T(0))) c.fill(random);
-      const dense whole = a.now().completed(lower, Hermitian);
-      expect(R<T>{.a = a,
-                  .b = b,
-                  .c = c,
-                  .m = m,
-                  .n = n,
-                  .side = where,
-                  .uplo = uplo,
-                  .alpha = given(alpha),
-                  .beta = given(beta),
-                  .lda = written(lda, order),
-                  .ldb = written(ldb, m),
-                  .ldc = written(ldc, m)},
-             c,
-             where == side::left ? reference::product(alpha, whole, b.now(), beta, c.now())
-                                 : reference::product(alpha, b.now(), whole, beta, c.now()),
+      auto p = any_parameters<T>(size(60), size(60));
+      p.lda = leading(p.order());
+      stored<T> a(triangle_of(p.lower(), false, p.order(), p.lda)), b(general(p.m, p.n, p.ldb)),
+          c(general(p.m, p.n, p.ldc));
+      if (!(p.alpha == T(0))) a.fill(random), b.fill(random);
+      if (!(p.beta == T(0))) c.fill(random);
+      const dense whole = a.now().completed(p.lower(), Hermitian);
+      expect(make_request<R<T>>(p, a, b, c), c,
+             p.left() ? reference::product(p.alpha, whole, b.now(), p.beta, c.now())
+                      : reference::product(p.alpha, b.now(), whole, p.beta, c.now()),
              a, b);
     }
   }
@@ -52,90 +37,43 @@ class level3 : public blas_numerics {
   void expect_update() {
     constexpr bool two = requires { R<T>::ldb; } || requires(R<T> r) { r.b; };
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const std::int64_t n = extent_of_c(), k = size(50), ldc = leading(n);
-      const op trans = Hermitian       ? random.one_of({op::none, op::conjugate_transpose})
-                       : is_complex<T> ? random.one_of({op::none, op::transpose})
-                                       : any_op();
-      const std::int64_t rows = trans == op::none ? n : k, columns = trans == op::none ? k : n, lda = leading(rows),
-                         ldb = leading(rows);
-      const triangle uplo = any_triangle();
-      stored<T> a(general(rows, columns, lda)), b(general(rows, columns, ldb)),
-          c(triangle_of(uplo == triangle::lower, false, n, ldc));
-      const Alpha alpha = factor<Alpha>();
-      const Beta beta = factor<Beta>();
-      if (!(alpha == Alpha(0))) a.fill(random), b.fill(random);
-      if (!(beta == Beta(0))) c.fill(random);
-      const dense left = apply_op(trans, a.now()), right = apply_op(trans, two ? b.now() : a.now());
+      const std::int64_t n = extent_of_c(), k = size(50);
+      auto p = any_parameters<Alpha, Beta>(n, n, k);
+      if (Hermitian || is_complex<T>)
+        p.trans = random.one_of({op::none, Hermitian ? op::conjugate_transpose : op::transpose});
+      const std::int64_t rows = p.transposed() ? k : n, columns = p.transposed() ? n : k;
+      p.lda = leading(rows), p.ldb = leading(rows);
+      stored<T> a(general(rows, columns, p.lda)), b(general(rows, columns, p.ldb)),
+          c(triangle_of(p.lower(), false, n, p.ldc));
+      if (!(p.alpha == Alpha(0))) a.fill(random), b.fill(random);
+      if (!(p.beta == Beta(0))) c.fill(random);
+      const dense left = apply_op(p.trans, a.now()), right = apply_op(p.trans, two ? b.now() : a.now());
       const auto transposed = [](const dense& d) { return Hermitian ? d.transposed().conjugated() : d.transposed(); };
       dense before = c.now();
       if (Hermitian)
         for (std::int64_t j = 0; j < n; ++j) before(j, j).im = 0;
-      answers want = reference::product(alpha, left, transposed(right), beta, before);
-      if (Mirrored) {
-        const answers second =
-            reference::product(Hermitian ? number(alpha).conjugated() : number(alpha), right, transposed(left));
-        c.each([&](auto row, auto column) {
-          expected& e = want(row, column);
-          const expected& f = second(row, column);
-          e = {e.value + f.value, e.magnitude + f.magnitude, e.roundings + f.roundings};
-        });
-      }
-      if (Hermitian)
-        for (std::int64_t j = 0; j < n; ++j) want(j, j).value.im = 0;
+      answers want = reference::product(p.alpha, left, transposed(right), p.beta, before);
+      if (Mirrored)
+        add(want,
+            reference::product(Hermitian ? number(p.alpha).conjugated() : number(p.alpha), right, transposed(left)));
+      if (Hermitian) want = with_real_diagonal(std::move(want));
       if constexpr (two)
-        expect(R<T>{.a = a,
-                    .b = b,
-                    .c = c,
-                    .n = n,
-                    .k = k,
-                    .uplo = uplo,
-                    .trans = trans,
-                    .alpha = given(alpha),
-                    .beta = given(beta),
-                    .lda = written(lda, rows),
-                    .ldb = written(ldb, rows),
-                    .ldc = written(ldc, n)},
-               c, want, a, b);
+        expect(make_request<R<T>>(p, a, b, c), c, want, a, b);
       else
-        expect(R<T>{.a = a,
-                    .c = c,
-                    .n = n,
-                    .k = k,
-                    .uplo = uplo,
-                    .trans = trans,
-                    .alpha = given(alpha),
-                    .beta = given(beta),
-                    .lda = written(lda, rows),
-                    .ldc = written(ldc, n)},
-               c, want, a);
+        expect(make_request<R<T>>(p, a, c), c, want, a);
     }
   }
 
-  struct triangular_matrix {
-    std::int64_t lda;
-    side where;
-    triangle uplo;
-    op trans;
-    diagonal diag;
-    stored<T> a;
-    dense meant;
-  };
-  triangular_matrix any_triangular(std::int64_t m, std::int64_t n) {
-    const side where = any_side();
-    const triangle uplo = any_triangle();
-    const op trans = any_op();
-    const diagonal diag = any_diagonal();
-    const std::int64_t order = where == side::left ? m : n, lda = leading(order);
-    stored<T> a(triangle_of(uplo == triangle::lower, diag == diagonal::unit, order, lda));
-    a.fill(random);
-    dense values = a.now();  // far from singular
-    for (std::int64_t j = 0; j < order; ++j)
-      for (std::int64_t i = 0; i < order; ++i)
-        values(i, j) = i == j ? values(i, j) + number(values(i, j).re < 0 ? -1 : 1)
-                              : values(i, j) * number(wide(1) / static_cast<wide>(order), 0);
-    a.set(values);
-    dense meant = apply_op(trans, diag == diagonal::unit ? a.now().with_unit_diagonal() : a.now());
-    return {lda, where, uplo, trans, diag, std::move(a), std::move(meant)};
+  // Returns parameters for a triangular matrix that multiplies an m by n matrix.
+  request_parameters<T> triangular_parameters(std::int64_t m, std::int64_t n) {
+    auto p = any_parameters<T>(m, n);
+    p.lda = leading(p.order());
+    return p;
+  }
+  stored<T> any_triangular(const request_parameters<T>& p) {
+    stored<T> a(triangle_of(p.lower(), p.unit(), p.order(), p.lda));
+    fill_triangle(a);
+    return a;
   }
 };
 TYPED_TEST_SUITE(level3, full_elements, element_names);
@@ -165,31 +103,16 @@ TYPED_TEST(level3_complex, herkx_updates_a_triangle) {
 TYPED_TEST(level3, trmm_multiplies_into_another_matrix_or_in_place) {
   using T = TypeParam;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t m = this->size(60), n = this->size(60), ldb = this->leading(m);
-    auto t = this->any_triangular(m, n);
+    auto p = this->triangular_parameters(this->size(60), this->size(60));
     const bool in_place = this->random.between(0, 1) == 0;
-    const std::int64_t ldc = in_place ? ldb : this->leading(m);
-    stored<T> b(general(m, n, ldb)), apart(general(m, n, ldc));
+    if (in_place) p.ldc = p.ldb;
+    stored<T> a = this->any_triangular(p), b(general(p.m, p.n, p.ldb)), apart(general(p.m, p.n, p.ldc));
     stored<T>& c = in_place ? b : apart;
-    const T alpha = this->template factor<T>();
-    if (!(alpha == T(0))) b.fill(this->random);
-    const trmm<T> r{.a = t.a,
-                    .b = b,
-                    .c = c,
-                    .m = m,
-                    .n = n,
-                    .side = t.where,
-                    .uplo = t.uplo,
-                    .trans = t.trans,
-                    .diag = t.diag,
-                    .alpha = this->given(alpha),
-                    .lda = this->written(t.lda, t.where == side::left ? m : n),
-                    .ldb = this->written(ldb, m),
-                    .ldc = this->written(ldc, m)};
-    this->expect(r, c,
-                 t.where == side::left ? reference::product(alpha, t.meant, b.now())
-                                       : reference::product(alpha, b.now(), t.meant),
-                 t.a);
+    if (!(p.alpha == T(0))) b.fill(this->random);
+    const dense meant = p.op_of_triangle(a.now());
+    this->expect(this->template make_request<trmm<T>>(p, a, b, c), c,
+                 p.left() ? reference::product(p.alpha, meant, b.now()) : reference::product(p.alpha, b.now(), meant),
+                 a);
     if (!in_place) {
       EXPECT_TRUE(b.untouched());
     }
@@ -199,29 +122,18 @@ TYPED_TEST(level3, trmm_multiplies_into_another_matrix_or_in_place) {
 TYPED_TEST(level3, trsm_solutions_reproduce_their_right_hand_sides) {
   using T = TypeParam;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t m = this->size(90), n = this->size(90), ldb = this->leading(m);
-    auto t = this->any_triangular(m, n);
-    stored<T> b(general(m, n, ldb));
-    const T alpha = this->template factor<T>();
-    if (!(alpha == T(0))) b.fill(this->random);
-    const answers right = reference::product(alpha, b.now(), [&] {
-      dense one(n, n);
+    const auto p = this->triangular_parameters(this->size(90), this->size(90));
+    stored<T> a = this->any_triangular(p), b(general(p.m, p.n, p.ldb));
+    if (!(p.alpha == T(0))) b.fill(this->random);
+    const answers right = reference::product(p.alpha, b.now(), [&] {
+      dense one(p.n, p.n);
       return one.with_unit_diagonal();
     }());
-    const trsm<T> r{.a = t.a,
-                    .b = b,
-                    .m = m,
-                    .n = n,
-                    .side = t.where,
-                    .uplo = t.uplo,
-                    .trans = t.trans,
-                    .diag = t.diag,
-                    .alpha = this->given(alpha),
-                    .lda = this->written(t.lda, t.where == side::left ? m : n),
-                    .ldb = this->written(ldb, m)};
+    const auto r = this->template make_request<trsm<T>>(p, a, b);
     SCOPED_TRACE(this->story(r));
     this->run(r);
-    answers back = t.where == side::left ? reference::product(t.meant, b.now()) : reference::product(b.now(), t.meant);
+    const dense meant = p.op_of_triangle(a.now());
+    answers back = p.left() ? reference::product(meant, b.now()) : reference::product(b.now(), meant);
     bool all = true;
     b.each([&](auto row, auto column) {
       expected& e = back(row, column);
@@ -231,7 +143,7 @@ TYPED_TEST(level3, trsm_solutions_reproduce_their_right_hand_sides) {
     });
     EXPECT_TRUE(all);
     EXPECT_TRUE(b.untouched_outside());
-    EXPECT_TRUE(t.a.untouched());
+    EXPECT_TRUE(a.untouched());
   }
 }
 

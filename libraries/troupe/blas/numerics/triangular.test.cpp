@@ -14,33 +14,20 @@ class triangular : public blas_numerics {
   enum form { full, band, packed };
 
   struct matrix {
-    std::int64_t n, k, lda;
-    triangle uplo;
-    op trans;
-    diagonal diag;
+    request_parameters<T> p;
     stored<T> a;
     dense meant;
   };
   matrix any_matrix(form f) {
-    const std::int64_t n = size(f == full ? 150 : 60), k = f == band ? random.between(0, n + 2) : 0,
-                       lda = leading(f == band ? k + 1 : n);
-    const triangle uplo = any_triangle();
-    const op trans = any_op();
-    const diagonal diag = any_diagonal();
-    const bool lower = uplo == triangle::lower, unit = diag == diagonal::unit;
-    stored<T> a(f == full   ? triangle_of(lower, unit, n, lda)
-                : f == band ? band_triangle(lower, unit, n, k, lda)
-                            : packed_triangle(lower, unit, n));
-    a.fill(random);
-    // Makes the matrix far from singular: otherwise solutions grow without bound.
-    dense values = a.now();
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < n; ++i)
-        values(i, j) = i == j ? values(i, j) + number(values(i, j).re < 0 ? -1 : 1)
-                              : values(i, j) * number(wide(1) / static_cast<wide>(n), 0);
-    a.set(values);
-    dense meant = apply_op(trans, unit ? a.now().with_unit_diagonal() : a.now());
-    return {n, k, lda, uplo, trans, diag, std::move(a), std::move(meant)};
+    const std::int64_t n = size(f == full ? 150 : 60), k = f == band ? random.between(0, n + 2) : 0;
+    auto p = any_parameters<T>(n, n, k);
+    if (f == band) p.lda = leading(k + 1);
+    stored<T> a(f == full   ? triangle_of(p.lower(), p.unit(), n, p.lda)
+                : f == band ? band_triangle(p.lower(), p.unit(), n, k, p.lda)
+                            : packed_triangle(p.lower(), p.unit(), n));
+    fill_triangle(a);
+    dense meant = p.op_of_triangle(a.now());
+    return {p, std::move(a), std::move(meant)};
   }
 
   template <class R>
@@ -53,7 +40,7 @@ class triangular : public blas_numerics {
     const dense right = x.now();
     run(r);
     answers back = reference::product(m.meant, x.now());
-    for (std::int64_t i = 0; i < m.n; ++i) {
+    for (std::int64_t i = 0; i < m.p.n; ++i) {
       back(i).roundings += 4;
       EXPECT_TRUE(one_agrees(as_element<T>(right(i)), back(i))) << "row " << i;
     }
@@ -65,34 +52,9 @@ class triangular : public blas_numerics {
   void each(form f, Expect&& expect_it) {
     for (int i = 0; i < 250 && !HasFailure(); ++i) {
       matrix m = any_matrix(f);
-      const std::int64_t inc = increment();
-      stored<T> x(vector_of(m.n, inc));
+      stored<T> x(vector_of(m.p.n, m.p.incx));
       x.fill(random);
-      if constexpr (requires { R<T>::k; })
-        expect_it(R<T>{.a = m.a,
-                       .x = x,
-                       .n = m.n,
-                       .k = m.k,
-                       .uplo = m.uplo,
-                       .trans = m.trans,
-                       .diag = m.diag,
-                       .lda = written(m.lda, m.k + 1),
-                       .incx = written(inc, 1)},
-                  m, x);
-      else if constexpr (requires { R<T>::lda; })
-        expect_it(R<T>{.a = m.a,
-                       .x = x,
-                       .n = m.n,
-                       .uplo = m.uplo,
-                       .trans = m.trans,
-                       .diag = m.diag,
-                       .lda = written(m.lda, m.n),
-                       .incx = written(inc, 1)},
-                  m, x);
-      else
-        expect_it(
-            R<T>{.a = m.a, .x = x, .n = m.n, .uplo = m.uplo, .trans = m.trans, .diag = m.diag, .incx = written(inc, 1)},
-            m, x);
+      expect_it(make_request<R<T>>(m.p, m.a, x), m, x);
     }
   }
   template <template <class> class R>

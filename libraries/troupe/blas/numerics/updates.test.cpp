@@ -21,21 +21,12 @@ class updates : public blas_numerics {
   template <template <class> class R, bool Conjugated>
   void expect_general() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const std::int64_t m = size(80), n = size(80), lda = leading(m), incx = increment(), incy = increment();
-      stored<T> x(vector_of(m, incx)), y(vector_of(n, incy)), a(general(m, n, lda));
-      const T alpha = factor<T>();
-      if (!(alpha == T(0))) x.fill(random), y.fill(random);
+      const auto p = any_parameters<T>(size(80), size(80));
+      stored<T> x(vector_of(p.m, p.incx)), y(vector_of(p.n, p.incy)), a(general(p.m, p.n, p.lda));
+      if (!(p.alpha == T(0))) x.fill(random), y.fill(random);
       a.fill(random);
-      expect(R<T>{.x = x,
-                  .y = y,
-                  .a = a,
-                  .m = m,
-                  .n = n,
-                  .alpha = given(alpha),
-                  .lda = written(lda, m),
-                  .incx = written(incx, 1),
-                  .incy = written(incy, 1)},
-             a, reference::product(alpha, x.now(), across<Conjugated>(y), 1, a.now()), x, y);
+      expect(make_request<R<T>>(p, x, y, a), a, reference::product(p.alpha, x.now(), across<Conjugated>(y), 1, a.now()),
+             x, y);
     }
   }
 
@@ -43,78 +34,40 @@ class updates : public blas_numerics {
   template <template <class> class R, bool Hermitian, bool Packed, class Factor>
   void expect_rank_1() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const std::int64_t n = size(80), lda = leading(n), incx = increment();
-      const triangle uplo = any_triangle();
-      const bool lower = uplo == triangle::lower;
-      stored<T> x(vector_of(n, incx)), a(Packed ? packed_triangle(lower, false, n) : triangle_of(lower, false, n, lda));
-      const Factor alpha = factor<Factor>();
-      if (!(alpha == Factor(0))) x.fill(random);
+      const std::int64_t n = size(80);
+      const auto p = any_parameters<Factor>(n, n);
+      stored<T> x(vector_of(n, p.incx)), a(triangle_for<Packed>(p));
+      if (!(p.alpha == Factor(0))) x.fill(random);
       a.fill(random);
-      const answers want = reference::product(alpha, x.now(), across<Hermitian>(x), 1, a.now());
-      if constexpr (Packed)
-        expect(R<T>{.x = x, .a = a, .n = n, .uplo = uplo, .alpha = given(alpha), .incx = written(incx, 1)}, a,
-               real_diagonal<Hermitian>(want), x);
-      else
-        expect(R<T>{.x = x,
-                    .a = a,
-                    .n = n,
-                    .uplo = uplo,
-                    .alpha = given(alpha),
-                    .lda = written(lda, n),
-                    .incx = written(incx, 1)},
-               a, real_diagonal<Hermitian>(want), x);
+      const answers want = reference::product(p.alpha, x.now(), across<Hermitian>(x), 1, a.now());
+      expect(make_request<R<T>>(p, x, a), a, real_diagonal<Hermitian>(want), x);
     }
   }
 
   template <template <class> class R, bool Hermitian, bool Packed>
   void expect_rank_2() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const std::int64_t n = size(80), lda = leading(n), incx = increment(), incy = increment();
-      const triangle uplo = any_triangle();
-      const bool lower = uplo == triangle::lower;
-      stored<T> x(vector_of(n, incx)), y(vector_of(n, incy)),
-          a(Packed ? packed_triangle(lower, false, n) : triangle_of(lower, false, n, lda));
-      const T alpha = factor<T>();
-      if (!(alpha == T(0))) x.fill(random), y.fill(random);
+      const std::int64_t n = size(80);
+      const auto p = any_parameters<T>(n, n);
+      stored<T> x(vector_of(n, p.incx)), y(vector_of(n, p.incy)), a(triangle_for<Packed>(p));
+      if (!(p.alpha == T(0))) x.fill(random), y.fill(random);
       a.fill(random);
-      answers want = reference::product(alpha, x.now(), across<Hermitian>(y), 1, a.now());
-      const number other = Hermitian ? number(alpha).conjugated() : number(alpha);
-      const answers second = reference::product(other, y.now(), across<Hermitian>(x));
-      a.each([&](auto r, auto c) {
-        expected& e = want(r, c);
-        e = {e.value + second(r, c).value, e.magnitude + second(r, c).magnitude, e.roundings + second(r, c).roundings};
-      });
-      if constexpr (Packed)
-        expect(R<T>{.x = x,
-                    .y = y,
-                    .a = a,
-                    .n = n,
-                    .uplo = uplo,
-                    .alpha = given(alpha),
-                    .incx = written(incx, 1),
-                    .incy = written(incy, 1)},
-               a, real_diagonal<Hermitian>(want), x, y);
-      else
-        expect(R<T>{.x = x,
-                    .y = y,
-                    .a = a,
-                    .n = n,
-                    .uplo = uplo,
-                    .alpha = given(alpha),
-                    .lda = written(lda, n),
-                    .incx = written(incx, 1),
-                    .incy = written(incy, 1)},
-               a, real_diagonal<Hermitian>(want), x, y);
+      answers want = reference::product(p.alpha, x.now(), across<Hermitian>(y), 1, a.now());
+      const number other = Hermitian ? number(p.alpha).conjugated() : number(p.alpha);
+      add(want, reference::product(other, y.now(), across<Hermitian>(x)));
+      expect(make_request<R<T>>(p, x, y, a), a, real_diagonal<Hermitian>(want), x, y);
     }
   }
 
  private:
+  template <bool Packed, class P>
+  static layout triangle_for(const P& p) {
+    return Packed ? packed_triangle(p.lower(), false, p.n) : triangle_of(p.lower(), false, p.n, p.lda);
+  }
   // Checks that imaginary parts of a Hermitian diagonal count as 0, and that they become exactly 0.
   template <bool Hermitian>
-  answers real_diagonal(answers want) {
-    if (Hermitian)
-      for (std::int64_t i = 0; i < want.rows(); ++i) want(i, i).value.im = 0;
-    return want;
+  static answers real_diagonal(const answers& want) {
+    return Hermitian ? with_real_diagonal(want) : want;
   }
 };
 TROUPE_SUITE_LIKE(updates, updates_full, full_elements);
