@@ -5,77 +5,47 @@
 namespace troupe::whole {
 namespace {
 
-template <class T>
-struct trmv : sized<trmv<T>, blas::trmv<T>> {
-  static blas::trmv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, unit_lower), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
-  }
-  static void expect_right(const device& gpu, const blas::trmv<T>& r, const result<reply_to<blas::trmv<T>>>&) {
-    expect_holds(gpu, r.x, column, numerics::reference::product(unit_triangle<T>(unit_lower), known<T>(column)));
+// Returns a request for a triangular matrix that memory holds as `part`: full, as a band or packed.
+template <class R, class T, const layout& part>
+R vector_request(const device& gpu, extent n) {
+  const auto a = filled<T>(gpu, part), x = filled<T>(gpu, column);
+  if constexpr (requires(const R& r) { r.k; })
+    return {.a = a, .x = x, .n = n, .k = 2, .diag = blas::diagonal::unit};
+  else
+    return {.a = a, .x = x, .n = n, .diag = blas::diagonal::unit};
+}
+
+template <class R, class T, const layout& part>
+struct vector_product : sized<vector_product<R, T, part>, R> {
+  static R make(const device& gpu, extent n) { return vector_request<R, T, part>(gpu, n); }
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
+    expect_holds(gpu, r.x, column, numerics::reference::product(unit_triangle<T>(part), known<T>(column)));
   }
 };
-
 template <class T>
-struct trsv : sized<trsv<T>, blas::trsv<T>> {
-  static blas::trsv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, unit_lower), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
-  }
-  static void expect_right(const device& gpu, const blas::trsv<T>& r, const result<reply_to<blas::trsv<T>>>&) {
+using trmv = vector_product<blas::trmv<T>, T, unit_lower>;
+template <class T>
+using tbmv = vector_product<blas::tbmv<T>, T, unit_band>;
+template <class T>
+using tpmv = vector_product<blas::tpmv<T>, T, unit_packed>;
+
+template <class R, class T, const layout& part>
+struct vector_solution : sized<vector_solution<R, T, part>, R> {
+  static R make(const device& gpu, extent n) { return vector_request<R, T, part>(gpu, n); }
+  static void expect_right(const device& gpu, const R& r, const result<reply_to<R>>&) {
     dense x(size, 1);
     const auto got = content(gpu, r.x);
     for (std::int64_t i = 0; i < size; ++i) x(i) = got[static_cast<std::size_t>(i)];
-    const answers back = numerics::reference::product(unit_triangle<T>(unit_lower), x);
+    const answers back = numerics::reference::product(unit_triangle<T>(part), x);
     for (std::int64_t i = 0; i < size; ++i) EXPECT_EQ(back(i).value, known<T>(column)(i)) << i;
   }
 };
-
 template <class T>
-struct tbmv : sized<tbmv<T>, blas::tbmv<T>> {
-  static blas::tbmv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, unit_band), .x = filled<T>(gpu, column), .n = n, .k = 2, .diag = blas::diagonal::unit};
-  }
-  static void expect_right(const device& gpu, const blas::tbmv<T>& r, const result<reply_to<blas::tbmv<T>>>&) {
-    expect_holds(gpu, r.x, column, numerics::reference::product(unit_triangle<T>(unit_band), known<T>(column)));
-  }
-};
-
+using trsv = vector_solution<blas::trsv<T>, T, unit_lower>;
 template <class T>
-struct tbsv : sized<tbsv<T>, blas::tbsv<T>> {
-  static blas::tbsv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, unit_band), .x = filled<T>(gpu, column), .n = n, .k = 2, .diag = blas::diagonal::unit};
-  }
-  static void expect_right(const device& gpu, const blas::tbsv<T>& r, const result<reply_to<blas::tbsv<T>>>&) {
-    dense x(size, 1);
-    const auto got = content(gpu, r.x);
-    for (std::int64_t i = 0; i < size; ++i) x(i) = got[static_cast<std::size_t>(i)];
-    const answers back = numerics::reference::product(unit_triangle<T>(unit_band), x);
-    for (std::int64_t i = 0; i < size; ++i) EXPECT_EQ(back(i).value, known<T>(column)(i)) << i;
-  }
-};
-
+using tbsv = vector_solution<blas::tbsv<T>, T, unit_band>;
 template <class T>
-struct tpmv : sized<tpmv<T>, blas::tpmv<T>> {
-  static blas::tpmv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, unit_packed), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
-  }
-  static void expect_right(const device& gpu, const blas::tpmv<T>& r, const result<reply_to<blas::tpmv<T>>>&) {
-    expect_holds(gpu, r.x, column, numerics::reference::product(unit_triangle<T>(unit_packed), known<T>(column)));
-  }
-};
-
-template <class T>
-struct tpsv : sized<tpsv<T>, blas::tpsv<T>> {
-  static blas::tpsv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, unit_packed), .x = filled<T>(gpu, column), .n = n, .diag = blas::diagonal::unit};
-  }
-  static void expect_right(const device& gpu, const blas::tpsv<T>& r, const result<reply_to<blas::tpsv<T>>>&) {
-    dense x(size, 1);
-    const auto got = content(gpu, r.x);
-    for (std::int64_t i = 0; i < size; ++i) x(i) = got[static_cast<std::size_t>(i)];
-    const answers back = numerics::reference::product(unit_triangle<T>(unit_packed), x);
-    for (std::int64_t i = 0; i < size; ++i) EXPECT_EQ(back(i).value, known<T>(column)(i)) << i;
-  }
-};
+using tpsv = vector_solution<blas::tpsv<T>, T, unit_packed>;
 
 }  // namespace
 

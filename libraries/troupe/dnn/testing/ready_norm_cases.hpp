@@ -104,6 +104,24 @@ std::vector<written> definition_of_gradient(const R& r, const std::vector<std::i
   };
   return {{g.dx, r.dx}, like(g.dscale, *r.dscale), like(g.doffset, *r.doffset)};
 }
+/// Returns a request for the gradient of a normalization of a tensor in four axes, with two groups if it has groups.
+template <class R>
+R gradient_with(const tensor_source& t, const tensor_source::extents& mean,
+                const tensor_source::extents& inverse_deviation, const tensor_source::extents& scale,
+                const tensor_source::extents& offset) {
+  const tensor_source::extents x{3, 4, 5, 2};
+  R r = [&]() -> R {
+    if constexpr (requires(const R& any) { any.groups; })
+      return {
+          .dy = t(x), .x = t(x), .mean = t(mean), .inverse_deviation = t(inverse_deviation), .dx = t(x), .groups = 2};
+    else
+      return {.dy = t(x), .x = t(x), .mean = t(mean), .inverse_deviation = t(inverse_deviation), .dx = t(x)};
+  }();
+  r.scale = t(scale);
+  r.dscale = t(scale);
+  r.doffset = t(offset);
+  return r;
+}
 template <class R>
 std::vector<change<R>> changes_of_gradient(const tensor_source& t, const std::vector<std::int64_t>& statistics,
                                            const std::vector<std::int64_t>& scale) {
@@ -161,14 +179,7 @@ std::vector<written> definition_of_normalization(const R& r, const normalized& n
 struct batch_norm_backward_case {
   using request = batch_norm_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({3, 4, 5, 2}),
-            .x = t({3, 4, 5, 2}),
-            .mean = t({4}),
-            .inverse_deviation = t({1, 4, 1, 1}),
-            .dx = t({3, 4, 5, 2}),
-            .scale = t({4}),
-            .dscale = t({4}),
-            .doffset = t({1, 4, 1, 1})};
+    return gradient_with<request>(t, {4}, {1, 4, 1, 1}, {4}, {1, 4, 1, 1});
   }
   static std::vector<written> meaning(const request& r) {
     return definition_of_gradient(r, {1, 4, 1, 1}, {1, 4, 1, 1});
@@ -202,15 +213,9 @@ struct layer_norm_forward_case {
 struct layer_norm_backward_case {
   using request = layer_norm_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({3, 4, 5, 2}),
-            .x = t({3, 4, 5, 2}),
-            .mean = t({3, 4}),
-            .inverse_deviation = t({3, 4, 1, 1}),
-            .dx = t({3, 4, 5, 2}),
-            .scale = t({5, 2}),
-            .dscale = t({5, 2}),
-            .doffset = t({1, 1, 5, 2}),
-            .count = 2};
+    request r = gradient_with<request>(t, {3, 4}, {3, 4, 1, 1}, {5, 2}, {1, 1, 5, 2});
+    r.count = 2;
+    return r;
   }
   static std::vector<written> meaning(const request& r) {
     return definition_of_gradient(r, {3, 4, 1, 1}, {1, 1, 5, 2});
@@ -302,15 +307,7 @@ struct group_norm_forward_case {
 struct group_norm_backward_case {
   using request = group_norm_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({3, 4, 5, 2}),
-            .x = t({3, 4, 5, 2}),
-            .mean = t({3, 2}),
-            .inverse_deviation = t({3, 2, 1, 1}),
-            .dx = t({3, 4, 5, 2}),
-            .groups = 2,
-            .scale = t({4}),
-            .dscale = t({4}),
-            .doffset = t({1, 4, 1, 1})};
+    return gradient_with<request>(t, {3, 2}, {3, 2, 1, 1}, {4}, {1, 4, 1, 1});
   }
   static std::vector<written> meaning(const request& r) {
     return definition_of_gradient(r, {3, 2, 1, 1}, {1, 4, 1, 1});
@@ -342,14 +339,7 @@ struct instance_norm_forward_case {
 struct instance_norm_backward_case {
   using request = instance_norm_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({3, 4, 5, 2}),
-            .x = t({3, 4, 5, 2}),
-            .mean = t({3, 4}),
-            .inverse_deviation = t({3, 4, 1, 1}),
-            .dx = t({3, 4, 5, 2}),
-            .scale = t({4}),
-            .dscale = t({4}),
-            .doffset = t({1, 4, 1, 1})};
+    return gradient_with<request>(t, {3, 4}, {3, 4, 1, 1}, {4}, {1, 4, 1, 1});
   }
   static std::vector<written> meaning(const request& r) {
     return definition_of_gradient(r, {3, 4, 1, 1}, {1, 4, 1, 1});
