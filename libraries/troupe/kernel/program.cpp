@@ -50,9 +50,7 @@ void encoded_symbol::add_name(const std::byte* at, const encoded_request& r, std
 program_core::program_core(const device& gpu, std::string name, std::string_view recipe, std::uint64_t log_bytes,
                            void (*drop)(const program_core&))
     : gpu_(library_access(gpu).unscoped()), name_(std::move(name)), drop_(drop) {
-  program_root root{};
-  root.id = next_id();
-  root.log_bytes = log_bytes;
+  program_root root{.id = next_id(), .log_bytes = log_bytes};
   root.recipe_at = aligned(sizeof root);
   root.recipe_bytes = recipe.size();
   root.name_bytes = name_.size();

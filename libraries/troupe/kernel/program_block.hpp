@@ -15,13 +15,13 @@ namespace troupe::kernel {
 struct program_root {
   static constexpr std::uint64_t bytes = 64, state_bytes = 64;
 
-  std::uint64_t id;         ///< never reused
-  std::uint64_t state;      ///< address of the state; the log follows it
-  std::uint64_t log_bytes;  ///< capacity of the log
-  std::uint64_t recipe_at, recipe_bytes;
-  std::uint64_t unloaded;   ///< 1: no worker may build the program any more
-  std::uint64_t cancelled;  ///< 1: the program is no longer wanted, unless it has been built already
-  std::uint64_t name_bytes;
+  std::uint64_t id;             ///< never reused
+  std::uint64_t state = 0;      ///< address of the state; the log follows it
+  std::uint64_t log_bytes = 0;  ///< capacity of the log
+  std::uint64_t recipe_at = 0, recipe_bytes = 0;
+  std::uint64_t unloaded = 0;   ///< 1: no worker may build the program any more
+  std::uint64_t cancelled = 0;  ///< 1: the program is no longer wanted, unless it has been built already
+  std::uint64_t name_bytes = 0;
 };
 static_assert(sizeof(program_root) == program_root::bytes);
 

@@ -18,11 +18,11 @@ struct report_header {
   std::uint64_t number;        ///< counts the reports of a device: 1, 2, 3 …
   std::uint64_t ticket;        ///< ticket of the request that the report is about
   std::uint64_t cause_ticket;  ///< ticket of the request that failed first
-  std::int64_t code;
+  std::int64_t code = 0;
   std::uint32_t slot;
-  std::uint8_t reaction;
-  std::uint8_t chain;  ///< number of entries in the chain
-  std::uint16_t reserved;
+  std::uint8_t reaction = 0;
+  std::uint8_t chain = 0;  ///< number of entries in the chain
+  std::uint16_t reserved = 0;
 };
 inline constexpr std::size_t max_report_bytes = 2048;
 

@@ -22,9 +22,7 @@ class record {
             .cause_ticket = 5,
             .code = -7,
             .slot = 3,
-            .reaction = static_cast<std::uint8_t>(reaction::unsupported),
-            .chain = 0,
-            .reserved = 0};
+            .reaction = static_cast<std::uint8_t>(reaction::unsupported)};
   }
   record& text(std::string_view t) {
     const auto n = static_cast<std::uint16_t>(t.size());

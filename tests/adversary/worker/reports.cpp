@@ -115,14 +115,7 @@ bool write_reports(hostile_worker& w, protocol::report_header (*make)(hostile_wo
 }
 
 protocol::report_header header_for(std::uint64_t number, std::uint64_t ticket, std::uint32_t slot) {
-  return {.number = number,
-          .ticket = ticket,
-          .cause_ticket = ticket,
-          .code = 1,
-          .slot = slot,
-          .reaction = 1,
-          .chain = 0,
-          .reserved = 0};
+  return {.number = number, .ticket = ticket, .cause_ticket = ticket, .code = 1, .slot = slot, .reaction = 1};
 }
 
 // Repeats a well-formed report about one request in flight.

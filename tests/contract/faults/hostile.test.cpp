@@ -59,30 +59,16 @@ TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_detected) {
 TEST_F(hostile, an_empty_report_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        report(c, {.number = 77,
-                   .ticket = 1,
-                   .cause_ticket = 1,
-                   .code = 0,
-                   .slot = 0,
-                   .reaction = 0,
-                   .chain = 0,
-                   .reserved = 0}),
-            c.page().lanes[9].done.store(1), announce(c);
+        report(c, {.number = 77, .ticket = 1, .cause_ticket = 1, .slot = 0}), c.page().lanes[9].done.store(1),
+            announce(c);
       },
       "report");
 }
 TEST_F(hostile, a_report_for_a_slot_outside_the_mailbox_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        report(c, {.number = 1,
-                   .ticket = 1,
-                   .cause_ticket = 1,
-                   .code = 0,
-                   .slot = UINT32_MAX,
-                   .reaction = 0,
-                   .chain = 0,
-                   .reserved = 0}),
-            c.page().lanes[9].done.store(1), announce(c);
+        report(c, {.number = 1, .ticket = 1, .cause_ticket = 1, .slot = UINT32_MAX}), c.page().lanes[9].done.store(1),
+            announce(c);
       },
       "report");
 }
@@ -90,14 +76,7 @@ TEST_F(hostile, a_report_for_a_request_that_left_its_slot_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         const auto [ticket, slot] = *waiting(c).begin();
-        report(c, {.number = 1,
-                   .ticket = ticket + 5,
-                   .cause_ticket = 1,
-                   .code = 0,
-                   .slot = slot,
-                   .reaction = 0,
-                   .chain = 0,
-                   .reserved = 0});
+        report(c, {.number = 1, .ticket = ticket + 5, .cause_ticket = 1, .slot = slot});
         c.page().lanes[9].done.store(1);
         announce(c);
       },
@@ -106,16 +85,7 @@ TEST_F(hostile, a_report_for_a_request_that_left_its_slot_is_detected) {
 TEST_F(hostile, a_report_with_an_invalid_reaction_or_text_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        report(c,
-               {.number = 1,
-                .ticket = 1,
-                .cause_ticket = 1,
-                .code = 0,
-                .slot = 1,
-                .reaction = 200,
-                .chain = 255,
-                .reserved = 0},
-               0);
+        report(c, {.number = 1, .ticket = 1, .cause_ticket = 1, .slot = 1, .reaction = 200, .chain = 255}, 0);
         c.page().lanes[9].done.store(1);
         announce(c);
       },

@@ -54,11 +54,8 @@ TEST_F(hostile, a_second_report_for_a_request_is_detected) {
                  {.number = number,
                   .ticket = ticket,
                   .cause_ticket = ticket,
-                  .code = 0,
                   .slot = slot,
-                  .reaction = static_cast<std::uint8_t>(reaction::context_lost),
-                  .chain = 0,
-                  .reserved = 0},
+                  .reaction = static_cast<std::uint8_t>(reaction::context_lost)},
                  three_empty_texts, &writer);
         announce(c);
       },
@@ -93,11 +90,8 @@ TEST_F(hostile, a_request_that_is_reported_and_never_counted_has_its_time_limit)
   report(*channel, {.number = 1,
                     .ticket = ticket,
                     .cause_ticket = ticket,
-                    .code = 0,
                     .slot = slot,
-                    .reaction = static_cast<std::uint8_t>(reaction::unsupported),
-                    .chain = 0,
-                    .reserved = 0});
+                    .reaction = static_cast<std::uint8_t>(reaction::unsupported)});
   announce(*channel);
   EXPECT_TRUE(is_error(error_of(std::move(fails)), reaction::unsupported, {}));
   const auto got = b.answer().get_for(20s);

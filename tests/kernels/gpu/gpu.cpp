@@ -100,14 +100,7 @@ class on_a_gpu : public testing::Test {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   gpu_limits limits_;
-  program_root root_{.id = 1,
-                     .state = 0,
-                     .log_bytes = 0,
-                     .recipe_at = 0,
-                     .recipe_bytes = 0,
-                     .unloaded = 0,
-                     .cancelled = 0,
-                     .name_bytes = 0};
+  program_root root_{.id = 1};
 };
 
 constexpr const char* source = R"(

@@ -98,11 +98,9 @@ void simulated_worker::write_garbage(random_bits& r) {
       const protocol::report_header head{.number = near(1),
                                          .ticket = ticket,
                                          .cause_ticket = ticket,
-                                         .code = 0,
                                          .slot = slot,
                                          .reaction = static_cast<std::uint8_t>(r.below(8)),
-                                         .chain = static_cast<std::uint8_t>(r.below(3)),
-                                         .reserved = 0};
+                                         .chain = static_cast<std::uint8_t>(r.below(3))};
       std::memcpy(bytes.data(), &head, sizeof head);
       if (const ring_claim c = report_ring_->claim(bytes.size())) {
         std::memcpy(c.data, bytes.data(), bytes.size());

@@ -33,9 +33,9 @@ static_assert(sizeof(encoded_tensor) == 152);
 struct encoded_node {
   static constexpr std::size_t most_inputs = 12, most_outputs = 8;
   op what;
-  std::uint8_t input_count, output_count, unused[5];
-  std::uint16_t inputs[most_inputs], outputs[most_outputs];
-  node_attributes attributes;
+  std::uint8_t input_count = 0, output_count = 0, unused[5] = {};
+  std::uint16_t inputs[most_inputs] = {}, outputs[most_outputs] = {};
+  node_attributes attributes = {};
 
   /// Returns the number of inputs that hold values to compute with, which come first. The other inputs hold positions
   /// or counts: they are i32 in memory, which engines read without conversion.

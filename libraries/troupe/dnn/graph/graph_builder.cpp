@@ -25,13 +25,7 @@ class graph::builder {
     } else if (!to_.refused) {
       const std::uint16_t from = tensor_of(w.what);
       const std::uint16_t to = add_memory(w.to.range(), w.to.shape(), w.to.type(), access_mode::write);
-      add_node({.what = op::write,
-                .input_count = 1,
-                .output_count = 1,
-                .unused = {},
-                .inputs = {from},
-                .outputs = {to},
-                .attributes = {}});
+      add_node({.what = op::write, .input_count = 1, .output_count = 1, .inputs = {from}, .outputs = {to}});
     }
     // The writes of a refused graph are recorded, too, so that later readers of that memory fail.
     const bool is_known = std::any_of(memory_.begin(), memory_.end(), [&](const operand& m) {
@@ -141,7 +135,6 @@ class graph::builder {
     add_node({.what = op::pointwise,
               .input_count = 2,
               .output_count = 1,
-              .unused = {},
               .inputs = {x, zero},
               .outputs = {sum},
               .attributes = node_attributes::of(pointwise_attributes{.function = epilogue::op::add, .unused = {}})});
@@ -172,13 +165,8 @@ class graph::builder {
     const auto known = made_.find(&p);
     if (known != made_.end()) return static_cast<std::uint16_t>(known->second + v.output());
     if (p.what == op::none) return made_[&p] = add_given(p);
-    encoded_node n{.what = p.what,
-                   .input_count = 0,
-                   .output_count = static_cast<std::uint8_t>(p.outputs.size()),
-                   .unused = {},
-                   .inputs = {},
-                   .outputs = {},
-                   .attributes = p.attributes};
+    encoded_node n{
+        .what = p.what, .output_count = static_cast<std::uint8_t>(p.outputs.size()), .attributes = p.attributes};
     for (const value& input : p.inputs) {
       if (to_.refused) break;
       if (detail::is_empty(input))

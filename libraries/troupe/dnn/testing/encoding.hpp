@@ -59,13 +59,10 @@ struct encoding {
   template <class Attributes>
   void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out,
             const Attributes& f) {
-    encoded_node n{what,
-                   static_cast<std::uint8_t>(in.size()),
-                   static_cast<std::uint8_t>(out.size()),
-                   {},
-                   {},
-                   {},
-                   node_attributes::of(f)};
+    encoded_node n{.what = what,
+                   .input_count = static_cast<std::uint8_t>(in.size()),
+                   .output_count = static_cast<std::uint8_t>(out.size()),
+                   .attributes = node_attributes::of(f)};
     std::fill(std::begin(n.inputs), std::end(n.inputs), no_tensor);
     std::fill(std::begin(n.outputs), std::end(n.outputs), no_tensor);
     std::copy(in.begin(), in.end(), n.inputs);

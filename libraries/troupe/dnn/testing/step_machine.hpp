@@ -81,13 +81,7 @@ class step_machine {
 
   void execute(const operator_step& s) {
     encoding e;
-    encoded_node n{.what = s.what,
-                   .input_count = 0,
-                   .output_count = 0,
-                   .unused = {},
-                   .inputs = {},
-                   .outputs = {},
-                   .attributes = s.attributes};
+    encoded_node n{.what = s.what, .attributes = s.attributes};
     for (const location& l : s.inputs) n.inputs[n.input_count++] = e.at(begin_of(l), l.type, l.shape);
     for (const location& l : s.outputs) {
       tensor_shape dense = l.shape;

@@ -24,13 +24,7 @@ class program_store : public testing::Test {
     return {error(reaction::caller_bug, "test", "cannot be built"), {.duration_ns = made_}, "the log"};
   };
   program_memory memory_{};
-  program_root root_{.id = 7,
-                     .state = reinterpret_cast<std::uintptr_t>(&memory_),
-                     .log_bytes = sizeof memory_.log,
-                     .recipe_at = 0,
-                     .recipe_bytes = 0,
-                     .unloaded = 0,
-                     .name_bytes = 0};
+  program_root root_{.id = 7, .state = reinterpret_cast<std::uintptr_t>(&memory_), .log_bytes = sizeof memory_.log};
   int made_ = 0;
 };
 

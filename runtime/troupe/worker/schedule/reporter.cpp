@@ -17,9 +17,7 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
                                      .cause_ticket = why.first.ticket,
                                      .code = why.code,
                                      .slot = op.slot,
-                                     .reaction = static_cast<std::uint8_t>(why.reaction),
-                                     .chain = 0,
-                                     .reserved = 0};
+                                     .reaction = static_cast<std::uint8_t>(why.reaction)};
   const std::size_t bytes = protocol::write_report(room, head, why.domain, why.text, why.first.name, why.chain);
   ring_claim c = ring_.claim(bytes);
   constexpr int most_naps = 20'000;  // a second or two of this thread's own time

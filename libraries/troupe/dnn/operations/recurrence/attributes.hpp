@@ -13,9 +13,9 @@ namespace troupe::dnn {
 /// projection; lengths. Inputs whose flag is 0 are omitted. Outputs: y; the last h, and for an LSTM c; the reserve.
 struct recurrence_attributes {
   recurrent_cell cell;
-  std::int64_t reversed;  ///< 1 if each sequence is processed from its last step to its first
-  std::int64_t has_state, has_biases, has_projection, has_lengths;
-  std::int64_t has_dy, has_dh, has_dc;  ///< flags; only the gradient uses them
+  std::int64_t reversed = 0;  ///< 1 if each sequence is processed from its last step to its first
+  std::int64_t has_state = 0, has_biases = 0, has_projection = 0, has_lengths = 0;
+  std::int64_t has_dy = 0, has_dh = 0, has_dc = 0;  ///< flags; only the gradient uses them
 };
 /// The attributes of a recurrence's gradient. Inputs: x, W, R and the reserve; dy; the gradients of the last h and c;
 /// the projection; lengths. Outputs: the gradients of x, W and R; of b and d; of the projection; of the initial h, and

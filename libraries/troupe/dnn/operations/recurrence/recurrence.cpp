@@ -37,10 +37,7 @@ recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence
           .has_state = o.initial.has_value(),
           .has_biases = w.biases.has_value(),
           .has_projection = w.projection.has_value(),
-          .has_lengths = o.lengths.has_value(),
-          .has_dy = false,
-          .has_dh = false,
-          .has_dc = false};
+          .has_lengths = o.lengths.has_value()};
 }
 
 void check_cell(node_maker& m, const recurrence_attributes& f) {

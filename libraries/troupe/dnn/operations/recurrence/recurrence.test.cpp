@@ -218,15 +218,7 @@ TEST(dnn_recurrence_attributes, a_recurrence_node_must_have_the_tensors_that_its
   f.has_dh = 1;
   EXPECT_TRUE(is_accepted(op::recurrence_gradient, f, 5, 3));
   EXPECT_FALSE(is_accepted(op::recurrence, f, 3, 3)) << "a gradient as an input of the forward pass";
-  f = {.cell = recurrent_cell::lstm,
-       .reversed = 0,
-       .has_state = 1,
-       .has_biases = 1,
-       .has_projection = 1,
-       .has_lengths = 1,
-       .has_dy = 0,
-       .has_dh = 0,
-       .has_dc = 0};
+  f = {.cell = recurrent_cell::lstm, .has_state = 1, .has_biases = 1, .has_projection = 1, .has_lengths = 1};
   EXPECT_TRUE(is_accepted(op::recurrence, f, 9, 4, true));
   EXPECT_FALSE(is_accepted(op::recurrence, f, 9, 4)) << "lengths of f64";
   f.has_dy = f.has_dh = f.has_dc = 1;

@@ -79,14 +79,7 @@ class program_launches : public testing::Test {
     return out;
   }
 
-  program_root root_{.id = 7,
-                     .state = 0,
-                     .log_bytes = 0,
-                     .recipe_at = 0,
-                     .recipe_bytes = 0,
-                     .unloaded = 0,
-                     .cancelled = 0,
-                     .name_bytes = 0};
+  program_root root_{.id = 7};
   gpu_programs programs_{
       h100, 4, [](const program_root&) -> gpu_programs::made {
         const auto ptx = std::make_shared<const std::string>(".version 8.0\n.target sm_80\n.address_size 64\n");
