@@ -15,6 +15,17 @@ class level1 : public blas_numerics {
   static constexpr int rounds = 250;
   std::int64_t length() { return size(random.between(0, 9) == 0 ? 25000 : 300); }
 
+  struct vectors {
+    request_parameters<T> p;
+    stored<T> x, y;
+  };
+  // Returns two vectors of equal length, without values.
+  vectors any_vectors() {
+    const std::int64_t n = length();
+    const auto p = any_parameters<T>(n, n);
+    return {p, stored<T>(vector_of(n, p.incx)), stored<T>(vector_of(n, p.incy))};
+  }
+
   // Checks a reduction of one vector, with its reply and its result in memory.
   template <class R, class Want>
   void expect_reply(const R& r, const Want& want) {
@@ -40,37 +51,21 @@ TROUPE_SUITE_LIKE(level1, level1_complex, complex_elements);
 TYPED_TEST(level1, axpy_adds_a_multiple) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
-    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
-    const T alpha = this->template factor<T>();
-    if (!(alpha == T(0))) x.fill(this->random);
+    auto [p, x, y] = this->any_vectors();
+    if (!(p.alpha == T(0))) x.fill(this->random);
     y.fill(this->random);
-    this->expect(axpy<T>{.x = x,
-                         .y = y,
-                         .n = n,
-                         .alpha = this->given(alpha),
-                         .incx = this->written(incx, 1),
-                         .incy = this->written(incy, 1)},
-                 y, reference::sum(alpha, x.now(), 1, y.now()), x);
+    this->expect(this->template make_request<axpy<T>>(p, x, y), y, reference::sum(p.alpha, x.now(), 1, y.now()), x);
   }
 }
 
 TYPED_TEST(level1, axpby_adds_a_multiple_to_a_multiple) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
-    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
-    const T alpha = this->template factor<T>(), beta = this->template factor<T>();
-    if (!(alpha == T(0))) x.fill(this->random);  // otherwise x stays NaN
-    if (!(beta == T(0))) y.fill(this->random);
-    this->expect(axpby<T>{.x = x,
-                          .y = y,
-                          .n = n,
-                          .alpha = this->given(alpha),
-                          .beta = this->given(beta),
-                          .incx = this->written(incx, 1),
-                          .incy = this->written(incy, 1)},
-                 y, reference::sum(alpha, x.now(), beta, y.now()), x);
+    auto [p, x, y] = this->any_vectors();
+    if (!(p.alpha == T(0))) x.fill(this->random);  // otherwise x stays NaN
+    if (!(p.beta == T(0))) y.fill(this->random);
+    this->expect(this->template make_request<axpby<T>>(p, x, y), y, reference::sum(p.alpha, x.now(), p.beta, y.now()),
+                 x);
   }
 }
 
@@ -130,14 +125,13 @@ TYPED_TEST(level1_real, scal_always_multiplies) {
 TYPED_TEST(level1, copy_and_swap_move_every_element) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
-    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    auto [p, x, y] = this->any_vectors();
     x.fill(this->random);
     const answers old_x = reference::scaled(1, x.now());
-    this->expect(copy<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy}, y, old_x, x);
+    this->expect(this->template make_request<copy<T>>(p, x, y), y, old_x, x);
     y.fill(this->random);
     const answers old_y = reference::scaled(1, y.now());
-    this->expect(blas::swap<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy}, y, old_x);
+    this->expect(this->template make_request<blas::swap<T>>(p, x, y), y, old_x);
     EXPECT_TRUE(all_agree(x, old_y));
     EXPECT_TRUE(x.untouched_outside());
   }
@@ -149,11 +143,10 @@ dense across(const dense& x, bool conjugated) { return conjugated ? x.transposed
 TYPED_TEST(level1_real, dot_sums_products) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
-    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    auto [p, x, y] = this->any_vectors();
     x.fill(this->random);
     y.fill(this->random);
-    this->expect_reply(dot<T>{.x = x, .y = y, .n = n, .incx = this->written(incx, 1), .incy = this->written(incy, 1)},
+    this->expect_reply(this->template make_request<dot<T>>(p, x, y),
                        reference::product(across(x.now(), false), y.now())(0));
     EXPECT_TRUE(x.untouched());
     EXPECT_TRUE(y.untouched());
@@ -163,13 +156,12 @@ TYPED_TEST(level1_real, dot_sums_products) {
 TYPED_TEST(level1_complex, dotu_and_dotc_sum_products) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
-    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    auto [p, x, y] = this->any_vectors();
     x.fill(this->random);
     y.fill(this->random);
-    this->expect_reply(dotu<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy},
+    this->expect_reply(this->template make_request<dotu<T>>(p, x, y),
                        reference::product(across(x.now(), false), y.now())(0));
-    this->expect_reply(dotc<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy},
+    this->expect_reply(this->template make_request<dotc<T>>(p, x, y),
                        reference::product(across(x.now(), true), y.now())(0));
   }
 }
