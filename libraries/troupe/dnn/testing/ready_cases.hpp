@@ -63,86 +63,74 @@ inline std::set<std::string> names_with_options(std::string_view fields) {
   return out;
 }
 
+/// Returns all of these changes.
+template <class R>
+std::vector<change<R>> joined(std::vector<change<R>> all, const std::vector<change<R>>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// Returns `r` with windows that differ in each axis and on each side; a convolution gets two groups.
+template <class R>
+R with_uneven_windows(R r) {
+  r.padding = {1, 0}, r.padding_after = {2, 1};
+  r.stride = {2, 1};
+  r.dilation = {1, 2};
+  if constexpr (requires { r.groups; }) r.groups = 2;
+  return r;
+}
+/// Changes of each factor, and of each field that places the windows.
+template <class R>
+std::vector<change<R>> changes_of_convolution() {
+  return {TROUPE_SET(alpha, 1),  TROUPE_SET(beta, 0),     TROUPE_SET(padding, {2, 0}), TROUPE_SET(padding_after, 1),
+          TROUPE_SET(stride, 1), TROUPE_SET(dilation, 1), TROUPE_SET(groups, 1)};
+}
+
 struct conv_forward_case {
   using request = conv_forward;
   static request make(const tensor_source& t) {
-    return {.x = t({2, 4, 6, 5}),
-            .filters = t({6, 2, 3, 2}),
-            .y = t({2, 6, 4, 4}),
-            .bias = t({6}),
-            .residual = t({2, 6, 4, 4}),
-            .alpha = 0.5,
-            .beta = 2,
-            .activation = {activation_kind::leaky_relu, 0.1},
-            .padding = {1, 0},
-            .padding_after = {2, 1},
-            .stride = {2, 1},
-            .dilation = {1, 2},
-            .groups = 2};
+    return with_uneven_windows(request{.x = t({2, 4, 6, 5}),
+                                       .filters = t({6, 2, 3, 2}),
+                                       .y = t({2, 6, 4, 4}),
+                                       .bias = t({6}),
+                                       .residual = t({2, 6, 4, 4}),
+                                       .alpha = 0.5,
+                                       .beta = 2,
+                                       .activation = {activation_kind::leaky_relu, 0.1}});
   }
   static std::vector<written> meaning(const request& r) {
-    const convolution_options o{
-        .padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}, .groups = 2};
+    const auto o = with_uneven_windows(convolution_options{});
     return {{leaky_relu(
                  0.5 * convolution(value(r.x), value(r.filters), o) + 2 * value(*r.residual) + channels(value(*r.bias)),
                  0.1),
              r.y}};
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return {TROUPE_OTHER(x, {2, 4, 6, 5}),
-            TROUPE_OTHER(filters, {6, 2, 3, 2}),
-            TROUPE_OTHER(y, {2, 6, 4, 4}),
-            TROUPE_NONE(bias),
-            TROUPE_OTHER(bias, {1, 6, 1, 1}),
-            TROUPE_OTHER(bias, {5}),
-            TROUPE_NONE(residual),
-            TROUPE_OTHER(residual, {2, 6, 4, 3}),
-            TROUPE_SET(alpha, 1),
-            TROUPE_SET(beta, 0),
-            TROUPE_SET(beta, 1),
-            TROUPE_SET(activation, activation_kind::gelu),
-            TROUPE_SET(activation, {activation_kind::relu, 0.1}),
-            TROUPE_SET(padding, {2, 0}),
-            TROUPE_SET(padding_after, 1),
-            TROUPE_SET(stride, 1),
-            TROUPE_SET(dilation, 1),
-            TROUPE_SET(groups, 1)};
+    return joined<request>(
+        changes_of_convolution<request>(),
+        {TROUPE_OTHER(x, {2, 4, 6, 5}), TROUPE_OTHER(filters, {6, 2, 3, 2}), TROUPE_OTHER(y, {2, 6, 4, 4}),
+         TROUPE_NONE(bias), TROUPE_OTHER(bias, {1, 6, 1, 1}), TROUPE_OTHER(bias, {5}), TROUPE_NONE(residual),
+         TROUPE_OTHER(residual, {2, 6, 4, 3}), TROUPE_SET(beta, 1), TROUPE_SET(activation, activation_kind::gelu),
+         TROUPE_SET(activation, {activation_kind::relu, 0.1})});
   }
 };
 
 struct conv_data_backward_case {
   using request = conv_data_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({2, 6, 4, 4}),
-            .filters = t({6, 2, 3, 2}),
-            .dx = t({2, 4, 6, 5}),
-            .alpha = 0.5,
-            .beta = 2,
-            .padding = {1, 0},
-            .padding_after = {2, 1},
-            .stride = {2, 1},
-            .dilation = {1, 2},
-            .groups = 2};
+    return with_uneven_windows(
+        request{.dy = t({2, 6, 4, 4}), .filters = t({6, 2, 3, 2}), .dx = t({2, 4, 6, 5}), .alpha = 0.5, .beta = 2});
   }
   static std::vector<written> meaning(const request& r) {
-    const convolution_options o{
-        .padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}, .groups = 2};
+    const auto o = with_uneven_windows(convolution_options{});
     return {
         {0.5 * convolution_data_gradient(value(r.dy), value(r.filters), {2, 4, 6, 5}, o) + 2 * content(r.dx), r.dx}};
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return {TROUPE_OTHER(dy, {2, 6, 4, 4}),
-            TROUPE_OTHER(dy, {2, 6, 4, 3}),
-            TROUPE_OTHER(filters, {6, 2, 3, 2}),
-            TROUPE_OTHER(dx, {2, 4, 6, 5}),
-            TROUPE_OTHER(dx, {2, 4, 6}),
-            TROUPE_SET(alpha, 1),
-            TROUPE_SET(beta, 0),
-            TROUPE_SET(padding, {2, 0}),
-            TROUPE_SET(padding_after, 1),
-            TROUPE_SET(stride, 1),
-            TROUPE_SET(dilation, 1),
-            TROUPE_SET(groups, 1)};
+    return joined<request>(
+        changes_of_convolution<request>(),
+        {TROUPE_OTHER(dy, {2, 6, 4, 4}), TROUPE_OTHER(dy, {2, 6, 4, 3}), TROUPE_OTHER(filters, {6, 2, 3, 2}),
+         TROUPE_OTHER(dx, {2, 4, 6, 5}), TROUPE_OTHER(dx, {2, 4, 6})});
   }
   static value content(const out_any& o) { return value(in_any(o.range(), o.shape(), o.type())); }
 };
@@ -150,55 +138,30 @@ struct conv_data_backward_case {
 struct conv_weight_backward_case {
   using request = conv_weight_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({2, 6, 4, 4}),
-            .x = t({2, 4, 6, 5}),
-            .dfilters = t({6, 2, 3, 2}),
-            .alpha = 0.5,
-            .beta = 2,
-            .padding = {1, 0},
-            .padding_after = {2, 1},
-            .stride = {2, 1},
-            .dilation = {1, 2},
-            .groups = 2};
+    return with_uneven_windows(
+        request{.dy = t({2, 6, 4, 4}), .x = t({2, 4, 6, 5}), .dfilters = t({6, 2, 3, 2}), .alpha = 0.5, .beta = 2});
   }
   static std::vector<written> meaning(const request& r) {
-    const convolution_options o{
-        .padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}, .groups = 2};
+    const auto o = with_uneven_windows(convolution_options{});
     return {{0.5 * convolution_weight_gradient(value(r.dy), value(r.x), {6, 2, 3, 2}, o) +
                  2 * conv_data_backward_case::content(r.dfilters),
              r.dfilters}};
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return {TROUPE_OTHER(dy, {2, 6, 4, 4}),
-            TROUPE_OTHER(x, {2, 4, 6, 5}),
-            TROUPE_OTHER(x, {2, 3, 6, 5}),
-            TROUPE_OTHER(dfilters, {6, 2, 3, 2}),
-            TROUPE_OTHER(dfilters, {6, 3, 3, 2}),
-            TROUPE_SET(alpha, 1),
-            TROUPE_SET(beta, 0),
-            TROUPE_SET(padding, {2, 0}),
-            TROUPE_SET(padding_after, 1),
-            TROUPE_SET(stride, 1),
-            TROUPE_SET(dilation, 1),
-            TROUPE_SET(groups, 1)};
+    return joined<request>(
+        changes_of_convolution<request>(),
+        {TROUPE_OTHER(dy, {2, 6, 4, 4}), TROUPE_OTHER(x, {2, 4, 6, 5}), TROUPE_OTHER(x, {2, 3, 6, 5}),
+         TROUPE_OTHER(dfilters, {6, 2, 3, 2}), TROUPE_OTHER(dfilters, {6, 3, 3, 2})});
   }
 };
 
 struct pool_forward_case {
   using request = pool_forward;
   static request make(const tensor_source& t) {
-    return {.x = t({2, 3, 7, 6}),
-            .y = t({2, 3, 4, 5}),
-            .window = {3, 2},
-            .padding = {1, 0},
-            .padding_after = {2, 1},
-            .stride = {2, 1},
-            .dilation = {1, 2}};
+    return with_uneven_windows(request{.x = t({2, 3, 7, 6}), .y = t({2, 3, 4, 5}), .window = {3, 2}});
   }
   static std::vector<written> meaning(const request& r) {
-    return {{max_pool(value(r.x), {3, 2},
-                      {.padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}}),
-             r.y}};
+    return {{max_pool(value(r.x), {3, 2}, with_uneven_windows(pooling_options{})), r.y}};
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
     return {TROUPE_OTHER(x, {2, 3, 7, 6}),
@@ -218,19 +181,11 @@ struct pool_forward_case {
 struct pool_backward_case {
   using request = pool_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({2, 3, 4, 5}),
-            .dx = t({2, 3, 7, 6}),
-            .window = {3, 2},
-            .x = t({2, 3, 7, 6}),
-            .padding = {1, 0},
-            .padding_after = {2, 1},
-            .stride = {2, 1},
-            .dilation = {1, 2}};
+    return with_uneven_windows(
+        request{.dy = t({2, 3, 4, 5}), .dx = t({2, 3, 7, 6}), .window = {3, 2}, .x = t({2, 3, 7, 6})});
   }
   static std::vector<written> meaning(const request& r) {
-    return {{max_pool_gradient(value(r.dy), value(*r.x), {3, 2},
-                               {.padding = {1, 0}, .padding_after = {2, 1}, .stride = {2, 1}, .dilation = {1, 2}}),
-             r.dx}};
+    return {{max_pool_gradient(value(r.dy), value(*r.x), {3, 2}, with_uneven_windows(pooling_options{})), r.dx}};
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
     return {TROUPE_OTHER(dy, {2, 3, 4, 5}),

@@ -23,11 +23,6 @@ std::vector<change<R>> changes_of_dropout(const tensor_source& t) {
           {"words", [=](R& r) { r.seed = 0, r.words = t.whole({3}, {5, 6, 7}); }},
           {"words", [=](R& r) { r.seed = 0, r.words = t({2}); }}};
 }
-template <class R>
-std::vector<change<R>> joined(std::vector<change<R>> all, const std::vector<change<R>>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
 
 struct dropout_forward_case {
   using request = dropout_forward;

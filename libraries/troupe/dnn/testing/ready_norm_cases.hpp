@@ -104,7 +104,24 @@ std::vector<written> definition_of_gradient(const R& r, const std::vector<std::i
   };
   return {{g.dx, r.dx}, like(g.dscale, *r.dscale), like(g.doffset, *r.doffset)};
 }
-/// Returns a request for the gradient of a normalization of a tensor in four axes, with two groups if it has groups.
+/// Returns a normalization of a tensor in four axes, with two groups if it has groups.
+template <class R>
+R forward_with(const tensor_source& t, const tensor_source::extents& mean,
+               const tensor_source::extents& inverse_deviation, const tensor_source::extents& scale,
+               const tensor_source::extents& offset) {
+  const tensor_source::extents x{3, 4, 5, 2};
+  R r = [&]() -> R {
+    if constexpr (requires(const R& any) { any.groups; })
+      return {.x = t(x), .y = t(x), .groups = 2};
+    else
+      return {.x = t(x), .y = t(x)};
+  }();
+  r.scale = t(scale), r.offset = t(offset);
+  r.epsilon = 1e-2;
+  r.mean = t(mean), r.inverse_deviation = t(inverse_deviation);
+  return r;
+}
+/// Returns the request for the gradient of such a normalization.
 template <class R>
 R gradient_with(const tensor_source& t, const tensor_source::extents& mean,
                 const tensor_source::extents& inverse_deviation, const tensor_source::extents& scale,
@@ -118,8 +135,7 @@ R gradient_with(const tensor_source& t, const tensor_source::extents& mean,
       return {.dy = t(x), .x = t(x), .mean = t(mean), .inverse_deviation = t(inverse_deviation), .dx = t(x)};
   }();
   r.scale = t(scale);
-  r.dscale = t(scale);
-  r.doffset = t(offset);
+  r.dscale = t(scale), r.doffset = t(offset);
   return r;
 }
 template <class R>
@@ -164,11 +180,6 @@ std::vector<change<R>> changes_of_forward(const tensor_source& t, const std::vec
           {"scale", [](R& r) { r.scale = r.offset = {}; }}};
 }
 template <class R>
-std::vector<change<R>> with(std::vector<change<R>> all, std::vector<change<R>> more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-template <class R>
 std::vector<written> definition_of_normalization(const R& r, const normalized& n) {
   const auto like = [](const value& v, const out_any& to) {
     return written{reshape(v, std::span(to.shape().extents.data(), to.shape().rank)), to};
@@ -192,22 +203,17 @@ struct batch_norm_backward_case {
 struct layer_norm_forward_case {
   using request = layer_norm_forward;
   static request make(const tensor_source& t) {
-    return {.x = t({3, 4, 5, 2}),
-            .y = t({3, 4, 5, 2}),
-            .scale = t({5, 2}),
-            .offset = t({1, 1, 5, 2}),
-            .count = 2,
-            .epsilon = 1e-2,
-            .mean = t({3, 4}),
-            .inverse_deviation = t({3, 4, 1, 1})};
+    request r = forward_with<request>(t, {3, 4}, {3, 4, 1, 1}, {5, 2}, {1, 1, 5, 2});
+    r.count = 2;
+    return r;
   }
   static std::vector<written> meaning(const request& r) {
     return definition_of_normalization(
         r, layer_norm(value(r.x), 2, 1e-2, affine{reshape(value(*r.scale), {1, 1, 5, 2}), value(*r.offset)}));
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return with<request>(changes_of_forward<request>(t, {3, 4}, {5, 2}),
-                         {TROUPE_SET(count, 1), TROUPE_SET(count, 0), TROUPE_SET(count, 5)});
+    return joined<request>(changes_of_forward<request>(t, {3, 4}, {5, 2}),
+                           {TROUPE_SET(count, 1), TROUPE_SET(count, 0), TROUPE_SET(count, 5)});
   }
 };
 struct layer_norm_backward_case {
@@ -221,7 +227,8 @@ struct layer_norm_backward_case {
     return definition_of_gradient(r, {3, 4, 1, 1}, {1, 1, 5, 2});
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return with<request>(changes_of_gradient<request>(t, {3, 4}, {5, 2}), {TROUPE_SET(count, 1), TROUPE_SET(count, 0)});
+    return joined<request>(changes_of_gradient<request>(t, {3, 4}, {5, 2}),
+                           {TROUPE_SET(count, 1), TROUPE_SET(count, 0)});
   }
 };
 
@@ -287,21 +294,14 @@ struct rms_norm_backward_case {
 struct group_norm_forward_case {
   using request = group_norm_forward;
   static request make(const tensor_source& t) {
-    return {.x = t({3, 4, 5, 2}),
-            .y = t({3, 4, 5, 2}),
-            .groups = 2,
-            .scale = t({4}),
-            .offset = t({1, 4, 1, 1}),
-            .epsilon = 1e-2,
-            .mean = t({3, 2}),
-            .inverse_deviation = t({3, 2, 1, 1})};
+    return forward_with<request>(t, {3, 2}, {3, 2, 1, 1}, {4}, {1, 4, 1, 1});
   }
   static std::vector<written> meaning(const request& r) {
     return definition_of_normalization(
         r, group_norm(value(r.x), 2, 1e-2, affine{channels(value(*r.scale)), value(*r.offset)}));
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return with<request>(changes_of_forward<request>(t, {3, 2}, {4}), {TROUPE_SET(groups, 1), TROUPE_SET(groups, 3)});
+    return joined<request>(changes_of_forward<request>(t, {3, 2}, {4}), {TROUPE_SET(groups, 1), TROUPE_SET(groups, 3)});
   }
 };
 struct group_norm_backward_case {
@@ -313,20 +313,15 @@ struct group_norm_backward_case {
     return definition_of_gradient(r, {3, 2, 1, 1}, {1, 4, 1, 1});
   }
   static std::vector<change<request>> changes(const tensor_source& t) {
-    return with<request>(changes_of_gradient<request>(t, {3, 2}, {4}), {TROUPE_SET(groups, 4), TROUPE_SET(groups, 3)});
+    return joined<request>(changes_of_gradient<request>(t, {3, 2}, {4}),
+                           {TROUPE_SET(groups, 4), TROUPE_SET(groups, 3)});
   }
 };
 
 struct instance_norm_forward_case {
   using request = instance_norm_forward;
   static request make(const tensor_source& t) {
-    return {.x = t({3, 4, 5, 2}),
-            .y = t({3, 4, 5, 2}),
-            .scale = t({4}),
-            .offset = t({1, 4, 1, 1}),
-            .epsilon = 1e-2,
-            .mean = t({3, 4}),
-            .inverse_deviation = t({3, 4, 1, 1})};
+    return forward_with<request>(t, {3, 4}, {3, 4, 1, 1}, {4}, {1, 4, 1, 1});
   }
   static std::vector<written> meaning(const request& r) {
     return definition_of_normalization(
