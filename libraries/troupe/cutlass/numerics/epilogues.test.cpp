@@ -153,13 +153,7 @@ TEST_F(cutlass_epilogues, results_are_quantized_and_their_largest_magnitude_is_s
             return expression::converted(noted * loaded(op::load_number, dtype::f32, 1, 1, 1), d);
           },
           1e-6);
-      expect_as_defined(
-          p,
-          [&](auto rows, auto columns) {
-            return loaded(op::load_column, dtype::f32, p.batch, rows, 1) *
-                   loaded(op::load_row, dtype::f32, p.batch, 1, columns) * acc;
-          },
-          1e-6);
+      expect_as_defined(p, [&](auto rows, auto columns) { return scaled_along_both(p.batch, rows, columns); }, 1e-6);
       if (HasFailure()) return;
     }
 }

@@ -192,27 +192,11 @@ TEST_F(cutlass_gemm, the_epilogue_may_load_the_result_in_place) {
       constexpr std::int64_t k = 9, batch = 3;
       test_factor a({t, batch, n, k, true}, random), b({t, batch, n, k, false}, random);
       stored_matrices d(t, batch, n, n, random, storing::shifted);
-      d.fill([&] { return whole(t); });
-      std::vector<double> expected;
-      const auto each = [n](auto&& f) {
-        for (std::int64_t w = 0; w < batch; ++w)
-          for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t j = 0; j < n; ++j) f(w, i, j);
-      };
-      each([&](auto w, auto i, auto j) {
-        double sum = 2 * d.get(w, i, j).real;
-        for (std::int64_t l = 0; l < k; ++l) sum += a.at(w, i, l) * b.at(w, j, l);
-        expected.push_back(epilogue::nearest_of(t, sum));
-      });
-      const auto to = d.operand<access_mode::write>(true);
-      const matmul::batch_of_matrices s = matmul::matrices_of(to.shape());
-      const expression c = expression::reading(
-          op::load, {.range = to.range(), .shape = s.one, .type = t, .batch = s.count, .batch_stride = s.stride});
-      run(gemm{.a = a.elements(true), .b = b.elements(true), .d = to, .epilogue = acc + 2 * c});
-      std::size_t next = 0;
-      each([&](auto w, auto i, auto j) {
-        ASSERT_EQ(d.get(w, i, j).real, expected[next++]) << w << " " << i << " " << j;
-      });
+      expect_in_place(
+          d, t, batch, n, [&](auto w, auto i, auto j) { return sum_at(a, b, w, i, j, k).sum; },
+          [&](const out_any& to, const expression& e) {
+            return gemm{.a = a.elements(true), .b = b.elements(true), .d = to, .epilogue = e};
+          });
     }
 }
 

@@ -67,11 +67,7 @@ class gemm_suite : public product_suite {
                           std::int64_t k, double unit) {
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        double sum = 0, magnitude = 0;
-        for (std::int64_t l = 0; l < k; ++l) {
-          const double x = a.at(0, i, l) * b.at(0, j, l);
-          sum += x, magnitude += std::fabs(x);
-        }
+        const auto [sum, magnitude] = sum_at(a, b, 0, i, j, k);
         ASSERT_NEAR(d.get(0, i, j).real, sum, static_cast<double>(k) * unit * magnitude)
             << "d(" << i << ", " << j << "); " << numerics::how_to_repeat();
       }

@@ -171,13 +171,7 @@ TEST_F(matmul_numerics, gated_pairs_and_row_and_column_scales_match_the_definiti
                    loaded(op::load_row, dtype::f32, p.batch, 1, columns);
           },
           2e-6, true);
-      expect_as_defined(
-          p,
-          [&](auto rows, auto columns) {
-            return loaded(op::load_column, dtype::f32, p.batch, rows, 1) *
-                   loaded(op::load_row, dtype::f32, p.batch, 1, columns) * acc;
-          },
-          1e-6);
+      expect_as_defined(p, [&](auto rows, auto columns) { return scaled_along_both(p.batch, rows, columns); }, 1e-6);
       if (HasFailure()) return;
     }
 }
@@ -196,32 +190,13 @@ TEST_F(matmul_numerics, a_result_may_be_a_matrix_that_the_epilogue_loads) {
   constexpr std::int64_t k = 9, batch = 3;
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16})
     for (const std::int64_t n : {1, 5, 64, 300}) {
-      stored_matrices a(t, batch, n, k, random), b(t, batch, k, n, random), d(t, batch, n, n, random);
-      for (auto* m : {&a, &b, &d}) m->fill([&] { return whole(t); });
-      std::vector<double> expected;
-      const auto each = [n](auto&& f) {
-        for (std::int64_t w = 0; w < batch; ++w)
-          for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t j = 0; j < n; ++j) f(w, i, j);
-      };
-      each([&](auto w, auto i, auto j) {
-        double sum = 2 * d.get(w, i, j).real;
-        for (std::int64_t l = 0; l < k; ++l) sum += a.get(w, i, l).real * b.get(w, l, j).real;
-        expected.push_back(epilogue::nearest_of(t, sum));
-      });
-      const auto to = d.operand<access_mode::write>(true);
-      const batch_of_matrices s = matrices_of(to.shape());
-      const expression c = expression::reading(
-          epilogue::op::load,
-          {.range = to.range(), .shape = s.one, .type = t, .batch = s.count, .batch_stride = s.stride});
-      run(multiplication{.a = a.operand<access_mode::read>(true),
-                         .b = b.operand<access_mode::read>(true),
-                         .d = to,
-                         .epilogue = acc + 2 * c});
-      std::size_t next = 0;
-      each([&](auto w, auto i, auto j) {
-        ASSERT_EQ(d.get(w, i, j).real, expected[next++]) << w << " " << i << " " << j;
-      });
+      test_factor a({t, batch, n, k, true}, random), b({t, batch, n, k, false}, random);
+      stored_matrices d(t, batch, n, n, random);
+      expect_in_place(
+          d, t, batch, n, [&](auto w, auto i, auto j) { return sum_at(a, b, w, i, j, k).sum; },
+          [&](const out_any& to, const expression& e) {
+            return multiplication{.a = a.elements(true), .b = b.elements(true), .d = to, .epilogue = e};
+          });
     }
 }
 
@@ -265,20 +240,14 @@ TEST_F(matmul_numerics, sums_are_as_precise_as_their_type) {
   for (const types t : real_types) {
     if (t.a == dtype::i8) continue;
     const std::int64_t m = 33, n = 29, k = 700;
-    stored_matrices a(t.a, 1, m, k, random), b(t.b, 1, k, n, random), d(dtype::f64, 1, m, n, random);
-    a.fill([&] { return element_value{random.value(), 0}; });
-    b.fill([&] { return element_value{random.value(), 0}; });
-    run(multiplication{.a = a.operand<access_mode::read>(false),
-                       .b = b.operand<access_mode::read>(false),
-                       .d = d.operand<access_mode::write>(false)});
+    test_factor a({t.a, 1, m, k, true}, random), b({t.b, 1, n, k, false}, random);
+    stored_matrices d(dtype::f64, 1, m, n, random);
+    a.make_random(random), b.make_random(random);
+    run(multiplication{.a = a.elements(false), .b = b.elements(false), .d = d.operand<access_mode::write>(false)});
     const double eps = t.a == dtype::f64 ? 0x1p-52 : 0x1p-23;
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        double sum = 0, magnitude = 0;
-        for (std::int64_t l = 0; l < k; ++l) {
-          const double x = a.get(0, i, l).real * b.get(0, l, j).real;
-          sum += x, magnitude += std::fabs(x);
-        }
+        const auto [sum, magnitude] = sum_at(a, b, 0, i, j, k);
         ASSERT_NEAR(d.get(0, i, j).real, sum, static_cast<double>(k) * eps * magnitude)
             << to_string(t.a) << " " << to_string(t.b);
       }

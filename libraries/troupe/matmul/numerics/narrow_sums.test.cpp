@@ -53,11 +53,7 @@ class sums_of_8_bit_floats : public matmul_numerics {
     int wrong = 0;
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        double sum = 0, magnitude = 0;
-        for (std::int64_t l = 0; l < k; ++l) {
-          const double x = a.at(0, i, l) * b.at(0, j, l);
-          sum += x, magnitude += std::fabs(x);
-        }
+        const auto [sum, magnitude] = sum_at(a, b, 0, i, j, k);
         const auto check = [&](std::string_view what, double got, double want, double derivative, double function) {
           const double allowed = derivative * tolerance_of(c) * magnitude + function * std::max(1.0, std::fabs(want));
           if (!(std::fabs(got - want) <= allowed) && ++wrong < 4)

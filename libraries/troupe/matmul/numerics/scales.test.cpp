@@ -45,16 +45,12 @@ class scaled_products : public matmul_numerics {
     for (std::int64_t w = 0; w < batch; ++w)
       for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t j = 0; j < n; ++j) {
-          double sum = 0, magnitude = 1;
-          for (std::int64_t l = 0; l < k; ++l) {
-            const double x = a.at(w, i, l) * b.at(w, j, l);
-            sum += x, magnitude += std::fabs(x);
-          }
+          const auto [sum, magnitude] = sum_at(a, b, w, i, j, k);
           const epilogue::memory_operand memory{bias.range.address, bias.shape, bias.batch_stride,
                                                 bias.type,          bias.mode,  {}};
           const double want = 0.5 * sum + epilogue::number_at(memory.at(0, 0, j), bias.type), got = d.get(w, i, j).real;
           const double rounding = type == dtype::f32 ? 1e-6 : 0x1p-8;
-          if (!(std::fabs(got - want) <= 1e-5 * magnitude + rounding * std::fabs(want)) && ++wrong < 4)
+          if (!(std::fabs(got - want) <= 1e-5 * (1 + magnitude) + rounding * std::fabs(want)) && ++wrong < 4)
             ADD_FAILURE() << "d(" << w << ", " << i << ", " << j << ") is " << got << ", expected " << want;
         }
     EXPECT_EQ(wrong, 0);

@@ -79,6 +79,46 @@ class product_suite : public numerics::engine_suite {
     return sum;
   }
 
+  struct sum_and_magnitude {
+    double sum = 0, magnitude = 0;  ///< magnitude: the same sum over absolute values
+  };
+  // Returns the sum for element (i, j) of product `w`.
+  static sum_and_magnitude sum_at(test_factor& a, test_factor& b, std::int64_t w, std::int64_t i, std::int64_t j,
+                                  std::int64_t k) {
+    sum_and_magnitude out;
+    for (std::int64_t l = 0; l < k; ++l) {
+      const double product = a.at(w, i, l) * b.at(w, j, l);
+      out.sum += product, out.magnitude += std::fabs(product);
+    }
+    return out;
+  }
+
+  // Runs `request(d, e)`, a product of small integers whose epilogue e adds twice the previous content of d, and checks
+  // the result. d holds `batch` matrices, n by n; `product(w, i, j)` returns an element of the product.
+  template <class Product, class Request>
+  void expect_in_place(stored_matrices& d, dtype type, std::int64_t batch, std::int64_t n, Product&& product,
+                       Request&& request) {
+    d.fill([&] { return whole(type); });
+    std::vector<double> expected;
+    const auto each = [&](auto&& f) {
+      for (std::int64_t w = 0; w < batch; ++w)
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j) f(w, i, j);
+    };
+    each([&](auto w, auto i, auto j) {
+      expected.push_back(epilogue::nearest_of(type, 2 * d.get(w, i, j).real + product(w, i, j)));
+    });
+    const auto to = d.operand<access_mode::write>(true);
+    const batch_of_matrices s = matrices_of(to.shape());
+    const expression c = expression::reading(
+        epilogue::op::load,
+        {.range = to.range(), .shape = s.one, .type = type, .batch = s.count, .batch_stride = s.stride});
+    run(request(to, epilogue::acc + 2 * c));
+    std::size_t next = 0;
+    each(
+        [&](auto w, auto i, auto j) { ASSERT_EQ(d.get(w, i, j).real, expected[next++]) << w << " " << i << " " << j; });
+  }
+
   // Returns the tolerance of a result, relative to the larger of it and 1. Rounding errors are those of `factor` times
   // the sums, because summands of that size may cancel.
   static double rounding_of(const test_product& p, double factor) {
@@ -108,6 +148,11 @@ class product_suite : public numerics::engine_suite {
   }
   expression loaded(epilogue::op what, dtype type, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
     return expression::reading(what, operand(type, batch, rows, columns));
+  }
+  // Returns the sums times an operand for each row and one for each column.
+  expression scaled_along_both(std::int64_t batch, std::int64_t rows, std::int64_t columns) {
+    return loaded(epilogue::op::load_column, dtype::f32, batch, rows, 1) *
+           loaded(epilogue::op::load_row, dtype::f32, batch, 1, columns) * epilogue::acc;
   }
 
  private:
