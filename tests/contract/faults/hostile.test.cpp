@@ -21,8 +21,7 @@ TEST_F(hostile, a_progress_counter_that_leaps_discredits_all_others) {
         const auto [ticket, slot] = *waiting(c).begin();
         c.log(5, 1).store(protocol::log_word(ticket, slot));
         c.page().lanes[9].done.store(1'000'000);
-        c.page().lanes[5].done.store(1);
-        announce(c);
+        finish_one(c, 5);
       },
       "counter");
 }
@@ -30,8 +29,7 @@ TEST_F(hostile, a_lane_log_with_a_nonexistent_slot_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         c.log(5, 1).store(0xfffff);
-        c.page().lanes[5].done.store(1);
-        announce(c);
+        finish_one(c, 5);
       },
       "log");
 }
@@ -39,8 +37,7 @@ TEST_F(hostile, a_lane_log_with_an_unknown_request_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         c.log(5, 1).store(protocol::log_word(999'999, 3));
-        c.page().lanes[5].done.store(1);
-        announce(c);
+        finish_one(c, 5);
       },
       "log");
 }
@@ -59,16 +56,16 @@ TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_detected) {
 TEST_F(hostile, an_empty_report_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        report(c, {.number = 77, .ticket = 1, .cause_ticket = 1, .slot = 0}), c.page().lanes[9].done.store(1),
-            announce(c);
+        report(c, {.number = 77, .ticket = 1, .cause_ticket = 1, .slot = 0});
+        finish_one(c, 9);
       },
       "report");
 }
 TEST_F(hostile, a_report_for_a_slot_outside_the_mailbox_is_detected) {
   with_damage(
       [](const protocol::view& c) {
-        report(c, {.number = 1, .ticket = 1, .cause_ticket = 1, .slot = UINT32_MAX}), c.page().lanes[9].done.store(1),
-            announce(c);
+        report(c, {.number = 1, .ticket = 1, .cause_ticket = 1, .slot = UINT32_MAX});
+        finish_one(c, 9);
       },
       "report");
 }
@@ -77,8 +74,7 @@ TEST_F(hostile, a_report_for_a_request_that_left_its_slot_is_detected) {
       [](const protocol::view& c) {
         const auto [ticket, slot] = *waiting(c).begin();
         report(c, {.number = 1, .ticket = ticket + 5, .cause_ticket = 1, .slot = slot});
-        c.page().lanes[9].done.store(1);
-        announce(c);
+        finish_one(c, 9);
       },
       "report");
 }
@@ -86,8 +82,7 @@ TEST_F(hostile, a_report_with_an_invalid_reaction_or_text_is_detected) {
   with_damage(
       [](const protocol::view& c) {
         report(c, {.number = 1, .ticket = 1, .cause_ticket = 1, .slot = 1, .reaction = 200, .chain = 255}, 0);
-        c.page().lanes[9].done.store(1);
-        announce(c);
+        finish_one(c, 9);
       },
       "report");
 }
@@ -96,8 +91,7 @@ TEST_F(hostile, a_report_ring_full_of_garbage_is_detected) {
       [](const protocol::view& c) {
         std::mt19937_64 random(seed_or(5));
         for (std::byte& b : c.reports().subspan(384)) b = static_cast<std::byte>(random());
-        c.page().lanes[9].done.store(1);
-        announce(c);
+        finish_one(c, 9);
       },
       "report ring");
 }

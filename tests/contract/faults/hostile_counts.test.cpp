@@ -19,8 +19,7 @@ TEST_F(hostile, a_report_that_is_counted_and_missing_is_detected) {
         const auto [ticket, slot] = *waiting(c).begin();
         c.log(5, 1).store(protocol::log_word(ticket, slot));
         c.page().reports.store(1);
-        c.page().lanes[5].done.store(1);
-        announce(c);
+        finish_one(c, 5);
       },
       "a count that includes a missing report");
 }
@@ -29,16 +28,8 @@ TEST_F(hostile, an_impossible_count_of_reports_is_detected) {
   for (const std::uint64_t word :
        {std::uint64_t{0}, UINT64_MAX, checked_count::word_of(0) ^ 1u << 20, checked_count::word_of(1'000'000)}) {
     SCOPED_TRACE(word);
-    runtime own;
-    const device lied_to = own.open_device(with_test_engines({.mailbox_capacity = capacity, .restarts = 1}));
-    blockade b(lied_to);
-    ASSERT_TRUE(b.entered());
-    const channel_of_worker channel(lied_to, capacity);
-    ASSERT_TRUE(channel.found());
-    channel->page().reports.word().store(word);
-    announce(*channel);
-    EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"impossible", "count of reports"}));
-    EXPECT_EQ(lied_to.ping(3).get().value_or(0), 3u);
+    with_damage_and_restart([word](const protocol::view& c) { c.page().reports.word().store(word), announce(c); },
+                            "count of reports");
   }
 }
 
@@ -65,16 +56,8 @@ TEST_F(hostile, a_second_report_for_a_request_is_detected) {
 TEST_F(hostile, a_word_that_is_no_count_of_operations_is_detected) {
   for (const std::uint64_t word : {std::uint64_t{0}, UINT64_MAX, std::uint64_t{1}, checked_count::word_of(1) ^ 2}) {
     SCOPED_TRACE(word);
-    runtime own;
-    const device lied_to = own.open_device(with_test_engines({.mailbox_capacity = capacity, .restarts = 1}));
-    blockade b(lied_to);
-    ASSERT_TRUE(b.entered());
-    const channel_of_worker channel(lied_to, capacity);
-    ASSERT_TRUE(channel.found());
-    channel->page().lanes[5].done.word().store(word);
-    announce(*channel);
-    EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"impossible", "lane's counter"}));
-    EXPECT_EQ(lied_to.ping(3).get().value_or(0), 3u);
+    with_damage_and_restart([word](const protocol::view& c) { c.page().lanes[5].done.word().store(word), announce(c); },
+                            "lane's counter");
   }
 }
 

@@ -75,12 +75,30 @@ class hostile : public testing::Test {
     EXPECT_EQ(gpu.statistics().depth, 0u);
   }
 
+  // Lets `damage` change the shared memory while one request runs on a device of its own, which must start again.
+  static void with_damage_and_restart(const std::function<void(const protocol::view&)>& damage, const char* what) {
+    runtime own;
+    const device lied_to = own.open_device(with_test_engines({.mailbox_capacity = capacity, .restarts = 1}));
+    blockade b(lied_to);
+    ASSERT_TRUE(b.entered());
+    const channel_of_worker channel(lied_to, capacity);
+    ASSERT_TRUE(channel.found());
+    damage(*channel);
+    EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"impossible", what}));
+    EXPECT_EQ(lied_to.ping(3).get().value_or(0), 3u);
+  }
+
   // Wakes the application's sleeping threads, as a worker does.
   static void announce(const protocol::view& channel) {
     channel.page().epoch.fetch_add(1);
     futex_wake(channel.page().epoch, futex_scope::shared);
     channel.page().idle_epoch.fetch_add(1);
     futex_wake(channel.page().idle_epoch, futex_scope::shared);
+  }
+  // Counts the first operation of a lane as done, and wakes the application.
+  static void finish_one(const protocol::view& channel, std::size_t lane) {
+    channel.page().lanes[lane].done.store(1);
+    announce(channel);
   }
   // Returns the requests that were sent but have not started, by ticket, from this program's own memory of requests.
   static std::map<std::uint64_t, std::uint32_t> waiting(const protocol::view& channel) {

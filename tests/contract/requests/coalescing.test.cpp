@@ -16,7 +16,20 @@ class coalescing : public testing::TestWithParam<isolation> {
     return rt.open_device(with_test_engines(std::move(o)));
   }
   static buffer<float> zero(const device& gpu) { return gpu.alloc<float>(1, {.zeroed = true}); }
-  static std::vector<std::uint32_t> sizes(std::vector<pending<std::uint32_t>>& answers) {
+  static std::vector<buffer<float>> zeros(const device& gpu, int count) {
+    std::vector<buffer<float>> out;
+    for (int i = 0; i < count; ++i) out.push_back(zero(gpu));
+    return out;
+  }
+  // Returns the sizes of the calls for the requests `ask(0)`, `ask(1)` …, which wait in the mailbox together.
+  template <class Ask>
+  static std::vector<std::uint32_t> sizes_of_calls(const device& gpu, int count, Ask&& ask) {
+    EXPECT_OK(gpu.sync().get());
+    blockade b(gpu);  // runs on the pump, so all other requests are in the mailbox when the pump continues
+    if (!b.entered()) return {};
+    std::vector<pending<std::uint32_t>> answers;
+    for (int i = 0; i < count; ++i) answers.push_back(ask(i));
+    b.lift();
     std::vector<std::uint32_t> out;
     for (auto& a : answers) out.push_back(a.get().value());
     return out;
@@ -31,29 +44,17 @@ using numbers = std::vector<std::uint32_t>;
 
 TEST_P(coalescing, joins_neighbouring_requests_of_one_kind_in_a_call) {
   const device gpu = open();
-  std::vector<buffer<float>> x;
-  for (int i = 0; i < 10; ++i) x.push_back(zero(gpu));
-  ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);  // runs on the pump, so all other requests are in the mailbox when the pump continues
-  ASSERT_TRUE(b.entered());
-  std::vector<pending<std::uint32_t>> answers;
-  for (int i = 0; i < 10; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = 1, .by = float(i)}));
-  b.lift();
-  EXPECT_EQ(sizes(answers), numbers(10, 10));
+  const auto x = zeros(gpu, 10);
+  const auto ask = [&](int i) { return gpu.ask(together{.x = x[i], .kind = 1, .by = float(i)}); };
+  EXPECT_EQ(sizes_of_calls(gpu, 10, ask), numbers(10, 10));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(value(gpu, x[i]), float(i));
 }
 
 TEST_P(coalescing, joins_requests_across_pooled_lanes) {
   const device gpu = open({.lanes = lane_policy::pooled});
-  std::vector<buffer<float>> x;
-  for (int i = 0; i < 10; ++i) x.push_back(zero(gpu));
-  ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);
-  ASSERT_TRUE(b.entered());
-  std::vector<pending<std::uint32_t>> answers;
-  for (int i = 0; i < 10; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = 1}));
-  b.lift();
-  EXPECT_EQ(sizes(answers), numbers(10, 10));
+  const auto x = zeros(gpu, 10);
+  const auto ask = [&](int i) { return gpu.ask(together{.x = x[i], .kind = 1}); };
+  EXPECT_EQ(sizes_of_calls(gpu, 10, ask), numbers(10, 10));
 }
 
 TEST_P(coalescing, delays_no_group_for_a_long_request_behind_it) {
@@ -81,62 +82,39 @@ TEST_P(coalescing, runs_a_request_without_neighbours_at_once) {
 TEST_P(coalescing, separates_a_request_from_one_that_it_depends_on) {
   const device gpu = open();
   const auto x = zero(gpu), y = zero(gpu);
-  ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);
-  ASSERT_TRUE(b.entered());
-  std::vector<pending<std::uint32_t>> answers;
-  for (const auto& t : {x, y, x, y, y}) answers.push_back(gpu.ask(together{.x = t, .kind = 1}));
-  b.lift();
-  EXPECT_EQ(sizes(answers), (numbers{2, 2, 2, 2, 1}));
+  const buffer<float> targets[] = {x, y, x, y, y};
+  const auto ask = [&](int i) { return gpu.ask(together{.x = targets[i], .kind = 1}); };
+  EXPECT_EQ(sizes_of_calls(gpu, 5, ask), (numbers{2, 2, 2, 2, 1}));
   EXPECT_EQ(value(gpu, x), 2);
   EXPECT_EQ(value(gpu, y), 3);
 }
 
 TEST_P(coalescing, separates_kinds_and_requests_that_opt_out) {
   const device gpu = open();
-  std::vector<buffer<float>> x;
-  for (int i = 0; i < 7; ++i) x.push_back(zero(gpu));
-  ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);
-  ASSERT_TRUE(b.entered());
-  std::vector<pending<std::uint32_t>> answers;
-  const std::uint64_t kinds[] = {1, 1, 2, 2, 0, 0};
-  for (int i = 0; i < 6; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = kinds[i]}));
-  answers.push_back(gpu.ask(together{.x = x[6], .kind = 2}, {.coalesce = false}));
-  b.lift();
-  EXPECT_EQ(sizes(answers), (numbers{2, 2, 2, 2, 1, 1, 1}));
+  const auto x = zeros(gpu, 7);
+  const std::uint64_t kinds[] = {1, 1, 2, 2, 0, 0, 2};
+  const auto ask = [&](int i) { return gpu.ask(together{.x = x[i], .kind = kinds[i]}, {.coalesce = i != 6}); };
+  EXPECT_EQ(sizes_of_calls(gpu, 7, ask), (numbers{2, 2, 2, 2, 1, 1, 1}));
 }
 
 TEST_P(coalescing, can_be_switched_off_for_a_device) {
   const device gpu = open({.coalesce = false});
-  std::vector<buffer<float>> x;
-  for (int i = 0; i < 5; ++i) x.push_back(zero(gpu));
-  blockade b(gpu);
-  ASSERT_TRUE(b.entered());
-  std::vector<pending<std::uint32_t>> answers;
-  for (int i = 0; i < 5; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = 1}));
-  b.lift();
-  EXPECT_EQ(sizes(answers), numbers(5, 1));
+  const auto x = zeros(gpu, 5);
+  const auto ask = [&](int i) { return gpu.ask(together{.x = x[i], .kind = 1}); };
+  EXPECT_EQ(sizes_of_calls(gpu, 5, ask), numbers(5, 1));
 }
 
 TEST_P(coalescing, falls_back_to_single_calls_if_the_engine_refuses_the_group) {
   const device gpu = open();
-  std::vector<buffer<float>> x;
-  for (int i = 0; i < 4; ++i) x.push_back(zero(gpu));
-  ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);
-  ASSERT_TRUE(b.entered());
-  std::vector<pending<std::uint32_t>> answers;
-  for (int i = 0; i < 4; ++i) answers.push_back(gpu.ask(together{.x = x[i], .kind = 13}));
-  b.lift();
-  EXPECT_EQ(sizes(answers), numbers(4, 1));
+  const auto x = zeros(gpu, 4);
+  const auto ask = [&](int i) { return gpu.ask(together{.x = x[i], .kind = 13}); };
+  EXPECT_EQ(sizes_of_calls(gpu, 4, ask), numbers(4, 1));
   for (const auto& t : x) EXPECT_EQ(value(gpu, t), 1);
 }
 
 TEST_P(coalescing, leaves_cancelled_requests_and_those_with_lost_inputs_out_of_the_call) {
   const device gpu = open();
-  std::vector<buffer<float>> x;
-  for (int i = 0; i < 6; ++i) x.push_back(zero(gpu));
+  const auto x = zeros(gpu, 6);
   ASSERT_OK(gpu.sync().get());
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
@@ -157,8 +135,7 @@ TEST_P(coalescing, leaves_cancelled_requests_and_those_with_lost_inputs_out_of_t
 TEST_P(coalescing, joins_requests_around_work_on_other_lanes_and_waits_for_it) {
   const device gpu = open({.wait = wait_policy::efficient});
   constexpr int n = 40;
-  std::vector<buffer<float>> x;
-  for (int i = 0; i < n; ++i) x.push_back(zero(gpu));
+  const auto x = zeros(gpu, n);
   ASSERT_OK(gpu.sync().get());
   for (int round = 0; round < 20; ++round) {
     blockade b(gpu);
@@ -191,14 +168,9 @@ TEST_P(coalescing, spreads_many_requests_over_several_calls) {
   const device gpu = open();
   constexpr int n = 700;
   const auto all = gpu.alloc<float>(n, {.zeroed = true});
-  ASSERT_OK(gpu.sync().get());
-  blockade b(gpu);
-  ASSERT_TRUE(b.entered());
-  std::vector<pending<std::uint32_t>> answers;
-  for (int i = 0; i < n; ++i) answers.push_back(gpu.ask(together{.x = all.slice(i, 1), .kind = 1}));
-  b.lift();
+  const auto ask = [&](int i) { return gpu.ask(together{.x = all.slice(i, 1), .kind = 1}); };
   std::uint64_t shared = 0;
-  for (const std::uint32_t size : sizes(answers)) shared += size > 1;
+  for (const std::uint32_t size : sizes_of_calls(gpu, n, ask)) shared += size > 1;
   EXPECT_GE(shared, n - 10u);
   EXPECT_EQ(gpu.download(all).get().value(), std::vector<float>(n, 1.f));
 }
