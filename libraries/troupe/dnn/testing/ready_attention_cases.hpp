@@ -82,25 +82,30 @@ std::vector<change<R>> changes_of_attention(const tensor_source& t) {
           TROUPE_WHOLE(step, {2}, {8, 9})};
 }
 
+/// Returns `r` with the options of `shown_options`, and with lengths, a bias and a step for its tensors.
+template <class R>
+R with_shown_options(R r, const tensor_source& t) {
+  r.scale = 0.4;
+  r.soft_cap = 2;
+  r.bias = t({1, 4, 5, 6});
+  r.alibi = true;
+  r.window = shown_window;
+  r.query_lengths = t.whole({2}, {5, 4}), r.key_lengths = t.whole({2}, {6, 5});
+  r.dropout = 0.3;
+  r.seed = 5, r.offset = 6;
+  r.step = t.whole({1}, {7});
+  return r;
+}
+
 struct attention_forward_case {
   using request = attention_forward;
   static request make(const tensor_source& t) {
-    return {.q = t({2, 4, 5, 4}),
-            .k = t({2, 2, 6, 4}),
-            .v = t({2, 2, 6, 3}),
-            .y = t({2, 4, 5, 3}),
-            .statistics = t({2, 4, 5}),
-            .scale = 0.4,
-            .soft_cap = 2,
-            .bias = t({1, 4, 5, 6}),
-            .alibi = true,
-            .window = shown_window,
-            .query_lengths = t.whole({2}, {5, 4}),
-            .key_lengths = t.whole({2}, {6, 5}),
-            .dropout = 0.3,
-            .seed = 5,
-            .offset = 6,
-            .step = t.whole({1}, {7})};
+    return with_shown_options(request{.q = t({2, 4, 5, 4}),
+                                      .k = t({2, 2, 6, 4}),
+                                      .v = t({2, 2, 6, 3}),
+                                      .y = t({2, 4, 5, 3}),
+                                      .statistics = t({2, 4, 5})},
+                              t);
   }
   static std::vector<written> meaning(const request& r) {
     const attended a = attention(value(r.q), value(r.k), value(r.v), shown_options(r));
@@ -124,27 +129,17 @@ struct attention_forward_case {
 struct attention_backward_case {
   using request = attention_backward;
   static request make(const tensor_source& t) {
-    return {.dy = t({2, 4, 5, 3}),
-            .q = t({2, 4, 5, 4}),
-            .k = t({2, 2, 6, 4}),
-            .v = t({2, 2, 6, 3}),
-            .y = t({2, 4, 5, 3}),
-            .statistics = t({2, 4, 5}),
-            .dq = t({2, 4, 5, 4}),
-            .dk = t({2, 2, 6, 4}),
-            .dv = t({2, 2, 6, 3}),
-            .scale = 0.4,
-            .soft_cap = 2,
-            .bias = t({1, 4, 5, 6}),
-            .dbias = t({1, 4, 5, 6}),
-            .alibi = true,
-            .window = shown_window,
-            .query_lengths = t.whole({2}, {5, 4}),
-            .key_lengths = t.whole({2}, {6, 5}),
-            .dropout = 0.3,
-            .seed = 5,
-            .offset = 6,
-            .step = t.whole({1}, {7})};
+    return with_shown_options(request{.dy = t({2, 4, 5, 3}),
+                                      .q = t({2, 4, 5, 4}),
+                                      .k = t({2, 2, 6, 4}),
+                                      .v = t({2, 2, 6, 3}),
+                                      .y = t({2, 4, 5, 3}),
+                                      .statistics = t({2, 4, 5}),
+                                      .dq = t({2, 4, 5, 4}),
+                                      .dk = t({2, 2, 6, 4}),
+                                      .dv = t({2, 2, 6, 3}),
+                                      .dbias = t({1, 4, 5, 6})},
+                              t);
   }
   static std::vector<written> meaning(const request& r) {
     const attended of{value(r.y), reshape(value(r.statistics), {2, 4, 5, 1})};
