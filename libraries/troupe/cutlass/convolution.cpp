@@ -33,8 +33,9 @@ class convolution_check {
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
     if (pairs && what_ == convolution_result::dfilters)
       return check_.refuse(&r_.epilogue, "has left or right", "acc: the elements of a filter have no pairs");
-    if (const auto refused = windows::check_convolution(
-            {what_, {extents_of(x_), extents_of(filters_), extents_of(y_)}, names_, options_of(r_), pairs}))
+    if (const auto refused = windows::check_convolution(what_, {extents_of(x_), extents_of(filters_), extents_of(y_)},
+                                                        names_, options_of(r_), pairs)
+                                 .refused)
       return check_.refuse(place_of(refused->field), refused->is, refused->expected);
     if (!counts_fit()) return;
     check_.view(x_);

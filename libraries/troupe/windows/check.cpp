@@ -21,28 +21,35 @@ std::string text_of(extents e) {
 // Checks a convolution, and stores the first refusal.
 class convolution_check {
  public:
-  explicit convolution_check(const convolution_fields& c) noexcept
-      : c_(c), x_(c.extents.image), filters_(c.extents.filters), y_(c.extents.result) {}
+  convolution_check(convolution_result what, const convolution_roles<extents>& all,
+                    const convolution_roles<std::string_view>& names, const convolution_options& o,
+                    bool is_paired) noexcept
+      : what_(what),
+        extents_(all),
+        names_(names),
+        options_(o),
+        y_is_paired_(is_paired && what == convolution_result::y),
+        dx_is_paired_(is_paired && what == convolution_result::dx) {}
 
-  std::optional<convolution_refusal> run() {
+  checked_convolution run() {
     if (have_ranks() && has_elements(field::image, x_, 1) && has_elements(field::filters, filters_, 0) &&
         (!has_result() || has_elements(field::result, y_, 1)) && options_fit() && channels_fit() && window_fits() &&
         has_result())
       check_result();
-    return std::move(refused_);
+    return std::move(out_);
   }
 
  private:
   bool has_result() const noexcept { return y_.data() != nullptr; }
   bool refuse(field f, std::string is, std::string expected) {
-    refused_ = {f, std::move(is), std::move(expected)};
+    out_.refused = {f, std::move(is), std::move(expected)};
     return false;
   }
 
   // Checks that the first factor has a valid rank, and that the other tensors have the same rank.
   bool have_ranks() {
     constexpr convolution_roles<field> fields{field::image, field::filters, field::result};
-    const std::size_t rank = c_.extents.first(c_.what).size();
+    const std::size_t rank = extents_.first(what_).size();
     const auto has_rank = [&](field f, extents e, bool fits, std::string_view expected, std::string_view as = "") {
       const std::size_t n = e.size();
       if (fits) return true;
@@ -51,14 +58,14 @@ class convolution_check {
                     as.empty() ? cat(expected, unit) : cat(rank, unit, ", as ", as, " has"));
     };
     const auto equals_first = [&](field f, extents e) {
-      return has_rank(f, e, e.size() == rank, {}, c_.names.first(c_.what));
+      return has_rank(f, e, e.size() == rank, {}, names_.first(what_));
     };
-    return has_rank(fields.first(c_.what), c_.extents.first(c_.what),
+    return has_rank(fields.first(what_), extents_.first(what_),
                     rank > first_spatial && rank <= first_spatial + most_spatial,
                     cat(first_spatial + 1, " to ", first_spatial + most_spatial)) &&
-           equals_first(fields.second(c_.what), c_.extents.second(c_.what)) &&
-           ((c_.what == convolution_result::y && !has_result()) ||
-            equals_first(fields.computed(c_.what), c_.extents.computed(c_.what)));
+           equals_first(fields.second(what_), extents_.second(what_)) &&
+           ((what_ == convolution_result::y && !has_result()) ||
+            equals_first(fields.computed(what_), extents_.computed(what_)));
   }
 
   bool has_elements(field f, extents e, std::size_t first) {
@@ -69,50 +76,54 @@ class convolution_check {
   }
 
   bool options_fit() {
-    refused_ = check_options(c_.options, x_.size() - first_spatial);
-    return !refused_;
+    out_.refused = check_options(options_, x_.size() - first_spatial);
+    return !out_.refused;
   }
 
-  bool is_paired(convolution_result what) const noexcept { return c_.is_paired && c_.what == what; }
-
   bool channels_fit() {
-    const std::int64_t groups = c_.options.groups, channels = x_[1] * (is_paired(convolution_result::dx) ? 2 : 1);
+    const std::int64_t groups = options_.groups, channels = x_[1] * (dx_is_paired_ ? 2 : 1);
     if (channels % groups != 0 || filters_[0] % groups != 0)
       return refuse(field::groups, cat("is ", groups),
                     cat("a divisor of the ", channels, " channels and of the ", filters_[0], " filters"));
-    if (is_paired(convolution_result::y) && filters_[0] % 2 != 0)
+    if (y_is_paired_ && filters_[0] % 2 != 0)
       return refuse(field::filters, "is " + text_of(filters_), "an even number of filters: the epilogue pairs them");
     if (filters_[1] == channels / groups) return true;
     return refuse(
         field::filters,
         cat("is ", text_of(filters_), ", with ", filters_[1], filters_[1] == 1 ? " input channel" : " input channels"),
-        cat(channels / groups, ", ", is_paired(convolution_result::dx) ? "twice as many as " : "as ",
+        cat(channels / groups, ", ", dx_is_paired_ ? "twice as many as " : "as ",
             groups == 1 ? "the image has" : "a group of the image has",
-            is_paired(convolution_result::dx) ? ": the epilogue pairs them" : ""));
+            dx_is_paired_ ? ": the epilogue pairs them" : ""));
   }
 
-  // Computes the extents of the result. Refuses filters that do not fit into the padded image.
+  // Computes the extents of y. Refuses filters that do not fit into the padded image.
   bool window_fits() {
-    expected_y_ = result_extents(c_);
-    for (std::size_t i = first_spatial; i < x_.size(); ++i)
-      if (expected_y_[i] < 1)
+    const slides s = slides_of(options_, x_.size() - first_spatial);
+    out_.y = {x_[0], filters_[0] / (y_is_paired_ ? 2 : 1)};
+    for (std::size_t i = first_spatial; i < x_.size(); ++i) {
+      out_.y[i] = positions_along(s[i - first_spatial], x_[i], filters_[i]);
+      if (out_.y[i] < 1)
         return refuse(field::filters, "is " + text_of(filters_),
-                      cat("a window that fits into the padded image; ", c_.names.image, " is ", text_of(x_)));
+                      cat("a window that fits into the padded image; ", names_.image, " is ", text_of(x_)));
+    }
     return true;
   }
 
   void check_result() {
-    const extents expected(expected_y_.data(), y_.size());
+    const extents expected(out_.y.data(), y_.size());
     if (!std::equal(y_.begin(), y_.end(), expected.begin()))
       refuse(field::result, "is " + text_of(y_),
              cat(text_of(expected), ", as the convolution's result has",
-                 is_paired(convolution_result::y) ? ": the epilogue pairs its channels" : ""));
+                 y_is_paired_ ? ": the epilogue pairs its channels" : ""));
   }
 
-  const convolution_fields& c_;
-  const extents x_, filters_, y_;
-  std::array<std::int64_t, first_spatial + most_spatial> expected_y_{};
-  std::optional<convolution_refusal> refused_;
+  const convolution_result what_;
+  const convolution_roles<extents> extents_;
+  const convolution_roles<std::string_view>& names_;
+  const convolution_options& options_;
+  const bool y_is_paired_, dx_is_paired_;
+  const extents x_ = extents_.image, filters_ = extents_.filters, y_ = extents_.result;
+  checked_convolution out_;
 };
 
 }  // namespace
@@ -144,16 +155,10 @@ std::optional<convolution_refusal> check_options(const convolution_options& o, s
   return std::nullopt;
 }
 
-std::optional<convolution_refusal> check_convolution(const convolution_fields& c) { return convolution_check(c).run(); }
-
-std::array<std::int64_t, first_spatial + most_spatial> result_extents(const convolution_fields& c) noexcept {
-  const extents x = c.extents.image, filters = c.extents.filters;
-  const slides s = slides_of(c.options, x.size() - first_spatial);
-  const bool halves_channels = c.is_paired && c.what == convolution_result::y;
-  std::array<std::int64_t, first_spatial + most_spatial> out{x[0], filters[0] / (halves_channels ? 2 : 1)};
-  for (std::size_t i = first_spatial; i < x.size(); ++i)
-    out[i] = positions_along(s[i - first_spatial], x[i], filters[i]);
-  return out;
+checked_convolution check_convolution(convolution_result what, const convolution_roles<extents>& all,
+                                      const convolution_roles<std::string_view>& names, const convolution_options& o,
+                                      bool is_paired) {
+  return convolution_check(what, all, names, o, is_paired).run();
 }
 
 }  // namespace troupe::windows

@@ -39,19 +39,19 @@ struct convolution_refusal {
 };
 std::optional<convolution_refusal> check_options(const convolution_options& o, std::size_t spatial);
 
-/// The fields of a convolution or of one of its gradients.
-struct convolution_fields {
-  convolution_result what;
-  /// The extents of all axes. The extents of a result that is not given have no data, and are not checked.
-  convolution_roles<std::span<const std::int64_t>> extents;
-  convolution_roles<std::string_view> names;  ///< names of the tensors' fields, for refusals that mention them
-  const convolution_options& options;
-  bool is_paired = false;  ///< true if an epilogue pairs the channels of the computed y or dx: it has half as many
+/// What the check of a convolution found: its first wrong field, or the extents of its y.
+struct checked_convolution {
+  std::optional<convolution_refusal> refused;
+  std::array<std::int64_t, first_spatial + most_spatial> y{};
 };
-/// Checks the fields. The number of images may be 0; all other extents must be at least 1.
-std::optional<convolution_refusal> check_convolution(const convolution_fields& c);
-/// Returns the extents of the result. Precondition: the fields were checked.
-std::array<std::int64_t, first_spatial + most_spatial> result_extents(const convolution_fields& c) noexcept;
+/// Checks a convolution or one of its gradients. `extents` has the extents of all axes; those of a y that is not given
+/// have no data, and are not checked. The number of images may be 0; all other extents must be at least 1. Refusals
+/// mention other tensors by `names`. `is_paired` is true if an epilogue pairs the channels of the computed y or dx: it
+/// has half as many.
+checked_convolution check_convolution(convolution_result what,
+                                      const convolution_roles<std::span<const std::int64_t>>& extents,
+                                      const convolution_roles<std::string_view>& names, const convolution_options& o,
+                                      bool is_paired = false);
 
 /// Returns the options among the fields of a request.
 template <class R>

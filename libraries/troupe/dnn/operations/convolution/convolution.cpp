@@ -73,15 +73,14 @@ value make(node_maker m, const value& first, const value& second, extents comput
   // by a field of the request. It mentions other tensors by `names`.
   constexpr convolution_roles<std::string_view> names{"x", "filters", "dy"};
   const auto fields = convolution_roles<std::string_view>::of(what, names.first(what), names.second(what), "result");
-  const windows::convolution_fields given{
-      what, convolution_roles<extents>::of(what, first.extents(), second.extents(), computed), names, o};
-  if (!is_accepted(m, windows::check_convolution(given), fields)) return m.done();
+  auto [refused, of_y] = windows::check_convolution(
+      what, convolution_roles<extents>::of(what, first.extents(), second.extents(), computed), names, o);
+  if (!is_accepted(m, std::move(refused), fields)) return m.done();
   if (!detail::are_factors(first.type(), second.type()))
     m.refuse(fields.second(what), cat("holds ", to_string(second.type())),
              cat(to_string(first.type()), ", as the other factor does; convert one of them"));
   const std::size_t rank = first.rank();
   m.with(convolution_attributes{windows::slides_of(o, rank - windows::first_spatial), o.groups});
-  const auto of_y = windows::result_extents(given);
   m.add_sum_output(detail::type_of_sums(first, second),
                    what == convolution_result::y ? extents(of_y.data(), rank) : computed,
                    summands_of(what, first, second));
