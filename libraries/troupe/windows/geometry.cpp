@@ -4,6 +4,7 @@
 #include <troupe/request/operands/view_shape.hpp>
 #include <troupe/windows/geometry.hpp>
 #include <troupe/windows/per_axis.hpp>
+#include <troupe/windows/roles.hpp>
 
 namespace troupe::windows {
 
@@ -39,6 +40,13 @@ std::pair<std::int64_t, std::int64_t> geometry::positions_inside(std::size_t i, 
   const std::int64_t first = shift >= 0 ? 0 : (-shift + stride[i] - 1) / stride[i];
   const std::int64_t last = in[i] - 1 - shift < 0 ? 0 : (in[i] - 1 - shift) / stride[i] + 1;
   return {std::min(first, out[i]), std::clamp<std::int64_t>(last, std::min(first, out[i]), out[i])};
+}
+
+convolution_size convolution_size::of(const slides& s, std::int64_t groups,
+                                      const convolution_roles<const tensor_shape&>& shapes) noexcept {
+  const auto& [image, filters, result] = shapes;
+  return {geometry::of(s, image, result, &filters.extents[first_spatial]), image.extents[0], groups, filters.extents[1],
+          filters.extents[0] / groups};
 }
 
 }  // namespace troupe::windows

@@ -13,6 +13,9 @@ struct tensor_shape;
 
 namespace troupe::windows {
 
+template <class T>
+struct convolution_roles;
+
 /// The most spatial axes of an image.
 inline constexpr std::size_t most_spatial = 3;
 /// The first spatial axis. Axes 0 and 1 are the image and the channel.
@@ -58,6 +61,17 @@ struct geometry {
   }
   /// Returns the range [first, last) of positions along axis i at which window element f is inside the image.
   std::pair<std::int64_t, std::int64_t> positions_inside(std::size_t i, std::int64_t f) const noexcept;
+};
+
+/// The numbers that a convolution and its gradients are computed with. Kernels take this struct as an argument, too.
+struct convolution_size : geometry {
+  std::int64_t images = 0, groups = 1;
+  std::int64_t channels = 0, outputs = 0;  ///< channels of one group: of the image, and of the result
+
+  /// Returns the size of a convolution with these shapes. Channels and outputs are counted in the filters: a computed
+  /// image or result has half as many if an epilogue pairs them.
+  static convolution_size of(const slides& s, std::int64_t groups,
+                             const convolution_roles<const tensor_shape&>& shapes) noexcept;
 };
 
 }  // namespace troupe::windows

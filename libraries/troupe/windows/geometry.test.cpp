@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <troupe/request/operands/view_shape.hpp>
 #include <troupe/windows/geometry.hpp>
 #include <troupe/windows/per_axis.hpp>
+#include <troupe/windows/roles.hpp>
 
 namespace troupe::windows {
 namespace {
@@ -42,6 +44,20 @@ TEST(windows, positions_inside_are_those_with_a_coordinate_in_the_image) {
               << length << " " << f << " " << o;
       }
     }
+}
+
+TEST(windows, the_size_of_a_convolution_counts_channels_and_outputs_of_one_group) {
+  const tensor_shape image{.rank = 3, .extents = {5, 4, 9}}, filters{.rank = 3, .extents = {6, 2, 3}},
+      result{.rank = 3, .extents = {5, 6, 4}};
+  const auto c = convolution_size::of({{{.stride = 2}}}, 2, {image, filters, result});
+  EXPECT_EQ(c.images, 5);
+  EXPECT_EQ(c.groups, 2);
+  EXPECT_EQ(c.channels, 2);
+  EXPECT_EQ(c.outputs, 3);
+  EXPECT_EQ(c.in[2], 9);
+  EXPECT_EQ(c.window[2], 3);
+  EXPECT_EQ(c.out[2], 4);
+  EXPECT_EQ(c.stride[2], 2);
 }
 
 TEST(windows, per_axis_prints_its_numbers_and_can_be_unset) {

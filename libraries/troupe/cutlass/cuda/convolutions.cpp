@@ -22,11 +22,10 @@ bool is_empty(const convolution_problem& p) noexcept {
 // The gradient of filters over one image of zeros, as large as a filter. It stands for a gradient without images.
 struct image_of_zeros {
   explicit image_of_zeros(const convolution_problem& p) noexcept : problem(p) {
-    for (std::size_t i = 0; i < windows::most_spatial; ++i)
-      problem.geometry.set(i, p.geometry.window[i], 1, p.geometry.window[i], {});
+    for (std::size_t i = 0; i < windows::most_spatial; ++i) problem.set(i, p.window[i], 1, p.window[i], {});
     problem.images = 1;
-    const std::uint64_t most = std::max(set_strides(problem.x, p.groups * p.channels, problem.geometry.in),
-                                        set_strides(problem.y, p.groups * p.outputs, problem.geometry.out));
+    const std::uint64_t most = std::max(set_strides(problem.x, p.groups * p.channels, problem.in),
+                                        set_strides(problem.y, p.groups * p.outputs, problem.out));
     bytes = round_up(most, alignment);
     set_address(alignment);
   }

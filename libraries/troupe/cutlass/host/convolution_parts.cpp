@@ -47,12 +47,12 @@ template void tensor_panels::gather<std::int8_t>(const part&, std::int8_t*, thre
 tensor_shape shape_of_result(const convolution_problem& p) noexcept {
   const placed_tensor& t = p.computed();
   tensor_shape s{.rank = 2 + windows::most_spatial};
-  const std::int64_t* spatial = p.geometry.window;
+  const std::int64_t* spatial = p.window;
   if (p.result == convolution_result::dfilters) {
     s.extents[0] = p.groups * p.outputs, s.extents[1] = p.channels;
   } else {
     const bool is_y = p.result == convolution_result::y;
-    spatial = is_y ? p.geometry.out : p.geometry.in;
+    spatial = is_y ? p.out : p.in;
     s.extents[0] = p.images, s.extents[1] = p.groups * (is_y ? p.outputs : p.channels) / (p.paired ? 2 : 1);
   }
   s.strides[0] = t.item, s.strides[1] = t.channel;
@@ -81,8 +81,7 @@ void store_filters(const std::byte* from, const convolution_problem& p, const fi
   team.spread(p.groups * p.outputs, 1, [&](std::int64_t k) {
     const std::byte* at = from + k * static_cast<std::int64_t>(elements.size() * bytes);
     for (const auto& [channel, position] : elements) {
-      std::memcpy(bytes_at(t, k * t.item + channel * t.channel + spatial_offset(t, p.geometry.window, position)), at,
-                  bytes);
+      std::memcpy(bytes_at(t, k * t.item + channel * t.channel + spatial_offset(t, p.window, position)), at, bytes);
       at += bytes;
     }
   });
@@ -114,12 +113,11 @@ void pack_filters(const convolution_problem& p, const tensor_panels& panels, T* 
     T* const line = to + l * panels.k();
     const std::int64_t group = l / lines * p.outputs * p.filters.item, begin = group + l % lines * line_stride;
     std::array<T, 256> buffer;
-    for (std::int64_t f = 0; f < p.geometry.window_size(); ++f)
+    for (std::int64_t f = 0; f < p.window_size(); ++f)
       for (std::int64_t c = 0; c < channels;) {
         const std::int64_t n = std::min<std::int64_t>(channels - c, std::ssize(buffer));
-        read_run(p.filters.type,
-                 bytes_at(p.filters, begin + c * stride + spatial_offset(p.filters, p.geometry.window, f)), stride,
-                 buffer.data(), n);
+        read_run(p.filters.type, bytes_at(p.filters, begin + c * stride + spatial_offset(p.filters, p.window, f)),
+                 stride, buffer.data(), n);
         for (std::int64_t i = 0; i < n; ++i) line[panels.k_of(c + i, f)] = buffer[static_cast<std::size_t>(i)];
         c += n;
       }

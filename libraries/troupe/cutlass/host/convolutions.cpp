@@ -49,7 +49,7 @@ class image_product {
   image_product(const convolution_problem& p, thread_team& team)
       : p_(p),
         team_(team),
-        panels_(is_backward() ? p.y : p.x, p.geometry, is_backward(), is_backward() ? p.outputs : p.channels),
+        panels_(is_backward() ? p.y : p.x, p, is_backward(), is_backward() ? p.outputs : p.channels),
         result_(p),
         columns_(is_backward() ? p.channels : p.outputs) {}
 
@@ -162,8 +162,8 @@ class filter_product {
   filter_product(const convolution_problem& p, thread_team& team)
       : p_(p),
         team_(team),
-        panels_(p.x, p.geometry, false, p.channels),
-        gradient_(p.y, elements_of(p.geometry.out), false, p.outputs),
+        panels_(p.x, p, false, p.channels),
+        gradient_(p.y, elements_of(p.out), false, p.outputs),
         result_(p) {}
 
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }

@@ -20,13 +20,9 @@ placed_tensor placed_tensor_of(const F& view) noexcept {
 template <class R, class X, class Filters, class Y>
 convolution_problem make_problem(convolution_result result, const R& r, const X& x, const Filters& filters,
                                  const Y& y) {
-  convolution_problem p;
+  const windows::slides slides = windows::slides_of(r, x.shape().rank - windows::first_spatial);
+  convolution_problem p{windows::convolution_size::of(slides, r.groups, {x.shape(), filters.shape(), y.shape()})};
   p.result = result, p.x = placed_tensor_of(x), p.filters = placed_tensor_of(filters), p.y = placed_tensor_of(y);
-  const tensor_shape &in = x.shape(), &of_filters = filters.shape();
-  p.geometry = windows::geometry::of(windows::slides_of(r, in.rank - windows::first_spatial), in, y.shape(),
-                                     &of_filters.extents[windows::first_spatial]);
-  p.images = in.extents[0], p.groups = r.groups;
-  p.channels = of_filters.extents[1], p.outputs = of_filters.extents[0] / r.groups;
   const windows::convolution_roles<dtype> types{x.type(), filters.type(), y.type()};
   p.sums = sums_of(types.first(result), types.second(result));
   p.tree = r.epilogue.encoded();

@@ -23,13 +23,10 @@ struct placed_tensor {
 };
 
 /// A convolution of x and filters with the result y; `result` is the tensor that is computed, as epilogue(product).
-struct convolution_problem {
+/// A paired epilogue halves the channels of the result.
+struct convolution_problem : windows::convolution_size {
   convolution_result result{};
   placed_tensor x, filters, y;
-  windows::geometry geometry;  ///< of x, y and the filters
-  std::int64_t images = 0, groups = 1;
-  /// Numbers of channels of x and of y in a group, before a paired epilogue halves those of the result.
-  std::int64_t channels = 0, outputs = 0;
   dtype sums{};
   bool paired = false;
   product_options options;

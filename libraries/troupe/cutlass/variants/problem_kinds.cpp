@@ -106,7 +106,7 @@ void write_key(std::string& to, const problem& p) {
 
 void write_key(std::string& to, const convolution_problem& p) {
   append(to, p.x), append(to, p.filters), append(to, p.y);
-  append(to, p.geometry);
+  append(to, static_cast<const windows::geometry&>(p));
   append_numbers(to, p.result, p.images, p.groups, p.channels, p.outputs, p.options.precision, p.options.accumulation);
   append(to, p.tree.nodes());
   for (const memory_operand& m : p.tree.memory())

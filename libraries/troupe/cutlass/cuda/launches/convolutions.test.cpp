@@ -22,7 +22,7 @@ class cutlass_convolution_launches : public ::testing::Test {
     convolution_problem p;
     p.result = r, p.images = 2, p.channels = 8, p.outputs = 16, p.sums = dtype::f32;
     const std::int64_t in = 12, out = stride == 1 ? 12 : 6;
-    for (const std::size_t i : {1, 2}) p.geometry.set(i, in, out, 3, {1, 1, stride, 1});
+    for (const std::size_t i : {1, 2}) p.set(i, in, out, 3, {1, 1, stride, 1});
     const auto placed = [&](std::uint64_t at, std::int64_t channels, std::int64_t side) {
       placed_tensor t{at, dtype::bf16, side * side * channels, 1, {0, side * channels, channels}};
       if (!channels_last) t.channel = side * side, t.spatial = {0, side, 1};

@@ -47,10 +47,10 @@ std::vector<timed_operand> operands_of(convolution_problem& p, std::vector<epilo
   const auto divisor = [&](convolution_result r) { return p.paired && p.result == r ? 2 : 1; };
   const bool filters = p.result == convolution_result::dfilters;
   std::vector<timed_operand> out{operand_of(p.x, p.images, p.groups * p.channels / divisor(convolution_result::dx),
-                                            p.geometry.in, p.result != convolution_result::dx),
-                                 operand_of(p.filters, p.groups * p.outputs, p.channels, p.geometry.window, !filters),
-                                 operand_of(p.y, p.images, p.groups * p.outputs / divisor(convolution_result::y),
-                                            p.geometry.out, p.result != convolution_result::y)};
+                                            p.in, p.result != convolution_result::dx),
+                                 operand_of(p.filters, p.groups * p.outputs, p.channels, p.window, !filters),
+                                 operand_of(p.y, p.images, p.groups * p.outputs / divisor(convolution_result::y), p.out,
+                                            p.result != convolution_result::y)};
   add_all(out, tree_operands, filters ? 1 : p.images);
   return out;
 }

@@ -14,7 +14,7 @@ std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit -
 // Returns the channels of a pixel in memory for which windows begin at multiples of 16 bytes.
 std::int64_t channels_in_memory(const convolution_problem& p) noexcept {
   std::int64_t channels = p.channels;
-  while (channels * p.geometry.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
+  while (channels * p.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
   return channels;
 }
 // Bytes of a line in a stage, which is one element of the filter.
@@ -23,7 +23,7 @@ constexpr std::int64_t stage_bytes = 128;
 }  // namespace
 
 bool has_rows_as_channels(const convolution_problem& p) {
-  const windows::geometry& w = p.geometry;
+  const windows::geometry& w = p;
   if (p.result == convolution_result::dx || p.groups != 1 || w.window[last] < 2 || w.dilation[last] != 1) return false;
   const std::int64_t channels = channels_in_memory(p);
   if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.window[last] * size_of(p.x.type) > stage_bytes)
@@ -35,7 +35,7 @@ bool has_rows_as_channels(const convolution_problem& p) {
 convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t memory) {
   convolution_of_rows out{.problem = p};
   convolution_problem& q = out.problem;
-  const windows::geometry& w = p.geometry;
+  const windows::geometry& w = p;
   memory_pieces pieces{memory};
   const bool forward = p.result == convolution_result::y;
   const std::int64_t pixel = channels_in_memory(p),
@@ -76,8 +76,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   q.filters = {rows.address, filters.type, rows.item, 1, {rows.spatial_strides[2], rows.spatial_strides[1], 0}};
 
   q.channels = row;
-  q.geometry.in[last] = w.out[last], q.geometry.window[last] = 1, q.geometry.padding_before[last] = 0,
-  q.geometry.stride[last] = 1;
+  q.in[last] = w.out[last], q.window[last] = 1, q.padding_before[last] = 0, q.stride[last] = 1;
   out.bytes = pieces.next - memory;
   return out;
 }

@@ -57,9 +57,9 @@ class work_builder {
       to_.products.push_back(is_gradient_of_filters(p_) ? weight_gradient() : forward());
     to_.signature.product = signature();
     if (to_.signature.convolution == convolution_kind::data_gradient)
-      to_.reuse = static_cast<double>(p_.geometry.window_size()) / static_cast<double>(launches_of(p_));
+      to_.reuse = static_cast<double>(p_.window_size()) / static_cast<double>(launches_of(p_));
     else if (to_.signature.convolution != convolution_kind::none)
-      to_.reuse = static_cast<double>(p_.geometry.window_size());
+      to_.reuse = static_cast<double>(p_.window_size());
     to_.reuse = std::max(1.0, to_.reuse);
     return {};
   }
@@ -106,8 +106,7 @@ class work_builder {
     std::uint8_t out = 1;
     for (std::uint8_t j = 1; j < spatial_axes; ++j) {
       const std::size_t i = spatial_axes - 1 - j;
-      if (p_.geometry.in[i] != 1 || p_.geometry.out[i] != 1 || p_.geometry.window[i] != 1 ||
-          p_.geometry.padding_before[i] != 0)
+      if (p_.in[i] != 1 || p_.out[i] != 1 || p_.window[i] != 1 || p_.padding_before[i] != 0)
         out = static_cast<std::uint8_t>(j + 1);
     }
     return out;
@@ -243,10 +242,9 @@ class work_builder {
     kernels::convolution_arguments w = start_arguments();
     for (std::size_t j = 0; j < spatial_axes; ++j) {
       const std::size_t i = spatial_axes - 1 - j;
-      w.positions[j] = static_cast<int>(p_.geometry.out[i]), w.taps[j] = static_cast<int>(p_.geometry.window[i]);
-      w.first[j] = static_cast<int>(-p_.geometry.padding_before[i]),
-      w.per_position[j] = static_cast<int>(p_.geometry.stride[i]);
-      w.per_tap[j] = static_cast<int>(p_.geometry.dilation[i]);
+      w.positions[j] = static_cast<int>(p_.out[i]), w.taps[j] = static_cast<int>(p_.window[i]);
+      w.first[j] = static_cast<int>(-p_.padding_before[i]), w.per_position[j] = static_cast<int>(p_.stride[i]);
+      w.per_tap[j] = static_cast<int>(p_.dilation[i]);
     }
     w.sixty_four[spatial_axes] = 64;
     for (std::size_t j = 0; j < spatial_axes; ++j) {
@@ -257,9 +255,7 @@ class work_builder {
   }
   bool is_identity_window() const noexcept {
     for (std::size_t i = 0; i < spatial_axes; ++i)
-      if (p_.geometry.window[i] != 1 || p_.geometry.stride[i] != 1 || p_.geometry.padding_before[i] != 0 ||
-          p_.geometry.in[i] != p_.geometry.out[i])
-        return false;
+      if (p_.window[i] != 1 || p_.stride[i] != 1 || p_.padding_before[i] != 0 || p_.in[i] != p_.out[i]) return false;
     return true;
   }
   // Sets the stride of rows of the result. Returns true if rows have a single stride.
@@ -290,8 +286,8 @@ class work_builder {
   convolution_product forward() {
     convolution_product out{start(), sliding_arguments()};
     problem& q = out.product;
-    q.m = p_.geometry.positions() * (epilogue_.by_images ? 1 : p_.images), q.n = columns_of_group();
-    q.k = p_.geometry.window_size() * image_.channels;
+    q.m = p_.positions() * (epilogue_.by_images ? 1 : p_.images), q.n = columns_of_group();
+    q.k = p_.window_size() * image_.channels;
     set_filter_strides(out.arguments);
     q.a = {image_.address, image_.type, 0, image_.channel, batch_stride(image_)};
     q.b = {other_.address, other_.type, other_.item, other_.channel, epilogue_.by_images ? 0 : other_.group};
@@ -327,16 +323,15 @@ class work_builder {
     set_filter_strides(w);
     for (std::size_t j = 0; j < spatial_axes; ++j) {
       const std::size_t i = spatial_axes - 1 - j;
-      const std::int64_t stride = p_.geometry.stride[i], dilation = p_.geometry.dilation[i];
+      const std::int64_t stride = p_.stride[i], dilation = p_.dilation[i];
       // The first element of the filter that contributes to these positions, the distance between such elements, and
       // their number.
-      const std::int64_t from = remainder[j] + p_.geometry.padding_before[i],
-                         between = stride / std::gcd(stride, dilation);
+      const std::int64_t from = remainder[j] + p_.padding_before[i], between = stride / std::gcd(stride, dilation);
       std::int64_t first = 0, count = 0;
-      for (std::int64_t f = p_.geometry.window[i]; f-- > 0;)
+      for (std::int64_t f = p_.window[i]; f-- > 0;)
         if ((from - f * dilation) % stride == 0) first = f, ++count;
       step[j] = stride;
-      const std::int64_t here = (p_.geometry.in[i] - remainder[j] + stride - 1) / stride;
+      const std::int64_t here = (p_.in[i] - remainder[j] + stride - 1) / stride;
       taps *= count, positions *= here;
       w.positions[j] = static_cast<int>(here), w.taps[j] = static_cast<int>(std::max<std::int64_t>(1, count));
       w.first[j] = count == 0 ? 0 : static_cast<int>((from - first * dilation) / stride);
@@ -362,7 +357,7 @@ class work_builder {
     kernels::convolution_arguments& w = out.arguments;
     for (std::size_t j = 0; j < spatial_axes; ++j) w.other_strides[j] = other_.spatial_strides[j];
     w.other_strides[spatial_axes] = other_.item;
-    q.m = p_.outputs, q.n = p_.geometry.window_size() * image_.channels, q.k = p_.geometry.positions() * p_.images;
+    q.m = p_.outputs, q.n = p_.window_size() * image_.channels, q.k = p_.positions() * p_.images;
     q.a = {other_.address, other_.type, other_.channel, 0, other_.group};
     q.b = {image_.address, image_.type, image_.channel, 0, image_.group};
     q.d.row = into_.items == 1 ? q.n : into_.item;

@@ -154,12 +154,11 @@ class cutlass_convolution_steps : public ::testing::Test {
     for (std::size_t i = static_cast<std::size_t>(between(0, 2)); i < 3; ++i) {
       const windows::slide slide{between(0, 2), between(0, 2), between(1, 3), between(1, 2)};
       const std::int64_t width = between(1, 3), in = between(4, 7);
-      p.geometry.set(
-          i, in,
-          (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
-          width, slide);
+      p.set(i, in,
+            (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
+            width, slide);
     }
-    const auto& w = p.geometry;
+    const auto& w = p;
     const auto make = [&](std::int64_t items, std::int64_t channels, const std::int64_t* e) {
       return std::make_unique<tensor>(position5{items, channels, e[0], e[1], e[2]}, random, channels_last);
     };
@@ -177,8 +176,7 @@ class cutlass_convolution_steps : public ::testing::Test {
     const convolution_problem& p = s.p;
     const windows::convolution_roles<tensor*> all{s.x.get(), s.filters.get(), s.y.get()};
     windows::convolution_definition c{p.result, {}, p.groups, {s.x->shape(), s.filters->shape(), s.y->shape()}};
-    for (std::size_t i = 0; i < 3; ++i)
-      c.slides[i] = {p.geometry.padding_before[i], 0, p.geometry.stride[i], p.geometry.dilation[i]};
+    for (std::size_t i = 0; i < 3; ++i) c.slides[i] = {p.padding_before[i], 0, p.stride[i], p.dilation[i]};
     const auto element_of = [](tensor& t) {
       return
           [&t](const windows::tensor_index& at) { return static_cast<double>(t[{at[0], at[1], at[2], at[3], at[4]}]); };
@@ -260,8 +258,8 @@ TEST_F(cutlass_convolution_steps, an_impossible_plan_is_refused_and_the_nearest_
 
 TEST_F(cutlass_convolution_steps, more_positions_than_kernels_count_are_refused) {
   setting s = any(convolution_result::y, true);
-  s.p.geometry = {};
-  for (const std::size_t i : {1, 2}) s.p.geometry.set(i, 1 << 10, 1 << 10, 1, {});
+  static_cast<windows::geometry&>(s.p) = {};
+  for (const std::size_t i : {1, 2}) s.p.set(i, 1 << 10, 1 << 10, 1, {});
   s.p.images = 1 << 11;
   const auto refused = work_of(s.p, needed_copies(s.p), 0);
   ASSERT_FALSE(refused);

@@ -19,7 +19,7 @@ class cutlass_convolution_variants : public testing::kernel_compilation {
     convolution_problem p;
     p.result = r, p.images = 64, p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
     const std::int64_t in = 56, out = stride == 1 ? 56 : 28;
-    for (const std::size_t i : {1, 2}) p.geometry.set(i, in, out, 3, {1, 1, stride, 1});
+    for (const std::size_t i : {1, 2}) p.set(i, in, out, 3, {1, 1, stride, 1});
     const auto placed = [&](std::int64_t channels, std::int64_t side) {
       return placed_tensor{0, t, side * side * channels, 1, {0, side * channels, channels}};
     };

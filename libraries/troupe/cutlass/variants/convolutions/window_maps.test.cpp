@@ -23,13 +23,12 @@ class cutlass_window_maps : public ::testing::Test {
     for (std::size_t i = 3 - spatial; i < 3; ++i) {
       const windows::slide slide{between(0, 2), between(0, 2), between(1, 3), between(1, 2)};
       const std::int64_t width = between(1, 3), in = between(5, 9);
-      p.geometry.set(
-          i, in,
-          (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
-          width, slide);
+      p.set(i, in,
+            (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
+            width, slide);
     }
-    p.x = placed(p.channels, p.geometry.in), p.filters = placed(p.channels, p.geometry.window);
-    p.y = placed(p.outputs, p.geometry.out);
+    p.x = placed(p.channels, p.in), p.filters = placed(p.channels, p.window);
+    p.y = placed(p.outputs, p.out);
     p.tree = epilogue::tree(tree_.data(), tree_.size());
     return p;
   }
@@ -81,8 +80,8 @@ TEST_F(cutlass_window_maps, maps_locate_the_elements_that_a_convolution_reads_by
 
 TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_by_the_stride) {
   convolution_problem p = any(convolution_result::dx, 1);
-  p.geometry.set(2, 8, 4, 3, {1, 1, 2, 1});
-  p.x = placed(64, p.geometry.in), p.filters = placed(64, p.geometry.window), p.y = placed(128, p.geometry.out);
+  p.set(2, 8, 4, 3, {1, 1, 2, 1});
+  p.x = placed(64, p.in), p.filters = placed(64, p.window), p.y = placed(128, p.out);
   const auto work = work_of(p, needed_copies(p), 0);
   ASSERT_TRUE(work) << work.error().text();
   ASSERT_EQ(work->products.size(), 2u);
@@ -102,8 +101,8 @@ TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_by_th
 
 TEST_F(cutlass_window_maps, k_includes_the_channels_that_hopper_pads) {
   convolution_problem p = any(convolution_result::y, 1);
-  p.channels = 72, p.geometry.set(2, 8, 8, 3, {1, 1, 1, 1});
-  p.x = placed(72, p.geometry.in), p.filters = placed(72, p.geometry.window), p.y = placed(128, p.geometry.out);
+  p.channels = 72, p.set(2, 8, 8, 3, {1, 1, 1, 1});
+  p.x = placed(72, p.in), p.filters = placed(72, p.window), p.y = placed(128, p.out);
   const auto work = work_of(p, needed_copies(p), 0);
   ASSERT_TRUE(work) << work.error().text();
   EXPECT_EQ(product_as_copied(work->products[0], work->signature, {.family = family::hopper}).k, 3 * 128);
@@ -114,9 +113,8 @@ TEST_F(cutlass_window_maps, unsupported_windows_are_refused_with_the_reason) {
   const auto reason = [&](const windows::slide& s, std::int64_t in, std::int64_t width, convolution_result r) {
     convolution_problem p = any(r, 2);
     for (const std::size_t i : {1, 2})
-      p.geometry.set(i, in, (in + s.padding_before + s.padding_after - s.dilation * (width - 1) - 1) / s.stride + 1,
-                     width, s);
-    p.x = placed(64, p.geometry.in), p.filters = placed(64, p.geometry.window), p.y = placed(128, p.geometry.out);
+      p.set(i, in, (in + s.padding_before + s.padding_after - s.dilation * (width - 1) - 1) / s.stride + 1, width, s);
+    p.x = placed(64, p.in), p.filters = placed(64, p.window), p.y = placed(128, p.out);
     const auto work = work_of(p, needed_copies(p), 0);
     return work ? why_not_gathered(*work) : work.error().text();
   };
@@ -131,8 +129,8 @@ TEST_F(cutlass_window_maps, hopper_plans_are_expected_to_be_faster_than_ampere_p
   for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
     convolution_problem p = any(r, 2);
     p.images = 64;
-    for (const std::size_t i : {1, 2}) p.geometry.set(i, 28, 28, 3, {1, 1, 1, 1});
-    p.x = placed(64, p.geometry.in), p.filters = placed(64, p.geometry.window), p.y = placed(128, p.geometry.out);
+    for (const std::size_t i : {1, 2}) p.set(i, 28, 28, 3, {1, 1, 1, 1});
+    p.x = placed(64, p.in), p.filters = placed(64, p.window), p.y = placed(128, p.out);
     const auto candidates = convolution_candidates_for(p, testing::h100, {});
     ASSERT_TRUE(candidates) << candidates.error().text();
     EXPECT_EQ(candidates->front().plan.plan.family, family::hopper);

@@ -51,7 +51,7 @@ vendor::launch launch_of(const vendor::kernel_variant& c, const problem& p, cons
 
 vendor::launch launch_of(const convolution_problem& p, const kernel_signature& f, const cutlass_library_epilogue& e) {
   const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
-  const windows::geometry& w = p.geometry;
+  const windows::geometry& w = p;
   vendor::launch l{};
   l.images = narrow(p.images), l.channels = narrow(p.channels), l.filters = narrow(p.outputs);
   l.height = narrow(w.in[1]), l.width = narrow(w.in[2]);

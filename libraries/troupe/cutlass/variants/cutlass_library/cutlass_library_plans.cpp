@@ -299,7 +299,7 @@ refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p
                                                         : vendor::conv_weight_gradient;
   r.require(c.kind == kind, [&] { return cat("computes no ", to_string(p.result)); });
   require_gpu(r, c, gpu);
-  const windows::geometry& w = p.geometry;
+  const windows::geometry& w = p;
   r.require(is(c.a, name_of_factor(p.x.type, f.head)) && p.filters.type == p.x.type && p.y.type == p.x.type,
             [&] { return cat("convolves ", c.a, " and stores ", c.d); });
   if (!require_epilogue(r, c, e)) return r.result();
@@ -327,7 +327,7 @@ refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p
 }
 
 extents extents_of(const convolution_problem& p) noexcept {
-  const windows::geometry& w = p.geometry;
+  const windows::geometry& w = p;
   const std::int64_t in = p.images * w.image_size(), out = p.images * w.positions(), taps = w.window_size();
   switch (p.result) {
     case convolution_result::y:
@@ -348,8 +348,8 @@ std::optional<cutlass_library_epilogue> cutlass_library_epilogue_of(const kernel
 problem as_product(const convolution_problem& p) {
   problem q;
   const bool filters = p.result == convolution_result::dfilters;
-  q.n = filters ? p.geometry.window_size() * p.channels : p.result == convolution_result::y ? p.outputs : p.channels;
-  q.m = filters ? p.outputs : p.result == convolution_result::y ? p.geometry.positions() : p.geometry.image_size();
+  q.n = filters ? p.window_size() * p.channels : p.result == convolution_result::y ? p.outputs : p.channels;
+  q.m = filters ? p.outputs : p.result == convolution_result::y ? p.positions() : p.image_size();
   q.batch = filters ? 1 : p.images, q.k = 1;
   q.d = {p.computed().address, p.computed().type, q.n, 1, q.m * q.n};
   q.a = q.b = {p.x.address, p.x.type, 1, 1, 0};

@@ -201,7 +201,7 @@ class cutlass_library_convolution_candidates : public ::testing::Test {
   cutlass_library_convolution_candidates() {
     variant.kind = vendor::conv_forward, variant.capability = 80, variant.machine_code = "sm_80 sm_90";
     p.result = convolution_result::y, p.images = 2, p.channels = 16, p.outputs = 8, p.sums = dtype::f32;
-    for (const std::size_t i : {1, 2}) p.geometry.set(i, 9, 5, 3, {1, 1, 2});
+    for (const std::size_t i : {1, 2}) p.set(i, 9, 5, 3, {1, 1, 2});
     const auto packed = [](std::uint64_t at, std::int64_t channels, std::int64_t side) {
       return placed_tensor{at, dtype::f16, side * side * channels, 1, {0, side * channels, channels}};
     };
@@ -241,13 +241,13 @@ TEST_F(cutlass_library_convolution_candidates, unsupported_tensors_and_windows_a
   expect_refused("without gaps");
   p.x.channel = 1, p.y.item += 8;
   expect_refused("without gaps");
-  p.y.item -= 8, p.geometry.out[1] = 6;
+  p.y.item -= 8, p.out[1] = 6;
   expect_refused("takes equal padding before and after an image");
-  p.geometry.out[1] = 5, p.groups = 2;
+  p.out[1] = 5, p.groups = 2;
   expect_refused("has no groups of channels");
-  p.groups = 1, p.geometry.in[0] = p.geometry.out[0] = 3;
+  p.groups = 1, p.in[0] = p.out[0] = 3;
   expect_refused("at most two spatial axes");
-  p.geometry.in[0] = p.geometry.out[0] = 1, p.filters.type = dtype::bf16;
+  p.in[0] = p.out[0] = 1, p.filters.type = dtype::bf16;
   expect_refused("convolves f16 and stores f16");
   p.filters.type = dtype::f16, p.result = convolution_result::dx;
   expect_refused("computes no dx");

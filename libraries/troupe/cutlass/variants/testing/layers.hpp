@@ -35,7 +35,7 @@ inline convolution_problem problem_of(const kind& k, convolution_result r, const
   convolution_problem p;
   p.result = r, p.images = 64, p.channels = in, p.outputs = out, p.sums = sums_of(k.a, k.b),
   p.options.precision = k.how;
-  for (const std::size_t i : {1, 2}) p.geometry.set(i, side, side_of_y, width, {1, 1, l.stride, 1});
+  for (const std::size_t i : {1, 2}) p.set(i, side, side_of_y, width, {1, 1, l.stride, 1});
   const auto placed = [&l](dtype t, std::int64_t channels, std::int64_t extent) {
     const std::int64_t item = extent * extent * channels;
     return l.has_contiguous_channels ? placed_tensor{1 << 20, t, item, 1, {0, extent * channels, channels}}

@@ -80,9 +80,7 @@ struct normalization_gradient_arguments {
   std::int64_t rms;
 };
 
-struct convolution_arguments {
-  windows::geometry g;
-  std::int64_t images, groups, channels, out_channels;  ///< channels of one group: of the image, and of the result
+struct convolution_arguments : windows::convolution_size {
   const void *a, *b;  ///< x and filters; for the gradients, dy and filters, or dy and x
   void* to;
 };

@@ -6,7 +6,7 @@
 #include <memory>
 #include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
-#include <troupe/dnn/operations/convolution/attributes.hpp>
+#include <troupe/dnn/steps/convolution_steps.hpp>
 #include <troupe/windows/panels.hpp>
 
 namespace troupe::dnn::host {
@@ -15,24 +15,19 @@ namespace {
 constexpr std::int64_t panel_bytes = 2 << 20;  // so that the gathered matrix stays in the cache
 
 template <class N>
-struct convolution_panels {
-  convolution_panels(const execution_context& w, const convolution_attributes& f, const location& image,
-                     const location& result, const location& filters)
-      : work(w),
-        g(windows::geometry::of(f.slides, image.shape, result.shape, filters.shape.extents.data() + 2)),
-        images(image.shape.extents[0]),
-        groups(f.groups),
-        channels(image.shape.extents[1] / f.groups),
-        out_channels(result.shape.extents[1] / f.groups),
-        summands(channels * g.window_size()),
-        gathered({groups * channels * g.image_size(), g.image_size(), {g.in[1] * g.in[2], g.in[2], 1}}, g, false,
-                 channels, false) {}
+struct convolution_panels : windows::convolution_size {
+  convolution_panels(const execution_context& w, const operator_step& step)
+      : windows::convolution_size(convolution_size_of(step)),
+        work(w),
+        summands(channels * window_size()),
+        gathered({groups * channels * image_size(), image_size(), {in[1] * in[2], in[2], 1}}, *this, false, channels,
+                 false) {}
 
   // Returns true if the image itself is the window matrix: windows have one element and stride 1, and there is no
   // padding.
   bool is_product() const noexcept {
     for (std::size_t i = 0; i < windows::most_spatial; ++i)
-      if (g.window[i] != 1 || g.stride[i] != 1 || g.padding_before[i] != 0 || g.in[i] != g.out[i]) return false;
+      if (window[i] != 1 || stride[i] != 1 || padding_before[i] != 0 || in[i] != out[i]) return false;
     return true;
   }
   // Returns true if each group has one channel of the image. Loops are faster then, because a product would have few
@@ -42,7 +37,7 @@ struct convolution_panels {
   std::int64_t panel_positions() const noexcept {
     const std::int64_t most =
         std::max<std::int64_t>(16, panel_bytes / (summands * static_cast<std::int64_t>(sizeof(N))));
-    return std::min(g.positions(), most);
+    return std::min(positions(), most);
   }
 
   // `count` positions from `first` on, in one group of one image.
@@ -52,15 +47,15 @@ struct convolution_panels {
   };
   template <class F>
   void for_each_panel(F&& f) const {
-    const std::int64_t most = is_product() ? g.positions() : panel_positions();
+    const std::int64_t most = is_product() ? positions() : panel_positions();
     const std::unique_ptr<N[]> workspace(is_product() ? nullptr : new N[static_cast<std::size_t>(most * summands)]);
     for (std::int64_t i = 0; i < images * groups; ++i)
-      for (std::int64_t first = 0; first < g.positions(); first += most)
-        f(panel{i, i % groups, first, std::min(most, g.positions() - first), workspace.get()});
+      for (std::int64_t first = 0; first < positions(); first += most)
+        f(panel{i, i % groups, first, std::min(most, positions() - first), workspace.get()});
   }
 
   windows::panels::part part_of(const panel& p) const noexcept {
-    return {p.group, p.which / groups * g.positions() + p.first, p.count, 0, channels};
+    return {p.group, p.which / groups * positions() + p.first, p.count, 0, channels};
   }
 
   // A row-major matrix.
@@ -70,7 +65,7 @@ struct convolution_panels {
   };
   // Returns the matrix of the elements in a panel's windows: a row for each window element, a column for each position.
   matrix window_matrix(const N* all_images, const panel& p) const {
-    if (p.workspace == nullptr) return {all_images + p.which * channels * g.image_size(), g.positions()};
+    if (p.workspace == nullptr) return {all_images + p.which * channels * image_size(), positions()};
     gathered.gather(part_of(p), p.workspace, work.team,
                     [all_images](std::int64_t at, std::int64_t stride, N* to, std::int64_t n) {
                       const N* const source = all_images + at;
@@ -85,8 +80,8 @@ struct convolution_panels {
   // Adds the rows of a window matrix that belong to `channel` to the image elements from which they were gathered.
   void scatter(N* all_images, const panel& p, std::int64_t channel) const {
     const auto part = part_of(p);
-    for (std::int64_t f = 0; f < g.window_size(); ++f)
-      gathered.scatter_column(part, channel, f, p.workspace + (channel * g.window_size() + f) * p.count,
+    for (std::int64_t f = 0; f < window_size(); ++f)
+      gathered.scatter_column(part, channel, f, p.workspace + (channel * window_size() + f) * p.count,
                               [all_images](std::int64_t at, std::int64_t stride, const N* values, std::int64_t n) {
                                 N* const target = all_images + at;
                                 for (std::int64_t i = 0; i < n; ++i) target[i * stride] += values[i];
@@ -94,8 +89,7 @@ struct convolution_panels {
   }
 
   const execution_context& work;
-  const windows::geometry g;
-  const std::int64_t images, groups, channels, out_channels, summands;
+  const std::int64_t summands;
   const windows::panels gathered;
 };
 
@@ -141,21 +135,20 @@ void for_each_line(const windows::geometry& g, F&& f) {
 
 template <class N>
 void convolution(const execution_context& w, const operator_step& step) {
-  const auto attributes = step.attributes.as<convolution_attributes>();
   const location &x = step.inputs[0], &filters = step.inputs[1], &y = step.outputs[0];
-  const convolution_panels<N> c(w, attributes, x, y, filters);
+  const convolution_panels<N> c(w, step);
   const N *const from = w.elements<N>(x), *const weights = w.elements<N>(filters);
   N* const to = w.elements<N>(y);
-  const std::int64_t positions = c.g.positions(), filter_count = c.groups * c.out_channels;
+  const std::int64_t positions = c.positions(), filter_count = c.groups * c.outputs;
   if (c.is_depthwise()) {
     w.team.spread(c.images * filter_count, 1, [&](std::int64_t plane) {
       const std::int64_t image = plane / filter_count, k = plane % filter_count;
-      const N* const in = from + (image * c.groups + k / c.out_channels) * c.g.image_size();
+      const N* const in = from + (image * c.groups + k / c.outputs) * c.image_size();
       N* const out = to + plane * positions;
       std::fill_n(out, positions, N(0));
-      for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+      for_each_line<N>(c, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
         const N weight = weights[k * c.summands + f];
-        const std::int64_t stride = c.g.stride[2];
+        const std::int64_t stride = c.stride[2];
         for (std::int64_t q = 0; q < n; ++q) out[o + q] += weight * in[p + q * stride];
       });
     });
@@ -163,30 +156,29 @@ void convolution(const execution_context& w, const operator_step& step) {
   }
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
     const auto window = c.window_matrix(from, p);
-    multiply<N>(blas::op::none, blas::op::none, p.count, c.out_channels, c.summands, window.data, window.ld,
-                weights + p.group * c.out_channels * c.summands, c.summands, 0,
-                to + p.which * c.out_channels * positions + p.first, positions);
+    multiply<N>(blas::op::none, blas::op::none, p.count, c.outputs, c.summands, window.data, window.ld,
+                weights + p.group * c.outputs * c.summands, c.summands, 0,
+                to + p.which * c.outputs * positions + p.first, positions);
   });
 }
 
 template <class N>
 void convolution_data_gradient(const execution_context& w, const operator_step& step) {
-  const auto attributes = step.attributes.as<convolution_attributes>();
   const location &dy = step.inputs[0], &filters = step.inputs[1], &dx = step.outputs[0];
-  const convolution_panels<N> c(w, attributes, dx, dy, filters);
+  const convolution_panels<N> c(w, step);
   const N *const from = w.elements<N>(dy), *const weights = w.elements<N>(filters);
   N* const to = w.elements<N>(dx);
-  const std::int64_t positions = c.g.positions();
+  const std::int64_t positions = c.positions();
   if (c.is_depthwise()) {
     w.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
-      N* const image = to + plane * c.g.image_size();
-      std::fill_n(image, c.g.image_size(), N(0));
-      for (std::int64_t k = 0; k < c.out_channels; ++k) {
-        const N* const d = from + (plane * c.out_channels + k) * positions;
-        const N* const filter = weights + (plane % c.groups * c.out_channels + k) * c.summands;
-        for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+      N* const image = to + plane * c.image_size();
+      std::fill_n(image, c.image_size(), N(0));
+      for (std::int64_t k = 0; k < c.outputs; ++k) {
+        const N* const d = from + (plane * c.outputs + k) * positions;
+        const N* const filter = weights + (plane % c.groups * c.outputs + k) * c.summands;
+        for_each_line<N>(c, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           const N weight = filter[f];
-          const std::int64_t stride = c.g.stride[2];
+          const std::int64_t stride = c.stride[2];
           for (std::int64_t q = 0; q < n; ++q) image[p + q * stride] += weight * d[o + q];
         });
       }
@@ -194,13 +186,12 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
     return;
   }
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
-    N* const image = to + p.which * c.channels * c.g.image_size();
+    N* const image = to + p.which * c.channels * c.image_size();
     const bool is_product = p.workspace == nullptr;
-    if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.g.image_size(), N(0));
-    multiply<N>(blas::op::none, blas::op::transpose, p.count, c.summands, c.out_channels,
-                from + p.which * c.out_channels * positions + p.first, positions,
-                weights + p.group * c.out_channels * c.summands, c.summands, 0, is_product ? image : p.workspace,
-                p.count);
+    if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.image_size(), N(0));
+    multiply<N>(blas::op::none, blas::op::transpose, p.count, c.summands, c.outputs,
+                from + p.which * c.outputs * positions + p.first, positions, weights + p.group * c.outputs * c.summands,
+                c.summands, 0, is_product ? image : p.workspace, p.count);
     if (is_product) return;
     // Rows of one channel are added to the same elements, so one thread adds all rows of a channel.
     w.team.spread(c.channels, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
@@ -209,22 +200,21 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
 
 template <class N>
 void convolution_weight_gradient(const execution_context& w, const operator_step& step) {
-  const auto attributes = step.attributes.as<convolution_attributes>();
   const location &dy = step.inputs[0], &x = step.inputs[1], &dfilters = step.outputs[0];
-  const convolution_panels<N> c(w, attributes, x, dy, dfilters);
+  const convolution_panels<N> c(w, step);
   const N *const from = w.elements<N>(dy), *const images = w.elements<N>(x);
   N* const to = w.elements<N>(dfilters);
-  const std::int64_t positions = c.g.positions(), filter_count = c.groups * c.out_channels;
+  const std::int64_t positions = c.positions(), filter_count = c.groups * c.outputs;
   if (c.is_depthwise()) {
     w.team.spread(filter_count, 1, [&](std::int64_t k) {
       std::vector<double> sums(static_cast<std::size_t>(c.summands));
       for (std::int64_t i = 0; i < c.images; ++i) {
         const N* const d = from + (i * filter_count + k) * positions;
-        const N* const image = images + (i * c.groups + k / c.out_channels) * c.g.image_size();
-        for_each_line<N>(c.g, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
+        const N* const image = images + (i * c.groups + k / c.outputs) * c.image_size();
+        for_each_line<N>(c, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           double sum = 0;
           for (std::int64_t q = 0; q < n; ++q)
-            sum += static_cast<double>(d[o + q]) * static_cast<double>(image[p + q * c.g.stride[2]]);
+            sum += static_cast<double>(d[o + q]) * static_cast<double>(image[p + q * c.stride[2]]);
           sums[static_cast<std::size_t>(f)] += sum;
         });
       }
@@ -235,9 +225,9 @@ void convolution_weight_gradient(const execution_context& w, const operator_step
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
     const auto window = c.window_matrix(images, p);
     const bool begun = p.which >= c.groups || p.first > 0;
-    multiply<N>(blas::op::transpose, blas::op::none, c.summands, c.out_channels, p.count, window.data, window.ld,
-                from + p.which * c.out_channels * positions + p.first, positions, begun ? N(1) : N(0),
-                to + p.group * c.out_channels * c.summands, c.summands);
+    multiply<N>(blas::op::transpose, blas::op::none, c.summands, c.outputs, p.count, window.data, window.ld,
+                from + p.which * c.outputs * positions + p.first, positions, begun ? N(1) : N(0),
+                to + p.group * c.outputs * c.summands, c.summands);
   });
 }
 
