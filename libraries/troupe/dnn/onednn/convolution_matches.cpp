@@ -213,11 +213,11 @@ class convolution_finder {
     const encoded_node& n = graph_.nodes()[c.begin];
     const roles r = roles_of(n);
     const image_layout output_layout = c.write ? layouts_[c.last] : preferred_[c.last];
-    return {.what = n.what,
-            .attributes = n.attributes.as<convolution_attributes>(),
-            .image = tensor(r.image).shape,
-            .filters = tensor(r.filters).shape,
-            .result = tensor(r.result).shape,
+    return {.estimated = {.what = n.what,
+                          .attributes = n.attributes.as<convolution_attributes>(),
+                          .image = tensor(r.image).shape,
+                          .filters = tensor(r.filters).shape,
+                          .result = tensor(r.result).shape},
             .layout_of_image = r.image == n.outputs[0] ? output_layout : layouts_[r.image],
             .layout_of_result = r.result == n.outputs[0] ? output_layout : layouts_[r.result],
             .has_functions = !c.functions.empty(),
@@ -232,13 +232,11 @@ class convolution_finder {
       return l == image_layout::channels_last ||
              (l == image_layout::any && strategy == convolution::strategy::channels_last);
     };
-    convolution what{
-        .what = n.what,
-        .attributes = cost.attributes,
-        .image = with_dense_strides(cost.image, is_channels_last(cost.layout_of_image)),
-        .filters = with_dense_strides(cost.filters, layout_of_filters(r, c) == image_layout::channels_last),
-        .result = with_dense_strides(cost.result, is_channels_last(cost.layout_of_result)),
-        .chosen = strategy};
+    convolution what = cost.estimated;
+    what.image = with_dense_strides(what.image, is_channels_last(cost.layout_of_image));
+    what.filters = with_dense_strides(what.filters, layout_of_filters(r, c) == image_layout::channels_last);
+    what.result = with_dense_strides(what.result, is_channels_last(cost.layout_of_result));
+    what.chosen = strategy;
     fusion_match out;
     const auto add_input = [&](std::uint16_t t, const tensor_shape& shape) {
       out.inputs.push_back({t, dtype::f32, shape});
