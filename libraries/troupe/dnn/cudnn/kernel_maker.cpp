@@ -144,7 +144,7 @@ class cudnn_kernel_maker final : public kernel_maker {
   }
 
   std::string key_on_disk(const candidate& s, const computation_options& options) const {
-    constexpr int format = 4;
+    constexpr int format = 5;
     return cat("dnn.cudnn", format, version_, gpu_, s.graph.description(), to_string(options.precision),
                to_string(options.repeatability), to_string(options.choice), options.workspace);
   }

@@ -39,11 +39,52 @@ std::optional<cudnnDataType_t> type_of(dtype t) noexcept {
   }
 }
 
-void operation_graph::finalize(descriptor d, bool is_operation) {
-  if (auto valid = d.finalize().check(); !valid && !failed_) failed_ = valid.error();
-  if (is_operation) operations_.push_back(d.get());
-  made_.push_back(std::move(d));
-}
+// A descriptor of the graph. Each attribute that is set is appended to the description.
+class operation_graph::graph_descriptor {
+ public:
+  graph_descriptor(operation_graph& graph, cudnnBackendDescriptorType_t kind) : graph_(graph), made_(kind) {
+    graph_.describe(kind);
+  }
+
+  template <cudnnBackendAttributeName_t Name, class T>
+  graph_descriptor& set(const T& value) {
+    made_.set<Name>(value);
+    graph_.describe(Name, value);
+    return *this;
+  }
+  template <cudnnBackendAttributeName_t Name>
+  graph_descriptor& set_all(std::span<const std::int64_t> values) {
+    made_.set_all<Name>(values);
+    graph_.describe(Name, values.size());
+    for (const std::int64_t v : values) graph_.describe(v);
+    return *this;
+  }
+  template <cudnnBackendAttributeName_t Name>
+  graph_descriptor& refer(tensor_id t) {
+    made_.refer<Name>(graph_.tensors_[static_cast<std::size_t>(t - 1)]);
+    graph_.describe(Name, t);
+    return *this;
+  }
+  /// Refers to the descriptor that was added before.
+  template <cudnnBackendAttributeName_t Name>
+  graph_descriptor& refer_to_last() {
+    made_.refer<Name>(graph_.made_.back().get());
+    graph_.describe(Name);
+    return *this;
+  }
+
+  /// Adds the descriptor to the graph, and returns its handle.
+  cudnnBackendDescriptor_t add() {
+    if (auto valid = made_.finalize().check(); !valid && !graph_.failed_) graph_.failed_ = valid.error();
+    graph_.made_.push_back(std::move(made_));
+    return graph_.made_.back().get();
+  }
+  void add_operation() { graph_.operations_.push_back(add()); }
+
+ private:
+  operation_graph& graph_;
+  descriptor made_;
+};
 
 operation_graph::tensor_id operation_graph::add(dtype type, const tensor_shape& s, place where) {
   std::array<std::int64_t, tensor_shape::max_rank + 1> extents{}, strides{};
@@ -53,19 +94,17 @@ operation_graph::tensor_id operation_graph::add(dtype type, const tensor_shape& 
     if (i == 2 && s.rank == 3) put(1, s.extents[2] * s.strides[2]);
     put(s.extents[i], s.strides[i]);
   }
-  describe('t', where, type, rank, extents, strides);
   const auto name = static_cast<tensor_id>(tensors_.size() + 1);
-  descriptor d(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  d.set<CUDNN_ATTR_TENSOR_UNIQUE_ID>(name)
+  graph_descriptor p(*this, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  p.set<CUDNN_ATTR_TENSOR_UNIQUE_ID>(name)
       .set<CUDNN_ATTR_TENSOR_DATA_TYPE>(type_of(type).value_or(CUDNN_DATA_FLOAT))
-      .set_all<CUDNN_ATTR_TENSOR_DIMENSIONS>(std::span<const std::int64_t>(extents.data(), rank))
-      .set_all<CUDNN_ATTR_TENSOR_STRIDES>(std::span<const std::int64_t>(strides.data(), rank))
+      .set_all<CUDNN_ATTR_TENSOR_DIMENSIONS>({extents.data(), rank})
+      .set_all<CUDNN_ATTR_TENSOR_STRIDES>({strides.data(), rank})
       .set<CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT>(std::int64_t{16});
-  if (where == place::intermediate) d.set<CUDNN_ATTR_TENSOR_IS_VIRTUAL>(true);
-  if (where == place::constant) d.set<CUDNN_ATTR_TENSOR_IS_BY_VALUE>(true);
+  if (where == place::intermediate) p.set<CUDNN_ATTR_TENSOR_IS_VIRTUAL>(true);
+  if (where == place::constant) p.set<CUDNN_ATTR_TENSOR_IS_BY_VALUE>(true);
   if (where == place::argument) arguments_.push_back(name), rank_ = std::max(rank_, s.rank);
-  tensors_.push_back(d.get());
-  finalize(std::move(d), false);
+  tensors_.push_back(p.add());
   return name;
 }
 
@@ -82,34 +121,29 @@ operation_graph::tensor_id operation_graph::constant(double n, dtype type) {
 
 void operation_graph::convolution(op what, const convolution_attributes& f, dtype compute, tensor_id a, tensor_id b,
                                   tensor_id to) {
-  describe('c', what, f, compute, a, b, to);
   const std::size_t count = rank_ - 2;
   const auto padding_before = spatial(f.slides, &windows::slide::padding_before, count),
              padding_after = spatial(f.slides, &windows::slide::padding_after, count),
              strides = spatial(f.slides, &windows::slide::stride, count),
              dilations = spatial(f.slides, &windows::slide::dilation, count);
-  descriptor c(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-  c.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
+  graph_descriptor parameters(*this, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  parameters.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
       .set<CUDNN_ATTR_CONVOLUTION_CONV_MODE>(CUDNN_CROSS_CORRELATION)
       .set<CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS>(static_cast<std::int64_t>(padding_before.size()))
-      .set_all<CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS>(std::span(padding_before))
-      .set_all<CUDNN_ATTR_CONVOLUTION_POST_PADDINGS>(std::span(padding_after))
-      .set_all<CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES>(std::span(strides))
-      .set_all<CUDNN_ATTR_CONVOLUTION_DILATIONS>(std::span(dilations));
-  const cudnnBackendDescriptor_t parameters = c.get();
-  finalize(std::move(c), false);
+      .set_all<CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS>(padding_before)
+      .set_all<CUDNN_ATTR_CONVOLUTION_POST_PADDINGS>(padding_after)
+      .set_all<CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES>(strides)
+      .set_all<CUDNN_ATTR_CONVOLUTION_DILATIONS>(dilations)
+      .add();
   // cuDNN derives the number of groups from the numbers of channels.
   const auto add_operation = [&]<auto Kind, auto Attributes, auto A, auto B, auto C, auto Alpha, auto Beta>() {
-    descriptor o(Kind);
-    o.template refer<Attributes>(parameters);
-    o.template refer<A>(of(a));
-    o.template refer<B>(of(b));
-    o.template refer<C>(of(to));
+    graph_descriptor o(*this, Kind);
+    o.template refer_to_last<Attributes>().template refer<A>(a).template refer<B>(b).template refer<C>(to);
     if (compute == dtype::f64)
       o.template set<Alpha>(1.0).template set<Beta>(0.0);
     else
       o.template set<Alpha>(1.0f).template set<Beta>(0.0f);
-    finalize(std::move(o), true);
+    o.add_operation();
   };
   // clang-format off
   if (what == op::convolution)
@@ -131,58 +165,50 @@ void operation_graph::convolution(op what, const convolution_attributes& f, dtyp
 }
 
 void operation_graph::pointwise(const function& f, std::initializer_list<tensor_id> in, tensor_id to) {
-  descriptor d(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  graph_descriptor d(*this, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   d.set<CUDNN_ATTR_POINTWISE_MODE>(f.mode).set<CUDNN_ATTR_POINTWISE_MATH_PREC>(
       type_of(f.compute).value_or(CUDNN_DATA_FLOAT));
   if (f.mode == CUDNN_POINTWISE_RELU_FWD) d.set<CUDNN_ATTR_POINTWISE_NAN_PROPAGATION>(CUDNN_PROPAGATE_NAN);
   if (f.mode == CUDNN_POINTWISE_SWISH_FWD) d.set<CUDNN_ATTR_POINTWISE_SWISH_BETA>(1.0);
   if (f.axis >= 0) d.set<CUDNN_ATTR_POINTWISE_AXIS>(f.axis);
-  const cudnnBackendDescriptor_t parameters = d.get();
-  finalize(std::move(d), false);
-  descriptor o(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR>(parameters);
+  d.add();
+  graph_descriptor o(*this, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  o.refer_to_last<CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR>();
   const tensor_id* const x = in.begin();
-  describe('f', f.mode, f.compute, f.axis, in.size(), to);
-  for (const tensor_id t : in) describe(t);
-  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_XDESC>(of(x[0]));
-  if (in.size() > 1) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_BDESC>(of(x[1]));
-  if (in.size() > 2) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_TDESC>(of(x[2]));
-  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_YDESC>(of(to));
-  finalize(std::move(o), true);
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_XDESC>(x[0]);
+  if (in.size() > 1) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_BDESC>(x[1]);
+  if (in.size() > 2) o.refer<CUDNN_ATTR_OPERATION_POINTWISE_TDESC>(x[2]);
+  o.refer<CUDNN_ATTR_OPERATION_POINTWISE_YDESC>(to);
+  o.add_operation();
 }
 
 void operation_graph::product(tensor_id a, tensor_id b, tensor_id to) {
-  describe('p', a, b, to);
-  descriptor d(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+  graph_descriptor d(*this, CUDNN_BACKEND_MATMUL_DESCRIPTOR);
   d.set<CUDNN_ATTR_MATMUL_COMP_TYPE>(CUDNN_DATA_FLOAT);
-  const cudnnBackendDescriptor_t parameters = d.get();
-  finalize(std::move(d), false);
-  descriptor o(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
-  o.refer<CUDNN_ATTR_OPERATION_MATMUL_DESC>(parameters)
-      .refer<CUDNN_ATTR_OPERATION_MATMUL_ADESC>(of(a))
-      .refer<CUDNN_ATTR_OPERATION_MATMUL_BDESC>(of(b))
-      .refer<CUDNN_ATTR_OPERATION_MATMUL_CDESC>(of(to));
-  finalize(std::move(o), true);
+  d.add();
+  graph_descriptor o(*this, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+  o.refer_to_last<CUDNN_ATTR_OPERATION_MATMUL_DESC>()
+      .refer<CUDNN_ATTR_OPERATION_MATMUL_ADESC>(a)
+      .refer<CUDNN_ATTR_OPERATION_MATMUL_BDESC>(b)
+      .refer<CUDNN_ATTR_OPERATION_MATMUL_CDESC>(to);
+  o.add_operation();
 }
 
 void operation_graph::reduce(cudnnReduceTensorOp_t how, tensor_id x, tensor_id to) {
-  describe('r', how, x, to);
-  descriptor d(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+  graph_descriptor d(*this, CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
   d.set<CUDNN_ATTR_REDUCTION_OPERATOR>(how).set<CUDNN_ATTR_REDUCTION_COMP_TYPE>(CUDNN_DATA_FLOAT);
-  const cudnnBackendDescriptor_t parameters = d.get();
-  finalize(std::move(d), false);
-  descriptor o(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
-  o.refer<CUDNN_ATTR_OPERATION_REDUCTION_DESC>(parameters)
-      .refer<CUDNN_ATTR_OPERATION_REDUCTION_XDESC>(of(x))
-      .refer<CUDNN_ATTR_OPERATION_REDUCTION_YDESC>(of(to));
-  finalize(std::move(o), true);
+  d.add();
+  graph_descriptor o(*this, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
+  o.refer_to_last<CUDNN_ATTR_OPERATION_REDUCTION_DESC>()
+      .refer<CUDNN_ATTR_OPERATION_REDUCTION_XDESC>(x)
+      .refer<CUDNN_ATTR_OPERATION_REDUCTION_YDESC>(to);
+  o.add_operation();
 }
 
 void operation_graph::reshape(tensor_id x, tensor_id to) {
-  describe('s', x, to);
-  descriptor o(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
-  o.refer<CUDNN_ATTR_OPERATION_RESHAPE_XDESC>(of(x)).refer<CUDNN_ATTR_OPERATION_RESHAPE_YDESC>(of(to));
-  finalize(std::move(o), true);
+  graph_descriptor o(*this, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
+  o.refer<CUDNN_ATTR_OPERATION_RESHAPE_XDESC>(x).refer<CUDNN_ATTR_OPERATION_RESHAPE_YDESC>(to);
+  o.add_operation();
 }
 
 result<descriptor> operation_graph::make_descriptor(cudnnHandle_t on) const {

@@ -52,13 +52,12 @@ class operation_graph {
 
  private:
   enum class place { argument, intermediate, constant };
+  class graph_descriptor;
   tensor_id add(dtype type, const tensor_shape& s, place where);
-  void finalize(descriptor d, bool is_operation);
   template <class... T>
   void describe(const T&... all) {
     (description_.append(reinterpret_cast<const char*>(&all), sizeof all), ...);
   }
-  cudnnBackendDescriptor_t of(tensor_id t) const noexcept { return tensors_[static_cast<std::size_t>(t - 1)]; }
 
   std::vector<descriptor> made_;
   std::vector<cudnnBackendDescriptor_t> tensors_, operations_;
