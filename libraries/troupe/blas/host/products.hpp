@@ -82,4 +82,31 @@ void multiply(const matrix_product<bfloat16, float>& p);
 void multiply(const matrix_product<std::int8_t, std::int32_t>& p);
 void multiply(const matrix_product<std::int8_t, float>& p);
 
+/// A factor of a product. It is stored column by column, or row by row if `transposed`.
+template <class T>
+struct matrix_factor {
+  const T* data;
+  std::int64_t ld;
+  bool transposed = false;
+};
+/// Computes c = a * b + beta * c. a is m x k, b is k x n; c is stored column by column.
+template <class T, class C>
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_factor<T>& a, const matrix_factor<T>& b,
+              compute_of<T, C> beta, C* c, std::int64_t ldc) {
+  const auto operation = [](const matrix_factor<T>& f) { return f.transposed ? op::transpose : op::none; };
+  multiply(matrix_product<T, C>{.trans_a = operation(a),
+                                .trans_b = operation(b),
+                                .m = m,
+                                .n = n,
+                                .k = k,
+                                .alpha = 1,
+                                .beta = beta,
+                                .a = a.data,
+                                .lda = a.ld,
+                                .b = b.data,
+                                .ldb = b.ld,
+                                .c = c,
+                                .ldc = ldc});
+}
+
 }  // namespace troupe::blas

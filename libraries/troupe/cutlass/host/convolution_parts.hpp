@@ -50,33 +50,6 @@ class tensor_panels : public windows::panels {
   dtype type_;
 };
 
-/// A matrix as BLAS takes it. It is stored column by column, or row by row if `transposed`.
-template <class T>
-struct blas_matrix {
-  const T* data;
-  bool transposed;
-  std::int64_t ld;
-};
-/// Computes sums = A * B + beta * sums. A is m x k, B is k x n; the sums are stored column by column.
-template <class T, class Sums>
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const blas_matrix<T>& a, const blas_matrix<T>& b,
-              Sums beta, Sums* sums, std::int64_t ld) {
-  const auto op = [](const blas_matrix<T>& s) { return s.transposed ? blas::op::transpose : blas::op::none; };
-  blas::multiply(blas::matrix_product<T, Sums>{.trans_a = op(a),
-                                               .trans_b = op(b),
-                                               .m = m,
-                                               .n = n,
-                                               .k = k,
-                                               .alpha = 1,
-                                               .beta = beta,
-                                               .a = a.data,
-                                               .lda = a.ld,
-                                               .b = b.data,
-                                               .ldb = b.ld,
-                                               .c = sums,
-                                               .ldc = ld});
-}
-
 /// Computes a part of the result from a part of the product, with several threads. Appends its partial reductions.
 template <class N>
 void run_epilogue(const epilogue_pass<N>& pass, const rectangle& where, const part_of_product<N>& product,

@@ -104,14 +104,14 @@ class image_product {
   // Multiplies one group. Columns of the sums are lines of the result.
   void multiply_group(std::int64_t group, std::int64_t count, const T* gathered, const T* filters, Sums* sums) const {
     const std::int64_t k = panels_.k();
-    const blas_matrix<T> all_filters{filters + group * columns_ * k, true, k};
+    const blas::matrix_factor<T> all_filters{filters + group * columns_ * k, k, true};
     const bool contiguous_k = panels_.has_contiguous_k();
     if (by_columns_)
-      multiply<T, Sums>(count, columns_, k, {gathered, contiguous_k, contiguous_k ? k : count},
-                        {all_filters.data, false, k}, 0, sums + group * columns_ * count, count);
+      blas::multiply<T, Sums>(count, columns_, k, {gathered, contiguous_k ? k : count, contiguous_k},
+                              {all_filters.data, k}, 0, sums + group * columns_ * count, count);
     else
-      multiply<T, Sums>(columns_, count, k, all_filters, {gathered, !contiguous_k, contiguous_k ? k : count}, 0,
-                        sums + group * columns_, all_columns());
+      blas::multiply<T, Sums>(columns_, count, k, all_filters, {gathered, contiguous_k ? k : count, !contiguous_k}, 0,
+                              sums + group * columns_, all_columns());
   }
 
   // Converts the sums of positions to results, image by image.
@@ -196,8 +196,8 @@ class filter_product {
         panels_.gather(group, q, count, gathered.data(), team_);
         gradient_.gather({group, q, count, in_group, n}, gradient.data(), team_);
         const bool contiguous_k = panels_.has_contiguous_k(), by_filters = gradient_.has_contiguous_k();
-        multiply<T, Sums>(k, n, count, {gathered.data(), !contiguous_k, contiguous_k ? k : count},
-                          {gradient.data(), by_filters, by_filters ? n : count}, q == 0 ? 0 : 1, sums.data(), k);
+        blas::multiply<T, Sums>(k, n, count, {gathered.data(), contiguous_k ? k : count, !contiguous_k},
+                                {gradient.data(), by_filters ? n : count, by_filters}, q == 0 ? 0 : 1, sums.data(), k);
       }
       finish(pass, filter, n, sums.data(), elements, lines.data());
       filter += n;

@@ -21,19 +21,7 @@ struct rows_of {
 template <class N>
 void multiply_rows(std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N beta, N* c,
                    std::int64_t stride) {
-  blas::multiply(blas::matrix_product<N, N>{.trans_a = b.transposed ? blas::op::transpose : blas::op::none,
-                                            .trans_b = a.transposed ? blas::op::transpose : blas::op::none,
-                                            .m = n,
-                                            .n = m,
-                                            .k = k,
-                                            .alpha = 1,
-                                            .beta = beta,
-                                            .a = b.data,
-                                            .lda = b.stride,
-                                            .b = a.data,
-                                            .ldb = a.stride,
-                                            .c = c,
-                                            .ldc = stride});
+  blas::multiply<N, N>(n, m, k, {b.data, b.stride, b.transposed}, {a.data, a.stride, a.transposed}, beta, c, stride);
 }
 
 /// Calls `f(first, count)` for runs of lines that cover all lines, and are short enough for OpenBLAS, which counts in

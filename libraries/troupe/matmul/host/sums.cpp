@@ -7,14 +7,12 @@
 namespace troupe::matmul {
 namespace {
 
-// The arguments of BLAS for a matrix op(X), where X is stored column by column.
-struct stored_matrix {
-  blas::op trans;
-  std::int64_t ld;
-};
-stored_matrix stored(const matrix_shape& s) noexcept {
-  if (s.row_stride == 1 || s.rows == 1) return {blas::op::none, s.columns == 1 ? s.rows : s.column_stride};
-  return {blas::op::transpose, s.rows == 1 ? s.columns : s.row_stride};
+template <class T>
+blas::matrix_factor<T> factor_of(const host_matrix& m) noexcept {
+  const matrix_shape& s = m.shape;
+  const T* const data = static_cast<const T*>(m.data);
+  if (s.row_stride == 1 || s.rows == 1) return {data, s.columns == 1 ? s.rows : s.column_stride};
+  return {data, s.rows == 1 ? s.columns : s.row_stride, true};
 }
 
 template <class T, class C>
@@ -23,20 +21,7 @@ void multiply_as(const host_matrix& a, const host_matrix& b, C* sums, std::int64
     for (std::int64_t j = 0; j < b.shape.columns; ++j) std::fill_n(sums + j * ld, a.shape.rows, C());
     return;
   }
-  const stored_matrix sa = stored(a.shape), sb = stored(b.shape);
-  blas::multiply(blas::matrix_product<T, C>{.trans_a = sa.trans,
-                                            .trans_b = sb.trans,
-                                            .m = a.shape.rows,
-                                            .n = b.shape.columns,
-                                            .k = a.shape.columns,
-                                            .alpha = 1,
-                                            .beta = 0,
-                                            .a = static_cast<const T*>(a.data),
-                                            .lda = sa.ld,
-                                            .b = static_cast<const T*>(b.data),
-                                            .ldb = sb.ld,
-                                            .c = sums,
-                                            .ldc = ld});
+  blas::multiply<T, C>(a.shape.rows, b.shape.columns, a.shape.columns, factor_of<T>(a), factor_of<T>(b), 0, sums, ld);
 }
 
 }  // namespace

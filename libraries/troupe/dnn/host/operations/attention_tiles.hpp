@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/execution_context.hpp>
 #include <troupe/dnn/host/operations/attention_rows.hpp>
+#include <troupe/dnn/host/row_products.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
 #include <vector>
 
@@ -47,23 +47,13 @@ scratch_array<N> make_scratch(std::int64_t rows, std::int64_t width) {
 template <class N>
 void multiply_tile(bool transpose_a, const N* a, std::int64_t m, std::int64_t k, bool transpose_b, const N* b,
                    std::int64_t n, N* c, std::int64_t ldc, bool adds) {
-  // BLAS has column-major matrices; it computes this as the product of the transposed factors in reverse order.
   const std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
   for (std::int64_t l = 0; l < k; l += most_rows)
     for (std::int64_t j = 0; j < n; j += most_rows)
-      blas::multiply(blas::matrix_product<N, N>{.trans_a = transpose_b ? blas::op::transpose : blas::op::none,
-                                                .trans_b = transpose_a ? blas::op::transpose : blas::op::none,
-                                                .m = std::min(most_rows, n - j),
-                                                .n = m,
-                                                .k = std::min(most_rows, k - l),
-                                                .alpha = 1,
-                                                .beta = adds || l > 0 ? N(1) : N(0),
-                                                .a = transpose_b ? b + j * ldb + l : b + l * ldb + j,
-                                                .lda = ldb,
-                                                .b = transpose_a ? a + l * lda : a + l,
-                                                .ldb = lda,
-                                                .c = c + j,
-                                                .ldc = ldc});
+      multiply_rows<N>(m, std::min(most_rows, n - j), std::min(most_rows, k - l),
+                       {transpose_a ? a + l * lda : a + l, lda, transpose_a},
+                       {transpose_b ? b + j * ldb + l : b + l * ldb + j, ldb, transpose_b}, adds || l > 0 ? N(1) : N(0),
+                       c + j, ldc);
 }
 
 template <class N>

@@ -4,8 +4,8 @@
 // matrix.
 #include <algorithm>
 #include <memory>
-#include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/row_products.hpp>
 #include <troupe/dnn/steps/convolution_steps.hpp>
 #include <troupe/windows/panels.hpp>
 
@@ -58,13 +58,8 @@ struct convolution_panels : windows::convolution_size {
     return {p.group, p.which / groups * positions() + p.first, p.count, 0, channels};
   }
 
-  // A row-major matrix.
-  struct matrix {
-    const N* data;
-    std::int64_t ld;
-  };
   // Returns the matrix of the elements in a panel's windows: a row for each window element, a column for each position.
-  matrix window_matrix(const N* all_images, const panel& p) const {
+  rows_of<N> window_matrix(const N* all_images, const panel& p) const {
     if (p.workspace == nullptr) return {all_images + p.which * channels * image_size(), positions()};
     gathered.gather(part_of(p), p.workspace, work.team,
                     [all_images](std::int64_t at, std::int64_t stride, N* to, std::int64_t n) {
@@ -92,26 +87,6 @@ struct convolution_panels : windows::convolution_size {
   const std::int64_t summands;
   const windows::panels gathered;
 };
-
-// Computes z = op(x) * op(y) + beta * z for column-major matrices. The matrices of a convolution are row-major: they
-// are passed as their transposes, so that m counts positions, and n output channels.
-template <class N>
-void multiply(blas::op a, blas::op b, std::int64_t m, std::int64_t n, std::int64_t k, const N* x, std::int64_t ldx,
-              const N* y, std::int64_t ldy, N beta, N* z, std::int64_t ldz) {
-  blas::multiply(blas::matrix_product<N, N>{.trans_a = a,
-                                            .trans_b = b,
-                                            .m = m,
-                                            .n = n,
-                                            .k = k,
-                                            .alpha = 1,
-                                            .beta = beta,
-                                            .a = x,
-                                            .lda = ldx,
-                                            .b = y,
-                                            .ldb = ldy,
-                                            .c = z,
-                                            .ldc = ldz});
-}
 
 // Calls `f(window element, first result, first image element, count)` for each window element and each line of results,
 // with the results in this line at which the window element is inside the image. Used for groups of one channel.
@@ -155,10 +130,8 @@ void convolution(const execution_context& w, const operator_step& step) {
     return;
   }
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
-    const auto window = c.window_matrix(from, p);
-    multiply<N>(blas::op::none, blas::op::none, p.count, c.outputs, c.summands, window.data, window.ld,
-                weights + p.group * c.outputs * c.summands, c.summands, 0,
-                to + p.which * c.outputs * positions + p.first, positions);
+    multiply_rows<N>(c.outputs, p.count, c.summands, {weights + p.group * c.outputs * c.summands, c.summands},
+                     c.window_matrix(from, p), 0, to + p.which * c.outputs * positions + p.first, positions);
   });
 }
 
@@ -189,9 +162,9 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
     N* const image = to + p.which * c.channels * c.image_size();
     const bool is_product = p.workspace == nullptr;
     if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.image_size(), N(0));
-    multiply<N>(blas::op::none, blas::op::transpose, p.count, c.summands, c.outputs,
-                from + p.which * c.outputs * positions + p.first, positions, weights + p.group * c.outputs * c.summands,
-                c.summands, 0, is_product ? image : p.workspace, p.count);
+    multiply_rows<N>(c.summands, p.count, c.outputs, {weights + p.group * c.outputs * c.summands, c.summands, true},
+                     {from + p.which * c.outputs * positions + p.first, positions}, 0, is_product ? image : p.workspace,
+                     p.count);
     if (is_product) return;
     // Rows of one channel are added to the same elements, so one thread adds all rows of a channel.
     w.team.spread(c.channels, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
@@ -225,9 +198,9 @@ void convolution_weight_gradient(const execution_context& w, const operator_step
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
     const auto window = c.window_matrix(images, p);
     const bool begun = p.which >= c.groups || p.first > 0;
-    multiply<N>(blas::op::transpose, blas::op::none, c.summands, c.outputs, p.count, window.data, window.ld,
-                from + p.which * c.outputs * positions + p.first, positions, begun ? N(1) : N(0),
-                to + p.group * c.outputs * c.summands, c.summands);
+    multiply_rows<N>(c.outputs, c.summands, p.count, {from + p.which * c.outputs * positions + p.first, positions},
+                     {window.data, window.stride, true}, begun ? N(1) : N(0), to + p.group * c.outputs * c.summands,
+                     c.summands);
   });
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <troupe/base/processor/for_each_processor.hpp>
-#include <troupe/blas/host/products.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/row_products.hpp>
 #include <troupe/dnn/host/sums.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/epilogue/host/runs.hpp>
@@ -187,21 +187,8 @@ void multiply_matrices(const execution_context& w, const operator_step& step) {
     return out;
   };
   const iteration_space over(rank, batch.extents, {strides(c), strides(a), strides(b)});
-  // BLAS has column-major matrices; it computes this as the product of the transposed factors in reverse order.
   const auto one = [&](std::int64_t at_c, std::int64_t at_a, std::int64_t at_b) {
-    blas::multiply(blas::matrix_product<N, N>{.trans_a = blas::op::none,
-                                              .trans_b = blas::op::none,
-                                              .m = n,
-                                              .n = m,
-                                              .k = k,
-                                              .alpha = 1,
-                                              .beta = 0,
-                                              .a = y + at_b,
-                                              .lda = n,
-                                              .b = x + at_a,
-                                              .ldb = k,
-                                              .c = z + at_c,
-                                              .ldc = n});
+    multiply_rows<N>(m, n, k, {x + at_a, k}, {y + at_b, n}, 0, z + at_c, n);
   };
   const auto batched = [&](std::int64_t i) {
     const std::int64_t line = i / over.length(), at = i % over.length();
