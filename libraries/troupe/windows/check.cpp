@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/request/encoding/describe.hpp>
 #include <troupe/windows/check.hpp>
 
 namespace troupe::windows {
@@ -9,14 +10,9 @@ namespace {
 
 using extents = std::span<const std::int64_t>;
 using field = convolution_field;
+using troupe::detail::extents_text;
 
 constexpr std::int64_t limit = std::int64_t{1} << 31;  // a sum of a few smaller numbers cannot overflow
-
-std::string text_of(extents e) {
-  std::string out;
-  for (const std::int64_t n : e) out += cat(out.empty() ? "" : " x ", n);
-  return out;
-}
 
 // Checks a convolution, and stores the first refusal.
 class convolution_check {
@@ -71,7 +67,7 @@ class convolution_check {
   bool has_elements(field f, extents e, std::size_t first) {
     if (std::none_of(e.begin() + static_cast<std::ptrdiff_t>(first), e.end(), [](std::int64_t n) { return n < 1; }))
       return true;
-    return refuse(f, "is " + text_of(e),
+    return refuse(f, "is " + extents_text(e),
                   first == 0 ? "extents of at least 1" : "extents of at least 1, except the number of images");
   }
 
@@ -86,14 +82,15 @@ class convolution_check {
       return refuse(field::groups, cat("is ", groups),
                     cat("a divisor of the ", channels, " channels and of the ", filters_[0], " filters"));
     if (y_is_paired_ && filters_[0] % 2 != 0)
-      return refuse(field::filters, "is " + text_of(filters_), "an even number of filters: the epilogue pairs them");
+      return refuse(field::filters, "is " + extents_text(filters_),
+                    "an even number of filters: the epilogue pairs them");
     if (filters_[1] == channels / groups) return true;
-    return refuse(
-        field::filters,
-        cat("is ", text_of(filters_), ", with ", filters_[1], filters_[1] == 1 ? " input channel" : " input channels"),
-        cat(channels / groups, ", ", dx_is_paired_ ? "twice as many as " : "as ",
-            groups == 1 ? "the image has" : "a group of the image has",
-            dx_is_paired_ ? ": the epilogue pairs them" : ""));
+    return refuse(field::filters,
+                  cat("is ", extents_text(filters_), ", with ", filters_[1],
+                      filters_[1] == 1 ? " input channel" : " input channels"),
+                  cat(channels / groups, ", ", dx_is_paired_ ? "twice as many as " : "as ",
+                      groups == 1 ? "the image has" : "a group of the image has",
+                      dx_is_paired_ ? ": the epilogue pairs them" : ""));
   }
 
   // Computes the extents of y. Refuses filters that do not fit into the padded image.
@@ -103,8 +100,8 @@ class convolution_check {
     for (std::size_t i = first_spatial; i < x_.size(); ++i) {
       out_.y[i] = positions_along(s[i - first_spatial], x_[i], filters_[i]);
       if (out_.y[i] < 1)
-        return refuse(field::filters, "is " + text_of(filters_),
-                      cat("a window that fits into the padded image; ", names_.image, " is ", text_of(x_)));
+        return refuse(field::filters, "is " + extents_text(filters_),
+                      cat("a window that fits into the padded image; ", names_.image, " is ", extents_text(x_)));
     }
     return true;
   }
@@ -112,8 +109,8 @@ class convolution_check {
   void check_result() {
     const extents expected(out_.y.data(), y_.size());
     if (!std::equal(y_.begin(), y_.end(), expected.begin()))
-      refuse(field::result, "is " + text_of(y_),
-             cat(text_of(expected), ", as the convolution's result has",
+      refuse(field::result, "is " + extents_text(y_),
+             cat(extents_text(expected), ", as the convolution's result has",
                  y_is_paired_ ? ": the epilogue pairs its channels" : ""));
   }
 

@@ -86,11 +86,7 @@ std::vector<value> node_maker::all(std::size_t count) {
   return out;
 }
 
-std::string node_maker::text_of(std::span<const std::int64_t> extents) {
-  std::string out;
-  for (const std::int64_t n : extents) out += cat(out.empty() ? "" : " x ", n);
-  return out;
-}
+std::string node_maker::text_of(std::span<const std::int64_t> extents) { return troupe::detail::extents_text(extents); }
 std::string node_maker::text_of(const value& v) { return v.rank() == 0 ? "is a number" : "is " + text_of(v.extents()); }
 
 value not_computed(op what, std::string_view name, std::string_view output, std::string expected) {

@@ -30,13 +30,15 @@ std::string text(std::string_view type, const memory_range& r, std::uint64_t ele
 
 std::string index_text(std::size_t i) { return cat('[', i, ']'); }
 
-std::string extents_text(const matrix_shape& s) { return cat(s.rows, " x ", s.columns); }
-
-std::string extents_text(const tensor_shape& s) {
+std::string extents_text(std::span<const std::int64_t> extents) {
   std::string out;
-  for (std::size_t i = 0; i < s.rank; ++i) out += (i == 0 ? "" : " x ") + std::to_string(s.extents[i]);
+  for (const std::int64_t n : extents) out += cat(out.empty() ? "" : " x ", n);
   return out;
 }
+
+std::string extents_text(const matrix_shape& s) { return cat(s.rows, " x ", s.columns); }
+
+std::string extents_text(const tensor_shape& s) { return extents_text({s.extents.data(), s.rank}); }
 
 std::string text(const matrix_shape& s) {
   return cat(extents_text(s), " with strides ", s.row_stride, ", ", s.column_stride);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <troupe/request/operands/scalar.hpp>
 #include <troupe/request/operands/view_shape.hpp>
@@ -16,6 +17,7 @@ std::string text(const std::string& s);
 std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
 std::string text(const matrix_shape& s);  ///< "2 x 3 with strides 3, 1"
 std::string text(const tensor_shape& s);
+std::string extents_text(std::span<const std::int64_t> extents);  ///< "2 x 3"
 std::string extents_text(const matrix_shape& s);
 std::string extents_text(const tensor_shape& s);
 
