@@ -225,7 +225,7 @@ TEST_F(dnn_refusals, an_attention_names_the_wrong_input_and_the_expected_extents
          "scale is inf; expected a finite number");
   expect(attention(q, k, v, {.soft_cap = 0}).y, "soft_cap is 0.000000; expected a finite number above 0");
   expect(attention(q, k, v, {.window = {.left = -1}}).y,
-         "window.left is -1; expected at least 0, or no value for no limit");
+         "window has left = -1; expected at least 0, or no value for no limit");
   expect(attention(q, k, v, {.bias = given({2, 4, 6, 4})}).y,
          "bias is 2 x 4 x 6 x 4; expected 2 x 4 x 6 x 5, where each extent may be 1");
   expect(attention(q, k, v, {.dropout = attention_dropout{.probability = 1}}).y,

@@ -90,8 +90,8 @@ void attention_check::check_numbers() {
   if (o.scale && !std::isfinite(*o.scale)) m.refuse("scale", "is " + std::to_string(*o.scale), "a finite number");
   if (o.soft_cap && !(*o.soft_cap > 0 && std::isfinite(*o.soft_cap)))
     m.refuse("soft_cap", "is " + std::to_string(*o.soft_cap), "a finite number above 0");
-  for (const auto& [name, side] : {std::pair("window.left", o.window.left), {"window.right", o.window.right}})
-    if (side && *side < 0) m.refuse(name, cat("is ", *side), "at least 0, or no value for no limit");
+  for (const auto& [name, side] : {std::pair("left", o.window.left), {"right", o.window.right}})
+    if (side && *side < 0) m.refuse("window", cat("has ", name, " = ", *side), "at least 0, or no value for no limit");
   if (!o.dropout) return;
   if (!(o.dropout->probability >= 0 && o.dropout->probability < 1))
     m.refuse("dropout", "has the probability " + std::to_string(o.dropout->probability), "at least 0 and less than 1");
