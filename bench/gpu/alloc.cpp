@@ -11,8 +11,6 @@
 #include <troupe/base/clock.hpp>
 
 namespace troupe::bench {
-namespace {}  // namespace
-
 figures run_gpu_alloc(const settings& s) {
   constexpr int per_round = 1000;
   raw_side raw(s);

@@ -67,7 +67,7 @@ figures run_dnn_attention(const settings& s) {
   const dnn_sides on(s);
   case_list all(1e12, "TFLOP/s");
   for (const shape& a : shapes(s)) compare_shape(s, on, a, all);
-  return all.total(0.99);
+  return all.total(dnn_attention.goal.limit);
 }
 
 }  // namespace troupe::bench

@@ -74,7 +74,7 @@ figures run_dnn_conv_resnet50(const settings& s) {
   case_list all(1e12, "TFLOP/s");
   for (const convolution_layer& l : layers(s)) compare_layer<half>(s, on, l, all);
   for (const convolution_layer& l : layers(s)) compare_layer<bfloat16>(s, on, l, all);
-  return all.total(0.99);
+  return all.total(dnn_conv_resnet50.goal.limit);
 }
 
 figures run_dnn_conv_fused(const settings& s) {

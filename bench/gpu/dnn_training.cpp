@@ -6,8 +6,6 @@
 #include <troupe/base/text/cat.hpp>
 
 namespace troupe::bench {
-namespace {}  // namespace
-
 figures run_dnn_train(const settings& s) {
   if (s.engine == "host")
     return images_per_second(s, {.network = {.images = 4, .size = 8, .width = 8, .blocks = 1}, .rounds = 1});

@@ -4,8 +4,6 @@
 #include <bench/networks/training.hpp>
 
 namespace troupe::bench {
-namespace {}  // namespace
-
 figures run_dnn_train_host(const settings& s) {
   return images_per_second(s, {.network = {.images = 32}, .steps = 6, .rounds = 5, .on_torch_device = "cpu"});
 }

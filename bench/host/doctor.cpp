@@ -6,8 +6,6 @@
 #include <filesystem>
 
 namespace troupe::bench {
-namespace {}  // namespace
-
 figures run_doctor(const settings& s) {
   const std::filesystem::path program =
       std::filesystem::path(s.runtime_folder).parent_path().parent_path() / "bin" / "troupe";

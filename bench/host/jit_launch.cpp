@@ -11,8 +11,6 @@
 #include <troupe/cuda_on_host/loader.hpp>
 
 namespace troupe::bench {
-namespace {}  // namespace
-
 figures run_jit_launch(const settings& s) {
   constexpr int launches = 2000;
   const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});

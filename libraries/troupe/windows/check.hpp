@@ -39,7 +39,7 @@ struct convolution_refusal {
 };
 std::optional<convolution_refusal> check_options(const convolution_options& o, std::size_t spatial);
 
-/// What the check of a convolution found: its first wrong field, or the extents of its y.
+/// The outcome of the check of a convolution: its first wrong field, or the extents of its y.
 struct checked_convolution {
   std::optional<convolution_refusal> refused;
   std::array<std::int64_t, first_spatial + most_spatial> y{};

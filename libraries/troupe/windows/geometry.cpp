@@ -42,8 +42,8 @@ std::pair<std::int64_t, std::int64_t> geometry::positions_inside(std::size_t i, 
   return {std::min(first, out[i]), std::clamp<std::int64_t>(last, std::min(first, out[i]), out[i])};
 }
 
-convolution_size convolution_size::of(const slides& s, std::int64_t groups,
-                                      const convolution_roles<const tensor_shape&>& shapes) noexcept {
+convolution_geometry convolution_geometry::of(const slides& s, std::int64_t groups,
+                                              const convolution_roles<const tensor_shape&>& shapes) noexcept {
   const auto& [image, filters, result] = shapes;
   return {geometry::of(s, image, result, &filters.extents[first_spatial]), image.extents[0], groups, filters.extents[1],
           filters.extents[0] / groups};

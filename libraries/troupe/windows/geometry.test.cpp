@@ -49,7 +49,7 @@ TEST(windows, positions_inside_are_those_with_a_coordinate_in_the_image) {
 TEST(windows, the_size_of_a_convolution_counts_channels_and_outputs_of_one_group) {
   const tensor_shape image{.rank = 3, .extents = {5, 4, 9}}, filters{.rank = 3, .extents = {6, 2, 3}},
       result{.rank = 3, .extents = {5, 6, 4}};
-  const auto c = convolution_size::of({{{.stride = 2}}}, 2, {image, filters, result});
+  const auto c = convolution_geometry::of({{{.stride = 2}}}, 2, {image, filters, result});
   EXPECT_EQ(c.images, 5);
   EXPECT_EQ(c.groups, 2);
   EXPECT_EQ(c.channels, 2);

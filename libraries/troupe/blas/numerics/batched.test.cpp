@@ -14,7 +14,7 @@ TYPED_TEST_SUITE(batched, full_elements, element_names);
 TYPED_TEST(batched, gemv_multiplies_matrices_and_vectors_at_any_address) {
   using T = TypeParam;
   for (int i = 0; i < 40 && !this->HasFailure(); ++i) {
-    const auto p = this->template any_parameters<T>(this->size(60), this->size(60));
+    const auto p = this->template any_parameters_up_to<T>(60);
     const std::int64_t count = this->size(i == 0 ? 300 : 30);
     auto r = this->with_options(gemv_batched<T>{.a = {}, .x = {}, .y = {}, .m = p.m, .n = p.n}, p);
     std::deque<stored<T>> a, x, y;
@@ -60,7 +60,7 @@ dense column(const dense& all, std::int64_t j) { return matrix(all, j, 1); }
 TYPED_TEST(batched, gemv_supports_strided_interleaved_and_shared_operands) {
   using T = TypeParam;
   for (int i = 0; i < 60 && !this->HasFailure(); ++i) {
-    auto p = this->template any_parameters<T>(this->size(40), this->size(40));
+    auto p = this->template any_parameters_up_to<T>(40);
     const std::int64_t batch = this->size(30), nx = p.size_x(), ny = p.size_y();
     const bool interleaved = i % 3 == 0;
     if (interleaved) p.incy = batch * (i % 2 == 0 ? 1 : -1);
@@ -89,7 +89,7 @@ TYPED_TEST(batched, gemv_supports_strided_interleaved_and_shared_operands) {
 TYPED_TEST(batched, trsm_solutions_reproduce_their_right_hand_sides) {
   using T = TypeParam;
   for (int i = 0; i < 40 && !this->HasFailure(); ++i) {
-    auto p = this->template any_parameters<T>(this->size(40), this->size(40));
+    auto p = this->template any_parameters_up_to<T>(40);
     p.lda = this->leading(p.order());
     const std::int64_t count = this->size(i == 0 ? 200 : 20);
     auto r = this->with_options(trsm_batched<T>{.a = {}, .b = {}, .m = p.m, .n = p.n}, p);

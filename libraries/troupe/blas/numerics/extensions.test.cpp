@@ -16,7 +16,7 @@ TYPED_TEST_SUITE(extensions, full_elements, element_names);
 TYPED_TEST(extensions, geam_adds_matrices_into_another_one_or_in_place) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    auto p = this->template any_parameters<T>(this->size(150), this->size(150));
+    auto p = this->template any_parameters_up_to<T>(150);
     op ta = this->any_op(), tb = this->any_op();
     const auto over = this->random.between(0, 3);  // 1: C is A, 2: C is B
     if (over == 1) ta = op::none;
@@ -45,7 +45,7 @@ TYPED_TEST(extensions, geam_adds_matrices_into_another_one_or_in_place) {
 TYPED_TEST(extensions, dgmm_multiplies_by_a_diagonal_into_another_matrix_or_in_place) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    auto p = this->template any_parameters<T>(this->size(150), this->size(150));
+    auto p = this->template any_parameters_up_to<T>(150);
     const bool in_place = this->random.between(0, 1) == 0;
     if (in_place) p.ldc = p.lda;
     stored<T> a(general(p.m, p.n, p.lda)), x(vector_of(p.order(), p.incx)), apart(general(p.m, p.n, p.ldc));

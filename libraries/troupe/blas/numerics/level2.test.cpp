@@ -128,7 +128,7 @@ TYPED_TEST(level2, requests_have_the_same_bits_when_coalesced_as_alone) {
   std::vector<gemv<T>> requests;
   for (int i = 0; i < 30; ++i) {
     // Uses extents up to 96 by 96, the largest product that shares a call.
-    const auto p = this->template any_parameters<T>(this->size(96), this->size(96));
+    const auto p = this->template any_parameters_up_to<T>(96);
     const layout where_y = vector_of(p.size_y(), p.incy);
     auto& v = all.emplace_back(one{stored<T>(general(p.m, p.n, p.lda)), stored<T>(vector_of(p.size_x(), p.incx)),
                                    stored<T>(where_y), stored<T>(where_y), dense(0, 0)});

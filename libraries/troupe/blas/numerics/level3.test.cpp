@@ -17,7 +17,7 @@ class level3 : public blas_numerics {
   template <template <class> class R, bool Hermitian>
   void expect_product() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      auto p = any_parameters<T>(size(60), size(60));
+      auto p = any_parameters_up_to<T>(60);
       p.lda = leading(p.order());
       stored<T> a(triangle_of(p.lower(), false, p.order(), p.lda)), b(general(p.m, p.n, p.ldb)),
           c(general(p.m, p.n, p.ldc));
@@ -103,7 +103,8 @@ TYPED_TEST(level3_complex, herkx_updates_a_triangle) {
 TYPED_TEST(level3, trmm_multiplies_into_another_matrix_or_in_place) {
   using T = TypeParam;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
-    auto p = this->triangular_parameters(this->size(60), this->size(60));
+    const std::int64_t rows = this->size(60), columns = this->size(60);
+    auto p = this->triangular_parameters(rows, columns);
     const bool in_place = this->random.between(0, 1) == 0;
     if (in_place) p.ldc = p.ldb;
     stored<T> a = this->any_triangular(p), b(general(p.m, p.n, p.ldb)), apart(general(p.m, p.n, p.ldc));
@@ -122,7 +123,8 @@ TYPED_TEST(level3, trmm_multiplies_into_another_matrix_or_in_place) {
 TYPED_TEST(level3, trsm_solutions_reproduce_their_right_hand_sides) {
   using T = TypeParam;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
-    const auto p = this->triangular_parameters(this->size(90), this->size(90));
+    const std::int64_t rows = this->size(90), columns = this->size(90);
+    const auto p = this->triangular_parameters(rows, columns);
     stored<T> a = this->any_triangular(p), b(general(p.m, p.n, p.ldb));
     if (!(p.alpha == T(0))) b.fill(this->random);
     const answers right = reference::product(p.alpha, b.now(), [&] {

@@ -21,7 +21,7 @@ class updates : public blas_numerics {
   template <template <class> class R, bool Conjugated>
   void expect_general() {
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      const auto p = any_parameters<T>(size(80), size(80));
+      const auto p = any_parameters_up_to<T>(80);
       stored<T> x(vector_of(p.m, p.incx)), y(vector_of(p.n, p.incy)), a(general(p.m, p.n, p.lda));
       if (!(p.alpha == T(0))) x.fill(random), y.fill(random);
       a.fill(random);

@@ -140,6 +140,12 @@ class blas_numerics : public engine_suite {
             .incx = increment(),
             .incy = increment()};
   }
+  /// Draws m and n, too, each at most `most`.
+  template <class Alpha, class Beta = Alpha>
+  request_parameters<Alpha, Beta> any_parameters_up_to(std::int64_t most) {
+    const std::int64_t m = size(most), n = size(most);
+    return any_parameters<Alpha, Beta>(m, n);
+  }
   /// Returns `r` with the options, factors and strides of `p` that it has.
   template <class R, class P>
   R with_options(R r, const P& p) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <troupe/blas/host/products.hpp>
 #include <troupe/cutlass/problems/convolution_problem.hpp>
 #include <troupe/epilogue/host/epilogue_pass.hpp>
 #include <troupe/windows/panels.hpp>

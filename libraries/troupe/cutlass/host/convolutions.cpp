@@ -7,6 +7,7 @@
 #include <optional>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/host/products.hpp>
 #include <troupe/cutlass/host/convolution_parts.hpp>
 #include <troupe/cutlass/host/convolutions.hpp>
 

@@ -21,7 +21,7 @@ template <class R, class X, class Filters, class Y>
 convolution_problem make_problem(convolution_result result, const R& r, const X& x, const Filters& filters,
                                  const Y& y) {
   const windows::slides slides = windows::slides_of(r, x.shape().rank - windows::first_spatial);
-  convolution_problem p{windows::convolution_size::of(slides, r.groups, {x.shape(), filters.shape(), y.shape()})};
+  convolution_problem p{windows::convolution_geometry::of(slides, r.groups, {x.shape(), filters.shape(), y.shape()})};
   p.result = result, p.x = placed_tensor_of(x), p.filters = placed_tensor_of(filters), p.y = placed_tensor_of(y);
   const windows::convolution_roles<dtype> types{x.type(), filters.type(), y.type()};
   p.sums = sums_of(types.first(result), types.second(result));

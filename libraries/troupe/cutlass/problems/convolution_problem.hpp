@@ -24,7 +24,7 @@ struct placed_tensor {
 
 /// A convolution of x and filters with the result y; `result` is the tensor that is computed, as epilogue(product).
 /// A paired epilogue halves the channels of the result.
-struct convolution_problem : windows::convolution_size {
+struct convolution_problem : windows::convolution_geometry {
   convolution_result result{};
   placed_tensor x, filters, y;
   dtype sums{};

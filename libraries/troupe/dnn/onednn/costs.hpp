@@ -12,7 +12,7 @@ enum class image_layout : std::uint8_t { any, channels_first, channels_last };
 /// A convolution or one of its gradients, whose time is estimated for each strategy. Times are in nanoseconds on one
 /// core.
 struct convolution_cost {
-  convolution estimated;  ///< strides, strategy, bias and functions are not used
+  convolution estimated;  ///< the tensors' strides, `chosen`, `has_bias` and `functions` are not used
   image_layout layout_of_image = image_layout::any, layout_of_result = image_layout::any;
   bool has_functions = false;  ///< true if elementwise functions follow the convolution
   bool is_wide = false;        ///< true if the processor has AVX-512

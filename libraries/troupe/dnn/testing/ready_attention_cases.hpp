@@ -82,7 +82,7 @@ std::vector<change<R>> changes_of_attention(const tensor_source& t) {
           TROUPE_WHOLE(step, {2}, {8, 9})};
 }
 
-/// Returns `r` with the options of `shown_options`, and with lengths, a bias and a step for its tensors.
+/// Returns `r` with the options of `shown_options`, and with the lengths, the bias and the step that these name.
 template <class R>
 R with_shown_options(R r, const tensor_source& t) {
   r.scale = 0.4;

@@ -104,7 +104,7 @@ std::vector<written> definition_of_gradient(const R& r, const std::vector<std::i
   };
   return {{g.dx, r.dx}, like(g.dscale, *r.dscale), like(g.doffset, *r.doffset)};
 }
-/// Returns a normalization of a tensor in four axes, with two groups if it has groups.
+/// Returns a normalization of a tensor with four axes, with two groups if it has groups.
 template <class R>
 R forward_with(const tensor_source& t, const tensor_source::extents& mean,
                const tensor_source::extents& inverse_deviation, const tensor_source::extents& scale,

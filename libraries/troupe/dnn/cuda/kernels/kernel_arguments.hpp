@@ -80,7 +80,7 @@ struct normalization_gradient_arguments {
   std::int64_t rms;
 };
 
-struct convolution_arguments : windows::convolution_size {
+struct convolution_arguments : windows::convolution_geometry {
   const void *a, *b;  ///< x and filters; for the gradients, dy and filters, or dy and x
   void* to;
 };

@@ -10,7 +10,7 @@ using kernel_arguments::set_threads;
 
 result<void> enqueue_convolution(const operator_step& s, const execution_context& w) {
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
-  const kernel_arguments::convolution_arguments r{convolution_size_of(s), w.at(s.inputs[0]), w.at(s.inputs[1]),
+  const kernel_arguments::convolution_arguments r{convolution_geometry_of(s), w.at(s.inputs[0]), w.at(s.inputs[1]),
                                                   w.at(s.outputs[0])};
   const std::int64_t count = elements_of(s.outputs[0].shape);
   if (forward) return launch_per_element<"convolution">(w, count, r);

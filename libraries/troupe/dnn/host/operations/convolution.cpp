@@ -15,9 +15,9 @@ namespace {
 constexpr std::int64_t panel_bytes = 2 << 20;  // so that the gathered matrix stays in the cache
 
 template <class N>
-struct convolution_panels : windows::convolution_size {
+struct convolution_panels : windows::convolution_geometry {
   convolution_panels(const execution_context& w, const operator_step& step)
-      : windows::convolution_size(convolution_size_of(step)),
+      : windows::convolution_geometry(convolution_geometry_of(step)),
         work(w),
         summands(channels * window_size()),
         gathered({groups * channels * image_size(), image_size(), {in[1] * in[2], in[2], 1}}, *this, false, channels,
