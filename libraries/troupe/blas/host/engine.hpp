@@ -9,7 +9,7 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/blas/host/openblas_room.hpp>
+#include <troupe/blas/host/openblas_admission.hpp>
 #include <troupe/blas/host/support.hpp>
 #include <troupe/blas/internal/operations.hpp>
 #include <troupe/worker/engine.hpp>
@@ -44,17 +44,17 @@ std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noe
 class openblas {
  public:
   static result<std::unique_ptr<openblas>> make(const engine_context& context) {
-    return std::make_unique<openblas>(TROUPE_TRY(openblas_room::find("blas", context.lanes)));
+    return std::make_unique<openblas>(TROUPE_TRY(openblas_admission::make("blas", context.lanes)));
   }
-  explicit openblas(openblas_room room) : room_(std::move(room)) {}
+  explicit openblas(openblas_admission admission) : admission_(std::move(admission)) {}
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
-    return cat(room_.threads_text(), "\nkernels: ", kernel_choice::here().text(openblas_get_corename()));
+    return cat(admission_.threads_text(), "\nkernels: ", kernel_choice::here().text(openblas_get_corename()));
   }
 
   template <class R>
   result<reply_to<R>> run(const R& r, call&) {
-    const auto turn = room_.enter();
+    const auto turn = admission_.enter();
     if (may_be_shared(r)) keep_helpers_away(static_cast<std::size_t>(threads_ - 1));
     return run_here(r);
   }
@@ -67,7 +67,7 @@ class openblas {
   }
   template <class R>
   result<void> run_group(const group<R>& all, call&) {
-    const auto turn = room_.enter();
+    const auto turn = admission_.enter();
     // No request fails here: requests that could fail have no key. No request may throw after others have run, because
     // each would then run again.
     const auto run_one = [&](std::int64_t index) noexcept {
@@ -101,7 +101,7 @@ class openblas {
       return compute(r);
   }
 
-  const openblas_room room_;
+  const openblas_admission admission_;
   const int threads_ = openblas_get_num_threads();
   std::string version_ = openblas_get_config();
   thread_team team_{static_cast<std::size_t>(threads_)};

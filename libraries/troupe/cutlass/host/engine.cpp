@@ -8,7 +8,7 @@
 #include <troupe/base/text/damaged.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/blas/host/openblas_room.hpp>
+#include <troupe/blas/host/openblas_admission.hpp>
 #include <troupe/cutlass/cutlass.hpp>
 #include <troupe/cutlass/host/convolutions.hpp>
 #include <troupe/cutlass/host/packing.hpp>
@@ -26,12 +26,12 @@ using matmul::host_products;
 class host_cutlass {
  public:
   static result<std::unique_ptr<host_cutlass>> make(const engine_context& context) {
-    return std::make_unique<host_cutlass>(TROUPE_TRY(blas::openblas_room::find("cutlass", context.lanes)));
+    return std::make_unique<host_cutlass>(TROUPE_TRY(blas::openblas_admission::make("cutlass", context.lanes)));
   }
-  explicit host_cutlass(blas::openblas_room room) : room_(std::move(room)) {}
+  explicit host_cutlass(blas::openblas_admission admission) : admission_(std::move(admission)) {}
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
-    return cat(room_.threads_text(),
+    return cat(admission_.threads_text(),
                "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one; convolutions with a group for each "
                "channel, which compute a small product for each group");
   }
@@ -90,7 +90,7 @@ class host_cutlass {
 
   template <class R>
   result<void> compute(const R& r, const host_products& all) {
-    const auto turn = room_.enter();
+    const auto turn = admission_.enter();
     return matmul::compute(R::request_name, all, r.options.workspace, team_);
   }
   // Return the bytes beside the operands that a request needs, if its workspace suffices.
@@ -114,7 +114,7 @@ class host_cutlass {
   template <class R>
   result<void> convolve(const R& r) try {
     TROUPE_TRY(check(r));
-    const auto turn = room_.enter();
+    const auto turn = admission_.enter();
     return host::convolve(problem_of(r), r.options.workspace, R::request_name, team_);
   } catch (const std::bad_alloc&) {
     return error::retry_later(
@@ -139,7 +139,7 @@ class host_cutlass {
     to.data()[n] = std::byte{0};
   }
 
-  const blas::openblas_room room_;
+  const blas::openblas_admission admission_;
   std::string version_ = matmul::openblas_version();
   thread_team team_{static_cast<std::size_t>(matmul::openblas_threads())};
 };

@@ -8,7 +8,7 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/blas/host/openblas_room.hpp>
+#include <troupe/blas/host/openblas_admission.hpp>
 #include <troupe/blas/host/support.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
@@ -23,12 +23,12 @@ namespace {
 class host_dnn {
  public:
   static result<std::unique_ptr<host_dnn>> make(const engine_context& context) {
-    return std::make_unique<host_dnn>(TROUPE_TRY(blas::openblas_room::find("dnn", context.lanes)));
+    return std::make_unique<host_dnn>(TROUPE_TRY(blas::openblas_admission::make("dnn", context.lanes)));
   }
-  explicit host_dnn(blas::openblas_room room) : room_(std::move(room)) {}
+  explicit host_dnn(blas::openblas_admission admission) : admission_(std::move(admission)) {}
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
-    std::string out = cat("plans: ", plans_.count().plans, "\n", room_.threads_text());
+    std::string out = cat("plans: ", plans_.count().plans, "\n", admission_.threads_text());
     if (!onednn_) out += cat("\nslow: convolutions, because ", onednn_.error().text());
     return out;
   }
@@ -36,7 +36,7 @@ class host_dnn {
   result<void> run(const computation& r, call& c) try {
     const auto plan = TROUPE_TRY(find_plan(r, computation::request_name));
     const scratch_pool::block scratch = scratch_.take(plan->bytes);
-    const auto turn = room_.enter();
+    const auto turn = admission_.enter();
     return host::run(*plan, r.graph.encoded(), scratch.data(), team_, c);
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for the workspace");
@@ -55,7 +55,7 @@ class host_dnn {
     });
   }
 
-  const blas::openblas_room room_;
+  const blas::openblas_admission admission_;
   scratch_pool scratch_;
   thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
   const result<std::unique_ptr<onednn::kernel_maker>> onednn_ = onednn::kernel_maker::open(team_.threads());

@@ -6,7 +6,7 @@
 #include <troupe/base/text/damaged.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/blas/host/openblas_room.hpp>
+#include <troupe/blas/host/openblas_admission.hpp>
 #include <troupe/matmul/host/products.hpp>
 #include <troupe/matmul/host/sums.hpp>
 #include <troupe/matmul/matmul.hpp>
@@ -20,12 +20,12 @@ namespace {
 class host_matmul {
  public:
   static result<std::unique_ptr<host_matmul>> make(const engine_context& context) {
-    return std::make_unique<host_matmul>(TROUPE_TRY(blas::openblas_room::find("matmul", context.lanes)));
+    return std::make_unique<host_matmul>(TROUPE_TRY(blas::openblas_admission::make("matmul", context.lanes)));
   }
-  explicit host_matmul(blas::openblas_room room) : room_(std::move(room)) {}
+  explicit host_matmul(blas::openblas_admission admission) : admission_(std::move(admission)) {}
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
-    return cat(room_.threads_text(), "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one");
+    return cat(admission_.threads_text(), "\nslow: results of f8e4m3 and f8e5m2, which are rounded one by one");
   }
 
   // The host engine has one algorithm for each product.
@@ -56,7 +56,7 @@ class host_matmul {
       p.which = i;
       return p;
     };
-    const auto turn = room_.enter();
+    const auto turn = admission_.enter();
     TROUPE_TRY(compute(multiplication::request_name, {d.count, at}, r.options.workspace, team_));
     return outcome{};
   }
@@ -85,7 +85,7 @@ class host_matmul {
             s.block.k};
   }
 
-  const blas::openblas_room room_;
+  const blas::openblas_admission admission_;
   std::string version_ = openblas_version();
   thread_team team_{static_cast<std::size_t>(openblas_threads())};
 };

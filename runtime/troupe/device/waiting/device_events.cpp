@@ -46,21 +46,24 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
 // waiting reports how many were dropped, so that they are reported even if no message follows.
 void device_events::log(log_level level, std::string text) {
   if (!log_) return;
-  if (backlog_->waiting.fetch_add(1) >= most_waiting) {
-    backlog_->dropped.fetch_add(1);
-    if (backlog_->waiting.fetch_sub(1) == 1)
-      run_behind([sink = log_, name = name_, backlog = backlog_] { write_dropped(sink, name, *backlog); });
+  if (log_->waiting.fetch_add(1) >= most_waiting) {
+    log_->dropped.fetch_add(1);
+    if (log_->waiting.fetch_sub(1) == 1) run_behind([to = log_] { to->write_dropped(); });
     return;
   }
-  run_behind([sink = log_, level, name = name_, said = cat(name_, ": ", text), backlog = backlog_] {
-    sink(level, said);
-    if (backlog->waiting.fetch_sub(1) == 1) write_dropped(sink, name, *backlog);
+  run_behind([to = log_, level, text = std::move(text)] {
+    to->write(level, text);
+    if (to->waiting.fetch_sub(1) == 1) to->write_dropped();
   });
 }
 
-void device_events::write_dropped(const log_sink& sink, const std::string& name, backlog& b) {
-  if (const std::uint32_t dropped = b.dropped.exchange(0); dropped != 0)
-    sink(log_level::warning, cat(name, ": ", dropped, " messages were dropped: the log sink is too slow"));
+void device_events::log_queue::write(log_level level, std::string_view text) const {
+  sink(level, cat(name, ": ", text));
+}
+
+void device_events::log_queue::write_dropped() {
+  if (const std::uint32_t count = dropped.exchange(0); count != 0)
+    write(log_level::warning, cat(count, " messages were dropped: the log sink is too slow"));
 }
 
 void device_events::run_behind(std::function<void()> f) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <troupe/base/log.hpp>
 #include <troupe/device/waiting/event_streams.hpp>
 #include <troupe/memory/blocks/device_memory.hpp>
@@ -18,7 +19,9 @@ class reactor_link;
 class device_events {
  public:
   device_events(const std::string& name, const device_memory& memory, reactor_link& to_reactor, log_sink log)
-      : name_(name), memory_(memory), to_reactor_(to_reactor), log_(std::move(log)) {}
+      : memory_(memory),
+        to_reactor_(to_reactor),
+        log_(log ? std::make_shared<log_queue>(name, std::move(log)) : nullptr) {}
 
   device_state state() const noexcept { return state_.load(); }
   void set_state(device_state s) noexcept { state_.store(s); }
@@ -33,17 +36,21 @@ class device_events {
   event_streams& streams() noexcept { return streams_; }
 
  private:
-  const std::string& name_;
+  // Messages on their way to the sink. Shared with the functions that write them.
+  struct log_queue {
+    log_queue(const std::string& device, log_sink to) : name(device), sink(std::move(to)) {}
+    void write(log_level level, std::string_view text) const;
+    void write_dropped();
+
+    const std::string name;
+    const log_sink sink;
+    std::atomic<std::uint32_t> waiting{0};  // messages that the sink has not written yet
+    std::atomic<std::uint32_t> dropped{0};  // those that were dropped because too many were waiting
+  };
+
   const device_memory& memory_;
   reactor_link& to_reactor_;
-  const log_sink log_;
-  // Messages that the sink has not written yet, and those that were dropped because too many were waiting.
-  struct backlog {
-    std::atomic<std::uint32_t> waiting{0}, dropped{0};
-  };
-  static void write_dropped(const log_sink& sink, const std::string& name, backlog& b);
-
-  const std::shared_ptr<backlog> backlog_ = std::make_shared<backlog>();
+  const std::shared_ptr<log_queue> log_;  // null without a sink
   std::atomic<device_state> state_{device_state::starting};
   event_streams streams_;
 };

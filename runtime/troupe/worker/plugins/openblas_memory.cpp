@@ -38,12 +38,13 @@ int openblas_threads_with_memory(int most) {
   return static_cast<int>(mapped.size());
 }
 
-// Leaves four fifths of the memory to the threads of the engines that call OpenBLAS, and to their data.
+// OpenBLAS's own threads get one share of the memory; each engine gets one for the threads that call OpenBLAS.
 std::string openblas_threads_setting() {
+  if (::secure_getenv(threads_variable) != nullptr) return {};
+  constexpr int shares = openblas_engines + 1;
   const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int threads = std::max(1, openblas_threads_with_memory(5 * all) / 5);
-  if (threads >= all || ::secure_getenv(threads_variable) != nullptr) return {};
-  return cat(threads_variable, "=", threads);
+  const int threads = std::max(1, openblas_threads_with_memory(shares * all) / shares);
+  return threads < all ? cat(threads_variable, "=", threads) : std::string();
 }
 
 }  // namespace troupe

@@ -9,6 +9,9 @@
 /// first compute.
 namespace troupe {
 
+/// The number of host engines that use OpenBLAS: blas, matmul, cutlass and dnn. A worker may open all of them.
+inline constexpr int openblas_engines = 4;
+
 /// Returns for how many threads, up to `most`, the system has memory now; `most` if the memory is not limited.
 int openblas_threads_with_memory(int most);
 

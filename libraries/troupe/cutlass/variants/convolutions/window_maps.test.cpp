@@ -78,7 +78,7 @@ TEST_F(cutlass_window_maps, maps_locate_the_elements_that_a_convolution_reads_by
     }
 }
 
-TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_by_the_stride) {
+TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_modulo_the_stride) {
   convolution_problem p = any(convolution_result::dx, 1);
   p.set(2, 8, 4, 3, {1, 1, 2, 1});
   p.x = placed(64, p.in), p.filters = placed(64, p.window), p.y = placed(128, p.out);

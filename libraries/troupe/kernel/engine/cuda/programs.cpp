@@ -63,7 +63,7 @@ error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
       .code = static_cast<std::int64_t>(r),
       .text = cat(l.request, ": cuLaunchKernelEx: ", cuda::text_of(r), " (kernel ", k.name, ", which takes ",
                   k.registers, " registers per thread)",
-                  asked_too_much ? "; use a smaller grid, block or cluster, or less memory that blocks share" : "")});
+                  asked_too_much ? "; use a smaller grid, block or cluster, or less shared memory" : "")});
 }
 
 // The values of Troupe's enumerations equal those of CUDA's.

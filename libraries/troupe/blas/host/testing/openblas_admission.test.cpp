@@ -13,7 +13,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
-#include <troupe/blas/host/openblas_room.hpp>
+#include <troupe/blas/host/openblas_admission.hpp>
 #include <vector>
 
 namespace troupe::blas {
@@ -36,35 +36,36 @@ void leave_room_for(std::uint64_t mib) {
 }
 
 // Computes a product; ends the process if OpenBLAS does not return.
-void compute(const openblas_room& room) {
+void compute(const openblas_admission& admission) {
   constexpr int n = 300;
-  const auto turn = room.enter();
+  const auto turn = admission.enter();
   const std::vector<double> a(std::size_t{n} * n, 1);
   std::vector<double> c(a.size());
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a.data(), n, a.data(), n, 0, c.data(), n);
   if (c.back() != n) std::_Exit(4);
 }
 
-// Finds room where so much memory is left, and then computes on `callers` threads at once.
-[[noreturn]] void find_and_compute(std::uint64_t mib, int callers) {
+// Makes an admission where so much memory is left, and then computes on `callers` threads at once.
+[[noreturn]] void make_and_compute(std::uint64_t mib, int callers) {
   ::alarm(60);
-  std::atomic<const openblas_room*> found = nullptr;
+  std::atomic<const openblas_admission*> made = nullptr;
   std::vector<std::jthread> all;  // before the limit, because their stacks take memory
   for (int i = 0; i < callers; ++i)
-    all.emplace_back([&found] {
-      found.wait(nullptr);
-      compute(*found);
+    all.emplace_back([&made] {
+      made.wait(nullptr);
+      compute(*made);
     });
   leave_room_for(mib);
-  const auto room = openblas_room::find("blas", 4);
-  if (!room) {
-    std::fprintf(stderr, "%s", room.error().text().c_str());
+  const auto admission = openblas_admission::make("blas", 4);
+  if (!admission) {
+    std::fprintf(stderr, "%s", admission.error().text().c_str());
     std::_Exit(2);
   }
-  found = &*room;
-  found.notify_all();
+  made = &*admission;
+  made.notify_all();
   all.clear();
-  std::fprintf(stderr, "%s, %s", room->threads_text().c_str(), room->is_limited() ? "limited" : "not limited");
+  std::fprintf(stderr, "%s, %s", admission->threads_text().c_str(),
+               admission->is_limited() ? "limited" : "not limited");
   std::_Exit(0);
 }
 
@@ -80,20 +81,20 @@ class openblas_memory : public testing::Test {
 
 TEST_F(openblas_memory, an_engine_without_room_for_one_thread_does_not_open) {
   for (const std::uint64_t mib : {16, 100})
-    EXPECT_EXIT(find_and_compute(mib, 1), testing::ExitedWithCode(2), "128 MiB.*worker_memory_limit.*ulimit -v");
+    EXPECT_EXIT(make_and_compute(mib, 1), testing::ExitedWithCode(2), "128 MiB.*worker_memory_limit.*ulimit -v");
 }
 TEST_F(openblas_memory, requests_compute_one_after_another_where_there_is_room_for_few) {
   for (const std::uint64_t mib : {150, 300, 600})
-    EXPECT_EXIT(find_and_compute(mib, 6), testing::ExitedWithCode(0), "one request at a time.*, limited");
+    EXPECT_EXIT(make_and_compute(mib, 6), testing::ExitedWithCode(0), "one request at a time.*, limited");
 }
 TEST_F(openblas_memory, a_large_limit_changes_nothing) {
-  EXPECT_EXIT(find_and_compute(1 << 20, 6), testing::ExitedWithCode(0), "threads: 1, not limited");
+  EXPECT_EXIT(make_and_compute(1 << 20, 6), testing::ExitedWithCode(0), "threads: 1, not limited");
 }
 TEST_F(openblas_memory, without_a_limit_all_may_enter_at_once) {
-  const auto room = openblas_room::find("blas", 4);
-  ASSERT_TRUE(room) << room.error().text();
-  EXPECT_FALSE(room->is_limited());
-  const auto first = room->enter(), second = room->enter();
+  const auto admission = openblas_admission::make("blas", 4);
+  ASSERT_TRUE(admission) << admission.error().text();
+  EXPECT_FALSE(admission->is_limited());
+  const auto first = admission->enter(), second = admission->enter();
   EXPECT_FALSE(first.owns_lock() || second.owns_lock());
 }
 

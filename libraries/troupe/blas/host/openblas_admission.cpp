@@ -5,15 +5,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <troupe/base/text/cat.hpp>
-#include <troupe/blas/host/openblas_room.hpp>
+#include <troupe/blas/host/openblas_admission.hpp>
 #include <troupe/worker/plugins/openblas_memory.hpp>
 #include <vector>
 
 namespace troupe::blas {
 namespace {
-
-// Host engines that use OpenBLAS: blas, matmul, cutlass, dnn. A worker may have opened all of them.
-constexpr int engines = 4;
 
 // Makes OpenBLAS take its memory now, by a product that is too large for its routines that need none.
 void compute_something() {
@@ -24,10 +21,10 @@ void compute_something() {
 
 }  // namespace
 
-result<openblas_room> openblas_room::find(const std::string& library, std::uint32_t lanes) {
-  openblas_room out;
+result<openblas_admission> openblas_admission::make(const std::string& library, std::uint32_t lanes) {
+  openblas_admission out;
   // OpenBLAS's own threads have memory. The lanes of each engine and their helpers may compute at once.
-  const int wanted = engines * (openblas_get_num_threads() + static_cast<int>(lanes));
+  const int wanted = openblas_engines * (openblas_get_num_threads() + static_cast<int>(lanes));
   const int found = openblas_threads_with_memory(wanted);
   if (found == wanted) return out;
   if (found == 0)
@@ -43,7 +40,7 @@ result<openblas_room> openblas_room::find(const std::string& library, std::uint3
   return out;
 }
 
-std::string openblas_room::threads_text() const {
+std::string openblas_admission::threads_text() const {
   const int threads = openblas_get_num_threads(), all = openblas_get_num_procs();
   if (!is_limited()) return cat("threads: ", threads);
   return cat("threads: ", threads, " of ", all, ", and one request at a time, because memory is limited");

@@ -13,10 +13,10 @@ namespace troupe::blas {
 /// Admits requests of a host engine to OpenBLAS, which tries for ever if there is no memory for a thread that computes:
 /// see openblas_memory.hpp. If the worker's memory is limited and may not suffice for all threads of all engines, the
 /// requests of this engine compute one after another; otherwise all are admitted at once.
-class openblas_room {
+class openblas_admission {
  public:
   /// Fails if there is no memory for a single thread. `lanes` is the number of requests that the worker runs at once.
-  static result<openblas_room> find(const std::string& library, std::uint32_t lanes);
+  static result<openblas_admission> make(const std::string& library, std::uint32_t lanes);
 
   /// Waits until the caller may use OpenBLAS. The caller may as long as the result exists.
   [[nodiscard]] std::unique_lock<std::mutex> enter() const {
