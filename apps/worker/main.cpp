@@ -47,7 +47,7 @@ int serve() {
   // microseconds for which they wait.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);
   ::prctl(PR_SET_NAME, "troupe-worker");  // otherwise it would be named after the descriptor that it is started from
-  troupe::name_helpers_of_libraries();
+  troupe::note_helpers_of_libraries();
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {
     std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n%s",

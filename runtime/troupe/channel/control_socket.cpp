@@ -117,14 +117,15 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
                                                          std::int64_t deadline_ns) {
   iovec io{.iov_base = into.data(), .iov_len = into.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
-  // If no descriptors are expected, looks at each message before taking it. Because the caller provides no space for
-  // descriptors, the kernel sets MSG_CTRUNC if there are some; taking the message would close them on this thread.
+  // If no descriptors are expected, looks at each message before taking it, without copying its content. Because the
+  // caller provides no space for descriptors, the kernel sets MSG_CTRUNC if there are some; taking the message would
+  // close them on this thread.
   // SO_PASSRIGHTS would reject them, but only since Linux 6.16, and the receiver would not learn of the attempt.
   bool was_reset = false, takes = max_fds != 0;
   for (;;) {
     msghdr header{};
     header.msg_iov = &io;
-    header.msg_iovlen = 1;
+    header.msg_iovlen = takes ? 1 : 0;
     header.msg_control = takes ? control : nullptr;
     header.msg_controllen = takes ? sizeof control : 0;
     const ssize_t got = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT | (takes ? 0 : MSG_PEEK));

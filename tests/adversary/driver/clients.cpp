@@ -22,9 +22,11 @@ constexpr const char* source = R"(__global__ void twice_plus(float more, float* 
 
 }  // namespace
 
-void client_counts::remember(const std::string& text) {
+void client_counts::count(const error& e) {
+  const bool is_stopped = e.reaction() == reaction::stopped;
   const std::scoped_lock guard(lock_);
-  if (first_.empty()) first_ = text;
+  if (first_.empty() || (is_stopped && stopped == 0)) first_ = e.to_string();
+  ++(is_stopped ? stopped : lost);
 }
 std::string client_counts::first_error() {
   const std::scoped_lock guard(lock_);
@@ -83,8 +85,7 @@ bool honest_client::compute(std::uint64_t number) {
   gpu_.tell(kernel(kernel::blocks_for(n, 256), 256)(1.0f, y, n));
   const auto got = gpu_.download(y).get();
   if (!got) {
-    ++(got.error().reaction() == reaction::stopped ? counts_.stopped : counts_.lost);
-    counts_.remember(got.error().to_string());
+    counts_.count(got.error());
     return false;
   }
   for (int i = 0; i < n; ++i)

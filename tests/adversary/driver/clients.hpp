@@ -21,8 +21,8 @@ struct client_counts {
   std::atomic<std::uint64_t> stopped{0};         ///< requests after which the device had stopped
   std::atomic<std::int64_t> longest_ns{0};       ///< the longest time of a part of a chain
 
-  /// Stores the text for the report, if it is the first.
-  void remember(const std::string& text);
+  void count(const troupe::error& e);
+  /// Returns the error after which the device had stopped, or else the first one.
   std::string first_error();
 
  private:

@@ -73,8 +73,9 @@ class recovery_meter {
     if (!pid || ::kill(*pid, SIGKILL) != 0) return;
     const std::int64_t killed = now_ns();
     do {
-      // Waits until the killed worker no longer answers.
-      while (gpu.statistics().worker_pid == pid && now_ns() - killed < 20'000'000'000) std::this_thread::yield();
+      // Waits until the killed worker no longer answers. Sleeps, so that it takes no processor from the application.
+      while (gpu.statistics().worker_pid == pid && now_ns() - killed < 20'000'000'000)
+        std::this_thread::sleep_for(200us);
     } while (!gpu.ping().get() && now_ns() - killed < 20'000'000'000);
     times_ms_.push_back(ms(now_ns() - killed));
   }

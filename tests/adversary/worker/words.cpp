@@ -86,6 +86,13 @@ bool wake_without_end(hostile_worker& w) {
   while (w.must_attack()) w.wake_application();
   return false;
 }
+// Wakes threads though it has changed nothing: a sleep may end so by itself, too.
+bool wake_without_change(hostile_worker& w) {
+  while (w.must_attack())
+    for (std::atomic<std::uint32_t>* word : {&w.view.page().epoch, &w.view.page().idle_epoch})
+      futex_wake(*word, futex_scope::shared);
+  return false;
+}
 bool hide_sleeping_pump(hostile_worker& w) {
   while (w.must_attack()) w.view.page().pump_sleeps.store(0);
   return false;
@@ -174,6 +181,7 @@ constexpr strategy strategies[] = {
     {"overwrite_transfers", "words", checked, moment::serving, overwrite_transfers, false, false, true},
     {"hold_epochs_back", "wakes", wakes, moment::serving, hold_epochs_back, true},
     {"wake_without_end", "wakes", "a waiting thread costs little", moment::serving, wake_without_end},
+    {"wake_without_change", "wakes", "a waiting thread costs little", moment::serving, wake_without_change},
     {"hide_sleeping_pump", "wakes", wakes, moment::serving, hide_sleeping_pump, true, false, true},
     {"claim_pump_sleeps", "wakes", wakes, moment::serving, claim_pump_sleeps, true},
     {"move_pump_core", "wakes", "hints are only hints", moment::serving, move_pump_core, true},

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // How faults are observed, and what happens to requests that cause them.
+#include <time.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -410,6 +412,28 @@ TEST_F(watching, a_product_ends_whatever_the_limit_of_the_workers_memory) {
     ASSERT_OK(done) << limit / mib << " MiB";
     EXPECT_EQ(gpu.download(y).get().value().back(), n);
   }
+}
+
+// OpenBLAS's own threads would wait for the next product for 26 ms, and take the processor from other programs.
+TEST_F(watching, a_worker_uses_no_processor_after_a_product) {
+  const device gpu = open();
+  constexpr int n = 300;
+  const buffer<double> x = gpu.upload(std::vector<double>(n * n, 1.0)), y = gpu.alloc<double>(n * n);
+  const auto processor_ms = [&] {
+    clockid_t clock{};
+    timespec used{};
+    EXPECT_EQ(::clock_getcpuclockid(gpu.statistics().worker_pid.value(), &clock), 0);
+    EXPECT_EQ(::clock_gettime(clock, &used), 0);
+    return 1e3 * static_cast<double>(used.tv_sec) + 1e-6 * static_cast<double>(used.tv_nsec);
+  };
+  double least_ms = 1000;  // of several tries, because threads of the worker may have other work
+  for (int i = 0; i < 10 && least_ms > 5; ++i) {
+    ASSERT_OK(gpu.ask(blas::gemm<double>{.a = x, .b = x, .c = y, .m = n, .n = n, .k = n}).get());
+    const double before = processor_ms();
+    std::this_thread::sleep_for(50ms);
+    least_ms = std::min(least_ms, processor_ms() - before);
+  }
+  EXPECT_LE(least_ms, 5);
 }
 
 TEST_F(watching, a_standby_has_loaded_the_libraries_of_the_worker) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/blas/host/openblas_admission.hpp>
-#include <troupe/worker/plugins/openblas_memory.hpp>
+#include <troupe/worker/plugins/openblas_threads.hpp>
 #include <vector>
 
 namespace troupe::blas {

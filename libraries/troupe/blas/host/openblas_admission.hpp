@@ -11,7 +11,7 @@
 namespace troupe::blas {
 
 /// Admits requests of a host engine to OpenBLAS, which tries for ever if there is no memory for a thread that computes:
-/// see openblas_memory.hpp. If the worker's memory is limited and may not suffice for all threads of all engines, the
+/// see openblas_threads.hpp. If the worker's memory is limited and may not suffice for all threads of all engines, the
 /// requests of this engine compute one after another; otherwise all are admitted at once.
 class openblas_admission {
  public:

@@ -1,55 +1,70 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/prctl.h>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
+#include <unistd.h>
 #include <mutex>
-#include <string>
 #include <troupe/base/shared_libraries/library_helpers.hpp>
 #include <troupe/base/threads/helper_places.hpp>
+#include <troupe/base/threads/start_thread.hpp>
 
 namespace troupe {
 namespace {
 
-constexpr const char* name = "library-helper";
+struct known_helpers {
+  std::mutex lock;
+  std::vector<pid_t> threads;
+  helper_places places;
+};
+
+// They belong to the process. Never destroyed, because threads may compute until it ends.
+known_helpers& helpers() {
+  static auto& all = *new known_helpers;
+  return all;
+}
+
+// Returns 0 if the system has no room for another thread.
+pid_t number_of_a_new_thread() noexcept try {
+  pid_t out = 0;
+  start_thread([&out] { out = ::gettid(); }).join();
+  return out;
+} catch (...) {
+  return 0;
+}
+
+void note_between(pid_t before, pid_t after) {
+  // Numbers begin again at some time; many other processes may have started meanwhile.
+  constexpr pid_t most = 10'000;
+  if (before == 0 || after - before > most) return;
+  const std::scoped_lock guard(helpers().lock);
+  std::erase_if(helpers().threads, [](pid_t id) { return !are_of_this_process({&id, 1}); });
+  for (pid_t id = before + 1; id < after; ++id)
+    if (are_of_this_process({&id, 1})) helpers().threads.push_back(id);
+}
 
 }  // namespace
 
-names_helpers::names_helpers() noexcept {
-  if (::prctl(PR_GET_NAME, before_.data()) == 0) (void)::prctl(PR_SET_NAME, name);
+notes_helpers::notes_helpers() noexcept : before_(number_of_a_new_thread()) {
+  if (::prctl(PR_GET_NAME, name_before_.data()) == 0) (void)::prctl(PR_SET_NAME, "library-helper");
 }
-names_helpers::~names_helpers() {
-  if (before_.front() != '\0') (void)::prctl(PR_SET_NAME, before_.data());
+
+notes_helpers::~notes_helpers() {
+  if (name_before_.front() != '\0') (void)::prctl(PR_SET_NAME, name_before_.data());
+  try {
+    note_between(before_, number_of_a_new_thread());
+  } catch (...) {
+    // The helpers stay unknown: slower, but correct.
+  }
 }
 
 std::vector<pid_t> library_helpers() {
-  std::vector<pid_t> out;
-  std::error_code ignored;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
-    std::string its;
-    std::getline(std::ifstream(thread.path() / "comm"), its);
-    const std::string number = thread.path().filename();
-    pid_t id = 0;
-    if (its == name && std::from_chars(number.data(), number.data() + number.size(), id).ec == std::errc())
-      out.push_back(id);
-  }
-  return out;
+  const std::scoped_lock guard(helpers().lock);
+  return helpers().threads;
 }
 
 void keep_helpers_away(std::size_t count) noexcept try {
-  // Helpers belong to the process, so all its threads share this state.
-  static std::mutex lock;
-  static std::vector<pid_t> helpers;
-  static helper_places places;
-  static int looks = 0;
-  constexpr int most_looks = 16;
   if (count == 0) return;
-  const std::scoped_lock guard(lock);
-  // Looked up again if the number differs: another thread, which still has the name of helpers, may be loading a
-  // library.
-  if (helpers.size() != count && looks < most_looks) ++looks, helpers = library_helpers();
-  if (helpers.size() == count) places.place(helpers);
+  const std::scoped_lock guard(helpers().lock);
+  if (helpers().threads.size() == count) helpers().places.place(helpers().threads);
 } catch (...) {
   // The helpers stay where they are: slower, but correct.
 }

@@ -7,22 +7,30 @@
 #include <vector>
 
 /// Finds the threads that a library such as OpenBLAS starts when it is loaded, and that help its callers. Libraries do
-/// not report these threads, so they are marked by a name: a new thread inherits the name of the thread that starts it.
+/// not report these threads, but Linux numbers threads in order: a helper's number lies between those of a thread that
+/// was started before the library was loaded, and one that was started after.
+///
+/// /proc/self/task lists threads, too, but must not be read: each entry read stays in the kernel's cache of directories
+/// until its thread ends. If the process is killed, its last thread and the parent, which waits for its end, remove the
+/// entries at the same time; one of them may then occupy a processor until the other has been given one, for seconds if
+/// the processors are busy.
 namespace troupe {
 
-/// Marks as helpers the threads that the calling thread starts while this object lives.
-class names_helpers {
+/// Notes as helpers the threads that this process starts while this object lives, and gives those that the calling
+/// thread starts a name. Threads that other threads start meanwhile are noted as well.
+class notes_helpers {
  public:
-  [[nodiscard]] names_helpers() noexcept;
-  names_helpers(const names_helpers&) = delete;
-  names_helpers& operator=(const names_helpers&) = delete;
-  ~names_helpers();
+  [[nodiscard]] notes_helpers() noexcept;
+  notes_helpers(const notes_helpers&) = delete;
+  notes_helpers& operator=(const notes_helpers&) = delete;
+  ~notes_helpers();
 
  private:
-  std::array<char, 16> before_{};
+  pid_t before_;
+  std::array<char, 16> name_before_{};
 };
 
-/// Returns the threads of this process that are marked as helpers.
+/// Returns the threads of this process that are noted as helpers.
 std::vector<pid_t> library_helpers();
 
 /// Moves helpers off the processor that the calling thread runs on: see helper_places. Does nothing unless the process

@@ -39,12 +39,12 @@ class waiting_thread {
   }};
 };
 
-TEST(library_helpers, are_the_threads_started_while_names_helpers_lives) {
+TEST(library_helpers, are_the_threads_started_while_they_are_noted) {
   const std::string before = name_of_this_thread();
   const waiting_thread other;
-  std::optional<names_helpers> named(std::in_place);
+  std::optional<notes_helpers> noted(std::in_place);
   const waiting_thread one, two;
-  named.reset();
+  noted.reset();
   const waiting_thread later;
   EXPECT_EQ(name_of_this_thread(), before);
   std::vector<pid_t> found = library_helpers();
@@ -66,7 +66,7 @@ TEST(library_helpers, leave_the_core_of_each_caller_if_their_number_is_as_expect
   const auto count = static_cast<std::size_t>(CPU_COUNT(&all)) - 1;
   std::vector<std::unique_ptr<waiting_thread>> helpers;
   {
-    const names_helpers named;
+    const notes_helpers noted;
     for (std::size_t i = 0; i < count; ++i) helpers.push_back(std::make_unique<waiting_thread>());
   }
   keep_helpers_away(count + 1);

@@ -31,6 +31,10 @@ std::size_t printable_bytes(std::string_view rest) noexcept {
 
 void make_printable(std::string& text) noexcept {
   for (std::size_t at = 0; at < text.size();) {
+    if (text[at] >= 0x20 && text[at] < 0x7f) {  // almost all characters: a flood of messages must cost little
+      ++at;
+      continue;
+    }
     const std::size_t n = printable_bytes(std::string_view(text).substr(at));
     if (n == 0) text[at] = '?';
     at += n != 0 ? n : 1;

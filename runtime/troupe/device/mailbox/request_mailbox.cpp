@@ -150,10 +150,11 @@ std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64
   if (slot != ledger::none || !waits_for_room(options)) return slot;
   const mailbox_room::blocked waits(room_);
   const auto gives_up = [&] { return admission_.refusing() || (scope != nullptr && scope->stopped()); };
+  vain_wakes vain;
   while (slot == ledger::none && !gives_up() && loop_.now() < start_deadline_ns) {
     sleep_for_news(
         channel_, completion_, [&] { return (slot = requests_.take()) != ledger::none || gives_up(); },
-        start_deadline_ns);
+        start_deadline_ns, vain);
     if (slot == ledger::none) slot = requests_.take();
   }
   return slot;

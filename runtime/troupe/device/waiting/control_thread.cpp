@@ -104,6 +104,7 @@ void control_thread::unwatch(int fd) {
 }
 
 void control_thread::arm(std::int64_t deadline_ns) noexcept {
+  if (std::exchange(armed_ns_, deadline_ns) == deadline_ns) return;
   const std::int64_t t = std::max<std::int64_t>(deadline_ns, 1);
   const itimerspec spec{.it_interval = {}, .it_value = {.tv_sec = t / 1'000'000'000, .tv_nsec = t % 1'000'000'000}};
   ::timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
@@ -174,6 +175,7 @@ void control_thread::run() {
       if (gone) return;
       guard.lock();
     }
+    if (armed_ns_ <= now_ns()) armed_ns_ = 0;
     if (!timers_.empty()) arm(timers_.front().deadline_ns);
     if ((ending_ || lost_) && first_ == nullptr) {
       ended_ = true;

@@ -54,6 +54,7 @@ class control_thread final : public control_loop {
   job* first_ = nullptr;
   job* last_ = nullptr;
   std::vector<timer> timers_;  // a heap, ordered by time
+  std::int64_t armed_ns_ = 0;  // when the clock will wake the thread; 0 if it has, or never will
   std::vector<std::pair<int, handler*>> watched_;
   bool ending_ = false, ended_ = false;
   std::atomic<bool> lost_{false};

@@ -70,6 +70,7 @@ void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   // The reactor waits for all answers, and so does every thread if there is no reactor.
   const answer_source only = on_reactor || !own_thread_ ? answer_source() : core.source();
   adaptive_wait waiting(spin_for_answers_);
+  vain_wakes vain;
   while (!core.done()) {
     const bool collected = completion_.drive();
     if (on_reactor) post_continuations();
@@ -78,7 +79,8 @@ void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
     if (waiting.spin([&] { return ready() || (collected && completion_.has_news()); },
                      [this] { return channel_.shares_core(); }))
       continue;
-    waiting.sleep_after_spin([&] { sleep_for_news(channel_, completion_, ready, deadline_ns, longest_wait_ns, only); });
+    waiting.sleep_after_spin(
+        [&] { sleep_for_news(channel_, completion_, ready, deadline_ns, vain, longest_wait_ns, only); });
   }
 }
 
@@ -112,6 +114,7 @@ void reactor::run() noexcept {
 // stays attached for a few wakes after the last interest, so that a chain of awaits does not switch it back and forth.
 void reactor::attend() noexcept {
   adaptive_wait waiting(spin_by_itself_);
+  vain_wakes vain;
   int attached = 0;
   while (!ends()) {
     if (is_needed()) attached = 8;
@@ -128,7 +131,7 @@ void reactor::attend() noexcept {
     if (is_needed() && waiting.spin(more, [this] { return channel_.shares_core(); })) continue;
     waiting.sleep_after_spin([&] {
       sleep_for_news(
-          channel_, completion_, [&] { return ends() || !continuations_.empty(); }, no_deadline,
+          channel_, completion_, [&] { return ends() || !continuations_.empty(); }, no_deadline, vain,
           is_needed() ? longest_wait_ns : longest_idle_ns);
     });
   }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <troupe/async/answers/pending_core.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/completion/completion.hpp>
@@ -12,12 +14,27 @@ namespace troupe {
 /// The maximum length of one sleep: a worker may have damaged the words, so that nothing wakes the thread.
 inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
 
+/// Limits what a thread spends on being woken in vain: a worker may wake those that wait for it without end.
+class vain_wakes {
+ public:
+  void brought_news() noexcept { in_a_row_ = 0; }
+  /// Pauses if there were many in a row. Nothing wakes the thread from the pause, which is short for that reason.
+  void brought_nothing() noexcept {
+    constexpr int free = 16;  // a worker also wakes threads for the answers of others
+    constexpr std::chrono::microseconds pause{200};
+    if (++in_a_row_ > free) std::this_thread::sleep_for(pause);
+  }
+
+ private:
+  int in_a_row_ = 0;
+};
+
 /// Sleeps until the worker has news, until the deadline, or spuriously. `ready` is called after the thread has
-/// announced that it sleeps; if it returns true, the thread does not sleep. If `only` names a request, asks to be woken
-/// at the end of that request; the worker may also wake the thread for others.
+/// announced that it sleeps, and not again once it has returned true: then the thread does not sleep. If `only` names a
+/// request, asks to be woken at the end of that request; the worker may also wake the thread for others.
 template <class Ready>
 void sleep_for_news(shared_channel& channel, completion& completion, Ready&& ready, std::int64_t deadline_ns,
-                    std::int64_t slice_ns = longest_wait_ns, answer_source only = {}) noexcept {
+                    vain_wakes& vain, std::int64_t slice_ns = longest_wait_ns, answer_source only = {}) noexcept {
   // Announce, remember the epoch, check once more, sleep. The worker publishes first and then looks for sleepers, so
   // either this thread finds the news or the worker finds the sleeper; a wake in between changes the epoch.
   protocol::progress_page& page = channel->page();
@@ -31,12 +48,19 @@ void sleep_for_news(shared_channel& channel, completion& completion, Ready&& rea
   application.sleepers.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
   completion.drive();
-  if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
+  const bool is_ready = ready();
+  const std::int64_t until = std::min(deadline_ns, now_ns() + slice_ns);
+  if (!is_ready) futex_wait(page.epoch, before, futex_scope::shared, until);
   application.sleepers.fetch_sub(1, std::memory_order_seq_cst);
   if (is_curious) application.curious.fetch_sub(1, std::memory_order_seq_cst);
   // News since then was announced to this thread, whether it slept or not, and to no other thread, so this one must
   // drive. has_news() is checked too, because the worker may not have changed the epoch yet.
-  if (page.epoch.load(std::memory_order_seq_cst) != before || completion.has_news()) completion.drive();
+  const bool has_news = completion.has_news();
+  if (has_news || page.epoch.load(std::memory_order_seq_cst) != before) completion.drive();
+  if (is_ready || has_news || ready())
+    vain.brought_news();
+  else if (now_ns() < until)
+    vain.brought_nothing();
 }
 
 }  // namespace troupe

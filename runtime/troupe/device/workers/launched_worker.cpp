@@ -22,6 +22,7 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t longest_remark = 1024;
+constexpr std::uint32_t most_remarks = 100;
 constexpr std::size_t most_text_bytes = protocol::most_message_bytes - sizeof(protocol::control_message);
 
 std::vector<std::byte> message_of(protocol::message kind, const std::string& text = {}) {
@@ -205,7 +206,8 @@ worker_link::message launched_worker::take_message() {
   else if (!budget_.admit(now_ns()))
     return {message::kind::violated, "the worker sent more messages than a correct worker does", reaction::fatal};
   // Cut first, because a flood must cost little; the cut may go through a character.
-  if (heard->head.kind == protocol::message::remark) heard->text.resize(std::min(heard->text.size(), longest_remark));
+  if (heard->head.kind == protocol::message::remark)
+    heard->text.resize(remarks_ == most_remarks ? 0 : std::min(heard->text.size(), longest_remark));
   make_printable(heard->text);
   // Only a worker's description may have several lines. Other texts may reach a log, where a newline could fake an
   // entry.
@@ -244,7 +246,6 @@ worker_link::message launched_worker::interpret(protocol::message kind, reaction
 
 // Limits the number of lines that an untrusted worker can write to the log.
 worker_link::message launched_worker::remarked(std::string text) {
-  constexpr std::uint32_t most_remarks = 100;
   if (remarks_ == most_remarks) return {};
   if (++remarks_ == most_remarks) text += " (this worker's further remarks are not logged)";
   return {message::kind::remark, std::move(text), reaction::fatal};

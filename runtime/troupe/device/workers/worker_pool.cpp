@@ -137,10 +137,12 @@ void worker_pool::abandon() {
 void worker_pool::receive_all() {
   std::vector<worker_id> all;
   for (const auto& link : links_) all.push_back(link->id());
-  for (const worker_id id : all) {
-    worker_link* link = find(id);
-    for (int i = 0; i < most_messages && link != nullptr && receive(*link); ++i) link = find(id);
-  }
+  for (const worker_id id : all) receive_from(id);
+}
+
+void worker_pool::receive_from(worker_id id) {
+  worker_link* link = find(id);
+  for (int i = 0; i < most_messages && link != nullptr && receive(*link); ++i) link = find(id);
 }
 
 bool worker_pool::handle_next_exit() {
@@ -158,7 +160,7 @@ void worker_pool::on_readable(int fd) {
   if (fd == (*at)->exit_fd())
     check_exit(**at);
   else
-    receive(**at);
+    receive_from((*at)->id());
 }
 
 bool worker_pool::check_exit(worker_link& link) {

@@ -79,6 +79,7 @@ class worker_pool final : public control_loop::handler {
   void keep_memory_for_thread(ledger_entry& e);
 
  private:
+  void receive_from(worker_id id);
   bool receive(worker_link& link);
   bool check_exit(worker_link& link);
 

@@ -11,12 +11,12 @@
 #include <troupe/channel/process/process.hpp>
 #include <troupe/worker/plugins/load_library.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
-#include <troupe/worker/plugins/openblas_memory.hpp>
+#include <troupe/worker/plugins/openblas_threads.hpp>
 
 namespace troupe {
 namespace {
 
-std::atomic<bool> helpers_are_named{false};
+std::atomic<bool> helpers_are_noted{false};
 
 // An environment with more variables. Never freed, because a thread may keep a pointer into it.
 struct longer_environment {
@@ -54,8 +54,8 @@ void put_in_place(char** environment) { __atomic_store_n(&::environ, environment
 
 void* load_with(const char* path, int flags, std::vector<std::string> settings) {
   std::erase(settings, "");
-  std::optional<names_helpers> named;
-  if (helpers_are_named) named.emplace();
+  std::optional<notes_helpers> noted;
+  if (helpers_are_noted) noted.emplace();
   if (settings.empty()) return ::dlopen(path, flags);
   char** const before = ::environ;
   longer_environment& longer = with(std::move(settings));
@@ -67,7 +67,7 @@ void* load_with(const char* path, int flags, std::vector<std::string> settings) 
 
 }  // namespace
 
-void name_helpers_of_libraries() noexcept { helpers_are_named = true; }
+void note_helpers_of_libraries() noexcept { helpers_are_noted = true; }
 
 void* load_library(const char* path, int flags, std::vector<std::string> settings) {
   const std::lock_guard guard(environment_lock());
@@ -76,7 +76,9 @@ void* load_library(const char* path, int flags, std::vector<std::string> setting
 
 void* load_library(const char* path, int flags) {
   const std::lock_guard guard(environment_lock());  // here() must not read another thread's setting
-  return load_with(path, flags, {kernel_choice::here().setting(), openblas_threads_setting()});
+  std::vector<std::string> settings = openblas_thread_settings();
+  settings.push_back(kernel_choice::here().setting());
+  return load_with(path, flags, std::move(settings));
 }
 
 }  // namespace troupe

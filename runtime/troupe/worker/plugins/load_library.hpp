@@ -15,13 +15,13 @@ namespace troupe {
 /// has the variables, and later restores the original. If a thread has changed the copy meanwhile, the copy stays, so
 /// that no change is lost.
 void* load_library(const char* path, int flags, std::vector<std::string> settings);
-/// Loads a shared library so that OpenBLAS, if it is loaded with it, uses the right kernels and no more threads than
-/// have memory: see openblas_kernels.hpp and openblas_memory.hpp. Has no effect on an OpenBLAS that the process has
-/// loaded already.
+/// Loads a shared library so that OpenBLAS, if it is loaded with it, uses the right kernels, no more threads than have
+/// memory, and threads that sleep soon: see openblas_kernels.hpp and openblas_threads.hpp. Has no effect on an OpenBLAS
+/// that the process has loaded already.
 void* load_library(const char* path, int flags);
 
-/// Makes later calls mark the threads that a library starts while it is loaded as helpers, so that engines find them:
+/// Makes later calls note the threads that a library starts while it is loaded as helpers, so that engines find them:
 /// see library_helpers.hpp. For programs that are only a worker, because an application may use the library itself.
-void name_helpers_of_libraries() noexcept;
+void note_helpers_of_libraries() noexcept;
 
 }  // namespace troupe

@@ -8,13 +8,12 @@
 #include <cstdlib>
 #include <thread>
 #include <troupe/base/text/cat.hpp>
-#include <troupe/worker/plugins/openblas_memory.hpp>
+#include <troupe/worker/plugins/openblas_threads.hpp>
 #include <vector>
 
 namespace troupe {
 namespace {
 
-constexpr const char* threads_variable = "OPENBLAS_NUM_THREADS";
 constexpr std::size_t bytes_for_a_thread = std::size_t{128} << 20;
 
 bool memory_is_limited() {
@@ -38,13 +37,18 @@ int openblas_threads_with_memory(int most) {
   return static_cast<int>(mapped.size());
 }
 
-// OpenBLAS's own threads get one share of the memory; each engine gets one for the threads that call OpenBLAS.
-std::string openblas_threads_setting() {
-  if (::secure_getenv(threads_variable) != nullptr) return {};
+std::vector<std::string> openblas_thread_settings() {
+  std::vector<std::string> out;
+  const auto set = [&out](const char* variable, int value) {
+    if (::secure_getenv(variable) == nullptr) out.push_back(cat(variable, "=", value));
+  };
+  set("OPENBLAS_THREAD_TIMEOUT", 20);
+  // OpenBLAS's own threads get one share of the memory; each engine gets one for the threads that call OpenBLAS.
   constexpr int shares = openblas_engines + 1;
   const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int threads = std::max(1, openblas_threads_with_memory(shares * all) / shares);
-  return threads < all ? cat(threads_variable, "=", threads) : std::string();
+  if (threads < all) set("OPENBLAS_NUM_THREADS", threads);
+  return out;
 }
 
 }  // namespace troupe
