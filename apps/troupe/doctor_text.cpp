@@ -70,7 +70,7 @@ void installation_part(page& p, const doctor_report& r, const terminal& t) {
     p.good("confinement", "standard, for workers on the host: files, processes, network and signals (" + means + ")");
   else
     p.warning("confinement",
-              "standard, but only in part, and strict is not possible (" + means + "): there is " + lacks);
+              "standard works only in part, and strict is refused: there is " + lacks + " (found: " + means + ")");
   p.fact("open_device()", "opens " + r.opens.engine + ":0 (" + r.opens.reason + ")");
 }
 

@@ -98,7 +98,7 @@ TEST(opening, a_worker_of_another_version_is_refused_with_its_own_message) {
                       {"protocol 1", "99", "same version"});
 }
 
-TEST(opening, a_silent_worker_is_abandoned_after_the_start_timeout) {
+TEST(opening, a_silent_worker_is_killed_after_the_start_timeout) {
   for (const char* mode : {"silent", "deaf"}) {
     SCOPED_TRACE(mode);
     const fake_runtime folder;

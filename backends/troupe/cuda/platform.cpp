@@ -144,7 +144,7 @@ void ask_for_few_channels() noexcept {
 result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
   const int ordinal = o.device;
   int version = 0;
-  if (!o.shared) ask_for_few_channels();
+  if (!o.in_application) ask_for_few_channels();
   if (const CUresult r = ::cuDriverGetVersion(&version); r != CUDA_SUCCESS) return failed("cuDriverGetVersion", r);
   if (version < oldest_driver)
     return unsupported("the driver supports CUDA " + version_text(version) + "; expected " +
@@ -161,7 +161,7 @@ result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
   if (!o.core_file.empty()) TROUPE_TRY(enable_core_dump(o.core_file));
   std::unique_ptr<gpu> out(new gpu(device));
   TROUPE_TRY(out->check_device());
-  TROUPE_TRY(out->make_context(o.shared));
+  TROUPE_TRY(out->make_context(o.in_application));
   return std::unique_ptr<platform>(std::move(out));
 }
 

@@ -220,18 +220,22 @@ TEST_F(blas_checks, outputs_must_not_overlap_inputs) {
   gemm<float> r = product();
   r.c = at(5, 8);
   EXPECT_EQ(refusal(r),
-            "blas.gemm<f32>: c overlaps a; expected separate memory: it is written while the other is in use");
+            "blas.gemm<f32>: c overlaps a; expected separate memory, because one of them is written while the other is "
+            "in use");
   r.c = at(17, 8);
   EXPECT_EQ(refusal(r),
-            "blas.gemm<f32>: c overlaps b; expected separate memory: it is written while the other is in use");
+            "blas.gemm<f32>: c overlaps b; expected separate memory, because one of them is written while the other is "
+            "in use");
   gemv<float> v = applied();
   v.y = at(8, 2);
   EXPECT_EQ(refusal(v),
-            "blas.gemv<f32>: y overlaps x; expected separate memory: it is written while the other is in use");
+            "blas.gemv<f32>: y overlaps x; expected separate memory, because one of them is written while the other is "
+            "in use");
   axpy<float> a = sum();
   a.y = at(0, 4);
   EXPECT_EQ(refusal(a),
-            "blas.axpy<f32>: y overlaps x; expected separate memory: it is written while the other is in use");
+            "blas.axpy<f32>: y overlaps x; expected separate memory, because one of them is written while the other is "
+            "in use");
 }
 
 TEST_F(blas_checks, inputs_may_overlap) {

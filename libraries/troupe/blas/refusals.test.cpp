@@ -94,11 +94,12 @@ class blas_refusals : public ::testing::Test {
 
   static constexpr const char* matrix = " ((columns - 1) * leading dimension + rows)";
   static constexpr const char* vector = " ((n - 1) * |increment| + 1)";
-  static constexpr const char* separate = "; expected separate memory: it is written while the other is in use";
+  static constexpr const char* separate =
+      "; expected separate memory, because one of them is written while the other is in use";
   troupe::testing::fake_memory memory{0x10000};
 };
 
-TEST_F(blas_refusals, name_mistakes_in_operations_on_vectors) {
+TEST_F(blas_refusals, mistakes_in_vector_operations_are_refused_with_the_field) {
   expect_common(axpy<c64>{.x = at<c64>(0, 4), .y = at<c64>(4, 4), .n = 4});
   axpby<float> b{.x = at(0, 4), .y = at(4, 4), .n = 4};
   expect_common(b);
@@ -120,7 +121,7 @@ TEST_F(blas_refusals, name_mistakes_in_operations_on_vectors) {
   expect_refused(s, std::string("y overlaps x") + separate);
 }
 
-TEST_F(blas_refusals, name_mistakes_in_results_in_memory) {
+TEST_F(blas_refusals, mistakes_in_results_in_memory_are_refused_with_the_field) {
   dot<float> d{.x = at(0, 4), .y = at(0, 4), .n = 4, .result = out<float>(at(4, 1))};
   expect_common(d);
   EXPECT_EQ(describe(d), "blas.dot<f32>{x=f32[4]@1000, y=f32[4]@1000, n=4, incx=1, incy=1, result=f32[1]@1010}");
@@ -133,7 +134,7 @@ TEST_F(blas_refusals, name_mistakes_in_results_in_memory) {
   expect_common(iamax<float>{.x = at(0, 4), .n = 4, .result = out<std::int64_t>(at<std::int64_t>(2, 1))});
 }
 
-TEST_F(blas_refusals, name_mistakes_in_rotations) {
+TEST_F(blas_refusals, mistakes_in_rotations_are_refused_with_the_field) {
   const rot<c64> r{.x = at<c64>(0, 4), .y = at<c64>(4, 4), .n = 4, .c = 0.6f, .s = c64(0, 0.8f)};
   expect_common(r);
   EXPECT_NE(describe(r).find("c=0.6, s=(0,0.8)"), std::string::npos) << describe(r);
@@ -154,7 +155,7 @@ TEST_F(blas_refusals, name_mistakes_in_rotations) {
   expect_refused(mg, std::string("new_d2 overlaps d1") + separate);
 }
 
-TEST_F(blas_refusals, name_mistakes_in_scalars_in_memory) {
+TEST_F(blas_refusals, mistakes_in_scalars_in_memory_are_refused_with_the_field) {
   const auto number = [this](std::uint64_t i, std::uint64_t n) { return scalar<float>(at(i, n).range); };
   gemm<float> g{.a = at(0, 4), .b = at(4, 4), .c = at(8, 4), .m = 2, .n = 2, .k = 2, .alpha = number(12, 1)};
   expect_fine(g);
@@ -166,7 +167,7 @@ TEST_F(blas_refusals, name_mistakes_in_scalars_in_memory) {
   EXPECT_EQ(memory.touched(g, 2).mode, access_mode::read_write) << "beta in memory may be other than 0";
 }
 
-TEST_F(blas_refusals, name_mistakes_in_products_of_a_matrix_and_a_vector) {
+TEST_F(blas_refusals, mistakes_in_products_of_a_matrix_and_a_vector_are_refused_with_the_field) {
   const gbmv<float> g{.a = at(0, 20), .x = at(20, 5), .y = at(25, 6), .m = 6, .n = 5, .kl = 2, .ku = 1};
   expect_common(g);
   expect_too_small(g, &gbmv<float>::a, 20, "a", matrix);
@@ -196,7 +197,7 @@ TEST_F(blas_refusals, name_mistakes_in_products_of_a_matrix_and_a_vector) {
   expect_common(hpmv<c64>{.a = at<c64>(0, 10), .x = at<c64>(16, 4), .y = at<c64>(20, 4), .n = 4});
 }
 
-TEST_F(blas_refusals, name_mistakes_in_operations_on_triangular_matrices) {
+TEST_F(blas_refusals, mistakes_in_operations_on_triangular_matrices_are_refused_with_the_field) {
   const trmv<float> f{.a = at(0, 16), .x = at(16, 4), .n = 4};
   expect_common(f);
   expect_too_small(f, &trmv<float>::a, 16, "a", matrix);
@@ -213,7 +214,7 @@ TEST_F(blas_refusals, name_mistakes_in_operations_on_triangular_matrices) {
   expect_common(tpsv<c64>{.a = at<c64>(0, 10), .x = at<c64>(16, 4), .n = 4});
 }
 
-TEST_F(blas_refusals, name_mistakes_in_updates_by_vectors) {
+TEST_F(blas_refusals, mistakes_in_rank_1_and_rank_2_updates_are_refused_with_the_field) {
   const ger<float> g{.x = at(0, 3), .y = at(3, 4), .a = at(8, 12), .m = 3, .n = 4};
   expect_common(g);
   expect_too_small(g, &ger<float>::x, 3, "x", vector);
@@ -234,7 +235,7 @@ TEST_F(blas_refusals, name_mistakes_in_updates_by_vectors) {
   expect_common(hpr2<c64>{.x = at<c64>(0, 3), .y = at<c64>(4, 3), .a = at<c64>(8, 6), .n = 3});
 }
 
-TEST_F(blas_refusals, name_mistakes_in_operations_on_matrices) {
+TEST_F(blas_refusals, mistakes_in_operations_on_matrices_are_refused_with_the_field) {
   symm<float> s{.a = at(0, 9), .b = at(9, 12), .c = at(24, 12), .m = 3, .n = 4};
   expect_common(s);
   s.side = side::right;  // A is 4 by 4
@@ -291,7 +292,7 @@ TEST_F(blas_refusals, allow_in_place_operands_only_in_the_same_layout) {
   expect_common(d);
 }
 
-TEST_F(blas_refusals, name_mistakes_in_the_elements_of_products) {
+TEST_F(blas_refusals, mistakes_in_the_elements_of_products_are_refused_with_the_field) {
   const gemm<half, float> mixed{.a = at<half>(0, 4), .b = at<half>(4, 4), .c = at<float>(4, 4), .m = 2, .n = 2, .k = 2};
   expect_common(mixed);
   expect_refused(
@@ -310,7 +311,7 @@ TEST_F(blas_refusals, name_mistakes_in_the_elements_of_products) {
       "= 1");
 }
 
-TEST_F(blas_refusals, name_mistakes_in_strided_batches) {
+TEST_F(blas_refusals, mistakes_in_strided_batches_are_refused_with_the_field) {
   using R = gemm_strided_batched<float>;
   const R r{.a = at(0, 12), .b = at(12, 8), .c = at(20, 24), .m = 3, .n = 4, .k = 2, .batch = 2, .stride_b = 0};
   expect_common(r);
@@ -344,7 +345,7 @@ TEST_F(blas_refusals, name_mistakes_in_strided_batches) {
   expect_fine(woven);
 }
 
-TEST_F(blas_refusals, name_mistakes_in_lists_of_matrices) {
+TEST_F(blas_refusals, mistakes_in_lists_of_matrices_are_refused_with_the_field) {
   using R = gemm_batched<float>;
   R r{.a = list<float, access_mode::read>({at(0, 6), at(0, 6)}),
       .b = list<float, access_mode::read>({at(6, 8), at(14, 8)}),
@@ -384,7 +385,7 @@ TEST_F(blas_refusals, name_mistakes_in_lists_of_matrices) {
   expect_refused(t, "a[1] holds 8 elements; expected at least 9 ((columns - 1) * leading dimension + rows)");
 }
 
-TEST_F(blas_refusals, name_mistakes_in_grouped_products) {
+TEST_F(blas_refusals, mistakes_in_grouped_products_are_refused_with_the_field) {
   using R = gemm_grouped<float>;
   const R good{.a = list<float, access_mode::read>({at(0, 6), at(0, 4)}),
                .b = list<float, access_mode::read>({at(6, 8), at(14, 4)}),
@@ -414,7 +415,7 @@ TEST_F(blas_refusals, name_mistakes_in_grouped_products) {
           "b[1] holds 3 elements; expected at least 4 ((columns - 1) * leading dimension + rows)");
 }
 
-TEST_F(blas_refusals, name_mistakes_in_factorizations) {
+TEST_F(blas_refusals, mistakes_in_factorizations_are_refused_with_the_field) {
   const auto square = list<float, access_mode::read>({at(0, 9), at(9, 9)});
   const auto changed = list<float, access_mode::read_write>({at(20, 9), at(29, 9)});
   const auto results = list<float, access_mode::write>({at(20, 9), at(29, 9)});

@@ -57,9 +57,9 @@ TEST_F(blas_view_requests, a_product_stored_by_rows_exchanges_its_factors) {
 TEST_F(blas_view_requests, refusals_name_the_fields_of_the_view_request) {
   multiplication<float> r = product(by_rows(2, 3), by_rows(3, 4), by_rows(2, 4));
   r.c = at<access_mode::read_write>(104, by_rows(2, 4));
-  EXPECT_EQ(
-      memory.refusal(r),
-      "blas.multiplication<f32>: c overlaps b; expected separate memory: it is written while the other is in use");
+  EXPECT_EQ(memory.refusal(r),
+            "blas.multiplication<f32>: c overlaps b; expected separate memory, because one of them is written while "
+            "the other is in use");
   r = product(by_rows(2, 3), by_rows(2, 3), by_rows(2, 4));
   EXPECT_EQ(memory.refusal(r),
             "blas.multiplication<f32>: b is 2 x 3; expected 3 rows, as many as a has columns: a is 2 x 3");

@@ -89,7 +89,7 @@ TEST_F(cutlass_pack_checks, scales_that_no_product_accepts_are_refused) {
       "scales is given for f16; expected none: its elements are not scaled");
   expect_refused(
       scaled(), [&](pack& r) { r.scales = at<float>(279, 3, 4); },
-      "scales overlaps from; expected separate memory: it is written while the other is in use");
+      "scales overlaps from; expected separate memory, because one of them is written while the other is in use");
 }
 
 }  // namespace

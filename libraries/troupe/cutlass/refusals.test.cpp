@@ -150,12 +150,14 @@ TEST_F(cutlass_gemm_checks, a_refusal_of_an_epilogue_operand_names_it) {
 TEST_F(cutlass_gemm_checks, results_that_overlap_operands_are_refused) {
   gemm r = good();
   r.d = at<float>(110, 4, 8);
-  EXPECT_EQ(memory.refusal(r),
-            "cutlass.gemm: d overlaps b; expected separate memory: it is written while the other is in use");
+  EXPECT_EQ(
+      memory.refusal(r),
+      "cutlass.gemm: d overlaps b; expected separate memory, because one of them is written while the other is in use");
   EXPECT_EQ(memory.refusal(prepare{r}), "") << "prepare does not write d, so d may overlap b";
   expect_fine(good(acc + load(at<float>(200, 4, 8))));
   EXPECT_EQ(memory.refusal(good(acc + load(at<float>(201, 4, 8)))),
-            "cutlass.gemm: d overlaps epilogue.load[0]; expected separate memory: it is written while the other is in "
+            "cutlass.gemm: d overlaps epilogue.load[0]; expected separate memory, because one of them is written while "
+            "the other is in "
             "use");
 }
 
@@ -243,7 +245,8 @@ TEST_F(cutlass_batched_checks, overlapping_results_are_refused) {
   r.d[1] = at<float>(410, 5, 3);
   const std::string text = memory.refusal(r);
   EXPECT_EQ(text,
-            "cutlass.gemm_batched: d[1] overlaps d[0]; expected separate memory: it is written while the other "
+            "cutlass.gemm_batched: d[1] overlaps d[0]; expected separate memory, because one of them is written while "
+            "the other "
             "is in use");
 }
 

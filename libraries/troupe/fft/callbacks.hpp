@@ -33,7 +33,7 @@ class callbacks : public kernel::program {
   /// the last handle is destroyed.
   pending<void> unload() const;
 
-  /// Returns true if there is a store function. For use in the application.
+  /// Returns true if there is a store function. Call it only in the application: a worker does not know.
   bool stores() const noexcept { return stores_; }
 
  private:

@@ -34,7 +34,7 @@ class fft_refusals : public ::testing::Test {
 
 using C = complex64;
 
-TEST_F(fft_refusals, name_mistakes_in_extents_and_batches) {
+TEST_F(fft_refusals, mistakes_in_extents_and_batches_are_refused_with_the_field) {
   const c2c<C> good{.input = at<C>(0, 32), .output = at<C>(100, 32), .n = {4, 8}};
   expect_fine(good);
   const std::string extents = "; expected 1 to 3 extents of at least 1";
@@ -50,7 +50,7 @@ TEST_F(fft_refusals, name_mistakes_in_extents_and_batches) {
   expect_refused(good, &c2c<C>::batch, 2, "input holds 32 elements; expected at least 64");
 }
 
-TEST_F(fft_refusals, name_mistakes_in_layouts) {
+TEST_F(fft_refusals, mistakes_in_layouts_are_refused_with_the_field) {
   const c2c<C> good{.input = at<C>(0, 100), .output = at<C>(100, 100), .n = {4, 8}};
   expect_refused(good, &c2c<C>::input_layout, layout{.embed = {4, 7}},
                  "input_layout has embed {4, 7}; expected 2 extents of at least {4, 8}");
@@ -86,12 +86,14 @@ TEST_F(fft_refusals, name_hermitian_halves_that_are_too_short) {
   }
 }
 
-TEST_F(fft_refusals, name_mistakes_in_transforms_in_place) {
+TEST_F(fft_refusals, mistakes_in_transforms_in_place_are_refused_with_the_field) {
   expect_fine(c2c<C>{.input = at<C>(0, 8), .output = at<C>(0, 8), .n = 8});
-  expect_refused(c2c<C>{.input = at<C>(0, 9), .output = at<C>(1, 8), .n = 8},
-                 "output overlaps input; expected separate memory: it is written while the other is in use");
-  expect_refused(c2c<C>{.input = at<C>(0, 16), .output = at<C>(0, 16), .n = 8, .output_layout = {.stride = 2}},
-                 "output overlaps input; expected separate memory: it is written while the other is in use");
+  expect_refused(
+      c2c<C>{.input = at<C>(0, 9), .output = at<C>(1, 8), .n = 8},
+      "output overlaps input; expected separate memory, because one of them is written while the other is in use");
+  expect_refused(
+      c2c<C>{.input = at<C>(0, 16), .output = at<C>(0, 16), .n = 8, .output_layout = {.stride = 2}},
+      "output overlaps input; expected separate memory, because one of them is written while the other is in use");
   const shape n{3, 8};
   expect_fine(
       r2c<float>{.input = at<float>(0, 30), .output = at<C>(0, 15), .n = n, .input_layout = {.embed = padded(n)}});
@@ -117,7 +119,7 @@ TEST_F(fft_refusals, name_data_without_callbacks) {
   expect_refused(r, "store_data is given without callbacks; expected none, or callbacks with a store function");
 }
 
-TEST_F(fft_refusals, name_mistakes_in_plans) {
+TEST_F(fft_refusals, mistakes_in_plans_are_refused_with_the_field) {
   expect_fine(prepare<C>{.n = {512, 512}, .batch = 64});
   expect_fine(prepare<float>{.n = 9, .direction = direction::inverse});
   expect_refused(prepare<float>{.n = 0}, "n is {0}; expected 1 to 3 extents of at least 1");

@@ -116,8 +116,9 @@ TEST_F(fft_tensor_refusals, allow_transforms_in_place_only_if_the_strides_agree)
   const tensor_shape square = shaped({4, 8}, {8, 1}), wider = shaped({4, 8}, {9, 1});
   expect_refused(complex_transform<C>{.input = at<in_tensor<C>>(0, square), .output = at<out_tensor<C>>(0, square)},
                  "");
-  expect_refused(complex_transform<C>{.input = at<in_tensor<C>>(0, square), .output = at<out_tensor<C>>(0, wider)},
-                 "output overlaps input; expected separate memory: it is written while the other is in use");
+  expect_refused(
+      complex_transform<C>{.input = at<in_tensor<C>>(0, square), .output = at<out_tensor<C>>(0, wider)},
+      "output overlaps input; expected separate memory, because one of them is written while the other is in use");
   const tensor_shape half = shaped({4, 5}, {5, 1}), padded = shaped({4, 8}, {10, 1});
   expect_refused(real_transform<float>{.input = at<in_tensor<float>>(0, padded), .output = at<out_tensor<C>>(0, half)},
                  "");

@@ -99,7 +99,7 @@ TEST(kernel_arguments, are_encoded_in_the_fixed_part_if_few_and_in_the_blob_if_m
   }
 }
 
-TEST(kernel_arguments, are_numbered_among_all_arguments_rather_than_among_the_buffers) {
+TEST(kernel_arguments, the_index_of_a_buffer_counts_all_arguments_before_it) {
   const arguments a{1, in<float>(0x1000, 1), 2, in<float>(0x2000, 1)};
   std::vector<std::size_t> numbers;
   operands_in<arguments>::visit(
@@ -154,6 +154,9 @@ static_assert(!std::is_invocable_v<sized, double, floats, floats, buffer<int>, i
 static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>, std::size_t>);
 static_assert(!std::is_invocable_v<sized, float, floats, floats, buffer<int>, double>);
 static_assert(std::is_invocable_v<sized, float, floats, floats, buffer<int>, short>);
+static_assert(std::is_invocable_v<sized, short, floats, floats, buffer<int>, int>);
+static_assert(!std::is_invocable_v<sized, int, floats, floats, buffer<int>, int>);
+static_assert(is_kept_by<int, double> && !is_kept_by<long long, double> && !is_kept_by<double, float>);
 struct pair_of_pointers {
   const float* x;
   float* y;

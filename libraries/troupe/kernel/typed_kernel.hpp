@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <limits>
 #include <optional>
 #include <troupe/kernel/arguments.hpp>
 #include <troupe/kernel/dimensions.hpp>
@@ -10,6 +11,12 @@
 #include <utility>
 
 namespace troupe::kernel {
+
+/// True if each number of type A is exactly representable as a P: `int` for `long` or `double`, but not for `float`.
+template <class A, class P>
+inline constexpr bool is_kept_by =
+    requires(A a) { P{a}; } || (std::is_integral_v<A> && std::is_floating_point_v<P> &&
+                                std::numeric_limits<A>::digits <= std::numeric_limits<P>::digits);
 
 /// An argument of a typed kernel. A number must have the parameter's type, or a type whose values the parameter can
 /// hold without loss, such as `int` for `double`.
@@ -34,8 +41,8 @@ template <class P>
 class given<P> {
  public:
   template <class A>
-    requires(std::is_arithmetic_v<A> && requires(A a) { P{a}; })
-  given(A value) : argument_(P{value}) {}
+    requires(std::is_arithmetic_v<A> && is_kept_by<A, P>)
+  given(A value) : argument_(static_cast<P>(value)) {}
   /// If the size does not fit in the parameter, the launch is refused.
   given(extent size)
     requires std::integral<P>

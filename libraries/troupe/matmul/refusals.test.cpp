@@ -202,12 +202,14 @@ TEST_F(matmul_checks, functions_of_complex_numbers_are_refused) {
 TEST_F(matmul_checks, results_that_overlap_operands_are_refused) {
   multiplication r = good();
   r.d = at<float>(110, 4, 8);
-  expect_refused(r, "d overlaps b; expected separate memory: it is written while the other is in use");
+  expect_refused(r, "d overlaps b; expected separate memory, because one of them is written while the other is in use");
   expect_fine(good(acc + load(at<float>(200, 4, 8))));
   expect_refused(good(acc + load(at<float>(201, 4, 8))),
-                 "d overlaps epilogue.load[0]; expected separate memory: it is written while the other is in use");
+                 "d overlaps epilogue.load[0]; expected separate memory, because one of them is written while the "
+                 "other is in use");
   expect_refused(good(store(at<float>(200, 4, 8), acc)),
-                 "epilogue.store[0] overlaps d; expected separate memory: it is written while the other is in use");
+                 "epilogue.store[0] overlaps d; expected separate memory, because one of them is written while the "
+                 "other is in use");
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ error wrong_buffer(std::string_view call, std::string_view what) {
 }
 
 std::optional<error> why_not_of(const device& gpu, std::string_view call, const memory_range& r) {
-  if (!r.owner) return wrong_buffer(call, "is empty (never allocated, or moved from); expected one of " + gpu.name());
+  if (!r.owner)
+    return wrong_buffer(call, "is empty (never allocated, or moved from); expected a buffer of " + gpu.name());
   if (r.owner->owner != &device_access::core(gpu)->memory)
     return wrong_buffer(call, "belongs to another device than " + gpu.name());
   return std::nullopt;

@@ -135,7 +135,7 @@ void checker::refuse_overlaps() {
     return;
   if (const auto found = find_overlap(uses(), std::span(allowed_, allowed_count_)))
     refuse(found->written->field, "overlaps " + refusal_.field_name(found->other->field),
-           "separate memory: it is written while the other is in use");
+           "separate memory, because one of them is written while the other is in use");
 }
 
 bool checker::writes_sealed(const operand_use& u) const noexcept {

@@ -136,7 +136,7 @@ void fill_each(const device& gpu, std::index_sequence<Bytes...>) {
   (one(std::integral_constant<std::size_t, Bytes + 1>{}), ...);
 }
 
-TEST_P(transfers, fill_with_elements_of_one_to_sixteen_bytes) { fill_each(gpu, std::make_index_sequence<16>{}); }
+TEST_P(transfers, a_fill_accepts_elements_of_1_to_16_bytes) { fill_each(gpu, std::make_index_sequence<16>{}); }
 
 TEST_P(transfers, copy_only_the_block_in_two_dimensions) {
   for (int round = 0; round < 60; ++round) {

@@ -26,7 +26,8 @@ struct translate_options {
   /// Reads the user's files, to find the columns for the compiler's messages. If it is not set, the columns are those
   /// of the preprocessed text.
   source_reader read_source = {};
-  /// Runs every kernel as fibers. For tests, and to check the splitting.
+  /// Runs every kernel as fibers, even if it could run as a loop or be split at its barriers: for tests that compare
+  /// both.
   bool only_fibers = false;
   /// Continues at an unmatched bracket. For tests with arbitrary text.
   bool any_brackets = false;

@@ -117,12 +117,12 @@ using syr2k = rank_2k_update<T, "blas.syr2k", is_full<T>>;
 /// is real.   cublasCher2k / cblas_cher2k
 template <class T>
 using her2k = rank_2k_update<T, "blas.her2k", is_complex<T>>;
-/// The triangle `uplo` of C = alpha * op(A) * transpose(op(B)) + beta * C, as syrk: for products that are known to be
-/// symmetric.   cublasSsyrkx / blocks of cblas_sgemm
+/// Computes the triangle `uplo` of C = alpha * op(A) * transpose(op(B)) + beta * C, where the product is known to be
+/// symmetric: like syrk, with a second factor.   cublasSsyrkx / blocks of cblas_sgemm
 template <class T>
 using syrkx = rank_2k_update<T, "blas.syrkx", is_full<T>>;
-/// The triangle `uplo` of C = alpha * op(A) * conj(transpose(op(B))) + beta * C, as herk: for products that are known
-/// to be Hermitian; beta is real.   cublasCherkx / blocks of cblas_cgemm
+/// Computes the triangle `uplo` of C = alpha * op(A) * conj(transpose(op(B))) + beta * C, where beta is real and the
+/// product is known to be Hermitian: like herk, with a second factor.   cublasCherkx / blocks of cblas_cgemm
 template <class T>
 using herkx = rank_2k_update<T, "blas.herkx", is_complex<T>>;
 

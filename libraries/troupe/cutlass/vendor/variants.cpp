@@ -81,8 +81,9 @@ result<void> enqueue(const kernel_variant& c, const launch& l, void* workspace, 
       return {};
     case rejected:
     case misaligned:
-      return error(reaction::unsupported, "cutlass",
-                   cat(c.name, " cannot compute this launch; check() returns the reason"));
+      return error(
+          reaction::fatal, "cutlass",
+          cat(c.name, ": the kernel refused a launch that its check had accepted; report this defect of Troupe"));
     case no_workspace:
       return error(reaction::caller_bug, "cutlass",
                    cat(c.name, ": workspace is ", bytes, " bytes; expected at least ", c.workspace_bytes(&l),

@@ -67,7 +67,7 @@ error failed(std::string_view call, cudnnStatus_t status, CUstream stream, bool&
   if (is_out_of_memory(status))
     return cuda::library_refused_on(stream, "dnn", reaction::retry_later, code, std::move(text),
                                     status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED
-                                        ? ": the process's memory is full"
+                                        ? ": the worker's memory on the host is full"
                                         : ": the device's memory is full");
   return cuda::library_failed_on(stream, "dnn", std::move(text), code, handle_is_broken);
 }

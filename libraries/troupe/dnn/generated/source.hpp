@@ -24,8 +24,8 @@ struct source {
 };
 
 /// Generates the CUDA kernels of a plan. `aligned` has a flag for each memory of the graph: true if its address is a
-/// multiple of 16; addresses of the plan's buffers always are. Results have the same bits as those of the kernel
-/// `elements`, which interprets, if the source is compiled without fused multiply-add.
+/// multiple of 16; addresses of the plan's buffers always are. If the source is compiled without fused multiply-add,
+/// results have the same bits as those of the kernel `elements`, which interprets the operations one by one.
 source source_of(const step_list& all, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

@@ -181,7 +181,7 @@ TEST_F(dnn_refusals, an_elementwise_operation_names_the_wrong_argument) {
                "has a product whose b is 3 x 4 x 2; expected as many matrices as a has, or 1");
 }
 
-TEST_F(dnn_refusals, a_normalization_names_statistics_that_do_not_fit) {
+TEST_F(dnn_refusals, a_normalization_names_the_argument_that_is_wrong) {
   const value x = given({2, 6, 8, 8}), of_channels = given({1, 6, 1, 1});
   expect_value(batch_norm(x, 1e-5, affine{of_channels, of_channels}).y, "");
   expect_value(batch_norm(x, -1).y, "has a batch_norm whose epsilon is -1.000000; expected 0 or more");

@@ -16,8 +16,8 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// Writes a body as a box. The names of nodes inside it begin with its name. An edge between boxes connects an invisible
-// point in each.
+// Writes the nodes of a body, and the edges between them. A node with bodies is drawn as a cluster, with a box for each
+// body; edges connect the nodes themselves. The identifiers of the nodes begin with `ids`.
 void write(const tree_body& all, const std::string& prefix, const std::string& ids, const std::string& indent,
            std::string& out) {
   const auto id_of = [&](const tree_node& n) { return cat(ids, n.number); };

@@ -96,7 +96,7 @@ TEST_F(matmul_plans, a_choice_is_written_for_a_product_without_an_epilogue) {
   EXPECT_EQ(choice{words}.library() != 0, engine->is_cuda());
 }
 
-TEST_F(matmul_plans, statistics_count_plans_that_are_made_and_stored) {
+TEST_F(matmul_plans, a_repeated_product_makes_at_most_one_plan) {
   const auto before = engine->run(read_statistics{.start_anew = true});
   ASSERT_TRUE(before);
   expect_product();

@@ -6,7 +6,7 @@
 #include <troupe/base/complex.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
-/// Reads and writes elements of a type that is known at run time, in the memory of a test.
+/// Access to elements whose type is known only at run time, for tests.
 namespace troupe::matmul::testing {
 
 /// A real or a complex number.

@@ -98,7 +98,7 @@ struct alignas(64) ledger_entry {
     to.push_back(std::move(blob));
     to.push_back(std::move(extra));
   }
-  /// Releases all memory.
+  /// Releases everything that the entry owns: memory, scope and failure.
   void release() noexcept {
     for (std::size_t i = 0; i < access_count; ++i) few[i].where.reset();
     if (!many.empty()) std::vector<block_access>().swap(many);

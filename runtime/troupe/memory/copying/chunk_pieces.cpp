@@ -28,7 +28,7 @@ std::optional<chunk_piece> chunk_pieces::take(std::uint64_t chunks) noexcept {
   return chunk_piece{chunk, offset, std::min(piece_bytes_, size - offset)};
 }
 
-void chunk_pieces::put(const chunk_piece& piece) noexcept {
+void chunk_pieces::finish(const chunk_piece& piece) noexcept {
   --in_hand_;
   --left_[piece.chunk % plan_.chunks];
   while (complete_ < begun() && left_[complete_ % plan_.chunks] == 0) ++complete_;

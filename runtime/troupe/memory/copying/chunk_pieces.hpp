@@ -28,15 +28,15 @@ class chunk_pieces {
   /// in the staging block holds a chunk that is not complete.
   std::optional<chunk_piece> take(std::uint64_t chunks) noexcept;
   /// Notes that the piece was copied.
-  void put(const chunk_piece& piece) noexcept;
-  /// Begins with the first piece again. Precondition: no piece is taken and not put back.
+  void finish(const chunk_piece& piece) noexcept;
+  /// Begins with the first piece again. Precondition: every piece that was taken is copied.
   void restart() noexcept;
 
   /// Returns the number of complete chunks, counted from the first one up to the first incomplete one.
   std::uint64_t complete() const noexcept { return complete_; }
   /// Returns the number of chunks of which at least one piece was taken.
   std::uint64_t begun() const noexcept { return (next() + per_chunk_ - 1) / per_chunk_; }
-  /// Returns the number of pieces that were taken and not put back.
+  /// Returns the number of pieces that were taken and are not yet copied.
   std::size_t in_hand() const noexcept { return in_hand_; }
 
   /// Returns the number of the piece that is taken next. Thread-safe.

@@ -20,7 +20,7 @@ TEST(chunk_pieces, cover_every_byte_once_in_order) {
         ASSERT_LE(p->bytes, piece);
         reached += p->bytes;
         ++count;
-        all.put(*p);
+        all.finish(*p);
       }
       EXPECT_EQ(reached, bytes) << "in pieces of " << piece;
       EXPECT_EQ(count, all.total());
@@ -43,10 +43,10 @@ TEST(chunk_pieces, are_not_taken_from_a_chunk_whose_place_is_in_use) {
   const auto first = all.take(10), second = all.take(10);
   ASSERT_TRUE(first && second);
   EXPECT_FALSE(all.take(10));
-  all.put(*second);
+  all.finish(*second);
   EXPECT_FALSE(all.take(10)) << "the first chunk is not complete";
   EXPECT_EQ(all.complete(), 0u);
-  all.put(*first);
+  all.finish(*first);
   EXPECT_EQ(all.complete(), 2u);
   EXPECT_TRUE(all.take(10));
 }
@@ -67,7 +67,7 @@ TEST(chunk_pieces, count_a_chunk_as_complete_only_after_all_earlier_ones) {
     } else if (!out.empty()) {
       std::swap(out[random() % out.size()], out.back());
       --left[out.back().chunk];
-      all.put(out.back());
+      all.finish(out.back());
       out.pop_back();
     }
     std::uint64_t complete = 0;
@@ -79,7 +79,7 @@ TEST(chunk_pieces, count_a_chunk_as_complete_only_after_all_earlier_ones) {
 
 TEST(chunk_pieces, begin_with_the_first_piece_after_a_restart) {
   chunk_pieces all({1000, 100, 2}, 50);
-  for (int i = 0; i < 3; ++i) all.put(*all.take(10));
+  for (int i = 0; i < 3; ++i) all.finish(*all.take(10));
   all.restart();
   EXPECT_EQ(all.complete(), 0u);
   const auto p = all.take(1);

@@ -21,7 +21,8 @@ class any_operand {
   any_operand(const tensor<T>& t) : range_(t.memory().memory()), shape_(t.shape()), type_(dtype_of<T>) {}
   template <class T>
   any_operand(const matrix<T>& m) : any_operand(tensor<T>(m)) {}
-  /// Makes an operand for the worker, or for another buffer to which a recorded request is moved.
+  /// Makes an operand from its parts: when a worker decodes a request, or when a recorded request is moved to another
+  /// buffer.
   any_operand(memory_range range, const tensor_shape& shape, dtype type) noexcept
       : range_(std::move(range)), shape_(shape), type_(type) {}
 

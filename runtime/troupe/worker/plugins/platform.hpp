@@ -70,9 +70,9 @@ class platform {
 
 struct platform_options {
   int device = 0;
-  /// True if the worker is a thread of the application: then the application's work on the device and the worker's must
-  /// be able to access each other's memory.
-  bool shared = false;
+  /// True if the worker is a thread of the application. It then uses the application's context, so that kernels of both
+  /// can access the same memory.
+  bool in_application = false;
   /// The file for the device's state after a fault. Empty: none is written.
   std::string core_file = {};
 };

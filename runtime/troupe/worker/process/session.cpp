@@ -131,7 +131,7 @@ result<void> worker_session::begin() {
   auto questions = TROUPE_TRY(control_socket::adopt(std::move(got.fds[attached::questions])));
   auto gpu = load_platform(g.backend, g.folders,
                            {.device = g.settings.ordinal,
-                            .shared = home_ == home::thread,
+                            .in_application = home_ == home::thread,
                             .core_file = protocol::gpu_core_file(g.gpu_core_stem, ::getpid())},
                            plug_ins);
   if (!gpu) return gpu.error();

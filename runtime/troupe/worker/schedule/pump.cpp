@@ -31,8 +31,8 @@ error checked_too_long_ago() {
 
 error restarted_meanwhile() {
   return error(reaction::context_lost, "worker",
-               "the device was restarted after this request was checked, so its inputs may no longer hold what they "
-               "held then");
+               "the device was restarted after this request was checked, so its inputs may have lost their content; "
+               "write them again, then send the request again");
 }
 
 error memory_not_mapped() {

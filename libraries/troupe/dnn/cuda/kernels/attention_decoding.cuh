@@ -10,7 +10,8 @@
 /// Each warp of a block processes 16 keys at a time with a softmax of its own; at the end the block combines the
 /// softmaxes of its warps. A warp loads the next 16 keys while it computes with the current ones; k and v are loaded
 /// into the registers that the products read. A product multiplies 16 keys by 8 rows of q, or 16 columns of v by the
-/// weights of 8 rows. The order of summands and columns does not matter, so each lane reads 16 contiguous bytes.
+/// weights of 8 rows. The tensor cores expect scattered elements in each lane, but a product may take its summands and
+/// columns in any order. A lane therefore reads 16 contiguous bytes and uses them as they are.
 namespace troupe::dnn::on_gpu {
 
 /// Finds the rows of a sequence's keys in k and v.

@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Functions that the threads of a warp compute together: all 32 call them, in the same order. Lane 4 * g + j (g < 8, j
-/// < 4) holds the elements of small matrices that are given by g and j.
+/// Functions for kernels that compute with whole warps. All 32 lanes call the functions that exchange data, in the same
+/// order. Each function states the elements of a small matrix that lane 4 * g + j (g < 8, j < 4) holds, in terms of g
+/// and j.
 namespace troupe::dnn::on_gpu {
 
 /// 16 bytes: eight elements of a half type, in pairs.

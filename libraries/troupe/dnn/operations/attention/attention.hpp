@@ -29,7 +29,8 @@ struct attention_sequences {
 };
 
 /// Sets each attention weight to 0 with the probability, and divides the others by 1 - probability. Which weights
-/// become 0 depends only on seed, offset, batch, head, query and key: see `attention_dropping`.
+/// become 0 depends only on the probability, the seed, the offset with the step, and the numbers of batch, head, query
+/// and key: see `attention_dropping`.
 struct attention_dropout {
   double probability = 0;
   std::uint64_t seed = 0;

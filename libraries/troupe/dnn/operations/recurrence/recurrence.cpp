@@ -54,7 +54,8 @@ bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, co
     return false;
   const std::int64_t rows = w.recurrent.extents()[0], gates = detail::gates_of(f.cell);
   if (x.extents()[2] < 1)
-    m.refuse_extents("x", x, "at least 1 input; only the numbers of steps and sequences may be 0");
+    m.refuse_extents("x", x,
+                     "at least 1 along axis 2, the inputs; only axes 0 and 1, the steps and the sequences, may be 0");
   if (rows < 1 || w.recurrent.extents()[1] < 1)
     m.refuse_extents("recurrent weights", w.recurrent, "extents of at least 1");
   if (rows % gates != 0)
