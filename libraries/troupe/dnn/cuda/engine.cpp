@@ -9,8 +9,8 @@
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cuda/scratch.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
-#include <troupe/dnn/cuda/launches/direct.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
+#include <troupe/dnn/cuda/launches/stored_type.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/dnn.hpp>
@@ -150,7 +150,7 @@ class cuda_dnn {
   }
   static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const execution_context& w,
                                          const call& c) {
-    if (s.match >= plan.vendor_kernels.size()) return enqueue_direct(plan.direct_of(s), w);
+    if (s.match >= plan.vendor_kernels.size()) return enqueue_stored_type(plan.stored_type_step_of(s), w);
     thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));

@@ -57,7 +57,7 @@ TEST_F(dnn_cuda, a_workspace_limit_below_the_reply_of_prepare_is_refused) {
 }
 
 TEST_F(dnn_cuda, each_workspace_limit_has_its_own_plan) {
-  // With enough workspace for partial sums of the columns, a direct kernel computes the gradients.
+  // With enough workspace for partial sums of the columns, a stored-type kernel computes the gradients.
   const extents e{64, 1024}, row{1, 1024}, column{64, 1};
   const value scale = given(dtype::f32, row, dense);
   const normalized n{given(dtype::f32, e, dense), given(dtype::f32, column, dense), given(dtype::f32, column, dense)};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // All kernels of dnn. Kernels of operator steps read dense f32 or f64. The kernel `elements` reads any type and
-// strides; it also copies other tensors to dense f32 or f64 for operator steps. Direct kernels (direct.hpp) read half
-// types as they are stored.
+// strides; it also copies other tensors to dense f32 or f64 for operator steps. Stored-type kernels
+// (stored_type.hpp) read half types as they are stored.
 #define KERNEL(NAME, ARGUMENTS, ...) \
   extern "C" __global__ void troupe_dnn_##NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
 #define BOUNDED_KERNEL(NAME, THREADS, BLOCKS, ARGUMENTS, ...)          \

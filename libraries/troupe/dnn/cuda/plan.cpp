@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/cuda/launches/direct.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
+#include <troupe/dnn/cuda/launches/stored_type.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
 
 namespace troupe::dnn {
@@ -16,14 +16,14 @@ cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kern
   const encoded_graph& g = analysis.graph;
   std::vector<fusion_match> matches;
   for (const auto& p : vendor_kernels) matches.push_back(p->match());
-  for (fusion_match& c : direct_matches(analysis)) matches.push_back(std::move(c));
+  for (fusion_match& c : stored_type_matches(analysis)) matches.push_back(std::move(c));
   cuda_plan out;
-  out.direct.resize(matches.size() - vendor_kernels.size());
+  out.stored_type_steps.resize(matches.size() - vendor_kernels.size());
   out.vendor_kernels = std::move(vendor_kernels);
   static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, matches);
   for (const auto& step : out.steps)
     if (const auto* const s = std::get_if<fused_step>(&step); s != nullptr && s->match >= out.vendor_kernels.size())
-      out.direct[s->match - out.vendor_kernels.size()] = direct_step(g, matches[s->match], *s);
+      out.stored_type_steps[s->match - out.vendor_kernels.size()] = stored_type_step(g, matches[s->match], *s);
   return out;
 }
 

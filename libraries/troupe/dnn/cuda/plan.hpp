@@ -11,14 +11,16 @@
 
 namespace troupe::dnn {
 
-/// The plan of a graph. `fused_step::match` counts all matches: first those of vendor kernels (cuDNN), then direct
+/// The plan of a graph. `fused_step::match` counts all matches: first those of vendor kernels (cuDNN), then stored-type
 /// steps.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
-  std::vector<operator_step> direct = {};
+  std::vector<operator_step> stored_type_steps = {};
 
-  /// Returns the direct step that computes a fused step. Precondition: no vendor kernel computes it.
-  const operator_step& direct_of(const fused_step& s) const noexcept { return direct[s.match - vendor_kernels.size()]; }
+  /// Returns the stored-type step that computes a fused step. Precondition: no vendor kernel computes it.
+  const operator_step& stored_type_step_of(const fused_step& s) const noexcept {
+    return stored_type_steps[s.match - vendor_kernels.size()];
+  }
 };
 
 /// Plans depend on which memory begins at a multiple of this number of bytes.

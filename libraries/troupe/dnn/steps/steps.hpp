@@ -52,7 +52,7 @@ struct operator_step {
 };
 
 /// Nodes that one kernel computes together, and the types and layouts that it needs. The kernel is a vendor's or a
-/// direct kernel.
+/// stored-type kernel.
 struct fusion_match {
   /// A tensor, and the type and layout that the kernel needs. Inputs with another type or layout are copied. Outputs in
   /// memory of the graph must have this type and layout.
@@ -68,7 +68,7 @@ struct fusion_match {
   std::uint64_t workspace = 0;  ///< bytes of workspace
 };
 /// The step for a fusion match, also for a match of one node. The planner of steps decides only where it runs and which
-/// copies it needs; what computes it is the engine's: see vendor_kernel, and cuda_plan for direct kernels.
+/// copies it needs; what computes it is the engine's: see vendor_kernel, and cuda_plan for stored-type kernels.
 struct fused_step {
   std::size_t match = 0;  ///< index of the match
   std::vector<location> inputs, outputs;

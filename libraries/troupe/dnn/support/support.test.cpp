@@ -119,12 +119,15 @@ std::string with_cudnn(const node_query& query) {
 
 std::string on_cuda(const node_query& query) {
   const cuda_plan all = make_cuda_plan({}, analysis_of(query.graph));
-  const planned_node planned(all, query, [&](const fused_step& s) { return all.direct_of(s).what == query.what; });
+  const planned_node planned(all, query,
+                             [&](const fused_step& s) { return all.stored_type_step_of(s).what == query.what; });
   const std::string vendor = with_cudnn(query);
   if (planned.is_view) return vendor + "view";
   if (planned.own != nullptr) return vendor + in_type("plain", all.compute_type, query.type);
-  if (planned.fused != nullptr)
-    return vendor + in_type("direct", all.direct_of(*planned.fused).inputs[0].type, query.type);
+  if (planned.fused != nullptr) {
+    const dtype computed = all.stored_type_step_of(*planned.fused).inputs[0].type;
+    return vendor + (computed == query.type ? "stored-type" : cat("stored-type in ", to_string(computed)));
+  }
   const auto kernels = generated::source_of(all, aligned_memory_of(query.graph)).of_steps;
   const bool generates = kernels.at(planned.last_kernel) != generated::source::none;
   return vendor + in_type(generates ? "generated" : "interpreted", all.compute_type, query.type);

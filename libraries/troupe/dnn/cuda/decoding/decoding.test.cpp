@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Tests direct steps of attention, on a fake driver that runs kernels on the host.
+// Tests stored-type steps of attention, on a fake driver that runs kernels on the host.
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
@@ -41,7 +41,7 @@ struct decoding_step {
   location tensor(memory& m, const extents& e, dtype t, std::uint64_t seed) const {
     const tensor_shape shape = dense(e);
     std::vector<std::uint64_t>& words = m.held.emplace_back(elements_of(shape) + 2);
-    // Direct steps need addresses that are multiples of 16.
+    // Stored-type steps need addresses that are multiples of 16.
     auto* const begin = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(words.data()) + 15) / 16 * 16);
     for (std::int64_t i = 0; i < elements_of(shape) && seed != 0; ++i) {
       const std::uint64_t x = (static_cast<std::uint64_t>(i) + 1) * seed * 0x9e3779b97f4a7c15;
@@ -67,17 +67,17 @@ struct decoding_step {
 
 class dnn_decoding : public ::testing::Test {
  protected:
-  bool is_direct(const decoding_step& s) {
+  bool reads_stored_type(const decoding_step& s) {
     decoding_step::memory m;
     s.make(m);
-    return is_direct_attention(m.step);
+    return is_stored_type_attention(m.step);
   }
   // Runs the step, and compares its results with the definition.
   void expect_as_defined(const decoding_step& s, double tolerance) {
     SCOPED_TRACE(cat("heads ", s.heads, ", keys ", s.keys, ", widths ", s.width, " and ", s.value_width));
     decoding_step::memory m;
     s.make(m);
-    ASSERT_TRUE(is_direct_attention(m.step));
+    ASSERT_TRUE(is_stored_type_attention(m.step));
     const std::uint16_t y = m.e.within({s.batch, s.heads, s.queries, s.value_width}),
                         statistics = m.e.within({s.batch, s.heads, s.queries, 1});
     m.e.node(op::attention, {0, 1, 2}, {y, statistics}, s.attributes);
@@ -117,30 +117,30 @@ TEST_F(dnn_decoding, results_in_f32_and_in_the_half_type_match_the_definition) {
                             type == dtype::bf16 ? 8e-3 : 1e-3);
 }
 
-TEST_F(dnn_decoding, steps_are_direct_up_to_16_rows_of_supported_widths) {
-  EXPECT_TRUE(is_direct({.heads = 32, .key_heads = 2}));
-  EXPECT_FALSE(is_direct({.heads = 34, .key_heads = 2}));
-  EXPECT_TRUE(is_direct({.queries = 4}));
-  EXPECT_FALSE(is_direct({.queries = 5}));
-  EXPECT_TRUE(is_direct({.width = 64, .value_width = 128}));
-  EXPECT_FALSE(is_direct({.width = 96}));
-  EXPECT_FALSE(is_direct({.value_width = 256}));
+TEST_F(dnn_decoding, steps_read_the_stored_type_up_to_16_rows_of_supported_widths) {
+  EXPECT_TRUE(reads_stored_type({.heads = 32, .key_heads = 2}));
+  EXPECT_FALSE(reads_stored_type({.heads = 34, .key_heads = 2}));
+  EXPECT_TRUE(reads_stored_type({.queries = 4}));
+  EXPECT_FALSE(reads_stored_type({.queries = 5}));
+  EXPECT_TRUE(reads_stored_type({.width = 64, .value_width = 128}));
+  EXPECT_FALSE(reads_stored_type({.width = 96}));
+  EXPECT_FALSE(reads_stored_type({.value_width = 256}));
 }
 
-TEST_F(dnn_decoding, steps_with_f32_mixed_types_dropout_or_unaligned_inputs_are_not_direct) {
-  EXPECT_FALSE(is_direct({.type = dtype::f32}));
-  EXPECT_FALSE(is_direct({.type = dtype::f16, .type_of_y = dtype::bf16}));
+TEST_F(dnn_decoding, steps_with_f32_mixed_types_dropout_or_unaligned_inputs_do_not_read_the_stored_type) {
+  EXPECT_FALSE(reads_stored_type({.type = dtype::f32}));
+  EXPECT_FALSE(reads_stored_type({.type = dtype::f16, .type_of_y = dtype::bf16}));
   decoding_step s;
   s.attributes.dropout = 0.5;
-  EXPECT_FALSE(is_direct(s));
+  EXPECT_FALSE(reads_stored_type(s));
   decoding_step::memory m;
   decoding_step{}.make(m);
   m.step.inputs[2].type = dtype::bf16;
-  EXPECT_FALSE(is_direct_attention(m.step));
+  EXPECT_FALSE(is_stored_type_attention(m.step));
   m.step.inputs[2].type = dtype::f16, m.step.inputs[1].offset = 4;
-  EXPECT_FALSE(is_direct_attention(m.step));
+  EXPECT_FALSE(is_stored_type_attention(m.step));
   m.step.inputs[1].offset = 8;
-  EXPECT_TRUE(is_direct_attention(m.step));
+  EXPECT_TRUE(is_stored_type_attention(m.step));
 }
 
 }  // namespace

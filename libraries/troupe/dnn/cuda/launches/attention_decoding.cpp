@@ -23,7 +23,7 @@ constexpr cuda::kernel_id kernels[2][2][2] = {
 
 }  // namespace
 
-bool is_direct_attention(const operator_step& s) noexcept {
+bool is_stored_type_attention(const operator_step& s) noexcept {
   constexpr std::int64_t most = 1 << 30;  // the kernels count in 32 bits
   if (s.what != op::attention) return false;
   const auto f = s.attributes.as<attention_attributes>();

@@ -10,7 +10,7 @@ namespace troupe::dnn {
 
 /// Returns true if the decoding kernels can compute the step: it is an attention whose options, q, k and v they
 /// support. If the step has outputs, their types must be supported: f32 for the statistics, f32 or the type of q for y.
-bool is_direct_attention(const operator_step& s) noexcept;
+bool is_stored_type_attention(const operator_step& s) noexcept;
 
 /// Returns the number of parts into which the keys of each sequence are divided.
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept;

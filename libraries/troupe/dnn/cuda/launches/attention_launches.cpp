@@ -55,15 +55,15 @@ attention_arguments arguments_of(const operator_step& s, const execution_context
 
 std::int64_t attention_workspace_of(const operator_step& s) noexcept {
   const attention_geometry g = geometry_of(s, [](const location&) -> void* { return nullptr; });
-  const std::int64_t parts = is_direct_attention(s) ? parts_of_decoding(g) : parts_of(g, s.outputs[1].type);
+  const std::int64_t parts = is_stored_type_attention(s) ? parts_of_decoding(g) : parts_of(g, s.outputs[1].type);
   return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::row_workspace_of(g);
 }
 
 result<void> enqueue_attention(const operator_step& s, const execution_context& w) {
   attention_arguments a = arguments_of(s, w);
-  const bool direct = is_direct_attention(s);
-  a.parts = direct ? parts_of_decoding(a.g) : parts_of(a.g, w.plan.compute_type);
-  if (direct) {
+  const bool decodes = is_stored_type_attention(s);
+  a.parts = decodes ? parts_of_decoding(a.g) : parts_of(a.g, w.plan.compute_type);
+  if (decodes) {
     TROUPE_TRY(enqueue_decoding(s, a, w));
   } else if (has_small_tiles(a.g)) {
     const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::small_tile_columns);

@@ -6,7 +6,8 @@
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 
-/// Direct steps of normalizations over all axes but the channels, for tensors whose channels are neighbors in memory.
+/// Stored-type steps of normalizations over all axes but the channels, for tensors whose channels are neighbors in
+/// memory.
 namespace troupe::dnn {
 
 /// Returns the bytes of workspace of a normalization or its gradient. Returns nullopt if these kernels cannot compute
@@ -15,8 +16,8 @@ namespace troupe::dnn {
 std::optional<std::uint64_t> column_workspace_of(op what, const normalization_attributes& f,
                                                  const tensor_shape& x) noexcept;
 
-/// Returns true if these kernels compute the direct step `s`, false if the kernels for rows do. Precondition: `s` is a
-/// normalization or its gradient.
+/// Returns true if these kernels compute the stored-type step `s`, false if the kernels for rows do. Precondition: `s`
+/// is a normalization or its gradient.
 bool is_of_columns(const operator_step& s) noexcept;
 result<void> enqueue_column_normalization(const operator_step& s, const execution_context& w);
 result<void> enqueue_column_normalization_gradient(const operator_step& s, const execution_context& w);

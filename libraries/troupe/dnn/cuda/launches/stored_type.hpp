@@ -6,17 +6,17 @@
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/steps/fusion_matches.hpp>
 
-/// Direct steps: their kernels read and write f32 and half types as they are stored. For all other steps that our own
-/// kernels compute, tensors of half types are first copied to f32.
+/// Stored-type steps: their kernels read and write f32 and half types as they are stored. For all other steps that our
+/// own kernels compute, tensors of half types are first copied to f32.
 namespace troupe::dnn {
 
 /// Returns matches of nodes that are not matched yet: normalizations over rows or channels, and attention of few
 /// queries. A match's first node is the computed one; its other nodes convert or write the results of that node.
-std::vector<fusion_match> direct_matches(const graph_analysis& m);
+std::vector<fusion_match> stored_type_matches(const graph_analysis& m);
 
 /// Returns the computed node of a match as a step with the inputs, outputs and workspace of `s`.
-operator_step direct_step(const encoded_graph& g, const fusion_match& c, const fused_step& s);
-result<void> enqueue_direct(const operator_step& s, const execution_context& w);
+operator_step stored_type_step(const encoded_graph& g, const fusion_match& c, const fused_step& s);
+result<void> enqueue_stored_type(const operator_step& s, const execution_context& w);
 
 inline kernel_arguments::typed_memory typed_memory_at(const location& l, const execution_context& w) {
   return {w.at(l), l.type};

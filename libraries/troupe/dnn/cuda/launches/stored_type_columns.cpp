@@ -4,9 +4,9 @@
 #include <bit>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/kernels/columns_arguments.hpp>
-#include <troupe/dnn/cuda/launches/direct.hpp>
-#include <troupe/dnn/cuda/launches/direct_columns.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
+#include <troupe/dnn/cuda/launches/stored_type.hpp>
+#include <troupe/dnn/cuda/launches/stored_type_columns.hpp>
 #include <type_traits>
 
 namespace troupe::dnn {

@@ -5,10 +5,10 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
-#include <troupe/dnn/cuda/launches/direct.hpp>
-#include <troupe/dnn/cuda/launches/direct_columns.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/operations.hpp>
+#include <troupe/dnn/cuda/launches/stored_type.hpp>
+#include <troupe/dnn/cuda/launches/stored_type_columns.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/steps/precision.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace kernel_arguments;
 
-constexpr bool is_direct(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
+constexpr bool is_read_as_stored(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
 
 // The rows of x for a normalization over the last axes. Scale and offset, if given, have the extents of a row.
 struct row_shape {
@@ -60,9 +60,9 @@ struct row_shape {
   }
 };
 
-class direct_matcher {
+class stored_type_matcher {
  public:
-  direct_matcher(const graph_analysis& m, std::size_t node) : m_(m), node_(m.node(node)) {
+  stored_type_matcher(const graph_analysis& m, std::size_t node) : m_(m), node_(m.node(node)) {
     out_.nodes.push_back(static_cast<std::uint16_t>(node));
   }
 
@@ -129,7 +129,7 @@ class direct_matcher {
       return out;
     };
     const operator_step like{node_.what, node_.attributes, located(out_.inputs), located(out_.outputs), {}};
-    if (!is_direct_attention(like)) return std::nullopt;
+    if (!is_stored_type_attention(like)) return std::nullopt;
     out_.workspace = static_cast<std::uint64_t>(attention_workspace_of(like)) * sizeof(float);
     return done();
   }
@@ -150,7 +150,7 @@ class direct_matcher {
   }
   dtype type_of(std::uint16_t number) const noexcept {
     const dtype t = m_.tensor(number).type;
-    return is_direct(t) ? t : dtype::f32;
+    return is_read_as_stored(t) ? t : dtype::f32;
   }
   // Returns the type of the inputs from `first` to `end`; f32 if their types differ.
   dtype common_type(std::size_t first, std::size_t end) const noexcept {
@@ -245,7 +245,7 @@ result<void> enqueue_row_normalization_gradient(const operator_step& s, const ex
 
 }  // namespace
 
-std::vector<fusion_match> direct_matches(const graph_analysis& m) {
+std::vector<fusion_match> stored_type_matches(const graph_analysis& m) {
   std::vector<fusion_match> out;
   if (needs_double(m.graph)) return out;
   for (std::size_t i = 0; i < m.graph.nodes().size(); ++i) {
@@ -257,19 +257,19 @@ std::vector<fusion_match> direct_matches(const graph_analysis& m) {
       return c.has_value();
     };
     if (!normalizes)
-      add(direct_matcher(m, i).attention());
-    else if (!add(direct_matcher(m, i).normalization()))
-      add(direct_matcher(m, i).normalization_of_channels());
+      add(stored_type_matcher(m, i).attention());
+    else if (!add(stored_type_matcher(m, i).normalization()))
+      add(stored_type_matcher(m, i).normalization_of_channels());
   }
   return out;
 }
 
-operator_step direct_step(const encoded_graph& g, const fusion_match& c, const fused_step& s) {
+operator_step stored_type_step(const encoded_graph& g, const fusion_match& c, const fused_step& s) {
   const encoded_node& n = g.nodes()[c.nodes.front()];
   return {n.what, n.attributes, s.inputs, s.outputs, s.workspace};
 }
 
-result<void> enqueue_direct(const operator_step& s, const execution_context& w) {
+result<void> enqueue_stored_type(const operator_step& s, const execution_context& w) {
   if (s.what == op::attention) return enqueue_attention(s, w);
   const bool forward = s.what == op::normalization;
   if (is_of_columns(s))
