@@ -16,7 +16,7 @@
 namespace troupe::bench {
 namespace {
 
-using cutlass::convolution_result;
+using cutlass::computed_tensor;
 
 constexpr convolution_layer small_layers[] = {{8, 16, 6, 3, 2}, {16, 8, 5, 1}};
 
@@ -33,19 +33,19 @@ struct layer_operands {
       y.push_back(channels_last(random_buffer<half>(gpu, results, 3), n, l.out, l.result(), l.result()));
     }
   }
-  dnn::graph graph(convolution_result r) const {
+  dnn::graph graph(computed_tensor r) const {
     const dnn::convolution_options how{.padding = layer.padding(), .stride = layer.stride};
     const auto &a = x.front(), &b = filters.front(), &c = y.front();
-    if (r == convolution_result::y) return {write(convolution(dnn::read(a), dnn::read(b), how), c)};
-    if (r == convolution_result::dx)
+    if (r == computed_tensor::y) return {write(convolution(dnn::read(a), dnn::read(b), how), c)};
+    if (r == computed_tensor::dx)
       return {
           write(convolution_data_gradient(dnn::read(c), dnn::read(b), {n, layer.in, layer.size, layer.size}, how), a)};
     return {write(
         convolution_weight_gradient(dnn::read(c), dnn::read(a), {layer.out, layer.in, layer.filter, layer.filter}, how),
         b)};
   }
-  const tensor<half>& computed(convolution_result r, std::size_t copy) const {
-    return (r == convolution_result::y ? y : r == convolution_result::dx ? x : filters)[copy];
+  const tensor<half>& computed(computed_tensor r, std::size_t copy) const {
+    return (r == computed_tensor::y ? y : r == computed_tensor::dx ? x : filters)[copy];
   }
 
   const convolution_layer layer;
@@ -53,15 +53,15 @@ struct layer_operands {
   std::vector<tensor<half>> x, filters, y;
 };
 
-template <convolution_result R>
+template <computed_tensor R>
 auto request_of(const layer_operands& o, std::size_t copy) {
   const auto set = [&](auto r) {
     r.padding = o.layer.padding(), r.stride = o.layer.stride;
     return r;
   };
-  if constexpr (R == convolution_result::y)
+  if constexpr (R == computed_tensor::y)
     return set(cutlass::conv_forward{.x = o.x[copy], .filters = o.filters[copy], .y = o.y[copy]});
-  else if constexpr (R == convolution_result::dx)
+  else if constexpr (R == computed_tensor::dx)
     return set(cutlass::conv_data_gradient{.dy = o.y[copy], .filters = o.filters[copy], .dx = o.x[copy]});
   else
     return set(cutlass::conv_weight_gradient{.dy = o.y[copy], .x = o.x[copy], .dfilters = o.filters[copy]});
@@ -100,7 +100,7 @@ std::string difference(const dnn_sides& on, const dnn::graph& g, const tensor<ha
   return {};
 }
 
-template <convolution_result R>
+template <computed_tensor R>
 void compare_layer(const settings& s, const dnn_sides& on, const convolution_layer& l, std::int64_t images,
                    ratio_list& all) {
   const layer_operands o(*on.gpu, l, images);
@@ -118,7 +118,7 @@ void compare_layer(const settings& s, const dnn_sides& on, const convolution_lay
           cat("; ", to_string(info.plan)), difference(on, o.graph(R), o.computed(R, copies - 1), *raw.back()));
 }
 
-template <convolution_result R>
+template <computed_tensor R>
 figures run(const settings& s) {
   const bool small = s.engine == "host";
   const dnn_sides on(s, {.libraries = {"dnn", "cutlass"}, .wait = wait_policy::latency});
@@ -134,8 +134,8 @@ figures run(const settings& s) {
 
 }  // namespace
 
-figures run_cutlass_conv_forward(const settings& s) { return run<convolution_result::y>(s); }
-figures run_cutlass_conv_data_gradient(const settings& s) { return run<convolution_result::dx>(s); }
-figures run_cutlass_conv_weight_gradient(const settings& s) { return run<convolution_result::dfilters>(s); }
+figures run_cutlass_conv_forward(const settings& s) { return run<computed_tensor::y>(s); }
+figures run_cutlass_conv_data_gradient(const settings& s) { return run<computed_tensor::dx>(s); }
+figures run_cutlass_conv_weight_gradient(const settings& s) { return run<computed_tensor::dfilters>(s); }
 
 }  // namespace troupe::bench

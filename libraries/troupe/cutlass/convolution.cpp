@@ -23,7 +23,7 @@ using windows::convolution_field, windows::convolution_roles;
 template <class R, class X, class Filters, class Y>
 class convolution_check {
  public:
-  convolution_check(checker& c, const R& r, convolution_result what, const convolution_roles<std::string_view>& names,
+  convolution_check(checker& c, const R& r, computed_tensor what, const convolution_roles<std::string_view>& names,
                     const X& x, const Filters& filters, const Y& y) noexcept
       : check_(c), r_(r), what_(what), names_(names), x_(x), filters_(filters), y_(y) {}
 
@@ -31,7 +31,7 @@ class convolution_check {
     product_check(check_).options(r_.options);
     if (!has_types()) return;
     const bool pairs = epilogue::is_paired(r_.epilogue.nodes());
-    if (pairs && what_ == convolution_result::dfilters)
+    if (pairs && what_ == computed_tensor::dfilters)
       return check_.refuse(&r_.epilogue, "has left or right", "acc: the elements of a filter have no pairs");
     if (const auto refused = windows::check_convolution(what_, {extents_of(x_), extents_of(filters_), extents_of(y_)},
                                                         names_, options_of(r_), pairs)
@@ -42,11 +42,11 @@ class convolution_check {
     check_.view(filters_);
     check_.view(y_);
     switch (what_) {
-      case convolution_result::y:
+      case computed_tensor::y:
         return check_epilogue(y_, matrices_of_images(y_.shape()));
-      case convolution_result::dx:
+      case computed_tensor::dx:
         return check_epilogue(x_, matrices_of_images(x_.shape()));
-      case convolution_result::dfilters:
+      case computed_tensor::dfilters:
         return check_epilogue(filters_, matrix_of_filters(filters_.shape()));
     }
   }
@@ -110,12 +110,12 @@ class convolution_check {
       return false;
     if (sums_ != dtype::i32) return true;
     const extent filters_of_group = at(filters_, 0) / r_.groups;
-    const extent terms = what_ == convolution_result::y    ? product_of(filters_, {1})
-                         : what_ == convolution_result::dx ? product_of(filters_, {}) * filters_of_group
-                                                           : product_of(y_, {0});
+    const extent terms = what_ == computed_tensor::y    ? product_of(filters_, {1})
+                         : what_ == computed_tensor::dx ? product_of(filters_, {}) * filters_of_group
+                                                        : product_of(y_, {0});
     if (terms <= longest_int8_sum) return true;
     const std::string most = cat("at most ", longest_int8_sum, " products of i8 in a sum, so that no sum overflows");
-    what_ == convolution_result::dfilters ? refuse(y_, most) : refuse(filters_, most);
+    what_ == computed_tensor::dfilters ? refuse(y_, most) : refuse(filters_, most);
     return false;
   }
 
@@ -127,7 +127,7 @@ class convolution_check {
 
   checker& check_;
   const R& r_;
-  const convolution_result what_;
+  const computed_tensor what_;
   const convolution_roles<std::string_view> names_;
   const X& x_;
   const Filters& filters_;
@@ -138,13 +138,13 @@ class convolution_check {
 }  // namespace
 
 void conv_forward::check(checker& c) const {
-  convolution_check(c, *this, convolution_result::y, {"x", "filters", "y"}, x, filters, y).run();
+  convolution_check(c, *this, computed_tensor::y, {"x", "filters", "y"}, x, filters, y).run();
 }
 void conv_data_gradient::check(checker& c) const {
-  convolution_check(c, *this, convolution_result::dx, {"dx", "filters", "dy"}, dx, filters, dy).run();
+  convolution_check(c, *this, computed_tensor::dx, {"dx", "filters", "dy"}, dx, filters, dy).run();
 }
 void conv_weight_gradient::check(checker& c) const {
-  convolution_check(c, *this, convolution_result::dfilters, {"x", "dfilters", "dy"}, x, dfilters, dy).run();
+  convolution_check(c, *this, computed_tensor::dfilters, {"x", "dfilters", "dy"}, x, dfilters, dy).run();
 }
 
 }  // namespace troupe::cutlass

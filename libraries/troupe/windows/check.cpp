@@ -17,15 +17,15 @@ constexpr std::int64_t limit = std::int64_t{1} << 31;  // a sum of a few smaller
 // Checks a convolution, and stores the first refusal.
 class convolution_check {
  public:
-  convolution_check(convolution_result what, const convolution_roles<extents>& all,
+  convolution_check(computed_tensor what, const convolution_roles<extents>& all,
                     const convolution_roles<std::string_view>& names, const convolution_options& o,
                     bool is_paired) noexcept
       : what_(what),
         extents_(all),
         names_(names),
         options_(o),
-        y_is_paired_(is_paired && what == convolution_result::y),
-        dx_is_paired_(is_paired && what == convolution_result::dx) {}
+        y_is_paired_(is_paired && what == computed_tensor::y),
+        dx_is_paired_(is_paired && what == computed_tensor::dx) {}
 
   checked_convolution run() {
     if (have_ranks() && has_elements(field::image, x_, 1) && has_elements(field::filters, filters_, 0) &&
@@ -60,7 +60,7 @@ class convolution_check {
                     rank > first_spatial && rank <= first_spatial + most_spatial,
                     cat(first_spatial + 1, " to ", first_spatial + most_spatial)) &&
            equals_first(fields.second(what_), extents_.second(what_)) &&
-           ((what_ == convolution_result::y && !has_result()) ||
+           ((what_ == computed_tensor::y && !has_result()) ||
             equals_first(fields.computed(what_), extents_.computed(what_)));
   }
 
@@ -114,7 +114,7 @@ class convolution_check {
                  y_is_paired_ ? ": the epilogue pairs its channels" : ""));
   }
 
-  const convolution_result what_;
+  const computed_tensor what_;
   const convolution_roles<extents> extents_;
   const convolution_roles<std::string_view>& names_;
   const convolution_options& options_;
@@ -152,7 +152,7 @@ std::optional<convolution_refusal> check_options(const convolution_options& o, s
   return std::nullopt;
 }
 
-checked_convolution check_convolution(convolution_result what, const convolution_roles<extents>& all,
+checked_convolution check_convolution(computed_tensor what, const convolution_roles<extents>& all,
                                       const convolution_roles<std::string_view>& names, const convolution_options& o,
                                       bool is_paired) {
   return convolution_check(what, all, names, o, is_paired).run();

@@ -48,7 +48,7 @@ struct checked_convolution {
 /// have no data, and are not checked. The number of images may be 0; all other extents must be at least 1. Refusals
 /// mention other tensors by `names`. `is_paired` is true if an epilogue pairs the channels of the computed y or dx: it
 /// has half as many.
-checked_convolution check_convolution(convolution_result what,
+checked_convolution check_convolution(computed_tensor what,
                                       const convolution_roles<std::span<const std::int64_t>>& extents,
                                       const convolution_roles<std::string_view>& names, const convolution_options& o,
                                       bool is_paired = false);

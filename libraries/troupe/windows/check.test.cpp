@@ -15,7 +15,7 @@ using extents = std::vector<std::int64_t>;
 constexpr convolution_roles<std::string_view> names{"x", "filters", "y"};
 
 // Returns the field, what is wrong with it and what is expected, or the extents of y.
-std::string text_of(convolution_result what, const extents& x, const extents& filters, std::optional<extents> y = {},
+std::string text_of(computed_tensor what, const extents& x, const extents& filters, std::optional<extents> y = {},
                     const convolution_options& o = {}, bool pairs = false) {
   static constexpr const char* fields[] = {"image",         "filters", "result",   "padding",
                                            "padding_after", "stride",  "dilation", "groups"};
@@ -28,7 +28,7 @@ std::string text_of(convolution_result what, const extents& x, const extents& fi
   return out;
 }
 std::string forward(const extents& x, const extents& filters, const convolution_options& o, bool pairs = false) {
-  return text_of(convolution_result::y, x, filters, {}, o, pairs);
+  return text_of(computed_tensor::y, x, filters, {}, o, pairs);
 }
 
 TEST(convolution_checks, an_accepted_convolution_has_the_extents_of_its_result) {
@@ -40,17 +40,17 @@ TEST(convolution_checks, an_accepted_convolution_has_the_extents_of_its_result) 
 TEST(convolution_checks, ranks_are_compared_with_the_first_factor_of_the_request) {
   const extents x{2, 4, 5, 6}, filters{6, 4, 3}, y{2, 6, 5, 6};
   EXPECT_EQ(forward(x, filters, {}), "filters has 3 axes; expected 4, as x has");
-  EXPECT_EQ(text_of(convolution_result::dfilters, x, filters, y), "filters has 3 axes; expected 4, as y has");
-  EXPECT_EQ(text_of(convolution_result::dx, {}, x, y), "image is a number; expected 4 axes, as y has");
+  EXPECT_EQ(text_of(computed_tensor::dfilters, x, filters, y), "filters has 3 axes; expected 4, as y has");
+  EXPECT_EQ(text_of(computed_tensor::dx, {}, x, y), "image is a number; expected 4 axes, as y has");
   EXPECT_EQ(forward({4}, filters, {}), "image has 1 axis; expected 3 to 5");
 }
 
 TEST(convolution_checks, a_given_result_must_have_the_extents_of_the_convolution) {
   const extents x{2, 4, 9}, filters{6, 4, 3}, y{2, 6, 7}, short_y{2, 6, 6}, none{2, 0, 7};
-  EXPECT_EQ(text_of(convolution_result::dx, x, filters, y), "2 x 6 x 7");
-  EXPECT_EQ(text_of(convolution_result::dx, x, filters, short_y),
+  EXPECT_EQ(text_of(computed_tensor::dx, x, filters, y), "2 x 6 x 7");
+  EXPECT_EQ(text_of(computed_tensor::dx, x, filters, short_y),
             "result is 2 x 6 x 6; expected 2 x 6 x 7, as the convolution's result has");
-  EXPECT_EQ(text_of(convolution_result::y, x, filters, none),
+  EXPECT_EQ(text_of(computed_tensor::y, x, filters, none),
             "result is 2 x 0 x 7; expected extents of at least 1, except the number of images");
 }
 

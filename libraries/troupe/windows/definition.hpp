@@ -57,7 +57,7 @@ inline bool find_position(const slides& s, const tensor_shape& result_shape, con
 
 /// A convolution or one of its gradients, defined element by element.
 struct convolution_definition {
-  convolution_result what;
+  computed_tensor what;
   windows::slides slides;
   std::int64_t groups;
   convolution_roles<tensor_shape> shapes;  ///< strides are not used
@@ -77,20 +77,20 @@ struct convolution_definition {
     const tensor_shape &x = shapes.image, &filters = shapes.filters, &y = shapes.result;
     const std::int64_t outputs = filters.extents[0] / groups, channels = filters.extents[1];
     switch (what) {
-      case convolution_result::y:
+      case computed_tensor::y:
         for_each_index(filters, 1, {at[1]}, [&](const tensor_index& filter) {
           tensor_index image{at[0], at[1] / outputs * channels + filter[1]};
           if (find_in_image(slides, x, at, filter, image)) f(image, filter);
         });
         return;
-      case convolution_result::dx:
+      case computed_tensor::dx:
         for (std::int64_t k = at[1] / channels * outputs, end = k + outputs; k < end; ++k)
           for_each_index(filters, first_spatial, {k, at[1] % channels}, [&](const tensor_index& filter) {
             tensor_index out{at[0], k};
             if (find_position(slides, y, at, filter, out)) f(out, filter);
           });
         return;
-      case convolution_result::dfilters:
+      case computed_tensor::dfilters:
         for (std::int64_t n = 0; n < y.extents[0]; ++n)
           for_each_index(y, first_spatial, {n, at[0]}, [&](const tensor_index& out) {
             tensor_index image{n, at[0] / outputs * channels + at[1]};

@@ -12,7 +12,7 @@ namespace {
 // 1 2 3 4 and 0 5 6 7 8; windows start at 0 and 2.
 const convolution_roles<std::vector<double>> values{{1, 2, 3, 4, 5, 6, 7, 8}, {10, 1, 100, 1}, {1, 2, 3, 4}};
 
-std::vector<double> computed(convolution_result what) {
+std::vector<double> computed(computed_tensor what) {
   const convolution_definition c{
       what,
       {{{1, 0, 2, 1}}},
@@ -32,12 +32,12 @@ std::vector<double> computed(convolution_result what) {
 }
 
 TEST(convolution_definition, a_convolution_applies_padding_stride_and_groups) {
-  EXPECT_EQ(computed(convolution_result::y), (std::vector<double>{1, 23, 5, 607}));
+  EXPECT_EQ(computed(computed_tensor::y), (std::vector<double>{1, 23, 5, 607}));
 }
 
 TEST(convolution_definition, gradients_apply_padding_stride_and_groups) {
-  EXPECT_EQ(computed(convolution_result::dx), (std::vector<double>{1, 20, 2, 0, 3, 400, 4, 0}));
-  EXPECT_EQ(computed(convolution_result::dfilters), (std::vector<double>{4, 7, 24, 43}));
+  EXPECT_EQ(computed(computed_tensor::dx), (std::vector<double>{1, 20, 2, 0, 3, 400, 4, 0}));
+  EXPECT_EQ(computed(computed_tensor::dfilters), (std::vector<double>{4, 7, 24, 43}));
 }
 
 }  // namespace

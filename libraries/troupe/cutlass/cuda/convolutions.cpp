@@ -15,9 +15,7 @@
 namespace troupe::cutlass {
 namespace {
 
-bool is_empty(const convolution_problem& p) noexcept {
-  return p.images == 0 && p.result != convolution_result::dfilters;
-}
+bool is_empty(const convolution_problem& p) noexcept { return p.images == 0 && p.result != computed_tensor::dfilters; }
 
 // The gradient of filters over one image of zeros, as large as a filter. It stands for a gradient without images.
 struct image_of_zeros {

@@ -48,10 +48,10 @@ tensor_shape shape_of_result(const convolution_problem& p) noexcept {
   const placed_tensor& t = p.computed();
   tensor_shape s{.rank = 2 + windows::most_spatial};
   const std::int64_t* spatial = p.window;
-  if (p.result == convolution_result::dfilters) {
+  if (p.result == computed_tensor::dfilters) {
     s.extents[0] = p.groups * p.outputs, s.extents[1] = p.channels;
   } else {
-    const bool is_y = p.result == convolution_result::y;
+    const bool is_y = p.result == computed_tensor::y;
     spatial = is_y ? p.out : p.in;
     s.extents[0] = p.images, s.extents[1] = p.groups * (is_y ? p.outputs : p.channels) / (p.paired ? 2 : 1);
   }
@@ -104,7 +104,7 @@ std::vector<filter_element> elements_of_filter(const tensor_shape& filters, cons
 
 template <class T>
 void pack_filters(const convolution_problem& p, const tensor_panels& panels, T* to, thread_team& team) {
-  const bool backward = p.result == convolution_result::dx;
+  const bool backward = p.result == computed_tensor::dx;
   // Lines are filters and terms their channels; backward, lines are channels and terms filters.
   const std::int64_t lines = backward ? p.channels : p.outputs, channels = backward ? p.outputs : p.channels;
   const std::int64_t line_stride = backward ? p.filters.channel : p.filters.item,

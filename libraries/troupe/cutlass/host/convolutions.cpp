@@ -24,7 +24,7 @@ constexpr std::int64_t bytes_of_sum = sizeof(Sums) + (std::is_same_v<Sums, N> ? 
 struct result_matrices {
   explicit result_matrices(const convolution_problem& p)
       : shape(shape_of_result(p)),
-        all(p.result == convolution_result::dfilters ? matrix_of_filters(shape) : matrices_of_images(shape)),
+        all(p.result == computed_tensor::dfilters ? matrix_of_filters(shape) : matrices_of_images(shape)),
         type(p.computed().type),
         address(p.computed().address) {
     if (!all.is_mergeable()) all = {{all.one.rows, all.one.columns, all.one.columns, 1}, all.count, 0}, direct = false;
@@ -92,7 +92,7 @@ class image_product {
   }
 
  private:
-  bool is_backward() const noexcept { return p_.result == convolution_result::dx; }
+  bool is_backward() const noexcept { return p_.result == computed_tensor::dx; }
   // Returns the number of images that a panel may extend over: all, or one.
   std::int64_t together() const noexcept { return result_.direct ? p_.images : 1; }
   std::int64_t all_columns() const noexcept { return p_.groups * columns_; }
@@ -258,14 +258,14 @@ result<std::uint64_t> compute(Product product, std::uint64_t workspace, std::str
 template <class T, class Sums, class N>
 result<std::uint64_t> compute_as(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
                                  thread_team& team, bool dry_run) {
-  if (p.result == convolution_result::dfilters)
+  if (p.result == computed_tensor::dfilters)
     return compute(filter_product<T, Sums, N>(p, team), workspace, name, dry_run);
   return compute(image_product<T, Sums, N>(p, team), workspace, name, dry_run);
 }
 
 result<std::uint64_t> compute_any(const convolution_problem& p, std::uint64_t workspace, std::string_view name,
                                   thread_team& team, bool dry_run) {
-  if (p.images == 0 && p.result != convolution_result::dfilters) return 0;
+  if (p.images == 0 && p.result != computed_tensor::dfilters) return 0;
   switch (p.sums) {
     case dtype::f32:
       return compute_as<float, float, float>(p, workspace, name, team, dry_run);

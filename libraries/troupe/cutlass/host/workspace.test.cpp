@@ -6,12 +6,12 @@ namespace troupe::cutlass {
 namespace {
 
 using namespace testing;
-using enum convolution_result;
+using enum computed_tensor;
 
 class cutlass_host_convolutions : public convolution_numerics {};
 
 TEST_F(cutlass_host_convolutions, the_least_workspace_that_the_refusal_names_suffices) {
-  for (const convolution_result r : {y, dx, dfilters})
+  for (const computed_tensor r : {y, dx, dfilters})
     for (const layout how : {layout::channels_first, layout::channels_last}) {
       convolution_case c{.result = r, .first = dtype::f32, .second = dtype::f32, .computed = dtype::f32};
       c.images = 2, c.channels = 20, c.filters = 15, c.how = how;

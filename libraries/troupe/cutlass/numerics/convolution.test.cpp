@@ -7,9 +7,9 @@ namespace {
 
 using namespace testing;
 using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
-using enum convolution_result;
+using enum computed_tensor;
 
-constexpr convolution_result all_results[] = {y, dx, dfilters};
+constexpr computed_tensor all_results[] = {y, dx, dfilters};
 struct pair_of_types {
   dtype first, second;
 };
@@ -26,7 +26,7 @@ class cutlass_convolutions : public convolution_numerics {
   static expression plain(std::int64_t, std::int64_t, std::int64_t) { return acc; }
   dtype any_result() { return results_of_all[static_cast<std::size_t>(random.between(0, 6))]; }
   // Returns a convolution with several panels of positions, and several of filters.
-  static convolution_case large(convolution_result r, layout how) {
+  static convolution_case large(computed_tensor r, layout how) {
     return {.result = r,
             .first = dtype::f32,
             .second = dtype::f32,
@@ -48,7 +48,7 @@ class cutlass_convolutions_by_type : public cutlass_convolutions,
 
 TEST_P(cutlass_convolutions_by_type, results_match_the_definition) {
   const auto [first, second] = GetParam();
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (int i = 0; i < iterations(25) && !HasFailure(); ++i)
       expect_as_defined(any_case(r, first, second, any_result()), plain);
 }
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(all, cutlass_convolutions_by_type, ::testing::ValuesIn(
 });
 
 TEST_F(cutlass_convolutions, epilogues_may_load_rows_columns_and_matrices) {
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (int i = 0; i < iterations(60) && !HasFailure(); ++i)
       expect_as_defined(
           any_case(r, dtype::f32, dtype::f32, dtype::f32),
@@ -71,7 +71,7 @@ TEST_F(cutlass_convolutions, epilogues_may_load_rows_columns_and_matrices) {
 }
 
 TEST_F(cutlass_convolutions, reductions_are_computed_for_each_image) {
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (int i = 0; i < iterations(40) && !HasFailure(); ++i)
       expect_as_defined(any_case(r, dtype::f16, dtype::f16, dtype::f32), [&](auto rows, auto columns, auto batch) {
         const expression sums =
@@ -84,7 +84,7 @@ TEST_F(cutlass_convolutions, reductions_are_computed_for_each_image) {
 }
 
 TEST_F(cutlass_convolutions, paired_epilogues_combine_halves_of_the_channels) {
-  for (const convolution_result r : {y, dx})
+  for (const computed_tensor r : {y, dx})
     for (int i = 0; i < iterations(40) && !HasFailure(); ++i) {
       convolution_case c = any_case(r, dtype::bf16, dtype::bf16, dtype::f32);
       (r == y ? c.filters : c.channels) *= 2;
@@ -94,7 +94,7 @@ TEST_F(cutlass_convolutions, paired_epilogues_combine_halves_of_the_channels) {
 }
 
 TEST_F(cutlass_convolutions, convolutions_of_many_panels_match_the_definition) {
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (const layout how : {layout::channels_first, layout::channels_last, layout::anyhow}) {
       expect_as_defined(
           large(r, how),
@@ -110,7 +110,7 @@ TEST_F(cutlass_convolutions, convolutions_of_many_panels_match_the_definition) {
 }
 
 TEST_F(cutlass_convolutions, channels_copied_sixteen_bytes_at_a_time_match_the_definition) {
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (const std::int64_t stride : {1, 2}) {
       const dtype t = stride == 1 ? dtype::bf16 : dtype::f16;
       convolution_case c{.result = r, .first = t, .second = t, .computed = stride == 1 ? t : dtype::f32};
@@ -127,7 +127,7 @@ TEST_F(cutlass_convolutions, channels_copied_sixteen_bytes_at_a_time_match_the_d
 // Only the CUDA engine has plans.
 TEST_F(cutlass_convolutions, each_tile_and_divided_sums_match_the_definition) {
   if (!engine->is_cuda()) return;
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (const auto& [tile_m, tile_n, divided] :
          {std::tuple{128, 128, decision::no}, {64, 64, decision::yes}, {64, 128, decision::yes}}) {
       convolution_case c{.result = r, .first = dtype::bf16, .second = dtype::bf16, .computed = dtype::f32};
@@ -143,7 +143,7 @@ TEST_F(cutlass_convolutions, each_tile_and_divided_sums_match_the_definition) {
 
 TEST_F(cutlass_convolutions, convolutions_run_in_the_least_workspace) {
   if (!engine->is_cuda()) return;
-  for (const convolution_result r : all_results) {
+  for (const computed_tensor r : all_results) {
     convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
     c.images = 2, c.channels = 16, c.filters = 16, c.in = {1, 8, 8}, c.width = {1, 3, 3};
     c.how = layout::channels_first;
@@ -155,7 +155,7 @@ TEST_F(cutlass_convolutions, convolutions_run_in_the_least_workspace) {
 }
 
 TEST_F(cutlass_convolutions, i8_products_with_i32_results_match_the_definition) {
-  for (const convolution_result r : all_results) {
+  for (const computed_tensor r : all_results) {
     convolution_case c = large(r, layout::channels_last);
     c.first = c.second = dtype::i8, c.computed = dtype::i32;
     c.channels = 12, c.filters = 9;
@@ -188,7 +188,7 @@ TEST_F(cutlass_convolutions, prepare_writes_no_operands_even_if_it_measures) {
 }
 
 TEST_F(cutlass_convolutions, few_channels_that_are_padded_in_copies_match_the_definition) {
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (const std::int64_t channels : {1, 3, 5}) {
       convolution_case c{.result = r, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
       c.images = 2, c.channels = channels, c.filters = r == dx ? channels : 8, c.groups = channels == 3 ? 2 : 1;

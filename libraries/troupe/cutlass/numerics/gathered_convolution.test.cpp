@@ -9,14 +9,14 @@ namespace {
 
 using namespace testing;
 using epilogue::acc, epilogue::op, epilogue::reduction, epilogue::reduction_scope;
-using enum convolution_result;
+using enum computed_tensor;
 
-constexpr convolution_result all_results[] = {y, dx, dfilters};
+constexpr computed_tensor all_results[] = {y, dx, dfilters};
 
 class cutlass_gathered_convolutions : public convolution_numerics {
  protected:
   // Returns a convolution of images with 64 channels; the gradient of filters has enough terms to be divided.
-  static convolution_case gathered(convolution_result r, dtype t) {
+  static convolution_case gathered(computed_tensor r, dtype t) {
     convolution_case c{.result = r, .first = t, .second = t, .computed = t};
     c.images = 3, c.channels = 64, c.filters = 72;
     c.in = {1, 9, 11}, c.width = {1, 3, 3}, c.padding_before = {0, 1, 1}, c.padding_after = {0, 1, 1};
@@ -41,7 +41,7 @@ class cutlass_gathered_convolutions : public convolution_numerics {
 
 TEST_F(cutlass_gathered_convolutions, one_to_three_spatial_axes_match_the_definition) {
   if (!is_hopper()) return;
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (std::size_t spatial = 1; spatial <= 3 && !HasFailure(); ++spatial)
       for (int i = 0; i < 3; ++i) {
         convolution_case c = gathered(r, i % 2 == 0 ? dtype::bf16 : dtype::f16);
@@ -66,7 +66,7 @@ TEST_F(cutlass_gathered_convolutions, one_to_three_spatial_axes_match_the_defini
 }
 
 class cutlass_gathered_convolutions_by_result : public cutlass_gathered_convolutions,
-                                                public ::testing::WithParamInterface<convolution_result> {};
+                                                public ::testing::WithParamInterface<computed_tensor> {};
 
 TEST_P(cutlass_gathered_convolutions_by_result, tiles_clusters_and_divided_sums_match_the_definition) {
   if (!is_hopper()) return;
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(all, cutlass_gathered_convolutions_by_result, ::testing
 
 TEST_F(cutlass_gathered_convolutions, groups_match_the_definition) {
   if (!is_hopper()) return;
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (const std::int64_t stride : {1, 2}) {
       convolution_case c = gathered(r, dtype::f16);
       c.groups = 3, c.channels = 64, c.filters = r == dx ? 64 : 72, c.stride = {1, stride, stride};
@@ -111,7 +111,7 @@ TEST_F(cutlass_gathered_convolutions, groups_match_the_definition) {
 
 TEST_F(cutlass_gathered_convolutions, epilogues_may_have_operands_and_reductions) {
   if (!is_hopper()) return;
-  for (const convolution_result r : all_results)
+  for (const computed_tensor r : all_results)
     for (const std::int64_t stride : {1, 2}) {
       convolution_case c = gathered(r, dtype::bf16);
       c.stride = {1, stride, stride}, c.computed = dtype::f32;

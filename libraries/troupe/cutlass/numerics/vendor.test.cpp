@@ -208,14 +208,14 @@ TEST_F(cutlass_vendor, a_refusal_names_the_epilogue_extent_or_types_that_no_kern
 
 class cutlass_vendor_convolutions : public convolution_numerics {
  protected:
-  convolution_case any_of_kernels(convolution_result result) {
+  convolution_case any_of_kernels(computed_tensor result) {
     convolution_case c{.result = result, .first = dtype::f16, .second = dtype::f16, .computed = dtype::f16};
     c.spatial = static_cast<std::size_t>(random.between(1, 2));
     c.images = random.between(1, 3), c.channels = 8 * random.between(1, 9), c.filters = 8 * random.between(1, 9);
     for (std::size_t i = 3 - c.spatial; i < 3; ++i) {
       c.in[i] = random.between(3, 19), c.width[i] = random.between(1, 3);
       c.padding_before[i] = c.padding_after[i] = random.between(0, 2), c.stride[i] = random.between(1, 3);
-      c.dilation[i] = result == convolution_result::dx ? 1 : random.between(1, 2);
+      c.dilation[i] = result == computed_tensor::dx ? 1 : random.between(1, 2);
       while (positions(c, i) < 1) ++c.in[i];
     }
     c.how = layout::channels_last, c.plan = {.family = family::vendor};
@@ -225,13 +225,13 @@ class cutlass_vendor_convolutions : public convolution_numerics {
 };
 
 TEST_F(cutlass_vendor_convolutions, convolutions_match_the_definition) {
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
     for (int i = 0; i < 12 && !HasFailure(); ++i)
       expect_as_defined(any_of_kernels(r), [](auto, auto, auto) { return expression(acc); }, 0);
 }
 
 TEST_F(cutlass_vendor_convolutions, epilogues_may_have_alpha_and_beta_and_a_matrix) {
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
     for (int i = 0; i < 6 && !HasFailure(); ++i)
       expect_as_defined(
           any_of_kernels(r),

@@ -18,8 +18,7 @@ placed_tensor placed_tensor_of(const F& view) noexcept {
 }
 
 template <class R, class X, class Filters, class Y>
-convolution_problem make_problem(convolution_result result, const R& r, const X& x, const Filters& filters,
-                                 const Y& y) {
+convolution_problem make_problem(computed_tensor result, const R& r, const X& x, const Filters& filters, const Y& y) {
   const windows::slides slides = windows::slides_of(r, x.shape().rank - windows::first_spatial);
   convolution_problem p{windows::convolution_geometry::of(slides, r.groups, {x.shape(), filters.shape(), y.shape()})};
   p.result = result, p.x = placed_tensor_of(x), p.filters = placed_tensor_of(filters), p.y = placed_tensor_of(y);
@@ -54,13 +53,13 @@ merged_axis merge(const tensor_shape& s, const Axes& axes) noexcept {
 }  // namespace
 
 convolution_problem problem_of(const conv_forward& r) {
-  return make_problem(convolution_result::y, r, r.x, r.filters, r.y);
+  return make_problem(computed_tensor::y, r, r.x, r.filters, r.y);
 }
 convolution_problem problem_of(const conv_data_gradient& r) {
-  return make_problem(convolution_result::dx, r, r.dx, r.filters, r.dy);
+  return make_problem(computed_tensor::dx, r, r.dx, r.filters, r.dy);
 }
 convolution_problem problem_of(const conv_weight_gradient& r) {
-  return make_problem(convolution_result::dfilters, r, r.x, r.dfilters, r.dy);
+  return make_problem(computed_tensor::dfilters, r, r.x, r.dfilters, r.dy);
 }
 
 matrices_of_result matrices_of_images(const tensor_shape& images) noexcept {

@@ -11,7 +11,7 @@
 /// Convolutions as engines compute them.
 namespace troupe::cutlass {
 
-using windows::convolution_result;
+using windows::computed_tensor;
 
 /// Images or filters in memory. Strides are in elements: between items (images or filters), between channels, and along
 /// three spatial axes; with fewer axes, the first spatial strides are 0.
@@ -25,7 +25,7 @@ struct placed_tensor {
 /// A convolution of x and filters with the result y; `result` is the tensor that is computed, as epilogue(product).
 /// A paired epilogue halves the channels of the result.
 struct convolution_problem : windows::convolution_geometry {
-  convolution_result result{};
+  computed_tensor result{};
   placed_tensor x, filters, y;
   dtype sums{};
   bool paired = false;

@@ -104,7 +104,7 @@ class stored_tensor {
 
 /// The extents, strides, padding and dilation of a convolution.
 struct convolution_case {
-  convolution_result result;
+  computed_tensor result;
   dtype first, second, computed;  ///< types of the request's factors, in its order, and of the result
   std::size_t spatial = 2;
   std::int64_t images = 1, groups = 1, channels = 1, filters = 1;  ///< channels and filters of a group
@@ -129,19 +129,19 @@ struct case_tensors {
   case_tensors(const convolution_case& c, numerics::random_source& random)
       : of(c),
         x(types_of(c).image,
-          {c.images, c.channels * c.groups / (c.pairs && c.result == convolution_result::dx ? 2 : 1), c.in[0], c.in[1],
+          {c.images, c.channels * c.groups / (c.pairs && c.result == computed_tensor::dx ? 2 : 1), c.in[0], c.in[1],
            c.in[2]},
           c.how, random),
         filters(types_of(c).filters, {c.filters * c.groups, c.channels, c.width[0], c.width[1], c.width[2]}, c.how,
                 random),
         y(types_of(c).result,
-          {c.images, c.filters * c.groups / (c.pairs && c.result == convolution_result::y ? 2 : 1), positions(c, 0),
+          {c.images, c.filters * c.groups / (c.pairs && c.result == computed_tensor::y ? 2 : 1), positions(c, 0),
            positions(c, 1), positions(c, 2)},
           c.how, random) {
     for (stored_tensor* const t : {&x, &filters, &y})
       t->fill([&] { return static_cast<double>(random.between(-3, 3)); });
     const extents5& e = computed().extents();
-    const bool is_filters = c.result == convolution_result::dfilters;
+    const bool is_filters = c.result == computed_tensor::dfilters;
     count = is_filters ? 1 : e[0];
     rows = is_filters ? e[0] : e[2] * e[3] * e[4];
     columns = is_filters ? e[1] * e[2] * e[3] * e[4] : e[1];
@@ -151,7 +151,7 @@ struct case_tensors {
   }
   /// Returns the coordinates of an element of the epilogue's matrices.
   extents5 coordinates(std::int64_t which, std::int64_t row, std::int64_t column) {
-    if (of.result == convolution_result::dfilters) return filters.filter_coordinates(row, column);
+    if (of.result == computed_tensor::dfilters) return filters.filter_coordinates(row, column);
     const extents5& s = computed().extents();
     return {which, column, row / (s[3] * s[4]), row / s[4] % s[3], row % s[4]};
   }
@@ -200,7 +200,7 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
   /// compiles gets fewer cases, different ones in each run.
   int iterations(int many) const { return engine->is_cuda() ? std::max(1, many / 10) : many; }
 
-  convolution_case any_case(convolution_result result, dtype a, dtype b, dtype computed) {
+  convolution_case any_case(computed_tensor result, dtype a, dtype b, dtype computed) {
     convolution_case c{.result = result, .first = a, .second = b, .computed = computed};
     c.spatial = static_cast<std::size_t>(random.between(1, 3));
     c.images = random.between(0, 9) == 0 ? 0 : random.between(1, 3),
@@ -256,10 +256,10 @@ class convolution_numerics : public matmul::testing::matmul_numerics {
     constexpr auto reads = access_mode::read;
     constexpr auto writes = access_mode::write;
     const std::size_t s = all.of.spatial;
-    if (all.of.result == convolution_result::y)
+    if (all.of.result == computed_tensor::y)
       run_with(conv_forward{all.x.operand<reads>(s), all.filters.operand<reads>(s), all.y.operand<writes>(s), e},
                all.of);
-    else if (all.of.result == convolution_result::dx)
+    else if (all.of.result == computed_tensor::dx)
       run_with(conv_data_gradient{all.y.operand<reads>(s), all.filters.operand<reads>(s), all.x.operand<writes>(s), e},
                all.of);
     else

@@ -131,7 +131,7 @@ TEST_P(cutlass_first_choices, products_compile_without_spills) {
 TEST_P(cutlass_first_choices, convolutions_compile_without_spills) {
   const std::vector<std::byte> plain = epilogue_of(epilogue_kind::plain, 1);
   const epilogue::tree tree(plain.data(), plain.size());
-  const auto expect_clean_layer = [&](const testing::kind& k, convolution_result r, const testing::layer& l) {
+  const auto expect_clean_layer = [&](const testing::kind& k, computed_tensor r, const testing::layer& l) {
     const convolution_problem p = problem_of(k, r, l, tree);
     const auto candidates = convolution_candidates_for(p, testing::properties_of(on()), {});
     ASSERT_TRUE(candidates) << candidates.error().text();
@@ -144,7 +144,7 @@ TEST_P(cutlass_first_choices, convolutions_compile_without_spills) {
                             to_string(l.computed), ": ", to_string(best)));
   };
   for (const testing::kind& k : testing::kinds_of_convolutions())
-    for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+    for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
       for (const bool has_contiguous_channels : {true, false})
         for (const std::int64_t stride : {1, 2}) {
           expect_clean_layer(k, r, {has_contiguous_channels, stride, dtype::bf16});

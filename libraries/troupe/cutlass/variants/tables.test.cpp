@@ -56,7 +56,7 @@ TEST(cutlass_tables, the_page_has_the_instructions_of_products) {
   });
 }
 
-std::string instructions_of(const kind& k, const architecture& on, convolution_result r, const epilogue::tree& tree) {
+std::string instructions_of(const kind& k, const architecture& on, computed_tensor r, const epilogue::tree& tree) {
   const convolution_problem p = problem_of(k, r, {}, tree);
   const auto candidates = convolution_candidates_for(p, properties_of(on), {});
   if (!candidates) return "refused";
@@ -69,9 +69,9 @@ std::string instructions_of(const kind& k, const architecture& on, convolution_r
 TEST(cutlass_tables, the_page_has_the_instructions_of_convolutions) {
   expect_table("cutlass-convolutions.md", kinds_of_convolutions(),
                [](const kind& k, const architecture& a, const epilogue::tree& tree) {
-                 const std::string y = instructions_of(k, a, convolution_result::y, tree),
-                                   dx = instructions_of(k, a, convolution_result::dx, tree),
-                                   dfilters = instructions_of(k, a, convolution_result::dfilters, tree);
+                 const std::string y = instructions_of(k, a, computed_tensor::y, tree),
+                                   dx = instructions_of(k, a, computed_tensor::dx, tree),
+                                   dfilters = instructions_of(k, a, computed_tensor::dfilters, tree);
                  return y == dx && y == dfilters ? y : cat(y, ", ", dx, ", ", dfilters);
                });
 }

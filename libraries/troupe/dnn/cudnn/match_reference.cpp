@@ -46,7 +46,7 @@ double match_reference::element(const encoded_node& n, std::uint16_t output, con
 
 double match_reference::convolution(const encoded_node& n, const axis_values& at) const {
   const auto f = n.attributes.as<convolution_attributes>();
-  const convolution_result what = computed_by(n.what);
+  const computed_tensor what = computed_by(n.what);
   const auto input = [&](std::size_t i) {
     return [this, t = n.inputs[i]](const axis_values& where) { return this->at(t, where); };
   };

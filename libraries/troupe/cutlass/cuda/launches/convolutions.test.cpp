@@ -18,7 +18,7 @@ class cutlass_convolution_launches : public ::testing::Test {
  protected:
   cutlass_convolution_launches() { driver.reset(); }
   // Returns a convolution of 2 images of 8 channels with filters of 3 x 3.
-  convolution_problem problem_of(convolution_result r, std::int64_t stride, bool channels_last) {
+  convolution_problem problem_of(computed_tensor r, std::int64_t stride, bool channels_last) {
     convolution_problem p;
     p.result = r, p.images = 2, p.channels = 8, p.outputs = 16, p.sums = dtype::f32;
     const std::int64_t in = 12, out = stride == 1 ? 12 : 6;
@@ -73,7 +73,7 @@ class cutlass_convolution_launches : public ::testing::Test {
 };
 
 TEST_F(cutlass_convolution_launches, a_convolution_with_contiguous_channels_needs_one_launch) {
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters}) {
     driver.reset();
     const convolution_problem p = problem_of(r, 1, true);
     ASSERT_TRUE(launch(p, needed_copies(p)));
@@ -82,13 +82,13 @@ TEST_F(cutlass_convolution_launches, a_convolution_with_contiguous_channels_need
 }
 
 TEST_F(cutlass_convolution_launches, a_data_gradient_of_stride_2_needs_4_launches) {
-  const convolution_problem p = problem_of(convolution_result::dx, 2, true);
+  const convolution_problem p = problem_of(computed_tensor::dx, 2, true);
   ASSERT_TRUE(launch(p, needed_copies(p)));
   EXPECT_EQ(launched(), std::vector<std::string>(4, "product"));
 }
 
 TEST_F(cutlass_convolution_launches, factors_are_copied_before_and_results_after_the_product) {
-  const convolution_problem p = problem_of(convolution_result::y, 1, false);
+  const convolution_problem p = problem_of(computed_tensor::y, 1, false);
   std::vector<kernels::copy_arguments> copies;
   copy.run = [&](auto, auto, const void* arguments) {
     copies.push_back(*static_cast<const kernels::copy_arguments*>(arguments));
@@ -105,7 +105,7 @@ TEST_F(cutlass_convolution_launches, factors_are_copied_before_and_results_after
 }
 
 TEST_F(cutlass_convolution_launches, no_kernel_is_launched_after_the_first_failure) {
-  const convolution_problem p = problem_of(convolution_result::y, 1, false);
+  const convolution_problem p = problem_of(computed_tensor::y, 1, false);
   driver.fail("cuLaunchKernelEx", CUDA_ERROR_INVALID_VALUE);
   const auto failed = launch(p, useful_copies(p));
   ASSERT_FALSE(failed);

@@ -44,13 +44,13 @@ std::vector<timed_operand> operands_of(problem& p, std::vector<epilogue::memory_
 
 std::vector<timed_operand> operands_of(convolution_problem& p, std::vector<epilogue::memory_operand>& tree_operands) {
   // The result of a paired epilogue has half of the channels.
-  const auto divisor = [&](convolution_result r) { return p.paired && p.result == r ? 2 : 1; };
-  const bool filters = p.result == convolution_result::dfilters;
-  std::vector<timed_operand> out{operand_of(p.x, p.images, p.groups * p.channels / divisor(convolution_result::dx),
-                                            p.in, p.result != convolution_result::dx),
+  const auto divisor = [&](computed_tensor r) { return p.paired && p.result == r ? 2 : 1; };
+  const bool filters = p.result == computed_tensor::dfilters;
+  std::vector<timed_operand> out{operand_of(p.x, p.images, p.groups * p.channels / divisor(computed_tensor::dx), p.in,
+                                            p.result != computed_tensor::dx),
                                  operand_of(p.filters, p.groups * p.outputs, p.channels, p.window, !filters),
-                                 operand_of(p.y, p.images, p.groups * p.outputs / divisor(convolution_result::y), p.out,
-                                            p.result != convolution_result::y)};
+                                 operand_of(p.y, p.images, p.groups * p.outputs / divisor(computed_tensor::y), p.out,
+                                            p.result != computed_tensor::y)};
   add_all(out, tree_operands, filters ? 1 : p.images);
   return out;
 }

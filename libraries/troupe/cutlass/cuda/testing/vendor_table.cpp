@@ -126,9 +126,9 @@ void compute_convolution(const spec& s, const launch& l) {
       d{l.d, type_of(s.result)};
   const windows::slides window{{{l.pad_height, l.pad_height, l.stride_height, l.dilation_height},
                                 {l.pad_width, l.pad_width, l.stride_width, l.dilation_width}}};
-  const auto what = s.kind == conv_forward         ? windows::convolution_result::y
-                    : s.kind == conv_data_gradient ? windows::convolution_result::dx
-                                                   : windows::convolution_result::dfilters;
+  const auto what = s.kind == conv_forward         ? windows::computed_tensor::y
+                    : s.kind == conv_data_gradient ? windows::computed_tensor::dx
+                                                   : windows::computed_tensor::dfilters;
   const windows::convolution_definition convolution{
       what,
       window,

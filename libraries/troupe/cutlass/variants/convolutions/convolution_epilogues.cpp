@@ -24,7 +24,7 @@ const node& node_of_memory(const epilogue::tree& t, std::size_t memory) noexcept
 
 // Returns true if the positions of each operand have one stride through all images.
 bool has_stride_through_images(const convolution_problem& p) noexcept {
-  const std::int64_t positions = p.result == convolution_result::y ? p.positions() : p.image_size();
+  const std::int64_t positions = p.result == computed_tensor::y ? p.positions() : p.image_size();
   for (std::size_t i = 0; i < p.tree.memory().size(); ++i) {
     const memory_operand& m = p.tree.memory()[i];
     const std::int64_t row = is_tall(node_of_memory(p.tree, i)) ? m.shape.row_stride : 0;
@@ -37,7 +37,7 @@ bool has_stride_through_images(const convolution_problem& p) noexcept {
 
 std::int64_t remainders(const convolution_problem& p, std::size_t i) noexcept { return std::min(p.stride[i], p.in[i]); }
 std::int64_t launches_of(const convolution_problem& p) noexcept {
-  if (p.result != convolution_result::dx) return 1;
+  if (p.result != computed_tensor::dx) return 1;
   return remainders(p, 0) * remainders(p, 1) * remainders(p, 2);
 }
 

@@ -56,7 +56,7 @@ bool grouped_tensor::has_k_in_order() const noexcept {
 }
 
 grouped_tensor image_of(const convolution_problem& p) noexcept {
-  if (p.result == convolution_result::dx)
+  if (p.result == computed_tensor::dx)
     return tensor_of(p.y, p.out, p.images, p.groups, p.outputs, p.outputs * p.y.channel);
   return tensor_of(p.x, p.in, p.images, p.groups, p.channels, p.channels * p.x.channel);
 }
@@ -64,8 +64,8 @@ grouped_tensor filters_of(const convolution_problem& p) noexcept {
   return tensor_of(p.filters, p.window, p.outputs, p.groups, p.channels, p.outputs * p.filters.item);
 }
 grouped_tensor result_of(const convolution_problem& p) noexcept {
-  if (p.result == convolution_result::dfilters) return filters_of(p);
-  const bool forward = p.result == convolution_result::y;
+  if (p.result == computed_tensor::dfilters) return filters_of(p);
+  const bool forward = p.result == computed_tensor::y;
   const placed_tensor& t = p.computed();
   const std::int64_t channels = forward ? p.outputs : p.channels;
   const std::int64_t* const extents = forward ? p.out : p.in;

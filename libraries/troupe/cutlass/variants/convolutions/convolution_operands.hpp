@@ -9,7 +9,7 @@
 namespace troupe::cutlass {
 
 inline bool is_gradient_of_filters(const convolution_problem& p) noexcept {
-  return p.result == convolution_result::dfilters;
+  return p.result == computed_tensor::dfilters;
 }
 inline std::int64_t size_of(dtype t) noexcept { return static_cast<std::int64_t>(bytes_of(t)); }
 

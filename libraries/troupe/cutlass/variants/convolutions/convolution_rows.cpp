@@ -24,12 +24,12 @@ constexpr std::int64_t stage_bytes = 128;
 
 bool has_rows_as_channels(const convolution_problem& p) {
   const windows::geometry& w = p;
-  if (p.result == convolution_result::dx || p.groups != 1 || w.window[last] < 2 || w.dilation[last] != 1) return false;
+  if (p.result == computed_tensor::dx || p.groups != 1 || w.window[last] < 2 || w.dilation[last] != 1) return false;
   const std::int64_t channels = channels_in_memory(p);
   if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.window[last] * size_of(p.x.type) > stage_bytes)
     return false;
   // The product for dfilters has additional columns that are discarded, so no operand of the epilogue may have columns.
-  return p.result == convolution_result::y || (!epilogue_plan_of(p).is_separate && p.tree.memory().empty());
+  return p.result == computed_tensor::y || (!epilogue_plan_of(p).is_separate && p.tree.memory().empty());
 }
 
 convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t memory) {
@@ -37,14 +37,14 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   convolution_problem& q = out.problem;
   const windows::geometry& w = p;
   memory_pieces pieces{memory};
-  const bool forward = p.result == convolution_result::y;
+  const bool forward = p.result == computed_tensor::y;
   const std::int64_t pixel = channels_in_memory(p),
                      row = up(w.window[last] * pixel, (forward ? 16 : stage_bytes) / size_of(p.x.type)),
                      taps = up(row, pixel) / pixel, width = (w.out[last] - 1) * w.stride[last] + taps;
 
   // The copied image is padded with zeros. A window's row may end between two pixels, but never beyond the image's row.
   convolution_problem for_y = p;
-  for_y.result = convolution_result::y;  // so that image_of returns x
+  for_y.result = computed_tensor::y;  // so that image_of returns x
   const grouped_tensor x = image_of(for_y);
   grouped_tensor padded = x;
   padded.channels = pixel, padded.spatial_extents[0] = width;

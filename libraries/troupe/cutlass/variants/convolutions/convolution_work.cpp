@@ -45,13 +45,13 @@ class work_builder {
     image_ = image_of(p_), other_ = is_gradient_of_filters(p_) ? gradient() : filters_of(p_);
     target_ = result_of(p_);
     copy_factors();
-    to_.signature.convolution = p_.result == convolution_result::y    ? convolution_kind::forward
-                                : p_.result == convolution_result::dx ? convolution_kind::data_gradient
-                                                                      : convolution_kind::weight_gradient;
+    to_.signature.convolution = p_.result == computed_tensor::y    ? convolution_kind::forward
+                                : p_.result == computed_tensor::dx ? convolution_kind::data_gradient
+                                                                   : convolution_kind::weight_gradient;
     to_.signature.rank = rank();
     TROUPE_TRY(set_result_memory());
     to_.tree = epilogue_.is_separate ? plain_tree() : tree_of_products(p_, columns_of_group());
-    if (p_.result == convolution_result::dx)
+    if (p_.result == computed_tensor::dx)
       add_data_gradients();
     else
       to_.products.push_back(is_gradient_of_filters(p_) ? weight_gradient() : forward());
@@ -69,7 +69,7 @@ class work_builder {
   // Returns dy. Precondition: the result is the gradient of filters.
   grouped_tensor gradient() const noexcept {
     convolution_problem for_dx = p_;
-    for_dx.result = convolution_result::dx;
+    for_dx.result = computed_tensor::dx;
     return image_of(for_dx);
   }
 
@@ -84,14 +84,14 @@ class work_builder {
     }
     if (!choice_.other) return;
     grouped_tensor to = other_;
-    if (p_.result == convolution_result::y)
+    if (p_.result == computed_tensor::y)
       to.channels = terms;
     else
       to.channels = aligned(other_.channels, other_.type);
-    if (p_.result == convolution_result::dx) to.items = terms;
+    if (p_.result == computed_tensor::dx) to.items = terms;
     const std::int64_t lines = other_.channels;
     other_ = copied(other_, to, gathers_k);
-    if (p_.result != convolution_result::y) other_.channels = lines;
+    if (p_.result != computed_tensor::y) other_.channels = lines;
   }
   // Returns true if the product for dfilters may have columns for added channels, which are then discarded: if the
   // result is copied and no operand of the epilogue has columns.
@@ -119,9 +119,9 @@ class work_builder {
   }
   // Returns the number of sums in a row: channels of all groups with both halves of pairs, or elements of a filter.
   std::int64_t all_sums() const noexcept {
-    return is_gradient_of_filters(p_)           ? target_.channels * target_.spatial_elements()
-           : p_.result == convolution_result::y ? p_.outputs * p_.groups
-                                                : p_.channels * p_.groups;
+    return is_gradient_of_filters(p_)        ? target_.channels * target_.spatial_elements()
+           : p_.result == computed_tensor::y ? p_.outputs * p_.groups
+                                             : p_.channels * p_.groups;
   }
   // Sets the memory that the products write, and adds the copies after them.
   result<void> set_result_memory() {
@@ -213,7 +213,7 @@ class work_builder {
 
   bool is_paired() const noexcept { return p_.paired && !epilogue_.is_separate; }
   std::int64_t columns_of_group() const noexcept {
-    const std::int64_t all = p_.result == convolution_result::y ? p_.outputs : p_.channels;
+    const std::int64_t all = p_.result == computed_tensor::y ? p_.outputs : p_.channels;
     return is_paired() ? all / 2 : all;
   }
   std::int64_t batch() const noexcept { return epilogue_.by_images ? p_.images : p_.groups; }
@@ -376,7 +376,7 @@ class work_builder {
     const bool filters = is_gradient_of_filters(p_);
     factor_signature &image = filters ? f.head.b : f.head.a, &other = filters ? f.head.a : f.head.b;
     set(image, image_, filters, true);
-    set(other, other_, p_.result != convolution_result::y, false);
+    set(other, other_, p_.result != computed_tensor::y, false);
     if (to_.signature.strided_result) {
       f.head.d_access = into_.channel == 1 ? static_cast<std::int8_t>(into_.alignment()) : std::int8_t{0};
       f.head.d_access_across = 0;
@@ -402,7 +402,7 @@ class work_builder {
 
 convolution_choice needed_copies(const convolution_problem& p) {
   convolution_choice c;
-  c.other = p.result == convolution_result::y && !filters_of(p).has_k_in_order();
+  c.other = p.result == computed_tensor::y && !filters_of(p).has_k_in_order();
   c.result = is_gradient_of_filters(p) && !epilogue_plan_of(p).is_separate && !result_of(p).has_k_in_order();
   return c;
 }
@@ -411,7 +411,7 @@ convolution_choice useful_copies(const convolution_problem& p) {
   const bool filters = is_gradient_of_filters(p);
   c.image = !is_good(image_of(p), true);
   convolution_problem gradient = p;
-  gradient.result = convolution_result::dx;
+  gradient.result = computed_tensor::dx;
   c.other = c.other || (c.image && !filters) || !is_good(filters ? image_of(gradient) : filters_of(p), false);
   const bool pads_taps = filters && !is_good(image_of(p), true) && p.tree.memory().empty();
   c.result = c.result || pads_taps || (!filters && result_of(p).channel != 1);

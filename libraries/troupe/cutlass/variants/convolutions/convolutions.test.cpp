@@ -146,7 +146,7 @@ class cutlass_convolution_steps : public ::testing::Test {
       return *windows::convolution_roles<tensor*>{x.get(), filters.get(), y.get()}.computed(p.result);
     }
   };
-  setting any(convolution_result r, bool channels_last) {
+  setting any(computed_tensor r, bool channels_last) {
     setting s;
     convolution_problem& p = s.p;
     p.result = r, p.images = between(1, 3), p.groups = between(1, 3) == 1 ? 2 : 1;
@@ -194,7 +194,7 @@ class cutlass_convolution_steps : public ::testing::Test {
 
 TEST_F(cutlass_convolution_steps, every_choice_of_copies_matches_the_definition) {
   int rows = 0;
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
     for (int i = 0; i < 40; ++i) {
       setting s = any(r, i % 2 == 0);
       const convolution_choice least = needed_copies(s.p);
@@ -220,7 +220,7 @@ TEST_F(cutlass_convolution_steps, every_choice_of_copies_matches_the_definition)
 
 TEST_F(cutlass_convolution_steps, all_types_have_plans_for_every_alignment) {
   constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::f8e4m3, dtype::f8e5m2, dtype::i8};
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
     for (const dtype a : types)
       for (const dtype b : types) {
         const dtype sums = sums_of(a, b);
@@ -228,8 +228,8 @@ TEST_F(cutlass_convolution_steps, all_types_have_plans_for_every_alignment) {
         for (int i = 0; i < 6; ++i) {
           setting s = any(r, i % 2 == 0);
           s.p.sums = sums, s.p.options.precision = i % 3 == 0 ? precision::tf32 : precision::exact;
-          (r == convolution_result::y ? s.p.x : s.p.y).type = a;
-          (r == convolution_result::dfilters ? s.p.x : s.p.filters).type = b;
+          (r == computed_tensor::y ? s.p.x : s.p.y).type = a;
+          (r == computed_tensor::dfilters ? s.p.x : s.p.filters).type = b;
           const auto candidates = convolution_candidates_for(s.p, h100, {});
           ASSERT_TRUE(candidates) << to_string(r) << " " << to_string(a) << " " << to_string(b) << ": "
                                   << candidates.error().text();
@@ -243,7 +243,7 @@ TEST_F(cutlass_convolution_steps, all_types_have_plans_for_every_alignment) {
 }
 
 TEST_F(cutlass_convolution_steps, an_impossible_plan_is_refused_and_the_nearest_named) {
-  setting s = any(convolution_result::y, true);
+  setting s = any(computed_tensor::y, true);
   plan wanted;
   wanted.tile_m = 96;
   const auto candidates = convolution_candidates_for(s.p, h100, wanted);
@@ -257,7 +257,7 @@ TEST_F(cutlass_convolution_steps, an_impossible_plan_is_refused_and_the_nearest_
 }
 
 TEST_F(cutlass_convolution_steps, more_positions_than_kernels_count_are_refused) {
-  setting s = any(convolution_result::y, true);
+  setting s = any(computed_tensor::y, true);
   static_cast<windows::geometry&>(s.p) = {};
   for (const std::size_t i : {1, 2}) s.p.set(i, 1 << 10, 1 << 10, 1, {});
   s.p.images = 1 << 11;
@@ -271,13 +271,13 @@ TEST_F(cutlass_convolution_steps, more_positions_than_kernels_count_are_refused)
 }
 
 TEST_F(cutlass_convolution_steps, only_tensors_that_are_out_of_order_are_copied) {
-  const setting last = any(convolution_result::y, true);
+  const setting last = any(computed_tensor::y, true);
   EXPECT_EQ(needed_copies(last.p), convolution_choice{});
-  setting first = any(convolution_result::y, true);
+  setting first = any(computed_tensor::y, true);
   first.p.filters.channel = 100;
   first.p.channels = 2;
   EXPECT_TRUE(needed_copies(first.p).other) << "taps of filters must be contiguous";
-  first.p.result = convolution_result::dx;
+  first.p.result = computed_tensor::dx;
   EXPECT_EQ(needed_copies(first.p), convolution_choice{}) << "taps may have any strides";
   EXPECT_TRUE(useful_copies(first.p).other);
 }

@@ -15,7 +15,7 @@ using testing::h100;
 class cutlass_convolution_variants : public testing::kernel_compilation {
  protected:
   // A layer of 64 contiguous channels, with filters of 3 x 3.
-  convolution_problem layer(convolution_result r, dtype t, std::int64_t stride) {
+  convolution_problem layer(computed_tensor r, dtype t, std::int64_t stride) {
     convolution_problem p;
     p.result = r, p.images = 64, p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
     const std::int64_t in = 56, out = stride == 1 ? 56 : 28;
@@ -47,13 +47,13 @@ class cutlass_convolution_variants : public testing::kernel_compilation {
 };
 
 TEST_F(cutlass_convolution_variants, half_precision_compiles_without_spills) {
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
     for (const std::int64_t stride : {1, 2})
       expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::ampere);
 }
 
 TEST_F(cutlass_convolution_variants, gathering_by_the_accelerator_compiles_without_spills) {
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
     for (const std::int64_t stride : {1, 2})
       expect_clean_plans(layer(r, stride == 1 ? dtype::bf16 : dtype::f16, stride), family::hopper);
 }

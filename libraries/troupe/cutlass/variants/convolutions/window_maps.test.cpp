@@ -17,7 +17,7 @@ namespace {
 class cutlass_window_maps : public ::testing::Test {
  protected:
   // Returns any convolution with contiguous channels and `spatial` axes.
-  convolution_problem any(convolution_result r, std::size_t spatial) {
+  convolution_problem any(computed_tensor r, std::size_t spatial) {
     convolution_problem p;
     p.result = r, p.images = between(1, 3), p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
     for (std::size_t i = 3 - spatial; i < 3; ++i) {
@@ -65,7 +65,7 @@ void expect_locations(const convolution_product& x, const hopper_variant& c) {
 }
 
 TEST_F(cutlass_window_maps, maps_locate_the_elements_that_a_convolution_reads_by_its_definition) {
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters})
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters})
     for (int i = 0; i < 60; ++i) {
       const convolution_problem p = any(r, static_cast<std::size_t>(between(1, 3)));
       SCOPED_TRACE(cat(to_string(r), " ", i));
@@ -79,7 +79,7 @@ TEST_F(cutlass_window_maps, maps_locate_the_elements_that_a_convolution_reads_by
 }
 
 TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_modulo_the_stride) {
-  convolution_problem p = any(convolution_result::dx, 1);
+  convolution_problem p = any(computed_tensor::dx, 1);
   p.set(2, 8, 4, 3, {1, 1, 2, 1});
   p.x = placed(64, p.in), p.filters = placed(64, p.window), p.y = placed(128, p.out);
   const auto work = work_of(p, needed_copies(p), 0);
@@ -100,7 +100,7 @@ TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_modul
 }
 
 TEST_F(cutlass_window_maps, k_includes_the_channels_that_hopper_pads) {
-  convolution_problem p = any(convolution_result::y, 1);
+  convolution_problem p = any(computed_tensor::y, 1);
   p.channels = 72, p.set(2, 8, 8, 3, {1, 1, 1, 1});
   p.x = placed(72, p.in), p.filters = placed(72, p.window), p.y = placed(128, p.out);
   const auto work = work_of(p, needed_copies(p), 0);
@@ -110,7 +110,7 @@ TEST_F(cutlass_window_maps, k_includes_the_channels_that_hopper_pads) {
 }
 
 TEST_F(cutlass_window_maps, unsupported_windows_are_refused_with_the_reason) {
-  const auto reason = [&](const windows::slide& s, std::int64_t in, std::int64_t width, convolution_result r) {
+  const auto reason = [&](const windows::slide& s, std::int64_t in, std::int64_t width, computed_tensor r) {
     convolution_problem p = any(r, 2);
     for (const std::size_t i : {1, 2})
       p.set(i, in, (in + s.padding_before + s.padding_after - s.dilation * (width - 1) - 1) / s.stride + 1, width, s);
@@ -118,7 +118,7 @@ TEST_F(cutlass_window_maps, unsupported_windows_are_refused_with_the_reason) {
     const auto work = work_of(p, needed_copies(p), 0);
     return work ? why_not_gathered(*work) : work.error().text();
   };
-  using enum convolution_result;
+  using enum computed_tensor;
   EXPECT_EQ(reason({1, 1, 1, 1}, 20, 3, y), "");
   EXPECT_NE(reason({1, 1, 9, 1}, 200, 3, y).find("windows move by 9 positions; expected at most 8"), std::string::npos);
   EXPECT_NE(reason({1, 1, 1, 100}, 700, 4, y).find("end -299 positions from an edge"), std::string::npos);
@@ -126,7 +126,7 @@ TEST_F(cutlass_window_maps, unsupported_windows_are_refused_with_the_reason) {
 }
 
 TEST_F(cutlass_window_maps, hopper_plans_are_expected_to_be_faster_than_ampere_plans) {
-  for (const convolution_result r : {convolution_result::y, convolution_result::dx, convolution_result::dfilters}) {
+  for (const computed_tensor r : {computed_tensor::y, computed_tensor::dx, computed_tensor::dfilters}) {
     convolution_problem p = any(r, 2);
     p.images = 64;
     for (const std::size_t i : {1, 2}) p.set(i, 28, 28, 3, {1, 1, 1, 1});

@@ -294,9 +294,9 @@ refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p
                    const kernel_signature& f, const cuda::gpu_properties& gpu,
                    const std::optional<cutlass_library_epilogue>& e) {
   refusals r(c);
-  const int kind = p.result == convolution_result::y    ? vendor::conv_forward
-                   : p.result == convolution_result::dx ? vendor::conv_data_gradient
-                                                        : vendor::conv_weight_gradient;
+  const int kind = p.result == computed_tensor::y    ? vendor::conv_forward
+                   : p.result == computed_tensor::dx ? vendor::conv_data_gradient
+                                                     : vendor::conv_weight_gradient;
   r.require(c.kind == kind, [&] { return cat("computes no ", to_string(p.result)); });
   require_gpu(r, c, gpu);
   const windows::geometry& w = p;
@@ -330,9 +330,9 @@ extents extents_of(const convolution_problem& p) noexcept {
   const windows::geometry& w = p;
   const std::int64_t in = p.images * w.image_size(), out = p.images * w.positions(), taps = w.window_size();
   switch (p.result) {
-    case convolution_result::y:
+    case computed_tensor::y:
       return {out, p.outputs, taps * p.channels, 1};
-    case convolution_result::dx:
+    case computed_tensor::dx:
       return {in, p.channels, std::max<std::int64_t>(1, taps * p.outputs / (w.stride[1] * w.stride[2])), 1};
     default:
       return {p.outputs, taps * p.channels, out, 1};
@@ -347,9 +347,9 @@ std::optional<cutlass_library_epilogue> cutlass_library_epilogue_of(const kernel
 
 problem as_product(const convolution_problem& p) {
   problem q;
-  const bool filters = p.result == convolution_result::dfilters;
-  q.n = filters ? p.window_size() * p.channels : p.result == convolution_result::y ? p.outputs : p.channels;
-  q.m = filters ? p.outputs : p.result == convolution_result::y ? p.positions() : p.image_size();
+  const bool filters = p.result == computed_tensor::dfilters;
+  q.n = filters ? p.window_size() * p.channels : p.result == computed_tensor::y ? p.outputs : p.channels;
+  q.m = filters ? p.outputs : p.result == computed_tensor::y ? p.positions() : p.image_size();
   q.batch = filters ? 1 : p.images, q.k = 1;
   q.d = {p.computed().address, p.computed().type, q.n, 1, q.m * q.n};
   q.a = q.b = {p.x.address, p.x.type, 1, 1, 0};

@@ -200,7 +200,7 @@ class cutlass_library_convolution_candidates : public ::testing::Test {
  protected:
   cutlass_library_convolution_candidates() {
     variant.kind = vendor::conv_forward, variant.capability = 80, variant.machine_code = "sm_80 sm_90";
-    p.result = convolution_result::y, p.images = 2, p.channels = 16, p.outputs = 8, p.sums = dtype::f32;
+    p.result = computed_tensor::y, p.images = 2, p.channels = 16, p.outputs = 8, p.sums = dtype::f32;
     for (const std::size_t i : {1, 2}) p.set(i, 9, 5, 3, {1, 1, 2});
     const auto packed = [](std::uint64_t at, std::int64_t channels, std::int64_t side) {
       return placed_tensor{at, dtype::f16, side * side * channels, 1, {0, side * channels, channels}};
@@ -249,7 +249,7 @@ TEST_F(cutlass_library_convolution_candidates, unsupported_tensors_and_windows_a
   expect_refused("at most two spatial axes");
   p.in[0] = p.out[0] = 1, p.filters.type = dtype::bf16;
   expect_refused("convolves f16 and stores f16");
-  p.filters.type = dtype::f16, p.result = convolution_result::dx;
+  p.filters.type = dtype::f16, p.result = computed_tensor::dx;
   expect_refused("computes no dx");
 }
 

@@ -28,7 +28,7 @@ struct layer {
   bool large = false;
 };
 /// Returns the problem of a layer. The first factor is x or dy, the second the filters or x.
-inline convolution_problem problem_of(const kind& k, convolution_result r, const layer& l, const epilogue::tree& tree) {
+inline convolution_problem problem_of(const kind& k, computed_tensor r, const layer& l, const epilogue::tree& tree) {
   constexpr std::int64_t width = 3;
   const std::int64_t side = l.large ? 56 : 28, in = l.large ? 256 : 64, out = 2 * in;
   const std::int64_t side_of_y = (side + l.stride - 1) / l.stride;

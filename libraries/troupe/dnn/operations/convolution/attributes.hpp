@@ -9,7 +9,7 @@
 
 namespace troupe::dnn {
 
-using windows::convolution_result, windows::convolution_roles;
+using windows::computed_tensor, windows::convolution_roles;
 
 /// The attributes of a convolution and its gradients. The extents of the window are those of the filters.
 struct convolution_attributes {
@@ -18,10 +18,10 @@ struct convolution_attributes {
 };
 
 /// Returns what a node of this operation computes. Precondition: it is a convolution or a gradient of one.
-constexpr convolution_result computed_by(op what) noexcept {
-  return what == op::convolution                 ? convolution_result::y
-         : what == op::convolution_data_gradient ? convolution_result::dx
-                                                 : convolution_result::dfilters;
+constexpr computed_tensor computed_by(op what) noexcept {
+  return what == op::convolution                 ? computed_tensor::y
+         : what == op::convolution_data_gradient ? computed_tensor::dx
+                                                 : computed_tensor::dfilters;
 }
 
 }  // namespace troupe::dnn

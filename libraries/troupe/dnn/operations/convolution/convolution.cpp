@@ -23,13 +23,13 @@ extent count(extents e) noexcept {
 }
 
 // Returns the most products that are summed for one element of the result with these factors.
-extent summands_of(convolution_result what, const value& first, const value& second) noexcept {
+extent summands_of(computed_tensor what, const value& first, const value& second) noexcept {
   switch (what) {
-    case convolution_result::y:
+    case computed_tensor::y:
       return count(second.extents().subspan(1));
-    case convolution_result::dx:
+    case computed_tensor::dx:
       return count(second.extents()) / second.extents()[1];
-    case convolution_result::dfilters:
+    case computed_tensor::dfilters:
       return count(first.extents()) / first.extents()[1];
   }
   return 0;
@@ -68,7 +68,7 @@ bool is_accepted(node_maker& m, std::optional<windows::convolution_refusal> refu
 // Makes a convolution or one of its gradients. `computed` are the extents of a gradient; the extents of a convolution
 // follow from its factors.
 value make(node_maker m, const value& first, const value& second, extents computed, const convolution_options& o,
-           convolution_result what) {
+           computed_tensor what) {
   // A refusal names the wrong tensor by `fields`, in which the computed one is "result": request_builder replaces that
   // by a field of the request. It mentions other tensors by `names`.
   constexpr convolution_roles<std::string_view> names{"x", "filters", "dy"};
@@ -82,7 +82,7 @@ value make(node_maker m, const value& first, const value& second, extents comput
   const std::size_t rank = first.rank();
   m.with(convolution_attributes{windows::slides_of(o, rank - windows::first_spatial), o.groups});
   m.add_sum_output(detail::type_of_sums(first, second),
-                   what == convolution_result::y ? extents(of_y.data(), rank) : computed,
+                   what == computed_tensor::y ? extents(of_y.data(), rank) : computed,
                    summands_of(what, first, second));
   return m.done();
 }
@@ -97,19 +97,19 @@ std::span<const std::int64_t> extents_of(const any_operand<M>& o) noexcept {
 }  // namespace
 
 value convolution(const value& x, const value& filters, const convolution_options& o) {
-  return make(node_maker(op::convolution, "convolution", {x, filters}), x, filters, {}, o, convolution_result::y);
+  return make(node_maker(op::convolution, "convolution", {x, filters}), x, filters, {}, o, computed_tensor::y);
 }
 
 value convolution_data_gradient(const value& dy, const value& filters, std::span<const std::int64_t> of_x,
                                 const convolution_options& o) {
   return make(node_maker(op::convolution_data_gradient, "convolution_data_gradient", {dy, filters}), dy, filters, of_x,
-              o, convolution_result::dx);
+              o, computed_tensor::dx);
 }
 
 value convolution_weight_gradient(const value& dy, const value& x, std::span<const std::int64_t> of_filters,
                                   const convolution_options& o) {
   return make(node_maker(op::convolution_weight_gradient, "convolution_weight_gradient", {dy, x}), dy, x, of_filters, o,
-              convolution_result::dfilters);
+              computed_tensor::dfilters);
 }
 
 value transposed_convolution(const value& x, const value& filters, const convolution_options& o, per_axis more) {
@@ -127,7 +127,7 @@ value transposed_convolution(const value& x, const value& filters, const convolu
     if (y[i + 2] < 1) m.refuse("padding", "leaves a result without elements", "less padding");
   }
   if (!m.fine()) return m.done();
-  return make(std::move(m), x, filters, {y.data(), rank}, o, convolution_result::dx);
+  return make(std::move(m), x, filters, {y.data(), rank}, o, computed_tensor::dx);
 }
 
 computation conv_forward::to_request() const {

@@ -7,7 +7,7 @@
 namespace troupe::dnn::detail {
 namespace {
 
-void compute(convolution_result what, const convolution_attributes& f, inputs in, outputs out) {
+void compute(computed_tensor what, const convolution_attributes& f, inputs in, outputs out) {
   const input_values first = in[0], second = in[1];
   const output_values to = out[0];
   const windows::convolution_definition c{
@@ -19,14 +19,14 @@ void compute(convolution_result what, const convolution_attributes& f, inputs in
 
 }  // namespace
 
-void convolve(const convolution_attributes& f, inputs in, outputs out) { compute(convolution_result::y, f, in, out); }
+void convolve(const convolution_attributes& f, inputs in, outputs out) { compute(computed_tensor::y, f, in, out); }
 
 void find_data_gradient(const convolution_attributes& f, inputs in, outputs out) {
-  compute(convolution_result::dx, f, in, out);
+  compute(computed_tensor::dx, f, in, out);
 }
 
 void find_weight_gradient(const convolution_attributes& f, inputs in, outputs out) {
-  compute(convolution_result::dfilters, f, in, out);
+  compute(computed_tensor::dfilters, f, in, out);
 }
 
 }  // namespace troupe::dnn::detail
