@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/onednn/kernel_maker.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 
 namespace troupe::bench {
 namespace {

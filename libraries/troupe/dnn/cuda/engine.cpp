@@ -15,6 +15,7 @@
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/generated/kernel_compiler.hpp>
+#include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/worker/engine.hpp>
 

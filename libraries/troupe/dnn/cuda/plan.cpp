@@ -3,6 +3,7 @@
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
 #include <troupe/dnn/cuda/plan.hpp>
+#include <troupe/dnn/steps/planner.hpp>
 
 namespace troupe::dnn {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 #include <troupe/dnn/steps/graph_kind.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>

@@ -4,6 +4,7 @@
 #include <troupe/dnn/cudnn/attention_operations.hpp>
 #include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

@@ -4,8 +4,7 @@
 
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/cudnn/operation_graph.hpp>
-#include <troupe/dnn/steps/fusion_matches.hpp>
-#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 #include <vector>
 
 namespace troupe::dnn::cudnn {

@@ -4,6 +4,7 @@
 #include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 
 namespace troupe::dnn::cudnn {
 namespace {

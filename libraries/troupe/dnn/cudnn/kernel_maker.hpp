@@ -6,7 +6,7 @@
 #include <string>
 #include <troupe/cuda/gpu_properties.hpp>
 #include <troupe/dnn/requests/options.hpp>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <functional>
 #include <troupe/dnn/steps/def_use.hpp>
-#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/steps/fusion_match.hpp>
 
 namespace troupe::dnn::cudnn {
 

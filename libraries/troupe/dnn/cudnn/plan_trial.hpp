@@ -10,6 +10,7 @@
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/match_reference.hpp>
+#include <troupe/dnn/steps/fusion_match.hpp>
 #include <vector>
 
 namespace troupe::dnn::cudnn {

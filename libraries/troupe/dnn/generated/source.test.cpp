@@ -18,6 +18,7 @@
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/generated/source.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
+#include <troupe/dnn/steps/iteration_space.hpp>
 #include <troupe/epilogue/numbers.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 

@@ -7,6 +7,7 @@
 #include <troupe/dnn/host/host_plan.hpp>
 #include <troupe/dnn/host/operations/elementwise.hpp>
 #include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/steps/planner.hpp>
 
 namespace troupe::dnn::host {
 namespace {

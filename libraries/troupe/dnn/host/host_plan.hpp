@@ -6,6 +6,7 @@
 #include <troupe/base/result.hpp>
 #include <troupe/base/threads/thread_team.hpp>
 #include <troupe/dnn/onednn/kernel_maker.hpp>
+#include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/steps/vendor_kernel.hpp>
 
 namespace troupe::dnn::host {

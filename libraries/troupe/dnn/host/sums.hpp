@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <troupe/dnn/host/execution_context.hpp>
+#include <troupe/dnn/steps/iteration_space.hpp>
 #include <vector>
 
 /// Sums over sets of elements of an iteration space: the elements that share an element of another operand.

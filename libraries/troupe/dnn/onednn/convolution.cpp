@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <troupe/dnn/onednn/convolution.hpp>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 
 namespace troupe::dnn::onednn {
 namespace {

@@ -7,7 +7,8 @@
 #include <troupe/dnn/onednn/costs.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
+#include <troupe/dnn/steps/locations.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
 

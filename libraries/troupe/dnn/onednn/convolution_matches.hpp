@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/dnn/onednn/primitive_list.hpp>
-#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/steps/fusion_match.hpp>
 #include <vector>
 
 namespace troupe::dnn::onednn {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/dnn/steps/locations.hpp>
+#include <troupe/dnn/steps/iteration_space.hpp>
 
 namespace troupe::dnn {
 

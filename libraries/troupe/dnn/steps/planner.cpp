@@ -7,10 +7,10 @@
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/steps/buffer_offsets.hpp>
+#include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>
-#include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {
 namespace {

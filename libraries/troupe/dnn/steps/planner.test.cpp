@@ -5,7 +5,8 @@
 #include <numeric>
 #include <set>
 #include <troupe/base/text/cat.hpp>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
+#include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/testing/random_graphs.hpp>
 #include <troupe/dnn/testing/step_machine.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <troupe/dnn/operations/random/attributes.hpp>
+#include <troupe/dnn/steps/iteration_space.hpp>
 #include <troupe/dnn/steps/locations.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <variant>
@@ -51,22 +51,6 @@ struct operator_step {
   const location* output(std::size_t k) const noexcept { return k != absent ? &outputs[k] : nullptr; }
 };
 
-/// Nodes that one kernel computes together, and the types and layouts that it needs. The kernel is a vendor's or a
-/// stored-type kernel.
-struct fusion_match {
-  /// A tensor, and the type and layout that the kernel needs. Inputs with another type or layout are copied. Outputs in
-  /// memory of the graph must have this type and layout.
-  struct tensor {
-    std::uint16_t number;  ///< index of the tensor
-    dtype type;
-    tensor_shape shape;
-    bool copied = false;  ///< true if it must be copied because its address is not aligned
-  };
-  std::vector<std::uint16_t> nodes;
-  std::uint16_t at = 0;  ///< the node in whose place the match is computed, see position_of()
-  std::vector<tensor> inputs, outputs;
-  std::uint64_t workspace = 0;  ///< bytes of workspace
-};
 /// The step for a fusion match, also for a match of one node. The planner of steps decides only where it runs and which
 /// copies it needs; what computes it is the engine's: see vendor_kernel, and cuda_plan for stored-type kernels.
 struct fused_step {
@@ -82,18 +66,5 @@ struct step_list {
   std::vector<std::uint64_t> buffers;  ///< offset of each buffer in the plan's workspace, a multiple of 256 bytes
   std::uint64_t bytes = 0;             ///< bytes of the plan's workspace
 };
-
-/// Limits of one elementwise kernel; the planner begins a new kernel when one is full. `workspace` returns the elements
-/// of workspace that the engine needs for a step, beside those of step_workspace.hpp; nullptr means none.
-struct elementwise_limits {
-  std::size_t operations = SIZE_MAX, operands = SIZE_MAX, sequences = SIZE_MAX;
-  std::int64_t (*workspace)(const operator_step&) = nullptr;
-};
-
-/// Plans the steps of a graph. Consecutive elementwise operations become one kernel. Nodes that only move elements
-/// become views; a view is copied only if a step needs a dense tensor. Precondition: of the tensors that a match
-/// computes, nodes outside the match read only the match's outputs.
-step_list steps_of(const encoded_graph& g, const elementwise_limits& limits = {},
-                   std::span<const fusion_match> matches = {});
 
 }  // namespace troupe::dnn

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/steps/steps.hpp>
+#include <span>
+#include <troupe/dnn/steps/fusion_match.hpp>
 #include <troupe/worker/engine.hpp>
 #include <utility>
 

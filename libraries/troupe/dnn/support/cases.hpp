@@ -9,7 +9,7 @@
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 #include <vector>
 
 /// The cases of the table in docs/dnn.md, which says how each engine computes each operation.

@@ -9,7 +9,7 @@
 #include <tests/numerics/random.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/graph/producer.hpp>
-#include <troupe/dnn/steps/steps.hpp>
+#include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/testing/reference/reference.hpp>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <troupe/dnn/steps/fusion_match.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>

@@ -5,6 +5,7 @@
 #include <troupe/cuda/launch.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
 #include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 namespace troupe::dnn {

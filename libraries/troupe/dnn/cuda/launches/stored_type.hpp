@@ -4,7 +4,7 @@
 
 #include <troupe/dnn/cuda/kernels/rows_arguments.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 
 /// Stored-type steps: their kernels read and write f32 and half types as they are stored. For all other steps that our
 /// own kernels compute, tensors of half types are first copied to f32.

@@ -5,6 +5,7 @@
 #include <troupe/dnn/host/sums.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
+#include <troupe/dnn/steps/iteration_space.hpp>
 
 namespace troupe::dnn::host {
 namespace {

@@ -8,6 +8,7 @@
 #include <troupe/dnn/host/row_products.hpp>
 #include <troupe/dnn/host/sums.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
+#include <troupe/dnn/steps/iteration_space.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 
 namespace troupe::dnn::host {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/steps/fusion_matches.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 
 namespace troupe::dnn {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <troupe/dnn/steps/def_use.hpp>
+#include <troupe/dnn/steps/fusion_match.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
-#include <troupe/dnn/steps/steps.hpp>
 #include <utility>
 
 /// Helpers to find parts of a graph that one kernel computes: a vendor's kernel or one of ours.
