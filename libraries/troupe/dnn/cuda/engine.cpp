@@ -8,10 +8,10 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/cuda/scratch.hpp>
+#include <troupe/dnn/cuda/cuda_plan.hpp>
 #include <troupe/dnn/cuda/kernels.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
-#include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/generated/kernel_compiler.hpp>
@@ -151,14 +151,14 @@ class cuda_dnn {
   }
   static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const execution_context& w,
                                          const call& c) {
-    if (s.match >= plan.vendor_kernels.size()) return enqueue_stored_type(plan.stored_type_step_of(s), w);
+    const vendor_kernel* const kernel = plan.vendor_kernel_of(s);
+    if (kernel == nullptr) return enqueue_stored_type(plan.stored_type_step_of(s), w);
     thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
     addresses.clear();
     for (const location& l : s.inputs) addresses.push_back(w.at(l));
     for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    const vendor_kernel& p = *plan.vendor_kernels[s.match];
-    if (p.reads_early()) TROUPE_TRY(enqueue_order_barrier(w));
-    return p.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
+    if (kernel->reads_early()) TROUPE_TRY(enqueue_order_barrier(w));
+    return kernel->enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
   }
 
   cuda::per_lane<cuda::kept_scratch> lane_scratch_;

@@ -11,7 +11,7 @@
 #include <string>
 #include <tests/support/page_table.hpp>
 #include <troupe/base/text/cat.hpp>
-#include <troupe/dnn/cuda/plan.hpp>
+#include <troupe/dnn/cuda/cuda_plan.hpp>
 #include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/generated/source.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/dnn/cuda/cuda_plan.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
-#include <troupe/dnn/cuda/plan.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 
 namespace troupe::dnn {
@@ -23,7 +23,7 @@ cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kern
   out.vendor_kernels = std::move(vendor_kernels);
   static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, matches);
   for (const auto& step : out.steps)
-    if (const auto* const s = std::get_if<fused_step>(&step); s != nullptr && s->match >= out.vendor_kernels.size())
+    if (const auto* const s = std::get_if<fused_step>(&step); s != nullptr && out.vendor_kernel_of(*s) == nullptr)
       out.stored_type_steps[s->match - out.vendor_kernels.size()] = stored_type_step(g, matches[s->match], *s);
   return out;
 }

@@ -17,6 +17,10 @@ struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
   std::vector<operator_step> stored_type_steps = {};
 
+  /// Returns the vendor kernel that computes a fused step; null if our own kernel does.
+  const vendor_kernel* vendor_kernel_of(const fused_step& s) const noexcept {
+    return s.match < vendor_kernels.size() ? vendor_kernels[s.match].get() : nullptr;
+  }
   /// Returns the stored-type step that computes a fused step. Precondition: no vendor kernel computes it.
   const operator_step& stored_type_step_of(const fused_step& s) const noexcept {
     return stored_type_steps[s.match - vendor_kernels.size()];
