@@ -69,8 +69,8 @@ class cuda_dnn {
       auto made = TROUPE_TRY(of_lane->take(c, "dnn", plan->bytes));
       scratch.emplace(std::move(made));
     }
-    const execution_context w{kernels_,    g, scratch ? scratch->address() : 0, *plan, static_cast<CUstream>(c.stream),
-                              most_blocks_};
+    const launch_context w{kernels_,    g, scratch ? scratch->address() : 0, *plan, static_cast<CUstream>(c.stream),
+                           most_blocks_};
     const std::vector<CUkernel>* const kernels = plan->kernels != nullptr ? plan->kernels->kernels() : nullptr;
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const auto& step = plan->steps[i];
@@ -145,11 +145,11 @@ class cuda_dnn {
 
   // Enqueues the generated kernel, or interprets the operations if it is not compiled yet.
   static result<void> enqueue_elementwise(const elementwise_kernel& p, const generated::source& s, std::uint16_t which,
-                                          const std::vector<CUkernel>* kernels, const execution_context& w) {
+                                          const std::vector<CUkernel>* kernels, const launch_context& w) {
     if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
     return enqueue_generated((*kernels)[which], s.kernels[which], p, w);
   }
-  static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const execution_context& w,
+  static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const launch_context& w,
                                          const call& c) {
     const vendor_kernel* const kernel = plan.vendor_kernel_of(s);
     if (kernel == nullptr) return enqueue_stored_type(plan.stored_type_step_of(s), w);

@@ -89,12 +89,12 @@ class dnn_decoding : public ::testing::Test {
     auto kernels = load_kernels();
     ASSERT_TRUE(kernels) << kernels.error().text();
     const encoded_graph graph(m.e.encode(), m.e.bytes());
-    const execution_context site{.kernels = *kernels,
-                                 .graph = graph,
-                                 .workspace = reinterpret_cast<std::uint64_t>(workspace.data()),
-                                 .plan = plan,
-                                 .stream = nullptr,
-                                 .most_blocks = 4224};
+    const launch_context site{.kernels = *kernels,
+                              .graph = graph,
+                              .workspace = reinterpret_cast<std::uint64_t>(workspace.data()),
+                              .plan = plan,
+                              .stream = nullptr,
+                              .most_blocks = 4224};
     const result<void> done = enqueue(m.step, site);
     ASSERT_TRUE(done) << done.error().text();
     for (const std::size_t k : {0u, 1u}) {

@@ -54,7 +54,7 @@ std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
   return std::clamp<std::int64_t>(std::min(preferred, g.keys / least_keys), 1, most_parts);
 }
 
-result<void> enqueue_decoding(const operator_step& s, const attention_arguments& a, const execution_context& w) {
+result<void> enqueue_decoding(const operator_step& s, const attention_arguments& a, const launch_context& w) {
   for (const void* const p : {a.q, a.k, a.v})
     if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0)
       return error(reaction::fatal, "dnn",

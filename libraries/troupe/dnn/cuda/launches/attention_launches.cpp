@@ -32,7 +32,7 @@ std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
   return std::clamp<std::int64_t>(std::min(enough_blocks / grid.count(), g.keys / least_keys), 1, most_parts);
 }
 
-attention_arguments arguments_of(const operator_step& s, const execution_context& w) {
+attention_arguments arguments_of(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<attention_attributes>();
   const bool gradient = s.what == op::attention_gradient;
   const attention_inputs at(f, gradient);
@@ -59,7 +59,7 @@ std::int64_t attention_workspace_of(const operator_step& s) noexcept {
   return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::row_workspace_of(g);
 }
 
-result<void> enqueue_attention(const operator_step& s, const execution_context& w) {
+result<void> enqueue_attention(const operator_step& s, const launch_context& w) {
   attention_arguments a = arguments_of(s, w);
   const bool decodes = is_stored_type_attention(s);
   a.parts = decodes ? parts_of_decoding(a.g) : parts_of(a.g, w.plan.compute_type);
@@ -79,7 +79,7 @@ result<void> enqueue_attention(const operator_step& s, const execution_context& 
   return launch_per_element<"combine_attention">(w, elements_of(s.outputs[0].shape), a);
 }
 
-result<void> enqueue_attention_gradient(const operator_step& s, const execution_context& w) {
+result<void> enqueue_attention_gradient(const operator_step& s, const launch_context& w) {
   using kernel_arguments::attention_threads, kernel_arguments::square_columns;
   attention_arguments a = arguments_of(s, w);
   const attention_geometry& g = a.g;

@@ -7,7 +7,7 @@
 
 namespace troupe::dnn {
 
-result<void> enqueue_block_scaling(const operator_step& s, const execution_context& w) {
+result<void> enqueue_block_scaling(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<block_attributes>();
   const bool forward = s.what == op::block_quantization;
   const tensor_shape &x = s.inputs[0].shape, &scales = forward ? s.outputs[1].shape : s.inputs[1].shape;

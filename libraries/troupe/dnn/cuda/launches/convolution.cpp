@@ -8,7 +8,7 @@ namespace troupe::dnn {
 
 using kernel_arguments::set_threads;
 
-result<void> enqueue_convolution(const operator_step& s, const execution_context& w) {
+result<void> enqueue_convolution(const operator_step& s, const launch_context& w) {
   const bool forward = s.what == op::convolution, of_data = s.what == op::convolution_data_gradient;
   const kernel_arguments::convolution_arguments r{convolution_geometry_of(s), w.at(s.inputs[0]), w.at(s.inputs[1]),
                                                   w.at(s.outputs[0])};

@@ -46,17 +46,17 @@ const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_
                                              return s.what == op::attention ? attention_workspace_of(s) : 0;
                                            }};
 
-result<void> enqueue_order_barrier(const execution_context& w) {
+result<void> enqueue_order_barrier(const launch_context& w) {
   return launch<"order_barrier">(w, 1, 1, kernel_arguments::order_barrier_arguments{});
 }
 
-result<void> enqueue(const elementwise_kernel& p, const execution_context& w) {
+result<void> enqueue(const elementwise_kernel& p, const launch_context& w) {
   const kernel_arguments::elements e = elementwise_arguments(p, [&](const location& l) { return w.at(l); });
   return launch_per_element<"elements">(w, e.count, e);
 }
 
 result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
-                               const execution_context& w) {
+                               const launch_context& w) {
   void* addresses[kernel_arguments::most_operands + kernel_arguments::most_sequences];
   std::size_t n = 0;
   for (const location& l : p.operands) addresses[n++] = l.exists() ? w.at(l) : nullptr;
@@ -65,7 +65,7 @@ result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel&
                        cuda::launch(kernel, {how.blocks}, {how.threads}, w.stream, addresses));
 }
 
-result<void> enqueue(const operator_step& s, const execution_context& w) {
+result<void> enqueue(const operator_step& s, const launch_context& w) {
   const auto enqueue_operation = enqueue_functions[index_of(s.what)];
   if (enqueue_operation != nullptr) return enqueue_operation(s, w);
   return error(reaction::fatal, "dnn", cat("a plan has a step for ", to_string(s.what), ", which has no kernel"));

@@ -19,7 +19,7 @@ std::int64_t grouped_over(const normalization_attributes& f) noexcept {
 
 }  // namespace
 
-result<void> enqueue_normalization(const operator_step& s, const execution_context& w) {
+result<void> enqueue_normalization(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const normalization_places at(f);
   const location* const scale = s.input(at.scale);
@@ -43,7 +43,7 @@ result<void> enqueue_normalization(const operator_step& s, const execution_conte
   return launch<"normalize">(w, r.all.outside.count, set_threads, r);
 }
 
-result<void> enqueue_normalization_gradient(const operator_step& s, const execution_context& w) {
+result<void> enqueue_normalization_gradient(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<normalization_gradient_attributes>();
   const normalization_gradient_places at(f);
   const location* const scale = s.input(at.scale);

@@ -9,11 +9,11 @@
 namespace troupe::dnn {
 
 #define OPERATION(...)
-#define STEP(NAME, HOST, CUDA, ...) result<void> CUDA(const operator_step& s, const execution_context& w);
+#define STEP(NAME, HOST, CUDA, ...) result<void> CUDA(const operator_step& s, const launch_context& w);
 #include <troupe/dnn/graph/op_list.inc>
 
 /// The function that enqueues each operation, at `index_of(op)`; null for those that are no steps.
-inline constexpr result<void> (*enqueue_functions[op_count])(const operator_step&, const execution_context&) = {
+inline constexpr result<void> (*enqueue_functions[op_count])(const operator_step&, const launch_context&) = {
     nullptr,
 #define OPERATION(...) nullptr,
 #define STEP(NAME, HOST, CUDA, ...) CUDA,

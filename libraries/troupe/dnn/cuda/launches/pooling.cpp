@@ -7,7 +7,7 @@
 
 namespace troupe::dnn {
 
-result<void> enqueue_pooling(const operator_step& s, const execution_context& w) {
+result<void> enqueue_pooling(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<pooling_attributes>();
   const bool forward = s.what == op::pooling;
   const tensor_shape& image = forward ? s.inputs[0].shape : s.outputs[0].shape;
@@ -24,7 +24,7 @@ result<void> enqueue_pooling(const operator_step& s, const execution_context& w)
   return forward ? launch_per_element<"pool">(w, count, r) : launch_per_element<"pool_gradient">(w, count, r);
 }
 
-result<void> enqueue_indexed_pooling(const operator_step& s, const execution_context& w) {
+result<void> enqueue_indexed_pooling(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<pooling_attributes>();
   const bool forward = s.what == op::pooling_with_indexes;
   const location &from = s.inputs[0], &to = s.outputs[0];

@@ -9,14 +9,14 @@ namespace troupe::dnn {
 
 using kernel_arguments::set_threads;
 
-result<void> enqueue_reduction(const operator_step& s, const execution_context& w) {
+result<void> enqueue_reduction(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<reduction_attributes>();
   const kernel_arguments::reduction_arguments r{sets_of(s.inputs[0].shape, f.over), w.at(s.inputs[0]),
                                                 w.at(s.outputs[0]), static_cast<std::int64_t>(f.kind)};
   return launch<"reduce">(w, r.all.outside.count, set_threads, r);
 }
 
-result<void> enqueue_softmax(const operator_step& s, const execution_context& w) {
+result<void> enqueue_softmax(const operator_step& s, const launch_context& w) {
   const bool gradient = s.what == op::softmax_gradient;
   const auto f = s.attributes.as<softmax_attributes>();
   const location& values = s.inputs[gradient ? 1 : 0];
@@ -27,7 +27,7 @@ result<void> enqueue_softmax(const operator_step& s, const execution_context& w)
                   : launch<"softmax">(w, r.all.outside.count, set_threads, r);
 }
 
-result<void> enqueue_product(const operator_step& s, const execution_context& w) {
+result<void> enqueue_product(const operator_step& s, const launch_context& w) {
   const tensor_shape &a = s.inputs[0].shape, &b = s.inputs[1].shape, &c = s.outputs[0].shape;
   const std::size_t rank = c.rank;
   const std::int64_t m = c.extents[rank - 2], n = c.extents[rank - 1], k = a.extents[rank - 1];

@@ -8,7 +8,7 @@
 
 namespace troupe::dnn {
 
-result<void> enqueue_resampling(const operator_step& s, const execution_context& w) {
+result<void> enqueue_resampling(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<resampling_attributes>();
   const bool forward = s.what == op::resampling;
   const location &from = s.inputs[0], &to = s.outputs[0];

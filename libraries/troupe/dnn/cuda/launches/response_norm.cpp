@@ -7,7 +7,7 @@
 
 namespace troupe::dnn {
 
-result<void> enqueue_response_norm(const operator_step& s, const execution_context& w) {
+result<void> enqueue_response_norm(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<local_response_norm_attributes>();
   const bool forward = s.what == op::local_response_norm;
   const tensor_shape& x = s.inputs[0].shape;

@@ -36,7 +36,7 @@ kernel_arguments::recurrence_shape arguments_of(const detail::recurrence_layout&
 // The addresses of a step's tensors and workspace on the GPU.
 class gpu_addresses {
  public:
-  gpu_addresses(const operator_step& s, const execution_context& w) noexcept : step_(s), site_(w) {}
+  gpu_addresses(const operator_step& s, const launch_context& w) noexcept : step_(s), site_(w) {}
   void* input(std::size_t k) const noexcept { return site_.at(step_.input(k)); }
   void* output(std::size_t k) const noexcept { return site_.at(step_.output(k)); }
   const std::int32_t* integers(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
@@ -48,7 +48,7 @@ class gpu_addresses {
 
  private:
   const operator_step& step_;
-  const execution_context& site_;
+  const launch_context& site_;
 };
 
 // A matrix, with the strides of rows and columns.
@@ -57,7 +57,7 @@ struct matrix {
   std::int64_t row, column = 1;
   matrix transposed() const noexcept { return {data, column, row}; }
 };
-result<void> enqueue_matrix_product(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k,
+result<void> enqueue_matrix_product(const launch_context& w, std::int64_t m, std::int64_t n, std::int64_t k,
                                     const matrix& a, const matrix& b, void* c, std::int64_t c_row, bool adds = false) {
   kernel_arguments::product_arguments r{.m = m,
                                         .n = n,
@@ -79,7 +79,7 @@ result<void> enqueue_matrix_product(const execution_context& w, std::int64_t m, 
 // Computes the gradients of x, weights and biases. Precondition: the gradients of all gates are computed.
 result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const recurrence_gradient_places& at,
                                       const gpu_addresses& p, const kernel_arguments::recurrence_gradient_arguments& r,
-                                      const execution_context& w) {
+                                      const launch_context& w) {
   const std::int64_t lines = l.lines(), width = l.gate_gradients();
   const matrix of_x{r.gate_gradients, width}, of_h{p.advanced(r.gate_gradients, l.recurrent_gradients_offset()), width};
   const matrix x{r.of.lengths != nullptr ? r.used_x : r.x, l.inputs}, h{p.advanced(r.reserve, l.h_before), l.line};
@@ -99,7 +99,7 @@ result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const 
 
 }  // namespace
 
-result<void> enqueue_recurrence(const operator_step& s, const execution_context& w) {
+result<void> enqueue_recurrence(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<recurrence_attributes>();
   const recurrence_places at(f);
   const detail::recurrence_layout l(f, s.inputs[at.x].shape, s.inputs[at.r].shape);
@@ -139,7 +139,7 @@ result<void> enqueue_recurrence(const operator_step& s, const execution_context&
   return {};
 }
 
-result<void> enqueue_recurrence_gradient(const operator_step& s, const execution_context& w) {
+result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<recurrence_gradient_attributes>();
   const recurrence_gradient_places at(f);
   const detail::recurrence_layout l(f, s.inputs[at.x].shape, s.inputs[at.r].shape);
@@ -181,7 +181,7 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const execution
   return enqueue_weight_gradients(l, at, p, r, w);
 }
 
-result<void> enqueue_ctc(const operator_step& s, const execution_context& w) {
+result<void> enqueue_ctc(const operator_step& s, const launch_context& w) {
   const bool is_gradient = s.what == op::ctc_loss_gradient;
   const ctc_inputs at(is_gradient);
   const tensor_shape &logits = s.inputs[at.logits].shape, &labels = s.inputs[at.labels].shape;

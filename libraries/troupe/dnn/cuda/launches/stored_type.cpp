@@ -191,14 +191,14 @@ class stored_type_matcher {
 
 // Launches the kernel for the type of x, which is `type`.
 template <fixed_string Name, class A>
-result<void> launch_for_rows(const execution_context& w, dtype type, std::int64_t blocks, unsigned of_threads,
+result<void> launch_for_rows(const launch_context& w, dtype type, std::int64_t blocks, unsigned of_threads,
                              const A& r) {
   if (type == dtype::f16) return launch_for_type<Name, half>(w, blocks, of_threads, r);
   if (type == dtype::bf16) return launch_for_type<Name, bfloat16>(w, blocks, of_threads, r);
   return launch_for_type<Name, float>(w, blocks, of_threads, r);
 }
 
-result<void> enqueue_row_normalization(const operator_step& s, const execution_context& w) {
+result<void> enqueue_row_normalization(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const normalization_places at(f);
   const location& x = s.inputs[at.x];
@@ -216,7 +216,7 @@ result<void> enqueue_row_normalization(const operator_step& s, const execution_c
   return launch_for_rows<"normalize_rows">(w, r.x.type, rows.blocks(), rows.threads_of_block(), r);
 }
 
-result<void> enqueue_row_normalization_gradient(const operator_step& s, const execution_context& w) {
+result<void> enqueue_row_normalization_gradient(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const normalization_gradient_places at(f);
   const location &x = s.inputs[at.x], &dx = s.outputs[at.dx];
@@ -269,7 +269,7 @@ operator_step stored_type_step(const encoded_graph& g, const fusion_match& c, co
   return {n.what, n.attributes, s.inputs, s.outputs, s.workspace};
 }
 
-result<void> enqueue_stored_type(const operator_step& s, const execution_context& w) {
+result<void> enqueue_stored_type(const operator_step& s, const launch_context& w) {
   if (s.what == op::attention) return enqueue_attention(s, w);
   const bool forward = s.what == op::normalization;
   if (is_of_columns(s))

@@ -48,12 +48,12 @@ columns for_elements(const columns& c) noexcept { return divided(c, 4); }
 std::int64_t sums_of(const columns& c) noexcept { return std::int64_t{c.parts} * c.channels; }
 
 template <fixed_string Name, class N, class A>
-result<void> launch_tiles(const execution_context& w, const A& arguments) {
+result<void> launch_tiles(const launch_context& w, const A& arguments) {
   return launch_for_type<Name, N>(w, std::int64_t{arguments.all.parts} * arguments.all.groups, column_threads,
                                   arguments);
 }
 template <fixed_string Name, class A>
-result<void> launch_combining(const execution_context& w, const A& arguments) {
+result<void> launch_combining(const launch_context& w, const A& arguments) {
   return launch_for_type<Name, float>(w, divided_up(arguments.all.channels, channels_of_block), column_threads,
                                       arguments);
 }
@@ -75,7 +75,7 @@ bool is_of_columns(const operator_step& s) noexcept {
   return columns_of(f, x) && x.strides[1] == 1;
 }
 
-result<void> enqueue_column_normalization(const operator_step& s, const execution_context& w) {
+result<void> enqueue_column_normalization(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const normalization_places at(f);
   const columns all = *columns_of(f, s.inputs[at.x].shape), summands = for_sums(all);
@@ -111,7 +111,7 @@ result<void> enqueue_column_normalization(const operator_step& s, const executio
   return x.type == dtype::f32 ? launch_all(std::type_identity<float>{}) : launch_all(std::type_identity<half>{});
 }
 
-result<void> enqueue_column_normalization_gradient(const operator_step& s, const execution_context& w) {
+result<void> enqueue_column_normalization_gradient(const operator_step& s, const launch_context& w) {
   const auto f = s.attributes.as<normalization_attributes>();
   const normalization_gradient_places at(f);
   const columns all = *columns_of(f, s.inputs[at.x].shape), summands = for_sums(all);

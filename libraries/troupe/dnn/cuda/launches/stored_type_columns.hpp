@@ -19,7 +19,7 @@ std::optional<std::uint64_t> column_workspace_of(op what, const normalization_at
 /// Returns true if these kernels compute the stored-type step `s`, false if the kernels for rows do. Precondition: `s`
 /// is a normalization or its gradient.
 bool is_of_columns(const operator_step& s) noexcept;
-result<void> enqueue_column_normalization(const operator_step& s, const execution_context& w);
-result<void> enqueue_column_normalization_gradient(const operator_step& s, const execution_context& w);
+result<void> enqueue_column_normalization(const operator_step& s, const launch_context& w);
+result<void> enqueue_column_normalization_gradient(const operator_step& s, const launch_context& w);
 
 }  // namespace troupe::dnn
