@@ -14,8 +14,8 @@
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
-#include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
+#include <troupe/dnn/cudnn/trial/plan_trial.hpp>
 #include <troupe/plan/kept_choices.hpp>
 
 namespace troupe::dnn::cudnn {

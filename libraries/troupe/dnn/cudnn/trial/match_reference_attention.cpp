@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <troupe/dnn/cudnn/match_reference.hpp>
+#include <troupe/dnn/cudnn/trial/match_reference.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::cudnn {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/cuda/handles.hpp>
-#include <troupe/dnn/cudnn/plan_trial.hpp>
 #include <troupe/dnn/cudnn/status.hpp>
+#include <troupe/dnn/cudnn/trial/plan_trial.hpp>
 #include <troupe/epilogue/numbers.hpp>
 
 namespace troupe::dnn::cudnn {

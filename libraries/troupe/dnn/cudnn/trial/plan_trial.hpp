@@ -9,7 +9,7 @@
 #include <string>
 #include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
-#include <troupe/dnn/cudnn/match_reference.hpp>
+#include <troupe/dnn/cudnn/trial/match_reference.hpp>
 #include <troupe/dnn/steps/fusion_match.hpp>
 #include <vector>
 

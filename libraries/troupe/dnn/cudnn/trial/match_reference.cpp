@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/dnn/cudnn/match_reference.hpp>
+#include <troupe/dnn/cudnn/trial/match_reference.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/epilogue/numbers.hpp>
