@@ -7,6 +7,7 @@
 #include <cstring>
 #include <troupe/base/clock.hpp>
 #include <troupe/dnn/cudnn/cudnn_kernel.hpp>
+#include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
@@ -69,7 +70,7 @@ class called_graph : public raw_graph {
     return pointer(more_.back());
   }
   // The variant pack refers to constants in `v`, which must outlive this object.
-  void add_call(const variant_pack& v, const execution_plan& plan, std::span<void* const> addresses) {
+  void add_call(const variant_pack& v, const cudnn_plan& plan, std::span<void* const> addresses) {
     calls_.push_back({&plan.plan, v.with(plan, addresses, more_memory(v.workspace_of(plan)))});
     must(calls_.back().pack.status(), "cudnnBackendFinalize of a variant pack");
   }
@@ -159,7 +160,7 @@ class fused_in_three final : public called_graph {
     const descriptor whole = s->graph.make_descriptor(library()).value();
     packs_.push_back(std::make_unique<variant_pack>(*s));
     const std::span<void* const> all(addresses.begin(), addresses.size());
-    const auto try_plan = [&](const execution_plan& p) -> result<dnn::cudnn::trial_result> {
+    const auto try_plan = [&](const cudnn_plan& p) -> result<dnn::cudnn::trial_result> {
       const device_memory room = p.workspace != 0 ? make_memory(p.workspace) : device_memory();
       const auto run = [&] {
         return packs_.back()->enqueue(p, library(), all, reinterpret_cast<void*>(room.get())) == CUDNN_STATUS_SUCCESS;
@@ -172,13 +173,13 @@ class fused_in_three final : public called_graph {
       synchronize();
       return dnn::cudnn::trial_result{.microseconds = static_cast<double>(now_ns() - start) / 1e3 / times};
     };
-    auto plan = std::make_unique<execution_plan>(
+    auto plan = std::make_unique<cudnn_plan>(
         choose_engine(library(), whole, {.deterministic = true, .measured = true, .try_plan = try_plan}).value());
     add_call(*packs_.back(), *plan, all);
     plans_.push_back(std::move(plan));
   }
   std::vector<std::unique_ptr<variant_pack>> packs_;
-  std::vector<std::unique_ptr<execution_plan>> plans_;
+  std::vector<std::unique_ptr<cudnn_plan>> plans_;
 };
 
 class cuda_dnn final : public raw_dnn {

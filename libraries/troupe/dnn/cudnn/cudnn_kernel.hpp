@@ -13,7 +13,7 @@ namespace troupe::dnn::cudnn {
 /// A fusion match, and the plan of cuDNN that computes it. kernel_maker makes only kernels of this type.
 class cudnn_kernel final : public vendor_kernel {
  public:
-  cudnn_kernel(candidate s, variant_pack pack, execution_plan plan, lane_handles& handles)
+  cudnn_kernel(candidate s, variant_pack pack, cudnn_plan plan, lane_handles& handles)
       : vendor_kernel(std::move(s.match)),
         pack_(std::move(pack)),
         plan_(std::move(plan)),
@@ -21,7 +21,7 @@ class cudnn_kernel final : public vendor_kernel {
         handles_(handles),
         packs_of_lanes_(handles.lanes()) {}
   const variant_pack& pack() const noexcept { return pack_; }
-  const execution_plan& plan() const noexcept { return plan_; }
+  const cudnn_plan& plan() const noexcept { return plan_; }
 
   bool reads_early() const noexcept override { return reads_early_; }
   result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override {
@@ -33,7 +33,7 @@ class cudnn_kernel final : public vendor_kernel {
 
  private:
   const variant_pack pack_;
-  const execution_plan plan_;
+  const cudnn_plan plan_;
   const bool reads_early_;
   lane_handles& handles_;
   mutable std::vector<recent_packs> packs_of_lanes_;

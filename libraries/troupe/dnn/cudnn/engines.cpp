@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <optional>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/default_stream.hpp>
@@ -92,48 +92,9 @@ std::vector<descriptor> recommended(const descriptor& graph, cudnnBackendHeurMod
 
 }  // namespace
 
-std::string execution_plan::text() const {
-  std::int64_t bytes = 0;
-  if (calls().get_attribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, &bytes,
-                            nullptr) != CUDNN_STATUS_SUCCESS ||
-      bytes <= 0)
-    return {};
-  std::string text(static_cast<std::size_t>(bytes), '\0');
-  if (plan.read<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span(text)) <= 0) return {};
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  return text;
-}
-
-bool execution_plan::reads_early() const {
-  const std::string all = text();
-  const std::string_view name = "\"kernelName\":\"", architecture = "_sm";
-  if (all.find(name) == all.npos) return true;  // the text does not name the kernels
-  for (std::size_t at = all.find(name); at != all.npos; at = all.find(name, at)) {
-    at += name.size();
-    const std::string_view kernel = std::string_view(all).substr(at, all.find('"', at) - at);
-    const std::size_t suffix = kernel.find(architecture);
-    int number = 0;
-    if (suffix == kernel.npos) return true;
-    const char* const digits = kernel.data() + suffix + architecture.size();
-    std::from_chars(digits, kernel.data() + kernel.size(), number);
-    if (number == 0 || number >= 90) return true;
-  }
-  return false;
-}
-
-std::optional<execution_plan> execution_plan::from(cudnnHandle_t on, const std::string& text) {
-  execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
-  out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
-      .set_all<CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION>(std::span<const char>(text))
-      .finalize();
-  if (out.plan.status() != CUDNN_STATUS_SUCCESS) return std::nullopt;
-  out.workspace = static_cast<std::uint64_t>(out.plan.read_number<CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE>());
-  return out;
-}
-
-result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_constraints& constraints) {
+result<cudnn_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, const engine_constraints& constraints) {
   search_failure failure;
-  std::optional<execution_plan> best;
+  std::optional<cudnn_plan> best;
   double best_time = 0;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     for (const descriptor& configuration : recommended(graph, mode, failure)) {
@@ -141,7 +102,7 @@ result<execution_plan> choose_engine(cudnnHandle_t on, const descriptor& graph, 
         failure.note(std::string(reason), false);
         continue;
       }
-      execution_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
+      cudnn_plan out{.plan = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
       out.plan.set<CUDNN_ATTR_EXECUTION_PLAN_HANDLE>(on)
           .set<CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG>(configuration)
           .finalize();

@@ -11,6 +11,7 @@
 #include <troupe/cuda/stream_status.hpp>
 #include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/cudnn/cudnn_kernel.hpp>
+#include <troupe/dnn/cudnn/engines.hpp>
 #include <troupe/dnn/cudnn/functions.hpp>
 #include <troupe/dnn/cudnn/handle.hpp>
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
@@ -62,15 +63,15 @@ class cudnn_kernel_maker final : public kernel_maker {
     for (candidate& s : candidates_of(analysis, node, options)) {
       variant_pack pack(s);
       if (pack.size() > variant_pack::most) continue;
-      if (auto plan = find_execution_plan(analysis, s, pack, options))
+      if (auto plan = find_plan(analysis, s, pack, options))
         return std::make_unique<cudnn_kernel>(std::move(s), std::move(pack), std::move(*plan), handles_);
     }
     return nullptr;
   }
 
   // Returns the plan that an earlier process stored, or a new one; nullopt if cuDNN has no plan.
-  std::optional<execution_plan> find_execution_plan(const graph_analysis& analysis, candidate& s,
-                                                    const variant_pack& pack, const computation_options& options) {
+  std::optional<cudnn_plan> find_plan(const graph_analysis& analysis, candidate& s, const variant_pack& pack,
+                                      const computation_options& options) {
     const std::string key = key_on_disk(s, options);
     if (const auto stored = kept_.find(key)) {
       if (stored->empty()) {
@@ -78,7 +79,7 @@ class cudnn_kernel_maker final : public kernel_maker {
                           "; it is asked again ", kept_.provisional_days, " days after the first attempt"));
         return std::nullopt;
       }
-      if (auto plan = execution_plan::from(planning_.get(), *stored)) {
+      if (auto plan = cudnn_plan::from(planning_.get(), *stored)) {
         s.match.workspace = pack.workspace_of(*plan);
         if (gives_right_results(analysis, s, pack, *plan)) return plan;
       } else {
@@ -106,7 +107,7 @@ class cudnn_kernel_maker final : public kernel_maker {
   // Returns true if a plan that an earlier process tried and stored computes right results here, too, or cannot be
   // tried again for want of memory.
   bool gives_right_results(const graph_analysis& analysis, const candidate& s, const variant_pack& pack,
-                           const execution_plan& plan) {
+                           const cudnn_plan& plan) {
     if (const auto ready = cuda::await_default_stream("dnn"); !ready) {
       remarks_.once(ready.error().text());
       return false;
@@ -122,11 +123,11 @@ class cudnn_kernel_maker final : public kernel_maker {
 
   // Makes a plan. Fails with reaction::unsupported if cuDNN has no plan that computes right results, and will have none
   // later.
-  result<execution_plan> new_plan(const graph_analysis& analysis, candidate& s, const variant_pack& pack,
-                                  const computation_options& options) {
+  result<cudnn_plan> new_plan(const graph_analysis& analysis, candidate& s, const variant_pack& pack,
+                              const computation_options& options) {
     const auto graph = TROUPE_TRY(s.graph.make_descriptor(planning_.get()));
     plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit);
-    const auto try_plan = [&](const execution_plan& plan) -> result<trial_result> {
+    const auto try_plan = [&](const cudnn_plan& plan) -> result<trial_result> {
       s.match.workspace = pack.workspace_of(plan);
       return t.run(s.match, options.choice == choice::measured, [&](std::span<void* const> addresses, void* workspace) {
         return pack.enqueue(plan, planning_.get(), addresses, workspace);

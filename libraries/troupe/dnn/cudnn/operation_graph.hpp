@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <optional>
 #include <troupe/base/dtype.hpp>
-#include <troupe/dnn/cudnn/engines.hpp>
+#include <troupe/dnn/cudnn/backend.hpp>
 #include <troupe/dnn/graph/attributes.hpp>
 #include <troupe/dnn/graph/op.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>

@@ -7,7 +7,8 @@
 #include <span>
 #include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/cudnn/candidate.hpp>
-#include <troupe/dnn/cudnn/engines.hpp>
+#include <troupe/dnn/cudnn/cudnn_plan.hpp>
+#include <troupe/dnn/cudnn/functions.hpp>
 #include <utility>
 #include <vector>
 
@@ -22,13 +23,13 @@ class variant_pack {
     ids_.insert(ids_.end(), s.graph.constant_names().begin(), s.graph.constant_names().end());
   }
   /// Returns the bytes of workspace that a plan needs, including its scratch memory.
-  std::uint64_t workspace_of(const execution_plan& plan) const noexcept {
+  std::uint64_t workspace_of(const cudnn_plan& plan) const noexcept {
     std::uint64_t out = scratch_.empty() ? plan.workspace : round_up(plan.workspace, 256);
     for (const std::uint64_t bytes : scratch_) out += round_up(bytes, 256);
     return out;
   }
   /// Returns cuDNN's descriptor for these addresses. The descriptor refers to the constants in this object.
-  descriptor with(const execution_plan& plan, std::span<void* const> addresses, void* workspace) const {
+  descriptor with(const cudnn_plan& plan, std::span<void* const> addresses, void* workspace) const {
     std::array<void*, most> all{};
     std::size_t n = 0;
     for (void* const a : addresses) all[n++] = a;
@@ -45,7 +46,7 @@ class variant_pack {
         .finalize();
     return pack;
   }
-  cudnnStatus_t enqueue(const execution_plan& plan, cudnnHandle_t handle, std::span<void* const> addresses,
+  cudnnStatus_t enqueue(const cudnn_plan& plan, cudnnHandle_t handle, std::span<void* const> addresses,
                         void* workspace) const {
     const descriptor pack = with(plan, addresses, workspace);
     return pack.status() != CUDNN_STATUS_SUCCESS ? pack.status() : calls().execute(handle, plan.plan.get(), pack.get());
@@ -65,7 +66,7 @@ class variant_pack {
 class recent_packs {
  public:
   /// Returns the descriptor that `of.with` makes for these addresses, if possible one that was made before.
-  const descriptor& find(const variant_pack& of, const execution_plan& plan, std::span<void* const> addresses,
+  const descriptor& find(const variant_pack& of, const cudnn_plan& plan, std::span<void* const> addresses,
                          void* workspace) {
     for (const entry& k : all_)
       if (k.workspace == workspace && std::ranges::equal(k.addresses, addresses) &&
