@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <troupe/dnn/onednn/convolution.hpp>
 #include <troupe/dnn/onednn/convolution_matches.hpp>
+#include <troupe/dnn/onednn/convolution_primitives.hpp>
 #include <troupe/dnn/onednn/costs.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
@@ -41,24 +41,24 @@ image_layout common(image_layout a, image_layout b) noexcept {
 // Returns oneDNN's function that computes an elementwise function as it is defined; nullopt if oneDNN has none. relu
 // becomes elu with factor 0, because oneDNN's relu turns NaN into 0. oneDNN's softplus and exponential differ from the
 // definition.
-std::optional<convolution::function> function_of(epilogue::op f) noexcept {
+std::optional<convolution_to_build::function> function_of(epilogue::op f) noexcept {
   switch (f) {
     case epilogue::op::relu:
-      return convolution::function{dnnl_eltwise_elu};
+      return convolution_to_build::function{dnnl_eltwise_elu};
     case epilogue::op::absolute:
-      return convolution::function{dnnl_eltwise_abs};
+      return convolution_to_build::function{dnnl_eltwise_abs};
     case epilogue::op::gelu:
-      return convolution::function{dnnl_eltwise_gelu_erf};
+      return convolution_to_build::function{dnnl_eltwise_gelu_erf};
     case epilogue::op::gelu_tanh:
-      return convolution::function{dnnl_eltwise_gelu_tanh};
+      return convolution_to_build::function{dnnl_eltwise_gelu_tanh};
     case epilogue::op::silu:
-      return convolution::function{dnnl_eltwise_swish, 1};
+      return convolution_to_build::function{dnnl_eltwise_swish, 1};
     case epilogue::op::tanh:
-      return convolution::function{dnnl_eltwise_tanh};
+      return convolution_to_build::function{dnnl_eltwise_tanh};
     case epilogue::op::sigmoid:
-      return convolution::function{dnnl_eltwise_logistic};
+      return convolution_to_build::function{dnnl_eltwise_logistic};
     case epilogue::op::hard_swish:
-      return convolution::function{dnnl_eltwise_hardswish};
+      return convolution_to_build::function{dnnl_eltwise_hardswish};
     default:
       return std::nullopt;
   }
@@ -178,26 +178,26 @@ class convolution_finder {
       if (s.where == encoded_tensor::place::number || !is_float(s.type) || s.shape.rank < 3 || s.shape.rank > 5)
         return std::nullopt;
     }
-    using enum convolution::strategy;
-    std::array<convolution::strategy, 3> strategies{channels_last, library_choice, products};
+    using enum convolution_to_build::strategy;
+    std::array<convolution_to_build::strategy, 3> strategies{channels_last, library_choice, products};
     const convolution_cost cost = cost_of(find_chain(node, most_functions_of(node, channels_last)));
     std::sort(strategies.begin(), strategies.end(),
               [&](auto a, auto b) { return cost.of_onednn(a) < cost.of_onednn(b); });
-    for (const convolution::strategy strategy : strategies) {
+    for (const convolution_to_build::strategy strategy : strategies) {
       if (!cost.allows(strategy) || (!options_.ignore_costs && cost.of_onednn(strategy) >= cost.of_own_loops()))
         continue;
       if (auto out = find_with(node, strategy)) return out;
     }
     return std::nullopt;
   }
-  std::size_t most_functions_of(std::size_t node, convolution::strategy strategy) const noexcept {
+  std::size_t most_functions_of(std::size_t node, convolution_to_build::strategy strategy) const noexcept {
     constexpr std::size_t most = 5, bias_alone = 1;
     if (graph_.nodes()[node].what != op::convolution) return 0;
-    return strategy == convolution::strategy::products ? bias_alone : most;
+    return strategy == convolution_to_build::strategy::products ? bias_alone : most;
   }
   // Returns the match with as many of the following functions as oneDNN accepts; nullopt if it does not accept the
   // convolution without functions.
-  std::optional<convolution_match> find_with(std::size_t node, convolution::strategy strategy) const {
+  std::optional<convolution_match> find_with(std::size_t node, convolution_to_build::strategy strategy) const {
     for (std::size_t functions = most_functions_of(node, strategy);; --functions) {
       const fused_chain c = find_chain(node, functions);
       if (auto out = make_match(c, strategy)) return out;
@@ -225,19 +225,19 @@ class convolution_finder {
             .is_wide = is_wide_};
   }
 
-  std::optional<convolution_match> make_match(const fused_chain& c, convolution::strategy strategy) const {
+  std::optional<convolution_match> make_match(const fused_chain& c, convolution_to_build::strategy strategy) const {
     const encoded_node& n = graph_.nodes()[c.begin];
     const roles r = roles_of(n);
     const convolution_cost cost = cost_of(c);
     const auto is_channels_last = [strategy](image_layout l) {
       return l == image_layout::channels_last ||
-             (l == image_layout::any && strategy == convolution::strategy::channels_last);
+             (l == image_layout::any && strategy == convolution_to_build::strategy::channels_last);
     };
-    convolution what = cost.estimated;
+    convolution_to_build what = cost.estimated;
     what.image = with_dense_strides(what.image, is_channels_last(cost.layout_of_image));
     what.filters = with_dense_strides(what.filters, layout_of_filters(r, c) == image_layout::channels_last);
     what.result = with_dense_strides(what.result, is_channels_last(cost.layout_of_result));
-    what.chosen = strategy;
+    what.strategy_used = strategy;
     fusion_match out;
     const auto add_input = [&](std::uint16_t t, const tensor_shape& shape) {
       out.inputs.push_back({t, dtype::f32, shape});
@@ -273,7 +273,8 @@ class convolution_finder {
   }
 
   // Adds the function of node `n` to `to`. Returns the function's other input, if it has one.
-  std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t previous, convolution& to) const {
+  std::optional<std::uint16_t> add_function(const encoded_node& n, std::uint16_t previous,
+                                            convolution_to_build& to) const {
     const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
     if (n.input_count == 1) {
       to.functions.push_back(*function_of(f));

@@ -7,7 +7,7 @@
 namespace troupe::dnn::onednn {
 namespace {
 
-using strategy = convolution::strategy;
+using strategy = convolution_to_build::strategy;
 
 // A coefficient for each of the three operations: the convolution, its data gradient, and its weight gradient.
 struct per_operation {
@@ -18,7 +18,7 @@ struct per_operation {
 };
 
 double bytes_of(const tensor_shape& s) noexcept { return 4.0 * static_cast<double>(elements_of(s)); }
-double flops_of(const convolution& c) noexcept {
+double flops_of(const convolution_to_build& c) noexcept {
   return 2.0 * static_cast<double>(elements_of(c.result)) * static_cast<double>(elements_of(c.filters)) /
          static_cast<double>(c.filters.extents[0]);
 }
@@ -30,14 +30,14 @@ double reordered_bytes(const convolution_cost& c, image_layout needed) noexcept 
 }
 
 // Returns true if filters have spatial extents of 1.
-bool has_unit_filters(const convolution& c) noexcept {
+bool has_unit_filters(const convolution_to_build& c) noexcept {
   for (std::size_t i = 2; i < c.filters.rank; ++i)
     if (c.filters.extents[i] != 1) return false;
   return true;
 }
 // Returns true if the convolution is a product of matrices: filters have spatial extents of 1, and each element of the
 // image is read at one position.
-bool is_product(const convolution& c) noexcept {
+bool is_product(const convolution_to_build& c) noexcept {
   for (std::size_t i = 2; i < c.image.rank; ++i)
     if (c.image.extents[i] != c.result.extents[i] || c.attributes.slides[i - 2].padding_before != 0) return false;
   return has_unit_filters(c);
@@ -45,7 +45,7 @@ bool is_product(const convolution& c) noexcept {
 
 // Returns the time of computing each image as a product of matrices. `per_gathered_byte` is the time for each byte of
 // the window matrix. Filters are packed again for each image.
-double time_of_products(const convolution& c, double per_flop, double per_gathered_byte,
+double time_of_products(const convolution_to_build& c, double per_flop, double per_gathered_byte,
                         double per_filter_byte) noexcept {
   double out = per_flop * flops_of(c) + per_filter_byte * bytes_of(c.filters) * static_cast<double>(c.image.extents[0]);
   if (!is_product(c))
@@ -62,7 +62,7 @@ constexpr double per_reordered_byte = 0.2;
 }  // namespace
 
 double convolution_cost::of_own_loops() const noexcept {
-  const convolution& c = estimated;
+  const convolution_to_build& c = estimated;
   const double other_time = 0.45 * reordered_bytes(*this, image_layout::channels_first) + time_of_functions(*this);
   const double flops = flops_of(c);
   if (c.image.extents[1] == c.attributes.groups) {
@@ -84,7 +84,7 @@ double convolution_cost::of_own_loops() const noexcept {
 }
 
 double convolution_cost::of_onednn(strategy s) const noexcept {
-  const convolution& c = estimated;
+  const convolution_to_build& c = estimated;
   if (s == strategy::products) {
     constexpr per_operation per_flop{0.0091, 0.0093, 0.0105}, per_gathered_byte{0.35, 0.18, 0.7},
         per_filter_byte{0.03, 0.15, 0.08}, per_unit_filter_byte{0.11, 0.2, 0.04};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/onednn/convolution.hpp>
+#include <troupe/dnn/onednn/convolution_primitives.hpp>
 
 namespace troupe::dnn::onednn {
 
@@ -12,7 +12,7 @@ enum class image_layout : std::uint8_t { any, channels_first, channels_last };
 /// A convolution or one of its gradients, whose time is estimated for each strategy. Times are in nanoseconds on one
 /// core.
 struct convolution_cost {
-  convolution estimated;  ///< the tensors' strides, `chosen`, `has_bias` and `functions` are not used
+  convolution_to_build estimated;  ///< the tensors' strides, `strategy_used`, `has_bias` and `functions` are not used
   image_layout layout_of_image = image_layout::any, layout_of_result = image_layout::any;
   bool has_functions = false;  ///< true if elementwise functions follow the convolution
   bool is_wide = false;        ///< true if the processor has AVX-512
@@ -20,9 +20,9 @@ struct convolution_cost {
   /// Returns the time with our loops and OpenBLAS.
   double of_own_loops() const noexcept;
   /// Returns the time with oneDNN.
-  double of_onednn(convolution::strategy strategy) const noexcept;
+  double of_onednn(convolution_to_build::strategy strategy) const noexcept;
   /// Returns true if oneDNN may be used with this strategy.
-  bool allows(convolution::strategy strategy) const noexcept;
+  bool allows(convolution_to_build::strategy strategy) const noexcept;
 };
 
 }  // namespace troupe::dnn::onednn

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string_view>
-#include <troupe/dnn/onednn/convolution.hpp>
+#include <troupe/dnn/onednn/convolution_primitives.hpp>
 #include <troupe/dnn/steps/graph_analysis.hpp>
 
 namespace troupe::dnn::onednn {
@@ -43,7 +43,7 @@ layout layout_of_channels(const tensor_shape& image) {
 
 class convolution_builder {
  public:
-  convolution_builder(dnnl_engine_t on, const convolution& c)
+  convolution_builder(dnnl_engine_t on, const convolution_to_build& c)
       : on_(on),
         c_(c),
         image_(layout_of(c.image)),
@@ -68,15 +68,15 @@ class convolution_builder {
   }
 
  private:
-  using strategy = convolution::strategy;
+  using strategy = convolution_to_build::strategy;
 
   layout computed(const layout& stored, const tensor_shape& s) const {
-    return c_.chosen == strategy::library_choice
+    return c_.strategy_used == strategy::library_choice
                ? any(stored)
-               : layout_of(with_dense_strides(s, c_.chosen == strategy::channels_last));
+               : layout_of(with_dense_strides(s, c_.strategy_used == strategy::channels_last));
   }
   layout computed_filters() const {
-    return c_.chosen == strategy::products
+    return c_.strategy_used == strategy::products
                ? layout_of_filters(with_dense_strides(c_.filters, false), c_.attributes.groups)
                : any(filters_);
   }
@@ -174,7 +174,7 @@ class convolution_builder {
     if (calls().create_functions(&made) != dnnl_success) return {};
     const post_operations all(made);
     const layout channels = layout_of_channels(c_.result);
-    for (const convolution::function& f : c_.functions) {
+    for (const convolution_to_build::function& f : c_.functions) {
       const dnnl_status_t status = f.has_other ? calls().append_binary(made, f.kind, &channels)
                                                : calls().append_function(made, 1, f.kind, f.alpha, 0);
       if (status != dnnl_success) return {};
@@ -191,19 +191,19 @@ class convolution_builder {
     const char* text = nullptr;
     if (calls().query(d.get(), dnnl_query_impl_info_str, 0, &text) != dnnl_success || text == nullptr) return false;
     const std::string_view name(text);
-    if (c_.chosen == strategy::products) return name.find("gemm:jit") != name.npos && c_.functions.empty();
+    if (c_.strategy_used == strategy::products) return name.find("gemm:jit") != name.npos && c_.functions.empty();
     return name.find("ref") == name.npos && name.find("gemm") == name.npos;
   }
 
   const dnnl_engine_t on_;
-  const convolution& c_;
+  const convolution_to_build& c_;
   const layout image_, filters_, result_;
   sizes stride_{}, dilation_{}, padding_before_{}, padding_after_{};
 };
 
 }  // namespace
 
-std::optional<primitive_list> make_primitive_list(dnnl_engine_t on, const convolution& c) {
+std::optional<primitive_list> make_primitive_list(dnnl_engine_t on, const convolution_to_build& c) {
   return convolution_builder(on, c).build();
 }
 

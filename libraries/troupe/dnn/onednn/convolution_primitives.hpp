@@ -11,7 +11,7 @@
 namespace troupe::dnn::onednn {
 
 /// A convolution in f32, or one of its gradients, and functions that are applied to the result.
-struct convolution {
+struct convolution_to_build {
   /// A function of the result x: x * other, x + other, or an elementwise function of x.
   struct function {
     dnnl_alg_kind_t kind{};
@@ -25,13 +25,13 @@ struct convolution {
   op what{};
   convolution_attributes attributes{};
   tensor_shape image, filters, result;  ///< with the strides in which they are stored
-  strategy chosen = strategy::channels_last;
+  strategy strategy_used = strategy::channels_last;
   bool has_bias = false;  ///< true if the argument after the node's inputs is a bias: one element for each channel
   std::vector<function> functions = {};
 };
 
 /// Returns the primitives that compute the convolution. Their arguments are the inputs of the node, the bias, the other
 /// inputs of functions, and the output. Returns nullopt if oneDNN has no fast implementation.
-std::optional<primitive_list> make_primitive_list(dnnl_engine_t on, const convolution& c);
+std::optional<primitive_list> make_primitive_list(dnnl_engine_t on, const convolution_to_build& c);
 
 }  // namespace troupe::dnn::onednn
