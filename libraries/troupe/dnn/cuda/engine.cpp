@@ -24,9 +24,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-struct plan_with_kernels : cuda_plan {
-  generated::source elementwise = {};  // which generated kernel computes each step
-  std::shared_ptr<const generated::generated_kernels> kernels = {};
+struct plan_with_generated_kernels : cuda_plan {
+  generated::source generated_source = {};  // which generated kernel computes each step
+  std::shared_ptr<const generated::generated_kernels> generated = {};
   // After a temporary failure of cuDNN, the graph is planned again up to most_attempts times.
   int attempts = 0;
   steady_clock::time_point next_attempt = steady_clock::time_point::max();
@@ -69,15 +69,16 @@ class cuda_dnn {
       auto made = TROUPE_TRY(of_lane->take(c, "dnn", plan->bytes));
       scratch.emplace(std::move(made));
     }
-    const launch_context w{kernels_,    g, scratch ? scratch->address() : 0, *plan, static_cast<CUstream>(c.stream),
-                           most_blocks_};
-    const std::vector<CUkernel>* const kernels = plan->kernels != nullptr ? plan->kernels->kernels() : nullptr;
+    const launch_context w{
+        built_in_kernels_, g, scratch ? scratch->address() : 0, *plan, static_cast<CUstream>(c.stream), most_blocks_};
+    const std::vector<CUkernel>* const kernels = plan->generated != nullptr ? plan->generated->kernels() : nullptr;
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const auto& step = plan->steps[i];
       if (const auto* matched = std::get_if<fused_step>(&step))
         TROUPE_TRY(enqueue_fused_step(*matched, *plan, w, c));
       else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
-        TROUPE_TRY(enqueue_elementwise(*elements, plan->elementwise, plan->elementwise.of_steps[i], kernels, w));
+        TROUPE_TRY(
+            enqueue_elementwise(*elements, plan->generated_source, plan->generated_source.of_steps[i], kernels, w));
       else
         TROUPE_TRY(enqueue(std::get<operator_step>(step), w));
     }
@@ -86,7 +87,7 @@ class cuda_dnn {
 
   result<std::uint64_t> run(const prepare& r, call&) {
     const auto plan = TROUPE_TRY(find_plan(r.request, prepare::request_name));
-    if (plan->kernels != nullptr) (*compiler_)->wait_for(*plan->kernels);
+    if (plan->generated != nullptr) (*compiler_)->wait_for(*plan->generated);
     return plan->bytes;
   }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
@@ -97,30 +98,30 @@ class cuda_dnn {
   cuda_dnn(cuda::per_lane<cuda::kept_scratch> lane_scratch, cuda::kernel_set kernels, int multiprocessors,
            optional_maker cudnn, optional_compiler compiler)
       : lane_scratch_(std::move(lane_scratch)),
-        kernels_(std::move(kernels)),
+        built_in_kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         cudnn_(std::move(cudnn)),
         compiler_(std::move(compiler)) {}
 
-  result<std::shared_ptr<plan_with_kernels>> find_plan(const computation& r, std::string_view name) {
+  result<std::shared_ptr<plan_with_generated_kernels>> find_plan(const computation& r, std::string_view name) {
     if (!cudnn_)
-      return plans_.find(r, name, [&](const graph_kind& kind) -> result<plan_with_kernels> {
+      return plans_.find(r, name, [&](const graph_kind& kind) -> result<plan_with_generated_kernels> {
         return with_generated_kernels(plan_without_cudnn(kind), kind.graph());
       });
     // A plan is outdated if cuDNN failed temporarily when it was made, and the time of the next attempt has come.
     return plans_.find(
         r, name,
-        [&](const graph_kind& kind, const plan_with_kernels* before) -> result<plan_with_kernels> {
+        [&](const graph_kind& kind, const plan_with_generated_kernels* before) -> result<plan_with_generated_kernels> {
           return plan_with_cudnn(kind, before == nullptr ? 1 : before->attempts + 1);
         },
-        [](const plan_with_kernels& p) { return p.next_attempt <= steady_clock::now(); });
+        [](const plan_with_generated_kernels& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  plan_with_kernels plan_with_cudnn(const graph_kind& kind, int attempts) {
+  plan_with_generated_kernels plan_with_cudnn(const graph_kind& kind, int attempts) {
     graph_analysis analysis = analysis_of(kind.graph());
     auto made = (*cudnn_)->make_kernels(analysis, kind.options());
     cuda_plan plan = make_cuda_plan(std::move(made.vendor_kernels), analysis);
     // A plan that needs too much workspace with cuDNN may fit without it.
-    plan_with_kernels out = with_generated_kernels(
+    plan_with_generated_kernels out = with_generated_kernels(
         plan.bytes > kind.options().workspace ? plan_without_cudnn(kind) : std::move(plan), kind.graph());
     out.attempts = attempts;
     if (!made.is_final) out.next_attempt = next_attempt_after(attempts);
@@ -133,13 +134,13 @@ class cuda_dnn {
     static_cast<step_list&>(plain) = steps_of(kind.graph(), limits_of_kernels);
     return plain;
   }
-  plan_with_kernels with_generated_kernels(cuda_plan of, const encoded_graph& g) {
-    plan_with_kernels p{std::move(of)};
-    p.elementwise.of_steps.resize(p.steps.size(), generated::source::none);
+  plan_with_generated_kernels with_generated_kernels(cuda_plan of, const encoded_graph& g) {
+    plan_with_generated_kernels p{std::move(of)};
+    p.generated_source.of_steps.resize(p.steps.size(), generated::source::none);
     if (!compiler_) return p;
-    p.elementwise = generated::source_of(p, aligned_memory_of(g));
-    p.kernels = (*compiler_)->request_compilation(p.elementwise);
-    p.elementwise.text = {};
+    p.generated_source = generated::source_of(p, aligned_memory_of(g));
+    p.generated = (*compiler_)->request_compilation(p.generated_source);
+    p.generated_source.text = {};
     return p;
   }
 
@@ -162,11 +163,11 @@ class cuda_dnn {
   }
 
   cuda::per_lane<cuda::kept_scratch> lane_scratch_;
-  cuda::kernel_set kernels_;
+  cuda::kernel_set built_in_kernels_;
   std::int64_t most_blocks_;
   optional_maker cudnn_;
   optional_compiler compiler_;
-  step_plans<plan_with_kernels> plans_{"the CUDA engine", memory_alignment};
+  step_plans<plan_with_generated_kernels> plans_{"the CUDA engine", memory_alignment};
 };
 
 }  // namespace
