@@ -15,8 +15,8 @@
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/generated/kernel_compiler.hpp>
+#include <troupe/dnn/steps/plan_cache.hpp>
 #include <troupe/dnn/steps/planner.hpp>
-#include <troupe/dnn/steps/step_plans.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::dnn {
@@ -105,11 +105,11 @@ class cuda_dnn {
 
   result<std::shared_ptr<plan_with_generated_kernels>> find_plan(const computation& r, std::string_view name) {
     if (!cudnn_)
-      return plans_.find(r, name, [&](const graph_kind& kind) -> result<plan_with_generated_kernels> {
+      return plans_.find_or_make(r, name, [&](const graph_kind& kind) -> result<plan_with_generated_kernels> {
         return with_generated_kernels(plan_without_cudnn(kind), kind.graph());
       });
     // A plan is outdated if cuDNN failed temporarily when it was made, and the time of the next attempt has come.
-    return plans_.find(
+    return plans_.find_or_make(
         r, name,
         [&](const graph_kind& kind, const plan_with_generated_kernels* before) -> result<plan_with_generated_kernels> {
           return plan_with_cudnn(kind, before == nullptr ? 1 : before->attempts + 1);
@@ -167,7 +167,7 @@ class cuda_dnn {
   std::int64_t most_blocks_;
   optional_maker cudnn_;
   optional_compiler compiler_;
-  step_plans<plan_with_generated_kernels> plans_{"the CUDA engine", memory_alignment};
+  plan_cache<plan_with_generated_kernels> plans_{"the CUDA engine", memory_alignment};
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
 #include <troupe/dnn/host/scratch_pool.hpp>
-#include <troupe/dnn/steps/step_plans.hpp>
+#include <troupe/dnn/steps/plan_cache.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
 
@@ -50,7 +50,7 @@ class host_dnn {
  private:
   result<std::shared_ptr<host::host_plan>> find_plan(const computation& r, std::string_view name) {
     onednn::kernel_maker* const onednn = onednn_ ? onednn_->get() : nullptr;
-    return plans_.find(r, name, [&](const graph_kind& kind) {
+    return plans_.find_or_make(r, name, [&](const graph_kind& kind) {
       return host::make_host_plan(kind.graph(), onednn, kind.options().workspace);
     });
   }
@@ -61,7 +61,7 @@ class host_dnn {
   const result<std::unique_ptr<onednn::kernel_maker>> onednn_ = onednn::kernel_maker::open(team_.threads());
   const std::string version_ =
       onednn_ ? cat(openblas_get_config(), "; ", (*onednn_)->version()) : openblas_get_config();
-  step_plans<host::host_plan> plans_{"the host engine"};
+  plan_cache<host::host_plan> plans_{"the host engine"};
 };
 
 }  // namespace

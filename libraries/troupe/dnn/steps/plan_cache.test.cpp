@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/requests/computation.hpp>
-#include <troupe/dnn/steps/step_plans.hpp>
+#include <troupe/dnn/steps/plan_cache.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 
 namespace troupe::dnn {
@@ -21,7 +21,7 @@ struct step_plan_cache : ::testing::Test {
   // Finds the plan and returns its number, or 0 on failure. A plan with a number below `outdated_before` is outdated.
   int find(int outdated_before = 0, std::uint64_t bytes = 0) {
     const computation r{.graph = graph(e.encode(), e.bytes()), .options = {.workspace = workspace}};
-    const auto plan = plans.find(
+    const auto plan = plans.find_or_make(
         r, prepare::request_name,
         [&](const graph_kind&, const counted_plan* before) -> result<counted_plan> {
           counted_plan p;
@@ -37,7 +37,7 @@ struct step_plan_cache : ::testing::Test {
   double written[2] = {};
   std::uint64_t workspace = 100;
   std::string refusal;
-  step_plans<counted_plan> plans{"an engine"};
+  plan_cache<counted_plan> plans{"an engine"};
 };
 
 TEST_F(step_plan_cache, an_outdated_plan_is_replaced_once) {

@@ -17,18 +17,18 @@ namespace troupe::dnn {
 
 /// A cache of an engine's plans. `Plan` is step_list or derives from it. Thread-safe.
 template <class Plan = step_list>
-class step_plans {
+class plan_cache {
  public:
   /// `engine` names the engine in errors, for example "the host engine". Plans depend on which memory begins at a
   /// multiple of `alignment` bytes.
-  explicit step_plans(std::string_view engine, std::uint64_t alignment = 1) : engine_(engine), alignment_(alignment) {}
+  explicit plan_cache(std::string_view engine, std::uint64_t alignment = 1) : engine_(engine), alignment_(alignment) {}
 
   /// Returns the plan of a computation; its key is what `write_key` writes. If there is no plan, calls
   /// `make(kind, nullptr)`, which returns a result<Plan>. If `is_outdated(plan)`, replaces the plan by
   /// `make(kind, &plan)`. Errors name the request `name`: the computation, or its preparation.
   template <class Make, class IsOutdated>
-  result<std::shared_ptr<Plan>> find(const computation& r, std::string_view name, Make&& make,
-                                     IsOutdated&& is_outdated) {
+  result<std::shared_ptr<Plan>> find_or_make(const computation& r, std::string_view name, Make&& make,
+                                             IsOutdated&& is_outdated) {
     if (r.graph.encoded().empty()) return damaged("dnn", cat(name, ": the graph"));
     thread_local std::string key;  // reused, so that requests do not allocate
     write_key(key, r, alignment_);
@@ -52,8 +52,8 @@ class step_plans {
   }
   /// Returns the plan of a computation, for plans that are never outdated. `make(kind)` returns a result<Plan>.
   template <class Make>
-  result<std::shared_ptr<Plan>> find(const computation& r, std::string_view name, Make&& make) {
-    return find(
+  result<std::shared_ptr<Plan>> find_or_make(const computation& r, std::string_view name, Make&& make) {
+    return find_or_make(
         r, name, [&](const graph_kind& kind, const Plan*) { return make(kind); }, [](const Plan&) { return false; });
   }
   plan::statistics count() const { return plans_.count(); }
