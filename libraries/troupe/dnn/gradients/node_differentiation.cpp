@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/reductions/reductions.hpp>
 

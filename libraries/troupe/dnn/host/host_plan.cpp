@@ -5,8 +5,8 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/host/operations/elementwise.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 
 namespace troupe::dnn::host {

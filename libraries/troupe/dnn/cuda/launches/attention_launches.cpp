@@ -5,8 +5,8 @@
 #include <troupe/dnn/cuda/kernels/attention_arguments.hpp>
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
+#include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
-#include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/steps/attention_steps.hpp>
 

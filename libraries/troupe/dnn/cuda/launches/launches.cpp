@@ -4,9 +4,9 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
 #include <troupe/dnn/cuda/launches/elementwise_arguments.hpp>
+#include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
-#include <troupe/dnn/cuda/launches/operations.hpp>
 
 namespace troupe::dnn {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/cuda/kernels/kernel_image_arguments.hpp>
+#include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
-#include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/windows/geometry.hpp>
 

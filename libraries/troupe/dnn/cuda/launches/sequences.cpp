@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_sequence_arguments.hpp>
+#include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
-#include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>

@@ -5,8 +5,8 @@
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/launches/attention_decoding.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
+#include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
-#include <troupe/dnn/cuda/launches/operations.hpp>
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
 #include <troupe/dnn/cuda/launches/stored_type_columns.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>

@@ -4,7 +4,7 @@
 // as in decoding, several threads share the keys of each tile, and their results are combined.
 #include <cmath>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 
 namespace troupe::dnn::host {

@@ -4,7 +4,7 @@
 // their queries for dk and dv. Thus each sum has a fixed order, and no two threads add to the same element.
 #include <map>
 #include <troupe/dnn/host/operations/attention_tiles.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <tuple>
 

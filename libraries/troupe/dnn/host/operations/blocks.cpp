@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 #include <troupe/base/processor/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/blocks/block_scaling.hpp>
 #include <type_traits>

@@ -4,7 +4,7 @@
 // matrix.
 #include <algorithm>
 #include <memory>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/host/row_products.hpp>
 #include <troupe/dnn/steps/convolution_steps.hpp>
 #include <troupe/windows/panels.hpp>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/host/sums.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>

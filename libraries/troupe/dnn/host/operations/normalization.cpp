@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/host/sums.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/steps/geometry.hpp>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <troupe/base/processor/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <vector>
 

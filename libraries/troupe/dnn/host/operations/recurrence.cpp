@@ -3,7 +3,7 @@
 // Recurrences and their gradients. Products that do not depend on the previous step are computed for all steps at once.
 #include <algorithm>
 #include <troupe/dnn/host/operations/cells.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/host/small_products.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/steps/step_workspace.hpp>

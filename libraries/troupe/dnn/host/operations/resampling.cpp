@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <troupe/base/processor/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/resampling/sampling.hpp>
 #include <troupe/windows/geometry.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/processor/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/epilogue/host/runs.hpp>
 #include <vector>

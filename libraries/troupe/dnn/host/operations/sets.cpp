@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <troupe/base/processor/for_each_processor.hpp>
-#include <troupe/dnn/host/operations/operations.hpp>
+#include <troupe/dnn/host/operations/compute_functions.hpp>
 #include <troupe/dnn/host/row_products.hpp>
 #include <troupe/dnn/host/sums.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>

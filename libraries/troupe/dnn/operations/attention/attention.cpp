@@ -9,7 +9,7 @@
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/attention/attention.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/requests/request_builder.hpp>
 

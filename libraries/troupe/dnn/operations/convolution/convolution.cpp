@@ -5,7 +5,7 @@
 #include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/convolution/convolution.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/requests/request_builder.hpp>
 #include <troupe/windows/check.hpp>

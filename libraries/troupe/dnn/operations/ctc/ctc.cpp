@@ -5,7 +5,7 @@
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
 #include <troupe/dnn/operations/ctc/ctc.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 #include <troupe/dnn/requests/request_builder.hpp>

@@ -11,7 +11,7 @@
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 
 namespace troupe::dnn {
 namespace {

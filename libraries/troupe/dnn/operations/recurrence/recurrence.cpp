@@ -5,7 +5,7 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/recurrence/attributes.hpp>
 #include <troupe/dnn/operations/recurrence/layout.hpp>
 #include <troupe/dnn/operations/recurrence/recurrence.hpp>

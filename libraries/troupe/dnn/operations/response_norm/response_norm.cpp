@@ -6,7 +6,7 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/response_norm.hpp>
 #include <troupe/dnn/requests/request_builder.hpp>

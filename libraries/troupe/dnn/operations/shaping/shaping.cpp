@@ -5,7 +5,7 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
-#include <troupe/dnn/operations/operations.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/operations/shaping/shaping.hpp>
