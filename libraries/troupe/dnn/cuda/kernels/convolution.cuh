@@ -13,7 +13,7 @@ template <class N>
 __device__ void convolution(const kernel_arguments::convolution_arguments& r) {
   const i64 positions = count_of(r.out), inside = count_of(r.in), window_size = count_of(r.window),
             filter_count = r.groups * r.outputs;
-  const N *const x = static_cast<const N*>(r.a), *const filters = static_cast<const N*>(r.b);
+  const N *const x = static_cast<const N*>(r.first), *const filters = static_cast<const N*>(r.second);
   for (i64 n = first_of_thread(); n < r.images * filter_count * positions; n += all_threads()) {
     const i64 plane = n / positions, k = plane % filter_count;
     const position3 position = position3_of(n % positions, r.out);
@@ -25,7 +25,7 @@ __device__ void convolution(const kernel_arguments::convolution_arguments& r) {
       for (i64 c = 0; c < r.channels; ++c)
         sum = multiply_add(x[(first + c) * inside + at], filters[(k * r.channels + c) * window_size + f], sum);
     }
-    static_cast<N*>(r.to)[n] = sum;
+    static_cast<N*>(r.computed)[n] = sum;
   }
 }
 
@@ -33,7 +33,7 @@ template <class N>
 __device__ void convolution_data_gradient(const kernel_arguments::convolution_arguments& r) {
   const i64 positions = count_of(r.out), inside = count_of(r.in), window_size = count_of(r.window),
             image_channels = r.groups * r.channels;
-  const N *const dy = static_cast<const N*>(r.a), *const filters = static_cast<const N*>(r.b);
+  const N *const dy = static_cast<const N*>(r.first), *const filters = static_cast<const N*>(r.second);
   for (i64 n = first_of_thread(); n < r.images * image_channels * inside; n += all_threads()) {
     const i64 plane = n / inside, c = plane % image_channels % r.channels, group = plane % image_channels / r.channels;
     const position3 image = position3_of(n % inside, r.in);
@@ -46,7 +46,7 @@ __device__ void convolution_data_gradient(const kernel_arguments::convolution_ar
         sum = multiply_add(dy[(first + k) * positions + at],
                            filters[((group * r.outputs + k) * r.channels + c) * window_size + f], sum);
     }
-    static_cast<N*>(r.to)[n] = sum;
+    static_cast<N*>(r.computed)[n] = sum;
   }
 }
 
@@ -54,7 +54,7 @@ template <class N>
 __device__ void convolution_weight_gradient(const kernel_arguments::convolution_arguments& r) {
   const i64 positions = count_of(r.out), inside = count_of(r.in), window_size = count_of(r.window),
             filter_count = r.groups * r.outputs;
-  const N *const dy = static_cast<const N*>(r.a), *const x = static_cast<const N*>(r.b);
+  const N *const dy = static_cast<const N*>(r.first), *const x = static_cast<const N*>(r.second);
   for (i64 n = blockIdx.x; n < filter_count * r.channels * window_size; n += gridDim.x) {
     const i64 k = n / (r.channels * window_size), c = n / window_size % r.channels;
     const position3 f = position3_of(n % window_size, r.window);
@@ -68,7 +68,7 @@ __device__ void convolution_weight_gradient(const kernel_arguments::convolution_
             static_cast<double>(x[((image * r.groups + k / r.outputs) * r.channels + c) * inside + at]), mine);
     }
     const double sum = combine_threads(mine, [](double a, double b) { return a + b; });
-    if (threadIdx.x == 0) static_cast<N*>(r.to)[n] = static_cast<N>(sum);
+    if (threadIdx.x == 0) static_cast<N*>(r.computed)[n] = static_cast<N>(sum);
   }
 }
 

@@ -81,8 +81,8 @@ struct normalization_gradient_arguments {
 };
 
 struct convolution_arguments : windows::convolution_geometry {
-  const void *a, *b;  ///< x and filters; for the gradients, dy and filters, or dy and x
-  void* to;
+  const void *first, *second;  ///< x and filters; for the gradients, dy and filters, or dy and x: see convolution_roles
+  void* computed;
 };
 struct pooling_arguments {
   windows::geometry g;
