@@ -66,10 +66,10 @@ struct geometry {
 /// The numbers that a convolution and its gradients are computed with. Kernels take this struct as an argument, too.
 struct convolution_geometry : geometry {
   std::int64_t images = 0, groups = 1;
-  std::int64_t channels = 0, outputs = 0;  ///< channels of one group: of the image, and of the result
+  std::int64_t channels_of_group = 0, filters_of_group = 0;  ///< channels of the image and of the result, in one group
 
-  /// Returns the geometry of a convolution with these shapes. Channels and outputs are counted in the filters: a
-  /// computed image or result has half as many if an epilogue pairs them.
+  /// Returns the geometry of a convolution with these shapes. Channels of both are counted in the filters: a computed
+  /// image or result has half as many if an epilogue pairs them.
   static convolution_geometry of(const slides& s, std::int64_t groups,
                                  const convolution_roles<const tensor_shape&>& shapes) noexcept;
 };

@@ -52,8 +52,8 @@ TEST(windows, the_size_of_a_convolution_counts_channels_and_outputs_of_one_group
   const auto c = convolution_geometry::of({{{.stride = 2}}}, 2, {image, filters, result});
   EXPECT_EQ(c.images, 5);
   EXPECT_EQ(c.groups, 2);
-  EXPECT_EQ(c.channels, 2);
-  EXPECT_EQ(c.outputs, 3);
+  EXPECT_EQ(c.channels_of_group, 2);
+  EXPECT_EQ(c.filters_of_group, 3);
   EXPECT_EQ(c.in[2], 9);
   EXPECT_EQ(c.window[2], 3);
   EXPECT_EQ(c.out[2], 4);

@@ -22,8 +22,8 @@ struct image_of_zeros {
   explicit image_of_zeros(const convolution_problem& p) noexcept : problem(p) {
     for (std::size_t i = 0; i < windows::most_spatial; ++i) problem.set(i, p.window[i], 1, p.window[i], {});
     problem.images = 1;
-    const std::uint64_t most = std::max(set_strides(problem.x, p.groups * p.channels, problem.in),
-                                        set_strides(problem.y, p.groups * p.outputs, problem.out));
+    const std::uint64_t most = std::max(set_strides(problem.x, p.groups * p.channels_of_group, problem.in),
+                                        set_strides(problem.y, p.groups * p.filters_of_group, problem.out));
     bytes = round_up(most, alignment);
     set_address(alignment);
   }

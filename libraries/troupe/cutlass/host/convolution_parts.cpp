@@ -49,11 +49,12 @@ tensor_shape shape_of_result(const convolution_problem& p) noexcept {
   tensor_shape s{.rank = 2 + windows::most_spatial};
   const std::int64_t* spatial = p.window;
   if (p.result == computed_tensor::dfilters) {
-    s.extents[0] = p.groups * p.outputs, s.extents[1] = p.channels;
+    s.extents[0] = p.groups * p.filters_of_group, s.extents[1] = p.channels_of_group;
   } else {
     const bool is_y = p.result == computed_tensor::y;
     spatial = is_y ? p.out : p.in;
-    s.extents[0] = p.images, s.extents[1] = p.groups * (is_y ? p.outputs : p.channels) / (p.paired ? 2 : 1);
+    s.extents[0] = p.images,
+    s.extents[1] = p.groups * (is_y ? p.filters_of_group : p.channels_of_group) / (p.paired ? 2 : 1);
   }
   s.strides[0] = t.item, s.strides[1] = t.channel;
   for (std::size_t i = 0; i < windows::most_spatial; ++i)
@@ -78,7 +79,7 @@ void store_filters(const std::byte* from, const convolution_problem& p, const fi
   const placed_tensor& t = p.filters;
   const auto elements = elements_of_filter(shape_of_result(p), o);
   const std::size_t bytes = bytes_of(t.type);
-  team.spread(p.groups * p.outputs, 1, [&](std::int64_t k) {
+  team.spread(p.groups * p.filters_of_group, 1, [&](std::int64_t k) {
     const std::byte* at = from + k * static_cast<std::int64_t>(elements.size() * bytes);
     for (const auto& [channel, position] : elements) {
       std::memcpy(bytes_at(t, k * t.item + channel * t.channel + spatial_offset(t, p.window, position)), at, bytes);
@@ -106,12 +107,13 @@ template <class T>
 void pack_filters(const convolution_problem& p, const tensor_panels& panels, T* to, thread_team& team) {
   const bool backward = p.result == computed_tensor::dx;
   // Lines are filters and terms their channels; backward, lines are channels and terms filters.
-  const std::int64_t lines = backward ? p.channels : p.outputs, channels = backward ? p.outputs : p.channels;
+  const std::int64_t lines = backward ? p.channels_of_group : p.filters_of_group,
+                     channels = backward ? p.filters_of_group : p.channels_of_group;
   const std::int64_t line_stride = backward ? p.filters.channel : p.filters.item,
                      stride = backward ? p.filters.item : p.filters.channel;
   team.spread(p.groups * lines, 1, [&](std::int64_t l) {
     T* const line = to + l * panels.k();
-    const std::int64_t group = l / lines * p.outputs * p.filters.item, begin = group + l % lines * line_stride;
+    const std::int64_t group = l / lines * p.filters_of_group * p.filters.item, begin = group + l % lines * line_stride;
     std::array<T, 256> buffer;
     for (std::int64_t f = 0; f < p.window_size(); ++f)
       for (std::int64_t c = 0; c < channels;) {

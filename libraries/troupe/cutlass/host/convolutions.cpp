@@ -50,9 +50,9 @@ class image_product {
   image_product(const convolution_problem& p, thread_team& team)
       : p_(p),
         team_(team),
-        panels_(is_backward() ? p.y : p.x, p, is_backward(), is_backward() ? p.outputs : p.channels),
+        panels_(is_backward() ? p.y : p.x, p, is_backward(), is_backward() ? p.filters_of_group : p.channels_of_group),
         result_(p),
-        columns_(is_backward() ? p.channels : p.outputs) {}
+        columns_(is_backward() ? p.channels_of_group : p.filters_of_group) {}
 
   std::int64_t fewest_bytes() const noexcept { return fixed_bytes() + bytes_of_position(); }
   /// Chooses the size of panels. Returns the bytes that `compute` will use. Precondition: fewest_bytes() <= most_bytes.
@@ -163,8 +163,8 @@ class filter_product {
   filter_product(const convolution_problem& p, thread_team& team)
       : p_(p),
         team_(team),
-        panels_(p.x, p, false, p.channels),
-        gradient_(p.y, elements_of(p.out), false, p.outputs),
+        panels_(p.x, p, false, p.channels_of_group),
+        gradient_(p.y, elements_of(p.out), false, p.filters_of_group),
         result_(p) {}
 
   std::int64_t fewest_bytes() const noexcept { return bytes(1, 1); }
@@ -172,7 +172,8 @@ class filter_product {
   std::int64_t choose_panels(std::int64_t most_bytes) noexcept {
     const std::int64_t all = std::max<std::int64_t>(1, positions()), k = panels_.k();
     const std::int64_t bytes_of_filter = k * static_cast<std::int64_t>(sizeof(Sums) + sizeof(N));
-    filters_ = std::clamp(panel_bytes / bytes_of_filter, std::min<std::int64_t>(16, p_.outputs), p_.outputs);
+    filters_ =
+        std::clamp(panel_bytes / bytes_of_filter, std::min<std::int64_t>(16, p_.filters_of_group), p_.filters_of_group);
     const std::int64_t bytes_of_position = (k + filters_) * static_cast<std::int64_t>(sizeof(T));
     panel_ = std::clamp(panel_bytes / bytes_of_position, std::min(least_panel, all), all);
     while (bytes(filters_, panel_) > most_bytes) (panel_ > least_panel || filters_ == 1 ? panel_ : filters_) /= 2;
@@ -188,9 +189,9 @@ class filter_product {
     const filter_order order = order_of_filter(result_.shape);
     const auto elements = elements_of_filter(result_.shape, order);
     const epilogue_pass<N> pass(p_.tree, result_.matrix(0, own.data()));
-    for (std::int64_t filter = 0; filter < p_.groups * p_.outputs;) {
-      const std::int64_t group = filter / p_.outputs, in_group = filter % p_.outputs;
-      const std::int64_t n = std::min(filters, p_.outputs - in_group);
+    for (std::int64_t filter = 0; filter < p_.groups * p_.filters_of_group;) {
+      const std::int64_t group = filter / p_.filters_of_group, in_group = filter % p_.filters_of_group;
+      const std::int64_t n = std::min(filters, p_.filters_of_group - in_group);
       if (all == 0) std::fill_n(sums.data(), n * k, Sums());
       for (std::int64_t q = 0; q < all; q += panel) {
         const std::int64_t count = std::min(panel, all - q);

@@ -107,7 +107,8 @@ void write_key(std::string& to, const problem& p) {
 void write_key(std::string& to, const convolution_problem& p) {
   append(to, p.x), append(to, p.filters), append(to, p.y);
   append(to, static_cast<const windows::geometry&>(p));
-  append_numbers(to, p.result, p.images, p.groups, p.channels, p.outputs, p.options.precision, p.options.accumulation);
+  append_numbers(to, p.result, p.images, p.groups, p.channels_of_group, p.filters_of_group, p.options.precision,
+                 p.options.accumulation);
   append(to, p.tree.nodes());
   for (const memory_operand& m : p.tree.memory())
     append_numbers(to, m.address % alignment, m.type, m.shape.row_stride, m.shape.column_stride, m.batch_stride);

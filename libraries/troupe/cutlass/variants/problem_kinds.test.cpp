@@ -117,7 +117,7 @@ TEST(cutlass_convolution_problem_kind, has_the_key_of_the_problem_and_no_address
   convolution_problem p;
   p.x = {1 << 20, dtype::f16, 64, 1, {0, 8, 4}}, p.filters = {1 << 21, dtype::f16, 16, 1, {0, 8, 4}};
   p.y = {(1 << 22) + 8, dtype::f16, 64, 1, {0, 8, 4}};
-  p.images = 3, p.channels = p.outputs = 4, p.sums = dtype::f32, p.tree = e.get();
+  p.images = 3, p.channels_of_group = p.filters_of_group = 4, p.sums = dtype::f32, p.tree = e.get();
   convolution_problem q = p;
   q.x.address = 1 << 25, q.tree = other.get();
   const convolution_problem_kind x(p), y(q);

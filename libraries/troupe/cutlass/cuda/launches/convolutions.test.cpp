@@ -20,7 +20,7 @@ class cutlass_convolution_launches : public ::testing::Test {
   // Returns a convolution of 2 images of 8 channels with filters of 3 x 3.
   convolution_problem problem_of(computed_tensor r, std::int64_t stride, bool channels_last) {
     convolution_problem p;
-    p.result = r, p.images = 2, p.channels = 8, p.outputs = 16, p.sums = dtype::f32;
+    p.result = r, p.images = 2, p.channels_of_group = 8, p.filters_of_group = 16, p.sums = dtype::f32;
     const std::int64_t in = 12, out = stride == 1 ? 12 : 6;
     for (const std::size_t i : {1, 2}) p.set(i, in, out, 3, {1, 1, stride, 1});
     const auto placed = [&](std::uint64_t at, std::int64_t channels, std::int64_t side) {

@@ -46,11 +46,12 @@ std::vector<timed_operand> operands_of(convolution_problem& p, std::vector<epilo
   // The result of a paired epilogue has half of the channels.
   const auto divisor = [&](computed_tensor r) { return p.paired && p.result == r ? 2 : 1; };
   const bool filters = p.result == computed_tensor::dfilters;
-  std::vector<timed_operand> out{operand_of(p.x, p.images, p.groups * p.channels / divisor(computed_tensor::dx), p.in,
-                                            p.result != computed_tensor::dx),
-                                 operand_of(p.filters, p.groups * p.outputs, p.channels, p.window, !filters),
-                                 operand_of(p.y, p.images, p.groups * p.outputs / divisor(computed_tensor::y), p.out,
-                                            p.result != computed_tensor::y)};
+  std::vector<timed_operand> out{
+      operand_of(p.x, p.images, p.groups * p.channels_of_group / divisor(computed_tensor::dx), p.in,
+                 p.result != computed_tensor::dx),
+      operand_of(p.filters, p.groups * p.filters_of_group, p.channels_of_group, p.window, !filters),
+      operand_of(p.y, p.images, p.groups * p.filters_of_group / divisor(computed_tensor::y), p.out,
+                 p.result != computed_tensor::y)};
   add_all(out, tree_operands, filters ? 1 : p.images);
   return out;
 }

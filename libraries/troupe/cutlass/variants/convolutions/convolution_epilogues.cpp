@@ -78,7 +78,7 @@ std::vector<std::byte> tree_of_products(const convolution_problem& p, std::int64
   for (std::size_t i = 0; i < memory.size() && !by_images; ++i) {
     const node& n = node_of_memory(t, i);
     memory_operand& m = memory[i];
-    const std::int64_t stride_of_filters = is_tall(n) ? p.outputs * m.shape.row_stride : 0,
+    const std::int64_t stride_of_filters = is_tall(n) ? p.filters_of_group * m.shape.row_stride : 0,
                        stride_of_columns = is_wide(n) ? columns_of_group * m.shape.column_stride : 0;
     m.batch_stride = p.groups == 1 ? 0 : is_gradient_of_filters(p) ? stride_of_filters : stride_of_columns;
   }

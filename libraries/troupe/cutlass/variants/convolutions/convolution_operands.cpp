@@ -57,17 +57,18 @@ bool grouped_tensor::has_k_in_order() const noexcept {
 
 grouped_tensor image_of(const convolution_problem& p) noexcept {
   if (p.result == computed_tensor::dx)
-    return tensor_of(p.y, p.out, p.images, p.groups, p.outputs, p.outputs * p.y.channel);
-  return tensor_of(p.x, p.in, p.images, p.groups, p.channels, p.channels * p.x.channel);
+    return tensor_of(p.y, p.out, p.images, p.groups, p.filters_of_group, p.filters_of_group * p.y.channel);
+  return tensor_of(p.x, p.in, p.images, p.groups, p.channels_of_group, p.channels_of_group * p.x.channel);
 }
 grouped_tensor filters_of(const convolution_problem& p) noexcept {
-  return tensor_of(p.filters, p.window, p.outputs, p.groups, p.channels, p.outputs * p.filters.item);
+  return tensor_of(p.filters, p.window, p.filters_of_group, p.groups, p.channels_of_group,
+                   p.filters_of_group * p.filters.item);
 }
 grouped_tensor result_of(const convolution_problem& p) noexcept {
   if (p.result == computed_tensor::dfilters) return filters_of(p);
   const bool forward = p.result == computed_tensor::y;
   const placed_tensor& t = p.computed();
-  const std::int64_t channels = forward ? p.outputs : p.channels;
+  const std::int64_t channels = forward ? p.filters_of_group : p.channels_of_group;
   const std::int64_t* const extents = forward ? p.out : p.in;
   // The two channels of a pair are in different groups, so the result has one group.
   if (p.paired) return tensor_of(t, extents, p.images, 1, p.groups * channels / 2, 0);

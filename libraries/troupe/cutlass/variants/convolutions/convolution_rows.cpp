@@ -13,7 +13,7 @@ std::int64_t up(std::int64_t x, std::int64_t unit) noexcept { return (x + unit -
 
 // Returns the channels of a pixel in memory for which windows begin at multiples of 16 bytes.
 std::int64_t channels_in_memory(const convolution_problem& p) noexcept {
-  std::int64_t channels = p.channels;
+  std::int64_t channels = p.channels_of_group;
   while (channels * p.stride[last] * size_of(p.x.type) % 16 != 0) ++channels;
   return channels;
 }
@@ -26,7 +26,7 @@ bool has_rows_as_channels(const convolution_problem& p) {
   const windows::geometry& w = p;
   if (p.result == computed_tensor::dx || p.groups != 1 || w.window[last] < 2 || w.dilation[last] != 1) return false;
   const std::int64_t channels = channels_in_memory(p);
-  if (p.channels * size_of(p.x.type) % 16 == 0 || channels * w.window[last] * size_of(p.x.type) > stage_bytes)
+  if (p.channels_of_group * size_of(p.x.type) % 16 == 0 || channels * w.window[last] * size_of(p.x.type) > stage_bytes)
     return false;
   // The product for dfilters has additional columns that are discarded, so no operand of the epilogue may have columns.
   return p.result == computed_tensor::y || (!epilogue_plan_of(p).is_separate && p.tree.memory().empty());
@@ -64,9 +64,10 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
   // Filters whose rows have as many elements as the windows' rows; the additional elements are 0.
   grouped_tensor filters = filters_of(p), rows = filters;
   rows.channels = row, rows.spatial_extents[0] = 1;
-  rows = in_order(rows,
-                  pieces.take(p.outputs * row * filters.spatial_extents[1] * filters.spatial_extents[2], filters.type),
-                  false);
+  rows = in_order(
+      rows,
+      pieces.take(p.filters_of_group * row * filters.spatial_extents[1] * filters.spatial_extents[2], filters.type),
+      false);
   grouped_tensor elements = rows;
   elements.channels = pixel, elements.spatial_extents[0] = row / pixel, elements.spatial_strides[0] = pixel;
   if (forward)
@@ -75,7 +76,7 @@ convolution_of_rows rows_as_channels(const convolution_problem& p, std::uint64_t
     out.after.push_back(copy_of(elements, filters));
   q.filters = {rows.address, filters.type, rows.item, 1, {rows.spatial_strides[2], rows.spatial_strides[1], 0}};
 
-  q.channels = row;
+  q.channels_of_group = row;
   q.in[last] = w.out[last], q.window[last] = 1, q.padding_before[last] = 0, q.stride[last] = 1;
   out.bytes = pieces.next - memory;
   return out;

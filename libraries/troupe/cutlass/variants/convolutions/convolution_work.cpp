@@ -115,13 +115,13 @@ class work_builder {
   // -- results
 
   std::int64_t rows() const noexcept {
-    return is_gradient_of_filters(p_) ? p_.outputs * p_.groups : target_.spatial_elements();
+    return is_gradient_of_filters(p_) ? p_.filters_of_group * p_.groups : target_.spatial_elements();
   }
   // Returns the number of sums in a row: channels of all groups with both halves of pairs, or elements of a filter.
   std::int64_t all_sums() const noexcept {
     return is_gradient_of_filters(p_)        ? target_.channels * target_.spatial_elements()
-           : p_.result == computed_tensor::y ? p_.outputs * p_.groups
-                                             : p_.channels * p_.groups;
+           : p_.result == computed_tensor::y ? p_.filters_of_group * p_.groups
+                                             : p_.channels_of_group * p_.groups;
   }
   // Sets the memory that the products write, and adds the copies after them.
   result<void> set_result_memory() {
@@ -213,7 +213,7 @@ class work_builder {
 
   bool is_paired() const noexcept { return p_.paired && !epilogue_.is_separate; }
   std::int64_t columns_of_group() const noexcept {
-    const std::int64_t all = p_.result == computed_tensor::y ? p_.outputs : p_.channels;
+    const std::int64_t all = p_.result == computed_tensor::y ? p_.filters_of_group : p_.channels_of_group;
     return is_paired() ? all / 2 : all;
   }
   std::int64_t batch() const noexcept { return epilogue_.by_images ? p_.images : p_.groups; }
@@ -357,7 +357,7 @@ class work_builder {
     kernels::convolution_arguments& w = out.arguments;
     for (std::size_t j = 0; j < spatial_axes; ++j) w.other_strides[j] = other_.spatial_strides[j];
     w.other_strides[spatial_axes] = other_.item;
-    q.m = p_.outputs, q.n = p_.window_size() * image_.channels, q.k = p_.positions() * p_.images;
+    q.m = p_.filters_of_group, q.n = p_.window_size() * image_.channels, q.k = p_.positions() * p_.images;
     q.a = {other_.address, other_.type, other_.channel, 0, other_.group};
     q.b = {image_.address, image_.type, image_.channel, 0, image_.group};
     q.d.row = into_.items == 1 ? q.n : into_.item;

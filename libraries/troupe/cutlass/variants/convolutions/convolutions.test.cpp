@@ -150,7 +150,7 @@ class cutlass_convolution_steps : public ::testing::Test {
     setting s;
     convolution_problem& p = s.p;
     p.result = r, p.images = between(1, 3), p.groups = between(1, 3) == 1 ? 2 : 1;
-    p.channels = between(1, 5), p.outputs = between(1, 5), p.sums = dtype::f32;
+    p.channels_of_group = between(1, 5), p.filters_of_group = between(1, 5), p.sums = dtype::f32;
     for (std::size_t i = static_cast<std::size_t>(between(0, 2)); i < 3; ++i) {
       const windows::slide slide{between(0, 2), between(0, 2), between(1, 3), between(1, 2)};
       const std::int64_t width = between(1, 3), in = between(4, 7);
@@ -162,8 +162,9 @@ class cutlass_convolution_steps : public ::testing::Test {
     const auto make = [&](std::int64_t items, std::int64_t channels, const std::int64_t* e) {
       return std::make_unique<tensor>(position5{items, channels, e[0], e[1], e[2]}, random, channels_last);
     };
-    s.x = make(p.images, p.groups * p.channels, w.in), s.y = make(p.images, p.groups * p.outputs, w.out);
-    s.filters = make(p.groups * p.outputs, p.channels, w.window);
+    s.x = make(p.images, p.groups * p.channels_of_group, w.in),
+    s.y = make(p.images, p.groups * p.filters_of_group, w.out);
+    s.filters = make(p.groups * p.filters_of_group, p.channels_of_group, w.window);
     p.x = s.x->placed(), p.y = s.y->placed(), p.filters = s.filters->placed();
     const epilogue::node sum{.what = epilogue::op::accumulator};
     tree = epilogue::encode_tree({&sum, 1}, {}, {});
@@ -275,7 +276,7 @@ TEST_F(cutlass_convolution_steps, only_tensors_that_are_out_of_order_are_copied)
   EXPECT_EQ(needed_copies(last.p), convolution_choice{});
   setting first = any(computed_tensor::y, true);
   first.p.filters.channel = 100;
-  first.p.channels = 2;
+  first.p.channels_of_group = 2;
   EXPECT_TRUE(needed_copies(first.p).other) << "taps of filters must be contiguous";
   first.p.result = computed_tensor::dx;
   EXPECT_EQ(needed_copies(first.p), convolution_choice{}) << "taps may have any strides";

@@ -17,7 +17,7 @@ class cutlass_convolution_variants : public testing::kernel_compilation {
   // A layer of 64 contiguous channels, with filters of 3 x 3.
   convolution_problem layer(computed_tensor r, dtype t, std::int64_t stride) {
     convolution_problem p;
-    p.result = r, p.images = 64, p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
+    p.result = r, p.images = 64, p.channels_of_group = 64, p.filters_of_group = 128, p.sums = dtype::f32;
     const std::int64_t in = 56, out = stride == 1 ? 56 : 28;
     for (const std::size_t i : {1, 2}) p.set(i, in, out, 3, {1, 1, stride, 1});
     const auto placed = [&](std::int64_t channels, std::int64_t side) {

@@ -19,7 +19,7 @@ class cutlass_window_maps : public ::testing::Test {
   // Returns any convolution with contiguous channels and `spatial` axes.
   convolution_problem any(computed_tensor r, std::size_t spatial) {
     convolution_problem p;
-    p.result = r, p.images = between(1, 3), p.channels = 64, p.outputs = 128, p.sums = dtype::f32;
+    p.result = r, p.images = between(1, 3), p.channels_of_group = 64, p.filters_of_group = 128, p.sums = dtype::f32;
     for (std::size_t i = 3 - spatial; i < 3; ++i) {
       const windows::slide slide{between(0, 2), between(0, 2), between(1, 3), between(1, 2)};
       const std::int64_t width = between(1, 3), in = between(5, 9);
@@ -27,8 +27,8 @@ class cutlass_window_maps : public ::testing::Test {
             (in + slide.padding_before + slide.padding_after - slide.dilation * (width - 1) - 1) / slide.stride + 1,
             width, slide);
     }
-    p.x = placed(p.channels, p.in), p.filters = placed(p.channels, p.window);
-    p.y = placed(p.outputs, p.out);
+    p.x = placed(p.channels_of_group, p.in), p.filters = placed(p.channels_of_group, p.window);
+    p.y = placed(p.filters_of_group, p.out);
     p.tree = epilogue::tree(tree_.data(), tree_.size());
     return p;
   }
@@ -101,7 +101,7 @@ TEST_F(cutlass_window_maps, filter_maps_have_the_elements_of_one_remainder_modul
 
 TEST_F(cutlass_window_maps, k_includes_the_channels_that_hopper_pads) {
   convolution_problem p = any(computed_tensor::y, 1);
-  p.channels = 72, p.set(2, 8, 8, 3, {1, 1, 1, 1});
+  p.channels_of_group = 72, p.set(2, 8, 8, 3, {1, 1, 1, 1});
   p.x = placed(72, p.in), p.filters = placed(72, p.window), p.y = placed(128, p.out);
   const auto work = work_of(p, needed_copies(p), 0);
   ASSERT_TRUE(work) << work.error().text();

@@ -53,7 +53,7 @@ vendor::launch launch_of(const convolution_problem& p, const kernel_signature& f
   const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
   const windows::geometry& w = p;
   vendor::launch l{};
-  l.images = narrow(p.images), l.channels = narrow(p.channels), l.filters = narrow(p.outputs);
+  l.images = narrow(p.images), l.channels = narrow(p.channels_of_group), l.filters = narrow(p.filters_of_group);
   l.height = narrow(w.in[1]), l.width = narrow(w.in[2]);
   l.filter_height = narrow(w.window[1]), l.filter_width = narrow(w.window[2]);
   l.pad_height = narrow(w.padding_before[1]), l.pad_width = narrow(w.padding_before[2]);

@@ -307,12 +307,14 @@ refusal refusal_of(const vendor::kernel_variant& c, const convolution_problem& p
   r.require(w.in[0] == 1 && w.out[0] == 1 && w.window[0] == 1, [] { return "has at most two spatial axes"; });
   r.require(is_symmetric(w, 1) && is_symmetric(w, 2),
             [] { return "takes equal padding before and after an image: leave padding_after out"; });
-  r.require(is_packed(p.x, w.in, p.channels, p.images) && is_packed(p.y, w.out, p.outputs, p.images) &&
-                is_packed(p.filters, w.window, p.channels, p.outputs),
+  r.require(is_packed(p.x, w.in, p.channels_of_group, p.images) &&
+                is_packed(p.y, w.out, p.filters_of_group, p.images) &&
+                is_packed(p.filters, w.window, p.channels_of_group, p.filters_of_group),
             [] { return "takes images and filters stored as item x height x width x channel without gaps"; });
   constexpr std::int64_t most = 0x7fffffff;
-  r.require(p.images * w.image_size() * p.channels <= most && p.images * w.positions() * p.outputs <= most &&
-                p.outputs * w.window_size() * p.channels <= most,
+  r.require(p.images * w.image_size() * p.channels_of_group <= most &&
+                p.images * w.positions() * p.filters_of_group <= most &&
+                p.filters_of_group * w.window_size() * p.channels_of_group <= most,
             [&] { return cat("takes at most ", most, " elements in a tensor"); });
   if (!r.result().why.empty()) return r.result();
   r.require(has_operands(q, f, *e) && (e->c < 0 ||
@@ -331,11 +333,12 @@ extents extents_of(const convolution_problem& p) noexcept {
   const std::int64_t in = p.images * w.image_size(), out = p.images * w.positions(), taps = w.window_size();
   switch (p.result) {
     case computed_tensor::y:
-      return {out, p.outputs, taps * p.channels, 1};
+      return {out, p.filters_of_group, taps * p.channels_of_group, 1};
     case computed_tensor::dx:
-      return {in, p.channels, std::max<std::int64_t>(1, taps * p.outputs / (w.stride[1] * w.stride[2])), 1};
+      return {in, p.channels_of_group,
+              std::max<std::int64_t>(1, taps * p.filters_of_group / (w.stride[1] * w.stride[2])), 1};
     default:
-      return {p.outputs, taps * p.channels, out, 1};
+      return {p.filters_of_group, taps * p.channels_of_group, out, 1};
   }
 }
 
@@ -348,8 +351,10 @@ std::optional<cutlass_library_epilogue> cutlass_library_epilogue_of(const kernel
 problem as_product(const convolution_problem& p) {
   problem q;
   const bool filters = p.result == computed_tensor::dfilters;
-  q.n = filters ? p.window_size() * p.channels : p.result == computed_tensor::y ? p.outputs : p.channels;
-  q.m = filters ? p.outputs : p.result == computed_tensor::y ? p.positions() : p.image_size();
+  q.n = filters                          ? p.window_size() * p.channels_of_group
+        : p.result == computed_tensor::y ? p.filters_of_group
+                                         : p.channels_of_group;
+  q.m = filters ? p.filters_of_group : p.result == computed_tensor::y ? p.positions() : p.image_size();
   q.batch = filters ? 1 : p.images, q.k = 1;
   q.d = {p.computed().address, p.computed().type, q.n, 1, q.m * q.n};
   q.a = q.b = {p.x.address, p.x.type, 1, 1, 0};

@@ -200,7 +200,7 @@ class cutlass_library_convolution_candidates : public ::testing::Test {
  protected:
   cutlass_library_convolution_candidates() {
     variant.kind = vendor::conv_forward, variant.capability = 80, variant.machine_code = "sm_80 sm_90";
-    p.result = computed_tensor::y, p.images = 2, p.channels = 16, p.outputs = 8, p.sums = dtype::f32;
+    p.result = computed_tensor::y, p.images = 2, p.channels_of_group = 16, p.filters_of_group = 8, p.sums = dtype::f32;
     for (const std::size_t i : {1, 2}) p.set(i, 9, 5, 3, {1, 1, 2});
     const auto packed = [](std::uint64_t at, std::int64_t channels, std::int64_t side) {
       return placed_tensor{at, dtype::f16, side * side * channels, 1, {0, side * channels, channels}};

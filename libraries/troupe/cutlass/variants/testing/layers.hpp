@@ -33,7 +33,7 @@ inline convolution_problem problem_of(const kind& k, computed_tensor r, const la
   const std::int64_t side = l.large ? 56 : 28, in = l.large ? 256 : 64, out = 2 * in;
   const std::int64_t side_of_y = (side + l.stride - 1) / l.stride;
   convolution_problem p;
-  p.result = r, p.images = 64, p.channels = in, p.outputs = out, p.sums = sums_of(k.a, k.b),
+  p.result = r, p.images = 64, p.channels_of_group = in, p.filters_of_group = out, p.sums = sums_of(k.a, k.b),
   p.options.precision = k.how;
   for (const std::size_t i : {1, 2}) p.set(i, side, side_of_y, width, {1, 1, l.stride, 1});
   const auto placed = [&l](dtype t, std::int64_t channels, std::int64_t extent) {

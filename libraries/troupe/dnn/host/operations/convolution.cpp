@@ -19,9 +19,9 @@ struct convolution_panels : windows::convolution_geometry {
   convolution_panels(const execution_context& w, const operator_step& step)
       : windows::convolution_geometry(convolution_geometry_of(step)),
         work(w),
-        summands(channels * window_size()),
-        gathered({groups * channels * image_size(), image_size(), {in[1] * in[2], in[2], 1}}, *this, false, channels,
-                 false) {}
+        summands(channels_of_group * window_size()),
+        gathered({groups * channels_of_group * image_size(), image_size(), {in[1] * in[2], in[2], 1}}, *this, false,
+                 channels_of_group, false) {}
 
   // Returns true if the image itself is the window matrix: windows have one element and stride 1, and there is no
   // padding.
@@ -32,7 +32,7 @@ struct convolution_panels : windows::convolution_geometry {
   }
   // Returns true if each group has one channel of the image. Loops are faster then, because a product would have few
   // summands.
-  bool is_depthwise() const noexcept { return channels == 1; }
+  bool is_depthwise() const noexcept { return channels_of_group == 1; }
 
   std::int64_t panel_positions() const noexcept {
     const std::int64_t most =
@@ -55,12 +55,12 @@ struct convolution_panels : windows::convolution_geometry {
   }
 
   windows::panels::part part_of(const panel& p) const noexcept {
-    return {p.group, p.which / groups * positions() + p.first, p.count, 0, channels};
+    return {p.group, p.which / groups * positions() + p.first, p.count, 0, channels_of_group};
   }
 
   // Returns the matrix of the elements in a panel's windows: a row for each window element, a column for each position.
   rows_of<N> window_matrix(const N* all_images, const panel& p) const {
-    if (p.workspace == nullptr) return {all_images + p.which * channels * image_size(), positions()};
+    if (p.workspace == nullptr) return {all_images + p.which * channels_of_group * image_size(), positions()};
     gathered.gather(part_of(p), p.workspace, work.team,
                     [all_images](std::int64_t at, std::int64_t stride, N* to, std::int64_t n) {
                       const N* const source = all_images + at;
@@ -114,11 +114,11 @@ void convolution(const execution_context& w, const operator_step& step) {
   const convolution_panels<N> c(w, step);
   const N *const from = w.elements<N>(x), *const weights = w.elements<N>(filters);
   N* const to = w.elements<N>(y);
-  const std::int64_t positions = c.positions(), filter_count = c.groups * c.outputs;
+  const std::int64_t positions = c.positions(), filter_count = c.groups * c.filters_of_group;
   if (c.is_depthwise()) {
     w.team.spread(c.images * filter_count, 1, [&](std::int64_t plane) {
       const std::int64_t image = plane / filter_count, k = plane % filter_count;
-      const N* const in = from + (image * c.groups + k / c.outputs) * c.image_size();
+      const N* const in = from + (image * c.groups + k / c.filters_of_group) * c.image_size();
       N* const out = to + plane * positions;
       std::fill_n(out, positions, N(0));
       for_each_line<N>(c, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
@@ -130,8 +130,9 @@ void convolution(const execution_context& w, const operator_step& step) {
     return;
   }
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
-    multiply_rows<N>(c.outputs, p.count, c.summands, {weights + p.group * c.outputs * c.summands, c.summands},
-                     c.window_matrix(from, p), 0, to + p.which * c.outputs * positions + p.first, positions);
+    multiply_rows<N>(c.filters_of_group, p.count, c.summands,
+                     {weights + p.group * c.filters_of_group * c.summands, c.summands}, c.window_matrix(from, p), 0,
+                     to + p.which * c.filters_of_group * positions + p.first, positions);
   });
 }
 
@@ -146,9 +147,9 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
     w.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
       N* const image = to + plane * c.image_size();
       std::fill_n(image, c.image_size(), N(0));
-      for (std::int64_t k = 0; k < c.outputs; ++k) {
-        const N* const d = from + (plane * c.outputs + k) * positions;
-        const N* const filter = weights + (plane % c.groups * c.outputs + k) * c.summands;
+      for (std::int64_t k = 0; k < c.filters_of_group; ++k) {
+        const N* const d = from + (plane * c.filters_of_group + k) * positions;
+        const N* const filter = weights + (plane % c.groups * c.filters_of_group + k) * c.summands;
         for_each_line<N>(c, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           const N weight = filter[f];
           const std::int64_t stride = c.stride[2];
@@ -159,15 +160,16 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
     return;
   }
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
-    N* const image = to + p.which * c.channels * c.image_size();
+    N* const image = to + p.which * c.channels_of_group * c.image_size();
     const bool is_product = p.workspace == nullptr;
-    if (!is_product && p.first == 0) std::fill_n(image, c.channels * c.image_size(), N(0));
-    multiply_rows<N>(c.summands, p.count, c.outputs, {weights + p.group * c.outputs * c.summands, c.summands, true},
-                     {from + p.which * c.outputs * positions + p.first, positions}, 0, is_product ? image : p.workspace,
-                     p.count);
+    if (!is_product && p.first == 0) std::fill_n(image, c.channels_of_group * c.image_size(), N(0));
+    multiply_rows<N>(c.summands, p.count, c.filters_of_group,
+                     {weights + p.group * c.filters_of_group * c.summands, c.summands, true},
+                     {from + p.which * c.filters_of_group * positions + p.first, positions}, 0,
+                     is_product ? image : p.workspace, p.count);
     if (is_product) return;
     // Rows of one channel are added to the same elements, so one thread adds all rows of a channel.
-    w.team.spread(c.channels, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
+    w.team.spread(c.channels_of_group, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
   });
 }
 
@@ -177,13 +179,13 @@ void convolution_weight_gradient(const execution_context& w, const operator_step
   const convolution_panels<N> c(w, step);
   const N *const from = w.elements<N>(dy), *const images = w.elements<N>(x);
   N* const to = w.elements<N>(dfilters);
-  const std::int64_t positions = c.positions(), filter_count = c.groups * c.outputs;
+  const std::int64_t positions = c.positions(), filter_count = c.groups * c.filters_of_group;
   if (c.is_depthwise()) {
     w.team.spread(filter_count, 1, [&](std::int64_t k) {
       std::vector<double> sums(static_cast<std::size_t>(c.summands));
       for (std::int64_t i = 0; i < c.images; ++i) {
         const N* const d = from + (i * filter_count + k) * positions;
-        const N* const image = images + (i * c.groups + k / c.outputs) * c.image_size();
+        const N* const image = images + (i * c.groups + k / c.filters_of_group) * c.image_size();
         for_each_line<N>(c, [&](std::int64_t f, std::int64_t o, std::int64_t p, std::int64_t n) {
           double sum = 0;
           for (std::int64_t q = 0; q < n; ++q)
@@ -198,9 +200,10 @@ void convolution_weight_gradient(const execution_context& w, const operator_step
   c.for_each_panel([&](const typename convolution_panels<N>::panel& p) {
     const auto window = c.window_matrix(images, p);
     const bool begun = p.which >= c.groups || p.first > 0;
-    multiply_rows<N>(c.outputs, c.summands, p.count, {from + p.which * c.outputs * positions + p.first, positions},
-                     {window.data, window.stride, true}, begun ? N(1) : N(0), to + p.group * c.outputs * c.summands,
-                     c.summands);
+    multiply_rows<N>(c.filters_of_group, c.summands, p.count,
+                     {from + p.which * c.filters_of_group * positions + p.first, positions},
+                     {window.data, window.stride, true}, begun ? N(1) : N(0),
+                     to + p.group * c.filters_of_group * c.summands, c.summands);
   });
 }
 
