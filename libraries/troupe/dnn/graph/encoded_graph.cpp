@@ -113,7 +113,7 @@ bool encoded_graph::is_sound() const noexcept {
     for (std::size_t k = n.count_value_inputs(); k < n.input_count; ++k)
       if (const encoded_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32)
         return false;
-    const place output = n.what == op::write ? place::memory : place::within;
+    const place output = n.what == op::write ? place::memory : place::intermediate;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;
       states[t] = n.what == op::write ? state::written : state::computed;

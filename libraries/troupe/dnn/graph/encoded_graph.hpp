@@ -19,7 +19,7 @@ inline constexpr std::uint16_t no_tensor = 0xffff;
 /// A tensor of an encoded graph. In a batch of images, axis 0 is the image, axis 1 the channel, and the others are
 /// spatial, whatever the strides are.
 struct encoded_tensor {
-  enum class place : std::uint8_t { within, memory, number };  ///< within: only between nodes
+  enum class place : std::uint8_t { intermediate, memory, number };  ///< intermediate: only between nodes
   dtype type;
   place where;
   std::uint16_t memory;  ///< index of the memory

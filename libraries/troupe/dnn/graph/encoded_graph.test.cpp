@@ -19,7 +19,7 @@ using namespace testing;
 // Returns a valid graph, which writes x + 2.
 encoding small_graph() {
   encoding e;
-  const auto x = e.given({2, 2}, {1, 2, 3, 4}), two = e.number(2), sum = e.within({2, 2}),
+  const auto x = e.given({2, 2}, {1, 2, 3, 4}), two = e.number(2), sum = e.intermediate({2, 2}),
              y = e.at(nullptr, dtype::f32, dense({2, 2}), access_mode::write);
   e.node(op::pointwise, {x, two}, {sum}, pointwise_attributes{epilogue::op::add, {}});
   e.node(op::write, {sum}, {y});
@@ -51,8 +51,8 @@ TEST(encoded_graphs, nodes_read_the_old_content_of_memory_that_the_graph_also_wr
   encoding e;
   float memory[] = {1, 2};
   const auto x = e.at(memory, dtype::f32, dense({2}), access_mode::read_write),
-             y = e.at(nullptr, dtype::f32, dense({2}), access_mode::write), two = e.number(2), twice = e.within({2}),
-             four = e.within({2});
+             y = e.at(nullptr, dtype::f32, dense({2}), access_mode::write), two = e.number(2),
+             twice = e.intermediate({2}), four = e.intermediate({2});
   e.node(op::pointwise, {x, two}, {twice}, pointwise_attributes{epilogue::op::multiply, {}});
   e.node(op::write, {twice}, {x});
   e.node(op::pointwise, {x, two}, {four}, pointwise_attributes{epilogue::op::add, {}});
@@ -76,9 +76,9 @@ TEST(encoded_graphs, a_truncated_encoding_or_a_wrong_count_yields_an_empty_graph
     }
   encoding large = small_graph();
   large.nodes.resize(1);
-  while (large.nodes.size() < most_nodes) large.node(op::reshape, {2}, {large.within({4})});
+  while (large.nodes.size() < most_nodes) large.node(op::reshape, {2}, {large.intermediate({4})});
   EXPECT_FALSE(large.encoded().empty());
-  large.node(op::reshape, {2}, {large.within({4})});
+  large.node(op::reshape, {2}, {large.intermediate({4})});
   EXPECT_TRUE(large.encoded().empty());
 }
 
@@ -106,7 +106,7 @@ TEST(encoded_graphs, damage_to_any_part_yields_an_empty_graph) {
       {"output of two nodes", [](encoding& e) { e.node(op::reshape, {0}, {2}); }},
       {"memory written twice", [](encoding& e) { e.node(op::write, {0}, {3}); }},
       {"memory written without a write", [](encoding& e) { e.nodes[0].outputs[0] = 3, e.nodes[1].inputs[0] = 0; }},
-      {"write to a tensor between nodes", [](encoding& e) { e.nodes[1].outputs[0] = e.within({2, 2}); }},
+      {"write to a tensor between nodes", [](encoding& e) { e.nodes[1].outputs[0] = e.intermediate({2, 2}); }},
       {"write to a number", [](encoding& e) { e.nodes[1].outputs[0] = e.number(1); }},
       {"computed number", [](encoding& e) { e.node(op::reshape, {1}, {e.number(1)}); }},
       {"no type", [](encoding& e) { e.tensors[2].type = dtype{}; }},
@@ -137,7 +137,7 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
     encoded_node& n = e.nodes[0];
     n.input_count = static_cast<std::uint8_t>(inputs), n.output_count = static_cast<std::uint8_t>(outputs);
     for (std::size_t i = 0; i < inputs; ++i) n.inputs[i] = e.number(1, 3);
-    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1});
+    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.intermediate({1, 1, 1});
     return !e.encoded().empty();
   };
   for (const std::int64_t kind : {-1, 0, 2, 3, 7, 8}) {
@@ -191,7 +191,7 @@ TEST(encoded_graphs, an_attention_whose_attributes_do_not_fit_its_tensors_yields
     n.input_count = static_cast<std::uint8_t>(numbers + whole), n.output_count = static_cast<std::uint8_t>(outputs);
     for (std::size_t i = 0; i < numbers; ++i) n.inputs[i] = e.given({1, 1, 1, 1}, {0});
     for (std::size_t i = numbers; i < numbers + whole; ++i) n.inputs[i] = e.at(&length, dtype::i32, dense({1}));
-    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1, 1});
+    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.intermediate({1, 1, 1, 1});
     return !e.encoded().empty();
   };
   const attention_attributes plain{.scale = 1};

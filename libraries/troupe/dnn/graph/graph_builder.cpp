@@ -121,8 +121,8 @@ class graph::builder {
     for (const value& input : p.inputs) add_operands_of(input);
   }
 
-  std::uint16_t add_tensor_within(const detail::producer::output& o) {
-    encoded_tensor t{o.type, encoded_tensor::place::within, 0, 0, 0, o.shape};
+  std::uint16_t add_intermediate(const detail::producer::output& o) {
+    encoded_tensor t{o.type, encoded_tensor::place::intermediate, 0, 0, 0, o.shape};
     t.shape.strides = dense_strides(t.shape);
     return add_tensor(t);
   }
@@ -131,7 +131,7 @@ class graph::builder {
   }
 
   std::uint16_t add_constant(double number, const detail::producer::output& all) {
-    const std::uint16_t x = add_number(number), zero = add_number(0), sum = add_tensor_within(all);
+    const std::uint16_t x = add_number(number), zero = add_number(0), sum = add_intermediate(all);
     add_node({.what = op::pointwise,
               .input_count = 2,
               .output_count = 1,
@@ -174,7 +174,7 @@ class graph::builder {
       else
         n.inputs[n.input_count++] = tensor_of(input);
     }
-    for (std::size_t i = 0; i < p.outputs.size(); ++i) n.outputs[i] = add_tensor_within(p.outputs[i]);
+    for (std::size_t i = 0; i < p.outputs.size(); ++i) n.outputs[i] = add_intermediate(p.outputs[i]);
     add_node(n);
     made_[&p] = n.outputs[0];
     return static_cast<std::uint16_t>(n.outputs[0] + v.output());

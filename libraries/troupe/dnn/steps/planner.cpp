@@ -154,7 +154,7 @@ void planner::add(const encoded_node& n) {
     // A step may already have stored its result in the memory to which this node writes it.
     const tensor_state& from = tensors_[n.input_count == 0 ? n.outputs[0] : n.inputs[0]];
     if (n.what == op::write && from.only_write == n.outputs[0] && from.stored && !from.stored->is_buffer &&
-        tensor(n.inputs[0]).where == encoded_tensor::place::within && from.stored->number == out.memory)
+        tensor(n.inputs[0]).where == encoded_tensor::place::intermediate && from.stored->number == out.memory)
       return;
     if (open_kernel_ && (!same_extents(open_kernel_->extents, out.shape) || is_full())) close_kernel();
     return append(n);

@@ -53,8 +53,8 @@ struct encoding {
   std::uint16_t number(double value, std::size_t rank = 0) {
     return add({dtype::f64, place::number, 0, 0, value, dense(extents(rank, 1))});
   }
-  std::uint16_t within(const extents& e, dtype type = dtype::f32) {
-    return add({type, place::within, 0, 0, 0, dense(e)});
+  std::uint16_t intermediate(const extents& e, dtype type = dtype::f32) {
+    return add({type, place::intermediate, 0, 0, 0, dense(e)});
   }
   template <class Attributes>
   void node(op what, std::initializer_list<std::uint16_t> in, std::initializer_list<std::uint16_t> out,

@@ -87,7 +87,7 @@ class step_machine {
     for (const location& l : s.outputs) {
       tensor_shape dense = l.shape;
       dense.strides = dense_strides(dense);
-      n.outputs[n.output_count++] = e.add({dtype::f64, place::within, 0, 0, 0, dense});
+      n.outputs[n.output_count++] = e.add({dtype::f64, place::intermediate, 0, 0, 0, dense});
     }
     e.nodes.push_back(n);
     const auto values = e.values();
@@ -110,7 +110,7 @@ class step_machine {
         const auto [at, is_new] = p.known.try_emplace(t, std::uint16_t{0});
         if (is_new) {
           encoded_tensor copy = g_.tensors()[t];
-          if (copy.where != place::number) copy.where = place::within, copy.memory = 0;
+          if (copy.where != place::number) copy.where = place::intermediate, copy.memory = 0;
           copy.shape.strides = dense_strides(copy.shape);
           at->second = p.made.add(copy);
         }

@@ -78,8 +78,8 @@ class dnn_decoding : public ::testing::Test {
     decoding_step::memory m;
     s.make(m);
     ASSERT_TRUE(is_stored_type_attention(m.step));
-    const std::uint16_t y = m.e.within({s.batch, s.heads, s.queries, s.value_width}),
-                        statistics = m.e.within({s.batch, s.heads, s.queries, 1});
+    const std::uint16_t y = m.e.intermediate({s.batch, s.heads, s.queries, s.value_width}),
+                        statistics = m.e.intermediate({s.batch, s.heads, s.queries, 1});
     m.e.node(op::attention, {0, 1, 2}, {y, statistics}, s.attributes);
     const auto expected = m.e.values();
 

@@ -208,7 +208,7 @@ TEST(dnn_recurrence_attributes, a_recurrence_node_must_have_the_tensors_that_its
     for (std::size_t i = 0; i < inputs; ++i)
       n.inputs[i] =
           last_is_whole && i + 1 == inputs ? e.at(&length, dtype::i32, testing::dense({1})) : e.given({1, 1, 1}, {0});
-    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.within({1, 1, 1});
+    for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.intermediate({1, 1, 1});
     return !e.encoded().empty();
   };
   recurrence_attributes f{};

@@ -29,7 +29,7 @@ std::vector<numbers> all_of(op what, const std::vector<tensor_in>& in, const std
   encoded_node& n = e.nodes.back();
   n.input_count = static_cast<std::uint8_t>(in.size()), n.output_count = static_cast<std::uint8_t>(out.size());
   for (std::size_t i = 0; i < in.size(); ++i) n.inputs[i] = e.given(in[i].shape, in[i].values);
-  for (std::size_t i = 0; i < out.size(); ++i) n.outputs[i] = e.within(out[i]);
+  for (std::size_t i = 0; i < out.size(); ++i) n.outputs[i] = e.intermediate(out[i]);
   const auto values = e.values();
   return {values.end() - static_cast<std::ptrdiff_t>(out.size()), values.end()};
 }
@@ -87,7 +87,7 @@ TEST(dnn_reference, memory_is_read_by_its_type_and_strides) {
   encoding e;
   tensor_shape s{.rank = 3, .extents = {1, 2, 3}, .strides = {6, 1, 2}};
   const auto x = e.at(channels_last, dtype::f16, s), y = e.at(bytes, dtype::i8, dense({2})), z = e.number(0.1, 2);
-  e.node(op::reshape, {x}, {e.within({6})});
+  e.node(op::reshape, {x}, {e.intermediate({6})});
   const auto got = e.values();
   EXPECT_EQ(got[x], (numbers{1, 2, 3, 10, 20, 30}));
   EXPECT_EQ(got[y], (numbers{-128, 127}));
@@ -97,8 +97,9 @@ TEST(dnn_reference, memory_is_read_by_its_type_and_strides) {
 TEST(dnn_reference, only_writes_and_conversions_round) {
   std::int8_t memory[] = {77, 77, 77, 77};
   encoding e;
-  const auto x = e.given({4}, {2.5, 200, nan, 0.1}), same = e.within({4}), small = e.within({4}, dtype::f8e4m3),
-             wide = e.within({4}), to = e.at(memory, dtype::i8, dense({4}), access_mode::write);
+  const auto x = e.given({4}, {2.5, 200, nan, 0.1}), same = e.intermediate({4}),
+             small = e.intermediate({4}, dtype::f8e4m3), wide = e.intermediate({4}),
+             to = e.at(memory, dtype::i8, dense({4}), access_mode::write);
   e.node(op::reshape, {x}, {same});
   e.node(op::convert, {same}, {small});
   e.node(op::convert, {x}, {wide});
@@ -114,7 +115,7 @@ TEST(dnn_reference, only_writes_and_conversions_round) {
 TEST(dnn_reference, conversions_round_to_nearest_even_and_saturate_8_bit_types) {
   const auto converted = [](dtype type, double x) {
     encoding e;
-    const auto to = e.within({1}, type);
+    const auto to = e.intermediate({1}, type);
     e.node(op::convert, {e.given({1}, {x})}, {to});
     return e.values()[to][0];
   };
@@ -131,13 +132,14 @@ TEST(dnn_reference, extents_of_1_are_broadcast) {
   const auto x = e.given({2, 3}, {1, 2, 3, 4, 5, 6}), column = e.given({2, 1}, {10, 20}),
              row = e.given({1, 3}, {1, 0, -1}), three = e.number(3), four = e.number(4, 2);
   const auto binary = [&](epilogue::op f, std::uint16_t a, std::uint16_t b) {
-    const auto out = e.within({2, 3});
+    const auto out = e.intermediate({2, 3});
     e.node(op::pointwise, {a, b}, {out}, pointwise_attributes{f, {}});
     return out;
   };
   const auto difference = binary(epilogue::op::subtract, x, column),
              product = binary(epilogue::op::multiply, column, row), quotient = binary(epilogue::op::divide, x, four),
-             less = binary(epilogue::op::less, x, three), selected = e.within({2, 3}), negated = e.within({2, 3});
+             less = binary(epilogue::op::less, x, three), selected = e.intermediate({2, 3}),
+             negated = e.intermediate({2, 3});
   e.node(op::pointwise, {less, row, column}, {selected}, pointwise_attributes{epilogue::op::select, {}});
   e.node(op::pointwise, {x}, {negated}, pointwise_attributes{epilogue::op::negate, {}});
   const auto got = e.values();

@@ -19,12 +19,12 @@ class dnn_roundings : public ::testing::Test {
     return e.at(memory.data(), type, dense({static_cast<std::int64_t>(memory.size())}));
   }
   std::uint16_t sum(std::uint16_t a, std::uint16_t b) {
-    const std::uint16_t to = e.within({elements_of(e.tensors[a].shape)});
+    const std::uint16_t to = e.intermediate({elements_of(e.tensors[a].shape)});
     e.node(op::pointwise, {a, b}, {to}, pointwise_attributes{epilogue::op::add, {}});
     return to;
   }
   std::uint16_t converted(std::uint16_t x, dtype type) {
-    const std::uint16_t to = e.within({elements_of(e.tensors[x].shape)}, type);
+    const std::uint16_t to = e.intermediate({elements_of(e.tensors[x].shape)}, type);
     e.node(op::convert, {x}, {to});
     return to;
   }
@@ -56,7 +56,7 @@ TEST_F(dnn_roundings, a_converted_sum_moves_only_near_the_middle_of_two_f16_numb
 
 TEST_F(dnn_roundings, a_sum_that_cancels_moves_as_much_as_its_summands) {
   const std::vector<float> x{100, -100, 100, -100};
-  const std::uint16_t to = e.within({1});
+  const std::uint16_t to = e.intermediate({1});
   e.node(op::reduction, {given(x, dtype::f32)}, {to}, reduction_attributes{1, reduction_kind::sum});
   const encoded_graph g = e.encoded();
   rounding_spread spread(g);
@@ -68,7 +68,7 @@ TEST_F(dnn_roundings, a_sum_that_cancels_moves_as_much_as_its_summands) {
 TEST_F(dnn_roundings, inputs_and_integers_do_not_move) {
   const std::vector<float> x{1 + f16_spacing / 2, 3};
   const std::vector<std::int8_t> whole{100, -99};
-  const std::uint16_t rounded = converted(given(x, dtype::f32), dtype::f16), to = e.within({1}, dtype::i32);
+  const std::uint16_t rounded = converted(given(x, dtype::f32), dtype::f16), to = e.intermediate({1}, dtype::i32);
   e.node(op::reduction, {given(whole, dtype::i8)}, {to}, reduction_attributes{1, reduction_kind::sum});
   const encoded_graph g = e.encoded();
   rounding_spread spread(g);
