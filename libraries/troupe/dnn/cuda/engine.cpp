@@ -45,10 +45,10 @@ class cuda_dnn {
   static result<std::unique_ptr<cuda_dnn>> make(const engine_context& context) {
     auto kernels = TROUPE_TRY(load_kernels());
     const auto gpu = TROUPE_TRY(cuda::gpu_properties::of(context.device, "dnn"));
-    auto scratch = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
+    auto lane_workspaces = TROUPE_TRY(cuda::per_lane<cuda::kept_scratch>::make(context.lanes));
     auto cudnn = cudnn::kernel_maker::open(context, gpu);
     auto compiler = generated::kernel_compiler::open(context, gpu);
-    return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(scratch), std::move(kernels), gpu.multiprocessors,
+    return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(lane_workspaces), std::move(kernels), gpu.multiprocessors,
                                                   std::move(cudnn), std::move(compiler)));
   }
   const char* version() const noexcept { return cudnn_ ? (*cudnn_)->version().c_str() : "kernels of Troupe"; }
@@ -63,14 +63,15 @@ class cuda_dnn {
   result<void> run(const computation& r, call& c) {
     const encoded_graph& g = r.graph.encoded();
     const auto plan = TROUPE_TRY(find_plan(r, computation::request_name));
-    std::optional<cuda::scratch> scratch;
+    std::optional<cuda::scratch> workspace;
     if (plan->bytes != 0) {
-      cuda::kept_scratch* const of_lane = TROUPE_TRY(lane_scratch_.of(c));
+      cuda::kept_scratch* const of_lane = TROUPE_TRY(lane_workspaces_.of(c));
       auto made = TROUPE_TRY(of_lane->take(c, "dnn", plan->bytes));
-      scratch.emplace(std::move(made));
+      workspace.emplace(std::move(made));
     }
     const launch_context w{
-        built_in_kernels_, g, scratch ? scratch->address() : 0, *plan, static_cast<CUstream>(c.stream), most_blocks_};
+        built_in_kernels_, g, workspace ? workspace->address() : 0, *plan, static_cast<CUstream>(c.stream),
+        most_blocks_};
     const std::vector<CUkernel>* const kernels = plan->generated != nullptr ? plan->generated->kernels() : nullptr;
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const auto& step = plan->steps[i];
@@ -95,9 +96,9 @@ class cuda_dnn {
  private:
   using optional_maker = result<std::unique_ptr<cudnn::kernel_maker>>;
   using optional_compiler = result<std::unique_ptr<generated::kernel_compiler>>;
-  cuda_dnn(cuda::per_lane<cuda::kept_scratch> lane_scratch, cuda::kernel_set kernels, int multiprocessors,
+  cuda_dnn(cuda::per_lane<cuda::kept_scratch> lane_workspaces, cuda::kernel_set kernels, int multiprocessors,
            optional_maker cudnn, optional_compiler compiler)
-      : lane_scratch_(std::move(lane_scratch)),
+      : lane_workspaces_(std::move(lane_workspaces)),
         built_in_kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         cudnn_(std::move(cudnn)),
@@ -162,7 +163,7 @@ class cuda_dnn {
     return kernel->enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
   }
 
-  cuda::per_lane<cuda::kept_scratch> lane_scratch_;
+  cuda::per_lane<cuda::kept_scratch> lane_workspaces_;
   cuda::kernel_set built_in_kernels_;
   std::int64_t most_blocks_;
   optional_maker cudnn_;

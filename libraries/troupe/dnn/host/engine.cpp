@@ -12,7 +12,7 @@
 #include <troupe/blas/host/support.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
-#include <troupe/dnn/host/scratch_pool.hpp>
+#include <troupe/dnn/host/workspace_pool.hpp>
 #include <troupe/dnn/steps/plan_cache.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
@@ -35,9 +35,9 @@ class host_dnn {
 
   result<void> run(const computation& r, call& c) try {
     const auto plan = TROUPE_TRY(find_plan(r, computation::request_name));
-    const scratch_pool::block scratch = scratch_.take(plan->bytes);
+    const workspace_pool::block workspace = workspaces_.take(plan->bytes);
     const auto turn = admission_.enter();
-    return host::run(*plan, r.graph.encoded(), scratch.data(), team_, c);
+    return host::run(*plan, r.graph.encoded(), workspace.data(), team_, c);
   } catch (const std::bad_alloc&) {
     return error::retry_later("dnn", ENOMEM, "dnn.computation: out of host memory for the workspace");
   }
@@ -56,7 +56,7 @@ class host_dnn {
   }
 
   const blas::openblas_admission admission_;
-  scratch_pool scratch_;
+  workspace_pool workspaces_;
   thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
   const result<std::unique_ptr<onednn::kernel_maker>> onednn_ = onednn::kernel_maker::open(team_.threads());
   const std::string version_ =

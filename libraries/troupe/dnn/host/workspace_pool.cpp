@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <troupe/base/numbers/round_up.hpp>
-#include <troupe/dnn/host/scratch_pool.hpp>
+#include <troupe/dnn/host/workspace_pool.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -13,9 +13,9 @@ constexpr std::align_val_t alignment{64};
 
 }  // namespace
 
-void scratch_pool::release::operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
+void workspace_pool::release::operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
 
-scratch_pool::block scratch_pool::take(std::uint64_t bytes) {
+workspace_pool::block workspace_pool::take(std::uint64_t bytes) {
   {
     const std::scoped_lock guard(lock_);
     // Use the smallest block that is large enough.
@@ -35,7 +35,7 @@ scratch_pool::block scratch_pool::take(std::uint64_t bytes) {
   return {*this, std::unique_ptr<std::byte, release>(static_cast<std::byte*>(::operator new(size, alignment))), size};
 }
 
-void scratch_pool::put_back(block b) noexcept {
+void workspace_pool::put_back(block b) noexcept {
   const std::scoped_lock guard(lock_);
   if (free_.size() < most_free && free_.size() < free_.capacity()) free_.push_back({std::move(b.memory_), b.bytes_});
   b.memory_.reset();

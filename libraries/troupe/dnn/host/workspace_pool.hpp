@@ -12,7 +12,7 @@ namespace troupe::dnn {
 
 /// A pool of memory for the workspaces of plans. It keeps free blocks for later requests, because allocating memory
 /// takes longer than many operations. Thread-safe.
-class scratch_pool {
+class workspace_pool {
   struct release {
     void operator()(std::byte* p) const noexcept;
   };
@@ -21,7 +21,7 @@ class scratch_pool {
   /// A block of memory, at least 64-byte aligned. Its destructor returns it to the pool.
   class block {
    public:
-    block(scratch_pool& from, std::unique_ptr<std::byte, release> memory, std::uint64_t bytes) noexcept
+    block(workspace_pool& from, std::unique_ptr<std::byte, release> memory, std::uint64_t bytes) noexcept
         : from_(&from), memory_(std::move(memory)), bytes_(bytes) {}
     block(block&&) noexcept = default;
     ~block() {
@@ -30,8 +30,8 @@ class scratch_pool {
     std::byte* data() const noexcept { return memory_.get(); }
 
    private:
-    friend class scratch_pool;
-    scratch_pool* from_;
+    friend class workspace_pool;
+    workspace_pool* from_;
     std::unique_ptr<std::byte, release> memory_;
     std::uint64_t bytes_;
   };
