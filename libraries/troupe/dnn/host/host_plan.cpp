@@ -12,8 +12,8 @@
 namespace troupe::dnn::host {
 namespace {
 
-result<void> compute_by_vendor(const fused_step& s, const vendor_kernel& kernel, const execution_context& w,
-                               const call& c) {
+result<void> compute_fused_step(const fused_step& s, const vendor_kernel& kernel, const execution_context& w,
+                                const call& c) {
   std::vector<void*> addresses;
   addresses.reserve(s.inputs.size() + s.outputs.size());
   for (const location& l : s.inputs) addresses.push_back(w.at(l));
@@ -58,9 +58,9 @@ result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* works
   const bool is_float = plan.compute_type == dtype::f32;
   for (const auto& step : plan.steps) {
     if (const auto* fused = std::get_if<fused_step>(&step))
-      TROUPE_TRY(compute_by_vendor(*fused, *plan.vendor_kernels[fused->match], w, c));
+      TROUPE_TRY(compute_fused_step(*fused, *plan.vendor_kernels[fused->match], w, c));
     else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
-      is_float ? run<float>(*elements, w) : run<double>(*elements, w);
+      is_float ? compute_elements<float>(*elements, w) : compute_elements<double>(*elements, w);
     else
       is_float ? compute<float>(std::get<operator_step>(step), w) : compute<double>(std::get<operator_step>(step), w);
   }

@@ -175,7 +175,7 @@ class pieces {
 }  // namespace
 
 template <class N>
-void run(const elementwise_kernel& kernel, const execution_context& w) {
+void compute_elements(const elementwise_kernel& kernel, const execution_context& w) {
   const pieces<N> all(kernel, w);
   const tiles each(kernel);
   const std::int64_t grain = std::max<std::int64_t>(1, part_size / each.most_elements());
@@ -185,7 +185,7 @@ void run(const elementwise_kernel& kernel, const execution_context& w) {
   });
 }
 
-template void run<float>(const elementwise_kernel&, const execution_context&);
-template void run<double>(const elementwise_kernel&, const execution_context&);
+template void compute_elements<float>(const elementwise_kernel&, const execution_context&);
+template void compute_elements<double>(const elementwise_kernel&, const execution_context&);
 
 }  // namespace troupe::dnn::host
