@@ -17,7 +17,7 @@ cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kern
   const encoded_graph& g = analysis.graph;
   std::vector<fusion_match> matches;
   for (const auto& p : vendor_kernels) matches.push_back(p->match());
-  for (fusion_match& c : stored_type_matches(analysis)) matches.push_back(std::move(c));
+  for (fusion_match& m : stored_type_matches(analysis)) matches.push_back(std::move(m));
   cuda_plan out;
   out.stored_type_steps.resize(matches.size() - vendor_kernels.size());
   out.vendor_kernels = std::move(vendor_kernels);

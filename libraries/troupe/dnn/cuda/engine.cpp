@@ -69,19 +69,19 @@ class cuda_dnn {
       auto made = TROUPE_TRY(of_lane->take(c, "dnn", plan->bytes));
       workspace.emplace(std::move(made));
     }
-    const launch_context w{
+    const launch_context on{
         built_in_kernels_, g, workspace ? workspace->address() : 0, *plan, static_cast<CUstream>(c.stream),
         most_blocks_};
     const std::vector<CUkernel>* const kernels = plan->generated != nullptr ? plan->generated->kernels() : nullptr;
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const auto& step = plan->steps[i];
       if (const auto* matched = std::get_if<fused_step>(&step))
-        TROUPE_TRY(enqueue_fused_step(*matched, *plan, w, c));
+        TROUPE_TRY(enqueue_fused_step(*matched, *plan, on, c));
       else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
         TROUPE_TRY(
-            enqueue_elementwise(*elements, plan->generated_source, plan->generated_source.of_steps[i], kernels, w));
+            enqueue_elementwise(*elements, plan->generated_source, plan->generated_source.of_steps[i], kernels, on));
       else
-        TROUPE_TRY(enqueue(std::get<operator_step>(step), w));
+        TROUPE_TRY(enqueue(std::get<operator_step>(step), on));
     }
     return {};
   }
@@ -146,21 +146,21 @@ class cuda_dnn {
   }
 
   // Enqueues the generated kernel, or interprets the operations if it is not compiled yet.
-  static result<void> enqueue_elementwise(const elementwise_kernel& p, const generated::source& s, std::uint16_t which,
-                                          const std::vector<CUkernel>* kernels, const launch_context& w) {
-    if (kernels == nullptr || which == generated::source::none) return enqueue(p, w);
-    return enqueue_generated((*kernels)[which], s.kernels[which], p, w);
+  static result<void> enqueue_elementwise(const elementwise_kernel& k, const generated::source& s, std::uint16_t which,
+                                          const std::vector<CUkernel>* kernels, const launch_context& on) {
+    if (kernels == nullptr || which == generated::source::none) return enqueue(k, on);
+    return enqueue_generated((*kernels)[which], s.kernels[which], k, on);
   }
-  static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const launch_context& w,
+  static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const launch_context& on,
                                          const call& c) {
     const vendor_kernel* const kernel = plan.vendor_kernel_of(s);
-    if (kernel == nullptr) return enqueue_stored_type(plan.stored_type_step_of(s), w);
+    if (kernel == nullptr) return enqueue_stored_type(plan.stored_type_step_of(s), on);
     thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
     addresses.clear();
-    for (const location& l : s.inputs) addresses.push_back(w.at(l));
-    for (const location& l : s.outputs) addresses.push_back(w.at(l));
-    if (kernel->reads_early()) TROUPE_TRY(enqueue_order_barrier(w));
-    return kernel->enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
+    for (const location& l : s.inputs) addresses.push_back(on.at(l));
+    for (const location& l : s.outputs) addresses.push_back(on.at(l));
+    if (kernel->reads_early()) TROUPE_TRY(enqueue_order_barrier(on));
+    return kernel->enqueue(addresses, s.workspace.is_buffer ? on.at(s.workspace) : nullptr, c);
   }
 
   cuda::per_lane<cuda::kept_scratch> lane_workspaces_;

@@ -11,11 +11,11 @@ namespace {
 
 // Returns true if cuDNN supports the attributes, and each query attends to a key. For queries that attend to none,
 // cuDNN's results differ from the definition.
-bool is_supported(const attention_attributes& f, const tensor_shape& q, const tensor_shape& k) noexcept {
-  if (f.soft_cap != 0 || f.has_bias != 0 || f.has_alibi != 0 || f.has_pages != 0 || f.has_step != 0) return false;
-  if (f.dropout != 0 || f.queries != sequence_layout::whole || f.keys != sequence_layout::whole) return false;
-  const std::int64_t shift = f.bottom_right != 0 ? k.extents[2] - q.extents[2] : 0;
-  return shift + f.right >= 0 && q.extents[2] - 1 + shift - f.left <= k.extents[2] - 1 && q.extents[2] > 1;
+bool is_supported(const attention_attributes& a, const tensor_shape& q, const tensor_shape& k) noexcept {
+  if (a.soft_cap != 0 || a.has_bias != 0 || a.has_alibi != 0 || a.has_pages != 0 || a.has_step != 0) return false;
+  if (a.dropout != 0 || a.queries != sequence_layout::whole || a.keys != sequence_layout::whole) return false;
+  const std::int64_t shift = a.bottom_right != 0 ? k.extents[2] - q.extents[2] : 0;
+  return shift + a.right >= 0 && q.extents[2] - 1 + shift - a.left <= k.extents[2] - 1 && q.extents[2] > 1;
 }
 
 class attention_candidate_builder {

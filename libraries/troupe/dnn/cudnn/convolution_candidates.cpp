@@ -34,10 +34,10 @@ std::optional<cudnnPointwiseMode_t> mode_of(epilogue::op function) noexcept {
 // Returns the engines of cuDNN 9.19 with wrong results. They were found by comparing all engines with the definition
 // for 110,000 random convolutions. Some ignore that padding differs before and after the image, others read
 // uninitialized memory.
-std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& f) {
+std::vector<std::int64_t> wrong_engines(op what, const convolution_attributes& a) {
   if (what == op::convolution) return {};
   if (what == op::convolution_data_gradient) return {78};
-  const bool is_symmetric = std::all_of(f.slides.begin(), f.slides.end(),
+  const bool is_symmetric = std::all_of(a.slides.begin(), a.slides.end(),
                                         [](const windows::slide& s) { return s.padding_before == s.padding_after; });
   return is_symmetric ? std::vector<std::int64_t>{17, 70} : std::vector<std::int64_t>{1, 17, 18, 20, 70};
 }

@@ -13,11 +13,11 @@ namespace troupe::dnn::cudnn {
 /// A fusion match, and the plan of cuDNN that computes it. kernel_maker makes only kernels of this type.
 class cudnn_kernel final : public vendor_kernel {
  public:
-  cudnn_kernel(candidate s, variant_pack pack, cudnn_plan plan, lane_handles& handles)
-      : vendor_kernel(std::move(s.match)),
+  cudnn_kernel(candidate c, variant_pack pack, cudnn_plan plan, lane_handles& handles)
+      : vendor_kernel(std::move(c.match)),
         pack_(std::move(pack)),
         plan_(std::move(plan)),
-        reads_early_(match().inputs.size() > s.factors && plan_.reads_early()),
+        reads_early_(match().inputs.size() > c.factors && plan_.reads_early()),
         handles_(handles),
         packs_of_lanes_(handles.lanes()) {}
   const variant_pack& pack() const noexcept { return pack_; }

@@ -60,19 +60,19 @@ class cudnn_kernel_maker final : public kernel_maker {
  private:
   std::unique_ptr<vendor_kernel> make_kernel(const graph_analysis& analysis, std::size_t node,
                                              const computation_options& options) {
-    for (candidate& s : candidates_of(analysis, node, options)) {
-      variant_pack pack(s);
+    for (candidate& c : candidates_of(analysis, node, options)) {
+      variant_pack pack(c);
       if (pack.size() > variant_pack::most) continue;
-      if (auto plan = find_plan(analysis, s, pack, options))
-        return std::make_unique<cudnn_kernel>(std::move(s), std::move(pack), std::move(*plan), handles_);
+      if (auto plan = find_plan(analysis, c, pack, options))
+        return std::make_unique<cudnn_kernel>(std::move(c), std::move(pack), std::move(*plan), handles_);
     }
     return nullptr;
   }
 
   // Returns the plan that an earlier process stored, or a new one; nullopt if cuDNN has no plan.
-  std::optional<cudnn_plan> find_plan(const graph_analysis& analysis, candidate& s, const variant_pack& pack,
+  std::optional<cudnn_plan> find_plan(const graph_analysis& analysis, candidate& c, const variant_pack& pack,
                                       const computation_options& options) {
-    const std::string key = key_on_disk(s, options);
+    const std::string key = key_on_disk(c, options);
     if (const auto stored = kept_.find(key)) {
       if (stored->empty()) {
         remarks_.once(cat("slow: cuDNN has no engine for a part of a graph, according to ", kept_.disk().folder(),
@@ -80,13 +80,13 @@ class cudnn_kernel_maker final : public kernel_maker {
         return std::nullopt;
       }
       if (auto plan = cudnn_plan::from(planning_.get(), *stored)) {
-        s.match.workspace = pack.workspace_of(*plan);
-        if (gives_right_results(analysis, s, pack, *plan)) return plan;
+        c.match.workspace = pack.workspace_of(*plan);
+        if (gives_right_results(analysis, c, pack, *plan)) return plan;
       } else {
         kept_.report_unusable("cuDNN does not accept it");
       }
     }
-    auto made = new_plan(analysis, s, pack, options);
+    auto made = new_plan(analysis, c, pack, options);
     if (made) {
       const std::string text = made->text();
       if (!text.empty() && made->is_provisional)
@@ -106,14 +106,14 @@ class cudnn_kernel_maker final : public kernel_maker {
 
   // Returns true if a plan that an earlier process tried and stored computes right results here, too, or cannot be
   // tried again for want of memory.
-  bool gives_right_results(const graph_analysis& analysis, const candidate& s, const variant_pack& pack,
+  bool gives_right_results(const graph_analysis& analysis, const candidate& c, const variant_pack& pack,
                            const cudnn_plan& plan) {
     if (const auto ready = cuda::await_default_stream("dnn"); !ready) {
       remarks_.once(ready.error().text());
       return false;
     }
-    plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit, plan_trial::effort::few);
-    const auto tried = t.run(s.match, false, [&](std::span<void* const> addresses, void* workspace) {
+    plan_trial t(analysis.graph, analysis.uses, stream_.get(), c.trial_unit, plan_trial::effort::few);
+    const auto tried = t.run(c.match, false, [&](std::span<void* const> addresses, void* workspace) {
       return pack.enqueue(plan, planning_.get(), addresses, workspace);
     });
     if (!tried || tried->why_not.empty()) return true;
@@ -123,30 +123,30 @@ class cudnn_kernel_maker final : public kernel_maker {
 
   // Makes a plan. Fails with reaction::unsupported if cuDNN has no plan that computes right results, and will have none
   // later.
-  result<cudnn_plan> new_plan(const graph_analysis& analysis, candidate& s, const variant_pack& pack,
+  result<cudnn_plan> new_plan(const graph_analysis& analysis, candidate& c, const variant_pack& pack,
                               const computation_options& options) {
-    const auto graph = TROUPE_TRY(s.graph.make_descriptor(planning_.get()));
-    plan_trial t(analysis.graph, analysis.uses, stream_.get(), s.trial_unit);
+    const auto graph = TROUPE_TRY(c.graph.make_descriptor(planning_.get()));
+    plan_trial t(analysis.graph, analysis.uses, stream_.get(), c.trial_unit);
     const auto try_plan = [&](const cudnn_plan& plan) -> result<trial_result> {
-      s.match.workspace = pack.workspace_of(plan);
-      return t.run(s.match, options.choice == choice::measured, [&](std::span<void* const> addresses, void* workspace) {
+      c.match.workspace = pack.workspace_of(plan);
+      return t.run(c.match, options.choice == choice::measured, [&](std::span<void* const> addresses, void* workspace) {
         return pack.enqueue(plan, planning_.get(), addresses, workspace);
       });
     };
     auto plan = choose_engine(planning_.get(), graph,
                               {.workspace = options.workspace,
                                .deterministic = options.repeatability == repeatability::always,
-                               .exact = s.exact_f32 && options.precision == precision::exact,
-                               .excluded_engines = s.excluded_engines,
+                               .exact = c.exact_f32 && options.precision == precision::exact,
+                               .excluded_engines = c.excluded_engines,
                                .measured = options.choice == choice::measured,
                                .try_plan = try_plan});
-    if (plan) s.match.workspace = pack.workspace_of(*plan);
+    if (plan) c.match.workspace = pack.workspace_of(*plan);
     return plan;
   }
 
-  std::string key_on_disk(const candidate& s, const computation_options& options) const {
+  std::string key_on_disk(const candidate& c, const computation_options& options) const {
     constexpr int format = 5;
-    return cat("dnn.cudnn", format, version_, gpu_, s.graph.description(), to_string(options.precision),
+    return cat("dnn.cudnn", format, version_, gpu_, c.graph.description(), to_string(options.precision),
                to_string(options.repeatability), to_string(options.choice), options.workspace);
   }
 

@@ -119,13 +119,13 @@ operation_graph::tensor_id operation_graph::constant(double n, dtype type) {
   return name;
 }
 
-void operation_graph::convolution(op what, const convolution_attributes& f, dtype compute, tensor_id a, tensor_id b,
-                                  tensor_id to) {
+void operation_graph::convolution(op what, const convolution_attributes& attributes, dtype compute, tensor_id a,
+                                  tensor_id b, tensor_id to) {
   const std::size_t count = rank_ - 2;
-  const auto padding_before = spatial(f.slides, &windows::slide::padding_before, count),
-             padding_after = spatial(f.slides, &windows::slide::padding_after, count),
-             strides = spatial(f.slides, &windows::slide::stride, count),
-             dilations = spatial(f.slides, &windows::slide::dilation, count);
+  const auto padding_before = spatial(attributes.slides, &windows::slide::padding_before, count),
+             padding_after = spatial(attributes.slides, &windows::slide::padding_after, count),
+             strides = spatial(attributes.slides, &windows::slide::stride, count),
+             dilations = spatial(attributes.slides, &windows::slide::dilation, count);
   graph_descriptor parameters(*this, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   parameters.set<CUDNN_ATTR_CONVOLUTION_COMP_TYPE>(type_of(compute).value_or(CUDNN_DATA_FLOAT))
       .set<CUDNN_ATTR_CONVOLUTION_CONV_MODE>(CUDNN_CROSS_CORRELATION)

@@ -28,7 +28,8 @@ class operation_graph {
   tensor_id constant(double n, dtype type = dtype::f32);
 
   /// Adds a convolution or one of its gradients.
-  void convolution(op what, const convolution_attributes& f, dtype compute, tensor_id a, tensor_id b, tensor_id to);
+  void convolution(op what, const convolution_attributes& attributes, dtype compute, tensor_id a, tensor_id b,
+                   tensor_id to);
   /// An elementwise function of one to three tensors.
   struct function {
     cudnnPointwiseMode_t mode;

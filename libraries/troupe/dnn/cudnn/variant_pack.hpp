@@ -18,9 +18,9 @@ namespace troupe::dnn::cudnn {
 /// memory, which follows cuDNN's own workspace.
 class variant_pack {
  public:
-  explicit variant_pack(const candidate& s)
-      : ids_(s.graph.arguments()), constants_(s.graph.constants()), scratch_(s.scratch_bytes) {
-    ids_.insert(ids_.end(), s.graph.constant_names().begin(), s.graph.constant_names().end());
+  explicit variant_pack(const candidate& c)
+      : ids_(c.graph.arguments()), constants_(c.graph.constants()), scratch_(c.scratch_bytes) {
+    ids_.insert(ids_.end(), c.graph.constant_names().begin(), c.graph.constant_names().end());
   }
   /// Returns the bytes of workspace that a plan needs, including its scratch memory.
   std::uint64_t workspace_of(const cudnn_plan& plan) const noexcept {

@@ -97,14 +97,14 @@ class kernel_writer {
     line(seed, pair(0), ", ", offset, s.words->shape.extents[0] == 4 ? " + " + pair(2) : "", ";");
   }
   std::string random_value(const elementwise_kernel::operation& o, const std::string& position) const {
-    const random_attributes& f = kernel_.sequences[o.from[0]].attributes;
+    const random_attributes& a = kernel_.sequences[o.from[0]].attributes;
     const std::string which =
         cat("(seed", o.from[0], ", offset", o.from[0], " + static_cast<unsigned long long>(", position, "))");
-    if (f.kind == random_kind::normal) return cat("dnn::random_normal<N>", which);
+    if (a.kind == random_kind::normal) return cat("dnn::random_normal<N>", which);
     const std::string word = cat("dnn::random_word", which);
-    return f.kind == random_kind::uniform
+    return a.kind == random_kind::uniform
                ? cat("dnn::uniform_of<N>(", word, ")")
-               : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(f.probability), "u)");
+               : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(a.probability), "u)");
   }
 
   // Writes an element's indexes c0, c1, ... along the axes of the iteration space. `number` is its index in row-major

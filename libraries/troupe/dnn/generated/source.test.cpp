@@ -51,23 +51,23 @@ class kernel_generator {
     random_kernel out;
     choose_extents();
     std::vector<bool> constant;
-    elementwise_kernel& p = out.what;
-    p.extents = shape_;
+    elementwise_kernel& k = out.what;
+    k.extents = shape_;
     const auto add = [&](elementwise_kernel::operation o, bool is_constant) {
-      p.operations.push_back(o), constant.push_back(is_constant);
+      k.operations.push_back(o), constant.push_back(is_constant);
     };
     const auto reads = random_.between(1, 4), functions = random_.between(0, 6), writes = random_.between(1, 2);
     for (std::int64_t i = 0; i < reads; ++i) {
-      add({.what = kind::read, .operand = static_cast<std::uint16_t>(p.operands.size())}, false);
+      add({.what = kind::read, .operand = static_cast<std::uint16_t>(k.operands.size())}, false);
       add_operand(out, aligned, true);
     }
     if (random_.between(0, 5) == 0) {
-      add({.what = kind::random, .operand = static_cast<std::uint16_t>(p.operands.size())}, false);
+      add({.what = kind::random, .operand = static_cast<std::uint16_t>(k.operands.size())}, false);
       add_sequence(out, aligned);
     }
     const auto any = [&](bool may_be_constant) {
       std::uint16_t at = 0;
-      do at = static_cast<std::uint16_t>(random_.between(0, static_cast<std::int64_t>(p.operations.size()) - 1));
+      do at = static_cast<std::uint16_t>(random_.between(0, static_cast<std::int64_t>(k.operations.size()) - 1));
       while (constant[at] && !may_be_constant);
       return at;
     };
@@ -83,13 +83,13 @@ class kernel_generator {
         add({.what = kind::apply, .function = function(), .from = {a, b, c}}, false);
       }
     }
-    const std::uint16_t last = static_cast<std::uint16_t>(p.operations.size() - 1), other = any(true);
+    const std::uint16_t last = static_cast<std::uint16_t>(k.operations.size() - 1), other = any(true);
     for (std::int64_t i = 0; i < writes; ++i) {
       const std::uint16_t from = i == 0 ? last : other;
-      add({.what = kind::write, .operand = static_cast<std::uint16_t>(p.operands.size()), .from = {from, 0, 0}}, false);
+      add({.what = kind::write, .operand = static_cast<std::uint16_t>(k.operands.size()), .from = {from, 0, 0}}, false);
       add_operand(out, aligned, false);
     }
-    set_iteration_space(p);
+    set_iteration_space(k);
     return out;
   }
 
@@ -173,20 +173,20 @@ class kernel_generator {
     to.description += ", random numbers";
   }
   // Sets the iteration space as the planner of steps does.
-  static void set_iteration_space(elementwise_kernel& p) {
+  static void set_iteration_space(elementwise_kernel& k) {
     std::vector<axis_values> strides;
-    p.operand_in_space.resize(p.operands.size());
+    k.operand_in_space.resize(k.operands.size());
     const auto take = [&](std::size_t i) {
-      p.operand_in_space[i] = strides.size();
-      strides.push_back(broadcast_strides(p.operands[i].shape, p.extents.rank, p.extents.extents));
+      k.operand_in_space[i] = strides.size();
+      strides.push_back(broadcast_strides(k.operands[i].shape, k.extents.rank, k.extents.extents));
     };
     std::size_t first = 0;
-    while (p.operations[first].what != kind::write) ++first;
-    const std::size_t written = p.operations[first].operand;
+    while (k.operations[first].what != kind::write) ++first;
+    const std::size_t written = k.operations[first].operand;
     take(written);
-    for (std::size_t i = 0; i < p.operands.size(); ++i)
+    for (std::size_t i = 0; i < k.operands.size(); ++i)
       if (i != written) take(i);
-    p.over = iteration_space(p.extents.rank, p.extents.extents, std::move(strides), true);
+    k.over = iteration_space(k.extents.rank, k.extents.extents, std::move(strides), true);
   }
 
   numerics::random_source& random_;

@@ -143,10 +143,10 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
   for (const std::int64_t kind : {-1, 0, 2, 3, 7, 8}) {
     EXPECT_EQ(is_accepted(op::reduction, 1, 1, reduction_attributes{1, reduction_kind(kind)}), kind >= 0 && kind < 8)
         << kind;
-    const pooling_attributes f{{1}, by_one, pooling_kind(kind)};
-    EXPECT_EQ(is_accepted(op::pooling, 1, 1, f), kind >= 0 && kind < 3) << kind;
-    EXPECT_EQ(is_accepted(op::pooling_gradient, 2, 1, f), kind == 0) << kind;
-    EXPECT_EQ(is_accepted(op::pooling_gradient, 1, 1, f), kind == 2) << kind;
+    const pooling_attributes a{{1}, by_one, pooling_kind(kind)};
+    EXPECT_EQ(is_accepted(op::pooling, 1, 1, a), kind >= 0 && kind < 3) << kind;
+    EXPECT_EQ(is_accepted(op::pooling_gradient, 2, 1, a), kind == 0) << kind;
+    EXPECT_EQ(is_accepted(op::pooling_gradient, 1, 1, a), kind == 2) << kind;
     EXPECT_EQ(is_accepted(op::softmax, 1, 1, softmax_attributes{0, kind}), kind == 0) << kind;
   }
   for (const std::int64_t kind : {-1, 0, 2, 3}) {
@@ -169,24 +169,24 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
       for (const std::int64_t rms : {0, 1})
         for (const std::int64_t affine : {0, 1})
           for (const std::int64_t running : {0, 1}) {
-            const normalization_attributes f{
+            const normalization_attributes a{
                 .over = 1, .groups = 1, .rms = rms, .has_affine = affine, .has_running = running};
             const auto has = std::make_pair(inputs, outputs);
             const bool forward =
                 rms ? !running && has == std::make_pair(affine ? 2ul : 1ul, 3ul)
                     : has == std::make_pair(1ul + (affine ? 2 : 0) + (running ? 2 : 0), running ? 5ul : 3ul);
-            EXPECT_EQ(is_accepted(op::normalization, inputs, outputs, f), forward);
+            EXPECT_EQ(is_accepted(op::normalization, inputs, outputs, a), forward);
             const bool backward = has == std::make_pair(affine ? 5ul : 4ul, affine ? (rms ? 2ul : 3ul) : 1ul);
-            EXPECT_EQ(is_accepted(op::normalization_gradient, inputs, outputs, f), backward);
+            EXPECT_EQ(is_accepted(op::normalization_gradient, inputs, outputs, a), backward);
           }
 }
 
 TEST(encoded_graphs, an_attention_whose_attributes_do_not_fit_its_tensors_yields_an_empty_graph) {
   const std::int32_t length = 1;
-  const auto is_accepted = [&](op what, const attention_attributes& f, std::size_t numbers, std::size_t whole,
+  const auto is_accepted = [&](op what, const attention_attributes& a, std::size_t numbers, std::size_t whole,
                                std::size_t outputs) {
     encoding e;
-    e.node(what, {}, {}, f);
+    e.node(what, {}, {}, a);
     encoded_node& n = e.nodes[0];
     n.input_count = static_cast<std::uint8_t>(numbers + whole), n.output_count = static_cast<std::uint8_t>(outputs);
     for (std::size_t i = 0; i < numbers; ++i) n.inputs[i] = e.given({1, 1, 1, 1}, {0});

@@ -12,22 +12,22 @@
 namespace troupe::dnn::host {
 namespace {
 
-result<void> compute_fused_step(const fused_step& s, const vendor_kernel& kernel, const execution_context& w,
+result<void> compute_fused_step(const fused_step& s, const vendor_kernel& kernel, const execution_context& on,
                                 const call& c) {
   std::vector<void*> addresses;
   addresses.reserve(s.inputs.size() + s.outputs.size());
-  for (const location& l : s.inputs) addresses.push_back(w.at(l));
-  for (const location& l : s.outputs) addresses.push_back(w.at(l));
-  return kernel.enqueue(addresses, s.workspace.is_buffer ? w.at(s.workspace) : nullptr, c);
+  for (const location& l : s.inputs) addresses.push_back(on.at(l));
+  for (const location& l : s.outputs) addresses.push_back(on.at(l));
+  return kernel.enqueue(addresses, s.workspace.is_buffer ? on.at(s.workspace) : nullptr, c);
 }
 
 template <class N>
-void compute(const operator_step& s, const execution_context& w) {
+void compute(const operator_step& s, const execution_context& on) {
   const auto compute_operation = compute_functions<N>[index_of(s.what)];
   if (compute_operation == nullptr)
     die("dnn: a plan has an operator step for %s, which is elementwise or a view",
         std::string(to_string(s.what)).c_str());
-  compute_operation(w, s);
+  compute_operation(on, s);
 }
 
 }  // namespace
@@ -54,15 +54,15 @@ result<host_plan> make_host_plan(const encoded_graph& g, onednn::kernel_maker* o
 
 result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* workspace, thread_team& team,
                  const call& c) {
-  const execution_context w{g, workspace, plan.buffers, team};
+  const execution_context on{g, workspace, plan.buffers, team};
   const bool is_float = plan.compute_type == dtype::f32;
   for (const auto& step : plan.steps) {
     if (const auto* fused = std::get_if<fused_step>(&step))
-      TROUPE_TRY(compute_fused_step(*fused, *plan.vendor_kernels[fused->match], w, c));
+      TROUPE_TRY(compute_fused_step(*fused, *plan.vendor_kernels[fused->match], on, c));
     else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
-      is_float ? compute_elements<float>(*elements, w) : compute_elements<double>(*elements, w);
+      is_float ? compute_elements<float>(*elements, on) : compute_elements<double>(*elements, on);
     else
-      is_float ? compute<float>(std::get<operator_step>(step), w) : compute<double>(std::get<operator_step>(step), w);
+      is_float ? compute<float>(std::get<operator_step>(step), on) : compute<double>(std::get<operator_step>(step), on);
   }
   return {};
 }

@@ -83,16 +83,16 @@ TROUPE_DNN_SMALL_PRODUCTS(double)
 constexpr std::int64_t part_size = 1 << 17;  // multiplications for which a thread of its own is worthwhile
 
 template <class N>
-void dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
+void dots(const execution_context& on, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
           std::int64_t stride) {
-  w.team.spread(n, std::max<std::int64_t>(1, part_size / (m * k)),
-                [&](std::int64_t j) { add_dots_of(a.data, a.stride, m, b.data + j * b.stride, k, c + j, stride); });
+  on.team.spread(n, std::max<std::int64_t>(1, part_size / (m * k)),
+                 [&](std::int64_t j) { add_dots_of(a.data, a.stride, m, b.data + j * b.stride, k, c + j, stride); });
 }
 template <class N>
-void lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b, N* c,
-           std::int64_t stride) {
+void lines(const execution_context& on, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<N> a, rows_of<N> b,
+           N* c, std::int64_t stride) {
   constexpr std::int64_t wide = columns_at_a_time<N>;
-  w.team.spread((n + wide - 1) / wide, std::max<std::int64_t>(1, part_size / (m * k * wide)), [&](std::int64_t part) {
+  on.team.spread((n + wide - 1) / wide, std::max<std::int64_t>(1, part_size / (m * k * wide)), [&](std::int64_t part) {
     const std::int64_t first = part * wide;
     add_columns_of(a.data, a.stride, m, b.data + first, b.stride, k, c + first, stride, std::min(wide, n - first));
   });
@@ -100,21 +100,21 @@ void lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int6
 
 }  // namespace
 
-void add_dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
+void add_dots(const execution_context& on, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
               rows_of<float> b, float* c, std::int64_t stride) {
-  dots(w, m, n, k, a, b, c, stride);
+  dots(on, m, n, k, a, b, c, stride);
 }
-void add_dots(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
+void add_dots(const execution_context& on, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
               rows_of<double> b, double* c, std::int64_t stride) {
-  dots(w, m, n, k, a, b, c, stride);
+  dots(on, m, n, k, a, b, c, stride);
 }
-void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
+void add_lines(const execution_context& on, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<float> a,
                rows_of<float> b, float* c, std::int64_t stride) {
-  lines(w, m, n, k, a, b, c, stride);
+  lines(on, m, n, k, a, b, c, stride);
 }
-void add_lines(const execution_context& w, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
+void add_lines(const execution_context& on, std::int64_t m, std::int64_t n, std::int64_t k, rows_of<double> a,
                rows_of<double> b, double* c, std::int64_t stride) {
-  lines(w, m, n, k, a, b, c, stride);
+  lines(on, m, n, k, a, b, c, stride);
 }
 
 }  // namespace troupe::dnn::host

@@ -15,7 +15,7 @@ namespace troupe::dnn::host {
 /// `combine(a, b)` adds b to a. Parts of the work have fixed bounds, so that the result does not depend on the number
 /// of threads.
 template <class Line>
-std::vector<double> sum_of_sets(const execution_context& w, const iteration_space& over, std::size_t set_operand,
+std::vector<double> sum_of_sets(const execution_context& on, const iteration_space& over, std::size_t set_operand,
                                 std::int64_t count, double start, Line&& line, void (*combine)(double&, double)) {
   constexpr std::int64_t most_parts = 16, most_sums = 1 << 20, few = 1 << 15;
   const std::int64_t outer = over.outer_extent(), each = over.lines_per_outer();
@@ -23,7 +23,7 @@ std::vector<double> sum_of_sets(const execution_context& w, const iteration_spac
   std::int64_t parts = std::min(most_parts, outer);
   if (outer * each * over.length() < few || (!are_disjoint && parts * count > most_sums)) parts = 1;
   std::vector<double> all(static_cast<std::size_t>(are_disjoint ? count : parts * count), start);
-  w.team.spread(parts, 1, [&](std::int64_t part) {
+  on.team.spread(parts, 1, [&](std::int64_t part) {
     double* const sums = all.data() + (are_disjoint ? 0 : part * count);
     const std::int64_t first = part * outer / parts, last = (part + 1) * outer / parts;
     for (std::int64_t l = first * each; l < last * each; ++l)
@@ -55,9 +55,9 @@ double sum_along(std::int64_t n, Value&& value) {
 
 /// Calls `f(line)` for each line of an iteration space, on several threads.
 template <class F>
-void for_each_line_of(const execution_context& w, const iteration_space& over, F&& f) {
+void for_each_line_of(const execution_context& on, const iteration_space& over, F&& f) {
   constexpr std::int64_t part_size = 1 << 14;
-  w.team.spread(over.lines(), std::max<std::int64_t>(1, part_size / over.length()), f);
+  on.team.spread(over.lines(), std::max<std::int64_t>(1, part_size / over.length()), f);
 }
 
 }  // namespace troupe::dnn::host

@@ -11,8 +11,8 @@ namespace troupe::dnn {
 /// Returns the geometry of an attention step. `memory(location)` returns the address of an i32 tensor, as a `void*`.
 template <class Memory>
 attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
-  const auto f = s.attributes.as<attention_attributes>();
-  const attention_inputs at(f, s.what == op::attention_gradient);
+  const auto a = s.attributes.as<attention_attributes>();
+  const attention_inputs at(a, s.what == op::attention_gradient);
   const tensor_shape &q = s.inputs[at.q].shape, &k = s.inputs[at.k].shape;
   const auto numbers = [&](std::size_t input) -> integer_view {
     if (input == absent) return {};
@@ -20,16 +20,16 @@ attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
     return {static_cast<const std::int32_t*>(static_cast<const void*>(memory(l))), l.shape.strides[0],
             l.shape.rank > 1 ? l.shape.strides[1] : 0};
   };
-  attention_geometry g{.scale = f.scale,
-                       .soft_cap = f.soft_cap,
-                       .dropout = f.dropout,
-                       .left = f.left,
-                       .right = f.right,
-                       .bottom_right = f.bottom_right,
-                       .has_alibi = f.has_alibi,
-                       .has_bias = f.has_bias,
-                       .query_layout = f.queries,
-                       .key_layout = f.keys,
+  attention_geometry g{.scale = a.scale,
+                       .soft_cap = a.soft_cap,
+                       .dropout = a.dropout,
+                       .left = a.left,
+                       .right = a.right,
+                       .bottom_right = a.bottom_right,
+                       .has_alibi = a.has_alibi,
+                       .has_bias = a.has_bias,
+                       .query_layout = a.queries,
+                       .key_layout = a.keys,
                        .batch = q.extents[0],
                        .heads = q.extents[1],
                        .key_heads = k.extents[1],
@@ -44,16 +44,16 @@ attention_geometry geometry_of(const operator_step& s, Memory&& memory) {
                        .key_numbers = numbers(at.keys),
                        .pages = numbers(at.pages),
                        .step = numbers(at.step),
-                       .seed = f.seed,
-                       .offset = f.offset,
+                       .seed = a.seed,
+                       .offset = a.offset,
                        .bias_extents = {},
                        .bias_strides = {}};
-  if (f.queries == sequence_layout::offsets) g.batch = s.inputs[at.queries].shape.extents[0] - 1;
-  if (f.has_pages != 0) {
+  if (a.queries == sequence_layout::offsets) g.batch = s.inputs[at.queries].shape.extents[0] - 1;
+  if (a.has_pages != 0) {
     g.page_tokens = k.extents[2], g.pool = k.extents[0];
     g.keys = g.page_tokens * s.inputs[at.pages].shape.extents[1];
   }
-  if (f.has_bias != 0) {
+  if (a.has_bias != 0) {
     const tensor_shape& bias = s.inputs[at.bias].shape;
     const axis_values strides = dense_strides(bias);
     for (std::size_t i = 0; i < 4; ++i)

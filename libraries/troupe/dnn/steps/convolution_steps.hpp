@@ -9,9 +9,9 @@ namespace troupe::dnn {
 
 /// Returns the geometry of a step that computes a convolution or one of its gradients.
 inline windows::convolution_geometry convolution_geometry_of(const operator_step& s) noexcept {
-  const auto f = s.attributes.as<convolution_attributes>();
+  const auto a = s.attributes.as<convolution_attributes>();
   return windows::convolution_geometry::of(
-      f.slides, f.groups,
+      a.slides, a.groups,
       convolution_roles<const tensor_shape&>::of(computed_by(s.what), s.inputs[0].shape, s.inputs[1].shape,
                                                  s.outputs[0].shape));
 }

@@ -5,13 +5,13 @@
 
 namespace troupe::dnn {
 
-recurrence_workspace::recurrence_workspace(const recurrence_gradient_attributes& f,
+recurrence_workspace::recurrence_workspace(const recurrence_gradient_attributes& a,
                                            const detail::recurrence_layout& l) noexcept {
   dh = l.lines() * l.gate_gradients();
   dc = dh + l.batch * l.width;
   projected = dc + (has_c(l.cell) ? l.batch * l.hidden : 0);
-  x = projected + (f.has_projection != 0 ? l.lines() * l.width + l.batch * l.hidden : 0);
-  count = x + (f.has_lengths != 0 ? l.lines() * l.inputs : 0);
+  x = projected + (a.has_projection != 0 ? l.lines() * l.width + l.batch * l.hidden : 0);
+  count = x + (a.has_lengths != 0 ? l.lines() * l.inputs : 0);
 }
 
 ctc_workspace::ctc_workspace(const tensor_shape& logits, const tensor_shape& labels, bool gradient) noexcept {
@@ -28,9 +28,9 @@ std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, 
   const auto shape = [&](std::size_t k) -> const tensor_shape& { return g.tensors()[n.inputs[k]].shape; };
   switch (n.what) {
     case op::recurrence_gradient: {
-      const auto f = n.attributes.as<recurrence_gradient_attributes>();
-      const recurrence_gradient_places at(f);
-      const recurrence_workspace workspace(f, detail::recurrence_layout(f, shape(at.x), shape(at.r)));
+      const auto a = n.attributes.as<recurrence_gradient_attributes>();
+      const recurrence_gradient_places at(a);
+      const recurrence_workspace workspace(a, detail::recurrence_layout(a, shape(at.x), shape(at.r)));
       return static_cast<std::uint64_t>(workspace.count) * bytes_of(compute_type);
     }
     case op::ctc_loss:

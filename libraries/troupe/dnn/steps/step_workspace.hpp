@@ -17,7 +17,7 @@ struct recurrence_workspace {
   std::int64_t x;                   ///< x, with 0 at steps that sequences do not have
   std::int64_t count;               ///< number of elements of the workspace
 
-  recurrence_workspace(const recurrence_gradient_attributes& f, const detail::recurrence_layout& l) noexcept;
+  recurrence_workspace(const recurrence_gradient_attributes& a, const detail::recurrence_layout& l) noexcept;
 };
 
 /// Offsets in the workspace of a CTC loss and its gradient, in doubles. The states of an alignment are blank, label,

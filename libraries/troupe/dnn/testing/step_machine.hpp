@@ -38,15 +38,15 @@ class step_machine {
     return begin_of(l) + element(l.shape, at) * static_cast<std::int64_t>(bytes_of(l.type));
   }
 
-  void execute(const elementwise_kernel& p) {
+  void execute(const elementwise_kernel& k) {
     using kind = elementwise_kernel::operation::kind;
-    detail::for_each_index(p.extents, [&](const axis_values& at) {
+    detail::for_each_index(k.extents, [&](const axis_values& at) {
       std::vector<double> made;
-      for (const elementwise_kernel::operation& o : p.operations) {
+      for (const elementwise_kernel::operation& o : k.operations) {
         const auto from = [&](std::size_t i) { return made[o.from[i]]; };
         switch (o.what) {
           case kind::read:
-            made.push_back(epilogue::number_at(place_of(p.operands[o.operand], at), p.operands[o.operand].type));
+            made.push_back(epilogue::number_at(place_of(k.operands[o.operand], at), k.operands[o.operand].type));
             break;
           case kind::number:
             made.push_back(o.value);
@@ -59,7 +59,7 @@ class step_machine {
             break;
           default:
             made.push_back(from(0));
-            epilogue::put_number(place_of(p.operands[o.operand], at), p.operands[o.operand].type, from(0));
+            epilogue::put_number(place_of(k.operands[o.operand], at), k.operands[o.operand].type, from(0));
         }
       }
     });
@@ -95,16 +95,16 @@ class step_machine {
   }
 
   void execute(const fused_step& s) {
-    const fusion_match& c = matches_[s.match];
+    const fusion_match& m = matches_[s.match];
     subgraph p;
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
-      ASSERT_EQ(s.inputs[i].type, c.inputs[i].type);
-      ASSERT_TRUE(same_layout(s.inputs[i].shape, c.inputs[i].shape)) << "input " << i << " of fusion match " << s.match;
-      add_tensor(p, c.inputs[i].number, s.inputs[i]);
+      ASSERT_EQ(s.inputs[i].type, m.inputs[i].type);
+      ASSERT_TRUE(same_layout(s.inputs[i].shape, m.inputs[i].shape)) << "input " << i << " of fusion match " << s.match;
+      add_tensor(p, m.inputs[i].number, s.inputs[i]);
     }
     for (std::size_t i = 0; i < s.outputs.size(); ++i)
-      if (!s.outputs[i].is_buffer) add_tensor(p, c.outputs[i].number, s.outputs[i], access_mode::write);
-    for (const std::uint16_t number : c.nodes) {
+      if (!s.outputs[i].is_buffer) add_tensor(p, m.outputs[i].number, s.outputs[i], access_mode::write);
+    for (const std::uint16_t number : m.nodes) {
       encoded_node n = g_.nodes()[number];
       const auto renamed = [&](std::uint16_t t) {
         const auto [at, is_new] = p.known.try_emplace(t, std::uint16_t{0});
@@ -122,11 +122,11 @@ class step_machine {
     }
     const auto values = p.made.values();
     // Overwrite the workspace, as a kernel may do, to detect that anything else is stored there.
-    if (s.workspace.is_buffer) std::fill_n(begin_of(s.workspace), c.workspace, std::byte{0x77});
+    if (s.workspace.is_buffer) std::fill_n(begin_of(s.workspace), m.workspace, std::byte{0x77});
     for (std::size_t i = 0; i < s.outputs.size(); ++i) {
-      ASSERT_TRUE(same_layout(s.outputs[i].shape, c.outputs[i].shape))
+      ASSERT_TRUE(same_layout(s.outputs[i].shape, m.outputs[i].shape))
           << "output " << i << " of fusion match " << s.match;
-      store(values[p.known.at(c.outputs[i].number)], s.outputs[i]);
+      store(values[p.known.at(m.outputs[i].number)], s.outputs[i]);
     }
   }
 

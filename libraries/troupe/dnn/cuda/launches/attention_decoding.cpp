@@ -26,8 +26,8 @@ constexpr cuda::kernel_id kernels[2][2][2] = {
 bool is_stored_type_attention(const operator_step& s) noexcept {
   constexpr std::int64_t most = 1 << 30;  // the kernels count in 32 bits
   if (s.what != op::attention) return false;
-  const auto f = s.attributes.as<attention_attributes>();
-  if (f.has_bias != 0 || f.dropout != 0) return false;
+  const auto a = s.attributes.as<attention_attributes>();
+  if (a.has_bias != 0 || a.dropout != 0) return false;
   const dtype type = s.inputs[0].type;
   if (type != dtype::f16 && type != dtype::bf16) return false;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -54,15 +54,15 @@ std::int64_t parts_of_decoding(const attention_geometry& g) noexcept {
   return std::clamp<std::int64_t>(std::min(preferred, g.keys / least_keys), 1, most_parts);
 }
 
-result<void> enqueue_decoding(const operator_step& s, const attention_arguments& a, const launch_context& w) {
+result<void> enqueue_decoding(const operator_step& s, const attention_arguments& a, const launch_context& on) {
   for (const void* const p : {a.q, a.k, a.v})
     if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0)
       return error(reaction::fatal, "dnn",
                    "the address of q, k or v of an attention of half types is not a multiple of 16");
   const std::int64_t rows = rows_of_sequence(a.g), blocks = query_grid(a.g, rows).count() * a.parts;
   const auto& of_type = s.inputs[0].type == dtype::f16 ? kernels<half> : kernels<bfloat16>;
-  return cuda::launch(w.kernels, of_type[a.g.width / 128][a.g.value_width / 128][rows > 8],
-                      {static_cast<unsigned>(blocks)}, {32 * kernel_arguments::decoding_warps}, w.stream, "dnn", a);
+  return cuda::launch(on.kernels, of_type[a.g.width / 128][a.g.value_width / 128][rows > 8],
+                      {static_cast<unsigned>(blocks)}, {32 * kernel_arguments::decoding_warps}, on.stream, "dnn", a);
 }
 
 }  // namespace troupe::dnn

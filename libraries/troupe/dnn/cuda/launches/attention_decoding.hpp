@@ -16,6 +16,6 @@ bool is_stored_type_attention(const operator_step& s) noexcept;
 std::int64_t parts_of_decoding(const attention_geometry& g) noexcept;
 /// Enqueues the attention, but not the kernel that combines the parts' results.
 result<void> enqueue_decoding(const operator_step& s, const kernel_arguments::attention_arguments& a,
-                              const launch_context& w);
+                              const launch_context& on);
 
 }  // namespace troupe::dnn

@@ -32,22 +32,22 @@ std::int64_t parts_of(const attention_geometry& g, dtype numbers) noexcept {
   return std::clamp<std::int64_t>(std::min(enough_blocks / grid.count(), g.keys / least_keys), 1, most_parts);
 }
 
-attention_arguments arguments_of(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<attention_attributes>();
+attention_arguments arguments_of(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<attention_attributes>();
   const bool gradient = s.what == op::attention_gradient;
-  const attention_inputs at(f, gradient);
-  return {.g = geometry_of(s, [&](const location& l) { return w.at(l); }),
+  const attention_inputs at(a, gradient);
+  return {.g = geometry_of(s, [&](const location& l) { return on.at(l); }),
           .parts = 1,
-          .q = w.at(s.inputs[at.q]),
-          .k = w.at(s.inputs[at.k]),
-          .v = w.at(s.inputs[at.v]),
-          .bias = f.has_bias != 0 ? w.at(s.inputs[at.bias]) : nullptr,
-          .dy = w.at(s.input(at.dy)),
-          .y = w.at(s.input(at.y)),
-          .statistics = w.at(s.input(at.statistics)),
-          .to = w.at(s.outputs[0]),
-          .second = w.at(s.outputs[1]),
-          .workspace = s.workspace.is_buffer ? w.at(s.workspace) : nullptr,
+          .q = on.at(s.inputs[at.q]),
+          .k = on.at(s.inputs[at.k]),
+          .v = on.at(s.inputs[at.v]),
+          .bias = a.has_bias != 0 ? on.at(s.inputs[at.bias]) : nullptr,
+          .dy = on.at(s.input(at.dy)),
+          .y = on.at(s.input(at.y)),
+          .statistics = on.at(s.input(at.statistics)),
+          .to = on.at(s.outputs[0]),
+          .second = on.at(s.outputs[1]),
+          .workspace = s.workspace.is_buffer ? on.at(s.workspace) : nullptr,
           .type_of_y = s.outputs[0].type};
 }
 
@@ -59,42 +59,42 @@ std::int64_t attention_workspace_of(const operator_step& s) noexcept {
   return parts == 1 ? 0 : parts * kernel_arguments::rows_of(g) * kernel_arguments::row_workspace_of(g);
 }
 
-result<void> enqueue_attention(const operator_step& s, const launch_context& w) {
-  attention_arguments a = arguments_of(s, w);
+result<void> enqueue_attention(const operator_step& s, const launch_context& on) {
+  attention_arguments a = arguments_of(s, on);
   const bool decodes = is_stored_type_attention(s);
-  a.parts = decodes ? parts_of_decoding(a.g) : parts_of(a.g, w.plan.compute_type);
+  a.parts = decodes ? parts_of_decoding(a.g) : parts_of(a.g, on.plan.compute_type);
   if (decodes) {
-    TROUPE_TRY(enqueue_decoding(s, a, w));
+    TROUPE_TRY(enqueue_decoding(s, a, on));
   } else if (has_small_tiles(a.g)) {
     const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::small_tile_columns);
     const query_grid grid(a.g, kernel_arguments::small_tile_rows);
     TROUPE_TRY(
-        launch<"attend_small_tiles">(w, grid.count() * a.parts * slices, kernel_arguments::small_tile_threads, a));
+        launch<"attend_small_tiles">(on, grid.count() * a.parts * slices, kernel_arguments::small_tile_threads, a));
   } else {
     const std::int64_t slices = divided_up(a.g.value_width, kernel_arguments::square_columns);
-    const query_grid grid(a.g, rows_of_square(w.plan.compute_type));
-    TROUPE_TRY(launch<"attend">(w, grid.count() * a.parts * slices, kernel_arguments::attention_threads, a));
+    const query_grid grid(a.g, rows_of_square(on.plan.compute_type));
+    TROUPE_TRY(launch<"attend">(on, grid.count() * a.parts * slices, kernel_arguments::attention_threads, a));
   }
   if (a.parts == 1) return {};
-  return launch_per_element<"combine_attention">(w, elements_of(s.outputs[0].shape), a);
+  return launch_per_element<"combine_attention">(on, elements_of(s.outputs[0].shape), a);
 }
 
-result<void> enqueue_attention_gradient(const operator_step& s, const launch_context& w) {
+result<void> enqueue_attention_gradient(const operator_step& s, const launch_context& on) {
   using kernel_arguments::attention_threads, kernel_arguments::square_columns;
-  attention_arguments a = arguments_of(s, w);
+  attention_arguments a = arguments_of(s, on);
   const attention_geometry& g = a.g;
-  const std::int64_t rows = rows_of_square(w.plan.compute_type);
-  TROUPE_TRY(launch<"attention_query_gradient">(w, query_grid(g, rows).count() * divided_up(g.width, square_columns),
+  const std::int64_t rows = rows_of_square(on.plan.compute_type);
+  TROUPE_TRY(launch<"attention_query_gradient">(on, query_grid(g, rows).count() * divided_up(g.width, square_columns),
                                                 attention_threads, a));
-  a.to = w.at(s.outputs[1]), a.second = w.at(s.outputs[2]);
+  a.to = on.at(s.outputs[1]), a.second = on.at(s.outputs[2]);
   const std::int64_t rows_of_batch = g.key_layout == sequence_layout::offsets ? 1 : g.batch,
                      slices = divided_up(std::max(g.width, g.value_width), square_columns);
-  TROUPE_TRY(launch<"attention_key_gradient">(w, rows_of_batch * g.key_heads * divided_up(g.keys, rows) * slices,
+  TROUPE_TRY(launch<"attention_key_gradient">(on, rows_of_batch * g.key_heads * divided_up(g.keys, rows) * slices,
                                               attention_threads, a));
   if (a.bias == nullptr) return {};
-  a.to = w.at(s.outputs[3]);
+  a.to = on.at(s.outputs[3]);
   const std::int64_t* const e = g.bias_extents;
-  return launch<"attention_bias_gradient">(w, e[0] * e[1] * divided_up(e[2], rows) * divided_up(e[3], rows),
+  return launch<"attention_bias_gradient">(on, e[0] * e[1] * divided_up(e[2], rows) * divided_up(e[3], rows),
                                            attention_threads, a);
 }
 

@@ -23,12 +23,12 @@ kernel_arguments::sequence sequence_of(const elementwise_kernel::sequence& s, co
 /// Returns the arguments with which the kernel `elements` interprets an elementwise kernel. `at(location)` returns the
 /// address of a location.
 template <class At>
-kernel_arguments::elements elementwise_arguments(const elementwise_kernel& p, const At& at) {
+kernel_arguments::elements elementwise_arguments(const elementwise_kernel& k, const At& at) {
   kernel_arguments::elements e{};
-  e.rank = static_cast<std::int64_t>(p.over.rank()), e.count = 1, e.operations = p.operations.size();
-  for (std::size_t i = 0; i < p.over.rank(); ++i) e.extents[i] = p.over.extent(i), e.count *= p.over.extent(i);
-  for (std::size_t i = 0; i < p.operations.size(); ++i) {
-    const elementwise_kernel::operation& o = p.operations[i];
+  e.rank = static_cast<std::int64_t>(k.over.rank()), e.count = 1, e.operations = k.operations.size();
+  for (std::size_t i = 0; i < k.over.rank(); ++i) e.extents[i] = k.over.extent(i), e.count *= k.over.extent(i);
+  for (std::size_t i = 0; i < k.operations.size(); ++i) {
+    const elementwise_kernel::operation& o = k.operations[i];
     e.all[i] = {.what = static_cast<std::uint8_t>(o.what),
                 .function = static_cast<std::uint8_t>(o.function),
                 .type = static_cast<std::uint8_t>(o.type),
@@ -38,12 +38,13 @@ kernel_arguments::elements elementwise_arguments(const elementwise_kernel& p, co
                 .unused = 0,
                 .value = o.value};
   }
-  for (std::size_t i = 0; i < p.operands.size(); ++i) {
-    e.operands[i].memory = p.operands[i].exists() ? at(p.operands[i]) : nullptr;
-    e.operands[i].type = static_cast<std::uint64_t>(p.operands[i].type);
-    for (std::size_t k = 0; k < p.over.rank(); ++k) e.operands[i].strides[k] = p.over.stride(p.operand_in_space[i], k);
+  for (std::size_t i = 0; i < k.operands.size(); ++i) {
+    e.operands[i].memory = k.operands[i].exists() ? at(k.operands[i]) : nullptr;
+    e.operands[i].type = static_cast<std::uint64_t>(k.operands[i].type);
+    for (std::size_t axis = 0; axis < k.over.rank(); ++axis)
+      e.operands[i].strides[axis] = k.over.stride(k.operand_in_space[i], axis);
   }
-  for (std::size_t i = 0; i < p.sequences.size(); ++i) e.sequences[i] = sequence_of(p.sequences[i], at);
+  for (std::size_t i = 0; i < k.sequences.size(); ++i) e.sequences[i] = sequence_of(k.sequences[i], at);
   return e;
 }
 

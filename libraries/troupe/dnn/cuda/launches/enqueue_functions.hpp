@@ -9,7 +9,7 @@
 namespace troupe::dnn {
 
 #define OPERATION(...)
-#define STEP(NAME, HOST, CUDA, ...) result<void> CUDA(const operator_step& s, const launch_context& w);
+#define STEP(NAME, HOST, CUDA, ...) result<void> CUDA(const operator_step& s, const launch_context& on);
 #include <troupe/dnn/graph/op_list.inc>
 
 /// The function that enqueues each operation, at `index_of(op)`; null for those that are no steps.

@@ -46,28 +46,28 @@ const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_
                                              return s.what == op::attention ? attention_workspace_of(s) : 0;
                                            }};
 
-result<void> enqueue_order_barrier(const launch_context& w) {
-  return launch<"order_barrier">(w, 1, 1, kernel_arguments::order_barrier_arguments{});
+result<void> enqueue_order_barrier(const launch_context& on) {
+  return launch<"order_barrier">(on, 1, 1, kernel_arguments::order_barrier_arguments{});
 }
 
-result<void> enqueue(const elementwise_kernel& p, const launch_context& w) {
-  const kernel_arguments::elements e = elementwise_arguments(p, [&](const location& l) { return w.at(l); });
-  return launch_per_element<"elements">(w, e.count, e);
+result<void> enqueue(const elementwise_kernel& k, const launch_context& on) {
+  const kernel_arguments::elements e = elementwise_arguments(k, [&](const location& l) { return on.at(l); });
+  return launch_per_element<"elements">(on, e.count, e);
 }
 
-result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
-                               const launch_context& w) {
+result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& k,
+                               const launch_context& on) {
   void* addresses[kernel_arguments::most_operands + kernel_arguments::most_sequences];
   std::size_t n = 0;
-  for (const location& l : p.operands) addresses[n++] = l.exists() ? w.at(l) : nullptr;
-  for (const elementwise_kernel::sequence& s : p.sequences) addresses[n++] = s.words ? w.at(*s.words) : nullptr;
-  return cuda::done_on(w.stream, "dnn", "cuLaunchKernel",
-                       cuda::launch(kernel, {how.blocks}, {how.threads}, w.stream, addresses));
+  for (const location& l : k.operands) addresses[n++] = l.exists() ? on.at(l) : nullptr;
+  for (const elementwise_kernel::sequence& s : k.sequences) addresses[n++] = s.words ? on.at(*s.words) : nullptr;
+  return cuda::done_on(on.stream, "dnn", "cuLaunchKernel",
+                       cuda::launch(kernel, {how.blocks}, {how.threads}, on.stream, addresses));
 }
 
-result<void> enqueue(const operator_step& s, const launch_context& w) {
+result<void> enqueue(const operator_step& s, const launch_context& on) {
   const auto enqueue_operation = enqueue_functions[index_of(s.what)];
-  if (enqueue_operation != nullptr) return enqueue_operation(s, w);
+  if (enqueue_operation != nullptr) return enqueue_operation(s, on);
   return error(reaction::fatal, "dnn", cat("a plan has a step for ", to_string(s.what), ", which has no kernel"));
 }
 

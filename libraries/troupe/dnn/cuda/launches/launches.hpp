@@ -38,13 +38,13 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
 extern const elementwise_limits limits_of_kernels;
 
 /// Enqueues a kernel that keeps the kernels before and after it in the stream from overlapping.
-result<void> enqueue_order_barrier(const launch_context& w);
+result<void> enqueue_order_barrier(const launch_context& on);
 /// Enqueue a step that our own kernels compute: an operator step by the function that graph/op_list.inc names for its
 /// operation, for example enqueue_convolution in launches/convolution.cpp.
-result<void> enqueue(const elementwise_kernel& p, const launch_context& w);
-result<void> enqueue(const operator_step& s, const launch_context& w);
+result<void> enqueue(const elementwise_kernel& k, const launch_context& on);
+result<void> enqueue(const operator_step& s, const launch_context& on);
 /// Enqueues the kernel that was generated for an elementwise kernel.
-result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& p,
-                               const launch_context& w);
+result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& k,
+                               const launch_context& on);
 
 }  // namespace troupe::dnn

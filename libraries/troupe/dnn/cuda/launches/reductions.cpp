@@ -9,25 +9,25 @@ namespace troupe::dnn {
 
 using kernel_arguments::set_threads;
 
-result<void> enqueue_reduction(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<reduction_attributes>();
-  const kernel_arguments::reduction_arguments r{sets_of(s.inputs[0].shape, f.over), w.at(s.inputs[0]),
-                                                w.at(s.outputs[0]), static_cast<std::int64_t>(f.kind)};
-  return launch<"reduce">(w, r.all.outside.count, set_threads, r);
+result<void> enqueue_reduction(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<reduction_attributes>();
+  const kernel_arguments::reduction_arguments r{sets_of(s.inputs[0].shape, a.over), on.at(s.inputs[0]),
+                                                on.at(s.outputs[0]), static_cast<std::int64_t>(a.kind)};
+  return launch<"reduce">(on, r.all.outside.count, set_threads, r);
 }
 
-result<void> enqueue_softmax(const operator_step& s, const launch_context& w) {
+result<void> enqueue_softmax(const operator_step& s, const launch_context& on) {
   const bool gradient = s.what == op::softmax_gradient;
-  const auto f = s.attributes.as<softmax_attributes>();
+  const auto a = s.attributes.as<softmax_attributes>();
   const location& values = s.inputs[gradient ? 1 : 0];
-  const kernel_arguments::softmax_arguments r{sets_of(values.shape, std::int64_t{1} << f.over), w.at(values),
-                                              gradient ? w.at(s.inputs[0]) : nullptr, w.at(s.outputs[0]),
-                                              f.logarithmic};
-  return gradient ? launch<"softmax_gradient">(w, r.all.outside.count, set_threads, r)
-                  : launch<"softmax">(w, r.all.outside.count, set_threads, r);
+  const kernel_arguments::softmax_arguments r{sets_of(values.shape, std::int64_t{1} << a.over), on.at(values),
+                                              gradient ? on.at(s.inputs[0]) : nullptr, on.at(s.outputs[0]),
+                                              a.logarithmic};
+  return gradient ? launch<"softmax_gradient">(on, r.all.outside.count, set_threads, r)
+                  : launch<"softmax">(on, r.all.outside.count, set_threads, r);
 }
 
-result<void> enqueue_product(const operator_step& s, const launch_context& w) {
+result<void> enqueue_product(const operator_step& s, const launch_context& on) {
   const tensor_shape &a = s.inputs[0].shape, &b = s.inputs[1].shape, &c = s.outputs[0].shape;
   const std::size_t rank = c.rank;
   const std::int64_t m = c.extents[rank - 2], n = c.extents[rank - 1], k = a.extents[rank - 1];
@@ -41,9 +41,9 @@ result<void> enqueue_product(const operator_step& s, const launch_context& w) {
                                         .c_row = n,
                                         .adds = 0,
                                         .batch = {},
-                                        .a = w.at(s.inputs[0]),
-                                        .b = w.at(s.inputs[1]),
-                                        .c = w.at(s.outputs[0])};
+                                        .a = on.at(s.inputs[0]),
+                                        .b = on.at(s.inputs[1]),
+                                        .c = on.at(s.outputs[0])};
   const axis_values of_a = broadcast_strides(a, rank, c.extents), of_b = broadcast_strides(b, rank, c.extents),
                     of_c = dense_strides(c);
   r.batch.count = 1;
@@ -52,7 +52,7 @@ result<void> enqueue_product(const operator_step& s, const launch_context& w) {
     r.batch.extents[at] = c.extents[i], r.batch.count *= c.extents[i];
     r.batch.a[at] = of_a[i], r.batch.b[at] = of_b[i], r.batch.c[at] = of_c[i];
   }
-  return launch_product(w, r);
+  return launch_product(on, r);
 }
 
 }  // namespace troupe::dnn

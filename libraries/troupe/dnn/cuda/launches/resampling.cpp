@@ -8,8 +8,8 @@
 
 namespace troupe::dnn {
 
-result<void> enqueue_resampling(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<resampling_attributes>();
+result<void> enqueue_resampling(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<resampling_attributes>();
   const bool forward = s.what == op::resampling;
   const location &from = s.inputs[0], &to = s.outputs[0];
   const tensor_shape &image = forward ? from.shape : to.shape, &result = forward ? to.shape : from.shape;
@@ -17,14 +17,15 @@ result<void> enqueue_resampling(const operator_step& s, const launch_context& w)
                                            .in = {1, 1, 1},
                                            .out = {1, 1, 1},
                                            .taps = {1, 1, 1},
-                                           .aligned = f.aligned,
-                                           .from = w.at(from),
-                                           .to = w.at(to)};
+                                           .aligned = a.aligned,
+                                           .from = on.at(from),
+                                           .to = on.at(to)};
   const std::size_t missing = windows::most_spatial + 2 - image.rank;
   for (std::size_t i = missing; i < windows::most_spatial; ++i)
-    r.in[i] = image.extents[i - missing + 2], r.out[i] = result.extents[i - missing + 2], r.taps[i] = f.taps;
+    r.in[i] = image.extents[i - missing + 2], r.out[i] = result.extents[i - missing + 2], r.taps[i] = a.taps;
   const std::int64_t count = elements_of(to.shape);
-  return forward ? launch_per_element<"resample">(w, count, r) : launch_per_element<"resampling_gradient">(w, count, r);
+  return forward ? launch_per_element<"resample">(on, count, r)
+                 : launch_per_element<"resampling_gradient">(on, count, r);
 }
 
 }  // namespace troupe::dnn

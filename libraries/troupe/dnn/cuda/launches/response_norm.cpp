@@ -7,22 +7,22 @@
 
 namespace troupe::dnn {
 
-result<void> enqueue_response_norm(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<local_response_norm_attributes>();
+result<void> enqueue_response_norm(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<local_response_norm_attributes>();
   const bool forward = s.what == op::local_response_norm;
   const tensor_shape& x = s.inputs[0].shape;
   const kernel_arguments::response_norm_arguments r{.images = x.extents[0],
                                                     .channels = x.extents[1],
                                                     .between = elements_of(x) / x.extents[0] / x.extents[1],
-                                                    .x = w.at(s.inputs[forward ? 0 : 1]),
-                                                    .dy = forward ? nullptr : w.at(s.inputs[0]),
-                                                    .to = w.at(s.outputs[0]),
-                                                    .size = f.size,
-                                                    .alpha = f.alpha,
-                                                    .beta = f.beta,
-                                                    .k = f.k};
-  return forward ? launch_per_element<"normalize_responses">(w, elements_of(x), r)
-                 : launch_per_element<"response_gradient">(w, elements_of(x), r);
+                                                    .x = on.at(s.inputs[forward ? 0 : 1]),
+                                                    .dy = forward ? nullptr : on.at(s.inputs[0]),
+                                                    .to = on.at(s.outputs[0]),
+                                                    .size = a.size,
+                                                    .alpha = a.alpha,
+                                                    .beta = a.beta,
+                                                    .k = a.k};
+  return forward ? launch_per_element<"normalize_responses">(on, elements_of(x), r)
+                 : launch_per_element<"response_gradient">(on, elements_of(x), r);
 }
 
 }  // namespace troupe::dnn

@@ -36,7 +36,7 @@ kernel_arguments::recurrence_shape arguments_of(const detail::recurrence_layout&
 // The addresses of a step's tensors and workspace on the GPU.
 class gpu_addresses {
  public:
-  gpu_addresses(const operator_step& s, const launch_context& w) noexcept : step_(s), site_(w) {}
+  gpu_addresses(const operator_step& s, const launch_context& on) noexcept : step_(s), site_(on) {}
   void* input(std::size_t k) const noexcept { return site_.at(step_.input(k)); }
   void* output(std::size_t k) const noexcept { return site_.at(step_.output(k)); }
   const std::int32_t* integers(std::size_t k) const noexcept { return static_cast<const std::int32_t*>(input(k)); }
@@ -57,7 +57,7 @@ struct matrix {
   std::int64_t row, column = 1;
   matrix transposed() const noexcept { return {data, column, row}; }
 };
-result<void> enqueue_matrix_product(const launch_context& w, std::int64_t m, std::int64_t n, std::int64_t k,
+result<void> enqueue_matrix_product(const launch_context& on, std::int64_t m, std::int64_t n, std::int64_t k,
                                     const matrix& a, const matrix& b, void* c, std::int64_t c_row, bool adds = false) {
   kernel_arguments::product_arguments r{.m = m,
                                         .n = n,
@@ -73,37 +73,37 @@ result<void> enqueue_matrix_product(const launch_context& w, std::int64_t m, std
                                         .b = b.data,
                                         .c = c};
   r.batch.count = 1;
-  return launch_product(w, r);
+  return launch_product(on, r);
 }
 
 // Computes the gradients of x, weights and biases. Precondition: the gradients of all gates are computed.
 result<void> enqueue_weight_gradients(const detail::recurrence_layout& l, const recurrence_gradient_places& at,
                                       const gpu_addresses& p, const kernel_arguments::recurrence_gradient_arguments& r,
-                                      const launch_context& w) {
+                                      const launch_context& on) {
   const std::int64_t lines = l.lines(), width = l.gate_gradients();
   const matrix of_x{r.gate_gradients, width}, of_h{p.advanced(r.gate_gradients, l.recurrent_gradients_offset()), width};
   const matrix x{r.of.lengths != nullptr ? r.used_x : r.x, l.inputs}, h{p.advanced(r.reserve, l.h_before), l.line};
   TROUPE_TRY(
-      enqueue_matrix_product(w, lines, l.inputs, l.rows, of_x, {p.input(at.w), l.inputs}, p.output(at.dx), l.inputs));
-  TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.inputs, lines, of_x.transposed(), x, p.output(at.dw), l.inputs));
-  TROUPE_TRY(enqueue_matrix_product(w, l.rows, l.width, lines, of_h.transposed(), h, p.output(at.dr), l.width));
+      enqueue_matrix_product(on, lines, l.inputs, l.rows, of_x, {p.input(at.w), l.inputs}, p.output(at.dx), l.inputs));
+  TROUPE_TRY(enqueue_matrix_product(on, l.rows, l.inputs, lines, of_x.transposed(), x, p.output(at.dw), l.inputs));
+  TROUPE_TRY(enqueue_matrix_product(on, l.rows, l.width, lines, of_h.transposed(), h, p.output(at.dr), l.width));
   if (at.dprojection != absent)
-    TROUPE_TRY(enqueue_matrix_product(w, l.width, l.hidden, lines, matrix{r.projected, l.width}.transposed(),
+    TROUPE_TRY(enqueue_matrix_product(on, l.width, l.hidden, lines, matrix{r.projected, l.width}.transposed(),
                                       {p.advanced(r.reserve, l.unprojected), l.line}, p.output(at.dprojection),
                                       l.hidden));
   if (at.dinput_bias == absent) return {};
   for (const auto& [from, to] : {std::pair(of_x.data, at.dinput_bias), {of_h.data, at.drecurrent_bias}})
-    TROUPE_TRY(launch_sums(w, {lines, l.rows, width, {{from, p.output(to)}}}));
+    TROUPE_TRY(launch_sums(on, {lines, l.rows, width, {{from, p.output(to)}}}));
   return {};
 }
 
 }  // namespace
 
-result<void> enqueue_recurrence(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<recurrence_attributes>();
-  const recurrence_places at(f);
-  const detail::recurrence_layout l(f, s.inputs[at.x].shape, s.inputs[at.r].shape);
-  const gpu_addresses p(s, w);
+result<void> enqueue_recurrence(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<recurrence_attributes>();
+  const recurrence_places at(a);
+  const detail::recurrence_layout l(a, s.inputs[at.x].shape, s.inputs[at.r].shape);
+  const gpu_addresses p(s, on);
   kernel_arguments::recurrence_arguments r{.of = arguments_of(l, p.integers(at.lengths)),
                                            .step = 0,
                                            .h0 = p.input(at.h),
@@ -114,38 +114,38 @@ result<void> enqueue_recurrence(const operator_step& s, const launch_context& w)
                                            .h = p.output(at.last_h),
                                            .c = p.output(at.last_c),
                                            .reserve = p.output(at.reserve)};
-  TROUPE_TRY(launch_per_element<"recurrence_begin">(w, l.lines() * (l.rows + l.hidden), r));
+  TROUPE_TRY(launch_per_element<"recurrence_begin">(on, l.lines() * (l.rows + l.hidden), r));
   const matrix x{p.input(at.x), l.inputs}, weights{p.input(at.w), l.inputs};
-  TROUPE_TRY(enqueue_matrix_product(w, l.lines(), l.rows, l.inputs, x, weights.transposed(), r.reserve, l.line, true));
+  TROUPE_TRY(enqueue_matrix_product(on, l.lines(), l.rows, l.inputs, x, weights.transposed(), r.reserve, l.line, true));
   for (std::int64_t n = 0; n < l.time; ++n) {
     r.step = l.step(n);
     void* const lines = p.advanced(r.reserve, r.step * l.batch * l.line);
     const bool is_gru = l.cell == recurrent_cell::gru;
     const std::int64_t together = is_gru ? 2 * l.hidden : l.rows;
     const matrix h{r.h, l.width}, recurrent{p.input(at.r), l.width};
-    TROUPE_TRY(enqueue_matrix_product(w, l.batch, together, l.width, h, recurrent.transposed(), lines, l.line, true));
+    TROUPE_TRY(enqueue_matrix_product(on, l.batch, together, l.width, h, recurrent.transposed(), lines, l.line, true));
     if (is_gru) {
       const matrix last{p.advanced(recurrent.data, together * l.width), l.width};
-      TROUPE_TRY(enqueue_matrix_product(w, l.batch, l.hidden, l.width, h, last.transposed(),
+      TROUPE_TRY(enqueue_matrix_product(on, l.batch, l.hidden, l.width, h, last.transposed(),
                                         p.advanced(lines, l.before_reset), l.line, true));
     }
-    TROUPE_TRY(launch_per_element<"recurrence_step">(w, l.batch * std::max(l.width, l.hidden), r));
+    TROUPE_TRY(launch_per_element<"recurrence_step">(on, l.batch * std::max(l.width, l.hidden), r));
     if (l.unprojected == 0) continue;
-    TROUPE_TRY(enqueue_matrix_product(w, l.batch, l.width, l.hidden, {p.advanced(lines, l.unprojected), l.line},
+    TROUPE_TRY(enqueue_matrix_product(on, l.batch, l.width, l.hidden, {p.advanced(lines, l.unprojected), l.line},
                                       matrix{p.input(at.projection), l.hidden}.transposed(),
                                       p.advanced(r.y, r.step * l.batch * l.width), l.width));
-    TROUPE_TRY(launch_per_element<"recurrence_keep">(w, l.batch * l.width, r));
+    TROUPE_TRY(launch_per_element<"recurrence_keep">(on, l.batch * l.width, r));
   }
   return {};
 }
 
-result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<recurrence_gradient_attributes>();
-  const recurrence_gradient_places at(f);
-  const detail::recurrence_layout l(f, s.inputs[at.x].shape, s.inputs[at.r].shape);
-  const recurrence_workspace workspace(f, l);
-  const gpu_addresses p(s, w);
-  const bool projects = f.has_projection != 0;
+result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<recurrence_gradient_attributes>();
+  const recurrence_gradient_places at(a);
+  const detail::recurrence_layout l(a, s.inputs[at.x].shape, s.inputs[at.r].shape);
+  const recurrence_workspace workspace(a, l);
+  const gpu_addresses p(s, on);
+  const bool projects = a.has_projection != 0;
   kernel_arguments::recurrence_gradient_arguments r{
       .of = arguments_of(l, p.integers(at.lengths)),
       .step = 0,
@@ -163,30 +163,30 @@ result<void> enqueue_recurrence_gradient(const operator_step& s, const launch_co
       .of_units = projects ? p.workspace(workspace.projected + l.lines() * l.width) : nullptr,
       .used_x = p.workspace(workspace.x)};
   TROUPE_TRY(launch_per_element<"recurrence_gradient_begin">(
-      w, std::max(l.batch * std::max(l.width, l.hidden), f.has_lengths != 0 ? l.lines() * l.inputs : 0), r));
+      on, std::max(l.batch * std::max(l.width, l.hidden), a.has_lengths != 0 ? l.lines() * l.inputs : 0), r));
   for (std::int64_t n = l.time; n-- > 0;) {
     r.step = l.step(n);
     if (projects) {
-      TROUPE_TRY(launch_per_element<"recurrence_gradient_sum">(w, l.batch * l.width, r));
-      TROUPE_TRY(enqueue_matrix_product(w, l.batch, l.hidden, l.width,
+      TROUPE_TRY(launch_per_element<"recurrence_gradient_sum">(on, l.batch * l.width, r));
+      TROUPE_TRY(enqueue_matrix_product(on, l.batch, l.hidden, l.width,
                                         {p.advanced(r.projected, r.step * l.batch * l.width), l.width},
                                         {p.input(at.projection), l.hidden}, r.of_units, l.hidden));
     }
-    TROUPE_TRY(launch_per_element<"recurrence_gradient_step">(w, l.batch * l.hidden, r));
+    TROUPE_TRY(launch_per_element<"recurrence_gradient_step">(on, l.batch * l.hidden, r));
     const void* const gradients =
         p.advanced(r.gate_gradients, r.step * l.batch * l.gate_gradients() + l.recurrent_gradients_offset());
-    TROUPE_TRY(enqueue_matrix_product(w, l.batch, l.width, l.rows, {gradients, l.gate_gradients()},
+    TROUPE_TRY(enqueue_matrix_product(on, l.batch, l.width, l.rows, {gradients, l.gate_gradients()},
                                       {p.input(at.r), l.width}, r.dh, l.width, true));
   }
-  return enqueue_weight_gradients(l, at, p, r, w);
+  return enqueue_weight_gradients(l, at, p, r, on);
 }
 
-result<void> enqueue_ctc(const operator_step& s, const launch_context& w) {
+result<void> enqueue_ctc(const operator_step& s, const launch_context& on) {
   const bool is_gradient = s.what == op::ctc_loss_gradient;
   const ctc_inputs at(is_gradient);
   const tensor_shape &logits = s.inputs[at.logits].shape, &labels = s.inputs[at.labels].shape;
   const ctc_workspace workspace(logits, labels, is_gradient);
-  const gpu_addresses p(s, w);
+  const gpu_addresses p(s, on);
   auto* const all = static_cast<double*>(p.workspace(0));
   const kernel_arguments::ctc_arguments r{.time = logits.extents[0],
                                           .batch = logits.extents[1],
@@ -206,11 +206,11 @@ result<void> enqueue_ctc(const operator_step& s, const launch_context& w) {
                                           .next = all + workspace.next,
                                           .losses = all + workspace.losses,
                                           .to = p.output(0)};
-  TROUPE_TRY(launch<"ctc_norms">(w, r.time * r.batch, set_threads, r));
-  TROUPE_TRY(launch<"ctc_forward">(w, r.batch, set_threads, r));
+  TROUPE_TRY(launch<"ctc_norms">(on, r.time * r.batch, set_threads, r));
+  TROUPE_TRY(launch<"ctc_forward">(on, r.batch, set_threads, r));
   if (!is_gradient) return {};
-  TROUPE_TRY(launch<"ctc_backward">(w, r.batch, set_threads, r));
-  return launch<"ctc_gradient">(w, r.time * r.batch, set_threads, r);
+  TROUPE_TRY(launch<"ctc_backward">(on, r.batch, set_threads, r));
+  return launch<"ctc_gradient">(on, r.time * r.batch, set_threads, r);
 }
 
 }  // namespace troupe::dnn

@@ -25,12 +25,12 @@ struct row_shape {
   int vectors;  // the most vectors of a thread
   std::int64_t count = 1, width = 1;
 
-  static std::optional<row_shape> of(const normalization_attributes& f, const tensor_shape& x,
+  static std::optional<row_shape> of(const normalization_attributes& a, const tensor_shape& x,
                                      const tensor_shape* scale, dtype type, bool gradient) {
-    if (f.groups > 1 || f.has_running != 0) return std::nullopt;
+    if (a.groups > 1 || a.has_running != 0) return std::nullopt;
     row_shape out{.vectors = gradient ? gradient_vectors : vectors_of_thread(bytes_of(type))};
     for (std::size_t i = 0; i < x.rank; ++i) {
-      const bool is_inside = (f.over >> i & 1) != 0;
+      const bool is_inside = (a.over >> i & 1) != 0;
       if (!is_inside && out.width != 1 && x.extents[i] != 1) return std::nullopt;
       (is_inside ? out.width : out.count) *= x.extents[i];
       if (scale != nullptr && scale->extents[i] != (is_inside ? x.extents[i] : 1)) return std::nullopt;
@@ -55,8 +55,8 @@ struct row_shape {
     return std::max(std::min(blocks(), enough), divided_up(blocks(), most_rows));
   }
   std::int64_t sums() const noexcept { return parts() * rows_of_block(); }
-  rows arguments(const normalization_attributes& f) const noexcept {
-    return {count, width, f.rms, threads(), static_cast<std::uint32_t>(std::countr_zero(threads()))};
+  rows arguments(const normalization_attributes& a) const noexcept {
+    return {count, width, a.rms, threads(), static_cast<std::uint32_t>(std::countr_zero(threads()))};
   }
 };
 
@@ -68,14 +68,14 @@ class stored_type_matcher {
 
   std::optional<fusion_match> normalization() {
     const bool forward = node_.what == op::normalization;
-    const auto f = node_.attributes.as<normalization_attributes>();
-    const normalization_inputs at(node_.what, f);
+    const auto a = node_.attributes.as<normalization_attributes>();
+    const normalization_inputs at(node_.what, a);
     const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
     // x and dy have one type, scale and offset have this type or f32, and all other inputs are f32.
     const dtype type = common_type(0, at.x + 1);
     const dtype affine = common_type(at.scale, node_.input_count) == type ? type : dtype::f32;
     const tensor_shape* const scale = at.scale != absent ? &m_.tensor(node_.inputs[at.scale]).shape : nullptr;
-    const auto rows = row_shape::of(f, x.shape, scale, type, !forward);
+    const auto rows = row_shape::of(a, x.shape, scale, type, !forward);
     if (!rows) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
@@ -84,8 +84,8 @@ class stored_type_matcher {
     }
     const dtype result = result_type_of(node_.outputs[0]);
     add_outputs(false, type == dtype::f32 || result == type ? result : dtype::f32);
-    if (!forward && f.has_affine != 0)
-      out_.workspace = static_cast<std::uint64_t>((f.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
+    if (!forward && a.has_affine != 0)
+      out_.workspace = static_cast<std::uint64_t>((a.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
     return done();
   }
 
@@ -93,10 +93,10 @@ class stored_type_matcher {
   // copied.
   std::optional<fusion_match> normalization_of_channels() {
     const bool forward = node_.what == op::normalization;
-    const auto f = node_.attributes.as<normalization_attributes>();
-    const normalization_inputs at(node_.what, f);
+    const auto a = node_.attributes.as<normalization_attributes>();
+    const normalization_inputs at(node_.what, a);
     const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
-    const auto workspace = column_workspace_of(node_.what, f, x.shape);
+    const auto workspace = column_workspace_of(node_.what, a, x.shape);
     if (!workspace || is_last_axis_contiguous(x)) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const encoded_tensor& t = m_.tensor(node_.inputs[i]);
@@ -191,56 +191,56 @@ class stored_type_matcher {
 
 // Launches the kernel for the type of x, which is `type`.
 template <fixed_string Name, class A>
-result<void> launch_for_rows(const launch_context& w, dtype type, std::int64_t blocks, unsigned of_threads,
+result<void> launch_for_rows(const launch_context& on, dtype type, std::int64_t blocks, unsigned of_threads,
                              const A& r) {
-  if (type == dtype::f16) return launch_for_type<Name, half>(w, blocks, of_threads, r);
-  if (type == dtype::bf16) return launch_for_type<Name, bfloat16>(w, blocks, of_threads, r);
-  return launch_for_type<Name, float>(w, blocks, of_threads, r);
+  if (type == dtype::f16) return launch_for_type<Name, half>(on, blocks, of_threads, r);
+  if (type == dtype::bf16) return launch_for_type<Name, bfloat16>(on, blocks, of_threads, r);
+  return launch_for_type<Name, float>(on, blocks, of_threads, r);
 }
 
-result<void> enqueue_row_normalization(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<normalization_attributes>();
-  const normalization_places at(f);
+result<void> enqueue_row_normalization(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<normalization_attributes>();
+  const normalization_places at(a);
   const location& x = s.inputs[at.x];
-  const row_shape rows = *row_shape::of(f, x.shape, nullptr, x.type, false);
-  const auto input = [&](std::size_t k) { return k != absent ? typed_memory_at(s.inputs[k], w) : typed_memory{}; };
-  const normalize_rows_arguments r{.all = rows.arguments(f),
+  const row_shape rows = *row_shape::of(a, x.shape, nullptr, x.type, false);
+  const auto input = [&](std::size_t k) { return k != absent ? typed_memory_at(s.inputs[k], on) : typed_memory{}; };
+  const normalize_rows_arguments r{.all = rows.arguments(a),
                                    .x = input(at.x),
                                    .scale = input(at.scale),
                                    .offset = input(at.offset),
-                                   .y = w.at(s.outputs[at.y]),
+                                   .y = on.at(s.outputs[at.y]),
                                    .type_of_y = s.outputs[at.y].type,
-                                   .mean = static_cast<float*>(w.at(s.outputs[at.mean])),
-                                   .deviation = static_cast<float*>(w.at(s.outputs[at.deviation])),
-                                   .epsilon = f.epsilon};
-  return launch_for_rows<"normalize_rows">(w, r.x.type, rows.blocks(), rows.threads_of_block(), r);
+                                   .mean = static_cast<float*>(on.at(s.outputs[at.mean])),
+                                   .deviation = static_cast<float*>(on.at(s.outputs[at.deviation])),
+                                   .epsilon = a.epsilon};
+  return launch_for_rows<"normalize_rows">(on, r.x.type, rows.blocks(), rows.threads_of_block(), r);
 }
 
-result<void> enqueue_row_normalization_gradient(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<normalization_attributes>();
-  const normalization_gradient_places at(f);
+result<void> enqueue_row_normalization_gradient(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<normalization_attributes>();
+  const normalization_gradient_places at(a);
   const location &x = s.inputs[at.x], &dx = s.outputs[at.dx];
-  const row_shape rows = *row_shape::of(f, x.shape, nullptr, x.type, true);
+  const row_shape rows = *row_shape::of(a, x.shape, nullptr, x.type, true);
   const bool has_scale = at.scale != absent, has_offset = at.doffset != absent;
-  auto* const sums = has_scale ? static_cast<float*>(w.at(s.workspace)) : nullptr;
+  auto* const sums = has_scale ? static_cast<float*>(on.at(s.workspace)) : nullptr;
   const normalize_rows_gradient_arguments r{
-      .all = rows.arguments(f),
-      .dy = typed_memory_at(s.inputs[at.dy], w),
-      .x = typed_memory_at(x, w),
-      .scale = has_scale ? typed_memory_at(s.inputs[at.scale], w) : typed_memory{},
-      .mean = static_cast<const float*>(w.at(s.inputs[at.mean])),
-      .deviation = static_cast<const float*>(w.at(s.inputs[at.deviation])),
-      .dx = w.at(dx),
+      .all = rows.arguments(a),
+      .dy = typed_memory_at(s.inputs[at.dy], on),
+      .x = typed_memory_at(x, on),
+      .scale = has_scale ? typed_memory_at(s.inputs[at.scale], on) : typed_memory{},
+      .mean = static_cast<const float*>(on.at(s.inputs[at.mean])),
+      .deviation = static_cast<const float*>(on.at(s.inputs[at.deviation])),
+      .dx = on.at(dx),
       .type_of_dx = dx.type,
       .parts = rows.parts(),
       .dscales = sums,
       .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
   };
-  TROUPE_TRY(launch_for_rows<"normalize_rows_gradient">(w, r.x.type, r.parts, rows.threads_of_block(), r));
+  TROUPE_TRY(launch_for_rows<"normalize_rows_gradient">(on, r.x.type, r.parts, rows.threads_of_block(), r));
   if (!has_scale) return {};
-  add_lines_arguments all{rows.sums(), rows.width, rows.width, {{r.dscales, w.at(s.outputs[at.dscale])}}};
-  if (has_offset) all.tables[1] = {r.doffsets, w.at(s.outputs[at.doffset])};
-  return launch_sums(w, all);
+  add_lines_arguments all{rows.sums(), rows.width, rows.width, {{r.dscales, on.at(s.outputs[at.dscale])}}};
+  if (has_offset) all.tables[1] = {r.doffsets, on.at(s.outputs[at.doffset])};
+  return launch_sums(on, all);
 }
 
 }  // namespace
@@ -252,9 +252,9 @@ std::vector<fusion_match> stored_type_matches(const graph_analysis& m) {
     const op what = m.node(i).what;
     const bool normalizes = what == op::normalization || what == op::normalization_gradient;
     if (m.matched[i] || (!normalizes && what != op::attention)) continue;
-    const auto add = [&](std::optional<fusion_match> c) {
-      if (c) out.push_back(std::move(*c));
-      return c.has_value();
+    const auto add = [&](std::optional<fusion_match> found) {
+      if (found) out.push_back(std::move(*found));
+      return found.has_value();
     };
     if (!normalizes)
       add(stored_type_matcher(m, i).attention());
@@ -264,17 +264,17 @@ std::vector<fusion_match> stored_type_matches(const graph_analysis& m) {
   return out;
 }
 
-operator_step stored_type_step(const encoded_graph& g, const fusion_match& c, const fused_step& s) {
-  const encoded_node& n = g.nodes()[c.nodes.front()];
+operator_step stored_type_step(const encoded_graph& g, const fusion_match& m, const fused_step& s) {
+  const encoded_node& n = g.nodes()[m.nodes.front()];
   return {n.what, n.attributes, s.inputs, s.outputs, s.workspace};
 }
 
-result<void> enqueue_stored_type(const operator_step& s, const launch_context& w) {
-  if (s.what == op::attention) return enqueue_attention(s, w);
+result<void> enqueue_stored_type(const operator_step& s, const launch_context& on) {
+  if (s.what == op::attention) return enqueue_attention(s, on);
   const bool forward = s.what == op::normalization;
   if (is_of_columns(s))
-    return forward ? enqueue_column_normalization(s, w) : enqueue_column_normalization_gradient(s, w);
-  return forward ? enqueue_row_normalization(s, w) : enqueue_row_normalization_gradient(s, w);
+    return forward ? enqueue_column_normalization(s, on) : enqueue_column_normalization_gradient(s, on);
+  return forward ? enqueue_row_normalization(s, on) : enqueue_row_normalization_gradient(s, on);
 }
 
 }  // namespace troupe::dnn

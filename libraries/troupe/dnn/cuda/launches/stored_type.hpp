@@ -15,11 +15,11 @@ namespace troupe::dnn {
 std::vector<fusion_match> stored_type_matches(const graph_analysis& m);
 
 /// Returns the computed node of a match as a step with the inputs, outputs and workspace of `s`.
-operator_step stored_type_step(const encoded_graph& g, const fusion_match& c, const fused_step& s);
-result<void> enqueue_stored_type(const operator_step& s, const launch_context& w);
+operator_step stored_type_step(const encoded_graph& g, const fusion_match& m, const fused_step& s);
+result<void> enqueue_stored_type(const operator_step& s, const launch_context& on);
 
-inline kernel_arguments::typed_memory typed_memory_at(const location& l, const launch_context& w) {
-  return {w.at(l), l.type};
+inline kernel_arguments::typed_memory typed_memory_at(const location& l, const launch_context& on) {
+  return {on.at(l), l.type};
 }
 
 }  // namespace troupe::dnn

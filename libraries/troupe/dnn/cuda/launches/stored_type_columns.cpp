@@ -17,9 +17,9 @@ using namespace kernel_arguments;
 // Kernels count parts in 32 bits.
 constexpr std::int64_t most_rows = std::int64_t{1} << 31;
 
-std::optional<columns> columns_of(const normalization_attributes& f, const tensor_shape& x) noexcept {
+std::optional<columns> columns_of(const normalization_attributes& a, const tensor_shape& x) noexcept {
   const std::int64_t all_but_channels = ((std::int64_t{1} << x.rank) - 1) & ~std::int64_t{2};
-  if (f.groups > 1 || f.rms != 0 || x.rank < 2 || f.over != all_but_channels || x.extents[1] % 8 != 0)
+  if (a.groups > 1 || a.rms != 0 || x.rank < 2 || a.over != all_but_channels || x.extents[1] % 8 != 0)
     return std::nullopt;
   columns c{.rows = 1, .channels = x.extents[1], .rows_of_part = 1, .parts = 1, .lanes = 1, .groups = 1};
   for (std::size_t i = 0; i < x.rank; ++i)
@@ -48,21 +48,21 @@ columns for_elements(const columns& c) noexcept { return divided(c, 4); }
 std::int64_t sums_of(const columns& c) noexcept { return std::int64_t{c.parts} * c.channels; }
 
 template <fixed_string Name, class N, class A>
-result<void> launch_tiles(const launch_context& w, const A& arguments) {
-  return launch_for_type<Name, N>(w, std::int64_t{arguments.all.parts} * arguments.all.groups, column_threads,
+result<void> launch_tiles(const launch_context& on, const A& arguments) {
+  return launch_for_type<Name, N>(on, std::int64_t{arguments.all.parts} * arguments.all.groups, column_threads,
                                   arguments);
 }
 template <fixed_string Name, class A>
-result<void> launch_combining(const launch_context& w, const A& arguments) {
-  return launch_for_type<Name, float>(w, divided_up(arguments.all.channels, channels_of_block), column_threads,
+result<void> launch_combining(const launch_context& on, const A& arguments) {
+  return launch_for_type<Name, float>(on, divided_up(arguments.all.channels, channels_of_block), column_threads,
                                       arguments);
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> column_workspace_of(op what, const normalization_attributes& f,
+std::optional<std::uint64_t> column_workspace_of(op what, const normalization_attributes& a,
                                                  const tensor_shape& x) noexcept {
-  const auto all = columns_of(f, x);
+  const auto all = columns_of(a, x);
   if (!all) return std::nullopt;
   const std::int64_t means = what == op::normalization ? 0 : 2 * all->channels;
   return static_cast<std::uint64_t>(2 * sums_of(for_sums(*all))) * sizeof(double) +
@@ -70,19 +70,19 @@ std::optional<std::uint64_t> column_workspace_of(op what, const normalization_at
 }
 
 bool is_of_columns(const operator_step& s) noexcept {
-  const auto f = s.attributes.as<normalization_attributes>();
-  const tensor_shape& x = s.inputs[normalization_inputs(s.what, f).x].shape;
-  return columns_of(f, x) && x.strides[1] == 1;
+  const auto a = s.attributes.as<normalization_attributes>();
+  const tensor_shape& x = s.inputs[normalization_inputs(s.what, a).x].shape;
+  return columns_of(a, x) && x.strides[1] == 1;
 }
 
-result<void> enqueue_column_normalization(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<normalization_attributes>();
-  const normalization_places at(f);
-  const columns all = *columns_of(f, s.inputs[at.x].shape), summands = for_sums(all);
-  const auto input = [&](std::size_t k) { return static_cast<float*>(w.at(s.input(k))); };
-  const auto output = [&](std::size_t k) { return static_cast<float*>(w.at(s.output(k))); };
-  const typed_memory x = typed_memory_at(s.inputs[at.x], w);
-  auto* const sums = static_cast<double*>(w.at(s.workspace));
+result<void> enqueue_column_normalization(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<normalization_attributes>();
+  const normalization_places at(a);
+  const columns all = *columns_of(a, s.inputs[at.x].shape), summands = for_sums(all);
+  const auto input = [&](std::size_t k) { return static_cast<float*>(on.at(s.input(k))); };
+  const auto output = [&](std::size_t k) { return static_cast<float*>(on.at(s.output(k))); };
+  const typed_memory x = typed_memory_at(s.inputs[at.x], on);
+  auto* const sums = static_cast<double*>(on.at(s.workspace));
   const sum_columns_arguments summed{summands, x, sums, sums + sums_of(summands)};
   const combine_columns_arguments combined{.all = summands,
                                            .sums = summed.sums,
@@ -93,33 +93,33 @@ result<void> enqueue_column_normalization(const operator_step& s, const launch_c
                                            .running_variance = input(at.running_variance),
                                            .next_mean = output(at.next_mean),
                                            .next_variance = output(at.next_variance),
-                                           .epsilon = f.epsilon,
-                                           .momentum = f.momentum};
+                                           .epsilon = a.epsilon,
+                                           .momentum = a.momentum};
   const normalize_columns_arguments normalized{.all = for_elements(all),
                                                .x = x,
                                                .mean = combined.mean,
                                                .deviation = combined.deviation,
                                                .scale = input(at.scale),
                                                .offset = input(at.offset),
-                                               .y = w.at(s.outputs[at.y]),
+                                               .y = on.at(s.outputs[at.y]),
                                                .type_of_y = s.outputs[at.y].type};
   const auto launch_all = [&]<class T>(std::type_identity<T>) -> result<void> {
-    TROUPE_TRY((launch_tiles<"sum_columns", T>(w, summed)));
-    TROUPE_TRY((launch_combining<"combine_columns">(w, combined)));
-    return launch_tiles<"normalize_columns", T>(w, normalized);
+    TROUPE_TRY((launch_tiles<"sum_columns", T>(on, summed)));
+    TROUPE_TRY((launch_combining<"combine_columns">(on, combined)));
+    return launch_tiles<"normalize_columns", T>(on, normalized);
   };
   return x.type == dtype::f32 ? launch_all(std::type_identity<float>{}) : launch_all(std::type_identity<half>{});
 }
 
-result<void> enqueue_column_normalization_gradient(const operator_step& s, const launch_context& w) {
-  const auto f = s.attributes.as<normalization_attributes>();
-  const normalization_gradient_places at(f);
-  const columns all = *columns_of(f, s.inputs[at.x].shape), summands = for_sums(all);
-  const auto input = [&](std::size_t k) { return static_cast<const float*>(w.at(s.input(k))); };
-  const auto output = [&](std::size_t k) { return static_cast<float*>(w.at(s.output(k))); };
-  const typed_memory dy = typed_memory_at(s.inputs[at.dy], w), x = typed_memory_at(s.inputs[at.x], w);
+result<void> enqueue_column_normalization_gradient(const operator_step& s, const launch_context& on) {
+  const auto a = s.attributes.as<normalization_attributes>();
+  const normalization_gradient_places at(a);
+  const columns all = *columns_of(a, s.inputs[at.x].shape), summands = for_sums(all);
+  const auto input = [&](std::size_t k) { return static_cast<const float*>(on.at(s.input(k))); };
+  const auto output = [&](std::size_t k) { return static_cast<float*>(on.at(s.output(k))); };
+  const typed_memory dy = typed_memory_at(s.inputs[at.dy], on), x = typed_memory_at(s.inputs[at.x], on);
   const float *const mean = input(at.mean), *const deviation = input(at.deviation);
-  auto* const sums = static_cast<double*>(w.at(s.workspace));
+  auto* const sums = static_cast<double*>(on.at(s.workspace));
   const sum_columns_gradient_arguments summed{summands, dy, x, mean, deviation, sums, sums + sums_of(summands)};
   auto* const means = reinterpret_cast<float*>(sums + 2 * sums_of(summands));
   const combine_columns_gradient_arguments combined{.all = summands,
@@ -137,12 +137,12 @@ result<void> enqueue_column_normalization_gradient(const operator_step& s, const
                                                         .mean_gradient = combined.mean_gradient,
                                                         .mean_along = combined.mean_along,
                                                         .scale = input(at.scale),
-                                                        .dx = w.at(s.outputs[at.dx]),
+                                                        .dx = on.at(s.outputs[at.dx]),
                                                         .type_of_dx = s.outputs[at.dx].type};
   const auto launch_all = [&]<fixed_string Sum, fixed_string Normalize, class N>() -> result<void> {
-    TROUPE_TRY((launch_tiles<Sum, N>(w, summed)));
-    TROUPE_TRY((launch_combining<"combine_columns_gradient">(w, combined)));
-    return launch_tiles<Normalize, N>(w, normalized);
+    TROUPE_TRY((launch_tiles<Sum, N>(on, summed)));
+    TROUPE_TRY((launch_combining<"combine_columns_gradient">(on, combined)));
+    return launch_tiles<Normalize, N>(on, normalized);
   };
   if (x.type == dtype::f32)
     return launch_all.template operator()<"sum_columns_gradient", "normalize_columns_gradient", float>();

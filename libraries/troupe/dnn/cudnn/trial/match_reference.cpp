@@ -45,13 +45,13 @@ double match_reference::element(const encoded_node& n, std::uint16_t output, con
 }
 
 double match_reference::convolution(const encoded_node& n, const axis_values& at) const {
-  const auto f = n.attributes.as<convolution_attributes>();
+  const auto a = n.attributes.as<convolution_attributes>();
   const computed_tensor what = computed_by(n.what);
   const auto input = [&](std::size_t i) {
     return [this, t = n.inputs[i]](const axis_values& where) { return this->at(t, where); };
   };
   return windows::convolution_definition{
-      what, f.slides, f.groups,
+      what, a.slides, a.groups,
       convolution_roles<tensor_shape>::of(what, shape(n.inputs[0]), shape(n.inputs[1]), shape(n.outputs[0]))}
       .element(at, input(0), input(1));
 }

@@ -20,14 +20,14 @@ struct sum {
 struct match_reference::attention_reference {
   const match_reference& d;
   const encoded_node& n;
-  const attention_attributes f;
+  const attention_attributes attributes;
   const std::size_t first;  // the index of q among the inputs
   const tensor_shape &q, &k, &v;
 
   attention_reference(const match_reference& of, const encoded_node& node)
       : d(of),
         n(node),
-        f(node.attributes.as<attention_attributes>()),
+        attributes(node.attributes.as<attention_attributes>()),
         first(node.what == op::attention ? 0 : 3),
         q(of.shape(node.inputs[first])),
         k(of.shape(node.inputs[first + 1])),
@@ -38,14 +38,14 @@ struct match_reference::attention_reference {
   }
   std::int64_t shared() const noexcept { return q.extents[1] / k.extents[1]; }
   bool is_visible(std::int64_t i, std::int64_t j) const noexcept {
-    const std::int64_t diagonal = i + (f.bottom_right != 0 ? k.extents[2] - q.extents[2] : 0);
-    return j >= diagonal - f.left && j <= diagonal + f.right;
+    const std::int64_t diagonal = i + (attributes.bottom_right != 0 ? k.extents[2] - q.extents[2] : 0);
+    return j >= diagonal - attributes.left && j <= diagonal + attributes.right;
   }
   double score(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     double s = 0;
     for (std::int64_t c = 0; c < q.extents[3]; ++c)
       s += read(first, b, h, i, c) * read(first + 1, b, h / shared(), j, c);
-    return s * f.scale;
+    return s * attributes.scale;
   }
   // Calls `use(key, weight)` for each key that is visible to query i, and returns the query's statistics. For
   // attention, the weights sum to 1; for its gradient, they follow from the given statistics.
@@ -82,7 +82,8 @@ struct match_reference::attention_reference {
   sum query_gradient(const axis_values& at) const {
     sum dq;
     for_each_weight(at[0], at[1], at[2], [&](std::int64_t j, double w) {
-      dq.add(f.scale * score_gradient(at[0], at[1], at[2], j, w) * read(first + 1, at[0], at[1] / shared(), j, at[3]));
+      dq.add(attributes.scale * score_gradient(at[0], at[1], at[2], j, w) *
+             read(first + 1, at[0], at[1] / shared(), j, at[3]));
     });
     return dq;
   }
@@ -93,7 +94,7 @@ struct match_reference::attention_reference {
         if (!is_visible(i, at[2])) continue;
         const double w = std::exp(score(at[0], h, i, at[2]) - read(2, at[0], h, i, 0));
         if (of_k)
-          out.add(f.scale * score_gradient(at[0], h, i, at[2], w) * read(first, at[0], h, i, at[3]));
+          out.add(attributes.scale * score_gradient(at[0], h, i, at[2], w) * read(first, at[0], h, i, at[3]));
         else
           out.add(w * read(0, at[0], h, i, at[3]));
       }

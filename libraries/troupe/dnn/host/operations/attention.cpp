@@ -78,9 +78,9 @@ std::int64_t parts_of(std::int64_t tiles, std::int64_t keys) noexcept {
 }  // namespace
 
 template <class N>
-void attend(const execution_context& w, const operator_step& s) {
-  const attention_tiles<N> a(w, s);
-  N *const y = w.elements<N>(s.outputs[0]), *const statistics = w.elements<N>(s.outputs[1]);
+void attend(const execution_context& on, const operator_step& s) {
+  const attention_tiles<N> a(on, s);
+  N *const y = on.elements<N>(s.outputs[0]), *const statistics = on.elements<N>(s.outputs[1]);
   // Tokens after the end of their sequence, and queries of sequences without keys, belong to no tile.
   if (a.g.query_layout != sequence_layout::whole || a.g.key_layout != sequence_layout::whole) {
     std::fill_n(y, elements_of(s.outputs[0].shape), N(0));
@@ -110,10 +110,10 @@ void attend(const execution_context& w, const operator_step& s) {
     finish<N>(a, tiles[static_cast<std::size_t>(tile)], of_tile, y, statistics);
     std::vector<partial<N>>().swap(of_tile);
   };
-  if (parts == 1) return w.team.spread(count, 1, [&](std::int64_t tile) { begin(tile), take(tile, 0), end(tile); });
+  if (parts == 1) return on.team.spread(count, 1, [&](std::int64_t tile) { begin(tile), take(tile, 0), end(tile); });
   for (std::int64_t tile = 0; tile < count; ++tile) begin(tile);
-  w.team.spread(count * parts, 1, [&](std::int64_t i) { take(i / parts, i % parts); });
-  w.team.spread(count, 1, end);
+  on.team.spread(count * parts, 1, [&](std::int64_t i) { take(i / parts, i % parts); });
+  on.team.spread(count, 1, end);
 }
 
 TROUPE_HOST_STEP(attend);

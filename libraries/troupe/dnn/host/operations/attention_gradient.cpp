@@ -107,10 +107,10 @@ std::vector<std::vector<query_tile>> groups_of(const attention_tiles<N>& a) {
 }
 
 template <class N>
-void find_query_gradients(const attention_tiles<N>& a, const execution_context& w, const gradient_tensors<N>& all) {
+void find_query_gradients(const attention_tiles<N>& a, const execution_context& on, const gradient_tensors<N>& all) {
   const attention_geometry& g = a.g;
   const auto groups = groups_of(a);
-  w.team.spread(static_cast<std::int64_t>(groups.size()), 1, [&](std::int64_t group) {
+  on.team.spread(static_cast<std::int64_t>(groups.size()), 1, [&](std::int64_t group) {
     gradient_tile<N> rows(a);
     const auto dq = make_scratch<N>(most_rows, g.width);
     for (const query_tile& t : groups[static_cast<std::size_t>(group)]) {
@@ -133,7 +133,7 @@ void find_query_gradients(const attention_tiles<N>& a, const execution_context& 
 }
 
 template <class N>
-void find_key_gradients(const attention_tiles<N>& a, const execution_context& w, const gradient_tensors<N>& all) {
+void find_key_gradients(const attention_tiles<N>& a, const execution_context& on, const gradient_tensors<N>& all) {
   const attention_geometry& g = a.g;
   // The tiles of queries of one sequence and one head of keys are neighbors in the list.
   const std::vector<query_tile> tiles = a.queries();
@@ -149,7 +149,7 @@ void find_key_gradients(const attention_tiles<N>& a, const execution_context& w,
     for (std::int64_t first = 0; first < tiles[begin].keys.count; first += most_rows)
       units.push_back({begin, end, first, std::min(most_rows, tiles[begin].keys.count - first)});
   }
-  w.team.spread(static_cast<std::int64_t>(units.size()), 1, [&](std::int64_t i) {
+  on.team.spread(static_cast<std::int64_t>(units.size()), 1, [&](std::int64_t i) {
     const unit& u = units[static_cast<std::size_t>(i)];
     const query_tile& any = tiles[u.begin];
     const auto keys = a.keys(any.keys, any.key_head, u.first, u.count, nullptr);
@@ -173,25 +173,25 @@ void find_key_gradients(const attention_tiles<N>& a, const execution_context& w,
 }  // namespace
 
 template <class N>
-void attention_gradient(const execution_context& w, const operator_step& s) {
-  const attention_tiles<N> a(w, s);
+void attention_gradient(const execution_context& on, const operator_step& s) {
+  const attention_tiles<N> a(on, s);
   const attention_inputs at(s.attributes.as<attention_gradient_attributes>(), true);
-  const gradient_tensors<N> all{w.elements<N>(s.inputs[at.dy]),
-                                w.elements<N>(s.inputs[at.y]),
-                                w.elements<N>(s.inputs[at.statistics]),
-                                w.elements<N>(s.outputs[0]),
-                                w.elements<N>(s.outputs[1]),
-                                w.elements<N>(s.outputs[2]),
-                                s.outputs.size() > 3 ? w.elements<N>(s.outputs[3]) : nullptr};
+  const gradient_tensors<N> all{on.elements<N>(s.inputs[at.dy]),
+                                on.elements<N>(s.inputs[at.y]),
+                                on.elements<N>(s.inputs[at.statistics]),
+                                on.elements<N>(s.outputs[0]),
+                                on.elements<N>(s.outputs[1]),
+                                on.elements<N>(s.outputs[2]),
+                                s.outputs.size() > 3 ? on.elements<N>(s.outputs[3]) : nullptr};
   // Tokens after the end of their sequence belong to no tile, and dbias is accumulated: set both to 0.
   const auto clear = [&](std::size_t output) {
-    std::fill_n(w.elements<N>(s.outputs[output]), elements_of(s.outputs[output].shape), N(0));
+    std::fill_n(on.elements<N>(s.outputs[output]), elements_of(s.outputs[output].shape), N(0));
   };
   if (a.g.query_layout != sequence_layout::whole || a.g.key_layout != sequence_layout::whole)
     clear(0), clear(1), clear(2);
   if (all.dbias != nullptr) clear(3);
-  find_query_gradients<N>(a, w, all);
-  find_key_gradients<N>(a, w, all);
+  find_query_gradients<N>(a, on, all);
+  find_key_gradients<N>(a, on, all);
 }
 
 TROUPE_HOST_STEP(attention_gradient);

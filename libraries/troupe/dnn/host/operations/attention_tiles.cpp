@@ -7,20 +7,20 @@ namespace troupe::dnn::host {
 namespace {
 
 template <class N>
-const N* input(const execution_context& w, const operator_step& s, std::size_t (*which)(const attention_inputs&)) {
+const N* input(const execution_context& on, const operator_step& s, std::size_t (*which)(const attention_inputs&)) {
   const std::size_t at = which({s.attributes.as<attention_attributes>(), s.what == op::attention_gradient});
-  return w.elements<N>(s.input(at));
+  return on.elements<N>(s.input(at));
 }
 
 }  // namespace
 
 template <class N>
-attention_tiles<N>::attention_tiles(const execution_context& w, const operator_step& s)
-    : g(geometry_of(s, [&](const location& l) { return w.at(l); })),
-      q(input<N>(w, s, [](const attention_inputs& i) { return i.q; })),
-      k(input<N>(w, s, [](const attention_inputs& i) { return i.k; })),
-      v(input<N>(w, s, [](const attention_inputs& i) { return i.v; })),
-      bias(input<N>(w, s, [](const attention_inputs& i) { return i.bias; })),
+attention_tiles<N>::attention_tiles(const execution_context& on, const operator_step& s)
+    : g(geometry_of(s, [&](const location& l) { return on.at(l); })),
+      q(input<N>(on, s, [](const attention_inputs& i) { return i.q; })),
+      k(input<N>(on, s, [](const attention_inputs& i) { return i.k; })),
+      v(input<N>(on, s, [](const attention_inputs& i) { return i.v; })),
+      bias(input<N>(on, s, [](const attention_inputs& i) { return i.bias; })),
       dropping_(g.dropping()) {
   for (std::int64_t h = 0; h < g.heads; ++h) alibi_slopes_.push_back(static_cast<N>(g.alibi_slope(h)));
 }

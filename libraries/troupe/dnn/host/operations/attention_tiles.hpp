@@ -59,7 +59,7 @@ void multiply_tile(bool transpose_a, const N* a, std::int64_t m, std::int64_t k,
 template <class N>
 class attention_tiles {
  public:
-  attention_tiles(const execution_context& w, const operator_step& s);
+  attention_tiles(const execution_context& on, const operator_step& s);
 
   /// Returns the query tiles of all sequences that have keys.
   std::vector<query_tile> queries() const;

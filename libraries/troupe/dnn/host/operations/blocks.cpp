@@ -61,18 +61,18 @@ TROUPE_INLINE void unscale_here(const blocks_of<N>& b, const N* scales) noexcept
 }
 
 template <class N>
-TROUPE_INLINE void quantize_here(const blocks_of<N>& b, const block_attributes& f, N* scales) noexcept {
-  const narrow_type t = narrow_type_of(f.elements);
+TROUPE_INLINE void quantize_here(const blocks_of<N>& b, const block_attributes& a, N* scales) noexcept {
+  const narrow_type t = narrow_type_of(a.elements);
   find_largest(b, scales);
   for (std::int64_t k = 0; k < b.width; ++k)
-    scales[k] = static_cast<N>(scale_of_block(static_cast<double>(scales[k]), t, f.scales));
+    scales[k] = static_cast<N>(scale_of_block(static_cast<double>(scales[k]), t, a.scales));
   scale_here(b, t, scales);
 }
 
 // Functions that are compiled for several kinds of processor; templates cannot be.
 #define TROUPE_DNN_BLOCKS(N)                                                                                           \
   TROUPE_FOR_EACH_PROCESSOR                                                                                            \
-  void quantize(const blocks_of<N>& b, const block_attributes& f, N* scales) noexcept { quantize_here(b, f, scales); } \
+  void quantize(const blocks_of<N>& b, const block_attributes& a, N* scales) noexcept { quantize_here(b, a, scales); } \
   TROUPE_FOR_EACH_PROCESSOR                                                                                            \
   void dequantize(const blocks_of<N>& b, const N* scales) noexcept { unscale_here(b, scales); }
 TROUPE_DNN_BLOCKS(float)
@@ -81,7 +81,7 @@ TROUPE_DNN_BLOCKS(double)
 
 // Calls `f(blocks, index of the first scale)` for each row of adjacent blocks.
 template <class N, class F>
-void for_each_row(const execution_context& w, const block_attributes& attributes, const location& from,
+void for_each_row(const execution_context& on, const block_attributes& attributes, const location& from,
                   const location& to, F f) {
   constexpr std::int64_t part_size = 1 << 14;
   const tensor_shape& s = from.shape;
@@ -90,10 +90,10 @@ void for_each_row(const execution_context& w, const block_attributes& attributes
   for (std::size_t i = along + 1; i < s.rank; ++i) width *= s.extents[i];
   const std::int64_t length = s.extents[along], blocks = (length - 1) / attributes.block + 1,
                      rows = elements_of(s) / length / width * blocks;
-  const N* const x = w.elements<N>(from);
-  N* const y = w.elements<N>(to);
+  const N* const x = on.elements<N>(from);
+  N* const y = on.elements<N>(to);
   const std::int64_t of_a_row = std::min(attributes.block, length) * width;
-  w.team.spread(rows, std::max<std::int64_t>(1, part_size / of_a_row), [&](std::int64_t r) {
+  on.team.spread(rows, std::max<std::int64_t>(1, part_size / of_a_row), [&](std::int64_t r) {
     const std::int64_t first = r % blocks * attributes.block, at = (r / blocks * length + first) * width;
     f(blocks_of<N>{x + at, y + at, std::min(attributes.block, length - first), width, width}, r * width);
   });
@@ -102,19 +102,19 @@ void for_each_row(const execution_context& w, const block_attributes& attributes
 }  // namespace
 
 template <class N>
-void quantize_blocks(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<block_attributes>();
+void quantize_blocks(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<block_attributes>();
   const location &x = step.inputs[0], &elements = step.outputs[0], &scales = step.outputs[1];
-  N* const to = w.elements<N>(scales);
-  for_each_row<N>(w, f, x, elements, [&](const blocks_of<N>& b, std::int64_t first) { quantize(b, f, to + first); });
+  N* const to = on.elements<N>(scales);
+  for_each_row<N>(on, a, x, elements, [&](const blocks_of<N>& b, std::int64_t first) { quantize(b, a, to + first); });
 }
 
 template <class N>
-void dequantize_blocks(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<block_attributes>();
+void dequantize_blocks(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<block_attributes>();
   const location &elements = step.inputs[0], &scales = step.inputs[1], &y = step.outputs[0];
-  const N* const by = w.elements<N>(scales);
-  for_each_row<N>(w, f, elements, y, [&](const blocks_of<N>& b, std::int64_t first) { dequantize(b, by + first); });
+  const N* const by = on.elements<N>(scales);
+  for_each_row<N>(on, a, elements, y, [&](const blocks_of<N>& b, std::int64_t first) { dequantize(b, by + first); });
 }
 
 TROUPE_HOST_STEP(quantize_blocks);

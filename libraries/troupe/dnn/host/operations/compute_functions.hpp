@@ -14,7 +14,7 @@ namespace troupe::dnn::host {
 #define OPERATION(...)
 #define STEP(NAME, HOST, ...) \
   template <class N>          \
-  void HOST(const execution_context& w, const operator_step& step);
+  void HOST(const execution_context& on, const operator_step& step);
 #include <troupe/dnn/graph/op_list.inc>
 
 /// Instantiates the function of an operation for the types of elements.

@@ -16,9 +16,9 @@ constexpr std::int64_t panel_bytes = 2 << 20;  // so that the gathered matrix st
 
 template <class N>
 struct convolution_panels : windows::convolution_geometry {
-  convolution_panels(const execution_context& w, const operator_step& step)
+  convolution_panels(const execution_context& on, const operator_step& step)
       : windows::convolution_geometry(convolution_geometry_of(step)),
-        work(w),
+        work(on),
         summands(channels_of_group * window_size()),
         gathered({groups * channels_of_group * image_size(), image_size(), {in[1] * in[2], in[2], 1}}, *this, false,
                  channels_of_group, false) {}
@@ -109,14 +109,14 @@ void for_each_line(const windows::geometry& g, F&& f) {
 }  // namespace
 
 template <class N>
-void convolution(const execution_context& w, const operator_step& step) {
+void convolution(const execution_context& on, const operator_step& step) {
   const location &x = step.inputs[0], &filters = step.inputs[1], &y = step.outputs[0];
-  const convolution_panels<N> c(w, step);
-  const N *const from = w.elements<N>(x), *const weights = w.elements<N>(filters);
-  N* const to = w.elements<N>(y);
+  const convolution_panels<N> c(on, step);
+  const N *const from = on.elements<N>(x), *const weights = on.elements<N>(filters);
+  N* const to = on.elements<N>(y);
   const std::int64_t positions = c.positions(), filter_count = c.groups * c.filters_of_group;
   if (c.is_depthwise()) {
-    w.team.spread(c.images * filter_count, 1, [&](std::int64_t plane) {
+    on.team.spread(c.images * filter_count, 1, [&](std::int64_t plane) {
       const std::int64_t image = plane / filter_count, k = plane % filter_count;
       const N* const in = from + (image * c.groups + k / c.filters_of_group) * c.image_size();
       N* const out = to + plane * positions;
@@ -137,14 +137,14 @@ void convolution(const execution_context& w, const operator_step& step) {
 }
 
 template <class N>
-void convolution_data_gradient(const execution_context& w, const operator_step& step) {
+void convolution_data_gradient(const execution_context& on, const operator_step& step) {
   const location &dy = step.inputs[0], &filters = step.inputs[1], &dx = step.outputs[0];
-  const convolution_panels<N> c(w, step);
-  const N *const from = w.elements<N>(dy), *const weights = w.elements<N>(filters);
-  N* const to = w.elements<N>(dx);
+  const convolution_panels<N> c(on, step);
+  const N *const from = on.elements<N>(dy), *const weights = on.elements<N>(filters);
+  N* const to = on.elements<N>(dx);
   const std::int64_t positions = c.positions();
   if (c.is_depthwise()) {
-    w.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
+    on.team.spread(c.images * c.groups, 1, [&](std::int64_t plane) {
       N* const image = to + plane * c.image_size();
       std::fill_n(image, c.image_size(), N(0));
       for (std::int64_t k = 0; k < c.filters_of_group; ++k) {
@@ -169,19 +169,19 @@ void convolution_data_gradient(const execution_context& w, const operator_step& 
                      is_product ? image : p.workspace, p.count);
     if (is_product) return;
     // Rows of one channel are added to the same elements, so one thread adds all rows of a channel.
-    w.team.spread(c.channels_of_group, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
+    on.team.spread(c.channels_of_group, 1, [&](std::int64_t channel) { c.scatter(to, p, channel); });
   });
 }
 
 template <class N>
-void convolution_weight_gradient(const execution_context& w, const operator_step& step) {
+void convolution_weight_gradient(const execution_context& on, const operator_step& step) {
   const location &dy = step.inputs[0], &x = step.inputs[1], &dfilters = step.outputs[0];
-  const convolution_panels<N> c(w, step);
-  const N *const from = w.elements<N>(dy), *const images = w.elements<N>(x);
-  N* const to = w.elements<N>(dfilters);
+  const convolution_panels<N> c(on, step);
+  const N *const from = on.elements<N>(dy), *const images = on.elements<N>(x);
+  N* const to = on.elements<N>(dfilters);
   const std::int64_t positions = c.positions(), filter_count = c.groups * c.filters_of_group;
   if (c.is_depthwise()) {
-    w.team.spread(filter_count, 1, [&](std::int64_t k) {
+    on.team.spread(filter_count, 1, [&](std::int64_t k) {
       std::vector<double> sums(static_cast<std::size_t>(c.summands));
       for (std::int64_t i = 0; i < c.images; ++i) {
         const N* const d = from + (i * filter_count + k) * positions;

@@ -25,16 +25,16 @@ double log_sum(double a, double b, double c) noexcept {
 // The tensors and the workspace of the loss, or of its gradient.
 template <class N>
 struct losses {
-  losses(const execution_context& w, const operator_step& s, bool is_gradient, ctc_inputs at)
+  losses(const execution_context& on, const operator_step& s, bool is_gradient, ctc_inputs at)
       : blank(s.attributes.as<ctc_attributes>().blank),
         shape(s.inputs[at.logits].shape),
         longest(s.inputs[at.labels].shape.extents[1]),
         workspace(shape, s.inputs[at.labels].shape, is_gradient),
-        logits(w.elements<N>(s.inputs[at.logits])),
-        labels(w.elements<std::int32_t>(s.inputs[at.labels])),
-        steps(w.elements<std::int32_t>(s.inputs[at.steps])),
-        counts(w.elements<std::int32_t>(s.inputs[at.counts])),
-        all(w.elements<double>(s.workspace)),
+        logits(on.elements<N>(s.inputs[at.logits])),
+        labels(on.elements<std::int32_t>(s.inputs[at.labels])),
+        steps(on.elements<std::int32_t>(s.inputs[at.steps])),
+        counts(on.elements<std::int32_t>(s.inputs[at.counts])),
+        all(on.elements<double>(s.workspace)),
         stored_steps(is_gradient ? shape.extents[0] : 2) {}
 
   std::int64_t time() const noexcept { return shape.extents[0]; }
@@ -158,18 +158,18 @@ class alignments {
 }  // namespace
 
 template <class N>
-void ctc_loss(const execution_context& w, const operator_step& s) {
-  const losses<N> l(w, s, false, ctc_inputs(false));
-  N* const to = w.elements<N>(s.outputs[0]);
-  w.team.spread(l.batch(), 1, [&](std::int64_t b) { to[b] = static_cast<N>(-alignments<N>(l, b).total()); });
+void ctc_loss(const execution_context& on, const operator_step& s) {
+  const losses<N> l(on, s, false, ctc_inputs(false));
+  N* const to = on.elements<N>(s.outputs[0]);
+  on.team.spread(l.batch(), 1, [&](std::int64_t b) { to[b] = static_cast<N>(-alignments<N>(l, b).total()); });
 }
 
 template <class N>
-void ctc_loss_gradient(const execution_context& w, const operator_step& s) {
-  const losses<N> l(w, s, true, ctc_inputs(true));
-  const N* const gradients = w.elements<N>(s.inputs[0]);
-  N* const to = w.elements<N>(s.outputs[0]);
-  w.team.spread(l.batch(), 1, [&](std::int64_t b) {
+void ctc_loss_gradient(const execution_context& on, const operator_step& s) {
+  const losses<N> l(on, s, true, ctc_inputs(true));
+  const N* const gradients = on.elements<N>(s.inputs[0]);
+  N* const to = on.elements<N>(s.outputs[0]);
+  on.team.spread(l.batch(), 1, [&](std::int64_t b) {
     alignments<N> a(l, b);
     a.find_gradient(a.total(), gradients[b], to);
   });

@@ -104,9 +104,9 @@ void write(dtype type, const N* from, std::byte* to, const strides& s, const til
 template <class N>
 class pieces {
  public:
-  pieces(const elementwise_kernel& kernel, const execution_context& w) : kernel_(kernel) {
-    for (const location& l : kernel.operands) at_.push_back(l.exists() ? w.at(l) : nullptr);
-    for (const elementwise_kernel::sequence& s : kernel.sequences) sequences_.emplace_back(s, w);
+  pieces(const elementwise_kernel& kernel, const execution_context& on) : kernel_(kernel) {
+    for (const location& l : kernel.operands) at_.push_back(l.exists() ? on.at(l) : nullptr);
+    for (const elementwise_kernel::sequence& s : kernel.sequences) sequences_.emplace_back(s, on);
   }
 
   /// A thread's memory for the results of the operations in a tile.
@@ -175,11 +175,11 @@ class pieces {
 }  // namespace
 
 template <class N>
-void compute_elements(const elementwise_kernel& kernel, const execution_context& w) {
-  const pieces<N> all(kernel, w);
+void compute_elements(const elementwise_kernel& kernel, const execution_context& on) {
+  const pieces<N> all(kernel, on);
   const tiles each(kernel);
   const std::int64_t grain = std::max<std::int64_t>(1, part_size / each.most_elements());
-  w.team.spread((each.size() + grain - 1) / grain, 1, [&](std::int64_t part) {
+  on.team.spread((each.size() + grain - 1) / grain, 1, [&](std::int64_t part) {
     typename pieces<N>::results r(kernel);
     for (std::int64_t i = part * grain; i < std::min(each.size(), (part + 1) * grain); ++i) all.run(each[i], r);
   });

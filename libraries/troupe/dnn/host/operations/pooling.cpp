@@ -184,52 +184,52 @@ TROUPE_DNN_PLANES(double)
 }  // namespace
 
 template <class N>
-void pool(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<pooling_attributes>();
+void pool(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<pooling_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0];
-  const auto g = windows::geometry::of(f.slides, x.shape, y.shape, f.extents);
-  const N* const from = w.elements<N>(x);
-  N* const to = w.elements<N>(y);
-  w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
-    pool_one(g, f.kind, from + plane * g.image_size(), to + plane * g.positions());
+  const auto g = windows::geometry::of(a.slides, x.shape, y.shape, a.extents);
+  const N* const from = on.elements<N>(x);
+  N* const to = on.elements<N>(y);
+  on.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
+    pool_one(g, a.kind, from + plane * g.image_size(), to + plane * g.positions());
   });
 }
 
 template <class N>
-void pool_gradient(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<pooling_attributes>();
+void pool_gradient(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<pooling_attributes>();
   const location &dy = step.inputs[0], &dx = step.outputs[0];
   const location* const x = step.inputs.size() > 1 ? &step.inputs[1] : nullptr;  // only if kind is maximum
-  const auto g = windows::geometry::of(f.slides, dx.shape, dy.shape, f.extents);
-  const N* const from = w.elements<N>(dy);
-  const N* const images = x != nullptr ? w.elements<N>(*x) : nullptr;
-  N* const to = w.elements<N>(dx);
-  w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
+  const auto g = windows::geometry::of(a.slides, dx.shape, dy.shape, a.extents);
+  const N* const from = on.elements<N>(dy);
+  const N* const images = x != nullptr ? on.elements<N>(*x) : nullptr;
+  N* const to = on.elements<N>(dx);
+  on.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
     const N* const image = images != nullptr ? images + plane * g.image_size() : nullptr;
-    pool_gradient_one(g, f.kind, from + plane * g.positions(), image, to + plane * g.image_size());
+    pool_gradient_one(g, a.kind, from + plane * g.positions(), image, to + plane * g.image_size());
   });
 }
 
 template <class N>
-void pool_with_indexes(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<pooling_attributes>();
+void pool_with_indexes(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<pooling_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0], &indexes = step.outputs[1];
-  const auto g = windows::geometry::of(f.slides, x.shape, y.shape, f.extents);
-  const N* const from = w.elements<N>(x);
-  N *const to = w.elements<N>(y), *const where = w.elements<N>(indexes);
-  w.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
+  const auto g = windows::geometry::of(a.slides, x.shape, y.shape, a.extents);
+  const N* const from = on.elements<N>(x);
+  N *const to = on.elements<N>(y), *const where = on.elements<N>(indexes);
+  on.team.spread(x.shape.extents[0] * x.shape.extents[1], 1, [&](std::int64_t plane) {
     pool_one_with_indexes(g, from + plane * g.image_size(), to + plane * g.positions(), where + plane * g.positions());
   });
 }
 
 template <class N>
-void pool_index_gradient(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<pooling_attributes>();
+void pool_index_gradient(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<pooling_attributes>();
   const location &dy = step.inputs[0], &indexes = step.inputs[1], &dx = step.outputs[0];
-  const auto g = windows::geometry::of(f.slides, dx.shape, dy.shape, f.extents);
-  const N *const from = w.elements<N>(dy), *const where = w.elements<N>(indexes);
-  N* const to = w.elements<N>(dx);
-  w.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
+  const auto g = windows::geometry::of(a.slides, dx.shape, dy.shape, a.extents);
+  const N *const from = on.elements<N>(dy), *const where = on.elements<N>(indexes);
+  N* const to = on.elements<N>(dx);
+  on.team.spread(dx.shape.extents[0] * dx.shape.extents[1], 1, [&](std::int64_t plane) {
     index_gradient_one(g, from + plane * g.positions(), where + plane * g.positions(), to + plane * g.image_size());
   });
 }

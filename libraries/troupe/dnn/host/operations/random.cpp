@@ -139,13 +139,13 @@ void make_pieces(random_kind kind, std::uint64_t seed, std::uint32_t limit, std:
 
 }  // namespace
 
-random_sequence::random_sequence(const elementwise_kernel::sequence& s, const execution_context& w) noexcept
+random_sequence::random_sequence(const elementwise_kernel::sequence& s, const execution_context& on) noexcept
     : kind_(s.attributes.kind),
       seed_(s.attributes.seed),
       offset_(s.attributes.offset),
       limit_(bernoulli_limit(s.attributes.probability)) {
   if (!s.words) return;
-  const auto word = [&, at = w.elements<const std::uint32_t>(*s.words)](std::int64_t i) {
+  const auto word = [&, at = on.elements<const std::uint32_t>(*s.words)](std::int64_t i) {
     return std::uint64_t{at[i * s.words->shape.strides[0]]};
   };
   seed_ = word(0) | word(1) << 32;

@@ -11,7 +11,7 @@ namespace troupe::dnn::host {
 /// A sequence of random numbers: the same numbers as those of generator.hpp, computed in vectors.
 class random_sequence {
  public:
-  random_sequence(const elementwise_kernel::sequence& s, const execution_context& w) noexcept;
+  random_sequence(const elementwise_kernel::sequence& s, const execution_context& on) noexcept;
 
   /// Computes the n numbers at the positions first, first + stride, ... of the sequence.
   void make(std::int64_t first, std::int64_t stride, float* to, std::int64_t n) const noexcept;

@@ -17,8 +17,8 @@ constexpr std::int64_t part_size = 1 << 13;  // elements for which a thread of i
 // The layout and the sequences of a recurrence, for its computation and its gradient.
 template <class N>
 struct recurrence {
-  recurrence(const execution_context& w, const operator_step& s, const recurrence_attributes& f, std::size_t lengths)
-      : work(w), l(f, s.inputs[0].shape, s.inputs[2].shape), lengths_(w.elements<std::int32_t>(s.input(lengths))) {}
+  recurrence(const execution_context& on, const operator_step& s, const recurrence_attributes& a, std::size_t lengths)
+      : work(on), l(a, s.inputs[0].shape, s.inputs[2].shape), lengths_(on.elements<std::int32_t>(s.input(lengths))) {}
 
   std::int64_t length(std::int64_t b) const noexcept {
     return lengths_ == nullptr ? l.time : std::clamp<std::int64_t>(lengths_[b], 0, l.time);
@@ -56,9 +56,9 @@ class recurrence_computation : recurrence<N> {
   using base::l;
 
  public:
-  recurrence_computation(const execution_context& w, const operator_step& s, const recurrence_attributes& f,
+  recurrence_computation(const execution_context& on, const operator_step& s, const recurrence_attributes& a,
                          const recurrence_places& p)
-      : base(w, s, f, p.lengths),
+      : base(on, s, a, p.lengths),
         x_(input(s, p.x)),
         weights_(input(s, p.w)),
         recurrent_(input(s, p.r)),
@@ -140,11 +140,11 @@ class recurrence_gradient_computation : recurrence<N> {
   using base::l;
 
  public:
-  recurrence_gradient_computation(const execution_context& w, const operator_step& s,
-                                  const recurrence_gradient_attributes& f, const recurrence_gradient_places& p)
-      : base(w, s, f, p.lengths), step_(s), at_(p), has_lengths_(f.has_lengths != 0) {
-    const recurrence_workspace workspace(f, l);
-    N* const all = w.elements<N>(s.workspace);
+  recurrence_gradient_computation(const execution_context& on, const operator_step& s,
+                                  const recurrence_gradient_attributes& a, const recurrence_gradient_places& p)
+      : base(on, s, a, p.lengths), step_(s), at_(p), has_lengths_(a.has_lengths != 0) {
+    const recurrence_workspace workspace(a, l);
+    N* const all = on.elements<N>(s.workspace);
     dh_ = at_.dh != absent ? output(at_.dh) : all + workspace.dh,
     dc_ = at_.dc != absent ? output(at_.dc) : all + workspace.dc;
     gate_gradients_ = all, projected_ = all + workspace.projected, masked_x_ = all + workspace.x;
@@ -258,15 +258,15 @@ class recurrence_gradient_computation : recurrence<N> {
 }  // namespace
 
 template <class N>
-void recur(const execution_context& w, const operator_step& s) {
-  const auto f = s.attributes.as<recurrence_attributes>();
-  recurrence_computation<N>(w, s, f, recurrence_places(f)).run();
+void recur(const execution_context& on, const operator_step& s) {
+  const auto a = s.attributes.as<recurrence_attributes>();
+  recurrence_computation<N>(on, s, a, recurrence_places(a)).run();
 }
 
 template <class N>
-void recurrence_gradient(const execution_context& w, const operator_step& s) {
-  const auto f = s.attributes.as<recurrence_gradient_attributes>();
-  recurrence_gradient_computation<N>(w, s, f, recurrence_gradient_places(f)).run();
+void recurrence_gradient(const execution_context& on, const operator_step& s) {
+  const auto a = s.attributes.as<recurrence_gradient_attributes>();
+  recurrence_gradient_computation<N>(on, s, a, recurrence_gradient_places(a)).run();
 }
 
 TROUPE_HOST_STEP(recur);

@@ -82,13 +82,13 @@ void interpolate_line(const interpolation<N>& m, const N* from, N* to) noexcept 
 
 // Computes the result line by line: adds weighted lines of the source, then interpolates along the sum.
 template <class N>
-void interpolate(const execution_context& w, const std::array<interpolation<N>, windows::most_spatial>& m,
+void interpolate(const execution_context& on, const std::array<interpolation<N>, windows::most_spatial>& m,
                  std::int64_t planes, const N* from, N* to) {
   constexpr std::int64_t part_size = 1 << 14;
   const std::int64_t lines_of_plane = m[0].size() * m[1].size(), length = m[2].size(),
                      plane = m[0].from * m[1].from * m[2].from, lines = planes * lines_of_plane,
                      grain = std::max<std::int64_t>(1, part_size / std::max(length, m[2].from));
-  w.team.spread((lines + grain - 1) / grain, 1, [&](std::int64_t part) {
+  on.team.spread((lines + grain - 1) / grain, 1, [&](std::int64_t part) {
     std::vector<N> sum(static_cast<std::size_t>(m[2].from));
     for (std::int64_t l = part * grain; l < std::min(lines, (part + 1) * grain); ++l) {
       const std::int64_t within = l % lines_of_plane;
@@ -105,7 +105,7 @@ void interpolate(const execution_context& w, const std::array<interpolation<N>, 
 }
 
 template <class N>
-std::array<interpolation<N>, windows::most_spatial> interpolations_of(const resampling_attributes& f,
+std::array<interpolation<N>, windows::most_spatial> interpolations_of(const resampling_attributes& a,
                                                                       const tensor_shape& in, const tensor_shape& out,
                                                                       bool is_gradient) {
   std::array<interpolation<N>, windows::most_spatial> all;
@@ -114,7 +114,7 @@ std::array<interpolation<N>, windows::most_spatial> interpolations_of(const resa
     // A missing axis has one element.
     const std::int64_t from = i < missing ? 1 : in.extents[i - missing + 2],
                        to = i < missing ? 1 : out.extents[i - missing + 2];
-    const interpolation<N> m = interpolation_along<N>({from, to, i < missing ? 1 : f.taps, f.aligned});
+    const interpolation<N> m = interpolation_along<N>({from, to, i < missing ? 1 : a.taps, a.aligned});
     all[i] = is_gradient ? transposed(m) : m;
   }
   return all;
@@ -123,19 +123,19 @@ std::array<interpolation<N>, windows::most_spatial> interpolations_of(const resa
 }  // namespace
 
 template <class N>
-void resample(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<resampling_attributes>();
+void resample(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<resampling_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0];
-  interpolate(w, interpolations_of<N>(f, x.shape, y.shape, false), x.shape.extents[0] * x.shape.extents[1],
-              static_cast<const N*>(w.elements<N>(x)), w.elements<N>(y));
+  interpolate(on, interpolations_of<N>(a, x.shape, y.shape, false), x.shape.extents[0] * x.shape.extents[1],
+              static_cast<const N*>(on.elements<N>(x)), on.elements<N>(y));
 }
 
 template <class N>
-void resampling_gradient(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<resampling_attributes>();
+void resampling_gradient(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<resampling_attributes>();
   const location &dy = step.inputs[0], &dx = step.outputs[0];
-  interpolate(w, interpolations_of<N>(f, dx.shape, dy.shape, true), dx.shape.extents[0] * dx.shape.extents[1],
-              static_cast<const N*>(w.elements<N>(dy)), w.elements<N>(dx));
+  interpolate(on, interpolations_of<N>(a, dx.shape, dy.shape, true), dx.shape.extents[0] * dx.shape.extents[1],
+              static_cast<const N*>(on.elements<N>(dy)), on.elements<N>(dx));
 }
 
 TROUPE_HOST_STEP(resample);

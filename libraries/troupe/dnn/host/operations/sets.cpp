@@ -72,32 +72,32 @@ auto combiner_of(reduction_kind k) noexcept {
 }  // namespace
 
 template <class N>
-void reduce(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<reduction_attributes>();
+void reduce(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<reduction_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0];
   const iteration_space over = iteration_space_of(x, {&y});
-  const N* const from = w.elements<N>(x);
-  N* const to = w.elements<N>(y);
+  const N* const from = on.elements<N>(x);
+  N* const to = on.elements<N>(y);
   const std::int64_t count = elements_of(y.shape), n = over.length();
-  const auto combine = combiner_of(f.kind);
+  const auto combine = combiner_of(a.kind);
   const bool adds = combine == &add, chooses = combine == &larger || combine == &smaller;
   const auto all = sum_of_sets(
-      w, over, 1, count, start_of(f.kind),
+      on, over, 1, count, start_of(a.kind),
       [&](std::int64_t l, double* sums, std::int64_t stride) {
         const N* const line = from + over.begin(0, l);
         if (adds && stride == 0)
-          *sums += sum_along(n, [&](std::int64_t i) { return element_of(f.kind, line[i]); });
+          *sums += sum_along(n, [&](std::int64_t i) { return element_of(a.kind, line[i]); });
         else if (chooses && stride == 0)
-          combine(*sums, best_of(line, n, combine == &larger, f.kind == reduction_kind::absolute_maximum));
+          combine(*sums, best_of(line, n, combine == &larger, a.kind == reduction_kind::absolute_maximum));
         else
-          for (std::int64_t i = 0; i < n; ++i) combine(sums[i * stride], element_of(f.kind, line[i]));
+          for (std::int64_t i = 0; i < n; ++i) combine(sums[i * stride], element_of(a.kind, line[i]));
       },
       combine);
   const double set_size = static_cast<double>(elements_of(x.shape) / count);
   for (std::int64_t i = 0; i < count; ++i) {
     double v = all[static_cast<std::size_t>(i)];
-    if (f.kind == reduction_kind::mean) v /= set_size;
-    if (f.kind == reduction_kind::norm2) v = std::sqrt(v);
+    if (a.kind == reduction_kind::mean) v /= set_size;
+    if (a.kind == reduction_kind::norm2) v = std::sqrt(v);
     to[i] = static_cast<N>(v);
   }
 }
@@ -126,60 +126,60 @@ void softmax_line(const N* in, N most, N* out, std::int64_t n) {
 }  // namespace
 
 template <class N>
-void softmax(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<softmax_attributes>();
+void softmax(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<softmax_attributes>();
   const location &x = step.inputs[0], &y = step.outputs[0];
-  const lines_along all(x.shape, f.over);
-  const N* const from = w.elements<N>(x);
-  N* const to = w.elements<N>(y);
-  w.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
+  const lines_along all(x.shape, a.over);
+  const N* const from = on.elements<N>(x);
+  N* const to = on.elements<N>(y);
+  on.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
     const N* const in = from + all.begin(l);
     N* const out = to + all.begin(l);
     N most = in[0];
     for (std::int64_t i = 1; i < all.length; ++i)
       most = in[i * all.stride] > most || in[i * all.stride] != in[i * all.stride] ? in[i * all.stride] : most;
-    if (all.stride == 1 && f.logarithmic == 0) return softmax_line(in, most, out, all.length);
+    if (all.stride == 1 && a.logarithmic == 0) return softmax_line(in, most, out, all.length);
     double sum = 0;
     for (std::int64_t i = 0; i < all.length; ++i) {
       const N e = std::exp(in[i * all.stride] - most);
       sum += static_cast<double>(e);
-      if (f.logarithmic == 0) out[i * all.stride] = e;
+      if (a.logarithmic == 0) out[i * all.stride] = e;
     }
-    const N by = f.logarithmic == 0 ? static_cast<N>(1 / sum) : static_cast<N>(std::log(sum));
+    const N by = a.logarithmic == 0 ? static_cast<N>(1 / sum) : static_cast<N>(std::log(sum));
     for (std::int64_t i = 0; i < all.length; ++i)
-      out[i * all.stride] = f.logarithmic == 0 ? out[i * all.stride] * by : in[i * all.stride] - most - by;
+      out[i * all.stride] = a.logarithmic == 0 ? out[i * all.stride] * by : in[i * all.stride] - most - by;
   });
 }
 
 template <class N>
-void softmax_gradient(const execution_context& w, const operator_step& step) {
-  const auto f = step.attributes.as<softmax_attributes>();
+void softmax_gradient(const execution_context& on, const operator_step& step) {
+  const auto a = step.attributes.as<softmax_attributes>();
   const location &dy = step.inputs[0], &y = step.inputs[1], &dx = step.outputs[0];
-  const lines_along all(y.shape, f.over);
-  const N *const d = w.elements<N>(dy), *const from = w.elements<N>(y);
-  N* const to = w.elements<N>(dx);
-  w.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
+  const lines_along all(y.shape, a.over);
+  const N *const d = on.elements<N>(dy), *const from = on.elements<N>(y);
+  N* const to = on.elements<N>(dx);
+  on.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
     const std::int64_t at = all.begin(l);
     double total = 0;
     for (std::int64_t i = 0; i < all.length; ++i) {
       const std::int64_t p = at + i * all.stride;
-      total += static_cast<double>(d[p]) * (f.logarithmic == 0 ? static_cast<double>(from[p]) : 1);
+      total += static_cast<double>(d[p]) * (a.logarithmic == 0 ? static_cast<double>(from[p]) : 1);
     }
     const N sum = static_cast<N>(total);
     for (std::int64_t i = 0; i < all.length; ++i) {
       const std::int64_t p = at + i * all.stride;
-      to[p] = f.logarithmic == 0 ? from[p] * (d[p] - sum) : d[p] - std::exp(from[p]) * sum;
+      to[p] = a.logarithmic == 0 ? from[p] * (d[p] - sum) : d[p] - std::exp(from[p]) * sum;
     }
   });
 }
 
 template <class N>
-void multiply_matrices(const execution_context& w, const operator_step& step) {
+void multiply_matrices(const execution_context& on, const operator_step& step) {
   const location &a = step.inputs[0], &b = step.inputs[1], &c = step.outputs[0];
   const std::size_t rank = c.shape.rank;
   const std::int64_t m = c.shape.extents[rank - 2], n = c.shape.extents[rank - 1], k = a.shape.extents[rank - 1];
-  const N *const x = w.elements<N>(a), *const y = w.elements<N>(b);
-  N* const z = w.elements<N>(c);
+  const N *const x = on.elements<N>(a), *const y = on.elements<N>(b);
+  N* const z = on.elements<N>(c);
   tensor_shape batch = c.shape;
   batch.extents[rank - 2] = batch.extents[rank - 1] = 1;
   const auto strides = [&](const location& l) {
@@ -201,7 +201,7 @@ void multiply_matrices(const execution_context& w, const operator_step& step) {
   if (m * n * k > 64 * 64 * 64)
     for (std::int64_t i = 0; i < count; ++i) batched(i);
   else
-    w.team.spread(count, std::max<std::int64_t>(1, 100'000 / (m * n * k)), batched);
+    on.team.spread(count, std::max<std::int64_t>(1, 100'000 / (m * n * k)), batched);
 }
 
 TROUPE_HOST_STEP(reduce);

@@ -173,9 +173,9 @@ request_builder builder_with_names() {
 }
 
 template <class R>
-attention_options options_of(request_builder& f, const R& r) {
-  const auto given = [&f](std::string_view field, const std::optional<in_any>& o) {
-    return o ? std::optional(f.read(field, *o)) : std::nullopt;
+attention_options options_of(request_builder& builder, const R& r) {
+  const auto given = [&builder](std::string_view field, const std::optional<in_any>& o) {
+    return o ? std::optional(builder.read(field, *o)) : std::nullopt;
   };
   attention_options out{.scale = r.scale,
                         .soft_cap = r.soft_cap,
@@ -187,7 +187,7 @@ attention_options options_of(request_builder& f, const R& r) {
                         .pages = {},
                         .dropout = {}};
   if constexpr (requires { r.pages; }) out.pages = given("pages", r.pages);
-  if (r.step && r.dropout == 0) f.refuse("step", "is given", "none, as dropout is 0");
+  if (r.step && r.dropout == 0) builder.refuse("step", "is given", "none, as dropout is 0");
   if (r.dropout != 0) out.dropout = attention_dropout{r.dropout, r.seed, r.offset, given("step", r.step)};
   return out;
 }
@@ -239,26 +239,27 @@ attention_gradients attention_gradient(const value& dy, const attended& of, cons
 }
 
 computation attention_forward::to_request() const {
-  request_builder f = builder_with_names();
-  const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
-  const attended a = attention(from, to, of, options_of(f, *this));
-  f.write("y", a.y, y);
-  f.write("statistics", a.statistics, statistics);
-  return f.done(options);
+  request_builder builder = builder_with_names();
+  const value from = builder.read("q", q), to = builder.read("k", k), of = builder.read("v", v);
+  const attended a = attention(from, to, of, options_of(builder, *this));
+  builder.write("y", a.y, y);
+  builder.write("statistics", a.statistics, statistics);
+  return builder.done(options);
 }
 
 computation attention_backward::to_request() const {
-  request_builder f = builder_with_names();
-  const value from = f.read("q", q), to = f.read("k", k), of = f.read("v", v);
-  f.require_with("bias", bias.has_value(), "dbias", dbias.has_value());
-  const attention_options o = options_of(f, *this);
+  request_builder builder = builder_with_names();
+  const value from = builder.read("q", q), to = builder.read("k", k), of = builder.read("v", v);
+  builder.require_with("bias", bias.has_value(), "dbias", dbias.has_value());
+  const attention_options o = options_of(builder, *this);
   const auto e = from.extents();
   const value sums =
-      e.size() == 4 ? f.read("statistics", statistics, {.rank = 4, .extents = {e[0], e[1], e[2], 1}}) : from;
-  const attention_gradients g = attention_gradient(f.read("dy", dy), {f.read("y", y), sums}, from, to, of, o);
-  f.write("dq", g.dq, dq), f.write("dk", g.dk, dk), f.write("dv", g.dv, dv);
-  f.write("dbias", g.dbias, dbias);
-  return f.done(options);
+      e.size() == 4 ? builder.read("statistics", statistics, {.rank = 4, .extents = {e[0], e[1], e[2], 1}}) : from;
+  const attention_gradients g =
+      attention_gradient(builder.read("dy", dy), {builder.read("y", y), sums}, from, to, of, o);
+  builder.write("dq", g.dq, dq), builder.write("dk", g.dk, dk), builder.write("dv", g.dv, dv);
+  builder.write("dbias", g.dbias, dbias);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn
@@ -267,8 +268,8 @@ namespace troupe::dnn::detail {
 
 void differentiate_attention(node_differentiation& d) {
   if (!d.only_first_has_gradient()) return;
-  const auto f = d.attributes<attention_attributes>();
-  if (f.has_pages != 0) return d.refuse("attention with pages");
+  const auto a = d.attributes<attention_attributes>();
+  if (a.has_pages != 0) return d.refuse("attention with pages");
   // cuDNN can compute the gradient only if y, dy and the results are rounded to the half type of the inputs.
   const dtype type = d.in(0).type();
   const bool is_rounded = is_half(type) && d.rounded() && d.rounded()->type() == type;
@@ -276,11 +277,11 @@ void differentiate_attention(node_differentiation& d) {
   std::vector<value> inputs{as_input_type(d.dy()), is_rounded ? *d.rounded() : d.out(0), d.out(1)};
   inputs.insert(inputs.end(), d.node().inputs.begin(), d.node().inputs.end());
   const auto all =
-      f.has_bias != 0
+      a.has_bias != 0
           ? d.made(op::attention_gradient, inputs, d.node().attributes, {&d.in(0), &d.in(1), &d.in(2), &d.in(3)})
           : d.made(op::attention_gradient, inputs, d.node().attributes, {&d.in(0), &d.in(1), &d.in(2)});
   for (std::size_t i = 0; i < 3; ++i) d.set(i, [&] { return as_input_type(all[i]); });
-  if (f.has_bias != 0) d.set(3, [&] { return all[3]; });
+  if (a.has_bias != 0) d.set(3, [&] { return all[3]; });
 }
 
 // Without keys, y is 0 and the statistics are -infinity.

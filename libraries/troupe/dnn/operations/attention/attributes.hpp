@@ -43,37 +43,37 @@ struct attention_inputs {
   std::size_t numbers;  ///< number of inputs up to the bias; the inputs after them are i32 in memory
   std::size_t queries, keys, pages, step;
 
-  constexpr attention_inputs(const attention_attributes& f, bool gradient) noexcept
+  constexpr attention_inputs(const attention_attributes& a, bool gradient) noexcept
       : dy(next_index(count, gradient)),
         y(next_index(count, gradient)),
         statistics(next_index(count, gradient)),
         q(count++),
         k(count++),
         v(count++),
-        bias(next_index(count, f.has_bias != 0)),
+        bias(next_index(count, a.has_bias != 0)),
         numbers(count),
-        queries(next_index(count, f.queries != sequence_layout::whole)),
-        keys(next_index(count, f.keys != sequence_layout::whole)),
-        pages(next_index(count, f.has_pages != 0)),
-        step(next_index(count, f.has_step != 0)) {}
+        queries(next_index(count, a.queries != sequence_layout::whole)),
+        keys(next_index(count, a.keys != sequence_layout::whole)),
+        pages(next_index(count, a.has_pages != 0)),
+        step(next_index(count, a.has_step != 0)) {}
 };
 
 constexpr bool is_attention(op o) noexcept { return o == op::attention || o == op::attention_gradient; }
 
-constexpr bool is_sound(op what, const attention_attributes& f, const node_counts& n) noexcept {
-  for (const std::int64_t flag : {f.bottom_right, f.has_bias, f.has_alibi, f.has_pages, f.has_step})
+constexpr bool is_sound(op what, const attention_attributes& a, const node_counts& n) noexcept {
+  for (const std::int64_t flag : {a.bottom_right, a.has_bias, a.has_alibi, a.has_pages, a.has_step})
     if (!is_flag(flag)) return false;
-  if (!is_known(f.queries) || !is_known(f.keys)) return false;
+  if (!is_known(a.queries) || !is_known(a.keys)) return false;
   const bool gradient = what == op::attention_gradient;
-  if (f.has_pages != 0 && (gradient || f.keys == sequence_layout::offsets)) return false;
-  for (const std::int64_t side : {f.left, f.right})
+  if (a.has_pages != 0 && (gradient || a.keys == sequence_layout::offsets)) return false;
+  for (const std::int64_t side : {a.left, a.right})
     if (side < 0 || side > attention_attributes::unlimited) return false;
-  if (!(f.dropout >= 0 && f.dropout < 1)) return false;
-  const std::size_t outputs = !gradient ? 2 : f.has_bias != 0 ? 4 : 3;
-  return n == node_counts{attention_inputs(f, gradient).count, outputs};
+  if (!(a.dropout >= 0 && a.dropout < 1)) return false;
+  const std::size_t outputs = !gradient ? 2 : a.has_bias != 0 ? 4 : 3;
+  return n == node_counts{attention_inputs(a, gradient).count, outputs};
 }
-constexpr std::size_t count_value_inputs(op what, const attention_attributes& f, const node_counts&) noexcept {
-  return attention_inputs(f, what == op::attention_gradient).numbers;
+constexpr std::size_t count_value_inputs(op what, const attention_attributes& a, const node_counts&) noexcept {
+  return attention_inputs(a, what == op::attention_gradient).numbers;
 }
 
 }  // namespace troupe::dnn

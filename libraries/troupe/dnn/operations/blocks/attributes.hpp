@@ -16,6 +16,6 @@ struct block_attributes {
   std::uint8_t unused[6];
 };
 
-constexpr bool is_sound(op, const block_attributes& f, const node_counts&) noexcept { return f.block > 0; }
+constexpr bool is_sound(op, const block_attributes& a, const node_counts&) noexcept { return a.block > 0; }
 
 }  // namespace troupe::dnn

@@ -131,35 +131,35 @@ value transposed_convolution(const value& x, const value& filters, const convolu
 }
 
 computation conv_forward::to_request() const {
-  detail::request_builder f;
-  const value image = f.read("x", x), all_filters = f.read("filters", filters);
+  detail::request_builder builder;
+  const value image = builder.read("x", x), all_filters = builder.read("filters", filters);
   const value convolved = convolution(image, all_filters, options_of(*this));
   value sum = alpha == 1 ? convolved : alpha * convolved;
-  if (residual && beta == 0) f.refuse("residual", "is given", "none, as its factor beta is 0");
-  if (f.fine() && convolved.why_refused().empty()) {
+  if (residual && beta == 0) builder.refuse("residual", "is given", "none, as its factor beta is 0");
+  if (builder.fine() && convolved.why_refused().empty()) {
     const auto same = detail::expected_extents::of(convolved);
-    if (residual) sum = sum + beta * f.read("residual", *residual, same);
-    if (!residual && beta != 0) sum = sum + beta * f.read("y", y, same);
-    if (bias) sum = sum + f.read("bias", *bias, detail::of_channels(convolved, convolved.extents()[1]));
+    if (residual) sum = sum + beta * builder.read("residual", *residual, same);
+    if (!residual && beta != 0) sum = sum + beta * builder.read("y", y, same);
+    if (bias) sum = sum + builder.read("bias", *bias, detail::of_channels(convolved, convolved.extents()[1]));
   }
-  f.write("y", activate(sum, activation), y);
-  return f.done(options);
+  builder.write("y", activate(sum, activation), y);
+  return builder.done(options);
 }
 
 computation conv_data_backward::to_request() const {
-  detail::request_builder f({{"result", "dx"}});
-  const value gradient =
-      convolution_data_gradient(f.read("dy", dy), f.read("filters", filters), extents_of(dx), options_of(*this));
-  f.write("dx", gradient, alpha, beta, dx);
-  return f.done(options);
+  detail::request_builder builder({{"result", "dx"}});
+  const value gradient = convolution_data_gradient(builder.read("dy", dy), builder.read("filters", filters),
+                                                   extents_of(dx), options_of(*this));
+  builder.write("dx", gradient, alpha, beta, dx);
+  return builder.done(options);
 }
 
 computation conv_weight_backward::to_request() const {
-  detail::request_builder f({{"result", "dfilters"}, {"filters", "dfilters"}});
-  const value gradient =
-      convolution_weight_gradient(f.read("dy", dy), f.read("x", x), extents_of(dfilters), options_of(*this));
-  f.write("dfilters", gradient, alpha, beta, dfilters);
-  return f.done(options);
+  detail::request_builder builder({{"result", "dfilters"}, {"filters", "dfilters"}});
+  const value gradient = convolution_weight_gradient(builder.read("dy", dy), builder.read("x", x), extents_of(dfilters),
+                                                     options_of(*this));
+  builder.write("dfilters", gradient, alpha, beta, dfilters);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

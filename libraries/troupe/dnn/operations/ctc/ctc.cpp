@@ -61,16 +61,18 @@ value ctc_loss_gradient(const value& dloss, const value& logits, const ctc_label
 }
 
 computation ctc_forward::to_request() const {
-  detail::request_builder f({{"dloss", "dlosses"}});
-  const value of = f.read("logits", logits);
-  const ctc_labels l{f.read("labels", labels), f.read("steps", steps), f.read("counts", counts), blank};
+  detail::request_builder builder({{"dloss", "dlosses"}});
+  const value of = builder.read("logits", logits);
+  const ctc_labels l{builder.read("labels", labels), builder.read("steps", steps), builder.read("counts", counts),
+                     blank};
   const value all = ctc_loss(of, l);
-  f.write("losses", all, losses);
-  f.require_with("dlogits", dlogits.has_value(), "dlosses", dlosses.has_value());
+  builder.write("losses", all, losses);
+  builder.require_with("dlogits", dlogits.has_value(), "dlosses", dlosses.has_value());
   // Without dlosses, the gradient of each loss is 1.
   if (dlogits)
-    f.write("dlogits", ctc_loss_gradient(dlosses ? f.read("dlosses", *dlosses) : select(all, 1, 1), of, l), *dlogits);
-  return f.done(options);
+    builder.write("dlogits", ctc_loss_gradient(dlosses ? builder.read("dlosses", *dlosses) : select(all, 1, 1), of, l),
+                  *dlogits);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

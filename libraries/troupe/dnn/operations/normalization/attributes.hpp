@@ -29,47 +29,47 @@ struct normalization_places {
   std::size_t inputs = 0, outputs = 0;
   std::size_t x, scale, offset, running_mean, running_variance;
   std::size_t y, mean, deviation, next_mean, next_variance;
-  constexpr explicit normalization_places(const normalization_attributes& f) noexcept
+  constexpr explicit normalization_places(const normalization_attributes& a) noexcept
       : x(inputs++),
-        scale(next_index(inputs, f.has_affine != 0)),
-        offset(next_index(inputs, f.has_affine != 0 && f.rms == 0)),
-        running_mean(next_index(inputs, f.has_running != 0)),
-        running_variance(next_index(inputs, f.has_running != 0)),
+        scale(next_index(inputs, a.has_affine != 0)),
+        offset(next_index(inputs, a.has_affine != 0 && a.rms == 0)),
+        running_mean(next_index(inputs, a.has_running != 0)),
+        running_variance(next_index(inputs, a.has_running != 0)),
         y(outputs++),
         mean(outputs++),
         deviation(outputs++),
-        next_mean(next_index(outputs, f.has_running != 0)),
-        next_variance(next_index(outputs, f.has_running != 0)) {}
+        next_mean(next_index(outputs, a.has_running != 0)),
+        next_variance(next_index(outputs, a.has_running != 0)) {}
   constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
 };
 struct normalization_gradient_places {
   std::size_t inputs = 0, outputs = 0;
   std::size_t dy, x, mean, deviation, scale;
   std::size_t dx, dscale, doffset;
-  constexpr explicit normalization_gradient_places(const normalization_gradient_attributes& f) noexcept
+  constexpr explicit normalization_gradient_places(const normalization_gradient_attributes& a) noexcept
       : dy(inputs++),
         x(inputs++),
         mean(inputs++),
         deviation(inputs++),
-        scale(next_index(inputs, f.has_affine != 0)),
+        scale(next_index(inputs, a.has_affine != 0)),
         dx(outputs++),
-        dscale(next_index(outputs, f.has_affine != 0)),
-        doffset(next_index(outputs, f.has_affine != 0 && f.rms == 0)) {}
+        dscale(next_index(outputs, a.has_affine != 0)),
+        doffset(next_index(outputs, a.has_affine != 0 && a.rms == 0)) {}
   constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
 };
 
 /// The indexes of the inputs that both a normalization and its gradient have.
 struct normalization_inputs {
   std::size_t x, scale;
-  constexpr normalization_inputs(op what, const normalization_attributes& f) noexcept
-      : x(what == op::normalization ? normalization_places(f).x : normalization_gradient_places(f).x),
-        scale(what == op::normalization ? normalization_places(f).scale : normalization_gradient_places(f).scale) {}
+  constexpr normalization_inputs(op what, const normalization_attributes& a) noexcept
+      : x(what == op::normalization ? normalization_places(a).x : normalization_gradient_places(a).x),
+        scale(what == op::normalization ? normalization_places(a).scale : normalization_gradient_places(a).scale) {}
 };
 
-constexpr bool is_sound(op what, const normalization_attributes& f, const node_counts& n) noexcept {
-  if (!is_flag(f.rms) || !is_flag(f.has_affine) || !is_flag(f.has_running)) return false;
-  if (what == op::normalization_gradient) return normalization_gradient_places(f).counts() == n;
-  return !(f.rms != 0 && f.has_running != 0) && normalization_places(f).counts() == n;
+constexpr bool is_sound(op what, const normalization_attributes& a, const node_counts& n) noexcept {
+  if (!is_flag(a.rms) || !is_flag(a.has_affine) || !is_flag(a.has_running)) return false;
+  if (what == op::normalization_gradient) return normalization_gradient_places(a).counts() == n;
+  return !(a.rms != 0 && a.has_running != 0) && normalization_places(a).counts() == n;
 }
 
 }  // namespace troupe::dnn

@@ -115,8 +115,8 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
       m.refuse_extents("dy", dy, cat(node_maker::text_of(x.extents()), ", as x has"));
     check_scale(m, "scale", scale ? &*scale : nullptr, x);
   }
-  normalization_attributes f{};
-  f.groups = 1, f.rms = rms, f.has_affine = scale.has_value();
+  normalization_attributes a{};
+  a.groups = 1, a.rms = rms, a.has_affine = scale.has_value();
   const auto statistics = of.inverse_deviation.extents();
   for (std::size_t i = 0; m.fine() && i < x.rank(); ++i) {
     const std::int64_t here = i < statistics.size() ? statistics[i] : 0, whole = x.extents()[i];
@@ -126,12 +126,12 @@ normalization_gradients gradient(const value& dy, const value& x, const normaliz
                        cat("the extents of x, ", node_maker::text_of(x.extents()),
                            ", but 1 along each normalized axis, or the number of groups along axis 1"));
     // Along an axis on which x has the extent 1, statistics are the same whether they are taken over the axis or not.
-    if (here == 1 || grouped) f.over |= std::int64_t{1} << i;
-    if (grouped) f.groups = here;
+    if (here == 1 || grouped) a.over |= std::int64_t{1} << i;
+    if (grouped) a.groups = here;
   }
   if (m.fine() && !std::equal(statistics.begin(), statistics.end(), of.mean.extents().begin(), of.mean.extents().end()))
     m.refuse_extents("mean", of.mean, cat(node_maker::text_of(statistics), ", as inverse_deviation has"));
-  m.with(f);
+  m.with(a);
   const dtype type = detail::floating_type({dy, x});
   m.add_output(type, x.extents());
   for (std::size_t i = 1; i < outputs; ++i) m.add_output(type, scale->extents());
@@ -195,11 +195,11 @@ namespace troupe::dnn::detail {
 
 void differentiate_normalization(node_differentiation& d) {
   if (!d.only_first_has_gradient()) return;
-  const auto f = d.attributes<normalization_attributes>();
-  const normalization_places at(f);
+  const auto a = d.attributes<normalization_attributes>();
+  const normalization_places at(a);
   const std::optional<value> scale = at.scale != absent ? std::optional(d.in(at.scale)) : std::nullopt;
   const normalized of{d.out(at.y), d.out(at.mean), d.out(at.deviation)};
-  const normalization_gradients g = f.rms != 0 ? rms_norm_gradient(d.dy(), d.in(at.x), of, scale)
+  const normalization_gradients g = a.rms != 0 ? rms_norm_gradient(d.dy(), d.in(at.x), of, scale)
                                                : normalization_gradient(d.dy(), d.in(at.x), of, scale);
   d.set(at.x, [&] { return g.dx; });
   if (at.scale != absent) d.set(at.scale, [&] { return g.dscale; });
@@ -208,11 +208,11 @@ void differentiate_normalization(node_differentiation& d) {
 
 // Without elements, running averages do not change.
 known_output normalization_of_nothing(const producer& p, std::size_t output) {
-  const auto f = p.attributes.as<normalization_attributes>();
-  const normalization_places at(f);
+  const auto a = p.attributes.as<normalization_attributes>();
+  const normalization_places at(a);
   if (output == at.next_mean) return input_or_zero(p, at.running_mean);
   if (output == at.next_variance) return input_or_zero(p, at.running_variance);
-  return {output == at.mean && f.rms != 0 ? 0 : std::numeric_limits<double>::quiet_NaN()};
+  return {output == at.mean && a.rms != 0 ? 0 : std::numeric_limits<double>::quiet_NaN()};
 }
 
 }  // namespace troupe::dnn::detail

@@ -17,8 +17,8 @@ using detail::of_channels, detail::request_builder, detail::expected_extents;
 struct parameter_extents {
   expected_extents affine, statistics;
 };
-parameter_extents of_last(request_builder& f, const value& x, std::size_t count) {
-  if (count < 1 || count > x.rank()) f.refuse("count", cat("is ", count), cat("1 to ", x.rank()));
+parameter_extents of_last(request_builder& builder, const value& x, std::size_t count) {
+  if (count < 1 || count > x.rank()) builder.refuse("count", cat("is ", count), cat("1 to ", x.rank()));
   parameter_extents out{{.rank = x.rank()}, {.rank = x.rank()}};
   for (std::size_t i = 0; i < x.rank(); ++i) {
     const bool is_over = i + count >= x.rank();
@@ -36,125 +36,132 @@ parameter_extents of_groups(const value& x, std::int64_t groups, bool of_each_im
 }
 
 template <class R>
-std::optional<affine> affine_of(request_builder& f, const R& r, const parameter_extents& part) {
-  f.require_with("offset", r.offset.has_value(), "scale", r.scale.has_value());
-  f.require_with("scale", r.scale.has_value(), "offset", r.offset.has_value());
-  const auto scale = f.read("scale", r.scale, part.affine), offset = f.read("offset", r.offset, part.affine);
+std::optional<affine> affine_of(request_builder& builder, const R& r, const parameter_extents& part) {
+  builder.require_with("offset", r.offset.has_value(), "scale", r.scale.has_value());
+  builder.require_with("scale", r.scale.has_value(), "offset", r.offset.has_value());
+  const auto scale = builder.read("scale", r.scale, part.affine),
+             offset = builder.read("offset", r.offset, part.affine);
   return scale && offset ? std::optional(affine{*scale, *offset}) : std::nullopt;
 }
 
 template <class R>
-computation finished(request_builder& f, const R& r, const normalized& n) {
-  f.write("y", n.y, r.y);
-  if constexpr (requires { r.mean; }) f.write("mean", n.mean, r.mean);
-  f.write("inverse_deviation", n.inverse_deviation, r.inverse_deviation);
-  return f.done(r.options);
+computation finished(request_builder& builder, const R& r, const normalized& n) {
+  builder.write("y", n.y, r.y);
+  if constexpr (requires { r.mean; }) builder.write("mean", n.mean, r.mean);
+  builder.write("inverse_deviation", n.inverse_deviation, r.inverse_deviation);
+  return builder.done(r.options);
 }
 
 template <class R>
-computation backward(request_builder& f, const R& r, const value& x, const parameter_extents& part) {
-  const value dy = f.read("dy", r.dy), deviation = f.read("inverse_deviation", r.inverse_deviation, part.statistics);
-  const std::optional<value> scale = f.read("scale", r.scale, part.affine);
-  f.require_with("scale", scale.has_value(), "dscale", r.dscale.has_value());
+computation backward(request_builder& builder, const R& r, const value& x, const parameter_extents& part) {
+  const value dy = builder.read("dy", r.dy),
+              deviation = builder.read("inverse_deviation", r.inverse_deviation, part.statistics);
+  const std::optional<value> scale = builder.read("scale", r.scale, part.affine);
+  builder.require_with("scale", scale.has_value(), "dscale", r.dscale.has_value());
   if constexpr (requires { r.doffset; }) {
-    f.require_with("scale", scale.has_value(), "doffset", r.doffset.has_value());
-    const value mean = f.read("mean", r.mean, part.statistics);
+    builder.require_with("scale", scale.has_value(), "doffset", r.doffset.has_value());
+    const value mean = builder.read("mean", r.mean, part.statistics);
     const auto all = normalization_gradient(dy, x, {x, mean, deviation}, scale);
-    f.write("dx", all.dx, r.dx);
-    f.write("dscale", all.dscale, r.dscale);
-    f.write("doffset", all.doffset, r.doffset);
+    builder.write("dx", all.dx, r.dx);
+    builder.write("dscale", all.dscale, r.dscale);
+    builder.write("doffset", all.doffset, r.doffset);
   } else {
     const value zero = less(deviation, deviation);
     const auto all = rms_norm_gradient(dy, x, {x, zero, deviation}, scale);
-    f.write("dx", all.dx, r.dx);
-    f.write("dscale", all.dscale, r.dscale);
+    builder.write("dx", all.dx, r.dx);
+    builder.write("dscale", all.dscale, r.dscale);
   }
-  return f.done(r.options);
+  return builder.done(r.options);
 }
 
 }  // namespace
 
 computation layer_norm_forward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return finished(f, *this, layer_norm(from, count, epsilon, affine_of(f, *this, of_last(f, from, count))));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return finished(builder, *this,
+                  layer_norm(from, count, epsilon, affine_of(builder, *this, of_last(builder, from, count))));
 }
 computation layer_norm_backward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return backward(f, *this, from, of_last(f, from, count));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return backward(builder, *this, from, of_last(builder, from, count));
 }
 
 computation rms_norm_forward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return finished(f, *this, rms_norm(from, count, epsilon, f.read("scale", scale, of_last(f, from, count).affine)));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return finished(builder, *this,
+                  rms_norm(from, count, epsilon, builder.read("scale", scale, of_last(builder, from, count).affine)));
 }
 computation rms_norm_backward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return backward(f, *this, from, of_last(f, from, count));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return backward(builder, *this, from, of_last(builder, from, count));
 }
 
 computation group_norm_forward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return finished(f, *this, group_norm(from, groups, epsilon, affine_of(f, *this, of_groups(from, groups))));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return finished(builder, *this,
+                  group_norm(from, groups, epsilon, affine_of(builder, *this, of_groups(from, groups))));
 }
 computation group_norm_backward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
+  request_builder builder;
+  const value from = builder.read("x", x);
   if (groups < 1 || channels_of(from) % groups != 0)
-    f.refuse("groups", cat("is ", groups), "a divisor of the channels");
-  return backward(f, *this, from, of_groups(from, groups));
+    builder.refuse("groups", cat("is ", groups), "a divisor of the channels");
+  return backward(builder, *this, from, of_groups(from, groups));
 }
 
 computation instance_norm_forward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return finished(f, *this, instance_norm(from, epsilon, affine_of(f, *this, of_groups(from, channels_of(from)))));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return finished(builder, *this,
+                  instance_norm(from, epsilon, affine_of(builder, *this, of_groups(from, channels_of(from)))));
 }
 computation instance_norm_backward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return backward(f, *this, from, of_groups(from, channels_of(from)));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return backward(builder, *this, from, of_groups(from, channels_of(from)));
 }
 
 computation batch_norm_training::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
+  request_builder builder;
+  const value from = builder.read("x", x);
   const parameter_extents part = of_groups(from, channels_of(from), false);
-  const auto a = affine_of(f, *this, part);
-  f.require_with("running_variance", running_variance.has_value(), "running_mean", running_mean.has_value());
-  f.require_with("running_mean", running_mean.has_value(), "running_variance", running_variance.has_value());
-  const auto mean_before = f.read("running_mean", running_mean, part.statistics),
-             variance_before = f.read("running_variance", running_variance, part.statistics);
+  const auto a = affine_of(builder, *this, part);
+  builder.require_with("running_variance", running_variance.has_value(), "running_mean", running_mean.has_value());
+  builder.require_with("running_mean", running_mean.has_value(), "running_variance", running_variance.has_value());
+  const auto mean_before = builder.read("running_mean", running_mean, part.statistics),
+             variance_before = builder.read("running_variance", running_variance, part.statistics);
   std::optional<running_averages> running;
   if (mean_before && variance_before) running = running_averages{*mean_before, *variance_before, momentum};
   const batch_normalized n = batch_norm(from, epsilon, a, running);
-  f.write("running_mean", n.next_mean, running_mean);
-  f.write("running_variance", n.next_variance, running_variance);
-  return finished(f, *this, n);
+  builder.write("running_mean", n.next_mean, running_mean);
+  builder.write("running_variance", n.next_variance, running_variance);
+  return finished(builder, *this, n);
 }
 
 computation batch_norm_inference::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  if (from.rank() < 2) f.refuse("x", cat("has ", detail::axes_text(from.rank())), "2 to 8");
-  if (!(epsilon >= 0) || !std::isfinite(epsilon)) f.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
+  request_builder builder;
+  const value from = builder.read("x", x);
+  if (from.rank() < 2) builder.refuse("x", cat("has ", detail::axes_text(from.rank())), "2 to 8");
+  if (!(epsilon >= 0) || !std::isfinite(epsilon))
+    builder.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
   const parameter_extents part = of_groups(from, channels_of(from), false);
-  const auto a = affine_of(f, *this, part);
-  const value m = f.read("mean", mean, part.statistics), v = f.read("variance", variance, part.statistics);
+  const auto a = affine_of(builder, *this, part);
+  const value m = builder.read("mean", mean, part.statistics), v = builder.read("variance", variance, part.statistics);
   value out = (from - m) * (1 / sqrt(v + epsilon));
   if (a) out = out * a->scale + a->offset;
-  f.write("y", activate(out, activation), y);
-  return f.done(options);
+  builder.write("y", activate(out, activation), y);
+  return builder.done(options);
 }
 
 computation batch_norm_backward::to_request() const {
-  request_builder f;
-  const value from = f.read("x", x);
-  return backward(f, *this, from, of_groups(from, channels_of(from), false));
+  request_builder builder;
+  const value from = builder.read("x", x);
+  return backward(builder, *this, from, of_groups(from, channels_of(from), false));
 }
 
 }  // namespace troupe::dnn

@@ -107,22 +107,22 @@ value activation_gradient_of_output(const value& dy, const value& y, const activ
 }
 
 computation activation_forward::to_request() const {
-  detail::request_builder f;
-  f.write("y", activate(f.read("x", x), activation), y);
-  return f.done(options);
+  detail::request_builder builder;
+  builder.write("y", activate(builder.read("x", x), activation), y);
+  return builder.done(options);
 }
 
 computation activation_backward::to_request() const {
-  detail::request_builder f({{"argument 0", "dy"}, {"argument 1", x ? "x" : "y"}});
-  if (x && y) f.refuse("y", "is given", "none, as x is given");
-  if (!x && !y) f.refuse("x", "is not given", "x or y");
-  const value d = f.read("dy", dy);
-  f.write("dx",
-          x   ? activation_gradient_of_input(d, f.read("x", *x), activation)
-          : y ? activation_gradient_of_output(d, f.read("y", *y), activation)
-              : d,
-          dx);
-  return f.done(options);
+  detail::request_builder builder({{"argument 0", "dy"}, {"argument 1", x ? "x" : "y"}});
+  if (x && y) builder.refuse("y", "is given", "none, as x is given");
+  if (!x && !y) builder.refuse("x", "is not given", "x or y");
+  const value d = builder.read("dy", dy);
+  builder.write("dx",
+                x   ? activation_gradient_of_input(d, builder.read("x", *x), activation)
+                : y ? activation_gradient_of_output(d, builder.read("y", *y), activation)
+                    : d,
+                dx);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

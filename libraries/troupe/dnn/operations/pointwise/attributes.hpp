@@ -14,8 +14,8 @@ struct pointwise_attributes {
   std::uint8_t unused[7];
 };
 
-constexpr bool is_sound(op, const pointwise_attributes& f, const node_counts& n) noexcept {
-  return epilogue::is_function(f.function) && n == node_counts{epilogue::info(f.function).arguments, 1};
+constexpr bool is_sound(op, const pointwise_attributes& a, const node_counts& n) noexcept {
+  return epilogue::is_function(a.function) && n == node_counts{epilogue::info(a.function).arguments, 1};
 }
 
 }  // namespace troupe::dnn

@@ -60,9 +60,9 @@ value convert(const value& x, dtype to) {
 }
 
 computation transform::to_request() const {
-  detail::request_builder f;
-  f.write("y", f.read("x", x), alpha, beta, y);
-  return f.done(options);
+  detail::request_builder builder;
+  builder.write("y", builder.read("x", x), alpha, beta, y);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -19,10 +19,10 @@ struct pooling_attributes {
 // Pooling with indexes, and its gradient, have pooling_attributes, too. Outputs: y, and for each element of y the index
 // of the maximum in its image, in row-major order. Inputs of the gradient: dy and these indexes.
 
-constexpr bool is_sound(op what, const pooling_attributes& f, const node_counts& n) noexcept {
-  const bool is_maximum = f.kind == pooling_kind::maximum;
+constexpr bool is_sound(op what, const pooling_attributes& a, const node_counts& n) noexcept {
+  const bool is_maximum = a.kind == pooling_kind::maximum;
   if (what == op::pooling_with_indexes || what == op::pooling_index_gradient) return is_maximum;
-  if (!is_known(f.kind)) return false;
+  if (!is_known(a.kind)) return false;
   return what == op::pooling || n == node_counts{is_maximum ? 2u : 1u, 1};
 }
 

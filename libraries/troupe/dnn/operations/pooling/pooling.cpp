@@ -22,18 +22,18 @@ using extents = std::array<std::int64_t, tensor_shape::max_rank>;
 
 pooling_attributes attributes_of(node_maker& m, per_axis window, const pooling_options& o, pooling_kind kind,
                                  std::size_t spatial) {
-  pooling_attributes f{};
-  f.kind = kind;
-  std::fill_n(f.extents, most_spatial, 1);
+  pooling_attributes a{};
+  a.kind = kind;
+  std::fill_n(a.extents, most_spatial, 1);
   pooling_options all = o;
   all.stride = o.stride.or_else(window);
   if (!m.has_numbers("window", window, spatial, 1) || !m.has_numbers("padding", o.padding, spatial, 0) ||
       !m.has_numbers("padding_after", o.padding_after.or_else(o.padding), spatial, 0) ||
       !m.has_numbers("stride", all.stride, spatial, 1) || !m.has_numbers("dilation", o.dilation, spatial, 1))
-    return f;
-  for (std::size_t i = 0; i < spatial; ++i) f.extents[i] = window[i];
-  f.slides = windows::slides_of(all, spatial);
-  return f;
+    return a;
+  for (std::size_t i = 0; i < spatial; ++i) a.extents[i] = window[i];
+  a.slides = windows::slides_of(all, spatial);
+  return a;
 }
 
 // Returns the sum of floor((a * i + b) / m) over i from 0 to n - 1, by Euclid's algorithm.
@@ -49,9 +49,9 @@ std::int64_t sum_of_quotients(std::int64_t n, std::int64_t a, std::int64_t b, st
 }
 
 // Returns true if each of `count` windows along a spatial axis contains an element of the image.
-bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
-  const auto& [padding, after, stride, dilation] = f.slides[i];
-  if ((f.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
+bool all_reach_image(const pooling_attributes& a, std::size_t i, std::int64_t count, std::int64_t length) noexcept {
+  const auto& [padding, after, stride, dilation] = a.slides[i];
+  if ((a.extents[i] - 1) * dilation < padding || (count - 1) * stride - padding >= length) return false;
   // A window that begins before the image misses it if its first element with a coordinate of at least 0 has one of at
   // least `length`. Modulo the dilation, these elements are at `first`, `first + stride` and so on.
   const std::int64_t begin_before = std::min(count, (padding + stride - 1) / stride);
@@ -63,14 +63,14 @@ bool all_reach_image(const pooling_attributes& f, std::size_t i, std::int64_t co
 
 // Sets the extents of the result. Refuses windows that do not fit into the padded image, or that cover no element of
 // the image.
-void slide(node_maker& m, const pooling_attributes& f, std::span<const std::int64_t> x, extents& y) {
+void slide(node_maker& m, const pooling_attributes& a, std::span<const std::int64_t> x, extents& y) {
   std::copy(x.begin(), x.end(), y.begin());
   for (std::size_t i = 0; i + 2 < x.size() && m.fine(); ++i) {
-    y[i + 2] = windows::positions_along(f.slides[i], x[i + 2], f.extents[i]);
+    y[i + 2] = windows::positions_along(a.slides[i], x[i + 2], a.extents[i]);
     if (y[i + 2] < 1)
-      return m.refuse("window", cat("is ", f.extents[i]),
+      return m.refuse("window", cat("is ", a.extents[i]),
                       cat("a window that fits into the padded image; x is ", node_maker::text_of(x)));
-    if (!all_reach_image(f, i, y[i + 2], x[i + 2]))
+    if (!all_reach_image(a, i, y[i + 2], x[i + 2]))
       return m.refuse("padding", "leaves a window without an element of the image", "less than the window");
   }
 }
@@ -78,10 +78,10 @@ void slide(node_maker& m, const pooling_attributes& f, std::span<const std::int6
 value pool(const value& x, per_axis window, const pooling_options& o, pooling_kind kind) {
   node_maker m(op::pooling, kind == pooling_kind::maximum ? "max_pool" : "mean_pool", {x});
   if (!m.has_rank("x", x, 3, 2 + most_spatial)) return m.done();
-  const pooling_attributes f = attributes_of(m, window, o, kind, x.rank() - 2);
+  const pooling_attributes a = attributes_of(m, window, o, kind, x.rank() - 2);
   extents y{};
-  if (m.fine()) slide(m, f, x.extents(), y);
-  m.with(f);
+  if (m.fine()) slide(m, a, x.extents(), y);
+  m.with(a);
   m.add_output(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
   return m.done();
 }
@@ -101,14 +101,14 @@ value pool_gradient(node_maker m, const value& dy, std::span<const std::int64_t>
   if (std::any_of(of_x.begin(), of_x.end(), [](std::int64_t n) { return n < 0; }))
     m.refuse("result", "is " + node_maker::text_of(of_x), "extents of at least 0");
   if (!m.fine()) return m.done();
-  const pooling_attributes f = attributes_of(m, window, o, kind, of_x.size() - 2);
+  const pooling_attributes a = attributes_of(m, window, o, kind, of_x.size() - 2);
   extents y{};
-  if (m.fine()) slide(m, f, of_x, y);
+  if (m.fine()) slide(m, a, of_x, y);
   if (m.fine() && !std::equal(dy.extents().begin(), dy.extents().end(), y.begin()))
     m.refuse_extents("dy", dy,
                      cat(node_maker::text_of(std::span<const std::int64_t>(y.data(), of_x.size())),
                          ", as the pooling's result has"));
-  m.with(f);
+  m.with(a);
   m.add_output(type, of_x);
   return m.done();
 }
@@ -130,11 +130,11 @@ value mean_pool(const value& x, per_axis window, const pooling_options& o, bool 
 pooled max_pool_with_indexes(const value& x, per_axis window, const pooling_options& o) {
   node_maker m(op::pooling_with_indexes, "max_pool_with_indexes", {x});
   if (m.has_rank("x", x, 3, 2 + most_spatial)) {
-    const pooling_attributes f = attributes_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
+    const pooling_attributes a = attributes_of(m, window, o, pooling_kind::maximum, x.rank() - 2);
     extents y{};
-    if (m.fine()) slide(m, f, x.extents(), y);
+    if (m.fine()) slide(m, a, x.extents(), y);
     check_positions(m, x.extents());
-    m.with(f);
+    m.with(a);
     m.add_output(detail::floating_type({x}), std::span<const std::int64_t>(y.data(), x.rank()));
     m.add_output(dtype::i32, std::span<const std::int64_t>(y.data(), x.rank()));
   }
@@ -167,28 +167,28 @@ value mean_pool_gradient(const value& dy, std::span<const std::int64_t> of_x, pe
 }
 
 computation pool_forward::to_request() const {
-  detail::request_builder f;
-  const value image = f.read("x", x);
-  f.write("y",
-          kind == pooling_kind::maximum ? max_pool(image, window, options_of(*this))
-                                        : mean_pool(image, window, options_of(*this), kind == pooling_kind::mean),
-          y);
-  return f.done(options);
+  detail::request_builder builder;
+  const value image = builder.read("x", x);
+  builder.write("y",
+                kind == pooling_kind::maximum ? max_pool(image, window, options_of(*this))
+                                              : mean_pool(image, window, options_of(*this), kind == pooling_kind::mean),
+                y);
+  return builder.done(options);
 }
 
 computation pool_backward::to_request() const {
-  detail::request_builder f({{"result", "dx"}});
+  detail::request_builder builder({{"result", "dx"}});
   const bool is_maximum = kind == pooling_kind::maximum;
-  if (!x && is_maximum) f.refuse("x", "is not given", "the image whose maxima were taken");
-  if (x && !is_maximum) f.refuse("x", "is given", "none, for a mean");
-  const value d = f.read("dy", dy);
+  if (!x && is_maximum) builder.refuse("x", "is not given", "the image whose maxima were taken");
+  if (x && !is_maximum) builder.refuse("x", "is given", "none, for a mean");
+  const value d = builder.read("dy", dy);
   if (x) {
-    f.write("dx", max_pool_gradient(d, f.read("x", *x), window, options_of(*this)), dx);
+    builder.write("dx", max_pool_gradient(d, builder.read("x", *x), window, options_of(*this)), dx);
   } else {
     const std::span<const std::int64_t> of_x(dx.shape().extents.data(), dx.shape().rank);
-    f.write("dx", mean_pool_gradient(d, of_x, window, options_of(*this), kind == pooling_kind::mean), dx);
+    builder.write("dx", mean_pool_gradient(d, of_x, window, options_of(*this), kind == pooling_kind::mean), dx);
   }
-  return f.done(options);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

@@ -20,6 +20,6 @@ struct random_attributes {
   double probability;
 };
 
-constexpr bool is_sound(op, const random_attributes& f, const node_counts&) noexcept { return is_known(f.kind); }
+constexpr bool is_sound(op, const random_attributes& a, const node_counts&) noexcept { return is_known(a.kind); }
 
 }  // namespace troupe::dnn

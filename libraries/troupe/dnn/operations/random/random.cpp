@@ -49,10 +49,10 @@ value drop(std::string_view name, std::string_view input, const value& x, double
 }
 
 template <class R>
-random_seed seed_of(detail::request_builder& f, const R& r) {
+random_seed seed_of(detail::request_builder& builder, const R& r) {
   if (!r.words) return {r.seed, r.offset};
-  if (r.seed != 0) f.refuse("seed", cat("is ", r.seed), "0, as words are given");
-  return random_seed(f.read("words", *r.words), r.offset);
+  if (r.seed != 0) builder.refuse("seed", cat("is ", r.seed), "0, as words are given");
+  return random_seed(builder.read("words", *r.words), r.offset);
 }
 
 }  // namespace
@@ -75,17 +75,17 @@ value dropout_gradient(const value& dy, double probability, const random_seed& s
 }
 
 computation dropout_forward::to_request() const {
-  detail::request_builder f({{"seed", "words"}});
-  const random_seed s = seed_of(f, *this);
-  f.write("y", dropout(f.read("x", x), probability, s), y);
-  return f.done(options);
+  detail::request_builder builder({{"seed", "words"}});
+  const random_seed s = seed_of(builder, *this);
+  builder.write("y", dropout(builder.read("x", x), probability, s), y);
+  return builder.done(options);
 }
 
 computation dropout_backward::to_request() const {
-  detail::request_builder f({{"seed", "words"}});
-  const random_seed s = seed_of(f, *this);
-  f.write("dx", dropout_gradient(f.read("dy", dy), probability, s), dx);
-  return f.done(options);
+  detail::request_builder builder({{"seed", "words"}});
+  const random_seed s = seed_of(builder, *this);
+  builder.write("dx", dropout_gradient(builder.read("dy", dy), probability, s), dx);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

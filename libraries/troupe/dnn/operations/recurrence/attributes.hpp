@@ -29,19 +29,19 @@ struct recurrence_places {
   std::size_t inputs = 0, outputs = 0;
   std::size_t x, w, r, h, c, input_bias, recurrent_bias, projection, lengths;
   std::size_t y, last_h, last_c, reserve;
-  constexpr explicit recurrence_places(const recurrence_attributes& f) noexcept
+  constexpr explicit recurrence_places(const recurrence_attributes& a) noexcept
       : x(inputs++),
         w(inputs++),
         r(inputs++),
-        h(next_index(inputs, f.has_state != 0)),
-        c(next_index(inputs, f.has_state != 0 && has_c(f.cell))),
-        input_bias(next_index(inputs, f.has_biases != 0)),
-        recurrent_bias(next_index(inputs, f.has_biases != 0)),
-        projection(next_index(inputs, f.has_projection != 0)),
-        lengths(next_index(inputs, f.has_lengths != 0)),
+        h(next_index(inputs, a.has_state != 0)),
+        c(next_index(inputs, a.has_state != 0 && has_c(a.cell))),
+        input_bias(next_index(inputs, a.has_biases != 0)),
+        recurrent_bias(next_index(inputs, a.has_biases != 0)),
+        projection(next_index(inputs, a.has_projection != 0)),
+        lengths(next_index(inputs, a.has_lengths != 0)),
         y(outputs++),
         last_h(outputs++),
-        last_c(next_index(outputs, has_c(f.cell))),
+        last_c(next_index(outputs, has_c(a.cell))),
         reserve(outputs++) {}
   constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
 };
@@ -49,39 +49,39 @@ struct recurrence_gradient_places {
   std::size_t inputs = 0, outputs = 0;
   std::size_t x, w, r, reserve, dy, dlast_h, dlast_c, projection, lengths;
   std::size_t dx, dw, dr, dinput_bias, drecurrent_bias, dprojection, dh, dc;
-  constexpr explicit recurrence_gradient_places(const recurrence_gradient_attributes& f) noexcept
+  constexpr explicit recurrence_gradient_places(const recurrence_gradient_attributes& a) noexcept
       : x(inputs++),
         w(inputs++),
         r(inputs++),
         reserve(inputs++),
-        dy(next_index(inputs, f.has_dy != 0)),
-        dlast_h(next_index(inputs, f.has_dh != 0)),
-        dlast_c(next_index(inputs, f.has_dc != 0)),
-        projection(next_index(inputs, f.has_projection != 0)),
-        lengths(next_index(inputs, f.has_lengths != 0)),
+        dy(next_index(inputs, a.has_dy != 0)),
+        dlast_h(next_index(inputs, a.has_dh != 0)),
+        dlast_c(next_index(inputs, a.has_dc != 0)),
+        projection(next_index(inputs, a.has_projection != 0)),
+        lengths(next_index(inputs, a.has_lengths != 0)),
         dx(outputs++),
         dw(outputs++),
         dr(outputs++),
-        dinput_bias(next_index(outputs, f.has_biases != 0)),
-        drecurrent_bias(next_index(outputs, f.has_biases != 0)),
-        dprojection(next_index(outputs, f.has_projection != 0)),
-        dh(next_index(outputs, f.has_state != 0)),
-        dc(next_index(outputs, f.has_state != 0 && has_c(f.cell))) {}
+        dinput_bias(next_index(outputs, a.has_biases != 0)),
+        drecurrent_bias(next_index(outputs, a.has_biases != 0)),
+        dprojection(next_index(outputs, a.has_projection != 0)),
+        dh(next_index(outputs, a.has_state != 0)),
+        dc(next_index(outputs, a.has_state != 0 && has_c(a.cell))) {}
   constexpr node_counts counts() const noexcept { return {inputs, outputs}; }
 };
 
-constexpr bool is_sound(op what, const recurrence_attributes& f, const node_counts& n) noexcept {
+constexpr bool is_sound(op what, const recurrence_attributes& a, const node_counts& n) noexcept {
   for (const std::int64_t flag :
-       {f.reversed, f.has_state, f.has_biases, f.has_projection, f.has_lengths, f.has_dy, f.has_dh, f.has_dc})
+       {a.reversed, a.has_state, a.has_biases, a.has_projection, a.has_lengths, a.has_dy, a.has_dh, a.has_dc})
     if (!is_flag(flag)) return false;
-  if (!is_known(f.cell)) return false;
-  if (!has_c(f.cell) && (f.has_projection != 0 || f.has_dc != 0)) return false;
-  const bool has_gradient = f.has_dy != 0 || f.has_dh != 0 || f.has_dc != 0;
-  if (what == op::recurrence) return !has_gradient && recurrence_places(f).counts() == n;
-  return has_gradient && recurrence_gradient_places(f).counts() == n;
+  if (!is_known(a.cell)) return false;
+  if (!has_c(a.cell) && (a.has_projection != 0 || a.has_dc != 0)) return false;
+  const bool has_gradient = a.has_dy != 0 || a.has_dh != 0 || a.has_dc != 0;
+  if (what == op::recurrence) return !has_gradient && recurrence_places(a).counts() == n;
+  return has_gradient && recurrence_gradient_places(a).counts() == n;
 }
-constexpr std::size_t count_value_inputs(op, const recurrence_attributes& f, const node_counts& n) noexcept {
-  return n.inputs - (f.has_lengths != 0 ? 1u : 0u);
+constexpr std::size_t count_value_inputs(op, const recurrence_attributes& a, const node_counts& n) noexcept {
+  return n.inputs - (a.has_lengths != 0 ? 1u : 0u);
 }
 
 }  // namespace troupe::dnn

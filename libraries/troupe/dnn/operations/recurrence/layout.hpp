@@ -29,14 +29,14 @@ struct recurrence_layout {
   std::int64_t before_reset = 0, c_before = 0, unprojected = 0, h_before = 0;  ///< offsets in a line, in elements
   std::int64_t line = 0;                                                       ///< elements of a line
 
-  constexpr recurrence_layout(const recurrence_attributes& f, const tensor_shape& x,
+  constexpr recurrence_layout(const recurrence_attributes& a, const tensor_shape& x,
                               const tensor_shape& recurrent) noexcept
-      : cell(f.cell),
-        reversed(f.reversed != 0),
+      : cell(a.cell),
+        reversed(a.reversed != 0),
         time(x.extents[0]),
         batch(x.extents[1]),
         inputs(x.extents[2]),
-        hidden(recurrent.extents[0] / gates_of(f.cell)),
+        hidden(recurrent.extents[0] / gates_of(a.cell)),
         width(recurrent.extents[1]),
         rows(recurrent.extents[0]) {
     line = rows;
@@ -47,7 +47,7 @@ struct recurrence_layout {
     };
     if (cell == recurrent_cell::gru) before_reset = next(hidden);
     if (has_c(cell)) c_before = next(hidden);
-    if (f.has_projection != 0) unprojected = next(hidden);
+    if (a.has_projection != 0) unprojected = next(hidden);
     h_before = next(width);
   }
 

@@ -40,19 +40,19 @@ recurrence_attributes attributes_of(const recurrent_weights& w, const recurrence
           .has_lengths = o.lengths.has_value()};
 }
 
-void check_cell(node_maker& m, const recurrence_attributes& f) {
-  m.require_known("cell", f.cell);
-  if (f.has_projection != 0 && !has_c(f.cell))
-    m.refuse("projection", cat("is given to a ", name_of(f.cell)), "an LSTM, or no projection");
+void check_cell(node_maker& m, const recurrence_attributes& a) {
+  m.require_known("cell", a.cell);
+  if (a.has_projection != 0 && !has_c(a.cell))
+    m.refuse("projection", cat("is given to a ", name_of(a.cell)), "an LSTM, or no projection");
 }
 
 // Checks that the weights fit the cell, x and each other. Returns true if they do.
-bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& f) {
-  check_cell(m, f);
+bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, const recurrence_attributes& a) {
+  check_cell(m, a);
   if (!m.has_rank("x", x, 3, 3) || !m.has_rank("input weights", w.input, 2, 2) ||
       !m.has_rank("recurrent weights", w.recurrent, 2, 2))
     return false;
-  const std::int64_t rows = w.recurrent.extents()[0], gates = detail::gates_of(f.cell);
+  const std::int64_t rows = w.recurrent.extents()[0], gates = detail::gates_of(a.cell);
   if (x.extents()[2] < 1)
     m.refuse_extents("x", x,
                      "at least 1 along axis 2, the inputs; only axes 0 and 1, the steps and the sequences, may be 0");
@@ -60,7 +60,7 @@ bool check_weights(node_maker& m, const value& x, const recurrent_weights& w, co
     m.refuse_extents("recurrent weights", w.recurrent, "extents of at least 1");
   if (rows % gates != 0)
     m.refuse_extents("recurrent weights", w.recurrent,
-                     cat("a number of rows that is a multiple of ", gates, ", the gates of a ", name_of(f.cell)));
+                     cat("a number of rows that is a multiple of ", gates, ", the gates of a ", name_of(a.cell)));
   if (w.projection && m.has_rank("projection", *w.projection, 2, 2)) {
     expect_extents(m, "projection", *w.projection, {w.recurrent.extents()[1], rows / gates},
                    "the columns of the recurrent weights, and their rows for each gate");
@@ -107,9 +107,9 @@ tensor_shape shape_of(const value& v) noexcept {
   std::copy(v.extents().begin(), v.extents().end(), s.extents.begin());
   return s;
 }
-detail::recurrence_layout layout_of(const recurrence_attributes& f, const value& x,
+detail::recurrence_layout layout_of(const recurrence_attributes& a, const value& x,
                                     const recurrent_weights& w) noexcept {
-  return {f, shape_of(x), shape_of(w.recurrent)};
+  return {a, shape_of(x), shape_of(w.recurrent)};
 }
 
 }  // namespace
@@ -122,20 +122,20 @@ recurrent_result recurrence(const value& x, const recurrent_weights& w, const re
   if (w.biases) inputs.push_back(w.biases->input), inputs.push_back(w.biases->recurrent);
   if (w.projection) inputs.push_back(*w.projection);
   if (o.lengths) inputs.push_back(*o.lengths);
-  const recurrence_attributes f = attributes_of(w, o);
+  const recurrence_attributes a = attributes_of(w, o);
   node_maker m(op::recurrence, name, inputs);
-  if (m.fine() && check_weights(m, x, w, f)) {
-    const detail::recurrence_layout l = layout_of(f, x, w);
+  if (m.fine() && check_weights(m, x, w, a)) {
+    const detail::recurrence_layout l = layout_of(a, x, w);
     check_initial(m, o, l);
     check_lengths(m, o.lengths, l);
-    m.with(f);
+    m.with(a);
     const dtype type = type_of(inputs);
     m.add_output(type, extents{l.time, l.batch, l.width});
     m.add_output(type, extents{l.batch, l.width});
-    if (has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
+    if (has_c(a.cell)) m.add_output(type, extents{l.batch, l.hidden});
     m.add_output(type, extents{l.time, l.batch, l.line});
   }
-  const recurrence_places at(f);
+  const recurrence_places at(a);
   std::vector<value> all = m.all(4);
   return {all[at.y], all[at.last_h],
           at.last_c != absent ? all[at.last_c] : detail::not_computed(op::recurrence, name, "last c", "an LSTM"),
@@ -149,28 +149,28 @@ recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, co
   std::vector<value> inputs{x, w.input, w.recurrent, reserve};
   for (const std::optional<value>* each : {&d.y, &d.h, &d.c, &w.projection, &o.lengths})
     if (*each) inputs.push_back(**each);
-  recurrence_gradient_attributes f = attributes_of(w, o);
-  f.has_dy = d.y.has_value(), f.has_dh = d.h.has_value(), f.has_dc = d.c.has_value();
+  recurrence_gradient_attributes a = attributes_of(w, o);
+  a.has_dy = d.y.has_value(), a.has_dh = d.h.has_value(), a.has_dc = d.c.has_value();
   node_maker m(op::recurrence_gradient, name, inputs);
   if (!d.y && !d.h && !d.c) m.refuse("gradients", "are not given", "that of y or of a last state");
-  if (m.fine() && check_weights(m, x, w, f)) {
-    const detail::recurrence_layout l = layout_of(f, x, w);
+  if (m.fine() && check_weights(m, x, w, a)) {
+    const detail::recurrence_layout l = layout_of(a, x, w);
     check_initial(m, o, l);
     check_lengths(m, o.lengths, l);
     expect_extents(m, "reserve", reserve, {l.time, l.batch, l.line}, "the extents that the layer returned");
     if (d.y) expect_extents(m, "dy", *d.y, {l.time, l.batch, l.width}, "the extents of y");
     check_state(m, "last d", d.h, d.c, l);
-    m.with(f);
+    m.with(a);
     const dtype type = type_of(inputs);
     m.add_output(type, x.extents());
     m.add_output(type, w.input.extents()), m.add_output(type, w.recurrent.extents());
     if (w.biases) m.add_output(type, extents{l.rows}), m.add_output(type, extents{l.rows});
     if (w.projection) m.add_output(type, w.projection->extents());
     if (o.initial) m.add_output(type, extents{l.batch, l.width});
-    if (o.initial && has_c(f.cell)) m.add_output(type, extents{l.batch, l.hidden});
+    if (o.initial && has_c(a.cell)) m.add_output(type, extents{l.batch, l.hidden});
   }
   const std::vector<value> all = m.all(8);
-  const recurrence_gradient_places at(f);
+  const recurrence_gradient_places at(a);
   const auto output = [&](std::size_t place, std::string_view which, std::string_view expected) {
     return place != absent ? all[place]
                            : detail::not_computed(op::recurrence_gradient, name, which, std::string(expected));
@@ -190,17 +190,17 @@ recurrence_gradients recurrence_gradient(const recurrent_output_gradients& d, co
 namespace troupe::dnn::detail {
 
 void differentiate_recurrence(node_differentiation& d) {
-  const auto f = d.attributes<recurrence_attributes>();
-  const recurrence_places at(f);
+  const auto a = d.attributes<recurrence_attributes>();
+  const recurrence_places at(a);
   if (d.gradient_of_output(at.reserve)) return d.refuse("the reserve of a recurrence");
   const auto input = [&](std::size_t place) { return place != absent ? std::optional(d.in(place)) : std::nullopt; };
   const auto gradient = [&](std::size_t place) {
     return place != absent && d.gradient_of_output(place) ? std::optional(d.dy(place)) : std::nullopt;
   };
   recurrent_weights w{.input = d.in(at.w), .recurrent = d.in(at.r), .projection = input(at.projection)};
-  if (f.has_biases != 0) w.biases = {d.in(at.input_bias), d.in(at.recurrent_bias)};
-  recurrence_options o{.cell = f.cell, .reversed = f.reversed != 0, .lengths = input(at.lengths)};
-  if (f.has_state != 0) o.initial = {d.in(at.h), input(at.c)};
+  if (a.has_biases != 0) w.biases = {d.in(at.input_bias), d.in(at.recurrent_bias)};
+  recurrence_options o{.cell = a.cell, .reversed = a.reversed != 0, .lengths = input(at.lengths)};
+  if (a.has_state != 0) o.initial = {d.in(at.h), input(at.c)};
   const recurrence_gradients g = recurrence_gradient({gradient(at.y), gradient(at.last_h), gradient(at.last_c)},
                                                      d.in(at.x), w, d.out(at.reserve), o);
   const std::pair<std::size_t, const value*> all[] = {{at.x, &g.dx},

@@ -199,10 +199,10 @@ TEST_F(dnn_recurrence_refusals, a_refusal_names_the_list_that_has_a_wrong_number
 
 TEST(dnn_recurrence_attributes, a_recurrence_node_must_have_the_tensors_that_its_attributes_declare) {
   const std::int32_t length = 1;
-  const auto is_accepted = [&](op what, const recurrence_attributes& f, std::size_t inputs, std::size_t outputs,
+  const auto is_accepted = [&](op what, const recurrence_attributes& a, std::size_t inputs, std::size_t outputs,
                                bool last_is_whole = false) {
     testing::encoding e;
-    e.node(what, {}, {}, f);
+    e.node(what, {}, {}, a);
     encoded_node& n = e.nodes[0];
     n.input_count = static_cast<std::uint8_t>(inputs), n.output_count = static_cast<std::uint8_t>(outputs);
     for (std::size_t i = 0; i < inputs; ++i)
@@ -211,24 +211,24 @@ TEST(dnn_recurrence_attributes, a_recurrence_node_must_have_the_tensors_that_its
     for (std::size_t i = 0; i < outputs; ++i) n.outputs[i] = e.intermediate({1, 1, 1});
     return !e.encoded().empty();
   };
-  recurrence_attributes f{};
-  EXPECT_TRUE(is_accepted(op::recurrence, f, 3, 3));
-  EXPECT_FALSE(is_accepted(op::recurrence, f, 4, 3));
-  EXPECT_FALSE(is_accepted(op::recurrence_gradient, f, 4, 3)) << "the gradient of nothing";
-  f.has_dh = 1;
-  EXPECT_TRUE(is_accepted(op::recurrence_gradient, f, 5, 3));
-  EXPECT_FALSE(is_accepted(op::recurrence, f, 3, 3)) << "a gradient as an input of the forward pass";
-  f = {.cell = recurrent_cell::lstm, .has_state = 1, .has_biases = 1, .has_projection = 1, .has_lengths = 1};
-  EXPECT_TRUE(is_accepted(op::recurrence, f, 9, 4, true));
-  EXPECT_FALSE(is_accepted(op::recurrence, f, 9, 4)) << "lengths of f64";
-  f.has_dy = f.has_dh = f.has_dc = 1;
-  EXPECT_TRUE(is_accepted(op::recurrence_gradient, f, 9, 8, true));
-  f.cell = recurrent_cell::gru;
-  EXPECT_FALSE(is_accepted(op::recurrence_gradient, f, 8, 7, true)) << "a projection of a GRU";
-  f = {}, f.cell = recurrent_cell(4);
-  EXPECT_FALSE(is_accepted(op::recurrence, f, 3, 3));
-  f = {}, f.reversed = 2;
-  EXPECT_FALSE(is_accepted(op::recurrence, f, 3, 3));
+  recurrence_attributes a{};
+  EXPECT_TRUE(is_accepted(op::recurrence, a, 3, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence, a, 4, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence_gradient, a, 4, 3)) << "the gradient of nothing";
+  a.has_dh = 1;
+  EXPECT_TRUE(is_accepted(op::recurrence_gradient, a, 5, 3));
+  EXPECT_FALSE(is_accepted(op::recurrence, a, 3, 3)) << "a gradient as an input of the forward pass";
+  a = {.cell = recurrent_cell::lstm, .has_state = 1, .has_biases = 1, .has_projection = 1, .has_lengths = 1};
+  EXPECT_TRUE(is_accepted(op::recurrence, a, 9, 4, true));
+  EXPECT_FALSE(is_accepted(op::recurrence, a, 9, 4)) << "lengths of f64";
+  a.has_dy = a.has_dh = a.has_dc = 1;
+  EXPECT_TRUE(is_accepted(op::recurrence_gradient, a, 9, 8, true));
+  a.cell = recurrent_cell::gru;
+  EXPECT_FALSE(is_accepted(op::recurrence_gradient, a, 8, 7, true)) << "a projection of a GRU";
+  a = {}, a.cell = recurrent_cell(4);
+  EXPECT_FALSE(is_accepted(op::recurrence, a, 3, 3));
+  a = {}, a.reversed = 2;
+  EXPECT_FALSE(is_accepted(op::recurrence, a, 3, 3));
 }
 
 }  // namespace

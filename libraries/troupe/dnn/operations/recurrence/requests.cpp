@@ -55,13 +55,13 @@ value content(const any_operand<M>& o) {
 template <class R>
 class layers {
  public:
-  layers(request_builder& f, const R& r)
-      : f_(f),
+  layers(request_builder& builder, const R& r)
+      : f_(builder),
         r_(r),
-        x_(f.read("x", r.x)),
+        x_(builder.read("x", r.x)),
         options_{.cell = r.cell, .bidirectional = r.bidirectional, .lengths = {}},
         plain_{x_, {}} {
-    if (r.lengths) options_.lengths = f.read("lengths", *r.lengths);
+    if (r.lengths) options_.lengths = builder.read("lengths", *r.lengths);
     for (std::size_t i = 0; i < r.weights.size(); ++i) read_weights(i);
     plain_ = rnn(x_, weights_, options_);
     check(plain_);
@@ -192,13 +192,13 @@ class layers {
   rnn_result plain_;
 };
 
-void write_weight_gradients(request_builder& f, const rnn_backward& r, const rnn_gradients& g) {
+void write_weight_gradients(request_builder& builder, const rnn_backward& r, const rnn_gradients& g) {
   for (std::size_t i = 0; i < r.dweights.size(); ++i) {
     const recurrence_gradients* const of = i < g.layers.size() ? &g.layers[i] : nullptr;
     const auto write = [&](std::string_view name, value recurrence_gradients::* which, const out_any& to, bool has) {
       const std::string field = cat("dweights[", i, "].", name);
-      if (!has) f.refuse(field, cat("is given, but weights[", i, "] has none"), "none");
-      f.write(field, of != nullptr ? of->*which : g.dx, to);
+      if (!has) builder.refuse(field, cat("is given, but weights[", i, "] has none"), "none");
+      builder.write(field, of != nullptr ? of->*which : g.dx, to);
     };
     const auto write_given = [&](std::string_view name, value recurrence_gradients::* which,
                                  const std::optional<out_any>& to, std::optional<in_any> rnn_weights::* weight) {
@@ -217,45 +217,48 @@ void write_weight_gradients(request_builder& f, const rnn_backward& r, const rnn
 }  // namespace
 
 std::int64_t rnn_forward::reserve_elements() const {
-  request_builder f;
-  return layers<rnn_forward>(f, *this).reserve_elements();
+  request_builder builder;
+  return layers<rnn_forward>(builder, *this).reserve_elements();
 }
 
 computation rnn_forward::to_request() const {
-  request_builder f;
-  layers<rnn_forward> all(f, *this);
-  f.require_with("initial_h", initial_h.has_value(), "initial_c", initial_c.has_value());
-  if (has_c(cell)) f.require_with("initial_c", initial_c.has_value(), "initial_h", initial_h.has_value());
+  request_builder builder;
+  layers<rnn_forward> all(builder, *this);
+  builder.require_with("initial_h", initial_h.has_value(), "initial_c", initial_c.has_value());
+  if (has_c(cell)) builder.require_with("initial_c", initial_c.has_value(), "initial_h", initial_h.has_value());
   const auto h = all.read_states("initial_h", initial_h, false), c = all.read_states("initial_c", initial_c, true);
   const rnn_result of =
-      f.fine() && initial_h ? rnn(all.x(), all.weights(), all.options(), all.states(h, c)) : all.plain();
+      builder.fine() && initial_h ? rnn(all.x(), all.weights(), all.options(), all.states(h, c)) : all.plain();
   all.check(of);
-  f.write("y", of.y, y);
+  builder.write("y", of.y, y);
   all.write_states("last_h", last_h, false, [&](std::size_t i) { return of.layers[i].h; });
   all.write_states("last_c", last_c, true, [&](std::size_t i) { return of.layers[i].c; });
   const bool is_view = reserve && reserve->shape().rank != 0;
   if (is_view)
-    all.each_in_memory(
-        *reserve, [&](std::size_t i, auto part, const out_any& to) { f.write("reserve", of.layers[i].*part, to); });
-  if (!is_view || !f.fine()) f.write("reserve", all.x(), reserve);
-  return f.done(options);
+    all.each_in_memory(*reserve, [&](std::size_t i, auto part, const out_any& to) {
+      builder.write("reserve", of.layers[i].*part, to);
+    });
+  if (!is_view || !builder.fine()) builder.write("reserve", all.x(), reserve);
+  return builder.done(options);
 }
 
 computation rnn_backward::to_request() const {
-  request_builder f;
-  layers<rnn_backward> all(f, *this);
-  const value gradient = f.read("dy", dy, detail::expected_extents::of(all.plain().y));
+  request_builder builder;
+  layers<rnn_backward> all(builder, *this);
+  const value gradient = builder.read("dy", dy, detail::expected_extents::of(all.plain().y));
   rnn_result of = all.plain();
-  all.each_in_memory(
-      reserve, [&](std::size_t i, auto part, const in_any& from) { of.layers[i].*part = f.read("reserve", from); });
+  all.each_in_memory(reserve, [&](std::size_t i, auto part, const in_any& from) {
+    of.layers[i].*part = builder.read("reserve", from);
+  });
   const auto h = all.read_states("dlast_h", dlast_h, false), c = all.read_states("dlast_c", dlast_c, true);
   if (dweights.size() != all.count())
-    f.refuse("dweights", "has " + counted(dweights.size(), "element", "elements"), cat(all.count(), ", as weights"));
+    builder.refuse("dweights", "has " + counted(dweights.size(), "element", "elements"),
+                   cat(all.count(), ", as weights"));
   // The gradients need only the extents of the initial states, since their values are in the reserve. The last states
   // have the same extents.
   std::vector<recurrent_state> initial;
   std::vector<recurrent_output_gradients> last;
-  for (std::size_t i = 0; i < all.count() && f.fine(); ++i) {
+  for (std::size_t i = 0; i < all.count() && builder.fine(); ++i) {
     const recurrent_result& l = all.plain().layers[i];
     if (dinitial_h || dinitial_c) initial.push_back({l.h, has_c(cell) ? std::optional(l.c) : std::nullopt});
     if (!h.empty() || !c.empty())
@@ -263,12 +266,12 @@ computation rnn_backward::to_request() const {
           {.h = h.empty() ? std::nullopt : std::optional(h[i]), .c = c.empty() ? std::nullopt : std::optional(c[i])});
   }
   rnn_gradients g{gradient, {}};
-  if (f.fine()) g = rnn_gradient(gradient, all.x(), all.weights(), of, all.options(), initial, last);
-  f.write("dx", g.dx, dx);
-  write_weight_gradients(f, *this, g);
+  if (builder.fine()) g = rnn_gradient(gradient, all.x(), all.weights(), of, all.options(), initial, last);
+  builder.write("dx", g.dx, dx);
+  write_weight_gradients(builder, *this, g);
   all.write_states("dinitial_h", dinitial_h, false, [&](std::size_t i) { return g.layers[i].dh; });
   all.write_states("dinitial_c", dinitial_c, true, [&](std::size_t i) { return g.layers[i].dc; });
-  return f.done(options);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

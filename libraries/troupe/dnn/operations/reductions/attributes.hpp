@@ -20,7 +20,7 @@ struct softmax_attributes {
   std::int64_t logarithmic;  ///< 1 if the result is the logarithm of softmax
 };
 
-constexpr bool is_sound(op, const reduction_attributes& f, const node_counts&) noexcept { return is_known(f.kind); }
-constexpr bool is_sound(op, const softmax_attributes& f, const node_counts&) noexcept { return is_flag(f.logarithmic); }
+constexpr bool is_sound(op, const reduction_attributes& a, const node_counts&) noexcept { return is_known(a.kind); }
+constexpr bool is_sound(op, const softmax_attributes& a, const node_counts&) noexcept { return is_flag(a.logarithmic); }
 
 }  // namespace troupe::dnn

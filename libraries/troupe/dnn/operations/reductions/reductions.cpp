@@ -88,31 +88,31 @@ value product(const value& a, const value& b) {
 }
 
 computation softmax_forward::to_request() const {
-  detail::request_builder f({{"axis", "over"}});
-  const value from = f.read("x", x);
-  f.write("y", logarithmic ? log_softmax(from, over) : softmax(from, over), y);
-  return f.done(options);
+  detail::request_builder builder({{"axis", "over"}});
+  const value from = builder.read("x", x);
+  builder.write("y", logarithmic ? log_softmax(from, over) : softmax(from, over), y);
+  return builder.done(options);
 }
 
 computation softmax_backward::to_request() const {
-  detail::request_builder f({{"axis", "over"}});
-  const value d = f.read("dy", dy), of = f.read("y", y);
-  f.write("dx", logarithmic ? log_softmax_gradient(d, of, over) : softmax_gradient(d, of, over), dx);
-  return f.done(options);
+  detail::request_builder builder({{"axis", "over"}});
+  const value d = builder.read("dy", dy), of = builder.read("y", y);
+  builder.write("dx", logarithmic ? log_softmax_gradient(d, of, over) : softmax_gradient(d, of, over), dx);
+  return builder.done(options);
 }
 
 computation reduction::to_request() const {
-  detail::request_builder f;
-  const value from = f.read("x", x);
+  detail::request_builder builder;
+  const value from = builder.read("x", x);
   std::vector<std::size_t> over;
   for (std::size_t i = 0; i < from.rank() && i < y.shape().rank; ++i)
     if (y.shape().extents[i] == 1) over.push_back(i);
   if (y.shape().rank != from.rank())
-    f.refuse("y", cat("has ", detail::axes_text(y.shape().rank)), cat(from.rank(), ", as x has"));
+    builder.refuse("y", cat("has ", detail::axes_text(y.shape().rank)), cat(from.rank(), ", as x has"));
   else if (over.empty())
-    f.refuse("y", "has no extent of 1", "extent 1 along each axis that is reduced");
-  f.write("y", reduce(from, kind, over), alpha, beta, y);
-  return f.done(options);
+    builder.refuse("y", "has no extent of 1", "extent 1 along each axis that is reduced");
+  builder.write("y", reduce(from, kind, over), alpha, beta, y);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

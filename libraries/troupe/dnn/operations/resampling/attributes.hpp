@@ -13,8 +13,8 @@ struct resampling_attributes {
   std::int64_t aligned;  ///< 1 if the centers of the corner elements coincide, 0 if the outer corners do
 };
 
-constexpr bool is_sound(op, const resampling_attributes& f, const node_counts&) noexcept {
-  return (f.taps == 1 || f.taps == 2 || f.taps == 4) && is_flag(f.aligned);
+constexpr bool is_sound(op, const resampling_attributes& a, const node_counts&) noexcept {
+  return (a.taps == 1 || a.taps == 2 || a.taps == 4) && is_flag(a.aligned);
 }
 
 }  // namespace troupe::dnn

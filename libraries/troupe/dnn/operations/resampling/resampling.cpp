@@ -49,12 +49,12 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
 }
 
 // Returns the spatial extents of the operand. Refuses it, and returns those of `other`, if the ranks differ.
-std::span<const std::int64_t> spatial_of(detail::request_builder& f, std::string_view field, const out_any& o,
+std::span<const std::int64_t> spatial_of(detail::request_builder& builder, std::string_view field, const out_any& o,
                                          std::string_view other_field, const value& other) {
   const std::size_t rank = o.shape().rank;
   if (rank == other.rank() && rank > 2) return {o.shape().extents.data() + 2, rank - 2};
   if (rank != 0 && rank != other.rank())
-    f.refuse(field, cat("has ", detail::axes_text(rank)), cat(other.rank(), ", as ", other_field));
+    builder.refuse(field, cat("has ", detail::axes_text(rank)), cat(other.rank(), ", as ", other_field));
   return other.extents().subspan(std::min<std::size_t>(2, other.rank()));
 }
 
@@ -83,17 +83,17 @@ value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, con
 }
 
 computation resample_forward::to_request() const {
-  detail::request_builder f({{"result", "y"}});
-  const value image = f.read("x", x);
-  f.write("y", resample(image, spatial_of(f, "y", y, "x", image), {kind, aligned_corners}), y);
-  return f.done(options);
+  detail::request_builder builder({{"result", "y"}});
+  const value image = builder.read("x", x);
+  builder.write("y", resample(image, spatial_of(builder, "y", y, "x", image), {kind, aligned_corners}), y);
+  return builder.done(options);
 }
 
 computation resample_backward::to_request() const {
-  detail::request_builder f({{"extents of x", "dx"}});
-  const value d = f.read("dy", dy);
-  f.write("dx", resample_gradient(d, spatial_of(f, "dx", dx, "dy", d), {kind, aligned_corners}), dx);
-  return f.done(options);
+  detail::request_builder builder({{"extents of x", "dx"}});
+  const value d = builder.read("dy", dy);
+  builder.write("dx", resample_gradient(d, spatial_of(builder, "dx", dx, "dy", d), {kind, aligned_corners}), dx);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

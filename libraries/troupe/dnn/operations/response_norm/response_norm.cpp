@@ -49,16 +49,16 @@ value local_response_norm_gradient(const value& dy, const value& x, const respon
 }
 
 computation lrn_forward::to_request() const {
-  detail::request_builder f;
-  f.write("y", local_response_norm(f.read("x", x), options_of(*this)), y);
-  return f.done(options);
+  detail::request_builder builder;
+  builder.write("y", local_response_norm(builder.read("x", x), options_of(*this)), y);
+  return builder.done(options);
 }
 
 computation lrn_backward::to_request() const {
-  detail::request_builder f;
-  const value d = f.read("dy", dy), of = f.read("x", x);
-  f.write("dx", local_response_norm_gradient(d, of, options_of(*this)), dx);
-  return f.done(options);
+  detail::request_builder builder;
+  const value d = builder.read("dy", dy), of = builder.read("x", x);
+  builder.write("dx", local_response_norm_gradient(d, of, options_of(*this)), dx);
+  return builder.done(options);
 }
 
 }  // namespace troupe::dnn

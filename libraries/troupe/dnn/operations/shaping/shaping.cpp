@@ -54,13 +54,13 @@ value channels(const value& x, std::size_t rank) {
 value transpose(const value& x, std::span<const std::size_t> from) {
   node_maker m(op::transposition, "transposition", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
-  transposition_attributes f{};
+  transposition_attributes a{};
   extents e{};
   if (from.size() != x.rank() || detail::bits_of(from, x.rank()) < 0)
     m.refuse("order", "is not an order of the axes of x", "each axis once");
   for (std::size_t i = 0; m.fine() && i < from.size(); ++i)
-    f.from[i] = static_cast<std::int64_t>(from[i]), e[i] = x.extents()[from[i]];
-  m.with(f);
+    a.from[i] = static_cast<std::int64_t>(from[i]), e[i] = x.extents()[from[i]];
+  m.with(a);
   m.add_output(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
 }
@@ -100,13 +100,13 @@ value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t c
   if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))
     m.refuse("range", cat("begins at ", first, " and has ", counted(count, "element", "elements")),
              cat("a range within the ", x.extents()[axis], " elements along axis ", axis));
-  slice_attributes f{};
+  slice_attributes a{};
   extents e{};
   if (m.fine()) {
     std::copy(x.extents().begin(), x.extents().end(), e.begin());
-    f.first[axis] = first, e[axis] = count;
+    a.first[axis] = first, e[axis] = count;
   }
-  m.with(f);
+  m.with(a);
   m.add_output(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
 }
@@ -147,17 +147,17 @@ void differentiate_reshape(node_differentiation& d) {
 
 void differentiate_transposition(node_differentiation& d) {
   if (set_number(d)) return;
-  const auto f = d.attributes<transposition_attributes>();
+  const auto a = d.attributes<transposition_attributes>();
   std::vector<std::size_t> to(d.in(0).rank());
-  for (std::size_t i = 0; i < to.size(); ++i) to[static_cast<std::size_t>(f.from[i])] = i;
+  for (std::size_t i = 0; i < to.size(); ++i) to[static_cast<std::size_t>(a.from[i])] = i;
   d.set(0, [&] { return transpose(d.gradient(), to); });
 }
 
 void differentiate_slice(node_differentiation& d) {
-  const auto f = d.attributes<slice_attributes>();
+  const auto a = d.attributes<slice_attributes>();
   for (std::size_t i = 0; i < d.in(0).rank(); ++i)
     if (d.out(0).extents()[i] != d.in(0).extents()[i])
-      return d.set(0, [&] { return padded_slice(d, static_cast<std::int64_t>(i), f.first[i]); });
+      return d.set(0, [&] { return padded_slice(d, static_cast<std::int64_t>(i), a.first[i]); });
   d.set(0, [&] { return d.gradient(); });
 }
 

@@ -21,12 +21,12 @@ struct tokens {
 
 class attention_node {
  public:
-  attention_node(const attention_attributes& f, bool gradient, std::span<const input_values> in)
-      : f_(f), at_(f, gradient), in_(in), q(in[at_.q]), k(in[at_.k]), v(in[at_.v]) {
-    batch_ = f.queries == sequence_layout::offsets ? in[at_.queries].shape.extents[0] - 1 : q.shape.extents[0];
-    const double step = f.has_step ? in[at_.step].numbers[0] : 0;
-    dropping_ = attention_dropping::of(f.dropout, f.seed,
-                                       f.offset + static_cast<std::uint64_t>(static_cast<std::int64_t>(step)));
+  attention_node(const attention_attributes& a, bool gradient, std::span<const input_values> in)
+      : f_(a), at_(a, gradient), in_(in), q(in[at_.q]), k(in[at_.k]), v(in[at_.v]) {
+    batch_ = a.queries == sequence_layout::offsets ? in[at_.queries].shape.extents[0] - 1 : q.shape.extents[0];
+    const double step = a.has_step ? in[at_.step].numbers[0] : 0;
+    dropping_ = attention_dropping::of(a.dropout, a.seed,
+                                       a.offset + static_cast<std::uint64_t>(static_cast<std::int64_t>(step)));
   }
 
   // Calls `f(b, h, tokens of the queries, tokens of the keys)` for each head of each sequence.
@@ -121,8 +121,8 @@ class attention_node {
 
 }  // namespace
 
-void attend(const attention_attributes& f, inputs in, outputs out) {
-  const attention_node node(f, false, in);
+void attend(const attention_attributes& a, inputs in, outputs out) {
+  const attention_node node(a, false, in);
   const output_values y = out[0], statistics = out[1];
   std::fill(statistics.numbers.begin(), statistics.numbers.end(), -infinite);
   node.for_each_head([&](std::int64_t b, std::int64_t h, const tokens& queries, const tokens& keys) {
@@ -146,9 +146,9 @@ void attend(const attention_attributes& f, inputs in, outputs out) {
   });
 }
 
-void find_attention_gradient(const attention_gradient_attributes& f, inputs in, outputs out) {
-  const attention_node node(f, true, in);
-  const attention_inputs places(f, true);
+void find_attention_gradient(const attention_gradient_attributes& a, inputs in, outputs out) {
+  const attention_node node(a, true, in);
+  const attention_inputs places(a, true);
   const input_values dy = in[places.dy], y = in[places.y], statistics = in[places.statistics];
   const output_values dq = out[0], dk = out[1], dv = out[2];
   node.for_each_head([&](std::int64_t b, std::int64_t h, const tokens& queries, const tokens& keys) {
@@ -167,7 +167,7 @@ void find_attention_gradient(const attention_gradient_attributes& f, inputs in, 
         node.add(dv, key, weight * factor, dy, query);
         node.add(dq, query, ds * gradient, node.k, key);
         node.add(dk, key, ds * gradient, node.q, query);
-        if (f.has_bias) out[3][{b, h, i, j}] += ds;
+        if (a.has_bias) out[3][{b, h, i, j}] += ds;
       }
     }
   });

@@ -10,8 +10,8 @@
 namespace troupe::dnn::detail {
 namespace {
 
-tensor_index block_of(const block_attributes& f, tensor_index at) noexcept {
-  at[static_cast<std::size_t>(f.along)] /= f.block;
+tensor_index block_of(const block_attributes& a, tensor_index at) noexcept {
+  at[static_cast<std::size_t>(a.along)] /= a.block;
   return at;
 }
 
@@ -25,26 +25,26 @@ double next_power_of_two(double x) noexcept {
 
 }  // namespace
 
-void quantize_blocks(const block_attributes& f, inputs in, outputs out) {
+void quantize_blocks(const block_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values elements = out[0], scales = out[1];
   for_each_index(x.shape, [&](const tensor_index& at) {
-    double& largest = scales[block_of(f, at)];
+    double& largest = scales[block_of(a, at)];
     largest = epilogue::value_of(epilogue::op::maximum, largest, std::fabs(x[at]));
   });
-  const double most = epilogue::nearest_of(f.elements, std::numeric_limits<double>::infinity());  // rounding saturates
+  const double most = epilogue::nearest_of(a.elements, std::numeric_limits<double>::infinity());  // rounding saturates
   for (double& scale : scales.numbers)
-    scale = f.scales == dtype::f8e8m0 ? next_power_of_two(scale / most) : epilogue::nearest_of(f.scales, scale / most);
+    scale = a.scales == dtype::f8e8m0 ? next_power_of_two(scale / most) : epilogue::nearest_of(a.scales, scale / most);
   for_each_index(x.shape, [&](const tensor_index& at) {
-    const double scale = scales[block_of(f, at)];
-    elements[at] = scale == 0 ? 0 : epilogue::nearest_of(f.elements, x[at] / scale);
+    const double scale = scales[block_of(a, at)];
+    elements[at] = scale == 0 ? 0 : epilogue::nearest_of(a.elements, x[at] / scale);
   });
 }
 
-void dequantize_blocks(const block_attributes& f, inputs in, outputs out) {
+void dequantize_blocks(const block_attributes& a, inputs in, outputs out) {
   const input_values elements = in[0], scales = in[1];
   const output_values y = out[0];
-  for_each_index(y.shape, [&](const tensor_index& at) { y[at] = elements[at] * scales[block_of(f, at)]; });
+  for_each_index(y.shape, [&](const tensor_index& at) { y[at] = elements[at] * scales[block_of(a, at)]; });
 }
 
 }  // namespace troupe::dnn::detail

@@ -7,11 +7,11 @@
 namespace troupe::dnn::detail {
 namespace {
 
-void compute(computed_tensor what, const convolution_attributes& f, inputs in, outputs out) {
+void compute(computed_tensor what, const convolution_attributes& a, inputs in, outputs out) {
   const input_values first = in[0], second = in[1];
   const output_values to = out[0];
   const windows::convolution_definition c{
-      what, f.slides, f.groups, convolution_roles<tensor_shape>::of(what, first.shape, second.shape, to.shape)};
+      what, a.slides, a.groups, convolution_roles<tensor_shape>::of(what, first.shape, second.shape, to.shape)};
   const auto element_of = [](const input_values& v) { return [&v](const tensor_index& at) { return v[at]; }; };
   for_each_index(to.shape,
                  [&](const tensor_index& at) { to[at] = c.element(at, element_of(first), element_of(second)); });
@@ -19,14 +19,14 @@ void compute(computed_tensor what, const convolution_attributes& f, inputs in, o
 
 }  // namespace
 
-void convolve(const convolution_attributes& f, inputs in, outputs out) { compute(computed_tensor::y, f, in, out); }
+void convolve(const convolution_attributes& a, inputs in, outputs out) { compute(computed_tensor::y, a, in, out); }
 
-void find_data_gradient(const convolution_attributes& f, inputs in, outputs out) {
-  compute(computed_tensor::dx, f, in, out);
+void find_data_gradient(const convolution_attributes& a, inputs in, outputs out) {
+  compute(computed_tensor::dx, a, in, out);
 }
 
-void find_weight_gradient(const convolution_attributes& f, inputs in, outputs out) {
-  compute(computed_tensor::dfilters, f, in, out);
+void find_weight_gradient(const convolution_attributes& a, inputs in, outputs out) {
+  compute(computed_tensor::dfilters, a, in, out);
 }
 
 }  // namespace troupe::dnn::detail

@@ -24,8 +24,8 @@ double log_sum(double a, double b) noexcept {
 class alignments {
  public:
   // `in` has the logits, the labels, the numbers of steps and the numbers of labels.
-  alignments(const ctc_attributes& f, std::span<const input_values> in, std::int64_t sequence)
-      : logits_(in[0]), sequence_(sequence), blank_(f.blank) {
+  alignments(const ctc_attributes& a, std::span<const input_values> in, std::int64_t sequence)
+      : logits_(in[0]), sequence_(sequence), blank_(a.blank) {
     const auto b = static_cast<std::size_t>(sequence);
     const double steps = in[2].numbers[b], labels = in[3].numbers[b];
     const std::int64_t longest = in[1].shape.extents[1];
@@ -33,11 +33,11 @@ class alignments {
         steps >= 0 && steps <= static_cast<double>(time()) && labels >= 0 && labels <= static_cast<double>(longest);
     if (!possible_) return;
     steps_ = static_cast<std::int64_t>(steps);
-    states_.assign(static_cast<std::size_t>(2 * labels + 1), f.blank);
+    states_.assign(static_cast<std::size_t>(2 * labels + 1), a.blank);
     for (std::size_t i = 1; i < states_.size(); i += 2) {
       const double label = in[1].numbers[b * static_cast<std::size_t>(longest) + i / 2];
       possible_ =
-          possible_ && label >= 0 && label < static_cast<double>(classes()) && label != static_cast<double>(f.blank);
+          possible_ && label >= 0 && label < static_cast<double>(classes()) && label != static_cast<double>(a.blank);
       if (possible_) states_[i] = static_cast<std::int64_t>(label);
     }
     if (possible_) find_logarithms();
@@ -133,16 +133,16 @@ class alignments {
 
 }  // namespace
 
-void find_ctc_loss(const ctc_attributes& f, inputs in, outputs out) {
+void find_ctc_loss(const ctc_attributes& a, inputs in, outputs out) {
   const output_values losses = out[0];
   for (std::size_t b = 0; b < losses.numbers.size(); ++b)
-    losses.numbers[b] = alignments(f, in, static_cast<std::int64_t>(b)).loss();
+    losses.numbers[b] = alignments(a, in, static_cast<std::int64_t>(b)).loss();
 }
 
-void find_ctc_loss_gradient(const ctc_attributes& f, inputs in, outputs out) {
+void find_ctc_loss_gradient(const ctc_attributes& a, inputs in, outputs out) {
   const output_values dlogits = out[0];
   for (std::int64_t b = 0; b < dlogits.shape.extents[1]; ++b)
-    alignments(f, in.subspan(1), b)
+    alignments(a, in.subspan(1), b)
         .gradient(in[0].numbers[static_cast<std::size_t>(b)],
                   [&](std::int64_t t, std::int64_t c) -> double& { return dlogits[{t, b, c}]; });
 }

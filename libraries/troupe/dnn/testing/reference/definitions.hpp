@@ -40,49 +40,49 @@ void by(const node_attributes& attributes, inputs in, outputs out) {
 // before the call.
 
 void round_to_type(const no_attributes&, inputs in, outputs out);
-void compute_pointwise(const pointwise_attributes& f, inputs in, outputs out);
+void compute_pointwise(const pointwise_attributes& a, inputs in, outputs out);
 
-void make_random(const random_attributes& f, inputs in, outputs out);
+void make_random(const random_attributes& a, inputs in, outputs out);
 
 void reshape(const no_attributes&, inputs in, outputs out);
-void transpose(const transposition_attributes& f, inputs in, outputs out);
-void concatenate(const concatenation_attributes& f, inputs in, outputs out);
-void take_slice(const slice_attributes& f, inputs in, outputs out);
+void transpose(const transposition_attributes& a, inputs in, outputs out);
+void concatenate(const concatenation_attributes& a, inputs in, outputs out);
+void take_slice(const slice_attributes& a, inputs in, outputs out);
 
 void multiply(const no_attributes&, inputs in, outputs out);
-void reduce(const reduction_attributes& f, inputs in, outputs out);
-void compute_softmax(const softmax_attributes& f, inputs in, outputs out);
-void find_softmax_gradient(const softmax_attributes& f, inputs in, outputs out);
+void reduce(const reduction_attributes& a, inputs in, outputs out);
+void compute_softmax(const softmax_attributes& a, inputs in, outputs out);
+void find_softmax_gradient(const softmax_attributes& a, inputs in, outputs out);
 
-void convolve(const convolution_attributes& f, inputs in, outputs out);
-void find_data_gradient(const convolution_attributes& f, inputs in, outputs out);
-void find_weight_gradient(const convolution_attributes& f, inputs in, outputs out);
+void convolve(const convolution_attributes& a, inputs in, outputs out);
+void find_data_gradient(const convolution_attributes& a, inputs in, outputs out);
+void find_weight_gradient(const convolution_attributes& a, inputs in, outputs out);
 
-void pool(const pooling_attributes& f, inputs in, outputs out);
-void find_pooling_gradient(const pooling_attributes& f, inputs in, outputs out);
-void find_largest(const pooling_attributes& f, inputs in, outputs out);
-void find_index_gradient(const pooling_attributes& f, inputs in, outputs out);
+void pool(const pooling_attributes& a, inputs in, outputs out);
+void find_pooling_gradient(const pooling_attributes& a, inputs in, outputs out);
+void find_largest(const pooling_attributes& a, inputs in, outputs out);
+void find_index_gradient(const pooling_attributes& a, inputs in, outputs out);
 
-void normalize(const normalization_attributes& f, inputs in, outputs out);
-void find_normalization_gradient(const normalization_gradient_attributes& f, inputs in, outputs out);
+void normalize(const normalization_attributes& a, inputs in, outputs out);
+void find_normalization_gradient(const normalization_gradient_attributes& a, inputs in, outputs out);
 
-void normalize_responses(const local_response_norm_attributes& f, inputs in, outputs out);
-void find_response_gradient(const local_response_norm_attributes& f, inputs in, outputs out);
+void normalize_responses(const local_response_norm_attributes& a, inputs in, outputs out);
+void find_response_gradient(const local_response_norm_attributes& a, inputs in, outputs out);
 
-void resample(const resampling_attributes& f, inputs in, outputs out);
-void find_resampling_gradient(const resampling_attributes& f, inputs in, outputs out);
+void resample(const resampling_attributes& a, inputs in, outputs out);
+void find_resampling_gradient(const resampling_attributes& a, inputs in, outputs out);
 
-void quantize_blocks(const block_attributes& f, inputs in, outputs out);
-void dequantize_blocks(const block_attributes& f, inputs in, outputs out);
+void quantize_blocks(const block_attributes& a, inputs in, outputs out);
+void dequantize_blocks(const block_attributes& a, inputs in, outputs out);
 
-void attend(const attention_attributes& f, inputs in, outputs out);
-void find_attention_gradient(const attention_gradient_attributes& f, inputs in, outputs out);
+void attend(const attention_attributes& a, inputs in, outputs out);
+void find_attention_gradient(const attention_gradient_attributes& a, inputs in, outputs out);
 
-void recur(const recurrence_attributes& f, inputs in, outputs out);
-void find_recurrence_gradient(const recurrence_gradient_attributes& f, inputs in, outputs out);
+void recur(const recurrence_attributes& a, inputs in, outputs out);
+void find_recurrence_gradient(const recurrence_gradient_attributes& a, inputs in, outputs out);
 
-void find_ctc_loss(const ctc_attributes& f, inputs in, outputs out);
-void find_ctc_loss_gradient(const ctc_attributes& f, inputs in, outputs out);
+void find_ctc_loss(const ctc_attributes& a, inputs in, outputs out);
+void find_ctc_loss_gradient(const ctc_attributes& a, inputs in, outputs out);
 
 inline constexpr op_table<definition> definitions{{
     {op::write, {by<no_attributes, round_to_type>, rounding::none}},

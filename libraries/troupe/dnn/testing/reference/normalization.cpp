@@ -11,11 +11,11 @@ namespace {
 // The sets of a normalization: the elements of a set share a mean and a variance.
 class normalized_sets {
  public:
-  normalized_sets(const normalization_attributes& f, const tensor_shape& x) noexcept : elements_(x) {
+  normalized_sets(const normalization_attributes& a, const tensor_shape& x) noexcept : elements_(x) {
     statistics_.rank = x.rank;
     for (std::size_t i = 0; i < x.rank; ++i) {
-      const bool is_over = (f.over >> i & 1) != 0;
-      const std::int64_t sets = !is_over ? x.extents[i] : i == 1 ? f.groups : 1;
+      const bool is_over = (a.over >> i & 1) != 0;
+      const std::int64_t sets = !is_over ? x.extents[i] : i == 1 ? a.groups : 1;
       statistics_.extents[i] = sets;
       widths_[i] = x.extents[i] / sets;
     }
@@ -45,26 +45,26 @@ class normalized_sets {
   tensor_index widths_{};
 };
 
-double next_average(const normalization_attributes& f, double running, double here) noexcept {
-  return (1 - f.momentum) * running + f.momentum * here;
+double next_average(const normalization_attributes& a, double running, double here) noexcept {
+  return (1 - a.momentum) * running + a.momentum * here;
 }
 
 }  // namespace
 
-void normalize(const normalization_attributes& f, inputs in, outputs out) {
-  const normalization_places places(f);
+void normalize(const normalization_attributes& a, inputs in, outputs out) {
+  const normalization_places places(a);
   const input_values x = in[places.x];
   const output_values y = out[places.y], mean = out[places.mean], deviation = out[places.deviation];
-  const normalized_sets sets(f, x.shape);
+  const normalized_sets sets(a, x.shape);
   const auto m =
-      f.rms ? std::vector<double>(sets.size()) : sets.means([&](const tensor_index& at, std::size_t) { return x[at]; });
+      a.rms ? std::vector<double>(sets.size()) : sets.means([&](const tensor_index& at, std::size_t) { return x[at]; });
   const auto variance = sets.means([&](const tensor_index& at, std::size_t set) {
     const double d = x[at] - m[set];
     return d * d;
   });
   for (std::size_t set = 0; set < sets.size(); ++set) {
     mean.numbers[set] = m[set];
-    deviation.numbers[set] = 1 / std::sqrt(variance[set] + f.epsilon);
+    deviation.numbers[set] = 1 / std::sqrt(variance[set] + a.epsilon);
   }
   for_each_index(x.shape, [&](const tensor_index& at) {
     const std::size_t set = sets.set_of(at);
@@ -72,24 +72,24 @@ void normalize(const normalization_attributes& f, inputs in, outputs out) {
     if (places.scale != absent) y[at] *= in[places.scale][at];
     if (places.offset != absent) y[at] += in[places.offset][at];
   });
-  if (!f.has_running) return;
+  if (!a.has_running) return;
   const double count = sets.count(), unbiased = count > 1 ? count / (count - 1) : 1;
   for (std::size_t set = 0; set < sets.size(); ++set) {
-    out[places.next_mean].numbers[set] = next_average(f, in[places.running_mean].numbers[set], m[set]);
+    out[places.next_mean].numbers[set] = next_average(a, in[places.running_mean].numbers[set], m[set]);
     out[places.next_variance].numbers[set] =
-        next_average(f, in[places.running_variance].numbers[set], variance[set] * unbiased);
+        next_average(a, in[places.running_variance].numbers[set], variance[set] * unbiased);
   }
 }
 
-void find_normalization_gradient(const normalization_gradient_attributes& f, inputs in, outputs out) {
-  const normalization_gradient_places places(f);
+void find_normalization_gradient(const normalization_gradient_attributes& a, inputs in, outputs out) {
+  const normalization_gradient_places places(a);
   const input_values dy = in[places.dy], x = in[places.x], m = in[places.mean], r = in[places.deviation];
-  const normalized_sets sets(f, x.shape);
+  const normalized_sets sets(a, x.shape);
   const auto normalized = [&](const tensor_index& at, std::size_t set) {
     return (x[at] - m.numbers[set]) * r.numbers[set];
   };
-  const auto scaled = [&](const tensor_index& at) { return f.has_affine ? dy[at] * in[places.scale][at] : dy[at]; };
-  const auto mean = f.rms ? std::vector<double>(sets.size())
+  const auto scaled = [&](const tensor_index& at) { return a.has_affine ? dy[at] * in[places.scale][at] : dy[at]; };
+  const auto mean = a.rms ? std::vector<double>(sets.size())
                           : sets.means([&](const tensor_index& at, std::size_t) { return scaled(at); });
   const auto mean_of_product =
       sets.means([&](const tensor_index& at, std::size_t set) { return scaled(at) * normalized(at, set); });

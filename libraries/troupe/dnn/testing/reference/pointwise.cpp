@@ -13,11 +13,11 @@ void round_to_type(const no_attributes&, inputs in, outputs out) {
   for_each_index(y.shape, [&](const tensor_index& at) { y[at] = epilogue::nearest_of(y.type, x[at]); });
 }
 
-void compute_pointwise(const pointwise_attributes& f, inputs in, outputs out) {
+void compute_pointwise(const pointwise_attributes& a, inputs in, outputs out) {
   const output_values y = out[0];
   for_each_index(y.shape, [&](const tensor_index& at) {
     const double second = in.size() > 1 ? in[1][at] : 0, third = in.size() > 2 ? in[2][at] : 0;
-    y[at] = epilogue::value_of(f.function, in[0][at], second, third);
+    y[at] = epilogue::value_of(a.function, in[0][at], second, third);
   });
 }
 

@@ -46,47 +46,47 @@ double count_of(const pooling_attributes& attributes, const tensor_shape& x, con
 
 }  // namespace
 
-void pool(const pooling_attributes& f, inputs in, outputs out) {
+void pool(const pooling_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0];
   for_each_index(y.shape, [&](const tensor_index& out) {
-    if (f.kind == pooling_kind::maximum) {
+    if (a.kind == pooling_kind::maximum) {
       double largest = -std::numeric_limits<double>::infinity();
-      for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
+      for_each_inside(a, x.shape, out, [&](const tensor_index& image) {
         largest = epilogue::value_of(epilogue::op::maximum, largest, x[image]);
       });
       y[out] = largest;
     } else {
       double sum = 0;
-      for_each_inside(f, x.shape, out, [&](const tensor_index& image) { sum += x[image]; });
-      y[out] = sum / count_of(f, x.shape, out);
+      for_each_inside(a, x.shape, out, [&](const tensor_index& image) { sum += x[image]; });
+      y[out] = sum / count_of(a, x.shape, out);
     }
   });
 }
 
-void find_pooling_gradient(const pooling_attributes& f, inputs in, outputs out) {
+void find_pooling_gradient(const pooling_attributes& a, inputs in, outputs out) {
   const input_values dy = in[0], x = in.back();  // only the gradient of a maximum reads x
   const output_values dx = out[0];
   for_each_index(dy.shape, [&](const tensor_index& out) {
-    if (f.kind == pooling_kind::maximum) {
+    if (a.kind == pooling_kind::maximum) {
       std::optional<tensor_index> first;
-      for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
+      for_each_inside(a, x.shape, out, [&](const tensor_index& image) {
         if (!first || (!std::isnan(x[*first]) && (x[image] > x[*first] || std::isnan(x[image])))) first = image;
       });
       if (first) dx[*first] += dy[out];
     } else {
-      const double share = dy[out] / count_of(f, dx.shape, out);
-      for_each_inside(f, dx.shape, out, [&](const tensor_index& image) { dx[image] += share; });
+      const double share = dy[out] / count_of(a, dx.shape, out);
+      for_each_inside(a, dx.shape, out, [&](const tensor_index& image) { dx[image] += share; });
     }
   });
 }
 
-void find_largest(const pooling_attributes& f, inputs in, outputs out) {
+void find_largest(const pooling_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0], indexes = out[1];
   for_each_index(y.shape, [&](const tensor_index& out) {
     double largest = -std::numeric_limits<double>::infinity(), where = -1;
-    for_each_inside(f, x.shape, out, [&](const tensor_index& image) {
+    for_each_inside(a, x.shape, out, [&](const tensor_index& image) {
       const double here = x[image];
       if (where >= 0 && !(here > largest) && !(std::isnan(here) && !std::isnan(largest))) return;
       largest = here, where = position_of(image, x.shape);
@@ -95,11 +95,11 @@ void find_largest(const pooling_attributes& f, inputs in, outputs out) {
   });
 }
 
-void find_index_gradient(const pooling_attributes& f, inputs in, outputs out) {
+void find_index_gradient(const pooling_attributes& a, inputs in, outputs out) {
   const input_values dy = in[0], indexes = in[1];
   const output_values dx = out[0];
   for_each_index(dy.shape, [&](const tensor_index& out) {
-    for_each_inside(f, dx.shape, out, [&](const tensor_index& image) {
+    for_each_inside(a, dx.shape, out, [&](const tensor_index& image) {
       if (position_of(image, dx.shape) == indexes[out]) dx[image] += dy[out];
     });
   });

@@ -21,9 +21,9 @@ double normal_at(std::uint64_t seed, std::uint64_t n) noexcept {
 
 }  // namespace
 
-void make_random(const random_attributes& f, inputs in, outputs out) {
+void make_random(const random_attributes& a, inputs in, outputs out) {
   const output_values y = out[0];
-  std::uint64_t seed = f.seed, n = f.offset;
+  std::uint64_t seed = a.seed, n = a.offset;
   if (!in.empty()) {
     const auto word = [&](std::size_t i) {
       return static_cast<std::uint64_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(in[0].numbers[i])));
@@ -33,10 +33,10 @@ void make_random(const random_attributes& f, inputs in, outputs out) {
   }
   for (double& number : y.numbers) {
     const double uniform = std::floor(word_at(seed, n) * 0x1p-8) * 0x1p-24;
-    if (f.kind == random_kind::uniform)
+    if (a.kind == random_kind::uniform)
       number = uniform;
-    else if (f.kind == random_kind::bernoulli)
-      number = uniform < f.probability ? 1 : 0;
+    else if (a.kind == random_kind::bernoulli)
+      number = uniform < a.probability ? 1 : 0;
     else
       number = normal_at(seed, n);
     ++n;

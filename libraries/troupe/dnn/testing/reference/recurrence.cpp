@@ -50,8 +50,8 @@ void add_to_row(const output_values& dmatrix, std::int64_t i, double gradient, c
 // reserve.
 class forward_step {
  public:
-  forward_step(const recurrence_attributes& f, std::span<const input_values> inputs)
-      : in(inputs), at(f), l(f, in[at.x].shape, in[at.r].shape) {}
+  forward_step(const recurrence_attributes& a, std::span<const input_values> inputs)
+      : in(inputs), at(a), l(a, in[at.x].shape, in[at.r].shape) {}
 
   void take(const double* x, double* h, double* c, double* r) const {
     std::copy_n(h, l.width, r + l.h_before);
@@ -103,9 +103,9 @@ class forward_step {
 // those of the state before it, and adds to the gradients of x, weights and biases.
 class backward_step {
  public:
-  backward_step(const recurrence_gradient_attributes& f, std::span<const input_values> inputs,
+  backward_step(const recurrence_gradient_attributes& a, std::span<const input_values> inputs,
                 std::span<const output_values> outputs)
-      : in(inputs), out(outputs), at(f), l(f, in[at.x].shape, in[at.r].shape) {}
+      : in(inputs), out(outputs), at(a), l(a, in[at.x].shape, in[at.r].shape) {}
 
   void take(const double* x, const double* r, double* dh, double* dc, double* dx) const {
     const double* const h = r + l.h_before;
@@ -170,8 +170,8 @@ class backward_step {
 
 }  // namespace
 
-void recur(const recurrence_attributes& f, inputs in, outputs out) {
-  const forward_step step(f, in);
+void recur(const recurrence_attributes& a, inputs in, outputs out) {
+  const forward_step step(a, in);
   const recurrence_layout& l = step.l;
   for (std::int64_t b = 0; b < l.batch; ++b) {
     numbers h(static_cast<std::size_t>(l.width)), c(static_cast<std::size_t>(l.hidden));
@@ -188,8 +188,8 @@ void recur(const recurrence_attributes& f, inputs in, outputs out) {
   }
 }
 
-void find_recurrence_gradient(const recurrence_gradient_attributes& f, inputs in, outputs out) {
-  const backward_step step(f, in, out);
+void find_recurrence_gradient(const recurrence_gradient_attributes& a, inputs in, outputs out) {
+  const backward_step step(a, in, out);
   const recurrence_layout& l = step.l;
   const auto& at = step.at;
   for (std::int64_t b = 0; b < l.batch; ++b) {

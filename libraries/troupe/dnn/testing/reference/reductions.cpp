@@ -77,42 +77,42 @@ void multiply(const no_attributes&, inputs in, outputs out) {
   });
 }
 
-void reduce(const reduction_attributes& f, inputs in, outputs out) {
+void reduce(const reduction_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0];
-  std::fill(y.numbers.begin(), y.numbers.end(), start_of(f.kind));
+  std::fill(y.numbers.begin(), y.numbers.end(), start_of(a.kind));
   for_each_index(x.shape, [&](tensor_index at) {
     const double number = x[at];
     for (std::size_t i = 0; i < x.shape.rank; ++i)
-      if ((f.over >> i & 1) != 0) at[i] = 0;
-    y[at] = combined(f.kind, y[at], number);
+      if ((a.over >> i & 1) != 0) at[i] = 0;
+    y[at] = combined(a.kind, y[at], number);
   });
   const double count = static_cast<double>(x.numbers.size()) / static_cast<double>(y.numbers.size());
   for (double& number : y.numbers) {
-    if (f.kind == reduction_kind::mean) number /= count;
-    if (f.kind == reduction_kind::norm2) number = std::sqrt(number);
+    if (a.kind == reduction_kind::mean) number /= count;
+    if (a.kind == reduction_kind::norm2) number = std::sqrt(number);
   }
 }
 
-void compute_softmax(const softmax_attributes& f, inputs in, outputs out) {
+void compute_softmax(const softmax_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0];
-  for_each_row(x.shape, f.over, [&](const std::vector<tensor_index>& row) {
+  for_each_row(x.shape, a.over, [&](const std::vector<tensor_index>& row) {
     double largest = -infinite, sum = 0;
     for (const tensor_index& at : row) largest = epilogue::value_of(epilogue::op::maximum, largest, x[at]);
     for (const tensor_index& at : row) sum += std::exp(x[at] - largest);
     for (const tensor_index& at : row)
-      y[at] = f.logarithmic ? x[at] - largest - std::log(sum) : std::exp(x[at] - largest) / sum;
+      y[at] = a.logarithmic ? x[at] - largest - std::log(sum) : std::exp(x[at] - largest) / sum;
   });
 }
 
-void find_softmax_gradient(const softmax_attributes& f, inputs in, outputs out) {
+void find_softmax_gradient(const softmax_attributes& a, inputs in, outputs out) {
   const input_values dy = in[0], y = in[1];
   const output_values dx = out[0];
-  for_each_row(y.shape, f.over, [&](const std::vector<tensor_index>& row) {
+  for_each_row(y.shape, a.over, [&](const std::vector<tensor_index>& row) {
     double sum = 0;
-    for (const tensor_index& at : row) sum += f.logarithmic ? dy[at] : dy[at] * y[at];
-    for (const tensor_index& at : row) dx[at] = f.logarithmic ? dy[at] - std::exp(y[at]) * sum : y[at] * (dy[at] - sum);
+    for (const tensor_index& at : row) sum += a.logarithmic ? dy[at] : dy[at] * y[at];
+    for (const tensor_index& at : row) dx[at] = a.logarithmic ? dy[at] - std::exp(y[at]) * sum : y[at] * (dy[at] - sum);
   });
 }
 

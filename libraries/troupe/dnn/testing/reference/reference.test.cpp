@@ -162,8 +162,8 @@ TEST(dnn_reference, convolution_does_not_flip_the_filter) {
 
 TEST(dnn_reference, convolution_applies_padding_stride_and_dilation) {
   // The image with its padding is 0 1 2 3 4 5 0 0; windows of 3 elements with gaps between them start at 0 and 3.
-  const convolution_attributes f{{{{1, 2, 3, 2}}}, 1};
-  EXPECT_EQ(of(op::convolution, {{{1, 1, 5}, {1, 2, 3, 4, 5}}, {{1, 1, 3}, {1, 10, 100}}}, {1, 1, 2}, f),
+  const convolution_attributes a{{{{1, 2, 3, 2}}}, 1};
+  EXPECT_EQ(of(op::convolution, {{{1, 1, 5}, {1, 2, 3, 4, 5}}, {{1, 1, 3}, {1, 10, 100}}}, {1, 1, 2}, a),
             (numbers{420, 53}));
 }
 
@@ -178,15 +178,15 @@ TEST(dnn_reference, each_group_of_channels_has_its_own_filters) {
 
 TEST(dnn_reference, gradients_of_a_convolution_sum_over_all_products) {
   const tensor_in dy{{1, 1, 3}, {1, 2, 3}}, filters{{1, 1, 2}, {10, 1}}, x{{1, 1, 4}, {1, 2, 3, 4}};
-  const convolution_attributes f{by_one, 1};
-  EXPECT_EQ(of(op::convolution_data_gradient, {dy, filters}, {1, 1, 4}, f), (numbers{10, 21, 32, 3}));
-  EXPECT_EQ(of(op::convolution_weight_gradient, {dy, x}, {1, 1, 2}, f), (numbers{14, 20}));
+  const convolution_attributes a{by_one, 1};
+  EXPECT_EQ(of(op::convolution_data_gradient, {dy, filters}, {1, 1, 4}, a), (numbers{10, 21, 32, 3}));
+  EXPECT_EQ(of(op::convolution_weight_gradient, {dy, x}, {1, 1, 2}, a), (numbers{14, 20}));
 }
 
 TEST(dnn_reference, gradients_of_a_convolution_are_adjoint_to_it) {
   struct {
     extents x, filters, y;
-    convolution_attributes f;
+    convolution_attributes a;
   } const cases[] = {
       {{2, 4, 7}, {6, 2, 3}, {2, 6, 4}, {{{{1, 2, 2, 1}}}, 2}},
       {{2, 3, 6, 5}, {3, 1, 3, 2}, {2, 3, 2, 6}, {{{{0, 1, 2, 2}, {2, 0, 1, 1}}}, 3}},
@@ -196,9 +196,9 @@ TEST(dnn_reference, gradients_of_a_convolution_are_adjoint_to_it) {
       return tensor_in{e, some(static_cast<std::size_t>(elements_of(dense(e))), seed)};
     };
     const tensor_in x = random(c.x, 1), filters = random(c.filters, 2), dy = random(c.y, 3);
-    const double expected = dot(dy.values, of(op::convolution, {x, filters}, c.y, c.f));
-    EXPECT_NEAR(dot(x.values, of(op::convolution_data_gradient, {dy, filters}, c.x, c.f)), expected, 1e-9);
-    EXPECT_NEAR(dot(filters.values, of(op::convolution_weight_gradient, {dy, x}, c.filters, c.f)), expected, 1e-9);
+    const double expected = dot(dy.values, of(op::convolution, {x, filters}, c.y, c.a));
+    EXPECT_NEAR(dot(x.values, of(op::convolution_data_gradient, {dy, filters}, c.x, c.a)), expected, 1e-9);
+    EXPECT_NEAR(dot(filters.values, of(op::convolution_weight_gradient, {dy, x}, c.filters, c.a)), expected, 1e-9);
   }
 }
 
@@ -231,7 +231,7 @@ TEST(dnn_reference, maximum_and_minimum_propagate_nan) {
 
 TEST(dnn_reference, normalization_of_a_batch_updates_running_averages) {
   // Channel 0 is 1 3 5 7, with mean 4 and variance 5. Channel 1 is 2 2 2 2.
-  const normalization_attributes f{
+  const normalization_attributes a{
       .over = 0b101, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 1, .epsilon = 4, .momentum = 0.25};
   const auto got = all_of(op::normalization,
                           {{{2, 2, 2}, {1, 3, 2, 2, 5, 7, 2, 2}},
@@ -239,7 +239,7 @@ TEST(dnn_reference, normalization_of_a_batch_updates_running_averages) {
                            {{1, 2, 1}, {100, 0.5}},
                            {{1, 2, 1}, {8, 0}},
                            {{1, 2, 1}, {4, 4}}},
-                          {{2, 2, 2}, {1, 2, 1}, {1, 2, 1}, {1, 2, 1}, {1, 2, 1}}, f);
+                          {{2, 2, 2}, {1, 2, 1}, {1, 2, 1}, {1, 2, 1}, {1, 2, 1}}, a);
   expect_near(got[0], {97, 99, 0.5, 0.5, 101, 103, 0.5, 0.5});
   expect_near(got[1], {4, 2});
   expect_near(got[2], {1.0 / 3, 0.5});
@@ -248,28 +248,28 @@ TEST(dnn_reference, normalization_of_a_batch_updates_running_averages) {
 }
 
 TEST(dnn_reference, the_variance_of_one_element_is_not_corrected) {
-  const normalization_attributes f{
+  const normalization_attributes a{
       .over = 1, .groups = 1, .rms = 0, .has_affine = 0, .has_running = 1, .epsilon = 1, .momentum = 0.5};
   const auto got = all_of(op::normalization, {{{1, 1}, {6}}, {{1, 1}, {0}}, {{1, 1}, {8}}},
-                          {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, f);
+                          {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, a);
   EXPECT_EQ(got, (std::vector<numbers>{{0}, {6}, {1}, {3}, {4}}));
 }
 
 TEST(dnn_reference, normalization_divides_channels_into_groups_of_neighbors) {
-  const normalization_attributes f{
+  const normalization_attributes a{
       .over = 0b110, .groups = 2, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const auto got =
       all_of(op::normalization, {{{1, 4, 1}, {1, 3, 10, 50}}, {{1, 4, 1}, {1, 2, 3, 4}}, {{1, 4, 1}, {0, 0, 0, 1}}},
-             {{1, 4, 1}, {1, 2, 1}, {1, 2, 1}}, f);
+             {{1, 4, 1}, {1, 2, 1}, {1, 2, 1}}, a);
   expect_near(got[0], {-1, 2, -3, 5});
   expect_near(got[1], {2, 30});
   expect_near(got[2], {1, 0.05});
 }
 
 TEST(dnn_reference, rms_normalization_divides_by_the_root_mean_square) {
-  const normalization_attributes f{
+  const normalization_attributes a{
       .over = 2, .groups = 1, .rms = 1, .has_affine = 1, .has_running = 0, .epsilon = 3.5, .momentum = 0};
-  const auto got = all_of(op::normalization, {{{1, 2}, {3, 4}}, {{1, 2}, {1, 10}}}, {{1, 2}, {1, 1}, {1, 1}}, f);
+  const auto got = all_of(op::normalization, {{{1, 2}, {3, 4}}, {{1, 2}, {1, 10}}}, {{1, 2}, {1, 1}, {1, 1}}, a);
   expect_near(got[0], {0.75, 10});
   expect_near(got[1], {0});
   expect_near(got[2], {0.25});
@@ -277,11 +277,11 @@ TEST(dnn_reference, rms_normalization_divides_by_the_root_mean_square) {
 
 TEST(dnn_reference, gradient_of_a_normalization_matches_values_computed_by_hand) {
   // A row of 1 and 3: the mean is 2, the deviation 1, and the normalized elements are -1 and 1.
-  const normalization_attributes f{
+  const normalization_attributes a{
       .over = 2, .groups = 1, .rms = 0, .has_affine = 1, .has_running = 0, .epsilon = 0, .momentum = 0};
   const std::vector<tensor_in> in{
       {{1, 3}, {2, 1, 1}}, {{1, 3}, {1, 2, 3}}, {{1, 1}, {2}}, {{1, 1}, {0.5}}, {{1, 3}, {1, 2, 4}}};
-  const auto got = all_of(op::normalization_gradient, in, {{1, 3}, {1, 3}, {1, 3}}, f);
+  const auto got = all_of(op::normalization_gradient, in, {{1, 3}, {1, 3}, {1, 3}}, a);
   // g = dy * scale is 2 2 4, and the normalized x is -0.5 0 0.5. The mean of g is 8/3, that of g * normalized x is 1/3.
   expect_near(got[0], {0.5 * (2 - 8.0 / 3 + 0.5 / 3), 0.5 * (2 - 8.0 / 3), 0.5 * (4 - 8.0 / 3 - 0.5 / 3)});
   expect_near(got[1], {-1, 0, 0.5});
@@ -291,31 +291,31 @@ TEST(dnn_reference, gradient_of_a_normalization_matches_values_computed_by_hand)
 TEST(dnn_reference, gradients_of_normalizations_match_finite_differences) {
   struct {
     extents x, statistics, scale;
-    normalization_attributes f;
+    normalization_attributes a;
   } const cases[] = {{{2, 4, 3}, {1, 4, 1}, {1, 4, 1}, {.over = 0b101, .groups = 1, .rms = 0, .has_affine = 1}},
                      {{2, 4, 3}, {2, 1, 1}, {1, 4, 3}, {.over = 0b110, .groups = 1, .rms = 0, .has_affine = 1}},
                      {{2, 4, 3}, {2, 2, 1}, {1, 4, 1}, {.over = 0b110, .groups = 2, .rms = 0, .has_affine = 1}},
                      {{2, 4, 3}, {2, 4, 1}, {1, 1, 3}, {.over = 0b100, .groups = 1, .rms = 1, .has_affine = 1}},
                      {{2, 4, 3}, {2, 4, 1}, {}, {.over = 0b100, .groups = 1, .rms = 0, .has_affine = 0}}};
   for (const auto& c : cases) {
-    normalization_attributes f = c.f;
-    f.epsilon = 0.125;
+    normalization_attributes a = c.a;
+    a.epsilon = 0.125;
     const auto size = static_cast<std::size_t>(elements_of(dense(c.scale)));
     const tensor_in dy{c.x, some(24, 1)}, x{c.x, some(24, 2)}, scale{c.scale, some(size, 3)},
         offset{c.scale, some(size, 4)};
     const auto forward = [&](const numbers& with_x, const numbers& with_scale, const numbers& with_offset) {
       std::vector<tensor_in> in{{c.x, with_x}};
-      if (f.has_affine) in.push_back({c.scale, with_scale});
-      if (f.has_affine && !f.rms) in.push_back({c.scale, with_offset});
-      return all_of(op::normalization, in, {c.x, c.statistics, c.statistics}, f);
+      if (a.has_affine) in.push_back({c.scale, with_scale});
+      if (a.has_affine && !a.rms) in.push_back({c.scale, with_offset});
+      return all_of(op::normalization, in, {c.x, c.statistics, c.statistics}, a);
     };
     const auto y = forward(x.values, scale.values, offset.values);
     std::vector<tensor_in> in{dy, x, {c.statistics, y[1]}, {c.statistics, y[2]}};
-    if (f.has_affine) in.push_back(scale);
+    if (a.has_affine) in.push_back(scale);
     std::vector<extents> out{c.x};
-    if (f.has_affine) out.push_back(c.scale);
-    if (f.has_affine && !f.rms) out.push_back(c.scale);
-    const auto got = all_of(op::normalization_gradient, in, out, f);
+    if (a.has_affine) out.push_back(c.scale);
+    if (a.has_affine && !a.rms) out.push_back(c.scale);
+    const auto got = all_of(op::normalization_gradient, in, out, a);
     expect_near(
         got[0],
         finite_differences(
@@ -339,39 +339,39 @@ TEST(dnn_reference, gradients_of_normalizations_match_finite_differences) {
 TEST(dnn_reference, pooling_windows_can_extend_beyond_the_image) {
   const tensor_in x{{1, 1, 5}, {-1, -2, -3, -4, -5}};
   // Windows of 3 elements start at -1, 1 and 3. The last element of the last window is outside the image.
-  pooling_attributes f{{3}, {{{1, 1, 2, 1}}}, pooling_kind::maximum};
-  EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -2, -4}));
-  f.kind = pooling_kind::mean;
-  EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1, -3, -3}));
-  f.kind = pooling_kind::mean_of_image;
-  EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, f), (numbers{-1.5, -3, -4.5}));
+  pooling_attributes a{{3}, {{{1, 1, 2, 1}}}, pooling_kind::maximum};
+  EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, a), (numbers{-1, -2, -4}));
+  a.kind = pooling_kind::mean;
+  EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, a), (numbers{-1, -3, -3}));
+  a.kind = pooling_kind::mean_of_image;
+  EXPECT_EQ(of(op::pooling, {x}, {1, 1, 3}, a), (numbers{-1.5, -3, -4.5}));
 }
 
 TEST(dnn_reference, pooling_skips_elements_by_the_dilation_of_each_axis) {
   const tensor_in x{{1, 2, 3, 3}, counted(18)};
-  const pooling_attributes f{{2, 2}, {{{0, 0, 1, 2}, {0, 0, 1, 1}}}, pooling_kind::mean};
-  EXPECT_EQ(of(op::pooling, {x}, {1, 2, 1, 2}, f), (numbers{3.5, 4.5, 12.5, 13.5}));
+  const pooling_attributes a{{2, 2}, {{{0, 0, 1, 2}, {0, 0, 1, 1}}}, pooling_kind::mean};
+  EXPECT_EQ(of(op::pooling, {x}, {1, 2, 1, 2}, a), (numbers{3.5, 4.5, 12.5, 13.5}));
 }
 
 TEST(dnn_reference, pooling_propagates_nan) {
-  const pooling_attributes f{{2}, by_one, pooling_kind::maximum};
-  expect_near(of(op::pooling, {{{1, 1, 4}, {1, nan, 2, 3}}}, {1, 1, 3}, f), {nan, nan, 3});
+  const pooling_attributes a{{2}, by_one, pooling_kind::maximum};
+  expect_near(of(op::pooling, {{{1, 1, 4}, {1, nan, 2, 3}}}, {1, 1, 3}, a), {nan, nan, 3});
 }
 
 TEST(dnn_reference, max_pooling_passes_the_gradient_to_the_first_largest_element) {
-  const pooling_attributes f{{2}, by_one, pooling_kind::maximum};
+  const pooling_attributes a{{2}, by_one, pooling_kind::maximum};
   const tensor_in dy{{1, 1, 4}, {1, 10, 100, 1000}};
-  EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, 2, 1, 3, 3}}}, {1, 1, 5}, f), (numbers{1, 10, 0, 1100, 0}));
-  EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, nan, nan, 3, 4}}}, {1, 1, 5}, f),
+  EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, 2, 1, 3, 3}}}, {1, 1, 5}, a), (numbers{1, 10, 0, 1100, 0}));
+  EXPECT_EQ(of(op::pooling_gradient, {dy, {{1, 1, 5}, {2, nan, nan, 3, 4}}}, {1, 1, 5}, a),
             (numbers{0, 11, 100, 0, 1000}));
 }
 
 TEST(dnn_reference, mean_pooling_distributes_the_gradient_over_the_window) {
   const tensor_in dy{{1, 1, 3}, {6, 12, 18}};
-  pooling_attributes f{{3}, {{{1, 1, 2, 1}}}, pooling_kind::mean};
-  EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{2, 6, 4, 10, 6}));
-  f.kind = pooling_kind::mean_of_image;
-  EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, f), (numbers{3, 7, 4, 13, 9}));
+  pooling_attributes a{{3}, {{{1, 1, 2, 1}}}, pooling_kind::mean};
+  EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, a), (numbers{2, 6, 4, 10, 6}));
+  a.kind = pooling_kind::mean_of_image;
+  EXPECT_EQ(of(op::pooling_gradient, {dy}, {1, 1, 5}, a), (numbers{3, 7, 4, 13, 9}));
 }
 
 TEST(dnn_reference, softmax_is_computed_along_one_axis) {
@@ -393,10 +393,10 @@ TEST(dnn_reference, gradient_of_softmax_matches_finite_differences) {
       of(op::softmax_gradient, {dy, {{1, 2}, {std::log(0.25), std::log(0.75)}}}, {1, 2}, softmax_attributes{1, 1}),
       {0, 0});
   for (const std::int64_t logarithmic : {0, 1}) {
-    const softmax_attributes f{0, logarithmic};
+    const softmax_attributes a{0, logarithmic};
     const tensor_in x{{3, 2}, some(6, 1)}, weights{{3, 2}, some(6, 2)};
-    const auto forward = [&](const numbers& v) { return of(op::softmax, {{{3, 2}, v}}, {3, 2}, f); };
-    expect_near(of(op::softmax_gradient, {weights, {{3, 2}, forward(x.values)}}, {3, 2}, f),
+    const auto forward = [&](const numbers& v) { return of(op::softmax, {{{3, 2}, v}}, {3, 2}, a); };
+    expect_near(of(op::softmax_gradient, {weights, {{3, 2}, forward(x.values)}}, {3, 2}, a),
                 finite_differences(x.values, [&](const numbers& v) { return dot(weights.values, forward(v)); }), 1e-8);
   }
 }

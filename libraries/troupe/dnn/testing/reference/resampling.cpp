@@ -24,17 +24,17 @@ double cubic(double distance) noexcept {
 
 // Returns the elements of the input from which output element `o` is interpolated along an axis. `in` and `out` are the
 // extents.
-std::vector<weighted_index> sources_of(const resampling_attributes& f, std::int64_t o, std::int64_t in,
+std::vector<weighted_index> sources_of(const resampling_attributes& a, std::int64_t o, std::int64_t in,
                                        std::int64_t out) {
   const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
   const auto on_image = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
-  if (f.taps == 1) {
-    if (f.aligned == 0) return {{on_image(std::floor((2 * i + 1) * from / (2 * to))), 1}};
+  if (a.taps == 1) {
+    if (a.aligned == 0) return {{on_image(std::floor((2 * i + 1) * from / (2 * to))), 1}};
     return {{on_image(out == 1 ? 0 : std::floor((2 * i * (from - 1) + (to - 1)) / (2 * (to - 1)))), 1}};
   }
-  const double position = f.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
+  const double position = a.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
   const double below = std::floor(position), rest = position - below;
-  if (f.taps == 2) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
+  if (a.taps == 2) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
   std::vector<weighted_index> all;
   for (int k = -1; k <= 2; ++k) all.push_back({on_image(below + k), cubic(rest - k)});
   return all;
@@ -43,12 +43,12 @@ std::vector<weighted_index> sources_of(const resampling_attributes& f, std::int6
 // Calls `use(y index, x index, weight)` for each pair of elements of y and x of which the former is interpolated from
 // the latter.
 template <class Use>
-void for_each_source(const resampling_attributes& f, const tensor_shape& x, const tensor_shape& y, Use use) {
+void for_each_source(const resampling_attributes& a, const tensor_shape& x, const tensor_shape& y, Use use) {
   for_each_index(y, [&](const tensor_index& out) {
     std::vector<std::vector<weighted_index>> along(x.rank);
     tensor_shape combinations{.rank = x.rank, .extents = {1, 1}};
     for (std::size_t i = 2; i < x.rank; ++i) {
-      along[i] = sources_of(f, out[i], x.extents[i], y.extents[i]);
+      along[i] = sources_of(a, out[i], x.extents[i], y.extents[i]);
       combinations.extents[i] = static_cast<std::int64_t>(along[i].size());
     }
     for_each_index(combinations, [&](const tensor_index& which) {
@@ -65,16 +65,16 @@ void for_each_source(const resampling_attributes& f, const tensor_shape& x, cons
 
 }  // namespace
 
-void resample(const resampling_attributes& f, inputs in, outputs out) {
+void resample(const resampling_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0];
-  for_each_source(f, x.shape, y.shape, [&](auto& out, auto& image, double weight) { y[out] += weight * x[image]; });
+  for_each_source(a, x.shape, y.shape, [&](auto& out, auto& image, double weight) { y[out] += weight * x[image]; });
 }
 
-void find_resampling_gradient(const resampling_attributes& f, inputs in, outputs out) {
+void find_resampling_gradient(const resampling_attributes& a, inputs in, outputs out) {
   const input_values dy = in[0];
   const output_values dx = out[0];
-  for_each_source(f, dx.shape, dy.shape, [&](auto& out, auto& image, double weight) { dx[image] += weight * dy[out]; });
+  for_each_source(a, dx.shape, dy.shape, [&](auto& out, auto& image, double weight) { dx[image] += weight * dy[out]; });
 }
 
 }  // namespace troupe::dnn::detail

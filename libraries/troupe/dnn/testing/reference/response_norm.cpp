@@ -17,29 +17,29 @@ void for_each_channel(const local_response_norm_attributes& attributes, const te
   }
 }
 
-double divisor(const local_response_norm_attributes& f, input_values x, const tensor_index& at) {
+double divisor(const local_response_norm_attributes& a, input_values x, const tensor_index& at) {
   double sum = 0;
-  for_each_channel(f, x.shape, at, [&](const tensor_index& c) { sum += x[c] * x[c]; });
-  return f.k + f.alpha / static_cast<double>(f.size) * sum;
+  for_each_channel(a, x.shape, at, [&](const tensor_index& c) { sum += x[c] * x[c]; });
+  return a.k + a.alpha / static_cast<double>(a.size) * sum;
 }
 
 }  // namespace
 
-void normalize_responses(const local_response_norm_attributes& f, inputs in, outputs out) {
+void normalize_responses(const local_response_norm_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0];
-  for_each_index(x.shape, [&](const tensor_index& at) { y[at] = x[at] * std::pow(divisor(f, x, at), -f.beta); });
+  for_each_index(x.shape, [&](const tensor_index& at) { y[at] = x[at] * std::pow(divisor(a, x, at), -a.beta); });
 }
 
-void find_response_gradient(const local_response_norm_attributes& f, inputs in, outputs out) {
+void find_response_gradient(const local_response_norm_attributes& a, inputs in, outputs out) {
   const input_values dy = in[0], x = in[1];
   const output_values dx = out[0];
   for_each_index(x.shape, [&](const tensor_index& at) {
-    const double d = divisor(f, x, at);
-    dx[at] += dy[at] * std::pow(d, -f.beta);
+    const double d = divisor(a, x, at);
+    dx[at] += dy[at] * std::pow(d, -a.beta);
     const double factor =
-        -2 * f.alpha / static_cast<double>(f.size) * f.beta * dy[at] * x[at] * std::pow(d, -f.beta - 1);
-    for_each_channel(f, x.shape, at, [&](const tensor_index& c) { dx[c] += factor * x[c]; });
+        -2 * a.alpha / static_cast<double>(a.size) * a.beta * dy[at] * x[at] * std::pow(d, -a.beta - 1);
+    for_each_channel(a, x.shape, at, [&](const tensor_index& c) { dx[c] += factor * x[c]; });
   });
 }
 

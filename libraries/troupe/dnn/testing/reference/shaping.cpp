@@ -10,19 +10,19 @@ void reshape(const no_attributes&, inputs in, outputs out) {
   std::copy(in[0].numbers.begin(), in[0].numbers.end(), out[0].numbers.begin());
 }
 
-void transpose(const transposition_attributes& f, inputs in, outputs out) {
+void transpose(const transposition_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0];
   for_each_index(y.shape, [&](const tensor_index& at) {
     tensor_index from{};
-    for (std::size_t i = 0; i < y.shape.rank; ++i) from[static_cast<std::size_t>(f.from[i])] = at[i];
+    for (std::size_t i = 0; i < y.shape.rank; ++i) from[static_cast<std::size_t>(a.from[i])] = at[i];
     y[at] = x[from];
   });
 }
 
-void concatenate(const concatenation_attributes& f, inputs in, outputs out) {
+void concatenate(const concatenation_attributes& a, inputs in, outputs out) {
   const output_values y = out[0];
-  const auto along = static_cast<std::size_t>(f.along);
+  const auto along = static_cast<std::size_t>(a.along);
   std::int64_t first = 0;
   for (const input_values& x : in) {
     for_each_index(x.shape, [&](const tensor_index& at) {
@@ -34,12 +34,12 @@ void concatenate(const concatenation_attributes& f, inputs in, outputs out) {
   }
 }
 
-void take_slice(const slice_attributes& f, inputs in, outputs out) {
+void take_slice(const slice_attributes& a, inputs in, outputs out) {
   const input_values x = in[0];
   const output_values y = out[0];
   for_each_index(y.shape, [&](const tensor_index& at) {
     tensor_index from = at;
-    for (std::size_t i = 0; i < y.shape.rank; ++i) from[i] += f.first[i];
+    for (std::size_t i = 0; i < y.shape.rank; ++i) from[i] += a.first[i];
     y[at] = x[from];
   });
 }
