@@ -8,6 +8,7 @@
 #include <optional>
 #include <tests/engines/requests.hpp>
 #include <tests/support/devices.hpp>
+#include <tests/support/processes.hpp>
 
 /// Helpers for tests of whole devices with the test engines.
 namespace troupe::whole {

@@ -12,6 +12,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
+#include <troupe/channel/internal/release_elsewhere.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 
 #include <atomic>
@@ -161,71 +162,11 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
 
 void control_socket::shut_down() noexcept { (void)::shutdown(fd_.get(), SHUT_RDWR); }
 
-namespace {
-
-// Threads that close sockets. They are joined, because a program may unload this library after its runtimes have ended.
-class closing_threads {
- public:
-  void close(int fd) {
-    const std::scoped_lock guard(lock_);
-    join_those_that_are_done();
-    all_.reserve(all_.size() + 1);  // first, because a thread that has started must be stored
-    auto done = std::make_shared<std::atomic<bool>>(false);
-    all_.push_back({start_thread([fd, done] {
-                      ::close(fd);
-                      done->store(true);
-                    }),
-                    done});
-  }
-  void await(std::int64_t deadline_ns) {
-    while (!all_are_done() && now_ns() < deadline_ns) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    const std::scoped_lock guard(lock_);
-    for (one& o : all_) o.thread.detach();
-    all_.clear();
-  }
-
- private:
-  struct one {
-    std::thread thread;
-    std::shared_ptr<const std::atomic<bool>> done;
-  };
-  bool all_are_done() {
-    const std::scoped_lock guard(lock_);
-    join_those_that_are_done();
-    return all_.empty();
-  }
-  void join_those_that_are_done() {
-    std::erase_if(all_, [](one& o) {
-      const bool done = o.done->load();
-      if (done) o.thread.join();
-      return done;
-    });
-  }
-
-  std::mutex lock_;
-  std::vector<one> all_;
-};
-// Made at the first use, which may be before main.
-closing_threads& closing() {
-  static per_process<closing_threads> all;
-  // Joins the threads that have ended before the program does.
-  [[maybe_unused]] static const int at_exit = std::atexit([] { await_closed_sockets(0); });
-  return *all;
-}
-
-}  // namespace
-
 void control_socket::close_elsewhere() noexcept {
   if (!fd_) return;
   shut_down();
-  const int fd = fd_.release();
-  try {
-    closing().close(fd);
-  } catch (const std::exception&) {
-    // Without a thread, the socket stays open.
-  }
+  // Without a thread, the socket stays open.
+  (void)release_elsewhere(fd_.release(), [](int fd) noexcept { ::close(fd); });
 }
-
-void await_closed_sockets(std::int64_t deadline_ns) { closing().await(deadline_ns); }
 
 }  // namespace troupe

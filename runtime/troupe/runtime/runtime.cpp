@@ -61,7 +61,7 @@ runtime::~runtime() {
   // No thread may outlive the runtime, because the program may end, or unload this library, right after.
   for (const auto& core : cores) core->join();
   if (state_->loop) state_->loop->end();
-  await_closed_sockets(now_ns() + 1'000'000'000);
+  await_released(now_ns() + 1'000'000'000);
   state_->forget_lost_files();
 }
 

@@ -127,6 +127,7 @@ class trial {
     device_options o = options("hostile");
     o.run_timeout = run_limit;
     o.heartbeat_timeout = 1s;
+    if (strategy_.is_unconfined) o.confinement = confinement::off;
     return runtime_->open_device(o);
   }
   void broke(std::string text) { broken_.push_back(std::move(text)); }

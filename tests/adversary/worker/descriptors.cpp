@@ -78,6 +78,18 @@ bool keep_descriptors_in_flight(hostile_worker& w) {
   return false;
 }
 
+// The same on the socket for questions about memory, which the application reads only after it has asked one.
+bool keep_descriptors_in_questions(hostile_worker& w) {
+  const std::vector<int> fds(253, ::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::byte one[1] = {};
+  const int much = 1 << 20;
+  ::setsockopt(w.questions, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+  while (w.must_attack() && send_packet(w.questions, one, fds, MSG_DONTWAIT)) {
+  }
+  while (w.must_attack()) pause(std::chrono::milliseconds(5));
+  return false;
+}
+
 bool use_up_descriptors(hostile_worker& w) {
   while (w.must_attack() && ::dup(0) >= 0) {
   }
@@ -137,10 +149,13 @@ constexpr const char* closes = "closing what a worker sent never blocks";
 constexpr const char* own = "one device's trouble stays its own";
 constexpr const char* sealed = "sizes and seals of shared files do not change";
 constexpr strategy strategies[] = {
-    {"send_lingering_socket", "descriptors", closes, moment::serving, send_lingering_socket, true},
+    {"send_lingering_socket", "descriptors", closes, moment::serving, send_lingering_socket, true, false, false, false,
+     true},
     {"send_many_descriptors", "descriptors", closes, moment::serving, send_many_descriptors, true, true},
     {"keep_descriptors_in_flight", "descriptors", own, moment::serving, keep_descriptors_in_flight, true, false, false,
-     true},
+     true, true},
+    {"keep_descriptors_in_questions", "descriptors", own, moment::serving, keep_descriptors_in_questions, true, false,
+     false, true},
     {"use_up_descriptors", "descriptors", own, moment::serving, use_up_descriptors, true},
     {"resize_files", "descriptors", sealed, moment::serving, resize_files, true},
     {"punch_holes", "descriptors", "every word of shared memory is checked", moment::serving, punch_holes, false, false,

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attacks on other processes: outliving the worker, stopping, sending signals, reading the parent's memory.
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -49,17 +53,6 @@ bool leave_child(F&& act) {
     ::_exit(0);
   }
   ::_exit(1);
-}
-bool leave_writing_child(hostile_worker& w) {
-  return leave_child([&w] {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-    while (std::chrono::steady_clock::now() < end)
-      for (const std::span<std::byte> segment : w.segments)
-        for (std::size_t at = 0; at + 4 <= segment.size(); at += (1 << 10) + 4) {
-          const std::uint32_t word = 0xdeadbeef;
-          std::memcpy(segment.data() + at, &word, sizeof word);
-        }
-  });
 }
 bool leave_child_with_sockets(hostile_worker& w) {
   return leave_child([&w] {
@@ -117,6 +110,63 @@ bool lower_priority_of_application(hostile_worker& w) {
   return false;
 }
 
+// Processes would outlive the worker, sockets would lead out of the sandbox.
+bool start_processes(hostile_worker& w) {
+  if (const pid_t child = ::fork(); child == 0)
+    ::_exit(0);
+  else if (child > 0)
+    w.succeed();
+  char name[] = "/bin/true";
+  char* arguments[] = {name, nullptr};
+  pid_t child = 0;
+  if (::posix_spawn(&child, name, nullptr, nullptr, arguments, nullptr) == 0) w.succeed();
+  return false;
+}
+bool open_sockets(hostile_worker& w) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0) w.succeed();
+  for (const int family : {AF_UNIX, AF_INET, AF_NETLINK})
+    if (::socket(family, SOCK_DGRAM, 0) >= 0) w.succeed();
+  return false;
+}
+// Programs that the launcher starts are confined less than the worker.
+bool limit_application_by_launcher(hostile_worker& w) {
+  int owner = 0, fd = -1, pid = 0;
+  const char* const set = std::getenv("TROUPE_LAUNCHER");
+  if (set == nullptr || std::sscanf(set, "%d %d %d", &owner, &fd, &pid) != 3) return w.withdraw(), false;
+  std::string request;
+  for (const std::string& part : {std::string("2"), std::string("/usr/bin/prlimit"),
+                                  "--pid=" + std::to_string(w.stage->application.load()), std::string("--nofile=3:3")})
+    request += part + '\0';
+  send_packet(fd, std::as_bytes(std::span(request)));
+  return false;
+}
+bool lower_priority_of_user(hostile_worker& w) {
+  if (::setpriority(PRIO_USER, 0, 1) == 0) w.succeed();
+  return false;
+}
+bool run_in_real_time(hostile_worker& w) {
+  const sched_param real_time{.sched_priority = 50}, usual{};
+  if (::sched_setscheduler(0, SCHED_FIFO, &real_time) == 0) w.succeed(), ::sched_setscheduler(0, SCHED_OTHER, &usual);
+  return false;
+}
+// Looks at each of very many descriptors: the kernel keeps what was looked at until the process ends, and removes it
+// then.
+bool die_with_many_entries(hostile_worker& w) {
+  rlimit most{};
+  ::getrlimit(RLIMIT_NOFILE, &most);
+  most.rlim_cur = most.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &most);
+  int last = 0;
+  for (int fd; w.must_attack() && last < 200'000 && (fd = ::dup(0)) >= 0;) last = fd;
+  struct stat s{};
+  const std::string task = "/proc/self/task/" + std::to_string(::getpid());
+  for (int fd = 0; fd <= last; ++fd)
+    for (const std::string& folder : {std::string("/proc/self"), task})
+      for (const char* kind : {"/fd/", "/fdinfo/"}) (void)::lstat((folder + kind + std::to_string(fd)).c_str(), &s);
+  ::_exit(0);
+}
+
 bool compute_without_end(hostile_worker& w) {
   for (volatile unsigned n = 0; w.must_attack();) n = n + 1;
   return false;
@@ -137,20 +187,27 @@ constexpr const char* confined = "a worker cannot harm the application";
 constexpr const char* own = "one device's trouble stays its own";
 constexpr strategy strategies[] = {
     {"stop_itself", "processes", silent, moment::serving, stop_itself, true},
-    {"stop_and_continue", "processes", silent, moment::serving, stop_and_continue, true},
+    {"stop_and_continue", "processes", silent, moment::serving, stop_and_continue, true, false, false, false, true},
     {"close_control_socket", "processes", silent, moment::serving, close_control_socket, true},
     {"exit_quietly", "processes", silent, moment::serving, exit_quietly, true},
-    {"leave_writing_child", "processes", outlived, moment::serving, leave_writing_child, true},
-    {"leave_child_with_sockets", "processes", outlived, moment::serving, leave_child_with_sockets, true},
-    {"leave_silent_child", "processes", outlived, moment::serving, leave_silent_child, true},
+    {"leave_child_with_sockets", "processes", outlived, moment::serving, leave_child_with_sockets, true, false, false,
+     false, true},
+    {"leave_silent_child", "processes", outlived, moment::serving, leave_silent_child, true, false, false, false, true},
+    {"die_with_many_entries", "processes", own, moment::serving, die_with_many_entries, true},
     {"kill_application", "confinement", confined, moment::serving, kill_application, true},
     {"stop_application", "confinement", confined, moment::serving, stop_application, true},
     {"read_application", "confinement", confined, moment::serving, read_application, true},
     {"open_descriptors_of_application", "confinement", confined, moment::serving, open_descriptors_of_application,
      true},
     {"lower_priority_of_application", "confinement", confined, moment::serving, lower_priority_of_application, true},
+    {"lower_priority_of_user", "confinement", confined, moment::serving, lower_priority_of_user, true, false, false,
+     true},
+    {"run_in_real_time", "confinement", confined, moment::serving, run_in_real_time, true},
+    {"start_processes", "confinement", confined, moment::serving, start_processes, true},
+    {"open_sockets", "confinement", confined, moment::serving, open_sockets, true},
+    {"limit_application_by_launcher", "confinement", confined, moment::serving, limit_application_by_launcher, true},
     {"compute_without_end", "processes", own, moment::serving, compute_without_end, true},
-    {"fork_without_end", "processes", own, moment::serving, fork_without_end, true},
+    {"fork_without_end", "processes", own, moment::serving, fork_without_end, true, false, false, false, true},
 };
 
 }  // namespace

@@ -36,6 +36,8 @@ struct strategy {
   bool delays_start = false;
   /// It attacks a limit that the system does not apply to root, so it needs an ordinary user.
   bool is_of_a_user = false;
+  /// It needs processes or sockets, which only a worker with confinement::off can make.
+  bool is_unconfined = false;
 };
 
 std::span<const strategy> report_strategies();

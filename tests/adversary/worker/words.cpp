@@ -189,7 +189,8 @@ constexpr strategy strategies[] = {
     {"lie_about_signs", "wakes", "signs of life are checked", moment::serving, lie_about_signs, true},
     {"leave_absurd_note", "wakes", hints, moment::serving, leave_absurd_note, true},
     {"blame_another_request", "wakes", hints, moment::serving, blame_another_request, true},
-    {"change_note_while_read", "wakes", hints, moment::serving, change_note_while_read, true},
+    {"change_note_while_read", "wakes", hints, moment::serving, change_note_while_read, true, false, false, false,
+     true},
 };
 
 }  // namespace

@@ -83,6 +83,20 @@ TEST_F(hostile, a_request_that_is_reported_and_never_counted_has_its_time_limit)
   EXPECT_TRUE(is_error(error_of(*got), reaction::context_lost, {"did not count it as done", "500 ms"}));
 }
 
+// Nobody waits for it any more, but it keeps its slot, and the device cannot close before the worker has skipped it.
+TEST_F(hostile, a_cancelled_request_that_is_never_skipped_has_its_time_limit) {
+  const device lied_to = rt.open_device(with_test_engines(
+      {.mailbox_capacity = capacity, .restarts = 5, .start_timeout = 1s, .heartbeat_timeout = time_span::for_ever()}));
+  EXPECT_OK(lied_to.ask(nap{.microseconds = 1}).get());
+  kill_worker(lied_to, SIGSTOP);
+  auto cancelled = lied_to.ask(nap{.microseconds = 1}, {.timeout = 50ms, .run_timeout = 500ms});
+  EXPECT_FALSE(cancelled.get());
+  auto closed = lied_to.close();
+  const auto got = closed.get_for(20s);
+  if (!got) kill_worker(lied_to);
+  EXPECT_TRUE(got) << "nothing ends the worker";
+}
+
 // Returns the counts of the copy between devices that is in progress.
 staging_header* counts_of_copy() {
   std::ifstream maps("/proc/self/maps");

@@ -47,8 +47,8 @@ TEST_F(dnn_refusals, an_extent_of_0_is_refused_where_elements_are_required) {
   expect_value(attention(given({1, 2, 3, 0}), given({1, 2, 3, 0}), given({1, 2, 3, 4})).y,
                "has an attention whose q is 1 x 2 x 3 x 0; expected a width of at least 1");
   expect_value(recurrence(given({2, 3, 0}), {.input = given({16, 0}), .recurrent = given({16, 4})}, {}).y,
-               "has a recurrence whose x is 2 x 3 x 0; expected at least 1 input; only the numbers of steps and "
-               "sequences may be 0");
+               "has a recurrence whose x is 2 x 3 x 0; expected at least 1 along axis 2, the inputs; only axes 0 and "
+               "1, the steps and the sequences, may be 0");
   expect_value(value(in_any(tensor<float>())), "reads a tensor that was never made; expected a tensor with extents");
 }
 

@@ -17,6 +17,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/channel/internal/open_child.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
+#include <troupe/channel/internal/release_elsewhere.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/process/process.hpp>
 
@@ -227,7 +228,7 @@ result<exit_status> process::wait(std::int64_t deadline_ns) {
   const auto over = TROUPE_TRY(poll_until(child_.get(), POLLIN, deadline_ns));
   if (!over) return status_;
   siginfo_t info{};
-  if (::waitid(by_pidfd, static_cast<id_t>(child_.get()), &info, WEXITED) != 0) {
+  if (::waitid(by_pidfd, static_cast<id_t>(child_.get()), &info, WEXITED | WNOWAIT) != 0) {
     if (errno != ECHILD) return channel_error("waitid", errno);
     status_ = {.how = exit_status::ending::unknown};
   } else {
@@ -235,6 +236,11 @@ result<exit_status> process::wait(std::int64_t deadline_ns) {
                .value = info.si_status};
   }
   return status_;
+}
+
+void process::reap_elsewhere() noexcept {
+  const int pidfd = child_.release();
+  if (pidfd >= 0 && !release_elsewhere(pidfd, &child_traits::close)) child_traits::close(pidfd);
 }
 
 result<void> die_with_parent(int expected_parent_pid) {

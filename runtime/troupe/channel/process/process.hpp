@@ -78,8 +78,11 @@ class process {
   /// Sends a signal. Succeeds also if the child has ended already.
   result<void> kill(int signal);
   /// Waits until the child has ended or the deadline has passed. Returns its state, which is `running` if it has not
-  /// ended; the final one is kept for later calls.
+  /// ended; the final one is kept for later calls. Does not reap the child.
   result<exit_status> wait(std::int64_t deadline_ns = no_deadline);
+  /// Reaps a child that has ended, like the destructor, but on a thread of its own: the kernel may need long for a
+  /// child that had many descriptors, or whose files in /proc other processes read.
+  void reap_elsewhere() noexcept;
 
  private:
   process(int pid, int pidfd) noexcept : pid_(pid), child_(pidfd) {}

@@ -269,7 +269,7 @@ TEST(process, exit_codes_and_signals_are_reported_by_name) {
   EXPECT_EQ(exit_status{}.text(), "still running");
 }
 
-TEST(process, waiting_for_a_running_child_times_out_and_killing_it_reaps_it) {
+TEST(process, waiting_for_a_running_child_times_out_and_a_killed_child_can_be_reaped_elsewhere) {
   launched l({"hang"});
   ASSERT_EQ(l.hear(), "here");
   EXPECT_EQ(l.child.wait(now_ns() + 1'000'000).value().text(), "still running");
@@ -277,6 +277,8 @@ TEST(process, waiting_for_a_running_child_times_out_and_killing_it_reaps_it) {
   EXPECT_EQ(end_of(l.child), "killed by signal 15 (SIGTERM)");
   EXPECT_EQ(end_of(l.child), "killed by signal 15 (SIGTERM)") << "the status is remembered";
   EXPECT_TRUE(l.child.kill(SIGTERM)) << "killing an ended child is no error";
+  l.child.reap_elsewhere();
+  await_released(now_ns() + 10'000'000'000);
   EXPECT_EQ(::waitpid(l.child.pid(), nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }

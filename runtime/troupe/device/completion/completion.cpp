@@ -333,7 +333,8 @@ bool completion::has_news() const noexcept {
   std::uint64_t words = 0;
   for (const protocol::lane_counters& lane : channel_->page().lanes)
     words += lane.done.word().load(std::memory_order_relaxed);
-  return (words != retired_words_total_.load(std::memory_order_relaxed) && !worker_.violated()) ||
+  if (worker_.violated()) return false;
+  return words != retired_words_total_.load(std::memory_order_relaxed) ||
          (downloads_.has_transfers(std::memory_order_relaxed) && downloads_.has_data());
 }
 

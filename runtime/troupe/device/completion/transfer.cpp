@@ -56,7 +56,7 @@ bool transfer::copy_piece() noexcept {
               plan_.chunk(&header(), piece->chunk) + piece->offset, piece->bytes);
   const std::scoped_lock guard(lock_);
   const std::uint64_t before = pieces_.complete();
-  pieces_.put(*piece);
+  pieces_.finish(*piece);
   if (pieces_.complete() != before) header().step(header().emptied, pieces_.complete());
   if (stops_ && pieces_.in_hand() == 0) all_put_.notify_all();
   return true;

@@ -20,6 +20,8 @@ class running_requests {
   /// Returns the ticket of the oldest unanswered request, or 0. That request waits for nothing, whatever the worker's
   /// memory says.
   std::uint64_t oldest() const noexcept { return oldest_; }
+  /// Returns the ticket of the oldest request in flight, answered or not, or 0.
+  std::uint64_t oldest_open() const noexcept { return open_.empty() ? 0 : open_.front(); }
   /// Returns true if the request is running. Precondition: it has started and has a time limit.
   bool runs(std::uint32_t slot, std::uint64_t ticket) const noexcept;
 

@@ -157,17 +157,20 @@ std::string watchdog::gpu_meanwhile() const {
 // A worker may have damaged the words that say which requests have begun. So the oldest request is always timed,
 // because it has nothing left to wait for. Until it begins, it is allowed start_timeout in addition, because an engine
 // may have to be loaded and memory mapped first. A request that the worker has reported as failed is answered, but
-// later ones wait until it is also counted as done, so its time continues.
+// later ones wait until it is also counted as done, so its time continues. A request that was cancelled, or whose
+// sender has stopped waiting, keeps its slot until the worker skips it; so it is timed, too, if it is the oldest.
 //
 // While this program was frozen, the worker may have been frozen too, as in a container that is paused. That time does
 // not count.
 watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int64_t frozen,
                                  const running_requests& running, std::int64_t& again) {
   ledger_entry& e = board_.requests[slot];
-  if (!e.in_flight.load(std::memory_order_seq_cst) || (e.answered && !e.reported)) return pace::fine;
+  if (!e.in_flight.load(std::memory_order_seq_cst)) return pace::fine;
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
   if (limit == no_deadline) return pace::fine;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+  const bool is_oldest = ticket == running.oldest_open();
+  if (e.answered && !e.reported && !is_oldest) return pace::fine;
   const std::int64_t soon = now + std::clamp(limit / checks_per_limit, shortest_interval_ns, longest_interval_ns);
   const bool served = !board_.worker.over() && workers_.find(board_.worker.id()) != nullptr;
   const bool began = (e.reported && !board_.worker.over()) || has_started(board_.channel, board_.worker, slot, ticket);
@@ -180,7 +183,7 @@ watchdog::pace watchdog::pace_of(std::uint32_t slot, std::int64_t now, std::int6
     again = std::min(again, soon);
     return pace::fine;
   }
-  const bool runs = began ? running.runs(slot, ticket) : served && ticket == running.oldest();
+  const bool runs = began ? running.runs(slot, ticket) : served && (is_oldest || ticket == running.oldest());
   if (!runs) {
     again = std::min(again, soon);
     e.running_ticket = 0;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <troupe/base/clock.hpp>
+#include <troupe/channel/vain_wakes.hpp>
 #include <troupe/device/completion/on_answer.hpp>
 #include <troupe/device/core/device_access.hpp>
 #include <troupe/device/transfers/allocation.hpp>
@@ -37,7 +38,7 @@ class chunk_filler final : public shared_copy {
                 from_ + piece->chunk * plan_.chunk_bytes + piece->offset, piece->bytes);
     const std::scoped_lock guard(lock_);
     const std::uint64_t before = pieces_.complete();
-    pieces_.put(*piece);
+    pieces_.finish(*piece);
     if (pieces_.complete() != before) progress_.step(sent_.filled, pieces_.complete());
     return true;
   }
@@ -68,13 +69,18 @@ class chunk_filler final : public shared_copy {
 void fill_chunks(device_core& core, chunk_filler& all, staging_header& progress, asked<void>& answer) {
   const copy_threads::sharing with_helpers(core.copy_threads, all);
   adaptive_wait wait(core.spin_for_room);
+  vain_wakes vain;
   const auto ready = [&] { return all.waiting_pieces() != 0 || all.all_taken(); };
   while (!all.all_taken() && !answer.done()) {
     core.copy_threads.call_help(all.waiting_pieces());
-    if (all.copy_piece() || wait.spin(ready) || answer.done()) continue;
+    if (all.copy_piece() || (!vain.are_many() && wait.spin(ready)) || answer.done()) continue;
     core.sleep_in_call(answer, ready,
                        [&] { wait.sleep_after_spin([&] { progress.sleep(ready, now_ns() + 5'000'000); }); });
     core.completion.drive();
+    if (ready() || answer.done())
+      vain.brought_news();
+    else
+      vain.brought_nothing();
   }
 }
 

@@ -76,8 +76,8 @@ void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
     if (on_reactor) post_continuations();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
     // Spins for news only if this thread collected it before: a thread that holds the drive lock may need this core.
-    if (waiting.spin([&] { return ready() || (collected && completion_.has_news()); },
-                     [this] { return channel_.shares_core(); }))
+    if (!vain.are_many() && waiting.spin([&] { return ready() || (collected && completion_.has_news()); },
+                                         [this] { return channel_.shares_core(); }))
       continue;
     waiting.sleep_after_spin(
         [&] { sleep_for_news(channel_, completion_, ready, deadline_ns, vain, longest_wait_ns, only); });
@@ -128,7 +128,7 @@ void reactor::attend() noexcept {
     const auto more = [&] {
       return (collected && completion_.has_news()) || !continuations_.empty(std::memory_order_relaxed);
     };
-    if (is_needed() && waiting.spin(more, [this] { return channel_.shares_core(); })) continue;
+    if (is_needed() && !vain.are_many() && waiting.spin(more, [this] { return channel_.shares_core(); })) continue;
     waiting.sleep_after_spin([&] {
       sleep_for_news(
           channel_, completion_, [&] { return ends() || !continuations_.empty(); }, no_deadline, vain,
@@ -146,6 +146,10 @@ void reactor::sleep_until_idle() noexcept {
   const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
   completion_.drive();
   if (stays_asleep()) futex_wait(page.idle_epoch, before, futex_scope::shared, now_ns() + longest_idle_ns);
+  if (!stays_asleep() || completion_.has_news())
+    idle_wakes_.brought_news();
+  else
+    idle_wakes_.brought_nothing();
   idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
   // Accepts no wake by the worker for a millisecond. If both share a core, the worker becomes idle before the caller
   // that it answered can announce that it waits, and would wake the reactor each time in vain. Threads of this process

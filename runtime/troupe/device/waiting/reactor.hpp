@@ -8,6 +8,7 @@
 #include <troupe/async/answers/pending_core.hpp>
 #include <troupe/base/linux/process_home.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/channel/vain_wakes.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/device/waiting/reactor_link.hpp>
 
@@ -55,6 +56,7 @@ class reactor final : public waiter, public process_home {
   const bool own_thread_;
   spin_experience spin_for_answers_, spin_by_itself_;
   std::atomic<std::int64_t> interest_{0};  // wanted answers for which no thread blocks
+  vain_wakes idle_wakes_;                  // only for the thread
   std::atomic<bool> ends_{false};
   std::thread thread_;
 };

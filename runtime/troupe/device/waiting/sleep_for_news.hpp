@@ -3,31 +3,15 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <troupe/async/answers/pending_core.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/channel/vain_wakes.hpp>
 #include <troupe/device/completion/completion.hpp>
 
 namespace troupe {
 
 /// The maximum length of one sleep: a worker may have damaged the words, so that nothing wakes the thread.
 inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
-
-/// Limits what a thread spends on being woken in vain: a worker may wake those that wait for it without end.
-class vain_wakes {
- public:
-  void brought_news() noexcept { in_a_row_ = 0; }
-  /// Pauses if there were many in a row. Nothing wakes the thread from the pause, which is short for that reason.
-  void brought_nothing() noexcept {
-    constexpr int free = 16;  // a worker also wakes threads for the answers of others
-    constexpr std::chrono::microseconds pause{200};
-    if (++in_a_row_ > free) std::this_thread::sleep_for(pause);
-  }
-
- private:
-  int in_a_row_ = 0;
-};
 
 /// Sleeps until the worker has news, until the deadline, or spuriously. `ready` is called after the thread has
 /// announced that it sleeps, and not again once it has returned true: then the thread does not sleep. If `only` names a

@@ -54,6 +54,7 @@ launched_worker::~launched_worker() {
   send_queue_.end();
   socket_.close_elsewhere();  // tells the worker that the application has ended
   if (thread_.joinable()) thread_.join();
+  if (ended()) process_->reap_elsewhere();
 }
 
 // Returns the text of the greeting that includes the plug-ins, and appends their descriptors.

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -97,6 +98,21 @@ class program {
 constexpr std::uint32_t whole = 0xffffffff;
 using unless_it = program::unless_it;
 
+// Forbids changing the limits of processes that are not in the list (0 is the caller), and the priority of all
+// processes of a user at once. The kernel would allow both.
+void forbid_limiting_others(program& p, const std::vector<std::uint32_t>& processes) {
+  p.forbid(SYS_prlimit64, 0, whole, unless_it::is_one_of, processes);
+  p.forbid(SYS_setpriority, 0, whole, unless_it::is_one_of, {PRIO_PROCESS});
+  p.all(SYS_ioprio_set, forbidden);
+}
+
+// The same for their priority and scheduling policy.
+void forbid_scheduling_others(program& p, const std::vector<std::uint32_t>& processes) {
+  p.forbid(SYS_setpriority, 1, whole, unless_it::is_one_of, processes);
+  for (const int call : {SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr})
+    p.forbid(call, 0, whole, unless_it::is_one_of, processes);
+}
+
 // Forbids calls that affect another process of the user, the terminal, or what this process shares with the one that
 // started it: the process may signal and limit only itself, and may not change flags and owners of files that it
 // inherited.
@@ -104,10 +120,8 @@ void forbid_acts_on_others(program& p) {
   const auto self = static_cast<std::uint32_t>(::getpid());
   for (const int call : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo})
     p.forbid(call, 0, whole, unless_it::is_one_of, {self});
-  for (const int call : {SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr})
-    p.forbid(call, 0, whole, unless_it::is_one_of, {0, self});
-  p.forbid(SYS_setpriority, 1, whole, unless_it::is_one_of, {0, self});
-  p.forbid(SYS_prlimit64, 0, whole, unless_it::is_one_of, {0, self});
+  forbid_limiting_others(p, {0, self});
+  forbid_scheduling_others(p, {0, self});
   p.forbid(SYS_fcntl, 1, whole, unless_it::is_none_of, {F_SETFL, F_SETOWN, 15 /* F_SETOWN_EX */, 10 /* F_SETSIG */});
   p.forbid(SYS_prctl, 0, whole, unless_it::is_none_of, {PR_SET_PDEATHSIG});
 }
@@ -137,9 +151,13 @@ result<void> filter_calls(call_filter which) {
   program p;
   if (which == call_filter::driver) {
     p.forbid(SYS_ioctl, 1, whole, unless_it::is_none_of, {TIOCSTI});
+    // Not their priority: a driver may set those of its own threads.
+    forbid_limiting_others(p, {0, static_cast<std::uint32_t>(::getpid())});
     p.all(call_lists::on_other_processes(), forbidden);
   } else if (which == call_filter::launcher) {
-    p.forbid(SYS_socket, 0, whole, unless_it::is_one_of, {AF_UNIX});
+    for (const int call : {SYS_socket, SYS_connect}) p.all(call, forbidden);
+    forbid_limiting_others(p, {0});
+    forbid_scheduling_others(p, {0});
     p.forbid(SYS_ioctl, 1, whole, unless_it::is_none_of, {TIOCSTI, TIOCLINUX});
     p.all(call_lists::on_other_processes(), forbidden);
     p.all(call_lists::on_the_system(), forbidden);

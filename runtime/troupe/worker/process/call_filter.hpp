@@ -12,8 +12,8 @@ namespace troupe {
 bool can_filter_calls() noexcept;
 
 enum class call_filter {
-  driver,    ///< for a worker with a GPU: no access to other processes, mounts, keys or modules
-  launcher,  ///< for the process that starts compilers, and for the compilers: also no network
+  driver,    ///< for a worker with a GPU: no access to other processes, their limits, mounts, keys or modules
+  launcher,  ///< for the process that starts compilers, and for the compilers: also no sockets but pairs
   worker,    ///< for a worker on the host: also no new processes, programs and sockets, and no signals to others
   strict,    ///< only what a worker on the host needs
 };

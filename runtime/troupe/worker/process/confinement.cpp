@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 #include <troupe/worker/process/confinement.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 namespace troupe {
@@ -27,22 +29,48 @@ void be_killed_first() {
   if (score) (void)write_all(score.get(), "1000");
 }
 
+bool limit(__rlimit_resource_t what, std::uint64_t most) {
+  rlimit now{};
+  if (::getrlimit(what, &now) != 0) return false;
+  now.rlim_cur = now.rlim_max = std::min<rlim_t>(most, now.rlim_max);
+  return ::setrlimit(what, &now) == 0;
+}
+
+// Returns the number of descriptors that a worker on the host may have: enough for any engine. With many, it could use
+// up the user's watches of files (epoll), and its end would take long. A third of the application's limit, because a
+// worker can keep as many in flight, in messages that nobody reads, and that limit is for all processes of the user.
+std::uint64_t most_descriptors() {
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return 128;
+  return std::clamp<rlim_t>(now.rlim_cur / 3, 128, 1024);
+}
+
 result<void> limit_resources(const protocol::worker_settings& s) {
   const auto failed = [](const char* call) { return error::from_errno(reaction::fatal, "worker", call, errno); };
   be_killed_first();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("prctl(PR_SET_NO_NEW_PRIVS)");
-  const auto limit = [](auto what, std::uint64_t bytes) {
-    rlimit now{};
-    if (::getrlimit(what, &now) != 0) return false;
-    now.rlim_cur = now.rlim_max = std::min<rlim_t>(bytes, now.rlim_max);
-    return ::setrlimit(what, &now) == 0;
-  };
   if (!s.core_dumps && !limit(RLIMIT_CORE, 0)) return failed("setrlimit(RLIMIT_CORE)");
   if (s.memory_limit != 0 && !limit(RLIMIT_DATA, s.memory_limit)) return failed("setrlimit(RLIMIT_DATA)");
   if (!s.cores.empty() && ::syscall(SYS_sched_setaffinity, 0, sizeof s.cores.bits, s.cores.bits) < 0)
     return error::from_errno(reaction::caller_bug, "worker",
                              "device_options::worker_cores names no core that this process may run on", errno);
   return {};
+}
+
+// Gives up what root may do beyond other users, except with files: without this, a worker of root could take the
+// processors by real-time priority. Fails only for a process without capabilities, which has nothing to give up.
+void drop_capabilities() {
+  constexpr auto bit = [](int capability) { return std::uint32_t{1} << capability; };
+  constexpr std::uint32_t kept =
+      bit(CAP_CHOWN) | bit(CAP_DAC_OVERRIDE) | bit(CAP_DAC_READ_SEARCH) | bit(CAP_FOWNER) | bit(CAP_FSETID);
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  if (::syscall(SYS_capget, &header, sets.data()) != 0) return;
+  for (__user_cap_data_struct& s : sets) {
+    const std::uint32_t mask = &s == sets.data() ? kept : 0;
+    s.effective &= mask, s.permitted &= mask, s.inheritable &= mask;
+  }
+  (void)::syscall(SYS_capset, &header, sets.data());
 }
 
 // Confines a worker with a GPU. Its files are not confined, because the driver's are unknown, nor what the driver may
@@ -84,6 +112,9 @@ result<std::string> confine(const protocol::greeting& g, std::span<const opened_
   if (g.settings.confinement == confinement::off) return std::string();
   const auto here = confinement_support::of_this_system();
   if (g.settings.gpu) return confine_with_driver(here);
+  drop_capabilities();
+  if (!limit(RLIMIT_NOFILE, most_descriptors()))
+    return error::from_errno(reaction::fatal, "worker", "setrlimit(RLIMIT_NOFILE)", errno);
   std::string lacks = here.lacks();
   const bool strict = g.settings.confinement == confinement::strict;
   if (strict && !lacks.empty())

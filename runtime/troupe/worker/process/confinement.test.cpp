@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,7 +42,8 @@ struct attempts {
   char why_not[400], reported[400];
   // These must fail in a confined worker.
   bool memory_of_application, signal, trace, fork, program, tcp, write_elsewhere, read_elsewhere, flags_of_output,
-      signal_by_compiler, write_by_compiler, memory_by_compiler;
+      signal_by_compiler, write_by_compiler, memory_by_compiler, limit_of_application, limit_by_compiler,
+      priority_of_application, priority_by_compiler, priority_of_user, real_time, many_descriptors;
   // These must succeed.
   bool thread, memory_file, signal_to_itself, read_system, read_named, read_opened, write_cache, write_temporary,
       compiler;
@@ -78,6 +81,26 @@ bool can_change_flags_of_output() {
   int on = 1;
   return ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL)) == 0 ||
          ::ioctl(STDOUT_FILENO, FIONBIO, &on) == 0;
+}
+
+bool can_limit(pid_t other) {
+  rlimit now{};
+  return ::prlimit(other, RLIMIT_CORE, nullptr, &now) == 0 && ::prlimit(other, RLIMIT_CORE, &now, nullptr) == 0;
+}
+
+// Returns true unless the call is forbidden. The priorities stay as they are: of several processes it gets the best
+// one, and may not improve the others.
+bool can_set_priority(__priority_which_t which, pid_t who) {
+  errno = 0;
+  const int now = ::getpriority(which, static_cast<id_t>(who));
+  return errno == 0 && (::setpriority(which, static_cast<id_t>(who), now) == 0 || errno != EPERM);
+}
+
+// Leaves the thread as it was.
+bool can_become_real_time() {
+  const sched_param real_time{.sched_priority = 1}, usual{};
+  if (::sched_setscheduler(0, SCHED_FIFO, &real_time) != 0) return false;
+  return ::sched_setscheduler(0, SCHED_OTHER, &usual) == 0;
 }
 
 // Returns true if a shell that the launcher starts runs the line successfully.
@@ -159,6 +182,13 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     got.write_elsewhere = can_open(room_ + "/elsewhere/new", O_WRONLY | O_CREAT);
     got.read_elsewhere = can_open(room_ + "/elsewhere/secret", O_RDONLY);
     got.flags_of_output = can_change_flags_of_output();
+    got.limit_of_application = can_limit(application);
+    got.priority_of_application = can_set_priority(PRIO_PROCESS, application);
+    // Root may improve the priorities of others, so only other users try.
+    got.priority_of_user = ::geteuid() != 0 && can_set_priority(PRIO_USER, 0);
+    got.real_time = can_become_real_time();
+    rlimit descriptors{};
+    got.many_descriptors = ::getrlimit(RLIMIT_NOFILE, &descriptors) != 0 || descriptors.rlim_max > 1024;
     got.read_system = can_open("/proc/self/maps", O_RDONLY) && can_open("/proc/cpuinfo", O_RDONLY);
     got.read_named = can_open(room_ + "/named/header", O_RDONLY);
     got.read_opened = can_open(cat("/proc/self/fd/", opened[0].file.get()), O_RDONLY);
@@ -173,6 +203,8 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
       got.write_by_compiler = shell_can("echo x > " + room_ + "/elsewhere/output");
       got.memory_by_compiler =
           shell_can(cat("head -c 0 /proc/", ::getpid(), "/mem")) || shell_can("head -c 0 " + of_application);
+      got.limit_by_compiler = shell_can(cat("prlimit --core=0:0 --pid=", application));
+      got.priority_by_compiler = shell_can(cat("renice -n 0 -p ", application));
     }
     got.confined = true;
     ::_exit(0);
@@ -198,8 +230,15 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
       EXPECT_FALSE(got.program);
       EXPECT_FALSE(got.tcp);
       EXPECT_FALSE(got.flags_of_output);
+      EXPECT_FALSE(got.limit_of_application);
+      EXPECT_FALSE(got.limit_by_compiler);
+      EXPECT_FALSE(got.priority_of_application);
+      EXPECT_FALSE(got.priority_by_compiler);
+      EXPECT_FALSE(got.priority_of_user);
       EXPECT_TRUE(got.compiler) << "nothing else may start compilers";
     }
+    EXPECT_FALSE(got.real_time);
+    EXPECT_FALSE(got.many_descriptors);
     expect_able_to_work();
     EXPECT_EQ(got.reported[0] == '\0', files_ && calls_) << got.reported;
   }
@@ -243,7 +282,7 @@ TEST_P(a_confined_worker, with_a_gpu_keeps_what_a_driver_may_need) {
   const attempts& got = *got_;
   EXPECT_TRUE(got.fork && got.program && got.tcp && got.write_elsewhere && got.read_elsewhere && got.flags_of_output);
   expect_able_to_work();
-  EXPECT_FALSE(calls_ && got.trace);
+  EXPECT_FALSE(calls_ && (got.trace || got.limit_of_application || got.priority_of_user));
   const bool scopes = landlock_version() >= landlock_with_scopes;
   EXPECT_FALSE(scopes && (got.signal || got.memory_of_application));
   EXPECT_EQ(got.reported[0] == '\0', calls_ && scopes) << got.reported;
@@ -255,7 +294,8 @@ TEST_P(a_confined_worker, is_not_confined_if_confinement_is_off) {
   ASSERT_NO_FATAL_FAILURE(run(confinement::off));
   ASSERT_TRUE(got_->confined) << got_->why_not;
   const attempts& got = *got_;
-  EXPECT_TRUE(got.signal && got.fork && got.program && got.tcp && got.flags_of_output)
+  EXPECT_TRUE(got.signal && got.fork && got.program && got.tcp && got.flags_of_output && got.limit_of_application &&
+              got.priority_of_application && (got.priority_of_user || GetParam() == 0))
       << "the other tests would not notice whether these are forbidden";
   EXPECT_TRUE(got.write_elsewhere && got.read_elsewhere);
   EXPECT_FALSE(got.compiler) << "it needs no launcher";
