@@ -56,10 +56,8 @@ TEST(doctor, reports_which_confinement_of_workers_is_possible) {
   EXPECT_NE(doctor_text(r, {}).find("(Landlock 7, seccomp)"), std::string::npos) << doctor_text(r, {});
   EXPECT_NE(doctor_json(r).find("\"landlock\": 7"), std::string::npos) << doctor_json(r);
   r.confinement = {.landlock = 0, .filters = true};
-  EXPECT_NE(doctor_text(r, {}).find("strict is refused: there is no Landlock (Linux 5.13), so files are not confined "
-                                    "(found: no Landlock, seccomp)"),
-            std::string::npos)
-      << doctor_text(r, {});
+  for (const char* part : {"strict is refused: there is no Landlock", "(found: no Landlock, seccomp)"})
+    EXPECT_NE(doctor_text(r, {}).find(part), std::string::npos) << doctor_text(r, {});
 }
 
 TEST(doctor, shows_the_notes_of_an_engine) {

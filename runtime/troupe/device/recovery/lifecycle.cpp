@@ -14,11 +14,15 @@ namespace {
 constexpr std::uint64_t timers = 4;                    // smaller tags are timers
 constexpr std::int64_t ending_takes_ns = 100'000'000;  // from the end of a worker's sockets to the end of the worker
 
-// A thread cannot be killed, so a worker that is a thread cannot be replaced.
+// A thread cannot be killed, so a worker that is a thread cannot be replaced. A process that was killed ends as soon as
+// the kernel has released its memory, which may take seconds on a busy machine.
 device_supervisor::limits limits_of(const device_options& o) noexcept {
   const bool process = o.isolation == isolation::process;
+  constexpr time_span longest_death = time_span::of_seconds(30);
+  const bool is_short = !o.close_timeout.unlimited() && o.close_timeout.nanoseconds < longest_death.nanoseconds;
   return {.start = o.start_timeout,
           .stop = o.close_timeout,
+          .death = process && is_short ? longest_death : o.close_timeout,
           .standbys = process && o.restarts != 0 ? o.standbys : 0,
           .restarts = o.restarts,
           .window = o.restart_window,

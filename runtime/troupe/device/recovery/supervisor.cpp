@@ -54,7 +54,7 @@ void device_supervisor::serve(actions& out, worker& w) {
 
 void device_supervisor::kill(actions& out, worker& w, std::int64_t now) {
   w.killed = true;
-  w.due = limits_.stop.after(now);
+  w.due = limits_.death.after(now);
   w.holds_until = now + longest_hold_ns;
   add(out, {kind::kill_worker, w.id});
 }

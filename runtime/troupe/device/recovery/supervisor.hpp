@@ -78,7 +78,8 @@ class device_supervisor {
 
   struct limits {
     time_span start = time_span::of_seconds(30);  ///< from launch to ready
-    time_span stop = time_span::of_seconds(5);    ///< from being asked to end, or killed, to the end
+    time_span stop = time_span::of_seconds(5);    ///< from being asked to end to the end
+    time_span death = time_span::of_seconds(5);   ///< from being killed to the end
     std::uint32_t standbys = 1;                   ///< workers that wait to take over
     std::uint32_t restarts = 3;                   ///< maximum number within `window`
     time_span window = time_span::of_seconds(60);
