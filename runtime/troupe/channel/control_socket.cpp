@@ -6,25 +6,16 @@
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/linux/own_descriptors.hpp>
-#include <troupe/base/linux/process_home.hpp>
 #include <troupe/base/text/cat.hpp>
-#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/elsewhere.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
-#include <troupe/channel/internal/release_elsewhere.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 
-#include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace troupe {
@@ -166,7 +157,7 @@ void control_socket::close_elsewhere() noexcept {
   if (!fd_) return;
   shut_down();
   // Without a thread, the socket stays open.
-  (void)release_elsewhere(fd_.release(), [](int fd) noexcept { ::close(fd); });
+  (void)run_elsewhere([fd = fd_.release()] { ::close(fd); });
 }
 
 }  // namespace troupe

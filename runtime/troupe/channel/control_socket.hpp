@@ -68,8 +68,4 @@ struct control_pair {
   control_socket theirs;
 };
 
-/// Waits until the sockets of `close_elsewhere` are closed, and the children of `process::reap_elsewhere` reaped, or
-/// until the deadline.
-void await_released(std::int64_t deadline_ns);
-
 }  // namespace troupe

@@ -5,7 +5,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/files/trusted_file.hpp>
 #include <troupe/base/linux/process_home.hpp>
-#include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/elsewhere.hpp>
 #include <troupe/device/core/core.hpp>
 #include <troupe/device/waiting/control_thread.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
@@ -61,7 +61,7 @@ runtime::~runtime() {
   // No thread may outlive the runtime, because the program may end, or unload this library, right after.
   for (const auto& core : cores) core->join();
   if (state_->loop) state_->loop->end();
-  await_released(now_ns() + 1'000'000'000);
+  await_elsewhere(now_ns() + 1'000'000'000);
   state_->forget_lost_files();
 }
 

@@ -15,9 +15,9 @@
 #include <troupe/base/linux/process_home.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/channel/elsewhere.hpp>
 #include <troupe/channel/internal/open_child.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
-#include <troupe/channel/internal/release_elsewhere.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/process/process.hpp>
 
@@ -240,7 +240,7 @@ result<exit_status> process::wait(std::int64_t deadline_ns) {
 
 void process::reap_elsewhere() noexcept {
   const int pidfd = child_.release();
-  if (pidfd >= 0 && !release_elsewhere(pidfd, &child_traits::close)) child_traits::close(pidfd);
+  if (pidfd >= 0 && !run_elsewhere([pidfd] { child_traits::close(pidfd); })) child_traits::close(pidfd);
 }
 
 result<void> die_with_parent(int expected_parent_pid) {

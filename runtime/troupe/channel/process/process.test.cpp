@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <troupe/base/clock.hpp>
 #include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/elsewhere.hpp>
 #include <troupe/channel/internal/open_child.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
@@ -278,7 +279,7 @@ TEST(process, waiting_for_a_running_child_times_out_and_a_killed_child_can_be_re
   EXPECT_EQ(end_of(l.child), "killed by signal 15 (SIGTERM)") << "the status is remembered";
   EXPECT_TRUE(l.child.kill(SIGTERM)) << "killing an ended child is no error";
   l.child.reap_elsewhere();
-  await_released(now_ns() + 10'000'000'000);
+  await_elsewhere(now_ns() + 10'000'000'000);
   EXPECT_EQ(::waitpid(l.child.pid(), nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <system_error>
-#include <troupe/base/threads/start_thread.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/channel/elsewhere.hpp>
 #include <troupe/device/core/device_board.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
@@ -119,11 +118,8 @@ void worker_pool::forget(worker_id id) {
   if (link->has_ended(board_.loop.now())) return;
   left->device = board_.loop.device();
   left_behind* const all = left.release();
-  try {
-    start_thread([all] { delete all; }).detach();
-  } catch (const std::system_error&) {
-    // No thread can wait for the worker's end, so everything that the worker may use is leaked.
-  }
+  // If no thread can wait for the worker's end, everything that the worker may use is leaked.
+  (void)run_elsewhere([all] { delete all; });
 }
 
 void worker_pool::abandon() {

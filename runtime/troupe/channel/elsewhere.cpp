@@ -10,23 +10,22 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/linux/process_home.hpp>
 #include <troupe/base/threads/start_thread.hpp>
-#include <troupe/channel/control_socket.hpp>
-#include <troupe/channel/internal/release_elsewhere.hpp>
+#include <troupe/channel/elsewhere.hpp>
+#include <utility>
 #include <vector>
 
 namespace troupe {
 namespace {
 
-// They are joined, because a program may unload this library after its runtimes have ended.
-class releasing_threads {
+class threads_with_work {
  public:
-  void start(int fd, void (*release)(int) noexcept) {
+  void start(std::function<void()> work) {
     const std::scoped_lock guard(lock_);
     join_those_that_are_done();
     all_.reserve(all_.size() + 1);  // first, because a thread that has started must be stored
     auto done = std::make_shared<std::atomic<bool>>(false);
-    all_.push_back({start_thread([=] {
-                      release(fd);
+    all_.push_back({start_thread([work = std::move(work), done] {
+                      work();
                       done->store(true);
                     }),
                     done});
@@ -60,24 +59,24 @@ class releasing_threads {
   std::vector<one> all_;
 };
 // Made at the first use, which may be before main.
-releasing_threads& threads() {
-  static per_process<releasing_threads> all;
+threads_with_work& threads() {
+  static per_process<threads_with_work> all;
   // Joins the threads that have ended before the program does.
-  [[maybe_unused]] static const int at_exit = std::atexit([] { await_released(0); });
+  [[maybe_unused]] static const int at_exit = std::atexit([] { await_elsewhere(0); });
   return *all;
 }
 
 }  // namespace
 
-bool release_elsewhere(int fd, void (*release)(int) noexcept) noexcept {
+bool run_elsewhere(std::function<void()> work) noexcept {
   try {
-    threads().start(fd, release);
+    threads().start(std::move(work));
     return true;
   } catch (const std::exception&) {
     return false;
   }
 }
 
-void await_released(std::int64_t deadline_ns) { threads().await(deadline_ns); }
+void await_elsewhere(std::int64_t deadline_ns) { threads().await(deadline_ns); }
 
 }  // namespace troupe
