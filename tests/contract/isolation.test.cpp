@@ -72,7 +72,7 @@ TEST_F(isolation_of_devices, a_flood_of_messages_ends_the_worker_that_sends_it) 
     SCOPED_TRACE(what);
     const fake_runtime fake;
     fake.behave(std::string("ready and floods ") + what);
-    const std::uint64_t before = resident_bytes();
+    [[maybe_unused]] const std::uint64_t before = resident_bytes();
     const auto began = clock::now();
     const device hostile = rt_.open_device(
         {.engine = "host", .name = "hostile", .standbys = 0, .restarts = 0, .runtime_folder = fake.folder()});
