@@ -111,8 +111,8 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
   alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
   // If no descriptors are expected, looks at each message before taking it, without copying its content. Because the
   // caller provides no space for descriptors, the kernel sets MSG_CTRUNC if there are some; taking the message would
-  // close them on this thread.
-  // SO_PASSRIGHTS would reject them, but only since Linux 6.16, and the receiver would not learn of the attempt.
+  // close them on this thread. SO_PASSRIGHTS would reject them, but only since Linux 6.16, and the receiver would not
+  // learn of the attempt.
   bool was_reset = false, takes = max_fds != 0;
   for (;;) {
     msghdr header{};

@@ -11,11 +11,12 @@ namespace troupe {
 /// waiting thread has its own.
 class vain_wakes {
  public:
-  void brought_news() noexcept { in_a_row_ = 0; }
-  /// Pauses if there were many in a row. Nothing wakes the thread from the pause, which is short for that reason.
-  void brought_nothing() noexcept {
+  /// Counts a wake. Pauses if many in a row were in vain. Nothing wakes the thread from the pause, which is short for
+  /// that reason.
+  void count(bool in_vain) noexcept {
     constexpr std::chrono::microseconds pause{200};
-    if (++in_a_row_ > free) std::this_thread::sleep_for(pause);
+    in_a_row_ = in_vain ? in_a_row_ + 1 : 0;
+    if (are_many()) std::this_thread::sleep_for(pause);
   }
   /// Returns true if there were many in a row. Then spinning before a sleep would not pay either.
   bool are_many() const noexcept { return in_a_row_ > free; }

@@ -18,11 +18,12 @@ constexpr std::int64_t ending_takes_ns = 100'000'000;  // from the end of a work
 // the kernel has released its memory, which may take seconds on a busy machine.
 device_supervisor::limits limits_of(const device_options& o) noexcept {
   const bool process = o.isolation == isolation::process;
-  constexpr time_span longest_death = time_span::of_seconds(30);
-  const bool is_short = !o.close_timeout.unlimited() && o.close_timeout.nanoseconds < longest_death.nanoseconds;
+  constexpr time_span least_death = time_span::of_seconds(30);
+  time_span death = o.close_timeout;
+  if (process) death.nanoseconds = std::max(death.nanoseconds, least_death.nanoseconds);
   return {.start = o.start_timeout,
           .stop = o.close_timeout,
-          .death = process && is_short ? longest_death : o.close_timeout,
+          .death = death,
           .standbys = process && o.restarts != 0 ? o.standbys : 0,
           .restarts = o.restarts,
           .window = o.restart_window,

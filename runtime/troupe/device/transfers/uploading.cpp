@@ -77,10 +77,7 @@ void fill_chunks(device_core& core, chunk_filler& all, staging_header& progress,
     core.sleep_in_call(answer, ready,
                        [&] { wait.sleep_after_spin([&] { progress.sleep(ready, now_ns() + 5'000'000); }); });
     core.completion.drive();
-    if (ready() || answer.done())
-      vain.brought_news();
-    else
-      vain.brought_nothing();
+    vain.count(!ready() && !answer.done());
   }
 }
 

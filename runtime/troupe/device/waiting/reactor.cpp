@@ -146,10 +146,7 @@ void reactor::sleep_until_idle() noexcept {
   const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
   completion_.drive();
   if (stays_asleep()) futex_wait(page.idle_epoch, before, futex_scope::shared, now_ns() + longest_idle_ns);
-  if (!stays_asleep() || completion_.has_news())
-    idle_wakes_.brought_news();
-  else
-    idle_wakes_.brought_nothing();
+  idle_wakes_.count(stays_asleep() && !completion_.has_news());
   idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
   // Accepts no wake by the worker for a millisecond. If both share a core, the worker becomes idle before the caller
   // that it answered can announce that it waits, and would wake the reactor each time in vain. Threads of this process

@@ -41,10 +41,8 @@ void sleep_for_news(shared_channel& channel, completion& completion, Ready&& rea
   // drive. has_news() is checked too, because the worker may not have changed the epoch yet.
   const bool has_news = completion.has_news();
   if (has_news || page.epoch.load(std::memory_order_seq_cst) != before) completion.drive();
-  if (is_ready || has_news || ready())
-    vain.brought_news();
-  else if (now_ns() < until)
-    vain.brought_nothing();
+  const bool brought_nothing = !is_ready && !has_news && !ready();
+  if (!brought_nothing || now_ns() < until) vain.count(brought_nothing);
 }
 
 }  // namespace troupe
