@@ -41,6 +41,11 @@ device_supervisor::worker_id device_supervisor::launch(actions& out, std::int64_
   return last_;
 }
 
+void device_supervisor::launch_first(actions& out, std::int64_t now) {
+  lack_until_ = limits_.start.after(now);
+  serving_ = launch(out, now);
+}
+
 void device_supervisor::add(actions& out, action a) const {
   a.state = state_;
   out.push_back(std::move(a));
@@ -286,7 +291,7 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
   const std::int64_t seen = e.seen_ns != 0 ? e.seen_ns : now;
   switch (e.kind) {
     case event_kind::opened:
-      serving_ = launch(out, now);
+      launch_first(out, now);
       break;
     case event_kind::worker_ready:
       if (w == nullptr || w->ready || w->stopping || w->killed) break;
@@ -342,9 +347,8 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       state_ = device_state::recovering;
       restarts_.forget();
       pause_ = 0;
-      lack_until_ = limits_.start.after(now);
       add(out, {kind::accept_new});
-      serving_ = launch(out, now);
+      launch_first(out, now);
       break;
     case event_kind::drained:
       if (state_ != device_state::closing || drained_) break;

@@ -123,6 +123,7 @@ class device_supervisor {
 
   worker* find(worker_id id) noexcept;
   worker_id launch(actions& out, std::int64_t now);
+  void launch_first(actions& out, std::int64_t now);
   void serve(actions& out, worker& w);
   void kill(actions& out, worker& w, std::int64_t now);
   void add(actions& out, action a) const;

@@ -56,5 +56,19 @@ TEST(device_supervisor, stops_with_the_reason_if_a_shortage_lasts_for_the_start_
       << text;
 }
 
+TEST(device_supervisor, a_shortage_keeps_a_device_that_is_closed_while_it_starts_for_no_longer_than_the_start_timeout) {
+  supervised d({.standbys = 0});
+  const std::int64_t opened = d.now;
+  d.on(event::opened);
+  d.on(event::close_asked);  // requests wait, so the device closes once a worker has run them
+  std::uint32_t id = 1;
+  while (d.now < opened + 30 * second) {
+    ASSERT_EQ(d.on(event::not_launched, id), "forget_worker" + std::to_string(id));
+    ASSERT_TRUE(d.s.next_tick());
+    EXPECT_EQ(d.later(*d.s.next_tick() - d.now), "launch" + std::to_string(++id));
+  }
+  EXPECT_NE(d.on(event::not_launched, id).find("tell_stopped(error)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace troupe
